@@ -1,0 +1,178 @@
+"""The errors of hoglet: what happened, whose fault it is, and whether trying again helps.
+
+Inside, an error carries ``code``, ``blame`` and ``retry``; it knows nothing of HTTP. The one
+mapper in ``hoglet.web.problems`` turns it into a status and ``{type, code, detail, attr}``.
+A message is written for the person who has to change something.
+
+Source: spec/hog-functions.md section 12; docs/adr/0004-errors-and-wire-form.md.
+"""
+
+from typing import Any, ClassVar, Literal
+
+type Blame = Literal["caller", "author", "operator", "hoglet"]
+type Retry = Literal["never", "later"]
+
+
+class HogletError(Exception):
+    """Root of every error that hoglet raises on purpose.
+
+    Args:
+        detail: a sentence for the person who has to act.
+        code: stable slug that clients may match; the class's own when left out.
+        attr: the field at fault, nested keys joined with ``__`` (``inputs__url``), or None.
+        extra: further top-level keys of the answer, e.g. ``{"current_version": 1}``.
+    """
+
+    code: ClassVar[str] = "error"
+    blame: ClassVar[Blame] = "hoglet"
+    retry: ClassVar[Retry] = "never"
+
+    def __init__(
+        self,
+        detail: str,
+        *,
+        code: str | None = None,
+        attr: str | None = None,
+        extra: dict[str, Any] | None = None,
+    ) -> None:
+        super().__init__(detail)
+        self.detail = detail
+        self.error_code = code or type(self).code
+        self.attr = attr
+        self.extra = extra or {}
+
+
+class Invalid(HogletError):
+    """A field of the request breaks a rule (400 ``validation_error``)."""
+
+    code = "invalid_input"
+    blame = "caller"
+
+
+class Unreadable(HogletError):
+    """The body cannot be read at all (400 ``invalid_request``)."""
+
+    code = "parse_error"
+    blame = "caller"
+
+
+class Unauthenticated(HogletError):
+    """No key, or a key that is not valid (401 ``authentication_error``)."""
+
+    code = "not_authenticated"
+    blame = "caller"
+
+
+class Forbidden(HogletError):
+    """The key is valid but may not do this (403 ``authentication_error``)."""
+
+    code = "permission_denied"
+    blame = "caller"
+
+
+class NotFound(HogletError):
+    """Nothing there, or nothing there for this caller (404 ``invalid_request``)."""
+
+    code = "not_found"
+    blame = "caller"
+
+    def __init__(self, detail: str = "Not found.", **more: Any) -> None:
+        super().__init__(detail, **more)
+
+
+class MethodNotAllowed(HogletError):
+    """The route exists, the method does not (405 ``invalid_request``)."""
+
+    code = "method_not_allowed"
+    blame = "caller"
+
+
+class Stale(HogletError):
+    """The thing changed since the caller read it (409 ``server_error``)."""
+
+    code = "stale_update"
+    blame = "caller"
+
+
+class TooLarge(HogletError):
+    """The body is over a limit (413 ``invalid_request``)."""
+
+    code = "request_too_large"
+    blame = "caller"
+
+
+class UnsupportedMediaType(HogletError):
+    """The content type is not one we read (415 ``invalid_request``)."""
+
+    code = "unsupported_media_type"
+    blame = "caller"
+
+
+class Throttled(HogletError):
+    """Too many requests (429 ``throttled_error``); ``wait_seconds`` becomes ``Retry-After``."""
+
+    code = "throttled"
+    blame = "caller"
+    retry = "later"
+
+    def __init__(self, detail: str, *, wait_seconds: int, **more: Any) -> None:
+        super().__init__(detail, **more)
+        self.wait_seconds = wait_seconds
+
+
+class CostExceeded(HogletError):
+    """A query ran over its budget (400 with type ``server_error``); a cheaper query helps."""
+
+    code = "query_performance_limit"
+    blame = "author"
+
+
+class Unavailable(HogletError):
+    """A part hoglet needs is busy or down (503 ``server_error``, with ``Retry-After``)."""
+
+    code = "unavailable"
+    blame = "operator"
+    retry = "later"
+
+    def __init__(self, detail: str, *, wait_seconds: int = 5, **more: Any) -> None:
+        super().__init__(detail, **more)
+        self.wait_seconds = wait_seconds
+
+
+class SourceError(HogletError):
+    """Hog or HogQL text that does not parse or compile; never worth retrying.
+
+    ``line`` and ``column`` count from 1; ``start`` and ``end`` are character offsets such that
+    ``source[start:end]`` is the text at fault. ``str(error)`` is ``line:column: message``.
+    """
+
+    code = "source_error"
+    blame = "author"
+
+    def __init__(  # noqa: PLR0913 (a position is four numbers)
+        self,
+        message: str,
+        *,
+        line: int = 1,
+        column: int = 1,
+        start: int = 0,
+        end: int = 0,
+        hint: str | None = None,
+        code: str | None = None,
+    ) -> None:
+        super().__init__(message, code=code)
+        self.message = message
+        self.line = line
+        self.column = column
+        self.start = start
+        self.end = end
+        self.hint = hint
+
+    def __str__(self) -> str:
+        return f"{self.line}:{self.column}: {self.message}"
+
+
+class Bug(HogletError):
+    """Something hoglet believed cannot happen; answered as a bare 500 and logged with its trace."""
+
+    code = "error"
