@@ -24,7 +24,12 @@ class Position(msgspec.Struct, frozen=True):
 
 
 class Node(
-    msgspec.Struct, frozen=True, kw_only=True, tag_field="node", tag=True, forbid_unknown_fields=True
+    msgspec.Struct,
+    frozen=True,
+    kw_only=True,
+    tag_field="node",
+    tag=True,
+    forbid_unknown_fields=True,
 ):
     """What every node has: where it stands. ``source[start.offset:end.offset]`` is its text."""
 

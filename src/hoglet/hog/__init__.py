@@ -1,0 +1,1 @@
+"""The Hog language: scopes, three printers, the standard library, budgets. Pure."""

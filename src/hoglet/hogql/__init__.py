@@ -1,0 +1,1 @@
+"""HogQL to ClickHouse SQL with bound values and enforced tenancy. Pure."""

@@ -1,0 +1,60 @@
+"""The declarative base of every table and the column types that behave alike on both databases."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+import orjson
+from sqlalchemy import DateTime, Dialect, MetaData, String, Text
+from sqlalchemy.orm import DeclarativeBase
+from sqlalchemy.types import TypeDecorator, TypeEngine
+
+_NAMES = {
+    "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+    "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+    "ck": "ck_%(table_name)s_%(constraint_name)s",
+    "fk": "fk_%(table_name)s_%(column_0_N_name)s_%(referred_table_name)s",
+    "pk": "pk_%(table_name)s",
+}
+
+
+class Base(DeclarativeBase):
+    """Root of all tables; each is declared in the ``tables.py`` of the room that owns it."""
+
+    metadata = MetaData(naming_convention=_NAMES)
+
+
+class JsonText(TypeDecorator[Any]):
+    """JSON kept as text: key order and number forms come back as they were sent.
+
+    PostgreSQL's own ``json`` types would reorder or re-type; nothing in hoglet queries inside.
+    """
+
+    impl = Text
+    cache_ok = True
+
+    def process_bind_param(self, value: Any, dialect: Dialect) -> str | None:  # noqa: ARG002
+        return None if value is None else orjson.dumps(value).decode()
+
+    def process_result_value(self, value: str | None, dialect: Dialect) -> Any:  # noqa: ARG002
+        return None if value is None else orjson.loads(value)
+
+
+class UtcDateTime(TypeDecorator[datetime]):
+    """An aware instant in UTC: sortable text on SQLite, timestamptz on PostgreSQL."""
+
+    impl = DateTime(timezone=True)
+    cache_ok = True
+
+    def load_dialect_impl(self, dialect: Dialect) -> TypeEngine[Any]:
+        kind = String(27) if dialect.name == "sqlite" else DateTime(timezone=True)
+        return dialect.type_descriptor(kind)
+
+    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> Any:
+        if value is None or dialect.name != "sqlite":
+            return value
+        return value.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+    def process_result_value(self, value: Any, dialect: Dialect) -> datetime | None:
+        if value is None or dialect.name != "sqlite":
+            return value if value is None else value.astimezone(UTC)
+        return datetime.fromisoformat(value)

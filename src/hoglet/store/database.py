@@ -1,0 +1,75 @@
+"""Connections and transactions. Only this module commits.
+
+A request or a job is one transaction: ``async with database.write() as session``. It commits when
+the block ends and rolls back when it raises. Read blocks never commit.
+
+SQLite has one writer at a time. Writers queue on an asyncio lock rather than on SQLite's busy
+handler, which sleeps in steps and starves; ``BEGIN IMMEDIATE`` then never has to upgrade a lock.
+``synchronous=FULL``: a commit that returned is on disk, also after a power cut.
+"""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from typing import Any
+
+from sqlalchemy import event
+from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker, create_async_engine
+
+BUSY_TIMEOUT_MS = 30_000  # another process (hoglet events import) may hold the write lock
+
+
+class Database:
+    """The metadata database.
+
+    Args:
+        url: ``sqlite+aiosqlite:///data/hoglet.db`` or ``postgresql+psycopg://user@host/name``.
+
+    Concurrency: safe to share within one event loop. Processes may share one SQLite file.
+    """
+
+    def __init__(self, url: str) -> None:
+        self.engine = create_async_engine(url)
+        self.is_sqlite = self.engine.dialect.name == "sqlite"
+        self._sessions = async_sessionmaker(self.engine, expire_on_commit=False)
+        self._writer = asyncio.Lock()
+        if self.is_sqlite:
+            event.listen(self.engine.sync_engine, "connect", _configure_sqlite)
+            event.listen(self.engine.sync_engine, "begin", _begin_sqlite)
+
+    @asynccontextmanager
+    async def read(self) -> AsyncGenerator[AsyncSession]:
+        """A session for reading; whatever it changes is rolled back."""
+        async with self._sessions() as session:
+            yield session
+
+    @asynccontextmanager
+    async def write(self) -> AsyncGenerator[AsyncSession]:
+        """One transaction; committed when the block ends, rolled back when it raises."""
+        if not self.is_sqlite:
+            async with self._sessions() as session, session.begin():
+                yield session
+            return
+        async with self._writer, self._sessions() as session:
+            await session.connection(execution_options={"sqlite_begin": "BEGIN IMMEDIATE"})
+            yield session
+            await session.commit()
+
+    async def close(self) -> None:
+        """Close all connections."""
+        await self.engine.dispose()
+
+
+def _configure_sqlite(connection: Any, _record: Any) -> None:
+    connection.isolation_level = None  # we emit BEGIN ourselves, see _begin_sqlite
+    cursor = connection.cursor()
+    cursor.execute("PRAGMA journal_mode=WAL")
+    cursor.execute("PRAGMA synchronous=FULL")
+    cursor.execute("PRAGMA foreign_keys=ON")
+    cursor.execute(f"PRAGMA busy_timeout={BUSY_TIMEOUT_MS}")
+    cursor.close()
+
+
+def _begin_sqlite(connection: Any) -> None:
+    begin = connection.get_execution_options().get("sqlite_begin", "BEGIN")
+    connection.exec_driver_sql(begin)
