@@ -149,7 +149,7 @@ class SourceError(HogletError):
     code = "source_error"
     blame = "author"
 
-    def __init__(  # noqa: PLR0913 (a position is four numbers)
+    def __init__(
         self,
         message: str,
         *,

@@ -8,8 +8,12 @@ Source: spec/hog-language.md section 13.
 
 from typing import Any
 
-import hogql_parser_rs
 import msgspec
+from hogql_parser_rs import (
+    parse_expr_json,  # pyright: ignore[reportAttributeAccessIssue] (native module)
+    parse_program_json,  # pyright: ignore[reportAttributeAccessIssue] (native module)
+    parse_select_json,  # pyright: ignore[reportAttributeAccessIssue] (native module)
+)
 
 from hoglet.kit.errors import SourceError
 from hoglet.syntax import tree
@@ -25,7 +29,7 @@ def parse_program(source: str) -> tree.Program:
     Raises:
         SourceError: the text does not parse, or is over a cap.
     """
-    return _decode(hogql_parser_rs.parse_program_json(source), _program, source)
+    return _decode(parse_program_json(source), _program, source)
 
 
 def parse_expression(source: str) -> "tree.Expression":
@@ -34,7 +38,7 @@ def parse_expression(source: str) -> "tree.Expression":
     Raises:
         SourceError: the text does not parse, or is over a cap.
     """
-    return _decode(hogql_parser_rs.parse_expr_json(source), _expression, source)
+    return _decode(parse_expr_json(source), _expression, source)
 
 
 def parse_query(source: str) -> "tree.Query":
@@ -43,7 +47,7 @@ def parse_query(source: str) -> "tree.Query":
     Raises:
         SourceError: the text does not parse, or is over a cap.
     """
-    return _decode(hogql_parser_rs.parse_select_json(source), _query, source)
+    return _decode(parse_select_json(source), _query, source)
 
 
 def _decode(answer: str, decoder: msgspec.json.Decoder[Any], source: str) -> Any:

@@ -115,7 +115,7 @@ class Not(Node, frozen=True, kw_only=True):
 
 
 class CompareOperation(Node, frozen=True, kw_only=True):
-    """``left op right``; op is one of ``== != < <= > >= like in =~ ...`` or ``not like`` and kin."""
+    """``left op right``; op is ``== != < <= > >= like in =~ ...`` or ``not like``."""
 
     left: "Expression"
     right: "Expression"
@@ -249,7 +249,7 @@ class WindowExpr(Node, frozen=True, kw_only=True):
 
 
 class WindowFunction(Node, frozen=True, kw_only=True):
-    """``name(exprs)(args) over (...)`` or ``over w``; note that the call's arguments are ``exprs``."""
+    """``name(exprs)(args) over (...)`` or ``over w``; the arguments are ``exprs``."""
 
     name: str
     args: tuple["Expression", ...] = ()
