@@ -1,0 +1,5 @@
+"""Worker processes in which untrusted text is parsed, compiled and run, apart from the API."""
+
+from hoglet.sandbox.pool import Sandbox, SandboxCrashed, SandboxTimedOut
+
+__all__ = ["Sandbox", "SandboxCrashed", "SandboxTimedOut"]

@@ -1,0 +1,190 @@
+"""A pool of worker processes behind one call: ``await sandbox.call("hog.compile", payload, ...)``.
+
+A call that overruns its deadline costs its worker its life: the process is killed, the caller gets
+:class:`SandboxTimedOut`, and the next call starts a fresh one. The event loop that serves the API
+only ever waits; it never parses or runs untrusted text itself (architecture.md section 3).
+
+Operations are named in a table, ``{"hog.compile": "hoglet.functions.operations:compile"}``, given
+by the composition root. An operation is a plain function of one msgpack value to another.
+"""
+
+import asyncio
+import contextlib
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+import structlog
+
+from hoglet.kit.errors import Bug, HogletError, SourceError
+from hoglet.sandbox import frames
+
+log = structlog.get_logger()
+
+# Python with the Hog engine takes about 60 MB; a program may hold 64 MiB of values, which cost
+# up to about eight times that as Python objects.
+WORKER_MEMORY_BYTES = 1024 * 1024 * 1024
+
+
+class SandboxTimedOut(HogletError):
+    """The operation ran past its deadline and its worker was killed; the same call will again."""
+
+    code = "sandbox_timed_out"
+    blame = "author"
+
+
+class SandboxCrashed(HogletError):
+    """The worker died (out of memory, most likely); the same call will probably kill the next."""
+
+    code = "sandbox_crashed"
+    blame = "author"
+
+
+class _Worker:
+    """One process. Not shared: a call owns it from request to answer."""
+
+    def __init__(self, process: asyncio.subprocess.Process) -> None:
+        self.process = process
+
+    async def exchange(self, frame: bytes) -> frames.Answer:
+        reader, writer = self.process.stdout, self.process.stdin
+        if reader is None or writer is None:
+            raise Bug("the worker was started without pipes")
+        writer.write(frame)
+        await writer.drain()
+        (length,) = frames.HEADER.unpack(await reader.readexactly(frames.HEADER.size))
+        if length > frames.MAX_FRAME_BYTES:
+            raise SandboxCrashed("The answer of the worker is too large")
+        return frames.unpack_answer(await reader.readexactly(length))
+
+    async def kill(self) -> None:
+        with contextlib.suppress(ProcessLookupError):
+            self.process.kill()
+        await self.process.wait()
+
+
+class Sandbox:
+    """A fixed number of workers, started when first needed.
+
+    Args:
+        operations: name → ``module:function``, imported in the worker only.
+        workers: how many processes at most; also how many calls run side by side.
+        memory_bytes: address space of each worker.
+        import_path: further folders that the workers import from.
+
+    Concurrency: any number of tasks of one event loop may call; they queue in order of arrival.
+    """
+
+    def __init__(
+        self,
+        operations: Mapping[str, str],
+        *,
+        workers: int,
+        memory_bytes: int = WORKER_MEMORY_BYTES,
+        import_path: Sequence[str] = (),
+    ) -> None:
+        self._setup = json.dumps(
+            {
+                "operations": dict(operations),
+                "memory_bytes": memory_bytes,
+                "import_path": list(import_path),
+            }
+        )
+        self._slots = asyncio.Semaphore(workers)
+        self._idle: list[_Worker] = []
+        self._busy: set[_Worker] = set()
+        self._closed = False
+
+    async def call(self, operation: str, payload: Any, *, deadline: float) -> Any:
+        """Run one operation in a worker.
+
+        Args:
+            operation: a name of the table.
+            payload: what the operation is given; lists, dicts and scalars.
+            deadline: seconds of running, waiting for a free worker not counted.
+
+        Returns:
+            What the operation returned, as plain values (tuples arrive as lists).
+
+        Raises:
+            SourceError: the operation refused the text.
+            SandboxTimedOut: the deadline passed; retrying does not help.
+            SandboxCrashed: the process died; retrying rarely helps.
+            Bug: the operation raised something else.
+        """
+        frame = frames.pack(frames.Request(operation, payload))
+        async with self._slots:
+            worker = await self._take()
+            answer = await self._exchange(worker, frame, operation, deadline)
+        return _value_of(answer, operation)
+
+    async def close(self) -> None:
+        """Kill all workers; running calls end with SandboxCrashed."""
+        self._closed = True
+        await asyncio.gather(*(worker.kill() for worker in [*self._idle, *self._busy]))
+        self._idle.clear()
+
+    async def _exchange(
+        self, worker: _Worker, frame: bytes, operation: str, deadline: float
+    ) -> frames.Answer:
+        self._busy.add(worker)
+        reusable = False
+        try:
+            async with asyncio.timeout(deadline):
+                answer = await worker.exchange(frame)
+            reusable = True
+        except TimeoutError:
+            raise SandboxTimedOut(f"{operation} ran longer than {deadline:g} seconds") from None
+        except (asyncio.IncompleteReadError, ConnectionError, msgspec.DecodeError) as error:
+            raise SandboxCrashed(f"The worker process died during {operation}") from error
+        finally:
+            self._busy.discard(worker)
+            if reusable and not self._closed:
+                self._idle.append(worker)
+            else:
+                await worker.kill()
+        return answer
+
+    async def _take(self) -> _Worker:
+        while self._idle:
+            worker = self._idle.pop()
+            if worker.process.returncode is None:
+                return worker
+        return await self._start()
+
+    async def _start(self) -> _Worker:
+        if self._closed:
+            raise SandboxCrashed("The server is stopping")
+        process = await asyncio.create_subprocess_exec(
+            sys.executable,
+            "-I",
+            "-m",
+            "hoglet.sandbox.worker",
+            self._setup,
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            env={"LANG": "C.UTF-8"},
+            limit=1024 * 1024,
+        )
+        return _Worker(process)
+
+
+def _value_of(answer: frames.Answer, operation: str) -> Any:
+    match answer:
+        case frames.Done(value):
+            return value
+        case frames.Refused():
+            raise SourceError(
+                answer.message,
+                line=answer.line,
+                column=answer.column,
+                start=answer.start,
+                end=answer.end,
+                hint=answer.hint,
+                code=answer.code,
+            )
+        case frames.Broken(error, trace):
+            log.error("sandbox operation failed", operation=operation, error=error, trace=trace)
+            raise Bug(f"{operation} failed: {error}")

@@ -1,0 +1,95 @@
+"""The worker process: reads a frame, runs the operation, writes the answer; one at a time.
+
+Started as ``python -m hoglet.sandbox.worker '<limits and operations as JSON>'`` with an empty
+environment. It limits itself before it imports anything that handles untrusted text, and dies with
+its parent. It has no socket, no database and no secret but those in the frames it is sent.
+"""
+
+import contextlib
+import ctypes
+import importlib
+import json
+import os
+import resource
+import signal
+import sys
+import traceback
+from collections.abc import Callable
+from typing import Any, BinaryIO
+
+from hoglet.kit.errors import SourceError
+from hoglet.sandbox import frames
+
+_PR_SET_PDEATHSIG = 1
+
+type Operation = Callable[[Any], Any]
+
+
+def main() -> None:
+    """Serve frames until the parent closes our standard input."""
+    setup: dict[str, Any] = json.loads(sys.argv[1])
+    sys.path.extend(setup["import_path"])
+    _limit(setup["memory_bytes"])
+    requests, answers = _take_over_standard_streams()
+    operations: dict[str, Operation] = {}
+    while (request := _read(requests)) is not None:
+        answer = _answer(request, setup["operations"], operations)
+        answers.write(frames.pack(answer))
+        answers.flush()
+
+
+def _limit(memory_bytes: int) -> None:
+    """Bound memory, forbid core files and die with the parent; what a platform lacks is skipped."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, which then stops us
+    with contextlib.suppress(ValueError, OSError):
+        resource.setrlimit(resource.RLIMIT_AS, (memory_bytes, memory_bytes))
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    with contextlib.suppress(OSError, AttributeError):
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+def _take_over_standard_streams() -> tuple[BinaryIO, BinaryIO]:
+    """Keep the pipes for frames and point print() at standard error."""
+    answers = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    return sys.stdin.buffer, answers
+
+
+def _read(requests: BinaryIO) -> frames.Request | None:
+    header = requests.read(frames.HEADER.size)
+    if len(header) < frames.HEADER.size:
+        return None
+    (length,) = frames.HEADER.unpack(header)
+    body = requests.read(length)
+    return frames.unpack_request(body) if len(body) == length else None
+
+
+def _answer(
+    request: frames.Request, targets: dict[str, str], loaded: dict[str, Operation]
+) -> frames.Answer:
+    try:
+        operation = _load(request.operation, targets, loaded)
+        return frames.Done(operation(request.payload))
+    except SourceError as error:
+        return frames.Refused(
+            error.message,
+            error.line,
+            error.column,
+            error.start,
+            error.end,
+            error.hint,
+            error.error_code,
+        )
+    except Exception as error:  # noqa: BLE001 (reported to the server, which logs and answers 500)
+        return frames.Broken(f"{type(error).__name__}: {error}"[:2000], traceback.format_exc())
+
+
+def _load(name: str, targets: dict[str, str], loaded: dict[str, Operation]) -> Operation:
+    if name not in loaded:
+        module, _, attribute = targets[name].partition(":")
+        loaded[name] = getattr(importlib.import_module(module), attribute)
+    return loaded[name]
+
+
+if __name__ == "__main__":
+    main()
