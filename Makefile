@@ -1,0 +1,55 @@
+# The commands of hoglet. `make` lists them. Each does its own set-up on a fresh machine.
+
+UV_DIR := $(CURDIR)/.uv
+HOGLET := .venv/bin/hoglet
+PYTEST := .venv/bin/pytest
+SHELL := /bin/bash
+
+.DEFAULT_GOAL := help
+.PHONY: help setup run demo test check full browser oracle bench docs lock clean
+
+help: ## list the commands
+	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+
+setup: .venv/.ready ## make .venv with pinned, hashed dependencies
+
+.venv/.ready: requirements.lock pyproject.toml tools/setup.sh
+	@bash tools/setup.sh
+	@touch $@
+
+run: setup ## start the server on ./hoglet-data
+	$(HOGLET) serve
+
+demo: setup ## the main job on real input: 336,776 departures through functions and endpoints
+	$(HOGLET) demo --once
+
+test: setup ## the tests (a few minutes)
+	$(PYTEST) -n 2 --dist loadfile -m "not slow and not browser"
+
+check: setup ## format, lint, types, room borders
+	.venv/bin/ruff format --check .
+	.venv/bin/ruff check .
+	.venv/bin/basedpyright
+	.venv/bin/lint-imports
+
+full: setup oracle ## every test but the browser's, slow ones too
+	$(PYTEST) -n 2 --dist loadfile -m "not browser"
+
+browser: setup ## the console's tests in Chromium
+	@command -v chromium >/dev/null || (apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq chromium >/dev/null)
+	$(PYTEST) -m browser
+
+oracle: setup ## install the official Hog VM, the oracle of the differential tests
+	@bash tools/install_oracle.sh
+
+bench: setup oracle ## the benchmarks, each a ratio in one run
+	.venv/bin/python -m benchmarks.run
+
+docs: setup ## regenerate docs/reference
+	.venv/bin/python tools/generate_reference.py
+
+lock: ## compile requirements.lock from pyproject.toml
+	PATH=$(UV_DIR):$$PATH uv pip compile --universal --generate-hashes --no-emit-index-url --python-version 3.12 pyproject.toml --group dev -o requirements.lock -q
+
+clean: ## remove the environment and caches
+	rm -rf .venv .uv .pytest_cache .ruff_cache .hypothesis

@@ -1,0 +1,110 @@
+"""Every setting of hoglet, read from ``HOGLET_*`` environment variables; nothing else reads them.
+
+Only the composition root (``hoglet.app``) and the command line use this; rooms are given values.
+``docs/reference/settings.md`` is generated from the descriptions here.
+"""
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import BeforeValidator, Field
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+
+type Role = Literal["api", "pipeline", "executor", "console"]
+
+ALL_ROLES: tuple[Role, ...] = ("api", "pipeline", "executor", "console")
+
+
+def _split(value: object) -> object:
+    """``"a, b"`` → ``["a", "b"]``; lists pass."""
+    if isinstance(value, str):
+        return [part.strip() for part in value.split(",") if part.strip()]
+    return value
+
+
+type CommaList = Annotated[list[str], NoDecode, BeforeValidator(_split)]
+
+
+class Settings(BaseSettings):
+    """The settings of one hoglet process."""
+
+    model_config = SettingsConfigDict(env_prefix="HOGLET_", extra="ignore")
+
+    data_dir: Path = Field(
+        Path("hoglet-data"), description="Folder of the embedded database, warehouse and keys."
+    )
+    host: str = Field("127.0.0.1", description="Address to listen on.")
+    port: int = Field(8000, ge=0, le=65535, description="Port to listen on.")
+    roles: Annotated[list[Role], NoDecode, BeforeValidator(_split)] = Field(
+        list(ALL_ROLES), description="What this process does: api, pipeline, executor, console."
+    )
+    site_url: str | None = Field(
+        None, description="Address users reach hoglet at; default: the listening address."
+    )
+
+    database_url: str | None = Field(
+        None,
+        description="`sqlite+aiosqlite:///…` or `postgresql+psycopg://…`; default: SQLite in data_dir.",
+    )
+    warehouse_url: str | None = Field(
+        None, description="`chdb:///…` or `clickhouse://…`; default: chDB in data_dir."
+    )
+    warehouse_cluster: str | None = Field(
+        None, description="ClickHouse cluster name; chooses the clustered form of the tables."
+    )
+    queue_url: str = Field("sql", description="`sql` (the metadata database).")
+
+    allow_hosts: CommaList = Field(
+        [], description="Private hosts, addresses and CIDRs that functions may reach."
+    )
+    secret_keys: CommaList = Field(
+        [],
+        description="Fernet keys for stored secrets, newest first; default: a key file in data_dir.",
+    )
+    bootstrap_personal_api_key: str | None = Field(
+        None, description="Personal API key of the first user, `phx_…`; made up when not set."
+    )
+    bootstrap_project_token: str | None = Field(
+        None, description="Token of the first project, `phc_…`; made up when not set."
+    )
+
+    executor_workers: int = Field(
+        2, ge=1, description="Processes that run functions and pipeline batches."
+    )
+    compile_workers: int = Field(
+        1, ge=1, description="Processes that parse and compile what the API is sent."
+    )
+    query_seconds: float = Field(
+        10, gt=0, le=60, description="Longest run of an endpoint's query, in seconds."
+    )
+    query_memory_bytes: int = Field(
+        2 * 1024**3, gt=0, description="Most memory one query may use, in bytes."
+    )
+    query_concurrency: int = Field(
+        0, ge=0, description="Queries running at once; 0: two for each core."
+    )
+    rate_limit_burst_per_minute: int = Field(
+        0, ge=0, description="Requests a minute for each key; 0: no limit."
+    )
+    rate_limit_sustained_per_hour: int = Field(
+        0, ge=0, description="Requests an hour for each key; 0: no limit."
+    )
+    log_level: Literal["debug", "info", "warning", "error"] = Field(
+        "info", description="Least level of hoglet's own log."
+    )
+    log_format: Literal["auto", "console", "json"] = Field(
+        "auto", description="`console` on a terminal, `json` elsewhere, or one of the two."
+    )
+
+    def resolved_database_url(self) -> str:
+        """The metadata database's address, ``sqlite+aiosqlite:////data/hoglet.db`` by default."""
+        return self.database_url or f"sqlite+aiosqlite:///{self.data_dir.absolute()}/hoglet.db"
+
+    def resolved_warehouse_url(self) -> str:
+        """The warehouse's address, ``chdb:////data/warehouse`` by default."""
+        return self.warehouse_url or f"chdb://{self.data_dir.absolute()}/warehouse"
+
+    def resolved_site_url(self) -> str:
+        """Where users reach hoglet, without a trailing slash."""
+        host = "localhost" if self.host in {"127.0.0.1", "0.0.0.0", "::"} else self.host  # noqa: S104 (compared, not bound)
+        return (self.site_url or f"http://{host}:{self.port}").rstrip("/")

@@ -1,0 +1,42 @@
+#!/usr/bin/env bash
+# Makes .venv with Python >= 3.12 and the pinned dependencies. Needs: some Python 3, a C compiler, git.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+# uv: the one on PATH if it runs, else a private copy in .uv
+if ! command -v uv >/dev/null || ! uv --version >/dev/null 2>&1; then
+    if [ ! -x .uv/bin/uv ]; then
+        echo "Installing uv into .uv"
+        python3 -m venv .uv 2>/dev/null || python3 -m venv --without-pip .uv
+        if [ -x .uv/bin/pip ]; then .uv/bin/pip install --quiet uv; else python3 -m pip install --quiet --target .uv/lib uv && mkdir -p .uv/bin && ln -sf ../lib/bin/uv .uv/bin/uv; fi
+    fi
+    export PATH="$PWD/.uv/bin:$PATH"
+fi
+
+# Python: 3.13 or 3.12 that really runs (a pyenv shim may exist for a version that is not selected)
+works() { "$1" -c 'import sys; sys.exit(sys.version_info < (3, 12))' >/dev/null 2>&1; }
+find_python() {
+    local candidate
+    for candidate in python3.13 python3.12; do
+        if command -v "$candidate" >/dev/null && works "$candidate"; then
+            "$candidate" -c 'import sys; print(sys.executable)'
+            return
+        fi
+    done
+    for candidate in "${PYENV_ROOT:-$HOME/.pyenv}"/versions/3.13*/bin/python "${PYENV_ROOT:-$HOME/.pyenv}"/versions/3.12*/bin/python; do
+        if [ -x "$candidate" ] && works "$candidate"; then
+            echo "$candidate"
+            return
+        fi
+    done
+    echo 3.13 # uv installs one
+}
+python=$(find_python)
+if ! { [ -x .venv/bin/python ] && works .venv/bin/python; }; then
+    echo "Making .venv with $python"
+    uv venv --quiet --clear --python "$python" .venv
+fi
+echo "Installing dependencies"
+uv pip install --quiet --python .venv/bin/python --require-hashes -r requirements.lock
+uv pip install --quiet --python .venv/bin/python --no-deps --editable .
+echo "Ready: .venv/bin/hoglet"
