@@ -1,0 +1,1 @@
+"""The composition root: builds every room from the settings, serves, and stops cleanly."""

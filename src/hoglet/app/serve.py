@@ -1,0 +1,35 @@
+"""Serving: one process, one event loop, granian in it; stops cleanly on SIGTERM and Ctrl-C."""
+
+import asyncio
+import signal
+from typing import Any
+
+from granian.constants import Interfaces
+from granian.server.embed import Server
+
+STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT)
+
+
+async def serve(application: Any, *, host: str, port: int) -> None:
+    """Serve an ASGI application until a stop signal, then let running requests end.
+
+    The application's lifespan opens and closes what it needs: it starts before the first request is
+    taken and ends after the last one is answered.
+    """
+    server = Server(
+        application,
+        address=host,
+        port=port,
+        interface=Interfaces.ASGI,
+        log_enabled=False,
+        websockets=True,
+        backlog=1024,
+    )
+    loop = asyncio.get_running_loop()
+    for number in STOP_SIGNALS:
+        loop.add_signal_handler(number, server.stop)
+    try:
+        await server.serve()
+    finally:
+        for number in STOP_SIGNALS:
+            loop.remove_signal_handler(number)
