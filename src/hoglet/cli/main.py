@@ -1,0 +1,38 @@
+"""The entry point: mounts the command groups."""
+
+import sys
+
+import typer
+from rich.console import Console
+
+from hoglet import __version__
+from hoglet.cli import demo, serve
+from hoglet.kit.errors import HogletError
+
+app = typer.Typer(
+    name="hoglet",
+    help="A small server for hog functions and query endpoints.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+)
+app.command("serve")(serve.serve)
+app.command("demo")(demo.demo)
+
+
+@app.command()
+def version() -> None:
+    """Print the version."""
+    print(__version__)
+
+
+def main() -> None:
+    """Run the command line; expected errors print one sentence and exit with 1."""
+    try:
+        app()
+    except HogletError as error:
+        Console(stderr=True).print(f"[red]{error.detail}[/]", highlight=False)
+        sys.exit(1)
+
+
+if __name__ == "__main__":
+    main()

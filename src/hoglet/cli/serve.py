@@ -1,0 +1,32 @@
+"""``hoglet serve``: the server."""
+
+import asyncio
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+
+def serve(
+    port: Annotated[int | None, typer.Option(help="Port to listen on. [default: 8000]")] = None,
+    host: Annotated[
+        str | None, typer.Option(help="Address to listen on. [default: 127.0.0.1]")
+    ] = None,
+    data_dir: Annotated[
+        Path | None, typer.Option(help="Folder for all data. [default: hoglet-data]")
+    ] = None,
+    roles: Annotated[
+        str | None,
+        typer.Option(help="Comma list of api, pipeline, executor, console. [default: all]"),
+    ] = None,
+) -> None:
+    """Start the server; Ctrl-C or SIGTERM stops it cleanly.
+
+    Everything else is a setting: see docs/reference/settings.md (HOGLET_* variables).
+    """
+    from hoglet.app.run import run_server
+    from hoglet.settings import Settings
+
+    given: dict[str, Any] = {"port": port, "host": host, "data_dir": data_dir, "roles": roles}
+    settings = Settings(**{name: value for name, value in given.items() if value is not None})
+    asyncio.run(run_server(settings))
