@@ -1,0 +1,39 @@
+"""The table behind :mod:`hoglet.queue.sql`."""
+
+from datetime import datetime
+from uuid import UUID
+
+from sqlalchemy import Index, Integer, LargeBinary, SmallInteger, String, Text, Uuid
+from sqlalchemy.orm import Mapped, mapped_column
+
+from hoglet.store.base import Base, UtcDateTime
+
+
+class JobRow(Base):
+    """One waiting, leased or buried job; finished jobs are deleted."""
+
+    __tablename__ = "jobs"
+
+    id: Mapped[UUID] = mapped_column(Uuid, primary_key=True)
+    queue: Mapped[str] = mapped_column(String(100))
+    priority: Mapped[int] = mapped_column(SmallInteger)
+    run_at: Mapped[datetime] = mapped_column(UtcDateTime)
+    enqueued_at: Mapped[datetime] = mapped_column(UtcDateTime)
+    ordering_key: Mapped[str | None] = mapped_column(String(200))
+    weight: Mapped[int] = mapped_column(Integer)
+    attempts: Mapped[int] = mapped_column(Integer)
+    group_id: Mapped[UUID | None] = mapped_column(Uuid)
+    leased_until: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    lease: Mapped[UUID | None] = mapped_column(Uuid)
+    lease_owner: Mapped[str | None] = mapped_column(String(200))
+    buried_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    error: Mapped[str | None] = mapped_column(Text)
+    # Last, so that SQLite reaches the small columns without walking the payload's overflow pages.
+    payload: Mapped[bytes] = mapped_column(LargeBinary)
+
+    __table_args__ = (
+        # Leasing walks this in order; delayed retries lie behind `run_at <= now`.
+        Index("ix_jobs_due", "queue", "priority", "run_at", "id"),
+        Index("ix_jobs_group_id", "group_id"),
+        Index("ix_jobs_lease_owner", "lease_owner"),
+    )

@@ -1,0 +1,237 @@
+"""What every queue promises (hoglet.queue.port), on SQLite and on PostgreSQL."""
+
+import asyncio
+from datetime import UTC, datetime, timedelta
+from uuid import UUID
+
+import pytest
+
+from hoglet.kit.clock import FixedClock
+from hoglet.kit.ids import new_id
+from hoglet.queue import Job, LeaseLost, NewJob, Priority
+from hoglet.queue.sql import SqlQueue
+from hoglet.store.database import Database
+
+MINUTE = timedelta(minutes=1)
+
+
+@pytest.fixture
+def clock() -> FixedClock:
+    return FixedClock(datetime(2026, 1, 1, tzinfo=UTC))
+
+
+@pytest.fixture
+def queue(database: Database, clock: FixedClock) -> SqlQueue:
+    return SqlQueue(database, clock, owner="one")
+
+
+async def _put(queue: SqlQueue, *jobs: NewJob) -> None:
+    async with queue._database.write() as session:
+        await queue.enqueue(session, jobs)
+
+
+def _job(payload: bytes = b"work", **more: object) -> NewJob:
+    return NewJob(queue="q", payload=payload, **more)  # pyright: ignore[reportArgumentType]
+
+
+async def _lease(queue: SqlQueue, limit: int = 10, max_weight: int | None = None) -> list[Job]:
+    return await queue.lease("q", limit=limit, duration=MINUTE, max_weight=max_weight)
+
+
+def _payloads(jobs: list[Job]) -> list[bytes]:
+    return [job.payload for job in jobs]
+
+
+async def test_a_leased_job_is_not_leased_again(queue: SqlQueue):
+    await _put(queue, _job())
+
+    first = await _lease(queue)
+    assert _payloads(first) == [b"work"]
+    assert first[0].attempt == 1
+    assert await _lease(queue) == []
+
+
+async def test_nothing_is_enqueued_when_the_callers_transaction_fails(queue: SqlQueue):
+    async def enqueue_and_fail() -> None:
+        async with queue._database.write() as session:
+            await queue.enqueue(session, [_job()])
+            raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        await enqueue_and_fail()
+    assert await _lease(queue) == []
+
+
+async def test_an_id_that_waits_is_not_enqueued_twice(queue: SqlQueue):
+    same = new_id()
+    await _put(queue, _job(b"first", id=same))
+    await _put(queue, _job(b"second", id=same))
+
+    assert _payloads(await _lease(queue)) == [b"first"]
+
+
+async def test_an_expired_lease_comes_back_in_its_old_place(queue: SqlQueue, clock: FixedClock):
+    await _put(queue, _job(b"old"))
+    clock.advance(seconds=1)
+    await _put(queue, _job(b"young"))
+    lost = await _lease(queue, limit=1)
+    clock.advance(seconds=61)
+
+    again = await _lease(queue, limit=1)
+    assert _payloads(again) == [b"old"]
+    assert again[0].attempt == 2
+    with pytest.raises(LeaseLost):
+        async with queue._database.write() as session:
+            await queue.finish(session, lost)
+
+
+async def test_an_extended_lease_is_kept(queue: SqlQueue, clock: FixedClock):
+    await _put(queue, _job())
+    held = await _lease(queue)
+    clock.advance(seconds=50)
+    await queue.extend(held, MINUTE)
+    clock.advance(seconds=50)
+
+    assert await _lease(queue) == []
+    async with queue._database.write() as session:
+        await queue.finish(session, held)
+
+
+async def test_a_finished_job_is_gone(queue: SqlQueue, clock: FixedClock):
+    await _put(queue, _job())
+    held = await _lease(queue)
+    async with queue._database.write() as session:
+        await queue.finish(session, held)
+    clock.advance(seconds=3600)
+
+    assert await _lease(queue) == []
+    assert (await queue.depth("q")).ready == 0
+
+
+async def test_a_retried_job_waits_until_its_time_with_its_new_payload(
+    queue: SqlQueue, clock: FixedClock
+):
+    await _put(queue, _job(b"first"))
+    (held,) = await _lease(queue)
+    async with queue._database.write() as session:
+        due = clock.now() + MINUTE
+        await queue.retry(session, held, run_at=due, payload=b"second", priority=Priority.LOW)
+
+    assert await _lease(queue) == []
+    assert (await queue.depth("q")).delayed == 1
+    clock.advance(seconds=60)
+    (again,) = await _lease(queue)
+    assert (again.payload, again.attempt, again.priority) == (b"second", 2, Priority.LOW)
+
+
+async def test_urgent_jobs_overtake_normal_ones_and_these_low_ones(queue: SqlQueue):
+    await _put(queue, _job(b"low", priority=Priority.LOW), _job(b"normal"))
+    await _put(queue, _job(b"urgent", priority=Priority.URGENT))
+
+    assert _payloads(await _lease(queue)) == [b"urgent", b"normal", b"low"]
+
+
+async def test_weight_bounds_a_lease_but_one_heavy_job_goes(queue: SqlQueue, clock: FixedClock):
+    for weight in (90, 5, 5, 5):
+        await _put(queue, _job(str(weight).encode(), weight=weight))
+        clock.advance(seconds=1)
+
+    assert _payloads(await _lease(queue, max_weight=10)) == [b"90"]
+    assert _payloads(await _lease(queue, max_weight=10)) == [b"5", b"5"]
+
+
+async def test_a_key_belongs_to_one_owner_at_a_time(
+    queue: SqlQueue, database: Database, clock: FixedClock
+):
+    other = SqlQueue(database, clock, owner="two")
+    await _put(queue, _job(b"a1", ordering_key="a"), _job(b"b1", ordering_key="b"))
+    await _put(queue, _job(b"a2", ordering_key="a"))
+    assert _payloads(await _lease(queue, limit=1)) == [b"a1"]
+
+    assert _payloads(await _lease(other)) == [b"b1"]
+    assert _payloads(await _lease(queue)) == [b"a2"]
+
+
+async def test_a_group_is_of_one_key_and_comes_back_whole(queue: SqlQueue, clock: FixedClock):
+    for payload, key in ((b"a1", "a"), (b"b1", "b"), (b"a2", "a")):
+        await _put(queue, _job(payload, ordering_key=key))
+        clock.advance(seconds=1)
+    group = await queue.lease_group("q", limit=10, duration=MINUTE, max_weight=10)
+    await _put(queue, _job(b"a3", ordering_key="a"))
+    clock.advance(seconds=61)
+    again = await queue.lease_group("q", limit=10, duration=MINUTE, max_weight=1)
+
+    assert _payloads(group) == [b"a1", b"a2"]
+    assert _payloads(again) == [b"a1", b"a2"]
+    assert {job.group for job in again} == {group[0].group}
+    assert isinstance(group[0].group, UUID)
+
+
+async def test_a_buried_job_is_leased_no_more_until_revived(queue: SqlQueue):
+    await _put(queue, _job())
+    (held,) = await _lease(queue)
+    async with queue._database.write() as session:
+        await queue.bury(session, held, "cannot be read")
+
+    assert await _lease(queue) == []
+    assert (await queue.depth("q")).buried == 1
+    async with queue._database.write() as session:
+        assert await queue.revive(session, "q") == 1
+    assert _payloads(await _lease(queue)) == [b"work"]
+
+
+async def test_a_released_job_is_due_at_once(queue: SqlQueue):
+    await _put(queue, _job())
+    await queue.release(await _lease(queue))
+
+    assert _payloads(await _lease(queue)) == [b"work"]
+
+
+async def test_a_restarted_owner_gets_its_jobs_back_and_nobody_elses(
+    queue: SqlQueue, database: Database, clock: FixedClock
+):
+    await _put(queue, _job(b"mine"))
+    await _lease(queue)
+    other = SqlQueue(database, clock, owner="two")
+    await _put(queue, _job(b"theirs"))
+    assert _payloads(await other.lease("q", limit=5, duration=MINUTE)) == [b"theirs"]
+    restarted = SqlQueue(database, clock, owner="one")
+
+    assert await restarted.reclaim() == 1
+    assert _payloads(await _lease(restarted)) == [b"mine"]
+
+
+async def test_depth_tells_the_lag_of_the_oldest_ready_job(queue: SqlQueue, clock: FixedClock):
+    await _put(queue, _job(), _job(), _job(run_at=clock.now() + MINUTE))
+    await _lease(queue, limit=1)
+    clock.advance(seconds=7)
+    depth = await queue.depth("q")
+
+    assert (depth.ready, depth.delayed, depth.leased, depth.buried) == (1, 1, 1, 0)
+    assert depth.lag_seconds == pytest.approx(7, abs=0.001)
+
+
+async def test_two_owners_at_once_never_lease_the_same_job(
+    queue: SqlQueue, database: Database, clock: FixedClock
+):
+    owners = [SqlQueue(database, clock, owner=str(number)) for number in range(4)]
+    await _put(queue, *[_job(str(number).encode()) for number in range(40)])
+    leased = await asyncio.gather(*[_lease(owner) for owner in owners])
+    leased += await asyncio.gather(*[_lease(owner, limit=40) for owner in owners])
+    seen = [payload for jobs in leased for payload in _payloads(jobs)]
+
+    assert len(seen) == len(set(seen)) == 40
+
+
+async def test_a_commit_wakes_whoever_waits(queue: SqlQueue):
+    waiting = asyncio.create_task(queue.wait("q", timedelta(seconds=30)))
+    await asyncio.sleep(0)
+    await _put(queue, _job())
+
+    await asyncio.wait_for(waiting, timeout=5)
+
+
+async def test_a_wake_up_before_the_wait_is_not_lost(queue: SqlQueue):
+    queue.wake("q")
+
+    await asyncio.wait_for(queue.wait("q", timedelta(seconds=30)), timeout=5)
