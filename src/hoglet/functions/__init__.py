@@ -1,0 +1,1 @@
+"""Hog functions: saving, filters, inputs, running, dead letters, templates, actions."""

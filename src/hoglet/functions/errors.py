@@ -1,0 +1,24 @@
+"""What can go wrong with hog functions beyond the shared families of ``hoglet.kit.errors``."""
+
+from hoglet.kit.errors import HogletError, Invalid
+
+
+class FilterRefused(HogletError):
+    """A filter that cannot be compiled; becomes ``bytecode_error`` or a 400 when it matters.
+
+    Source: spec/hog-functions.md section 5.5.
+    """
+
+    code = "invalid_input"
+    blame = "author"
+
+
+def wrong_type(wanted: str, value: object, *, code: str, attr: str | None) -> Invalid:
+    """The framework's message for a list or dictionary that is something else.
+
+    Example:
+        >>> wrong_type("a list", "x", code="not_a_list", attr="mappings").detail
+        'Expected a list of items but got type "str".'
+    """
+    kind = type(value).__name__
+    return Invalid(f'Expected {wanted} of items but got type "{kind}".', code=code, attr=attr)

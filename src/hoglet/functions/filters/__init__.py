@@ -1,0 +1,1 @@
+"""Filters of functions: stored JSON → normalised JSON → Hog tree → bytecode. Pure."""

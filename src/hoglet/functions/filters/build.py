@@ -1,0 +1,117 @@
+"""Normalised filters as one Hog tree.
+
+``AND(test accounts..., global properties..., OR(events..., actions...))``.
+
+Source: spec/hog-functions.md section 5.1.
+"""
+
+from typing import Any
+
+from hoglet.functions.errors import FilterRefused
+from hoglet.functions.filters.actions import action_to_tree, trigger_events
+from hoglet.functions.filters.context import FilterContext
+from hoglet.functions.filters.nodes import all_of, any_of, compare, constant, field
+from hoglet.functions.filters.properties import properties_to_trees
+from hoglet.functions.filters.roots import check_filter_tree
+from hoglet.syntax import tree
+
+MAX_ENTRIES = 1000  # one filter; keeps compile time and bytecode small
+
+
+def build_filter(filters: dict[str, Any], context: FilterContext) -> "tree.Expression":
+    """The condition of a function.
+
+    Args:
+        filters: as :func:`~hoglet.functions.filters.normalise.normalise_filters` returns them.
+        context: see :class:`FilterContext`.
+
+    Raises:
+        FilterRefused: the filter cannot be compiled; the message goes to ``bytecode_error``.
+    """
+    parts: list[tree.Expression] = []
+    if filters.get("filter_test_accounts"):
+        parts.extend(_test_accounts(context))
+    parts.extend(properties_to_trees(filters.get("properties"), context))
+    entries = _entries(filters, context)
+    if entries:
+        parts.append(any_of(entries))
+    condition = all_of(parts)
+    check_filter_tree(condition)
+    return condition
+
+
+def event_names(filters: dict[str, Any], context: FilterContext) -> list[str] | None:
+    """The event names that can match at all, sorted; None when any name may.
+
+    The index of functions is built on this, so it must never leave out a name that matches.
+    """
+    names: set[str] = set()
+    events, actions = filters.get("events") or [], filters.get("actions") or []
+    if not events and not actions:
+        return None
+    for entry in events:
+        if not entry.get("type") or entry.get("id") is None:
+            return None
+        names.add(str(entry["id"]))
+    for entry in actions:
+        action = context.actions.get(str(entry.get("id")))
+        found = None if action is None else trigger_events(action.get("steps") or [])
+        if found is None:
+            return None
+        names |= found
+    return sorted(names)
+
+
+def _test_accounts(context: FilterContext) -> list["tree.Expression"]:
+    trees: list[tree.Expression] = []
+    for item in context.test_account_filters:
+        if isinstance(item, dict) and "cohort" in str(item.get("type")):
+            trees.append(_inlined_cohort(item, context))
+        else:
+            trees.extend(properties_to_trees([item], context))
+    return trees
+
+
+def _inlined_cohort(item: dict[str, Any], context: FilterContext) -> "tree.Expression":
+    properties = context.cohorts.get(str(item.get("value")))
+    if properties is None:
+        raise FilterRefused(
+            "The test account filters use a cohort that cannot be checked in real time. "
+            "Use person property filters instead"
+        )
+    matches = all_of(properties_to_trees(properties, context))
+    is_negative = item.get("operator") in {"not_in", "is_not"} or item.get("negation")
+    return tree.Not(expr=matches) if is_negative else matches
+
+
+def _entries(filters: dict[str, Any], context: FilterContext) -> list["tree.Expression"]:
+    events = filters.get("events") or []
+    actions = filters.get("actions") or []
+    tables = filters.get("data_warehouse") or []
+    if len(events) + len(actions) + len(tables) > MAX_ENTRIES:
+        raise FilterRefused(f"A filter may have at most {MAX_ENTRIES} entries")
+    return [
+        *(_event(entry, context) for entry in events),
+        *(_action(entry, context) for entry in actions),
+        *(all_of(properties_to_trees(entry.get("properties"), context)) for entry in tables),
+    ]
+
+
+def _event(entry: dict[str, Any], context: FilterContext) -> "tree.Expression":
+    parts: list[tree.Expression] = []
+    if entry.get("type"):
+        name = entry.get("id")
+        is_any = name is None
+        parts.append(
+            constant(True) if is_any else compare(field("event"), "==", constant(str(name)))
+        )
+    parts.extend(properties_to_trees(entry.get("properties"), context))
+    return all_of(parts)
+
+
+def _action(entry: dict[str, Any], context: FilterContext) -> "tree.Expression":
+    action = context.actions.get(str(entry.get("id")))
+    if action is None:
+        raise FilterRefused(f"The action {entry.get('id')} does not exist")
+    own = properties_to_trees(entry.get("properties"), context)
+    return all_of([action_to_tree(action.get("steps") or [], context), *own])

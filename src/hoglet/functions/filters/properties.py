@@ -1,0 +1,176 @@
+"""One property filter ``{key, value, operator, type}`` as a Hog tree.
+
+Source: spec/hog-functions.md section 5.2.
+"""
+
+from typing import Any
+
+from hoglet.functions.errors import FilterRefused
+from hoglet.functions.filters.context import FilterContext
+from hoglet.functions.filters.nodes import (
+    all_of,
+    any_of,
+    call,
+    compare,
+    constant,
+    field,
+)
+from hoglet.functions.filters.operators import WITHOUT_VALUE, apply_operator
+from hoglet.functions.filters.selectors import selector_pattern, tag_name_pattern
+from hoglet.kit.errors import SourceError
+from hoglet.syntax import tree
+from hoglet.syntax.parse import parse_expression
+
+MAX_NESTING = 10
+_BOOLEAN_TEXTS = {"true": True, "false": False}
+
+
+def properties_to_trees(properties: Any, context: FilterContext) -> list["tree.Expression"]:
+    """One tree a property.
+
+    Args:
+        properties: a list of property filters, or a group ``{"type": "OR", "values": [...]}``.
+        context: see :class:`FilterContext`.
+
+    Raises:
+        FilterRefused: a property cannot be compiled.
+    """
+    if not properties:
+        return []
+    if isinstance(properties, dict):
+        return [_group(properties, context, depth=0)]
+    if not isinstance(properties, list):
+        raise FilterRefused("The properties of a filter have to be a list")
+    return [property_to_tree(item, context) for item in properties]
+
+
+def property_to_tree(item: Any, context: FilterContext, *, depth: int = 0) -> "tree.Expression":
+    """One property filter; an incomplete one is the constant 1."""
+    if not isinstance(item, dict):
+        raise FilterRefused("Every property filter has to be an object")
+    if isinstance(item.get("values"), list) and item.get("type") in {"AND", "OR"}:
+        return _group(item, context, depth=depth)
+    kind = item.get("type")
+    if kind == "hogql":
+        return _expression(item)
+    if kind in {"cohort", "static-cohort", "dynamic-cohort", "precalculated-cohort"}:
+        raise FilterRefused(
+            "Cohorts cannot be used in filters of functions. Use person property filters instead"
+        )
+    if not _is_complete(item):
+        return constant(1)
+    if kind == "element":
+        return _element(item, context)
+    value = _typed_value(item, context)
+    return apply_operator(_subject(item), _operator(item), value, context)
+
+
+def _group(group: dict[str, Any], context: FilterContext, *, depth: int) -> "tree.Expression":
+    if depth > MAX_NESTING:
+        raise FilterRefused("The property groups are nested too deeply")
+    values = group.get("values") or []
+    parts = [property_to_tree(value, context, depth=depth + 1) for value in values]
+    return any_of(parts) if group.get("type") == "OR" else all_of(parts)
+
+
+def _is_complete(item: dict[str, Any]) -> bool:
+    if not item.get("key") or not item.get("type"):
+        return False
+    return item.get("value") is not None or item.get("operator") in WITHOUT_VALUE
+
+
+def _operator(item: dict[str, Any]) -> str:
+    operator = item.get("operator")
+    if operator is None:
+        return "exact"
+    if not isinstance(operator, str):
+        raise FilterRefused("The operator of a property filter has to be text")
+    return operator
+
+
+def _expression(item: dict[str, Any]) -> "tree.Expression":
+    key = item.get("key")
+    if not isinstance(key, str) or not key.strip():
+        return constant(1)
+    try:
+        return parse_expression(key)
+    except SourceError as error:
+        raise FilterRefused(f'The expression "{key}" does not parse: {error.message}') from None
+
+
+def _subject(item: dict[str, Any]) -> "tree.Expression":
+    kind, key = item["type"], item["key"]
+    if not isinstance(key, str | int) or isinstance(key, bool):
+        raise FilterRefused("The key of a property filter has to be text")
+    key = str(key)
+    if kind in {"event", "feature"}:
+        return field("elements_chain") if key == "$elements_chain" else field("properties", key)
+    if kind == "person":
+        if key == "distinct_id":
+            return field("person", "pdi", "distinct_id")
+        return field("person", "properties", key)
+    if kind == "group":
+        return field(f"group_{_group_index(item)}", "properties", key)
+    if kind == "event_metadata":
+        return field(key)
+    if kind == "workflow_variable":
+        return field("variables", *key.split("."))
+    raise FilterRefused(f'Property filters of type "{kind}" are not supported')
+
+
+def _group_index(item: dict[str, Any]) -> int:
+    index = item.get("group_type_index", 0)
+    if isinstance(index, str) and index.isdigit():
+        index = int(index)
+    if not isinstance(index, int) or isinstance(index, bool) or not 0 <= index < 5:
+        raise FilterRefused("group_type_index has to be a number from 0 to 4")
+    return index
+
+
+def _typed_value(item: dict[str, Any], context: FilterContext) -> Any:
+    """``"true"`` becomes true only where the project defines the property as Boolean."""
+    value = item.get("value")
+    if item.get("operator") not in {None, "exact", "is_not"}:
+        return value
+    kind = "event" if item["type"] == "feature" else item["type"]
+    is_boolean = f"{kind}:{item['key']}" in context.boolean_properties
+    if isinstance(value, list):
+        return [_boolean(entry, is_boolean=is_boolean) for entry in value]
+    return _boolean(value, is_boolean=is_boolean)
+
+
+def _boolean(value: Any, *, is_boolean: bool) -> Any:
+    if isinstance(value, bool):
+        return value if is_boolean else str(value).lower()
+    if is_boolean and isinstance(value, str):
+        return _BOOLEAN_TEXTS.get(value, value)
+    return value
+
+
+def _element(item: dict[str, Any], context: FilterContext) -> "tree.Expression":
+    key, operator, value = item["key"], _operator(item), item.get("value")
+    if key == "href":
+        return apply_operator(field("elements_chain_href"), operator, value, context)
+    if key == "text":
+        test = apply_operator(field("text"), operator, value, context)
+        return element_text(test)
+    if key not in {"selector", "tag_name"}:
+        raise FilterRefused(f'Unknown element property "{key}"')
+    if operator not in {"exact", "is_not", "in", "not_in"}:
+        raise FilterRefused(f'Element property "{key}" can only be compared with exact and is_not')
+    values = value if isinstance(value, list) else [value]
+    found = any_of([element_matches(str(key), str(entry)) for entry in values])
+    return found if operator in {"exact", "in"} else tree.Not(expr=found)
+
+
+def element_text(test: "tree.Expression") -> "tree.Expression":
+    """Some text of the chain passes ``test``, which reads the variable ``text``."""
+    return call(
+        "arrayExists", tree.Lambda(args=("text",), expr=test), field("elements_chain_texts")
+    )
+
+
+def element_matches(key: str, value: str) -> "tree.Expression":
+    """The chain has an element with this ``selector`` or ``tag_name``."""
+    pattern = selector_pattern(value) if key == "selector" else tag_name_pattern(value)
+    return compare(field("elements_chain"), "=~", constant(pattern))
