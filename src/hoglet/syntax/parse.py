@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 from hogql_parser_rs import (
     parse_expr_json,  # pyright: ignore[reportAttributeAccessIssue] (native module)
+    parse_full_template_string_json,  # pyright: ignore[reportAttributeAccessIssue] (native module)
     parse_program_json,  # pyright: ignore[reportAttributeAccessIssue] (native module)
     parse_select_json,  # pyright: ignore[reportAttributeAccessIssue] (native module)
 )
@@ -48,6 +49,15 @@ def parse_query(source: str) -> "tree.Query":
         SourceError: the text does not parse, or is over a cap.
     """
     return _decode(parse_select_json(source), _query, source)
+
+
+def parse_template(text: str) -> "tree.Expression":
+    """Parse a template text, e.g. ``Hello {person.name}``.
+
+    Raises:
+        SourceError: the text does not parse, or is over a cap.
+    """
+    return _decode(parse_full_template_string_json("F'" + text), _expression, text)
 
 
 def _decode(answer: str, decoder: msgspec.json.Decoder[Any], source: str) -> Any:

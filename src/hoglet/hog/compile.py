@@ -1,0 +1,131 @@
+"""Text to bound tree: the entry points that everything else uses.
+
+``compile_program(source)``, ``compile_expression(source)`` and ``compile_template(text)`` parse and
+bind; ``bind_expression(tree)`` binds an expression that was built rather than written, as filters
+are. All raise :class:`~hoglet.kit.errors.SourceError` (a ``CompileError`` with every error found)
+with line, column, span and, where a name is near, a hint.
+
+Compiling is pure and bounded by the caps of the parser; text from outside still belongs in a
+worker process with a deadline (spec/hog-language.md section 13).
+"""
+
+from collections.abc import Callable, Collection
+
+from hoglet.hog import bound
+from hoglet.hog.bind_expressions import EXPRESSIONS
+from hoglet.hog.bind_statements import STATEMENTS, bind_root
+from hoglet.hog.binder import Binder
+from hoglet.kit.errors import SourceError
+from hoglet.syntax import parse, tree
+
+DEFAULT_GLOBALS = frozenset(
+    ["event", "person", "groups", "inputs", "project", "source", "request", "fetch"]
+)
+"""Names that are given to functions by the server, so that reading them is no warning."""
+
+
+def compile_program(
+    source: str, *, known_globals: Collection[str] = DEFAULT_GLOBALS
+) -> bound.BoundProgram:
+    """Parse and bind a program.
+
+    Args:
+        source: the text.
+        known_globals: names (values and functions) that the host gives; others warn.
+
+    Raises:
+        SourceError: it does not parse, is over a cap, or does not compile.
+    """
+    return bind_program(parse.parse_program(source), known_globals=known_globals)
+
+
+def compile_expression(
+    source: str, *, known_globals: Collection[str] = DEFAULT_GLOBALS
+) -> bound.BoundExpression:
+    """Parse and bind one expression.
+
+    Raises:
+        SourceError: it does not parse, is over a cap, or does not compile.
+    """
+    return bind_expression(parse.parse_expression(source), known_globals=known_globals)
+
+
+def compile_template(
+    text: str, *, known_globals: Collection[str] = DEFAULT_GLOBALS
+) -> bound.BoundExpression:
+    """Parse and bind a template text, e.g. ``Hello {person.name}``.
+
+    A text that is one ``{expr}`` is that expression and keeps its type; a text without braces is
+    a string constant; mixed text is a call of ``concat``.
+
+    Raises:
+        SourceError: it does not parse, is over a cap, or does not compile. Positions are those of
+            ``text`` itself.
+    """
+    return bind_expression(parse.parse_template(text), known_globals=known_globals)
+
+
+def bind_program(
+    program: tree.Program, *, known_globals: Collection[str] = DEFAULT_GLOBALS
+) -> bound.BoundProgram:
+    """Bind a parsed program.
+
+    Raises:
+        SourceError: it does not compile.
+    """
+    binder = _binder(known_globals)
+    root = _guarded(lambda: bind_root(binder, program))
+    return bound.BoundProgram(
+        root=root,
+        functions=_in_order((root, *binder.functions)),
+        global_reads=frozenset(binder.global_reads),
+        global_calls=frozenset(binder.global_calls),
+        warnings=binder.diagnostics.finish(),
+    )
+
+
+def bind_expression(
+    expression: tree.Expression, *, known_globals: Collection[str] = DEFAULT_GLOBALS
+) -> bound.BoundExpression:
+    """Bind an expression tree, parsed or built.
+
+    Raises:
+        SourceError: it does not compile.
+    """
+    binder = _binder(known_globals)
+    result = _guarded(lambda: binder.expression(expression))
+    return bound.BoundExpression(
+        expression=result,
+        functions=_in_order(tuple(binder.functions)),
+        global_reads=frozenset(binder.global_reads),
+        global_calls=frozenset(binder.global_calls),
+        warnings=binder.diagnostics.finish(),
+    )
+
+
+def _binder(known_globals: Collection[str]) -> Binder:
+    return Binder(
+        expressions=EXPRESSIONS,
+        statements=STATEMENTS,
+        library=_library(),
+        known_globals=known_globals,
+    )
+
+
+def _library() -> Collection[str]:
+    try:
+        from hoglet.hog.stl.table import STL
+    except ImportError:
+        return frozenset()
+    return STL
+
+
+def _in_order(functions: tuple[bound.BoundFunction, ...]) -> tuple[bound.BoundFunction, ...]:
+    return tuple(sorted(functions, key=lambda function: function.number))
+
+
+def _guarded[Result](bind: Callable[[], Result]) -> Result:
+    try:
+        return bind()
+    except RecursionError:
+        raise SourceError("The source is nested too deeply") from None

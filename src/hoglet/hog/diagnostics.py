@@ -1,0 +1,86 @@
+"""Compile errors and warnings: collected, placed, and with a suggestion where one is near.
+
+Source: spec/hog-language.md sections 6, 7 and 12.
+"""
+
+import difflib
+from collections.abc import Iterable
+
+from hoglet.hog.bound import Warning_
+from hoglet.kit.errors import SourceError
+from hoglet.syntax.tree import Position
+
+_MAX_ERRORS = 50
+
+
+class CompileError(SourceError):
+    """All that is wrong with a text; itself the first of :attr:`errors`."""
+
+    def __init__(self, errors: tuple[SourceError, ...]) -> None:
+        first = errors[0]
+        super().__init__(
+            first.message,
+            line=first.line,
+            column=first.column,
+            start=first.start,
+            end=first.end,
+            hint=first.hint,
+        )
+        self.errors = errors
+
+
+class Diagnostics:
+    """What the compiler has to say about one text."""
+
+    def __init__(self) -> None:
+        self._errors: list[SourceError] = []
+        self._warnings: list[Warning_] = []
+
+    def error(
+        self,
+        message: str,
+        start: Position | None,
+        end: Position | None,
+        *,
+        hint: str | None = None,
+    ) -> None:
+        """Note an error; binding goes on, so that one run reports them all."""
+        if len(self._errors) < _MAX_ERRORS:
+            line, column, first, last = _place(start, end)
+            self._errors.append(
+                SourceError(message, line=line, column=column, start=first, end=last, hint=hint)
+            )
+
+    def warning(
+        self,
+        message: str,
+        start: Position | None,
+        end: Position | None,
+        *,
+        hint: str | None = None,
+    ) -> None:
+        """Note something that compiles but looks wrong."""
+        line, column, first, last = _place(start, end)
+        self._warnings.append(Warning_(message, line, column, first, last, hint))
+
+    def finish(self) -> tuple[Warning_, ...]:
+        """The warnings in source order.
+
+        Raises:
+            CompileError: at least one error was noted.
+        """
+        if self._errors:
+            raise CompileError(tuple(sorted(self._errors, key=lambda error: error.start)))
+        return tuple(sorted(self._warnings, key=lambda warning: warning.start))
+
+
+def suggestion(name: str, candidates: Iterable[str]) -> str | None:
+    """``Did you mean `total`?`` when one candidate is a small edit away."""
+    near = difflib.get_close_matches(name, sorted(set(candidates) - {name}), n=1, cutoff=0.75)
+    return f"Did you mean `{near[0]}`?" if near else None
+
+
+def _place(start: Position | None, end: Position | None) -> tuple[int, int, int, int]:
+    if start is None:
+        return 1, 1, 0, 0
+    return start.line, start.column + 1, start.offset, (end or start).offset
