@@ -1,0 +1,37 @@
+"""hoglet's own log: one line an event, for people on a terminal, as JSON elsewhere."""
+
+import logging
+import sys
+from typing import Any
+
+import structlog
+
+LEVELS = {"debug": logging.DEBUG, "info": logging.INFO, "warning": logging.WARNING}
+
+
+def configure_logs(*, level: str, style: str) -> None:
+    """Set the log up for this process.
+
+    Args:
+        level: ``debug``, ``info``, ``warning`` or ``error``.
+        style: ``console``, ``json``, or ``auto`` for what suits standard error.
+    """
+    as_console = style == "console" or (style == "auto" and sys.stderr.isatty())
+    renderer: Any = structlog.dev.ConsoleRenderer() if as_console else _json_renderer()
+    structlog.configure(
+        processors=[
+            structlog.contextvars.merge_contextvars,
+            structlog.processors.add_log_level,
+            structlog.processors.TimeStamper(fmt="iso", utc=True),
+            structlog.processors.format_exc_info,
+            renderer,
+        ],
+        wrapper_class=structlog.make_filtering_bound_logger(LEVELS.get(level, logging.ERROR)),
+        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+        cache_logger_on_first_use=True,
+    )
+    logging.basicConfig(level=logging.WARNING, stream=sys.stderr, format="%(name)s: %(message)s")
+
+
+def _json_renderer() -> structlog.processors.JSONRenderer:
+    return structlog.processors.JSONRenderer()

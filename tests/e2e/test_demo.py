@@ -1,0 +1,18 @@
+"""The demo on a part of the flights: every figure equal, status 0."""
+
+import subprocess
+import sys
+
+
+def test_the_demo_agrees_with_the_csv(tmp_path):
+    command = [sys.executable, "-m", "hoglet.cli.main", "demo", "--once", "--limit", "30000"]
+    demo = subprocess.run(
+        [*command, "--data-dir", str(tmp_path)],
+        capture_output=True,
+        text=True,
+        timeout=180,
+        check=False,
+    )
+
+    assert demo.returncode == 0, demo.stdout + demo.stderr
+    assert "Everything agrees." in demo.stdout

@@ -1,0 +1,74 @@
+"""A real ``hoglet serve`` in its own process, for tests that go through the front door."""
+
+import contextlib
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import httpx
+
+KEY = "phx_" + "t" * 40
+TOKEN = "phc_" + "t" * 40
+START_SECONDS = 60
+
+
+class RunningServer:
+    """Started on a data folder and a free port; ``client`` is signed in as the first user."""
+
+    def __init__(self, data_dir: Path, *, port: int | None = None, **settings: str) -> None:
+        self.data_dir = data_dir
+        self.port = port or free_port()
+        self.url = f"http://127.0.0.1:{self.port}"
+        self.environment = os.environ | {
+            "HOGLET_BOOTSTRAP_PERSONAL_API_KEY": KEY,
+            "HOGLET_BOOTSTRAP_PROJECT_TOKEN": TOKEN,
+            "HOGLET_ALLOW_HOSTS": "127.0.0.1",
+            "HOGLET_DATA_DIR": str(data_dir),
+            **{f"HOGLET_{name.upper()}": value for name, value in settings.items()},
+        }
+        self.client = httpx.Client(
+            base_url=self.url, headers={"Authorization": f"Bearer {KEY}"}, timeout=30
+        )
+        self.process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> "RunningServer":
+        """Start it and wait until it answers."""
+        self.data_dir.mkdir(parents=True, exist_ok=True)
+        log = (self.data_dir / "server.log").open("ab")
+        command = [sys.executable, "-m", "hoglet.cli.main", "serve", "--port", str(self.port)]
+        self.process = subprocess.Popen(command, env=self.environment, stdout=log, stderr=log)
+        deadline = time.monotonic() + START_SECONDS
+        while time.monotonic() < deadline and self.process.poll() is None:
+            with contextlib.suppress(httpx.TransportError):
+                if httpx.get(self.url + "/_health", timeout=2).status_code == 200:
+                    return self
+            time.sleep(0.05)
+        raise AssertionError(f"the server did not start:\n{self.log()}")
+
+    def kill(self) -> None:
+        """As ``kill -9``."""
+        assert self.process is not None
+        self.process.kill()
+        self.process.wait()
+
+    def stop(self) -> int:
+        """As an operator would, by SIGTERM; the exit status."""
+        assert self.process is not None
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGTERM)
+        return self.process.wait(timeout=60)
+
+    def log(self) -> str:
+        """What the server wrote so far."""
+        return (self.data_dir / "server.log").read_text(errors="replace")
+
+
+def free_port() -> int:
+    """A port nobody listens on at the moment."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
