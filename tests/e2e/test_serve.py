@@ -4,6 +4,7 @@ import subprocess
 import sys
 
 import pytest
+
 from support.server import KEY, TOKEN, RunningServer
 
 
