@@ -1,0 +1,77 @@
+"""Cross-origin rules: open on the routes that browsers of visitors call, closed elsewhere.
+
+Source: spec/hog-functions.md section 14 (origin echoed, ``OPTIONS`` 204).
+"""
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+PUBLIC_PREFIXES = (
+    "/batch",
+    "/i/v0",
+    "/e",
+    "/capture",
+    "/track",
+    "/engage",
+    "/s",
+    "/flags",
+    "/decide",
+    "/array",
+    "/public",
+    "/site_app",
+    "/site_function",
+)
+PREFLIGHT_SECONDS = 86_400  # browsers cap it themselves
+
+
+class OpenCors:
+    """ASGI middleware: echoes the origin on public paths and answers their preflights."""
+
+    def __init__(self, app: ASGIApp, prefixes: tuple[str, ...] = PUBLIC_PREFIXES) -> None:
+        self._app = app
+        self._exact = frozenset(prefixes)
+        self._inside = tuple(f"{prefix}/" for prefix in prefixes)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Handle one connection."""
+        if scope["type"] != "http" or not self._is_public(scope["path"]):
+            await self._app(scope, receive, send)
+            return
+        headers = Headers(scope=scope)
+        if scope["method"] == "OPTIONS":
+            response = Response(status_code=204, headers=_preflight(headers))
+            await response(scope, receive, send)
+            return
+        await self._app(scope, receive, _with_origin(send, headers.get("origin")))
+
+    def _is_public(self, path: str) -> bool:
+        return path in self._exact or path.startswith(self._inside)
+
+
+def _with_origin(send: Send, origin: str | None) -> Send:
+    async def sender(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            MutableHeaders(scope=message).update(_origin(origin))
+        await send(message)
+
+    return sender
+
+
+def _origin(origin: str | None) -> dict[str, str]:
+    if origin is None:
+        return {"Access-Control-Allow-Origin": "*"}
+    return {
+        "Access-Control-Allow-Origin": origin,
+        "Access-Control-Allow-Credentials": "true",
+        "Vary": "Origin",
+    }
+
+
+def _preflight(headers: Headers) -> dict[str, str]:
+    wanted = headers.get("access-control-request-headers", "Content-Type, Authorization")
+    return _origin(headers.get("origin")) | {
+        "Access-Control-Allow-Methods": "GET, POST, PUT, PATCH, DELETE, OPTIONS",
+        "Access-Control-Allow-Headers": wanted,
+        "Access-Control-Max-Age": str(PREFLIGHT_SECONDS),
+    }

@@ -1,0 +1,83 @@
+"""Pages: ``{count, next, previous, results}`` with absolute URLs.
+
+Source: spec/hog-functions.md section 8; spec/query-endpoints.md section 1.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import parse_qsl, urlencode
+
+from starlette.requests import Request
+
+DEFAULT_LIMIT = 100
+MAXIMUM_LIMIT = 1000
+MAXIMUM_OFFSET = 2**63 - 1  # what a database can hold
+ORIGINAL_PATH = "hoglet.path"
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Which slice of a list is asked for; ``limit`` None means all of it."""
+
+    limit: int | None
+    offset: int
+
+
+def parse_page(
+    query: Mapping[str, str],
+    *,
+    default: int | None = DEFAULT_LIMIT,
+    maximum: int | None = MAXIMUM_LIMIT,
+) -> Page:
+    """Read ``limit`` and ``offset``; 0 or garbage gives the default, too much is clamped."""
+    limit = _positive(query.get("limit")) or default
+    if limit is not None and maximum is not None:
+        limit = min(limit, maximum)
+    return Page(limit, min(_positive(query.get("offset")) or 0, MAXIMUM_OFFSET))
+
+
+def envelope(request: Request, page: Page, count: int, results: Sequence[Any]) -> dict[str, Any]:
+    """The answer of a list route; ``count`` is the total, ``results`` this page."""
+    return {
+        "count": count,
+        "next": _next(request, page, count),
+        "previous": _previous(request, page),
+        "results": results,
+    }
+
+
+def absolute_url(request: Request) -> str:
+    """The URL the client asked for, without its query string."""
+    path: str = request.scope.get(ORIGINAL_PATH, request.url.path)
+    return str(request.url.replace(path=path, query="", fragment=""))
+
+
+def _next(request: Request, page: Page, count: int) -> str | None:
+    if page.limit is None or page.offset + page.limit >= count:
+        return None
+    return _page_url(request, page.limit, page.offset + page.limit)
+
+
+def _previous(request: Request, page: Page) -> str | None:
+    if page.limit is None or page.offset <= 0:
+        return None
+    return _page_url(request, page.limit, max(0, page.offset - page.limit))
+
+
+def _page_url(request: Request, limit: int, offset: int) -> str:
+    """The same query string with ``limit`` and ``offset`` set; page one has no offset."""
+    pairs = parse_qsl(request.url.query, keep_blank_values=True)
+    kept = [(name, value) for name, value in pairs if name not in {"limit", "offset"}]
+    kept.append(("limit", str(limit)))
+    if offset:
+        kept.append(("offset", str(offset)))
+    return f"{absolute_url(request)}?{urlencode(kept)}"
+
+
+def _positive(text: str | None) -> int | None:
+    """A whole number above 0, else None."""
+    digits = (text or "").strip()
+    if not digits.isascii() or not digits.isdecimal() or len(digits) > 19:
+        return None
+    return int(digits) or None

@@ -1,0 +1,54 @@
+"""One spelling for every path before routing, so that one route table serves all spellings.
+
+``/api/environments/...`` is ``/api/projects/...``, and a trailing slash is dropped; never by a
+redirect, because clients lose bodies and headers on redirects. The path as it was asked for stays
+in the scope for building page URLs.
+
+Rejected: registering each route four times. Starlette tries routes one after the other, so a
+table four times as long costs every request.
+
+Source: spec/hog-functions.md section 1.
+"""
+
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from hoglet.web.pagination import ORIGINAL_PATH
+
+PROJECT_PREFIX = "/api/projects/{project_id}"
+_ENVIRONMENTS = "/api/environments"
+_PROJECTS = "/api/projects"
+_UNTOUCHED = ("/_nicegui",)  # the console's own transport needs its slashes
+
+
+class PathSpelling:
+    """ASGI middleware that rewrites ``scope["path"]``."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Handle one connection."""
+        if scope["type"] == "http":
+            path: str = scope["path"]
+            spelled = one_spelling(path)
+            if spelled != path:
+                scope[ORIGINAL_PATH] = path
+                scope["path"] = spelled
+                scope["raw_path"] = spelled.encode()
+        await self._app(scope, receive, send)
+
+
+def one_spelling(path: str) -> str:
+    """The spelling under which the path is routed.
+
+    Example:
+        >>> one_spelling("/api/environments/1/endpoints/")
+        '/api/projects/1/endpoints'
+    """
+    if path.startswith(_UNTOUCHED):
+        return path
+    if path.endswith("/") and path != "/":
+        path = path[:-1] or "/"
+    if path == _ENVIRONMENTS or path.startswith(_ENVIRONMENTS + "/"):
+        return _PROJECTS + path[len(_ENVIRONMENTS) :]
+    return path

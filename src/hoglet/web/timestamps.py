@@ -1,0 +1,39 @@
+"""Instants as text: ISO 8601 in UTC with microseconds and ``Z``.
+
+Source: spec/hog-functions.md section 1.
+"""
+
+from datetime import UTC, datetime
+
+
+def iso_z(at: datetime) -> str:
+    """An aware instant as text.
+
+    Example:
+        >>> iso_z(datetime(2026, 1, 5, 12, tzinfo=UTC))
+        '2026-01-05T12:00:00.000000Z'
+    """
+    return at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+
+def iso_z_or_none(at: datetime | None) -> str | None:
+    """As ``iso_z``; None stays None."""
+    return None if at is None else iso_z(at)
+
+
+def parse_instant(text: str) -> datetime | None:
+    """Read an ISO 8601 date or time; without an offset it is taken as UTC; None when unreadable.
+
+    A ``+`` that a query string turned into a blank is understood.
+
+    Example:
+        >>> parse_instant("2026-01-05T12:00:00Z")
+        datetime.datetime(2026, 1, 5, 12, 0, tzinfo=datetime.timezone.utc)
+        >>> parse_instant("soon") is None
+        True
+    """
+    try:
+        at = datetime.fromisoformat(text.strip().replace(" 00:00", "+00:00"))
+        return at.replace(tzinfo=UTC) if at.tzinfo is None else at.astimezone(UTC)
+    except (ValueError, OverflowError):
+        return None

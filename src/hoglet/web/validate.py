@@ -1,0 +1,196 @@
+"""Bodies and parameters against pydantic models, answered with the framework-standard messages.
+
+A model describes a body; ``validate`` gives the model or raises ``Invalid`` for the first field
+at fault, in field order, nested keys and list indexes joined with ``__``.
+
+Source: spec/hog-functions.md section 12 (codes and details are exact there).
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationError
+
+from hoglet.kit.errors import HogletError, Invalid, NotFound, Unreadable
+
+REQUIRED = "This field is required."
+NULL = "This field may not be null."
+BLANK = "This field may not be blank."
+NOT_BOOLEAN = "Must be a valid boolean."
+NOT_INTEGER = "A valid integer is required."
+NOT_NUMBER = "A valid number is required."
+NOT_STRING = "Not a valid string."
+NOT_UUID = "Must be a valid UUID."
+NOT_INSTANT = "Not a valid ISO 8601 time."
+
+type Location = Sequence[str | int]
+
+
+def _refuse_nul(text: str) -> str:
+    if "\x00" in text:
+        raise ValueError("Null characters are not allowed.")
+    return text
+
+
+type Text = Annotated[str, AfterValidator(_refuse_nul)]
+"""Text that any database can hold; use it for every stored text field."""
+
+
+class Body(BaseModel):
+    """Root of body models: unknown keys ignored, text stripped at both ends, numbers read as text.
+
+    Fields left out are told from null by ``model_fields_set``.
+    """
+
+    model_config = ConfigDict(
+        extra="ignore", str_strip_whitespace=True, coerce_numbers_to_str=True, populate_by_name=True
+    )
+
+
+def validate[M: BaseModel](model: type[M], data: Any, *, prefix: str | None = None) -> M:
+    """Read ``data`` as ``model``.
+
+    Args:
+        model: what is expected.
+        data: parsed JSON, e.g. ``{"name": "x"}``.
+        prefix: the attr of ``data`` itself when it is a part of the body, e.g. ``masking``.
+
+    Raises:
+        Invalid: the first violation, with its attr.
+    """
+    try:
+        return model.model_validate(data)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        raise violation(first, data=data, prefix=prefix) from None
+
+
+def violation(error: Mapping[str, Any], *, data: Any = None, prefix: str | None = None) -> Invalid:
+    """One pydantic error, e.g. ``{"type": "missing", "loc": ("a", 0)}``, as ours."""
+    path = [*([] if prefix is None else [prefix]), *_real_location(error["loc"], data)]
+    code, detail = describe(error)
+    return Invalid(detail, code=code, attr="__".join(map(str, path)) or None)
+
+
+def request_violation(problems: Sequence[Any]) -> HogletError:
+    """What FastAPI found wrong with a path, a query string or a body."""
+    first = problems[0]
+    source, *path = first["loc"]
+    if first["type"] == "json_invalid":
+        return Unreadable(f"JSON parse error - {first.get('ctx', {}).get('error', 'invalid')}")
+    if source == "path":
+        return NotFound()
+    return violation({**first, "loc": path})
+
+
+def describe(error: Mapping[str, Any]) -> tuple[str, str]:
+    """Code and detail of one pydantic error, e.g. ``("required", "This field is required.")``."""
+    kind: str = error["type"]
+    value = error.get("input")
+    if kind == "missing":
+        return "required", REQUIRED
+    if value is None and kind not in {"value_error", "extra_forbidden"}:
+        return "null", NULL
+    if kind in _FIXED:
+        return "invalid_input", _FIXED[kind]
+    return _describe_limit(kind, value, error.get("ctx", {})) or ("invalid_input", _plain(error))
+
+
+def not_a_choice(value: Any) -> str:
+    """The detail for a value outside a list of choices.
+
+    Example:
+        >>> not_a_choice("x")
+        '"x" is not a valid choice.'
+    """
+    return f'"{value}" is not a valid choice.'
+
+
+def not_a_list(value: Any) -> str:
+    """The detail for anything that should have been a list."""
+    return f'Expected a list of items but got type "{type(value).__name__}".'
+
+
+def not_a_dict(value: Any) -> str:
+    """The detail for anything that should have been an object."""
+    return f'Expected a dictionary of items but got type "{type(value).__name__}".'
+
+
+def _describe_limit(  # noqa: PLR0911 (a table of cases)
+    kind: str, value: Any, limits: Mapping[str, Any]
+) -> tuple[str, str] | None:
+    match kind:
+        case "literal_error" | "enum":
+            return "invalid_choice", not_a_choice(value)
+        case "string_too_long":
+            most = limits["max_length"]
+            return "max_length", f"Ensure this field has no more than {most} characters."
+        case "string_too_short" if not str(value).strip():
+            return "blank", BLANK
+        case "string_too_short":
+            least = limits["min_length"]
+            return "min_length", f"Ensure this field has at least {least} characters."
+        case "greater_than_equal":
+            return "min_value", f"Ensure this value is greater than or equal to {limits['ge']}."
+        case "less_than_equal":
+            return "max_value", f"Ensure this value is less than or equal to {limits['le']}."
+        case "list_type" | "tuple_type" | "set_type":
+            return "not_a_list", not_a_list(value)
+        case "dict_type" | "model_type" | "mapping_type" | "model_attributes_type":
+            return "not_a_dict", not_a_dict(value)
+        case "too_long":
+            return "max_length", f"Ensure this field has no more than {limits['max_length']} items."
+        case _:
+            return None
+
+
+def _plain(error: Mapping[str, Any]) -> str:
+    if error["type"] == "extra_forbidden":
+        return f'"{error["loc"][-1]}" is not a known field.' if error["loc"] else "Unknown field."
+    cause = error.get("ctx", {}).get("error")
+    return str(cause) if isinstance(cause, ValueError) else f"{error['msg']}."
+
+
+def _real_location(location: Location, data: Any) -> list[str | int]:
+    """Leave out the steps pydantic adds for the members of a union (``("limit", "int")``)."""
+    path: list[str | int] = []
+    for index, step in enumerate(location):
+        inside = isinstance(data, dict) and (step in data or index == len(location) - 1)
+        listed = isinstance(data, list) and isinstance(step, int)
+        if inside or listed or data is None:
+            path.append(step)
+            data = _child(data, step)
+    return path
+
+
+def _child(data: Any, step: str | int) -> Any:
+    try:
+        return data[step]
+    except (KeyError, IndexError, TypeError):
+        return None
+
+
+_FIXED: dict[str, str] = {
+    "bool_type": NOT_BOOLEAN,
+    "bool_parsing": NOT_BOOLEAN,
+    "int_type": NOT_INTEGER,
+    "int_parsing": NOT_INTEGER,
+    "int_from_float": NOT_INTEGER,
+    "int_parsing_size": NOT_INTEGER,
+    "float_type": NOT_NUMBER,
+    "float_parsing": NOT_NUMBER,
+    "finite_number": NOT_NUMBER,
+    "decimal_type": NOT_NUMBER,
+    "decimal_parsing": NOT_NUMBER,
+    "string_type": NOT_STRING,
+    "uuid_type": NOT_UUID,
+    "uuid_parsing": NOT_UUID,
+    "uuid_version": NOT_UUID,
+    "datetime_type": NOT_INSTANT,
+    "datetime_parsing": NOT_INSTANT,
+    "datetime_from_date_parsing": NOT_INSTANT,
+    "datetime_object_invalid": NOT_INSTANT,
+    "date_type": NOT_INSTANT,
+    "date_parsing": NOT_INSTANT,
+    "date_from_datetime_parsing": NOT_INSTANT,
+}
