@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from hoglet.hog import bound
-from hoglet.hog.bind_sql import bind_sql
+from hoglet.hog.bind_sql import bind_sql, constant_value
 from hoglet.hog.binder import Bind, Binder, finish_function
 from hoglet.syntax import tree
 
@@ -18,18 +18,8 @@ _COMPARISONS = frozenset(
 )  # fmt: skip
 
 
-def _constant(binder: Binder, node: tree.Constant) -> bound.Constant:
-    value = node.value
-    if node.value_type == "number":
-        value = _wide_number(value)
-    return bound.Constant(value=value, start=node.start, end=node.end)
-
-
-def _wide_number(text: str) -> int | float:
-    try:
-        return int(text)
-    except ValueError:
-        return float(text)
+def _constant(_: Binder, node: tree.Constant) -> bound.Constant:
+    return bound.Constant(value=constant_value(node), start=node.start, end=node.end)
 
 
 def _field(binder: Binder, node: tree.Field) -> bound.Expression:
@@ -50,7 +40,7 @@ def _field(binder: Binder, node: tree.Field) -> bound.Expression:
 def _array_access(binder: Binder, node: tree.ArrayAccess) -> bound.Expression:
     target = binder.expression(node.array)
     key = binder.expression(node.property)
-    if isinstance(key, bound.Constant) and key.value == 0 and isinstance(key.value, (int, float)):
+    if isinstance(key, bound.Constant):
         _check_index(binder, node, key.value)
     return bound.GetProperty(
         target=target, key=key, nullish=node.nullish, start=node.start, end=node.end
@@ -68,7 +58,7 @@ def _tuple_access(binder: Binder, node: tree.TupleAccess) -> bound.Expression:
     )
 
 
-def _check_index(binder: Binder, node: tree.Node, index: float | bool) -> None:
+def _check_index(binder: Binder, node: tree.Node, index: bound.Scalar) -> None:
     if index == 0 and not isinstance(index, bool):
         binder.refuse(node, "Array access starts from 1")
 
@@ -314,9 +304,8 @@ def _lambda(binder: Binder, node: tree.Lambda) -> bound.Expression:
         statements = _lambda_statements(binder, node)
         body = bound.Block(statements=statements, ends=frame.end_above(len(node.args)))
         function = finish_function(frame, node, name="lambda", body=body, parameters=len(node.args))
-    return bound.MakeFunction(
-        function=binder.add_function(function), start=node.start, end=node.end
-    )
+    binder.add_function(function)
+    return bound.MakeFunction(function=function, start=node.start, end=node.end)
 
 
 def _lambda_statements(binder: Binder, node: tree.Lambda) -> tuple[bound.Statement, ...]:

@@ -28,6 +28,8 @@ def _node(binder: Binder, node: tree.Node) -> bound.SqlValue:
         return binder.expression(node.expr)
     if isinstance(node, tree.HogQLXTag):
         return binder.expression(node)
+    if isinstance(node, tree.Constant):
+        return _constant(node)
     fields = [
         (name, _value(binder, getattr(node, name)))
         for name in type(node).__struct_fields__
@@ -36,6 +38,17 @@ def _node(binder: Binder, node: tree.Node) -> bound.SqlValue:
     return bound.SqlNode(
         kind=type(node).__name__, fields=tuple(fields), start=node.start, end=node.end
     )
+
+
+def _constant(node: tree.Constant) -> bound.SqlNode:
+    value = constant_value(node)
+    fields = () if value is None else (("value", bound.SqlScalar(value)),)
+    return bound.SqlNode(kind="Constant", fields=fields, start=node.start, end=node.end)
+
+
+def constant_value(node: tree.Constant) -> bound.Scalar:
+    """The value of a literal. What JSON cannot hold arrives as text and is a double."""
+    return float(node.value) if node.value_type == "number" else node.value
 
 
 def _is_absent(node: tree.Node, name: str) -> bool:

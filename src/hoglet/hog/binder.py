@@ -88,10 +88,9 @@ class Binder:
             name=name, arguments=arguments, library=library, start=node.start, end=node.end
         )
 
-    def add_function(self, function: bound.BoundFunction) -> bound.BoundFunction:
+    def add_function(self, function: bound.BoundFunction) -> None:
         """Keep a bound function for the program's list."""
         self.functions.append(function)
-        return function
 
     def nearest(self, name: str, *, variables_only: bool = False) -> str | None:
         """A suggestion for a name that is not known here."""

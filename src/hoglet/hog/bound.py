@@ -26,7 +26,7 @@ type ComparisonOperator = Literal[
     "in", "not in", "=~", "!~", "=~*", "!~*",
 ]  # fmt: skip
 type ArithmeticOperator = Literal["+", "-", "*", "/", "%"]
-type Scalar = None | bool | int | float | str
+type Scalar = bool | int | float | str | None
 
 
 class Variable:
@@ -67,7 +67,7 @@ class Node(msgspec.Struct, frozen=True, kw_only=True, eq=False):
 
 
 class Constant(Node, frozen=True, kw_only=True, eq=False):
-    """A literal. Integers beyond 64 bits are Python ints; infinities and NaN are floats."""
+    """A literal. Integers beyond 64 bits, infinities and NaN are floats."""
 
     value: Scalar
 

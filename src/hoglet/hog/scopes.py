@@ -7,7 +7,7 @@ are looked up innermost first, then in the frames around it, which makes the var
 Source: spec/hog-language.md section 6 and 12.
 """
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 
 from hoglet.hog.bound import Variable
@@ -77,8 +77,11 @@ class Frame:
         """Names that can be read here, hidden ones left out."""
         frame: Frame | None = self
         while frame is not None:
-            yield from (v.name for v in frame._live if not v.name.startswith("__H_"))
+            yield from frame._own_names()  # noqa: SLF001 (same class)
             frame = frame.parent
+
+    def _own_names(self) -> Iterator[str]:
+        return (v.name for v in self._live if not v.name.startswith("__H_"))
 
 
 class Scopes:
@@ -89,7 +92,7 @@ class Scopes:
         self._count = 1
 
     @contextmanager
-    def function(self) -> Iterator[Frame]:
+    def function(self) -> Generator[Frame]:
         """Bind a function inside the current one."""
         outer = self.frame
         self.frame = Frame(self._count, outer)
