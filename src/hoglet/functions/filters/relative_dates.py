@@ -6,6 +6,7 @@ Source: spec/hog-functions.md section 5.2 (resolved at compile time, in the proj
 import calendar
 import re
 from datetime import UTC, datetime, timedelta
+from typing import Any
 from zoneinfo import ZoneInfo
 
 _RELATIVE = re.compile(r"-?(?P<count>\d{1,6})?(?P<unit>[hdwmqyHMs])(?P<edge>Start|End)?")
@@ -17,6 +18,13 @@ _FIXED = {
     "d": timedelta(days=1),
     "w": timedelta(weeks=1),
 }
+_CLOCK: dict[str, dict[str, Any]] = {
+    "s": {"microsecond": 0},
+    "M": {"second": 0, "microsecond": 0},
+    "h": {"minute": 0, "second": 0, "microsecond": 0},
+    "H": {"minute": 0, "second": 0, "microsecond": 0},
+    "d": {"hour": 0, "minute": 0, "second": 0, "microsecond": 0},
+}
 _MONTHS = {"m": 1, "q": 3, "y": 12}
 
 
@@ -24,7 +32,7 @@ def resolve_date(text: str, *, now: datetime, timezone: str) -> str:
     """The text to compare with.
 
     Args:
-        text: ``2024-05-03``, an ISO instant, or relative: ``-7d``, ``-3h``, ``mStart``, ``-1mStart``.
+        text: ``2024-05-03``, an ISO instant, or relative: ``-7d``, ``-3h``, ``-1mStart``.
         now: aware instant that relative text counts back from.
         timezone: IANA name; edges are cut in it.
 
@@ -69,17 +77,11 @@ def _edge(moment: datetime, unit: str, *, at_end: bool) -> datetime:
 
 
 def _start(moment: datetime, unit: str) -> datetime:
-    if unit == "s":
-        return moment.replace(microsecond=0)
-    if unit == "M":
-        return moment.replace(second=0, microsecond=0)
-    if unit in "hH":
-        return moment.replace(minute=0, second=0, microsecond=0)
-    day = moment.replace(hour=0, minute=0, second=0, microsecond=0)
+    if unit in _CLOCK:
+        return moment.replace(**_CLOCK[unit])
+    day = moment.replace(**_CLOCK["d"])
     if unit == "w":
         return day - timedelta(days=day.weekday())
-    if unit == "d":
-        return day
     first = day.replace(day=1)
     if unit == "q":
         return first.replace(month=(first.month - 1) // 3 * 3 + 1)

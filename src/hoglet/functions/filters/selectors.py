@@ -14,11 +14,11 @@ _REST = rf'(?:[^;"]|{_QUOTED})*'
 _ELEMENT_END = r"(?:;|$)"
 _PART = re.compile(
     r"(?P<tag>\*|[A-Za-z][\w-]*)?"
-    r"(?P<rules>(?:\.[\w-]+|#[\w:-]+|\[[\w:-]+=(?:\"[^\"]*\"|'[^']*'|[^\]]*)\]"
+    r"(?P<rules>(?:\.[\w-]+|#[\w-]+|\[[\w:-]+=(?:\"[^\"]*\"|'[^']*'|[^\]]*)\]"
     r"|:nth-child\(\d+\)|:nth-of-type\(\d+\))*)"
 )
 _RULE = re.compile(
-    r"\.(?P<class>[\w-]+)|#(?P<id>[\w:-]+)|\[(?P<name>[\w:-]+)=(?P<value>[^\]]*)\]"
+    r"\.(?P<class>[\w-]+)|#(?P<id>[\w-]+)|\[(?P<name>[\w:-]+)=(?P<value>[^\]]*)\]"
     r"|:(?P<nth>nth-child|nth-of-type)\((?P<position>\d+)\)"
 )
 MAX_SELECTOR_LENGTH = 1000

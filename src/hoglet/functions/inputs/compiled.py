@@ -1,0 +1,214 @@
+"""Validates the inputs of a function and compiles the templates in them.
+
+One pass in schema order, so that the first error reported is the first in the schema.
+
+Source: spec/hog-functions.md sections 4.2 and 4.3.
+"""
+
+from typing import Any
+
+import msgspec
+
+from hoglet.functions import types
+from hoglet.functions.inputs.ordering import evaluation_order
+from hoglet.functions.inputs.values import REQUIRED, check_value
+from hoglet.functions.language import Template, liquid_references, read_template
+from hoglet.functions.site import transpile_value
+from hoglet.kit.errors import Invalid, SourceError
+
+COMPILED_TYPES = frozenset(
+    {
+        "string",
+        "boolean",
+        "dictionary",
+        "json",
+        "email",
+        "native_email",
+        "posthog_ticket_tags",
+        "customer_analytics_account_properties",
+        "customer_analytics_account_relationships",
+    }
+)
+EMAIL_TYPES = frozenset({"email", "native_email"})
+TRANSFORMATION_GLOBALS = frozenset({"project", "event", "inputs"})
+TRANSFORMATION_HELPERS = frozenset(
+    {"geoipLookup", "cleanNullValues", "isKnownBotUserAgent", "isKnownBotIp"}
+)
+MASK = "********"
+_ENTRY_KEYS = ("value", "templating")
+
+
+class InputRules(msgspec.Struct, frozen=True, kw_only=True):
+    """How inputs are compiled.
+
+    Attributes:
+        function_type: section 3.1.
+        source: ``filters.source``; warehouse sources know ``record``.
+        attr: prefix of errors, ``inputs`` or ``mappings__0__inputs``.
+        with_defaults: store defaults of optional items too (mappings).
+    """
+
+    function_type: str
+    source: str = "events"
+    attr: str = "inputs"
+    with_defaults: bool = False
+
+
+def compile_inputs(
+    schema: list[dict[str, Any]], inputs: dict[str, Any], rules: InputRules
+) -> dict[str, Any]:
+    """Check and compile all inputs.
+
+    Args:
+        schema: stored ``inputs_schema``.
+        inputs: ``{"url": {"value": "https://…"}}``, secrets in plain; keys not in the schema are
+            dropped.
+        rules: see :class:`InputRules`.
+
+    Returns:
+        The inputs as stored, in evaluation order:
+        ``{"url": {"value": "x", "bytecode": ["_H", 1, 32, "x"], "order": 0}}``.
+
+    Raises:
+        Invalid: the first violation, attr ``inputs__<key>`` (``inputs`` for a circle).
+    """
+    compiled: dict[str, dict[str, Any]] = {}
+    references: dict[str, set[str]] = {}
+    for item in schema:
+        key = item["key"]
+        entry = _entry(item, inputs, rules)
+        if entry is not None:
+            compiled[key], references[key] = _compile_entry(item, entry, rules)
+    order = evaluation_order(list(compiled), references, attr=rules.attr)
+    return {key: compiled[key] | {"order": place} for place, key in enumerate(order)}
+
+
+def _entry(
+    item: dict[str, Any], inputs: dict[str, Any], rules: InputRules
+) -> dict[str, Any] | None:
+    """The input object to store, or None when the key has no value."""
+    key, default = item["key"], item.get("default")
+    attr = f"{rules.attr}__{key}"
+    sent = inputs.get(key)
+    if sent is not None and not isinstance(sent, dict):
+        detail = f'Expected a dictionary of items but got type "{type(sent).__name__}".'
+        raise Invalid(detail, code="not_a_dict", attr=attr)
+    entry = None if sent is None else {name: sent[name] for name in _ENTRY_KEYS if name in sent}
+    if not entry or "value" not in entry:
+        if default is not None and (item.get("required") or rules.with_defaults):
+            entry = (entry or {}) | {"value": default}
+    if item.get("required") and (entry is None or entry.get("value") in (None, "")):
+        raise Invalid(REQUIRED, attr=attr)
+    return entry
+
+
+def _compile_entry(
+    item: dict[str, Any], entry: dict[str, Any], rules: InputRules
+) -> tuple[dict[str, Any], set[str]]:
+    attr = f"{rules.attr}__{item['key']}"
+    templating = _templating(item, entry, attr)
+    value = entry.get("value")
+    if value:
+        check_value(item, value, templating=templating, attr=attr)
+    stored = {"value": _with_design(item, value)} if "value" in entry else {}
+    if templating and _shows_templating(item, entry):
+        stored["templating"] = templating
+    if not value or templating is None or item["type"] not in COMPILED_TYPES:
+        return stored, set()
+    if templating == "liquid":
+        return stored, _liquid_references(value)
+    return _with_code(stored, item, rules, attr)
+
+
+def _templating(item: dict[str, Any], entry: dict[str, Any], attr: str) -> str | None:
+    """``hog``, ``liquid``, or None when the schema switches templates off."""
+    own = entry.get("templating")
+    if own is not None and own not in ("hog", "liquid"):
+        detail = f'"{own}" is not a valid choice.'
+        raise Invalid(detail, code="invalid_choice", attr=f"{attr}__templating")
+    wanted = item.get("templating")
+    if wanted is False:
+        return None
+    if wanted is True:
+        return "hog"
+    return wanted or own or "hog"
+
+
+def _shows_templating(item: dict[str, Any], entry: dict[str, Any]) -> bool:
+    return bool(item.get("templating")) or bool(entry.get("templating"))
+
+
+def _with_design(item: dict[str, Any], value: Any) -> Any:
+    if item["type"] in EMAIL_TYPES and isinstance(value, dict):
+        if value.get("html") and not value.get("design"):
+            return value | {"design": {"html": value["html"]}}
+    return value
+
+
+def _with_code(
+    stored: dict[str, Any], item: dict[str, Any], rules: InputRules, attr: str
+) -> tuple[dict[str, Any], set[str]]:
+    value = stored["value"]
+    if item["type"] in EMAIL_TYPES and isinstance(value, dict):
+        value = {name: part for name, part in value.items() if name != "design"}
+    templates: list[Template] = []
+    bytecode = _mirror(value, templates, rules, attr)
+    roots = set[str]().union(*(template.roots for template in templates))
+    references = set[str]().union(*(template.references for template in templates))
+    if rules.function_type == types.TRANSFORMATION:
+        _refuse_foreign_globals(roots, attr)
+    if rules.function_type in types.SITE:
+        return stored | {"transpiled": transpile_value(value)}, references
+    return stored | {"bytecode": bytecode}, references
+
+
+def _mirror(value: Any, templates: list[Template], rules: InputRules, attr: str) -> Any:
+    """The same shape with every text replaced by its bytecode."""
+    if isinstance(value, str):
+        template = _template(value, rules, attr)
+        templates.append(template)
+        return template.bytecode
+    if isinstance(value, dict):
+        return {key: _mirror(part, templates, rules, attr) for key, part in value.items()}
+    if isinstance(value, list):
+        return [_mirror(part, templates, rules, attr) for part in value]
+    return value
+
+
+def _template(text: str, rules: InputRules, attr: str) -> Template:
+    try:
+        return read_template(text, with_record=rules.source.startswith("data-warehouse"))
+    except SourceError as error:
+        advice = (
+            "Templates use single braces, such as {event.event}, not double ones. "
+            if "{{" in text
+            else ""
+        )
+        raise Invalid(f"{advice}The template does not compile. {error}", attr=attr) from None
+
+
+def _refuse_foreign_globals(roots: set[str], attr: str) -> None:
+    foreign = sorted(roots - TRANSFORMATION_GLOBALS - TRANSFORMATION_HELPERS - library_names())
+    if foreign:
+        raise Invalid(
+            f"Transformations cannot read {', '.join(foreign)}. "
+            "The globals they have are project, event and inputs.",
+            attr=attr,
+        )
+
+
+def library_names() -> frozenset[str]:
+    """The names of the standard library."""
+    from hoglet.hog.stl.table import STL
+
+    return frozenset(STL)
+
+
+def _liquid_references(value: Any) -> set[str]:
+    if isinstance(value, str):
+        return liquid_references(value)
+    if isinstance(value, dict):
+        value = list(value.values())
+    if isinstance(value, list):
+        return set[str]().union(*(_liquid_references(part) for part in value))
+    return set()

@@ -1,0 +1,78 @@
+"""The items of ``inputs_schema``.
+
+Source: spec/hog-functions.md section 4.1.
+"""
+
+from typing import Any, Literal
+
+from pydantic import Field
+
+from hoglet.functions.errors import wrong_type
+from hoglet.web.validate import Body, Text, validate
+
+type InputType = Literal[
+    "string",
+    "number",
+    "boolean",
+    "dictionary",
+    "choice",
+    "json",
+    "integration",
+    "integration_multi",
+    "integration_field",
+    "email",
+    "native_email",
+    "posthog_assignee",
+    "posthog_ticket_tags",
+    "posthog_business_hours",
+    "non_failure_status_codes",
+    "customer_analytics_account_properties",
+    "customer_analytics_account_relationships",
+    "task_model",
+    "task_repository",
+    "task_mcp_installations",
+    "push_subscription",
+]
+
+MAX_ITEMS = 200  # far above any template; bounds the work of one save
+
+
+class SchemaItem(Body):
+    """One item; keys that were not sent are not stored, but for the four with defaults."""
+
+    type: InputType
+    key: Text = Field(min_length=1, max_length=400)
+    label: Text | None = None
+    choices: list[dict[str, Any]] | None = None
+    required: bool = False
+    default: Any = None
+    secret: bool = False
+    hidden: bool = False
+    searchable: bool | None = None
+    description: Text | None = None
+    integration: Text | None = None
+    integration_key: Text | None = None
+    requires_field: Text | None = None
+    integration_field: Text | None = None
+    requiredScopes: Text | None = None  # noqa: N815 (a key of the wire)
+    templating: Literal[True, False, "hog", "liquid"] | None = None
+
+
+def read_schema(value: Any, *, attr: str = "inputs_schema") -> list[dict[str, Any]]:
+    """Check an ``inputs_schema``.
+
+    Returns:
+        The items as stored: what was sent, with ``required``, ``secret`` and ``hidden`` filled in.
+
+    Raises:
+        Invalid: the first violation, e.g. attr ``inputs_schema__0__type``.
+    """
+    if not isinstance(value, list) or len(value) > MAX_ITEMS:
+        raise wrong_type("a list", value, code="not_a_list", attr=attr)
+    return [_item(item, f"{attr}__{index}") for index, item in enumerate(value)]
+
+
+def _item(value: Any, attr: str) -> dict[str, Any]:
+    item = validate(SchemaItem, value, prefix=attr)
+    stored = item.model_dump(exclude_unset=True)
+    return stored | {name: getattr(item, name) for name in ("required", "secret", "hidden")}

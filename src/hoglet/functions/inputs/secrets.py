@@ -1,0 +1,101 @@
+"""Secret inputs: which values a request keeps, which it replaces, and how they are shown.
+
+Source: spec/hog-functions.md section 4.4.
+"""
+
+from typing import Any
+
+from hoglet.kit.errors import Invalid
+
+MASK = "********"
+SHOWN: dict[str, Any] = {"secret": True}
+
+
+def secret_keys(schema: list[dict[str, Any]]) -> set[str]:
+    """The keys whose values are sealed."""
+    return {item["key"] for item in schema if item.get("secret")}
+
+
+def merge_secrets(
+    schema: list[dict[str, Any]],
+    inputs: dict[str, Any],
+    stored: dict[str, Any],
+    *,
+    attr: str = "inputs",
+) -> dict[str, Any]:
+    """The inputs with every kept secret filled in from what is stored.
+
+    Args:
+        schema: the ``inputs_schema`` after the change.
+        inputs: what the request sent.
+        stored: opened secrets, ``{"token": {"value": "x", "bytecode": [...]}}``.
+        attr: prefix of errors.
+
+    Raises:
+        Invalid: a secret is to be kept but none is stored, or the mask would be stored.
+    """
+    merged = dict(inputs)
+    for key in secret_keys(schema):
+        sent = inputs.get(key)
+        if _keeps(sent):
+            _keep(merged, key, stored, is_marked=bool(sent), attr=attr)
+        elif isinstance(sent, dict) and _is_mask(sent.get("value")):
+            raise _enter_again(f"{attr}__{key}")
+    return merged
+
+
+def _keeps(sent: Any) -> bool:
+    if sent is None or sent == {}:
+        return True
+    if not isinstance(sent, dict) or sent.get("secret") is not True:
+        return False
+    return "value" not in sent or _is_mask(sent["value"])
+
+
+def _keep(
+    merged: dict[str, Any], key: str, stored: dict[str, Any], *, is_marked: bool, attr: str
+) -> None:
+    if key in stored:
+        merged[key] = stored[key]
+    elif is_marked:
+        raise _enter_again(f"{attr}__{key}")
+    else:
+        merged.pop(key, None)
+
+
+def _is_mask(value: Any) -> bool:
+    return value == MASK
+
+
+def _enter_again(attr: str) -> Invalid:
+    return Invalid("Please enter the value of this secret again.", attr=attr)
+
+
+def split_secrets(
+    schema: list[dict[str, Any]], inputs: dict[str, Any]
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Compiled inputs as ``(plain, secret)``; only the second may hold secret values."""
+    secret = secret_keys(schema)
+    plain = {key: entry for key, entry in inputs.items() if key not in secret}
+    return plain, {key: entry for key, entry in inputs.items() if key in secret}
+
+
+def shown_inputs(
+    schema: list[dict[str, Any]], inputs: dict[str, Any], secrets: dict[str, Any]
+) -> dict[str, Any]:
+    """The inputs of an answer: in order, secrets masked, null members dropped.
+
+    Returns:
+        ``{"url": {"value": "x", "order": 0}, "token": {"secret": True}, "unset": None}``.
+    """
+    together = sorted(
+        [*inputs.items(), *secrets.items()], key=lambda pair: pair[1].get("order", 0)
+    )
+    shown: dict[str, Any] = {
+        key: SHOWN if key in secrets else {k: v for k, v in entry.items() if v is not None}
+        for key, entry in together
+    }
+    for item in schema:
+        if not item.get("secret") and item["key"] not in shown:
+            shown[item["key"]] = None
+    return shown

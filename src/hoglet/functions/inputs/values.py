@@ -1,0 +1,104 @@
+"""The type check of one input value; whether templates in it compile is checked elsewhere.
+
+Source: spec/hog-functions.md section 4.2.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from hoglet.kit.errors import Invalid
+
+REQUIRED = "This field is required."
+_STATUS_WILDCARDS = frozenset({"4xx", "5xx"})
+
+
+def check_value(item: dict[str, Any], value: Any, *, templating: str | None, attr: str) -> None:
+    """Check a value that is not falsy against its schema item.
+
+    Args:
+        item: the schema item.
+        value: any JSON.
+        templating: ``"hog"``, ``"liquid"``, or None when the input has none.
+        attr: the field named by the error, ``inputs__url``.
+
+    Raises:
+        Invalid: the value is of the wrong type.
+    """
+    check = _CHECKS.get(item["type"])
+    complaint = check(item, value, templating) if check else None
+    if complaint:
+        raise Invalid(complaint, attr=attr)
+
+
+def _string(_item: dict[str, Any], value: Any, _templating: str | None) -> str | None:
+    return None if isinstance(value, str) else "Value must be a string."
+
+
+def _number(_item: dict[str, Any], value: Any, _templating: str | None) -> str | None:
+    return None if isinstance(value, int | float) else "Value must be a number."
+
+
+def _dictionary(_item: dict[str, Any], value: Any, _templating: str | None) -> str | None:
+    return None if isinstance(value, dict) else "Value must be a dictionary."
+
+
+def _boolean(item: dict[str, Any], value: Any, templating: str | None) -> str | None:
+    if isinstance(value, bool):
+        return None
+    if item.get("templating") is False:
+        return "Value must be a boolean."
+    if not isinstance(value, str):
+        return "Value must be a boolean or a template string."
+    if templating == "liquid":
+        return "Liquid templates are not possible for booleans."
+    return None
+
+
+def _integration(_item: dict[str, Any], value: Any, _templating: str | None) -> str | None:
+    return None if _is_whole(value) else "Value must be the id of an integration."
+
+
+def _integrations(_item: dict[str, Any], value: Any, _templating: str | None) -> str | None:
+    if isinstance(value, list) and all(_is_whole(entry) for entry in value):
+        return None
+    return "Value must be a list of integration ids."
+
+
+def _email(_item: dict[str, Any], value: Any, _templating: str | None) -> str | None:
+    if not isinstance(value, dict):
+        return "Value must be an email object."
+    missing = [name for name in ("from", "to", "subject") if not value.get(name)]
+    if not value.get("text") and not value.get("html"):
+        missing.append("text or html")
+    return f"Missing value for {', '.join(missing)}." if missing else None
+
+
+def _status_codes(_item: dict[str, Any], value: Any, _templating: str | None) -> str | None:
+    if not isinstance(value, list):
+        return "Value must be a list of status codes."
+    for entry in value:
+        if isinstance(entry, str):
+            if entry not in _STATUS_WILDCARDS:
+                return f'"{entry}" is not a status code: the wildcards are 4xx and 5xx.'
+        elif not _is_whole(entry):
+            return "Status codes must be whole numbers or the wildcards 4xx and 5xx."
+        elif not 400 <= entry <= 599:
+            return f"{entry} is out of range: status codes go from 400 to 599."
+    return None
+
+
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+_CHECKS: dict[str, Callable[[dict[str, Any], Any, str | None], str | None]] = {
+    "string": _string,
+    "number": _number,
+    "dictionary": _dictionary,
+    "boolean": _boolean,
+    "integration": _integration,
+    "integration_multi": _integrations,
+    "email": _email,
+    "native_email": _email,
+    "non_failure_status_codes": _status_codes,
+}

@@ -1,0 +1,167 @@
+"""The functions room's use of the Hog language: bytecode, templates, site code. Pure.
+
+Everything here handles untrusted text and so runs in a sandbox worker (``operations.py``).
+"""
+
+import re
+from typing import Any
+
+import msgspec
+
+from hoglet.functions.filters.roots import global_paths
+from hoglet.hog.bytecode import print_expression, print_program
+from hoglet.hog.compile import bind_expression, bind_program
+from hoglet.kit.errors import Invalid, SourceError
+from hoglet.syntax import tree
+from hoglet.syntax.parse import parse_program, parse_template
+
+MAX_SOURCE_BYTES = 100 * 1024
+_LIQUID_REFERENCE = re.compile(r"\binputs\.([A-Za-z_$][\w$]*)|\binputs\[['\"]([^'\"]+)['\"]\]")
+
+
+class Template(msgspec.Struct, frozen=True):
+    """One compiled template text.
+
+    Attributes:
+        bytecode: ``["_H", 1, ...]``.
+        roots: the globals it reads, e.g. ``{"event", "inputs"}``.
+        references: the other inputs it reads.
+    """
+
+    bytecode: list[Any]
+    roots: set[str]
+    references: set[str]
+
+
+def check_size(source: str) -> None:
+    """Refuse code over 100 KiB, before anything is compiled.
+
+    Raises:
+        Invalid: attr ``hog``.
+    """
+    if len(source.encode()) > MAX_SOURCE_BYTES:
+        limit = MAX_SOURCE_BYTES // 1024
+        raise Invalid(f"The code is too long: the limit is {limit} KB.", attr="hog")
+
+
+def program_bytecode(source: str) -> list[Any]:
+    """Compile the code of a Hog function.
+
+    Raises:
+        Invalid: attr ``hog``, with the compiler's message and position.
+    """
+    try:
+        program = parse_program(source)
+        _refuse_hyphens(program, source)
+        return print_program(bind_program(program))
+    except SourceError as error:
+        raise Invalid(f"The Hog code has errors. {error}", attr="hog") from None
+
+
+def expression_bytecode(expression: "tree.Expression") -> list[Any]:
+    """Bytecode of a tree that was built, such as a filter.
+
+    Raises:
+        SourceError: it does not compile.
+    """
+    return print_expression(bind_expression(expression))
+
+
+def read_template(text: str, *, with_record: bool = False) -> Template:
+    """Compile one template text.
+
+    Args:
+        text: ``Hello {person.name}``.
+        with_record: ``record.x`` means ``event.properties.x`` (warehouse sources).
+
+    Raises:
+        SourceError: it does not compile.
+    """
+    parsed = template_tree(text, with_record=with_record)
+    bound = bind_expression(parsed)
+    return Template(
+        bytecode=print_expression(bound),
+        roots=set(bound.global_reads),
+        references=_references(parsed),
+    )
+
+
+def template_tree(text: str, *, with_record: bool = False) -> "tree.Expression":
+    """Parse one template text.
+
+    Raises:
+        SourceError: it does not parse.
+    """
+    parsed = parse_template(text)
+    return _record_as_properties(parsed) if with_record else parsed
+
+
+def liquid_references(text: str) -> set[str]:
+    """The other inputs a Liquid text reads."""
+    return {first or second for first, second in _LIQUID_REFERENCE.findall(text)}
+
+
+def _references(parsed: "tree.Expression") -> set[str]:
+    paths = global_paths(parsed)
+    found = {str(path[1]) for path in paths if path[0] == "inputs" and len(path) > 1}
+    for node in _accesses(parsed):
+        found.add(node)
+    return found
+
+
+def _accesses(value: Any) -> set[str]:
+    """Keys of ``inputs['key']``."""
+    found: set[str] = set()
+    if isinstance(value, tree.ArrayAccess) and isinstance(value.property, tree.Constant):
+        base = value.array
+        if isinstance(base, tree.Field) and base.chain == ("inputs",):
+            found.add(str(value.property.value))
+    if isinstance(value, tree.Node):
+        for name in value.__struct_fields__:
+            found |= _accesses(getattr(value, name))
+    elif isinstance(value, tuple):
+        for item in value:
+            found |= _accesses(item)
+    return found
+
+
+def _record_as_properties(value: Any) -> Any:
+    if isinstance(value, tree.Field) and value.chain and value.chain[0] == "record":
+        chain = ("event", "properties", *value.chain[1:])
+        return msgspec.structs.replace(value, chain=chain)
+    if isinstance(value, tree.Node):
+        changed = {
+            name: _record_as_properties(getattr(value, name)) for name in value.__struct_fields__
+        }
+        return msgspec.structs.replace(value, **changed)
+    if isinstance(value, tuple):
+        return tuple(_record_as_properties(item) for item in value)
+    return value
+
+
+def _refuse_hyphens(value: Any, source: str) -> None:
+    """``event.utm-source`` subtracts, which is never what was meant."""
+    if isinstance(value, tree.ArithmeticOperation) and value.op == "-":
+        _refuse_hyphen(value, source)
+    if isinstance(value, tree.Node):
+        for name in value.__struct_fields__:
+            _refuse_hyphens(getattr(value, name), source)
+    elif isinstance(value, tuple):
+        for item in value:
+            _refuse_hyphens(item, source)
+
+
+def _refuse_hyphen(value: tree.ArithmeticOperation, source: str) -> None:
+    left, right = value.left, value.right
+    if not isinstance(left, tree.Field) or not isinstance(right, tree.Field):
+        return
+    if len(left.chain) < 2 or left.end is None or right.start is None:
+        return
+    if source[left.end.offset : right.start.offset] != "-":
+        return
+    base = ".".join(str(part) for part in left.chain[:-1])
+    name = f"{left.chain[-1]}-{right.chain[0]}"
+    raise Invalid(
+        f"A hyphen means subtraction. To read the property {name} write {base}['{name}'].",
+        attr="hog",
+    )

@@ -1,0 +1,157 @@
+"""Tables of the functions room; only its repositories read or write them."""
+
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import BigInteger, ForeignKey, Index, Integer, String, Text, Uuid
+from sqlalchemy.orm import Mapped, mapped_column
+
+from hoglet.store.base import Base, JsonText, UtcDateTime
+
+
+class HogFunctionRow(Base):
+    """A hog function.
+
+    ``matcher`` is the run-time form of the filters:
+    ``{"tree": {...}, "events": ["$pageview"], "mappings": [{"tree": ..., "events": ...}]}``.
+    ``secrets`` and ``mapping_secrets`` are sealed. ``version`` rises with every write that may
+    change what a run does, also with those that leave ``updated_at`` alone.
+    """
+
+    __tablename__ = "hog_functions"
+    __table_args__ = (Index(None, "project_id", "deleted", "type"),)
+
+    id: Mapped[UUID] = mapped_column(Uuid, primary_key=True)
+    project_id: Mapped[int] = mapped_column(Integer, index=True)
+    type: Mapped[str] = mapped_column(String(40))
+    name: Mapped[str | None] = mapped_column(String(400))
+    description: Mapped[str] = mapped_column(Text)
+    created_at: Mapped[datetime] = mapped_column(UtcDateTime)
+    updated_at: Mapped[datetime] = mapped_column(UtcDateTime)
+    created_by: Mapped[int | None] = mapped_column(Integer)
+    enabled: Mapped[bool]
+    deleted: Mapped[bool]
+    hog: Mapped[str] = mapped_column(Text)
+    bytecode: Mapped[list[Any] | None] = mapped_column(JsonText)
+    transpiled: Mapped[str | None] = mapped_column(Text)
+    inputs_schema: Mapped[list[dict[str, Any]]] = mapped_column(JsonText)
+    inputs: Mapped[dict[str, Any]] = mapped_column(JsonText)
+    secrets: Mapped[str | None] = mapped_column(Text)
+    filters: Mapped[dict[str, Any]] = mapped_column(JsonText)
+    matcher: Mapped[dict[str, Any]] = mapped_column(JsonText)
+    masking: Mapped[dict[str, Any] | None] = mapped_column(JsonText)
+    mappings: Mapped[list[dict[str, Any]] | None] = mapped_column(JsonText)
+    mapping_secrets: Mapped[str | None] = mapped_column(Text)
+    icon_url: Mapped[str | None] = mapped_column(Text)
+    template_id: Mapped[str | None] = mapped_column(String(400))
+    execution_order: Mapped[int | None] = mapped_column(Integer)
+    retry: Mapped[dict[str, Any] | None] = mapped_column(JsonText)
+    folder: Mapped[str | None] = mapped_column(Text)
+    batch_export_id: Mapped[UUID | None] = mapped_column(Uuid)
+    state: Mapped[int] = mapped_column(Integer, default=1)
+    version: Mapped[int] = mapped_column(BigInteger, default=1)
+
+
+class WatcherRow(Base):
+    """The watcher's live data of one function; a missing row means a full bucket.
+
+    ``recent`` counts finished runs a minute: ``{"29471040": [finished, failed]}``, the key being
+    minutes since 1970; half an hour is kept.
+    """
+
+    __tablename__ = "hog_function_watchers"
+
+    function_id: Mapped[UUID] = mapped_column(
+        Uuid, ForeignKey("hog_functions.id", ondelete="CASCADE"), primary_key=True
+    )
+    tokens: Mapped[float]
+    tokens_at: Mapped[datetime] = mapped_column(UtcDateTime)
+    locked_until: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    recent: Mapped[dict[str, list[int]]] = mapped_column(JsonText)
+
+
+class DeadLetterRow(Base):
+    """A run that ended in failure; ``globals`` hold no inputs and so no secrets."""
+
+    __tablename__ = "hog_function_dead_letters"
+    __table_args__ = (
+        Index(None, "function_id", "last_failed_at"),
+        Index(None, "last_failed_at"),
+    )
+
+    id: Mapped[UUID] = mapped_column(Uuid, primary_key=True)
+    project_id: Mapped[int] = mapped_column(Integer)
+    function_id: Mapped[UUID] = mapped_column(
+        Uuid, ForeignKey("hog_functions.id", ondelete="CASCADE")
+    )
+    letter_class: Mapped[str] = mapped_column(String(20))
+    invocation_id: Mapped[UUID] = mapped_column(Uuid, index=True)
+    event_uuid: Mapped[str | None] = mapped_column(String(100))
+    event: Mapped[str | None] = mapped_column(Text)
+    distinct_id: Mapped[str | None] = mapped_column(Text)
+    attempts: Mapped[int] = mapped_column(Integer)
+    error: Mapped[str] = mapped_column(Text)
+    globals: Mapped[dict[str, Any]] = mapped_column(JsonText)
+    mapping: Mapped[int | None] = mapped_column(Integer)
+    first_failed_at: Mapped[datetime] = mapped_column(UtcDateTime)
+    last_failed_at: Mapped[datetime] = mapped_column(UtcDateTime)
+    redriven_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+
+
+class MaskRow(Base):
+    """A masking counter of one function and hash; expired rows count as absent."""
+
+    __tablename__ = "hog_function_masks"
+
+    function_id: Mapped[UUID] = mapped_column(
+        Uuid, ForeignKey("hog_functions.id", ondelete="CASCADE"), primary_key=True
+    )
+    hash: Mapped[str] = mapped_column(String(32), primary_key=True)
+    count: Mapped[int] = mapped_column(BigInteger)
+    expires_at: Mapped[datetime] = mapped_column(UtcDateTime, index=True)
+
+
+class BatchExportRow(Base):
+    """The paused backfill job of a function (section 9.1)."""
+
+    __tablename__ = "hog_function_batch_exports"
+
+    id: Mapped[UUID] = mapped_column(Uuid, primary_key=True)
+    project_id: Mapped[int] = mapped_column(Integer, index=True)
+    function_id: Mapped[UUID] = mapped_column(
+        Uuid, ForeignKey("hog_functions.id", ondelete="CASCADE")
+    )
+    filters: Mapped[list[dict[str, Any]]] = mapped_column(JsonText)
+    created_at: Mapped[datetime] = mapped_column(UtcDateTime)
+
+
+class BackfillRow(Base):
+    """One backfill of a window of stored events; status goes Starting → Running → Completed."""
+
+    __tablename__ = "hog_function_backfills"
+
+    id: Mapped[UUID] = mapped_column(Uuid, primary_key=True)
+    batch_export_id: Mapped[UUID] = mapped_column(
+        Uuid, ForeignKey("hog_function_batch_exports.id", ondelete="CASCADE"), index=True
+    )
+    start_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    end_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    status: Mapped[str] = mapped_column(String(40))
+    created_at: Mapped[datetime] = mapped_column(UtcDateTime)
+
+
+class ActionRow(Base):
+    """A named set of event conditions that filters refer to."""
+
+    __tablename__ = "actions"
+
+    id: Mapped[int] = mapped_column(Integer, primary_key=True, autoincrement=True)
+    project_id: Mapped[int] = mapped_column(Integer, index=True)
+    name: Mapped[str | None] = mapped_column(String(400))
+    description: Mapped[str] = mapped_column(Text, default="")
+    steps: Mapped[list[dict[str, Any]]] = mapped_column(JsonText)
+    deleted: Mapped[bool]
+    created_at: Mapped[datetime] = mapped_column(UtcDateTime)
+    updated_at: Mapped[datetime] = mapped_column(UtcDateTime)
+    created_by: Mapped[int | None] = mapped_column(Integer)

@@ -1,0 +1,42 @@
+"""The types of functions and what follows from each.
+
+Source: spec/hog-functions.md section 3.1.
+"""
+
+DESTINATION = "destination"
+INTERNAL_DESTINATION = "internal_destination"
+TRANSFORMATION = "transformation"
+TRANSFORMATION_LOG = "transformation_log"
+SOURCE_WEBHOOK = "source_webhook"
+WAREHOUSE_SOURCE_WEBHOOK = "warehouse_source_webhook"
+SITE_DESTINATION = "site_destination"
+SITE_APP = "site_app"
+
+ALL = (
+    DESTINATION,
+    SITE_DESTINATION,
+    INTERNAL_DESTINATION,
+    SOURCE_WEBHOOK,
+    WAREHOUSE_SOURCE_WEBHOOK,
+    SITE_APP,
+    TRANSFORMATION,
+    TRANSFORMATION_LOG,
+)
+SITE = frozenset({SITE_DESTINATION, SITE_APP})
+ORDERED = frozenset({TRANSFORMATION, TRANSFORMATION_LOG})
+TESTABLE = frozenset({DESTINATION, INTERNAL_DESTINATION, TRANSFORMATION, TRANSFORMATION_LOG})
+WITH_MAPPINGS = frozenset({DESTINATION, SITE_DESTINATION})
+
+LIMITS = {TRANSFORMATION: 20, TRANSFORMATION_LOG: 5}
+"""Most enabled live functions of a type in one project, section 3.5."""
+
+FOLDERS = {
+    DESTINATION: "Unfiled/Destinations",
+    INTERNAL_DESTINATION: "Unfiled/Destinations",
+    SITE_DESTINATION: "Unfiled/Destinations",
+    SITE_APP: "Unfiled/Site apps",
+    TRANSFORMATION: "Unfiled/Transformations",
+    TRANSFORMATION_LOG: "Unfiled/Transformations",
+    SOURCE_WEBHOOK: "Unfiled/Sources",
+}
+"""Where a function stands in the project's file tree unless a folder is given."""
