@@ -31,6 +31,7 @@ check: setup ## format, lint, types, room borders
 	.venv/bin/ruff check .
 	.venv/bin/basedpyright
 	.venv/bin/lint-imports
+	.venv/bin/python tools/generate_reference.py --check
 
 full: setup oracle ## every test but the browser's, slow ones too
 	$(PYTEST) -n 2 --dist loadfile -m "not browser"
