@@ -101,7 +101,7 @@ def _add(app: FastAPI, router: APIRouter, prefix: str) -> None:
             app.add_api_route(
                 prefix + route.path,
                 route.endpoint,
-                methods=sorted(route.methods),
+                methods=sorted(route.methods or ()),
                 dependencies=route.dependencies,
                 status_code=route.status_code,
                 name=route.name,

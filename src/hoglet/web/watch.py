@@ -123,7 +123,9 @@ def _route_of(scope: Scope) -> str:
         return scope["route"].path
     endpoint = scope.get("endpoint")  # plain Starlette routes leave only this
     routes: list[Any] = scope["app"].routes if endpoint else []
-    return next((route.path for route in routes if route.endpoint is endpoint), "unrouted")
+    return next(
+        (route.path for route in routes if getattr(route, "endpoint", None) is endpoint), "unrouted"
+    )
 
 
 def _known_method(method: str) -> str:

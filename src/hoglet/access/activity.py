@@ -1,0 +1,153 @@
+"""The activity log: who changed what.
+
+Source: spec/hog-functions.md section 15 (activity_log).
+"""
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import func, select
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from hoglet.access.tables import ActivityRow
+from hoglet.kit.clock import Clock
+from hoglet.kit.ids import new_id
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One changed field, e.g. ``Change("deleted", "changed", False, True)``."""
+
+    field: str
+    action: str
+    before: Any
+    after: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Activity:
+    """One entry; ``activity`` is a past participle (``created``, ``updated``, ``deleted``)."""
+
+    project_id: int
+    user_id: int | None
+    activity: str
+    scope: str
+    item_id: str
+    name: str | None
+    changes: Sequence[Change] = field(default_factory=tuple[Change, ...])
+
+
+type Listener = Callable[[AsyncSession, Activity], Awaitable[None]]
+"""Told of each entry inside the transaction that writes it (the pipeline enqueues an event)."""
+
+
+class ActivityLog:
+    """Writes entries in the caller's transaction."""
+
+    def __init__(self, clock: Clock, listeners: Sequence[Listener] = ()) -> None:
+        self._clock = clock
+        self.listeners = list(listeners)
+
+    async def record(self, session: AsyncSession, activity: Activity) -> None:
+        """Add one entry and tell the listeners."""
+        session.add(
+            ActivityRow(
+                id=new_id(),
+                project_id=activity.project_id,
+                user_id=activity.user_id,
+                activity=activity.activity,
+                scope=activity.scope,
+                item_id=activity.item_id,
+                detail={"name": activity.name, "changes": _changes(activity)},
+                created_at=self._clock.now(),
+            )
+        )
+        for listener in self.listeners:
+            await listener(session, activity)
+
+
+def changes_between(before: dict[str, Any], after: dict[str, Any]) -> list[Change]:
+    """The changes between two sets of fields with the same keys.
+
+    Example:
+        >>> changes_between({"name": None, "enabled": True}, {"name": "x", "enabled": True})
+        [Change(field='name', action='created', before=None, after='x')]
+    """
+    return [
+        Change(name, _action(old, after[name]), old, after[name])
+        for name, old in before.items()
+        if name in after and old != after[name]
+    ]
+
+
+async def count_activities(
+    session: AsyncSession, project_id: int, scope: str | None, item_id: str | None
+) -> int:
+    """How many entries match."""
+    statement = select(func.count()).select_from(ActivityRow)
+    return await session.scalar(statement.where(*_matching(project_id, scope, item_id))) or 0
+
+
+async def list_activities(
+    session: AsyncSession,
+    project_id: int,
+    *,
+    scope: str | None,
+    item_id: str | None,
+    limit: int,
+    offset: int,
+) -> list[dict[str, Any]]:
+    """Entries, newest first: ``{id, user_id, activity, scope, item_id, created_at, detail}``."""
+    statement = (
+        select(ActivityRow)
+        .where(*_matching(project_id, scope, item_id))
+        .order_by(ActivityRow.id.desc())
+        .limit(limit)
+        .offset(offset)
+    )
+    return [_entry(row) for row in await session.scalars(statement)]
+
+
+def _entry(row: ActivityRow) -> dict[str, Any]:
+    id_: UUID = row.id
+    at: datetime = row.created_at
+    return {
+        "id": id_,
+        "user_id": row.user_id,
+        "activity": row.activity,
+        "scope": row.scope,
+        "item_id": row.item_id,
+        "created_at": at,
+        "detail": row.detail,
+    }
+
+
+def _matching(project_id: int, scope: str | None, item_id: str | None) -> list[Any]:
+    wanted: list[Any] = [ActivityRow.project_id == project_id]
+    if scope is not None:
+        wanted.append(ActivityRow.scope == scope)
+    if item_id is not None:
+        wanted.append(ActivityRow.item_id == item_id)
+    return wanted
+
+
+def _changes(activity: Activity) -> list[dict[str, Any]]:
+    return [
+        {
+            "type": activity.scope,
+            "action": change.action,
+            "field": change.field,
+            "before": change.before,
+            "after": change.after,
+        }
+        for change in activity.changes
+    ]
+
+
+def _action(before: Any, after: Any) -> str:
+    if before is None:
+        return "created"
+    return "deleted" if after is None else "changed"

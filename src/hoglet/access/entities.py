@@ -1,0 +1,110 @@
+"""What the rest of hoglet knows of projects, users and callers."""
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import IntEnum
+from typing import Any, Literal
+from uuid import UUID
+
+ANY_SCOPE = "*"
+
+
+class Level(IntEnum):
+    """A user's standing in an organization."""
+
+    MEMBER = 1
+    ADMIN = 8
+    OWNER = 15
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    """One project; everything stored belongs to exactly one.
+
+    ``api_token`` (``phc_…``) is what capture takes. ``test_account_filters`` is a list of property
+    filters. ``anonymize_ips``: the client's address is not put on events.
+    """
+
+    id: int
+    uuid: UUID
+    organization_id: UUID
+    api_token: str
+    name: str
+    timezone: str
+    created_at: datetime
+    updated_at: datetime
+    app_urls: list[str] = field(default_factory=list[str])
+    test_account_filters: list[Any] = field(default_factory=list[Any])
+    person_display_name_properties: list[str] | None = None
+    anonymize_ips: bool = False
+    is_demo: bool = False
+    ingested_event: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class User:
+    """A person who owns keys and things."""
+
+    id: int
+    uuid: UUID
+    distinct_id: str
+    first_name: str
+    last_name: str
+    email: str
+    date_joined: datetime
+    is_email_verified: bool | None = None
+    is_staff: bool = False
+    hedgehog_config: dict[str, Any] | None = None
+    theme_mode: str | None = None
+    current_project_id: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Principal:
+    """The caller: a personal API key of a user, or a project's secret key (``user`` is None)."""
+
+    kind: Literal["personal", "secret"]
+    key_id: str
+    scopes: frozenset[str]
+    user: User | None = None
+    scoped_teams: frozenset[int] = frozenset()
+    scoped_organizations: frozenset[UUID] = frozenset()
+    organizations: frozenset[UUID] = frozenset()
+    project_id: int | None = None  # of a secret key
+
+    def may(self, scope: str) -> bool:
+        """Whether the key carries ``object:action``; write implies read, ``*`` is everything."""
+        if scope in self.scopes or ANY_SCOPE in self.scopes:
+            return True
+        thing, _, action = scope.partition(":")
+        return action == "read" and f"{thing}:write" in self.scopes
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """What a request may touch: one project, as one caller."""
+
+    project: Project
+    principal: Principal
+
+    @property
+    def user_id(self) -> int | None:
+        """The user behind the key, for ``created_by``; None for a secret key."""
+        return None if self.principal.user is None else self.principal.user.id
+
+
+def user_object(user: User | None) -> dict[str, Any] | None:
+    """A user as ``created_by`` shows it (spec/hog-functions.md section 2)."""
+    if user is None:
+        return None
+    return {
+        "id": user.id,
+        "uuid": str(user.uuid),
+        "distinct_id": user.distinct_id,
+        "first_name": user.first_name,
+        "last_name": user.last_name,
+        "email": user.email,
+        "is_email_verified": user.is_email_verified,
+        "hedgehog_config": user.hedgehog_config,
+        "role_at_organization": None,  # a survey answer of the original's sign-up; never asked here
+    }

@@ -1,0 +1,113 @@
+"""Who is calling, and which project they mean; remembered for seconds because every request asks.
+
+Built once by the composition root and kept on ``app.state.access``.
+"""
+
+from datetime import timedelta
+
+import structlog
+from sqlalchemy.exc import OperationalError
+
+from hoglet.access import key_repository, repository
+from hoglet.access.activity import ActivityLog
+from hoglet.access.entities import Principal, Project
+from hoglet.access.keys import SECRET_PREFIX, hash_key
+from hoglet.access.rates import RateLimiter, RateSettings
+from hoglet.access.recall import Recall
+from hoglet.access.tables import PersonalKeyRow, SecretKeyRow
+from hoglet.kit.clock import Clock
+from hoglet.store.database import Database
+
+logger = structlog.get_logger(__name__)
+
+RECALL_SECONDS = 3.0  # a key revoked by another process stops working within this
+USE_IS_NOTED_EVERY = timedelta(hours=1)
+
+
+class Access:
+    """Look-ups of keys and projects, the rate limiter and the activity log.
+
+    Args:
+        database: where users, keys and projects are.
+        clock: tells ``last_used_at``.
+        rates: limits; none by default.
+        recall_seconds: how long look-ups are remembered.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        clock: Clock,
+        *,
+        rates: RateSettings | None = None,
+        recall_seconds: float = RECALL_SECONDS,
+    ) -> None:
+        self.database = database
+        self.clock = clock
+        self.rates = RateLimiter(rates or RateSettings())
+        self.activity = ActivityLog(clock)
+        self._principals = Recall(self._load_principal, seconds=recall_seconds)
+        self._projects = Recall(self._load_project, seconds=recall_seconds)
+        self._tokens = Recall(self._load_token, seconds=recall_seconds)
+
+    async def identify(self, key: str) -> Principal | None:
+        """The caller that a personal (``phx_…``) or secret (``phs_…``) key stands for."""
+        return await self._principals.get(key)
+
+    async def project(self, project_id: int) -> Project | None:
+        """The project of this id."""
+        return await self._projects.get(project_id)
+
+    async def project_by_token(self, token: str) -> Project | None:
+        """The project of a capture token (``phc_…``)."""
+        return await self._tokens.get(token)
+
+    async def current_project(self, principal: Principal) -> Project | None:
+        """What ``@current`` means for this caller."""
+        if principal.project_id is not None:
+            return await self.project(principal.project_id)
+        current = None if principal.user is None else principal.user.current_project_id
+        if current is not None:
+            return await self.project(current)
+        async with self.database.read() as session:
+            projects = await repository.projects_of(session, principal.organizations)
+        return projects[0] if projects else None
+
+    def forget(self) -> None:
+        """Drop what is remembered; call after changing keys, users or projects."""
+        self._principals.forget()
+        self._projects.forget()
+        self._tokens.forget()
+
+    async def _load_principal(self, key: str) -> Principal | None:
+        find = (
+            key_repository.find_secret
+            if key.startswith(SECRET_PREFIX)
+            else key_repository.find_personal
+        )
+        async with self.database.read() as session:
+            row = await find(session, hash_key(key))
+            if row is None:
+                return None
+            principal = await key_repository.principal_of(session, row)
+        await self._note_use(row)
+        return principal
+
+    async def _load_project(self, project_id: int) -> Project | None:
+        async with self.database.read() as session:
+            return await repository.find_project(session, project_id)
+
+    async def _load_token(self, token: str) -> Project | None:
+        async with self.database.read() as session:
+            return await repository.find_project_by_token(session, token)
+
+    async def _note_use(self, row: PersonalKeyRow | SecretKeyRow) -> None:
+        now = self.clock.now()
+        before = now - USE_IS_NOTED_EVERY
+        if row.last_used_at is not None and row.last_used_at >= before:
+            return
+        try:
+            async with self.database.write() as session:
+                await key_repository.touch(session, type(row), row.id, now, before)
+        except OperationalError:  # reading must go on while the storage is full or read-only
+            logger.warning("use of a key was not noted", action="key_use_not_noted", key=row.id)

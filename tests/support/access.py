@@ -1,0 +1,148 @@
+"""A database with a first project, and keys for it, for tests of rooms above access."""
+
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from uuid import UUID
+
+from hoglet.access.bootstrap import FirstStart, ensure_first_project
+from hoglet.access.keys import make_key, make_key_id
+from hoglet.access.service import Access
+from hoglet.access.tables import (
+    MembershipRow,
+    OrganizationRow,
+    PersonalKeyRow,
+    ProjectRow,
+    SecretKeyRow,
+    UserRow,
+)
+from hoglet.kit.clock import FixedClock
+from hoglet.kit.ids import new_id
+from hoglet.store.base import Base
+from hoglet.store.database import Database
+
+NOW = datetime(2026, 1, 5, 12, tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    """An empty hoglet: one project, one owner, one key with every scope."""
+
+    database: Database
+    clock: FixedClock
+    access: Access
+    first: FirstStart
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """Headers that carry the first key."""
+        return {"Authorization": f"Bearer {self.first.personal_api_key}"}
+
+    async def add_key(
+        self,
+        scopes: Sequence[str],
+        *,
+        teams: Sequence[int] = (),
+        organizations: Sequence[UUID] = (),
+        user_id: int = 1,
+    ) -> str:
+        """A personal key with these scopes and restrictions."""
+        key = make_key("phx_")
+        async with self.database.write() as session:
+            session.add(
+                PersonalKeyRow(
+                    id=make_key_id(),
+                    user_id=user_id,
+                    label="test",
+                    mask_value=key.mask,
+                    key_hash=key.hash,
+                    scopes=list(scopes),
+                    scoped_teams=list(teams),
+                    scoped_organizations=[str(each) for each in organizations],
+                    created_at=self.clock.now(),
+                )
+            )
+        return key.value
+
+    async def add_secret_key(
+        self, project_id: int = 1, scopes: Sequence[str] = ("endpoint:read",)
+    ) -> str:
+        """A secret key of a project."""
+        key = make_key("phs_")
+        async with self.database.write() as session:
+            session.add(
+                SecretKeyRow(
+                    id=make_key_id(),
+                    project_id=project_id,
+                    label="test",
+                    mask_value=key.mask,
+                    key_hash=key.hash,
+                    scopes=list(scopes),
+                    created_at=self.clock.now(),
+                )
+            )
+        return key.value
+
+    async def add_project(self, *, member: bool = True) -> ProjectRow:
+        """A further project, in the first organization or (``member=False``) in a foreign one."""
+        async with self.database.write() as session:
+            first = await session.get(ProjectRow, 1)
+            assert first is not None
+            organization_id = first.organization_id
+            if not member:
+                organization_id = new_id()
+                session.add(
+                    OrganizationRow(
+                        id=organization_id,
+                        name="Others",
+                        slug=str(organization_id),
+                        created_at=NOW,
+                        updated_at=NOW,
+                    )
+                )
+                await session.flush()
+            project = ProjectRow(
+                uuid=new_id(),
+                organization_id=organization_id,
+                api_token=f"phc_{new_id()}",
+                name="Another",
+                created_at=NOW,
+                updated_at=NOW,
+            )
+            session.add(project)
+        return project
+
+    async def add_user(self, organization_id: UUID, *, is_active: bool = True) -> int:
+        """A member of an organization."""
+        async with self.database.write() as session:
+            user = UserRow(
+                uuid=new_id(),
+                distinct_id=str(new_id()),
+                email=f"{new_id()}@example.com",
+                is_active=is_active,
+                date_joined=NOW,
+            )
+            session.add(user)
+            await session.flush()
+            session.add(
+                MembershipRow(
+                    id=new_id(), organization_id=organization_id, user_id=user.id, level=1
+                )
+            )
+        return user.id
+
+
+@asynccontextmanager
+async def open_world(folder: Path) -> AsyncGenerator[World]:
+    """Make the tables that are known (import the rooms you need first) and the first project."""
+    database = Database(f"sqlite+aiosqlite:///{folder / 'hoglet.db'}")
+    async with database.engine.begin() as connection:
+        await connection.run_sync(Base.metadata.create_all)
+    clock = FixedClock(NOW)
+    first = await ensure_first_project(database, clock)
+    try:
+        yield World(database, clock, Access(database, clock, recall_seconds=0), first)
+    finally:
+        await database.close()
