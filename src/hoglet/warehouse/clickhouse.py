@@ -1,0 +1,205 @@
+"""The warehouse on ClickHouse: one implementation, embedded (chDB) or a server, chosen by URL.
+
+The engine's calls block, so they run in threads: readers (about twice the cores), writers of
+their own so that slow reads never hold up the event pipeline, and one thread for stopping queries.
+"""
+
+import asyncio
+import contextlib
+import os
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any
+from uuid import uuid4
+
+from clickhouse_connect.driver.client import Client
+from clickhouse_connect.driver.exceptions import ClickHouseError
+
+from hoglet.warehouse.clients import WRITE_TIMEOUT_S, Clients
+from hoglet.warehouse.errors import QueryCancelled, from_engine
+from hoglet.warehouse.port import Budget, Column, QueryResult, Statistics
+from hoglet.warehouse.schema import Retention, apply_schema
+from hoglet.warehouse.values import BLOCK_FORMAT, encode_block
+
+WRITERS = 2
+STOP_ATTEMPTS = 20
+STOP_PAUSE_S = 0.05
+READ = Budget()
+WRITE = Budget(seconds=WRITE_TIMEOUT_S, memory_bytes=4 * 1024**3, read_only=False)
+
+
+class ClickHouseWarehouse:
+    """The port on ``clickhouse-connect``; see ``hoglet.warehouse.port`` for the contract."""
+
+    def __init__(self, url: str, *, readers: int | None = None) -> None:
+        self._cores = os.cpu_count() or 2
+        self._clients = Clients(url)
+        self._readers = ThreadPoolExecutor(readers or 2 * self._cores, "warehouse-read")
+        self._writers = ThreadPoolExecutor(WRITERS, "warehouse-write")
+        self._stopper = ThreadPoolExecutor(1, "warehouse-stop")
+        self._running: dict[str, Future[Any]] = {}
+
+    async def query(
+        self,
+        sql: str,
+        params: Mapping[str, Any] | None = None,
+        *,
+        budget: Budget = READ,
+        query_id: str | None = None,
+    ) -> QueryResult:
+        """See ``Warehouse.query``."""
+        return await self._read(_select, sql, params, budget, query_id)
+
+    async def insert(
+        self,
+        table: str,
+        columns: Sequence[str],
+        rows: Sequence[Sequence[Any]],
+        *,
+        dedup_token: str | None = None,
+    ) -> None:
+        """See ``Warehouse.insert``."""
+        if not rows:
+            return
+        settings = {"insert_deduplication_token": dedup_token} if dedup_token else None
+
+        def work(client: Client) -> None:
+            block = encode_block(rows)
+            client.raw_insert(table, columns, block, settings=settings, fmt=BLOCK_FORMAT)
+
+        await self._write(work)
+
+    async def command(self, sql: str, params: Mapping[str, Any] | None = None) -> None:
+        """See ``Warehouse.command``."""
+        await self._write(lambda client: _run_command(client, sql, params))
+
+    async def cancel(self, query_id: str) -> None:
+        """See ``Warehouse.cancel``."""
+        running = self._running.get(query_id)
+        if running is not None and not running.cancel():
+            self._stop(query_id, running)
+
+    async def close(self) -> None:
+        """See ``Warehouse.close``."""
+        for query_id in list(self._running):
+            await self.cancel(query_id)
+        for pool in (self._readers, self._writers, self._stopper):
+            await asyncio.to_thread(pool.shutdown, wait=True, cancel_futures=True)
+        await asyncio.to_thread(self._clients.close)
+
+    async def _read[R](
+        self,
+        work: Callable[[Client, str, dict[str, Any]], R],
+        sql: str,
+        params: Mapping[str, Any] | None,
+        budget: Budget,
+        query_id: str | None,
+    ) -> R:
+        query_id = query_id or uuid4().hex
+        tagged, values = f"{_tag(query_id)} {sql}", dict(params or {})
+        future = self._readers.submit(
+            self._with_client, lambda client: work(client, tagged, values), budget
+        )
+        self._running[query_id] = future
+        try:
+            return await asyncio.wrap_future(future)
+        except asyncio.CancelledError:
+            task = asyncio.current_task()
+            if future.cancelled() and not (task and task.cancelling()):
+                raise QueryCancelled("The query was cancelled.") from None
+            self._stop(query_id, future)
+            raise
+        finally:
+            self._running.pop(query_id, None)
+
+    async def _write(self, work: Callable[[Client], None]) -> None:
+        """Once begun a write is not abandoned: the caller's task may be cancelled meanwhile."""
+        future = self._writers.submit(self._with_client, work, WRITE)
+        await asyncio.shield(asyncio.wrap_future(future))
+
+    def _with_client[R](self, work: Callable[[Client], R], budget: Budget) -> R:
+        threads = self._cores if len(self._running) <= 1 else 1
+        client = self._clients.take(budget, threads)
+        try:
+            result = work(client)
+        except ClickHouseError as error:
+            self._clients.drop(client)
+            raise from_engine(str(error), getattr(error, "code", None)) from None
+        except BaseException:
+            self._clients.drop(client)
+            raise
+        self._clients.give_back(client, budget, threads)
+        return result
+
+    def _stop(self, query_id: str, running: Future[Any]) -> None:
+        """Have the engine stop a query; again for a while, since it may only just be starting."""
+
+        def work() -> None:
+            statement = f"KILL QUERY WHERE startsWith(query, {_text(_tag(query_id))}) ASYNC"
+            for _ in range(STOP_ATTEMPTS):
+                if running.done():
+                    return
+                self._with_client(lambda client: _run_command(client, statement, None), WRITE)
+                _wait(running, STOP_PAUSE_S)
+
+        if not running.done():
+            self._stopper.submit(work)
+
+
+async def open_warehouse(
+    url: str, *, cluster: str | None = None, retention: Retention | None = None
+) -> ClickHouseWarehouse:
+    """Connect and bring the tables up to date.
+
+    Args:
+        url: ``chdb:///data/warehouse`` (folder of this process alone) or ``clickhouse://…``.
+        cluster: name of a ClickHouse cluster; chooses the clustered form of the tables.
+        retention: days that logs and metrics are kept.
+
+    Raises:
+        WarehouseInUse: another process holds the folder.
+        WarehouseDown: the server cannot be reached.
+    """
+    warehouse = ClickHouseWarehouse(url)
+    try:
+        await apply_schema(warehouse, cluster=cluster, retention=retention)
+    except BaseException:
+        await warehouse.close()
+        raise
+    return warehouse
+
+
+def _select(client: Client, sql: str, params: dict[str, Any]) -> QueryResult:
+    answer = client.query(sql, parameters=params or None)
+    columns = [
+        Column(name, kind.name)
+        for name, kind in zip(answer.column_names, answer.column_types, strict=True)
+    ]
+    return QueryResult(columns, answer.result_rows, _statistics(answer.summary))
+
+
+def _run_command(client: Client, sql: str, params: Mapping[str, Any] | None) -> None:
+    client.command(sql, parameters=dict(params) if params else None)
+
+
+def _statistics(summary: Mapping[str, Any] | None) -> Statistics:
+    read = summary or {}
+    return Statistics(
+        rows_read=int(read.get("read_rows", 0)),
+        bytes_read=int(read.get("read_bytes", 0)),
+        seconds=int(read.get("elapsed_ns", 0)) / 1e9,
+    )
+
+
+def _tag(query_id: str) -> str:
+    """A comment that names the query: chDB gives no way to set a query id."""
+    return f"/* hoglet:{query_id.replace('*', '')} */"
+
+
+def _text(value: str) -> str:
+    return "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"
+
+
+def _wait(running: Future[Any], seconds: float) -> None:
+    with contextlib.suppress(BaseException):
+        running.exception(timeout=seconds)

@@ -1,0 +1,12 @@
+-- Which person a distinct id belongs to.
+-- distributed by: cityHash64(distinct_id)
+CREATE TABLE IF NOT EXISTS person_distinct_ids${local} ${on_cluster} (
+    project_id Int64,
+    distinct_id String,
+    person_id UUID,
+    is_deleted UInt8,
+    version UInt64
+)
+ENGINE = ${replicated}ReplacingMergeTree(version)
+ORDER BY (project_id, distinct_id)
+SETTINGS ${durable}

@@ -1,0 +1,174 @@
+"""Errors of the warehouse: a named subset of ClickHouse's codes, each with whose fault it is.
+
+The message of the engine is for the author of the query, so it is passed on, but only up to the
+server's version and stack trace.
+
+Source: spec/query-endpoints.md section 5.8 (rows 13, 15, 16).
+"""
+
+import re
+from enum import IntEnum
+
+from hoglet.kit.errors import Bug, CostExceeded, HogletError, Invalid, Unavailable
+
+
+class QueryRefused(Invalid):
+    """The engine does not accept the query or one of its values."""
+
+    blame = "author"
+
+
+class QueryTooCostly(CostExceeded):
+    """The query went over its budget."""
+
+
+class QueryCancelled(HogletError):
+    """Somebody stopped the query."""
+
+    code = "query_cancelled"
+    blame = "caller"
+
+
+class WarehouseBusy(Unavailable):
+    """The warehouse has no room for another query."""
+
+    code = "query_capacity"
+
+
+class WarehouseDown(Unavailable):
+    """The warehouse cannot be reached, or its disk is full."""
+
+    code = "warehouse_down"
+
+
+class WarehouseInUse(HogletError):
+    """Another process holds the folder of the embedded warehouse."""
+
+    code = "warehouse_in_use"
+    blame = "operator"
+
+
+class Code(IntEnum):
+    """The codes that hoglet acts on; all others are the author's ``invalid_input``."""
+
+    TOO_FEW_ARGUMENTS = 35
+    WRONG_NUMBER_OF_ARGUMENTS = 42
+    ILLEGAL_TYPE_OF_ARGUMENT = 43
+    UNKNOWN_FUNCTION = 46
+    LOGICAL_ERROR = 49
+    TYPE_MISMATCH = 53
+    UNKNOWN_TABLE = 60
+    SYNTAX_ERROR = 62
+    TOO_MANY_ROWS = 158
+    TIMEOUT_EXCEEDED = 159
+    TOO_SLOW = 160
+    TOO_DEEP_SUBQUERIES = 162
+    READONLY = 164
+    TOO_DEEP_SYNTAX_TREE = 167
+    TOO_BIG_SYNTAX_TREE = 168
+    ILLEGAL_AGGREGATION = 184
+    TOO_MANY_QUERIES = 202
+    SOCKET_TIMEOUT = 209
+    NETWORK_ERROR = 210
+    NOT_AN_AGGREGATE = 215
+    MEMORY_LIMIT_EXCEEDED = 241
+    TABLE_IS_READ_ONLY = 242
+    NOT_ENOUGH_SPACE = 243
+    TOO_MANY_PARTS = 252
+    TOO_MANY_BYTES = 307
+    CANNOT_PARSE_UUID = 376
+    NO_COMMON_TYPE = 386
+    QUERY_WAS_CANCELLED = 394
+    TOO_MANY_ROWS_OR_BYTES = 396
+    ACCESS_DENIED = 497
+
+
+_REFUSED: dict[int, str] = {
+    Code.TOO_FEW_ARGUMENTS: "number_of_arguments_doesnt_match",
+    Code.WRONG_NUMBER_OF_ARGUMENTS: "number_of_arguments_doesnt_match",
+    Code.ILLEGAL_TYPE_OF_ARGUMENT: "illegal_type_of_argument",
+    Code.UNKNOWN_FUNCTION: "unknown_function",
+    Code.TYPE_MISMATCH: "type_mismatch",
+    Code.UNKNOWN_TABLE: "unknown_table",
+    Code.READONLY: "table_access_denied",
+    Code.ILLEGAL_AGGREGATION: "illegal_aggregation",
+    Code.NOT_AN_AGGREGATE: "not_an_aggregate",
+    Code.TOO_MANY_BYTES: "too_many_bytes",
+    Code.CANNOT_PARSE_UUID: "cannot_parse_uuid",
+    Code.NO_COMMON_TYPE: "no_common_type",
+    Code.ACCESS_DENIED: "table_access_denied",
+}
+_ADVICE = " Select fewer rows or a shorter time range, or materialize the endpoint."
+_COSTLY: dict[int, tuple[str, str]] = {
+    Code.TIMEOUT_EXCEEDED: ("query_timeout", "The query ran longer than it may."),
+    Code.MEMORY_LIMIT_EXCEEDED: ("query_memory_limit", "The query needs more memory than it may."),
+    Code.TOO_SLOW: ("query_estimated_too_slow", "The query would run longer than it may."),
+    Code.TOO_DEEP_SUBQUERIES: ("query_too_large", "The query has too many levels."),
+    Code.TOO_DEEP_SYNTAX_TREE: ("query_too_large", "The query has too many levels."),
+    Code.TOO_BIG_SYNTAX_TREE: ("query_too_large", "The query text is too large."),
+    Code.TOO_MANY_ROWS: ("query_performance_limit", "The query reads more rows than it may."),
+    Code.TOO_MANY_ROWS_OR_BYTES: (
+        "query_performance_limit",
+        "The result is larger than it may be.",
+    ),
+}
+_DOWN = frozenset(
+    {
+        Code.SOCKET_TIMEOUT,
+        Code.NETWORK_ERROR,
+        Code.TABLE_IS_READ_ONLY,
+        Code.NOT_ENOUGH_SPACE,
+        Code.TOO_MANY_PARTS,
+    }
+)
+
+_PREFIX = re.compile(r"^(?:.*?Code: \d+\. )?(?:DB::Exception: )+", re.DOTALL)
+_SUFFIX = re.compile(
+    r"\s*(?:\(version [\d.]+.*|Stack trace:.*|\([A-Z][A-Z0-9_]+\)\.?\s*$)", re.DOTALL
+)
+_SCOPE = re.compile(r"[:.]?\s*(?:In scope |In query |while executing ').*", re.DOTALL)
+_CODE = re.compile(r"Code: (\d+)\b")
+_DETAIL_CHARACTERS = 1000
+
+
+def code_of(message: str) -> int | None:
+    """ClickHouse's number in a message, e.g. 46; None when there is none."""
+    found = _CODE.search(message)
+    return int(found.group(1)) if found else None
+
+
+def plain_message(message: str) -> str:
+    """The engine's sentence without its code, the SQL hoglet made, the version, the stack trace.
+
+    Example:
+        >>> plain_message("Code: 46. DB::Exception: No such. (UNKNOWN_FUNCTION) (version 26.9.2)")
+        'No such.'
+    """
+    text = _PREFIX.sub("", message.strip())
+    text = re.sub(r"^Code: \d+\. DB::Exception: ", "", text)
+    text = _SCOPE.sub(".", _SUFFIX.sub("", text))
+    return text.strip()[:_DETAIL_CHARACTERS]
+
+
+def from_engine(message: str, code: int | None = None) -> HogletError:
+    """The typed error for what the engine said."""
+    number = code if code is not None else code_of(message)
+    text = plain_message(message)
+    if number is None:
+        return WarehouseDown("The warehouse cannot be reached.")
+    if number == Code.QUERY_WAS_CANCELLED:
+        return QueryCancelled("The query was cancelled.")
+    if number in _COSTLY or (number == Code.SYNTAX_ERROR and "Max query size" in text):
+        slug, sentence = _COSTLY.get(number, ("query_too_large", "The query text is too large."))
+        return QueryTooCostly(sentence + _ADVICE, code=slug)
+    return _other(number, text)
+
+
+def _other(number: int, text: str) -> HogletError:
+    if number == Code.TOO_MANY_QUERIES:
+        return WarehouseBusy("The warehouse is running too many queries; try again.")
+    if number in _DOWN or number >= 999:
+        return WarehouseDown("The warehouse cannot answer at present; try again.")
+    if number == Code.LOGICAL_ERROR:
+        return Bug(text)
+    return QueryRefused(text, code=_REFUSED.get(number))

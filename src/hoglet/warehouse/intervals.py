@@ -1,0 +1,56 @@
+"""Hours, days and weeks in a timezone: the labels of a chart and the SQL that sorts rows into them.
+
+Source: spec/hog-functions.md section 9.4.
+"""
+
+from datetime import UTC, datetime, timedelta
+from typing import Literal
+from zoneinfo import ZoneInfo
+
+type Interval = Literal["hour", "day", "week"]
+
+LABEL_LIMIT = 10_000  # more than a year of hours
+
+_SQL: dict[str, str] = {
+    "hour": "formatDateTime(timestamp, '%Y-%m-%dT%H:00', {timezone:String})",
+    "day": "toString(toDate(timestamp, {timezone:String}))",
+    "week": "toString(toMonday(timestamp, {timezone:String}))",
+}
+
+
+def sql_label(interval: Interval) -> str:
+    """An expression over ``timestamp`` and the parameter ``timezone`` that gives the label."""
+    return _SQL[interval]
+
+
+def labels_between(
+    after: datetime, before: datetime, interval: Interval, timezone: str
+) -> list[str]:
+    """Labels from the start of the interval of ``after`` up to ``before``, at most 10,000.
+
+    Example:
+        >>> at = datetime(2026, 1, 7, 12, tzinfo=UTC)
+        >>> labels_between(at, at + timedelta(days=7), "week", "UTC")
+        ['2026-01-05', '2026-01-12']
+    """
+    zone = ZoneInfo(timezone)
+    if interval == "hour":
+        return _hours(after, before, zone)
+    day = after.astimezone(zone).date()
+    last = before.astimezone(zone).date()
+    step = 7 if interval == "week" else 1
+    if interval == "week":
+        day -= timedelta(days=day.weekday())
+    count = min((last - day).days // step + 1, LABEL_LIMIT)
+    return [str(day + timedelta(days=step * index)) for index in range(count)]
+
+
+def _hours(after: datetime, before: datetime, zone: ZoneInfo) -> list[str]:
+    """Stepped in UTC, so that a clock change neither skips nor doubles an instant."""
+    local = after.astimezone(zone).replace(minute=0, second=0, microsecond=0)
+    at = local.astimezone(UTC)
+    labels: dict[str, None] = {}
+    while at <= before and len(labels) < LABEL_LIMIT:
+        labels[at.astimezone(zone).strftime("%Y-%m-%dT%H:%M")] = None
+        at += timedelta(hours=1)
+    return list(labels)

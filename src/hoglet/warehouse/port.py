@@ -1,0 +1,128 @@
+"""What hoglet asks of a warehouse.
+
+One dialect (ClickHouse), two places it may run: in this process (chDB) or on a server. The suite
+in ``tests/contract/ports/test_warehouse.py`` is what an implementation has to pass.
+
+Source: design/architecture.md sections 1 and 7.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+MEGABYTE = 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """What one query may spend.
+
+    Args:
+        seconds: wall time; the engine stops by itself after it.
+        memory_bytes: working memory of the query.
+        result_rows: most rows of the answer; None means no limit. One more is an error, not a cut.
+        read_bytes: most bytes read from storage; None means no limit.
+        read_only: refuse everything but reading this warehouse's own tables (no files, no
+            network, no change of settings). Only hoglet's own statements may turn it off.
+    """
+
+    seconds: float = 10.0
+    memory_bytes: int = 1024 * MEGABYTE
+    result_rows: int | None = None
+    read_bytes: int | None = None
+    read_only: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of an answer, e.g. ``Column("count()", "UInt64")``; ``type`` is ClickHouse's."""
+
+    name: str
+    type: str
+
+
+@dataclass(frozen=True, slots=True)
+class Statistics:
+    """What a query cost: rows and bytes read, seconds inside the engine."""
+
+    rows_read: int = 0
+    bytes_read: int = 0
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class QueryResult:
+    """An answer: ``rows`` are tuples in the order of ``columns``, e.g. ``[("$pageview", 10)]``.
+
+    Values are Python's: int, float, str, bool, None, aware ``datetime``, ``date``, ``UUID``,
+    ``Decimal``, list, tuple, dict.
+    """
+
+    columns: list[Column]
+    rows: Sequence[Sequence[Any]]
+    statistics: Statistics = field(default_factory=Statistics)
+
+
+class Warehouse(Protocol):
+    """A ClickHouse, wherever it runs.
+
+    Concurrency: safe to share within one event loop; queries run side by side in threads.
+    """
+
+    async def query(
+        self,
+        sql: str,
+        params: Mapping[str, Any] | None = None,
+        *,
+        budget: Budget = ...,
+        query_id: str | None = None,
+    ) -> QueryResult:
+        """Run one SELECT.
+
+        Args:
+            sql: text with ``{name:Type}`` for every value; values are never printed into it.
+            params: name → value, e.g. ``{"project_id": 1}``.
+            budget: what it may spend.
+            query_id: a name for ``cancel``; made when left out.
+
+        Raises:
+            QueryRefused: the query is wrong (author).
+            QueryTooCostly: it went over its budget (author).
+            QueryCancelled: ``cancel`` was called.
+            WarehouseBusy, WarehouseDown: trying later helps (operator).
+
+        Cancellation: cancelling the task cancels the query in the engine.
+        """
+        ...
+
+    async def insert(
+        self,
+        table: str,
+        columns: Sequence[str],
+        rows: Sequence[Sequence[Any]],
+        *,
+        dedup_token: str | None = None,
+    ) -> None:
+        """Insert rows as one block; when this returns they are on disk.
+
+        Args:
+            table: name of a table of ``ddl/``.
+            columns: e.g. ``["project_id", "event"]``; the others take their defaults.
+            rows: values in that order; datetimes aware.
+            dedup_token: the same token for the same table is inserted once, also after a crash.
+
+        Idempotency: with a token, within the last ``DEDUP_BLOCKS`` blocks of the table.
+        """
+        ...
+
+    async def command(self, sql: str, params: Mapping[str, Any] | None = None) -> None:
+        """Run a statement of hoglet's own (DDL, INSERT SELECT); never text of a user."""
+        ...
+
+    async def cancel(self, query_id: str) -> None:
+        """Stop the query of that id wherever it is; unknown ids are ignored."""
+        ...
+
+    async def close(self) -> None:
+        """Stop what runs and close all connections."""
+        ...

@@ -1,0 +1,241 @@
+"""Logs and metrics of functions and endpoints: written in blocks, read by their own routes.
+
+Used by ``functions`` and ``endpoints`` alike; the tables have a TTL (``ddl/0007``, ``ddl/0008``).
+
+Source: spec/hog-functions.md sections 9.3-9.5 and 13.5; spec/query-endpoints.md section 5.8.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any, Literal
+
+from hoglet.warehouse.intervals import Interval, labels_between, sql_label
+from hoglet.warehouse.port import Budget, Warehouse
+
+type Breakdown = Literal["kind", "name"]
+
+DEFAULT_LOGS = 50
+_READ = Budget(seconds=10)
+_LOG_COLUMNS = (
+    "project_id",
+    "log_source",
+    "log_source_id",
+    "instance_id",
+    "timestamp",
+    "level",
+    "message",
+)
+_METRIC_COLUMNS = (
+    "project_id",
+    "timestamp",
+    "app_source",
+    "app_source_id",
+    "instance_id",
+    "metric_kind",
+    "metric_name",
+    "count",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class LogEntry:
+    """One line; ``level`` upper-case, e.g. ``INFO``; ``timestamp`` aware."""
+
+    project_id: int
+    source: str
+    source_id: str
+    instance_id: str
+    timestamp: datetime
+    level: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class AppMetric:
+    """A count of something that happened, e.g. kind ``success``, name ``succeeded``."""
+
+    project_id: int
+    source: str
+    source_id: str
+    timestamp: datetime
+    kind: str
+    name: str
+    count: int = 1
+    instance_id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class LogFilters:
+    """Which lines: ``after`` and ``before`` exclusive, ``levels`` upper-case (empty: all).
+
+    ``search`` is a part of the message, in any case.
+    """
+
+    limit: int = DEFAULT_LOGS
+    after: datetime | None = None
+    before: datetime | None = None
+    levels: Sequence[str] = ()
+    search: str | None = None
+    instance_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class MetricFilters:
+    """Which counts: from ``after`` up to ``before``; empty ``names`` and ``kinds`` mean all."""
+
+    after: datetime
+    before: datetime
+    names: Sequence[str] = ()
+    kinds: Sequence[str] = ()
+    breakdown_by: Breakdown = "kind"
+    instance_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class MetricSeries:
+    """``labels`` ``["2024-01-01"]`` and, by name, one count for each label."""
+
+    labels: list[str]
+    series: dict[str, list[int]] = field(default_factory=dict[str, list[int]])
+
+    def as_json(self) -> dict[str, Any]:
+        """``{"labels": [...], "series": [{"name": "success", "values": [1]}]}``."""
+        named = [{"name": name, "values": values} for name, values in self.series.items()]
+        return {"labels": self.labels if named else [], "series": named}
+
+
+class Telemetry:
+    """Log lines and counters in the warehouse."""
+
+    def __init__(self, warehouse: Warehouse) -> None:
+        self._warehouse = warehouse
+
+    async def write_logs(
+        self, entries: Sequence[LogEntry], *, dedup_token: str | None = None
+    ) -> None:
+        """Insert lines as one block; the same token is inserted once."""
+        rows = [
+            (e.project_id, e.source, e.source_id, e.instance_id, e.timestamp, e.level, e.message)
+            for e in entries
+        ]
+        await self._warehouse.insert("log_entries", _LOG_COLUMNS, rows, dedup_token=dedup_token)
+
+    async def write_metrics(
+        self, metrics: Sequence[AppMetric], *, dedup_token: str | None = None
+    ) -> None:
+        """Insert counts as one block; the same token is inserted once."""
+        rows = [
+            (
+                m.project_id,
+                m.timestamp,
+                m.source,
+                m.source_id,
+                m.instance_id,
+                m.kind,
+                m.name,
+                m.count,
+            )
+            for m in metrics
+        ]
+        await self._warehouse.insert("app_metrics", _METRIC_COLUMNS, rows, dedup_token=dedup_token)
+
+    async def read_logs(
+        self, project_id: int, source: str, source_id: str, filters: LogFilters
+    ) -> list[LogEntry]:
+        """Lines of one function or endpoint, newest first."""
+        conditions, params = _log_conditions(filters)
+        found = await self._warehouse.query(
+            "SELECT instance_id, timestamp, level, message FROM log_entries "  # noqa: S608 (fixed texts)
+            "WHERE project_id = {project_id:Int64} AND log_source = {source:String} "
+            f"AND log_source_id = {{source_id:String}}{conditions} "
+            "ORDER BY timestamp DESC, instance_id DESC LIMIT {limit:UInt32}",
+            {"project_id": project_id, "source": source, "source_id": source_id, **params},
+            budget=_READ,
+        )
+        return [
+            LogEntry(project_id, source, source_id, instance, timestamp, level, message)
+            for instance, timestamp, level, message in found.rows
+        ]
+
+    async def read_metrics(
+        self,
+        project_id: int,
+        source: str,
+        source_id: str,
+        filters: MetricFilters,
+        *,
+        interval: Interval = "day",
+        timezone: str = "UTC",
+    ) -> MetricSeries:
+        """Counts by interval of the project's timezone; gaps are 0, names without data absent."""
+        labels = labels_between(filters.after, filters.before, interval, timezone)
+        conditions, params = _metric_conditions(filters)
+        found = await self._warehouse.query(
+            f"SELECT metric_{filters.breakdown_by} AS name, {sql_label(interval)} AS label, "  # noqa: S608 (fixed texts)
+            f"sum(count) FROM app_metrics WHERE {conditions} GROUP BY name, label ORDER BY name",
+            {**_metric_source(project_id, source, source_id), **params, "timezone": timezone},
+            budget=_READ,
+        )
+        place = {label: index for index, label in enumerate(labels)}
+        series: dict[str, list[int]] = {}
+        for name, label, count in found.rows:
+            if label in place:
+                series.setdefault(name, [0] * len(labels))[place[label]] += count
+        return MetricSeries(labels, series)
+
+    async def read_totals(
+        self, project_id: int, source: str, source_id: str, filters: MetricFilters
+    ) -> dict[str, int]:
+        """Counts over the whole time, e.g. ``{"success": 3, "failure": 1}``."""
+        conditions, params = _metric_conditions(filters)
+        found = await self._warehouse.query(
+            f"SELECT metric_{filters.breakdown_by} AS name, sum(count) FROM app_metrics "  # noqa: S608 (fixed texts)
+            f"WHERE {conditions} GROUP BY name ORDER BY name",
+            {**_metric_source(project_id, source, source_id), **params},
+            budget=_READ,
+        )
+        return dict(found.rows)
+
+
+def _log_conditions(filters: LogFilters) -> tuple[str, dict[str, Any]]:
+    parts: list[tuple[str, str, Any]] = [
+        ("after", "timestamp > {after:DateTime64(6, 'UTC')}", _instant(filters.after)),
+        ("before", "timestamp < {before:DateTime64(6, 'UTC')}", _instant(filters.before)),
+        ("levels", "level IN {levels:Array(String)}", list(filters.levels) or None),
+        (
+            "search",
+            "positionCaseInsensitiveUTF8(message, {search:String}) > 0",
+            filters.search or None,
+        ),
+        ("instance_id", "instance_id = {instance_id:String}", filters.instance_id or None),
+    ]
+    used = [part for part in parts if part[2] is not None]
+    conditions = "".join(f" AND {condition}" for _, condition, _ in used)
+    return conditions, {"limit": filters.limit} | {name: value for name, _, value in used}
+
+
+def _metric_conditions(filters: MetricFilters) -> tuple[str, dict[str, Any]]:
+    parts: list[tuple[str, str, Any]] = [
+        ("after", "timestamp >= {after:DateTime64(6, 'UTC')}", _instant(filters.after)),
+        ("before", "timestamp <= {before:DateTime64(6, 'UTC')}", _instant(filters.before)),
+        ("names", "metric_name IN {names:Array(String)}", list(filters.names) or None),
+        ("kinds", "metric_kind IN {kinds:Array(String)}", list(filters.kinds) or None),
+        ("instance_id", "instance_id = {instance_id:String}", filters.instance_id or None),
+    ]
+    used = [part for part in parts if part[2] is not None]
+    fixed = (
+        "project_id = {project_id:Int64} AND app_source = {source:String} "
+        "AND app_source_id = {source_id:String}"
+    )
+    conditions = "".join(f" AND {condition}" for _, condition, _ in used)
+    return fixed + conditions, {name: value for name, _, value in used}
+
+
+def _metric_source(project_id: int, source: str, source_id: str) -> dict[str, Any]:
+    return {"project_id": project_id, "source": source, "source_id": source_id}
+
+
+def _instant(at: datetime | None) -> str | None:
+    """Text with microseconds: the client cuts datetimes to seconds when it binds them."""
+    return None if at is None else at.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S.%f")
