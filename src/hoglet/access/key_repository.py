@@ -79,11 +79,12 @@ async def count_secret_keys(session: AsyncSession, project_id: int) -> int:
     return await session.scalar(statement) or 0
 
 
-async def delete_key(session: AsyncSession, key_id: str) -> int:
-    """Delete the key of this id, whichever kind; how many were deleted."""
+async def delete_key(session: AsyncSession, key_id: str, key_hash: str) -> int:
+    """Delete the key of this id or hash, whichever kind; how many were deleted."""
     found = 0
     for table in (PersonalKeyRow, SecretKeyRow):
-        removed = await session.scalars(delete(table).where(table.id == key_id).returning(table.id))
+        named = or_(table.id == key_id, table.key_hash == key_hash)
+        removed = await session.scalars(delete(table).where(named).returning(table.id))
         found += len(removed.all())
     return found
 

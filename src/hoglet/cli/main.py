@@ -6,7 +6,7 @@ import typer
 from rich.console import Console
 
 from hoglet import __version__
-from hoglet.cli import demo, serve
+from hoglet.cli import demo, keys, serve
 from hoglet.kit.errors import HogletError
 
 app = typer.Typer(
@@ -17,6 +17,8 @@ app = typer.Typer(
 )
 app.command("serve")(serve.serve)
 app.command("demo")(demo.demo)
+app.add_typer(keys.key_app, name="key")
+app.add_typer(keys.project_app, name="project")
 
 
 @app.command()

@@ -1,0 +1,90 @@
+"""``hoglet key`` and ``hoglet project`` against a real data folder."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from hoglet.access.entities import Principal
+from hoglet.access.service import Access
+from hoglet.cli.keys import key_app, project_app
+from hoglet.kit.clock import SystemClock
+from hoglet.kit.errors import HogletError
+from hoglet.store.database import Database
+from support.access import open_world
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    async def make() -> None:
+        async with open_world(tmp_path):
+            pass
+
+    asyncio.run(make())
+    return tmp_path
+
+
+def run(app: object, *words: str, folder: Path) -> str:
+    result = CliRunner().invoke(app, [*words, "--data-dir", str(folder)], catch_exceptions=False)  # pyright: ignore[reportArgumentType]
+    assert result.exit_code == 0, result.output
+    return result.stdout.strip()
+
+
+def identify(folder: Path, key: str) -> Principal | None:
+    async def look() -> Principal | None:
+        database = Database(f"sqlite+aiosqlite:///{folder / 'hoglet.db'}")
+        try:
+            return await Access(database, SystemClock()).identify(key)
+        finally:
+            await database.close()
+
+    return asyncio.run(look())
+
+
+def test_a_key_is_printed_once_works_and_can_be_revoked(folder: Path) -> None:
+    key = run(key_app, "create", "--scopes", "a:read,b:write", "--project", "1", folder=folder)
+    principal = identify(folder, key)
+
+    assert key.startswith("phx_")
+    assert principal is not None
+    assert (principal.scopes, principal.scoped_teams) == ({"a:read", "b:write"}, {1})
+    listing = run(key_app, "list", folder=folder)
+    assert key not in listing
+    assert principal.key_id in listing
+
+    run(key_app, "revoke", principal.key_id, folder=folder)
+
+    assert identify(folder, key) is None
+
+
+def test_two_secret_keys_may_live_at_once(folder: Path) -> None:
+    first = run(key_app, "create", "--secret", folder=folder)
+    second = run(key_app, "create", "--secret", folder=folder)
+
+    assert identify(folder, first) is not None
+    assert identify(folder, second) is not None
+    with pytest.raises(HogletError, match="Revoke one"):
+        run(key_app, "create", "--secret", folder=folder)
+    run(key_app, "revoke", first, folder=folder)
+    assert run(key_app, "create", "--secret", folder=folder).startswith("phs_")
+
+
+@pytest.mark.parametrize("scopes", ["", "everything", "a:delete", "a"])
+def test_bad_scopes_are_refused(folder: Path, scopes: str) -> None:
+    with pytest.raises(HogletError, match="Scopes look like"):
+        run(key_app, "create", "--scopes", scopes, folder=folder)
+
+
+def test_projects_are_made_and_listed(folder: Path) -> None:
+    project_id, token = run(project_app, "create", "Shop", folder=folder).split()
+
+    assert project_id == "2"
+    assert token.startswith("phc_")
+    assert token in run(project_app, "list", folder=folder)
+
+
+def test_a_folder_without_data_is_named(tmp_path: Path) -> None:
+    with pytest.raises(HogletError, match=r"hoglet\.db"):
+        run(key_app, "list", folder=tmp_path / "empty")
+    assert not (tmp_path / "empty").exists()
