@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from hoglet.functions.filters.roots import global_paths
-from hoglet.hog.bytecode import print_expression, print_program
+from hoglet.hog import bytecode
 from hoglet.hog.compile import bind_expression, bind_program
 from hoglet.kit.errors import Invalid, SourceError
 from hoglet.syntax import tree
@@ -53,7 +53,7 @@ def program_bytecode(source: str) -> list[Any]:
     try:
         program = parse_program(source)
         _refuse_hyphens(program, source)
-        return print_program(bind_program(program))
+        return bytecode.program_bytecode(bind_program(program))
     except SourceError as error:
         raise Invalid(f"The Hog code has errors. {error}", attr="hog") from None
 
@@ -64,7 +64,7 @@ def expression_bytecode(expression: "tree.Expression") -> list[Any]:
     Raises:
         SourceError: it does not compile.
     """
-    return print_expression(bind_expression(expression))
+    return bytecode.expression_bytecode(bind_expression(expression))
 
 
 def read_template(text: str, *, with_record: bool = False) -> Template:
@@ -80,7 +80,7 @@ def read_template(text: str, *, with_record: bool = False) -> Template:
     parsed = template_tree(text, with_record=with_record)
     bound = bind_expression(parsed)
     return Template(
-        bytecode=print_expression(bound),
+        bytecode=bytecode.expression_bytecode(bound),
         roots=set(bound.global_reads),
         references=_references(parsed),
     )

@@ -1,0 +1,267 @@
+"""Runs a function up to its next host call, and again from its journal. Pure.
+
+The pipeline and the test runs of the API use it, always inside a sandbox worker (through
+``operations.py``). A run is durable by replay: ``run_step`` is called with the journal so far, runs
+the program from its beginning, answers the host calls that the journal knows, and stops at the
+first one it does not know. What is not deterministic (``now``, random numbers) is in the journal too.
+
+The loop of the caller::
+
+    journal = new_journal(now)
+    while True:
+        step = run_step(StepRequest(function=f, globals=g, journal=journal))
+        # store step.logs, step.captures
+        if step.outcome != "call":
+            break
+        answer = {"status": 200, "body": {}}      # made by fetching.shape_response
+        journal = resume(step, answer)            # durable: store it before going on
+
+Source: spec/hog-functions.md sections 5.3, 6, 13.2-13.5.
+"""
+
+from datetime import datetime
+from typing import Any, Literal
+
+import msgspec
+
+from hoglet.functions.runnable import RunnableFunction
+from hoglet.functions.running import engine
+from hoglet.functions.running.fetching import is_tolerated
+from hoglet.functions.running.host import Host
+from hoglet.functions.running.inputs import InputsFailed, build_inputs
+from hoglet.functions.running.redaction import clean_line, secret_texts
+
+PROGRAM_MILLISECONDS = 550
+MAX_ASYNC_STEPS = 5
+
+type ErrorClass = Literal["filter", "inputs", "fetch", "timeout", "hog"]
+
+
+class Journal(msgspec.Struct, kw_only=True):
+    """What a run needs to be repeated exactly; store it with the queued run.
+
+    Attributes:
+        started_at: ISO instant that ``now()`` gives in every replay.
+        seed: of the random numbers and UUIDs.
+        answers: of the host calls, in order: ``[{"call": "fetch", "answer": {"status": 200}}]``.
+        logged: log lines already handed out.
+        captured: the run's ``postHogCapture`` was already handed out.
+        spent_ms: own time of the program in the longest replay so far.
+    """
+
+    started_at: str
+    seed: int
+    answers: list[dict[str, Any]] = []
+    logged: int = 0
+    captured: bool = False
+    spent_ms: float = 0
+
+
+class LogLine(msgspec.Struct, frozen=True):
+    """One line, already redacted; ``level`` is ``debug``, ``info``, ``warn`` or ``error``."""
+
+    level: str
+    message: str
+
+
+class HostCall(msgspec.Struct, frozen=True, kw_only=True):
+    """What the caller has to do: ``fetch`` or ``sendEmail``.
+
+    For ``fetch`` the ``request`` is a normalised :class:`~.running.fetching.FetchRequest` as a
+    dict (``{"url", "method", "headers", "body"}``).
+    """
+
+    name: str
+    request: dict[str, Any]
+
+
+class StepRequest(msgspec.Struct, kw_only=True):
+    """One call of :func:`run_step`.
+
+    Attributes:
+        function: what to run.
+        globals: ``{"project", "source", "event", "person"?, "groups"?, "request"?}``, section 13.2.
+        journal: from :func:`new_journal` or :func:`resume`.
+        mapping: index of the mapping whose inputs are laid over the function's; None without.
+        event_url: named by the success log.
+        has_email: an SMTP server is configured, so ``sendEmail`` exists.
+    """
+
+    function: RunnableFunction
+    globals: dict[str, Any]
+    journal: Journal
+    mapping: int | None = None
+    has_email: bool = False
+
+
+class Step(msgspec.Struct, kw_only=True):
+    """How far a run came.
+
+    Attributes:
+        outcome: ``finished``; ``failed`` (see ``error``, ``error_class``); ``call``: do ``call``
+            and go on with :func:`resume`.
+        result: what the program returned (also when a bad final status failed the run).
+        error: one line, redacted.
+        error_class: the dead letter's class.
+        logs: lines not handed out before, oldest first, the closing line included.
+        captures: ``postHogCapture`` calls to carry out now:
+            ``[{"event", "distinct_id", "properties"}]``.
+        journal: the journal to keep.
+        milliseconds: own time spent in this step, without what replay repeated.
+        fetches: count of completed ``fetch`` calls of the whole run.
+    """
+
+    outcome: Literal["finished", "failed", "call"]
+    journal: Journal
+    result: Any = None
+    call: HostCall | None = None
+    error: str | None = None
+    error_class: ErrorClass | None = None
+    logs: list[LogLine] = []
+    captures: list[dict[str, Any]] = []
+    milliseconds: float = 0
+    fetches: int = 0
+
+
+def new_journal(now: datetime, seed: int) -> Journal:
+    """The journal of a run that has not begun."""
+    return Journal(started_at=now.isoformat(), seed=seed)
+
+
+def resume(step: Step, answer: Any) -> Journal:
+    """The journal after a host call was answered.
+
+    Args:
+        step: one whose outcome is ``call``.
+        answer: what the program gets, e.g. ``{"status": 200, "body": "ok"}``.
+    """
+    name = step.call.name if step.call else ""
+    entry = {"call": name, "answer": answer}
+    return msgspec.structs.replace(step.journal, answers=[*step.journal.answers, entry])
+
+
+def run_step(request: StepRequest) -> Step:
+    """Run a function up to its end or its next unanswered host call.
+
+    Never raises for what the function does; a program that fails is a ``failed`` step.
+    """
+    function, journal = request.function, request.journal
+    try:
+        inputs = build_inputs(
+            function, request.globals, mapping=request.mapping, now=journal.started_at
+        )
+    except InputsFailed as error:
+        return _inputs_failed(request, error)
+    return _Run(request, inputs).go()
+
+
+class _Run:
+    def __init__(self, request: StepRequest, inputs: dict[str, Any]) -> None:
+        self.request = request
+        self.function = request.function
+        self.inputs = inputs
+        mapping = request.mapping
+        items = self.function.inputs
+        if mapping is not None and self.function.mappings is not None:
+            items = (*items, *self.function.mappings[mapping].inputs)
+        self.secrets = secret_texts(items, inputs)
+        self.host = Host(request.globals, has_email=request.has_email)
+
+    def go(self) -> Step:
+        journal = self.request.journal
+        ended = engine.run_program(
+            self.function.hog,
+            {**self.request.globals, "inputs": self.inputs},
+            host=self.host,
+            answers=[entry["answer"] for entry in journal.answers],
+            started_at=journal.started_at,
+            seed=journal.seed,
+            milliseconds=PROGRAM_MILLISECONDS,
+            async_steps=MAX_ASYNC_STEPS,
+        )
+        step = Step(
+            outcome="finished",
+            journal=journal,
+            milliseconds=max(0.0, ended.milliseconds - journal.spent_ms),
+            fetches=sum(entry["call"] == "fetch" for entry in journal.answers),
+        )
+        self._settle(step, ended)
+        return self._close(step, ended)
+
+    def _settle(self, step: Step, ended: engine.Ended) -> None:
+        if ended.call is not None:
+            step.outcome = "call"
+            step.call = HostCall(name=ended.call[0], request=ended.call[1])
+        elif ended.error is not None:
+            step.outcome, step.error_class = "failed", ended.error_class
+            step.error = clean_line(ended.error, self.secrets)
+        else:
+            step.result = ended.value
+            self._judge_statuses(step)
+
+    def _judge_statuses(self, step: Step) -> None:
+        """A final status of 400 or more fails the run even if the program handled it."""
+        codes = self._tolerated_codes()
+        for entry in step.journal.answers:
+            answer = entry["answer"]
+            status = answer.get("status") if isinstance(answer, dict) else None
+            if entry["call"] != "fetch" or not isinstance(status, int) or status < 400:
+                continue
+            if is_tolerated(status, codes):
+                self.host.log("info", f"Status {status} is listed as no failure of this function")
+            elif step.outcome == "finished":
+                step.outcome, step.error_class = "failed", "fetch"
+                step.error = f"The request failed with status {status}"
+
+    def _tolerated_codes(self) -> list[Any]:
+        codes: list[Any] = []
+        for item in self.function.inputs:
+            if item.type == "non_failure_status_codes" and isinstance(item.value, list):
+                codes.extend(item.value)
+        return codes
+
+    def _close(self, step: Step, ended: engine.Ended) -> Step:
+        journal = step.journal
+        lines = [LogLine(level, clean_line(text, self.secrets)) for level, text in self.host.lines]
+        step.logs = lines[journal.logged :]
+        step.captures = [] if journal.captured else self.host.captures
+        if step.outcome != "call":
+            step.logs.append(self._closing_line(step, ended))
+        step.journal = msgspec.structs.replace(
+            journal,
+            logged=len(lines),
+            captured=journal.captured or bool(self.host.captures),
+            spent_ms=max(journal.spent_ms, ended.milliseconds),
+        )
+        return step
+
+    def _closing_line(self, step: Step, ended: engine.Ended) -> LogLine:
+        event = self.request.globals.get("event") or {}
+        if step.outcome == "failed":
+            text = f"Error executing function on event {event.get('uuid')}: {step.error}"
+            return LogLine("error", clean_line(text, self.secrets))
+        text = (
+            f"Function completed in {two_digits(ended.milliseconds)}ms. "
+            f"Sync: {two_digits(ended.milliseconds)}ms. Mem: {ended.memory_bytes} bytes. "
+            f"Ops: {ended.operations}. Event: '{event.get('url', '')}'"
+        )
+        return LogLine("debug", clean_line(text, self.secrets))
+
+
+def two_digits(milliseconds: float) -> str:
+    """A duration with two significant digits, e.g. ``0.34``, ``12``, ``120``."""
+    return f"{float(f'{milliseconds:.2g}'):g}"
+
+
+def _inputs_failed(request: StepRequest, error: InputsFailed) -> Step:
+    event = request.globals.get("event") or {}
+    secrets = secret_texts(request.function.inputs, {})
+    message = clean_line(str(error), secrets)
+    line = LogLine("error", f"Error building inputs for event {event.get('uuid')}: {message}")
+    return Step(
+        outcome="failed",
+        journal=request.journal,
+        error=message,
+        error_class="inputs",
+        logs=[line],
+    )

@@ -1,0 +1,133 @@
+"""What a program's ``fetch(url, options)`` asks for, what it gets back, and when to try again.
+
+The request itself is made by the pipeline; nothing here does I/O.
+
+Source: spec/hog-functions.md sections 13.3 and 13.4.
+"""
+
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from email.utils import parsedate_to_datetime
+from typing import Any
+
+import msgspec
+import orjson
+
+RETRIED_STATUSES = frozenset({408, 429, 500, 502, 503, 504})
+METHODS_WITHOUT_BODY = frozenset({"GET", "HEAD"})
+TIMEOUT_SECONDS = 3
+DELIVERY_HEADER = "X-Hoglet-Delivery"
+ATTEMPT_HEADER = "X-Hoglet-Attempt"
+USER_AGENT = "hoglet"
+
+
+class FetchRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """One outgoing request, as the program asked for it; ``body`` is text or None."""
+
+    url: str
+    method: str = "POST"
+    headers: dict[str, str] = {}
+    body: str | None = None
+
+
+class FetchRefused(ValueError):
+    """The arguments make no request; the run fails with this message."""
+
+
+def read_fetch(arguments: list[Any]) -> FetchRequest:
+    """Normalise the arguments of ``fetch``.
+
+    Args:
+        arguments: ``["https://host/path", {"method": "POST", "headers": {...}, "body": {...}}]``.
+
+    Raises:
+        FetchRefused: no URL, or not http or https.
+    """
+    url = arguments[0] if arguments else None
+    if not isinstance(url, str) or not url.strip():
+        raise FetchRefused("fetch needs a URL as its first argument")
+    if not url.strip().lower().startswith(("http://", "https://")):
+        raise FetchRefused(f"fetch can only reach http and https addresses, not {url[:100]}")
+    options = arguments[1] if len(arguments) > 1 and isinstance(arguments[1], dict) else {}
+    method = str(options.get("method") or "POST").upper()
+    headers = options.get("headers")
+    has_headers = isinstance(headers, dict) and bool(headers)
+    kept = (
+        {str(name): value for name, value in headers.items() if isinstance(value, str)}
+        if isinstance(headers, dict)
+        else {}
+    )
+    if not has_headers:
+        kept = {"Content-Type": "application/json"}
+    body = None if method in METHODS_WITHOUT_BODY else _body(options.get("body"))
+    return FetchRequest(url=url.strip(), method=method, headers=kept, body=body)
+
+
+def with_delivery_headers(
+    request: FetchRequest, *, invocation_id: str, attempt: int
+) -> FetchRequest:
+    """The request with hoglet's own headers, unless the program sets them itself."""
+    present = {name.lower() for name in request.headers}
+    own = {
+        DELIVERY_HEADER: invocation_id,
+        ATTEMPT_HEADER: str(attempt),
+        "User-Agent": USER_AGENT,
+    }
+    added = {name: value for name, value in own.items() if name.lower() not in present}
+    return msgspec.structs.replace(request, headers={**request.headers, **added})
+
+
+def shape_response(status: int, body: str | bytes) -> dict[str, Any]:
+    """What the program gets: ``{"status": 200, "body": <JSON value or text>}``."""
+    text = body.decode("utf-8", "replace") if isinstance(body, bytes) else body
+    try:
+        parsed: Any = orjson.loads(text)
+    except orjson.JSONDecodeError:
+        parsed = text
+    return {"status": status, "body": parsed}
+
+
+def shape_failure(name: str, message: str) -> dict[str, Any]:
+    """What the program gets when no answer came: status 500 and a text."""
+    return {"status": 500, "body": f"{name}: {message}"}
+
+
+def is_retried(status: int | None) -> bool:
+    """Whether another attempt can help; ``None`` is a network error."""
+    return status is None or status in RETRIED_STATUSES
+
+
+def is_tolerated(status: int, codes: list[Any]) -> bool:
+    """Whether an input of type ``non_failure_status_codes`` lists this status."""
+    return status in codes or f"{status // 100}xx" in codes
+
+
+def retry_delay_seconds(
+    policy: Mapping[str, Any], attempt: int, random: Callable[[], float]
+) -> float:
+    """Seconds to wait after attempt ``attempt`` (from 1); ``random`` gives 0..1."""
+    steps = min(attempt - 1, 1000)
+    try:
+        grown = policy["initial_delay_seconds"] * policy["multiplier"] ** steps
+    except OverflowError:
+        grown = policy["max_delay_seconds"]
+    return min(policy["max_delay_seconds"], grown) * (0.5 + 0.5 * random())
+
+
+def retry_after_seconds(header: str | None, now: datetime) -> float | None:
+    """``Retry-After`` as seconds from ``now``, never negative; None when absent or unreadable."""
+    if not header:
+        return None
+    text = header.strip()
+    if text.isdecimal():
+        return float(text)
+    try:
+        return max(0.0, (parsedate_to_datetime(text) - now).total_seconds())
+    except (TypeError, ValueError):
+        return None
+
+
+def _body(value: Any) -> str | None:
+    if value is None or isinstance(value, str):
+        return value
+    return orjson.dumps(value, option=orjson.OPT_NON_STR_KEYS).decode()

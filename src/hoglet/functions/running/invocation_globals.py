@@ -1,0 +1,78 @@
+"""The globals of a run: project, source, event, person, groups.
+
+Source: spec/hog-functions.md section 13.2.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+from urllib.parse import quote
+
+DEFAULT_NAME_PROPERTIES = ("email", "name", "username")
+
+
+def project_globals(*, project_id: int, name: str, site_url: str) -> dict[str, Any]:
+    """``{"id": 1, "name": "Shop", "url": "https://host/project/1"}``."""
+    return {"id": project_id, "name": name, "url": f"{site_url.rstrip('/')}/project/{project_id}"}
+
+
+def source_globals(*, project_url: str, function_id: str, name: str | None) -> dict[str, Any]:
+    """``source`` names the function that runs."""
+    url = f"{project_url}/pipeline/destinations/hog-{function_id}/configuration"
+    return {"name": name or "Unnamed", "url": url}
+
+
+def event_globals(
+    *,
+    project_url: str,
+    uuid: str,
+    event: str,
+    distinct_id: str,
+    properties: Mapping[str, Any],
+    timestamp: str,
+    captured_at: str | None = None,
+    elements_chain: str = "",
+) -> dict[str, Any]:
+    """The event; ``timestamp`` and ``captured_at`` are ISO texts in UTC."""
+    return {
+        "uuid": uuid,
+        "event": event,
+        "distinct_id": distinct_id,
+        "properties": dict(properties),
+        "elements_chain": elements_chain or str(properties.get("$elements_chain") or ""),
+        "timestamp": timestamp,
+        "captured_at": captured_at or timestamp,
+        "url": f"{project_url}/events/{quote(uuid, safe='')}/{quote(timestamp, safe='')}",
+    }
+
+
+def person_globals(
+    *,
+    project_url: str,
+    person_id: str,
+    properties: Mapping[str, Any],
+    distinct_id: str,
+    name_properties: Sequence[str] | None = None,
+) -> dict[str, Any]:
+    """The person; its name is the first property of ``name_properties`` that is set."""
+    names = name_properties or DEFAULT_NAME_PROPERTIES
+    name = next((str(properties[key]) for key in names if properties.get(key)), distinct_id)
+    return {
+        "id": person_id,
+        "name": name,
+        "url": f"{project_url}/person/{quote(distinct_id, safe='')}",
+        "properties": dict(properties),
+        "distinct_id": distinct_id,
+    }
+
+
+def group_globals(
+    *, project_url: str, group_type: str, index: int, key: str, properties: Mapping[str, Any]
+) -> dict[str, Any]:
+    """One member of ``groups``."""
+    return {
+        "id": key,
+        "type": group_type,
+        "index": index,
+        "url": f"{project_url}/groups/{index}/{quote(key, safe='')}",
+        "properties": dict(properties),
+    }

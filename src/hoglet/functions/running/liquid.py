@@ -1,0 +1,56 @@
+"""Liquid templates of inputs, with caps on time, output and loops.
+
+Source: spec/hog-functions.md sections 4.3 and 13.2.
+"""
+
+from functools import lru_cache
+from typing import Any
+
+from liquid import Environment, StrictUndefined, Undefined
+from liquid.exceptions import Error as LiquidError
+from liquid.template import BoundTemplate
+
+MAX_TEMPLATE_CHARACTERS = 100 * 1024
+MAX_OUTPUT_BYTES = 1024 * 1024
+MAX_LOOP_ROUNDS = 100_000
+
+__all__ = ["LiquidFailed", "StrictUndefined", "render_liquid"]
+
+
+class LiquidFailed(Exception):
+    """The template does not parse or render; the message says why."""
+
+
+class _Environment(Environment):
+    context_depth_limit = 20
+    loop_iteration_limit = MAX_LOOP_ROUNDS
+    output_stream_limit = MAX_OUTPUT_BYTES
+    local_namespace_limit = MAX_OUTPUT_BYTES
+
+
+_environment = _Environment(undefined=Undefined)
+
+
+def render_liquid(text: str, values: dict[str, Any]) -> str:
+    """Render one text.
+
+    Args:
+        text: ``Hello {{ person.name }}``.
+        values: the globals, with ``now``.
+
+    Raises:
+        LiquidFailed: a syntax error, an unknown filter, or a cap was hit.
+    """
+    if len(text) > MAX_TEMPLATE_CHARACTERS:
+        raise LiquidFailed("The Liquid template is too long")
+    try:
+        return _parse(text).render(**values)
+    except LiquidError as error:
+        raise LiquidFailed(f"Liquid: {error}") from None
+    except RecursionError:
+        raise LiquidFailed("Liquid: the template is nested too deeply") from None
+
+
+@lru_cache(maxsize=512)
+def _parse(text: str) -> BoundTemplate:
+    return _environment.from_string(text)

@@ -1,0 +1,159 @@
+"""The bodies of function routes.
+
+Source: spec/hog-functions.md sections 3, 4.5, 6 and 13.4.
+"""
+
+from datetime import datetime
+from typing import Any, Literal
+
+from pydantic import ConfigDict, Field
+
+from hoglet.functions.errors import wrong_type
+from hoglet.functions.filters.normalise import normalise_filters
+from hoglet.functions.inputs.schema import read_schema
+from hoglet.kit.errors import Invalid
+from hoglet.web.validate import Body, Text, validate
+
+type FunctionType = Literal[
+    "destination",
+    "site_destination",
+    "internal_destination",
+    "source_webhook",
+    "warehouse_source_webhook",
+    "site_app",
+    "transformation",
+    "transformation_log",
+]
+
+MAX_MAPPINGS = 100  # each is compiled at every save
+
+
+class FunctionFields(Body):
+    """What may be written; fields left out are not in ``model_fields_set``."""
+
+    type: FunctionType | None = None
+    name: Text | None = Field(default=None, max_length=400)
+    description: Text = ""
+    enabled: bool = False
+    deleted: bool = False
+    hog: Text = ""
+    inputs_schema: Any = None
+    inputs: Any = None
+    filters: Any = None
+    masking: Any = None
+    mappings: Any = None
+    icon_url: Text | None = None
+    template_id: Text | None = None
+    execution_order: int | None = Field(default=None, ge=0, le=32767)
+    folder: Text | None = Field(default=None, alias="_create_in_folder")
+    retry: Any = None
+    base_updated_at: datetime | None = None
+
+
+class MaskingFields(Body):
+    """``masking``; ``bytecode`` is generated and ignored here."""
+
+    ttl: int = Field(ge=60, le=86400)
+    threshold: int | None = None
+    hash: Text = Field(min_length=1)
+
+
+class RetryFields(Body):
+    """A retry policy of one function; section 13.4 gives the bounds."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    max_attempts: int = Field(default=20, ge=1, le=100)
+    initial_delay_seconds: float = Field(default=1, ge=0.1, le=3600)
+    multiplier: float = Field(default=2, ge=1, le=10)
+    max_delay_seconds: float = Field(default=1800, ge=1, le=86400)
+    max_elapsed_seconds: float = Field(default=21600, ge=0, le=604800)
+    respect_retry_after: bool = True
+
+
+class MappingFields(Body):
+    """One mapping, before its parts are checked."""
+
+    name: Text | None = None
+    inputs_schema: Any = None
+    inputs: Any = None
+    filters: Any = None
+    disabled: bool | None = None
+
+
+def read_fields(body: dict[str, Any]) -> dict[str, Any]:
+    """Check the shape of a body.
+
+    Returns:
+        The fields that were sent, by their stored names, parts normalised:
+        ``{"name": "x", "filters": {"source": "events"}}``.
+
+    Raises:
+        Invalid: the first violation in field order.
+    """
+    fields = validate(FunctionFields, body)
+    sent = {name: getattr(fields, name) for name in FunctionFields.model_fields}
+    sent = {name: value for name, value in sent.items() if name in fields.model_fields_set}
+    for name, read in _PARTS.items():
+        if name in sent:
+            sent[name] = read(sent[name])
+    return sent
+
+
+def _read_inputs(value: Any, attr: str = "inputs") -> dict[str, Any]:
+    if value is None:
+        raise Invalid("This field may not be null.", code="null", attr=attr)
+    if not isinstance(value, dict):
+        raise wrong_type("a dictionary", value, code="not_a_dict", attr=attr)
+    return value
+
+
+def _read_inputs_schema(value: Any) -> list[dict[str, Any]]:
+    if value is None:
+        raise Invalid("This field may not be null.", code="null", attr="inputs_schema")
+    return read_schema(value)
+
+
+def _read_masking(value: Any) -> dict[str, Any] | None:
+    if value is None:
+        return None
+    return validate(MaskingFields, value, prefix="masking").model_dump(exclude_unset=True)
+
+
+def _read_retry(value: Any) -> dict[str, Any] | None:
+    if value is None:
+        return None
+    return validate(RetryFields, value, prefix="retry").model_dump(exclude_unset=True)
+
+
+def _read_mappings(value: Any) -> list[dict[str, Any]] | None:
+    if value is None:
+        return None
+    if not isinstance(value, list):
+        raise wrong_type("a list", value, code="not_a_list", attr="mappings")
+    if len(value) > MAX_MAPPINGS:
+        raise Invalid(f"A function may have at most {MAX_MAPPINGS} mappings.", attr="mappings")
+    return [_read_mapping(item, f"mappings__{index}") for index, item in enumerate(value)]
+
+
+def _read_mapping(value: Any, attr: str) -> dict[str, Any]:
+    fields = validate(MappingFields, value, prefix=attr)
+    mapping = fields.model_dump(exclude_unset=True)
+    if mapping.get("inputs_schema") is not None:
+        mapping["inputs_schema"] = read_schema(
+            mapping["inputs_schema"], attr=f"{attr}__inputs_schema"
+        )
+    if mapping.get("inputs") is not None:
+        mapping["inputs"] = _read_inputs(mapping["inputs"], f"{attr}__inputs")
+    mapping["filters"] = normalise_filters(mapping.get("filters"), prefix=f"{attr}__filters")
+    return mapping
+
+
+_PARTS: dict[str, Any] = {
+    "inputs_schema": _read_inputs_schema,
+    "inputs": _read_inputs,
+    "filters": normalise_filters,
+    "masking": _read_masking,
+    "mappings": _read_mappings,
+    "retry": _read_retry,
+}
