@@ -1,11 +1,13 @@
 """Text to tree, by the package ``hogql_parser_rs``.
 
 Each function checks the caps first, then parses, then decodes into frozen structs. Every failure
-is a :class:`~hoglet.kit.errors.SourceError` with a position.
+is a :class:`~hoglet.kit.errors.SourceError` with a position. Text from outside belongs in a worker
+process with a deadline: under the caps many small costly pieces can still add up.
 
 Source: spec/hog-language.md section 13.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
@@ -18,10 +20,14 @@ from hogql_parser_rs import (
 
 from hoglet.kit.errors import SourceError
 from hoglet.syntax import tree
+from hoglet.syntax.caps import check_caps, check_template_caps
+from hoglet.syntax.place import place
+from hoglet.syntax.shift import shift_back
 
 _program = msgspec.json.Decoder(tree.Program)
 _expression: msgspec.json.Decoder[Any] = msgspec.json.Decoder(tree.Expression)
 _query: msgspec.json.Decoder[Any] = msgspec.json.Decoder(tree.Query)
+_TEMPLATE_PREFIX = "F'"
 
 
 def parse_program(source: str) -> tree.Program:
@@ -30,54 +36,66 @@ def parse_program(source: str) -> tree.Program:
     Raises:
         SourceError: the text does not parse, or is over a cap.
     """
-    return _decode(parse_program_json(source), _program, source)
+    check_caps(source)
+    return _parse(parse_program_json, source, _program, source)
 
 
-def parse_expression(source: str) -> "tree.Expression":
+def parse_expression(source: str) -> tree.Expression:
     """Parse one expression, e.g. a filter condition.
 
     Raises:
         SourceError: the text does not parse, or is over a cap.
     """
-    return _decode(parse_expr_json(source), _expression, source)
+    check_caps(source)
+    return _parse(parse_expr_json, source, _expression, source)
 
 
-def parse_query(source: str) -> "tree.Query":
+def parse_query(source: str) -> tree.Query:
     """Parse one HogQL query.
 
     Raises:
         SourceError: the text does not parse, or is over a cap.
     """
-    return _decode(parse_select_json(source), _query, source)
+    check_caps(source)
+    return _parse(parse_select_json, source, _query, source)
 
 
-def parse_template(text: str) -> "tree.Expression":
-    """Parse a template text, e.g. ``Hello {person.name}``.
+def parse_template(text: str) -> tree.Expression:
+    """Parse a template text, e.g. ``Hello {person.name}``. Positions are those of ``text``.
 
     Raises:
         SourceError: the text does not parse, or is over a cap.
     """
-    return _decode(parse_full_template_string_json("F'" + text), _expression, text)
+    check_template_caps(text)
+    prefix = len(_TEMPLATE_PREFIX)
+    full = _TEMPLATE_PREFIX + text
+    parsed = _parse(parse_full_template_string_json, full, _expression, text, prefix)
+    return shift_back(parsed, prefix)
 
 
-def _decode(answer: str, decoder: msgspec.json.Decoder[Any], source: str) -> Any:
+def _parse(
+    parser: Callable[[str], str],
+    full: str,
+    decoder: msgspec.json.Decoder[Any],
+    source: str,
+    prefix: int = 0,
+) -> Any:
+    """Parse ``full``; errors are placed in ``source``, which starts ``prefix`` characters later."""
+    answer = parser(full)
     try:
         return decoder.decode(answer)
     except msgspec.ValidationError as error:
-        raise _as_source_error(answer, source, error) from None
+        raise _as_source_error(answer, source, prefix, error) from None
+    except RecursionError:
+        raise SourceError("The source is nested too deeply", end=len(source)) from None
 
 
-def _as_source_error(answer: str, source: str, error: msgspec.ValidationError) -> SourceError:
+def _as_source_error(
+    answer: str, source: str, prefix: int, error: msgspec.ValidationError
+) -> SourceError:
     failure = msgspec.json.decode(answer)
     if not failure.get("error"):
-        return SourceError(f"This syntax is not supported ({error})")
+        return SourceError(f"This syntax is not supported ({error})", end=len(source))
     start = (failure.get("start") or {}).get("offset", 0)
     end = (failure.get("end") or {}).get("offset", start)
-    before = source[:start]
-    return SourceError(
-        failure["message"],
-        line=before.count("\n") + 1,
-        column=start - (before.rfind("\n") + 1) + 1,
-        start=start,
-        end=end,
-    )
+    return SourceError(failure["message"], **place(source, start - prefix, end - prefix))
