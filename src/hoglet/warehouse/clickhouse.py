@@ -32,6 +32,7 @@ class ClickHouseWarehouse:
     """The port on ``clickhouse-connect``; see ``hoglet.warehouse.port`` for the contract."""
 
     def __init__(self, url: str, *, readers: int | None = None) -> None:
+        self.url = url
         self._cores = os.cpu_count() or 2
         self._clients = Clients(url)
         self._readers = ThreadPoolExecutor(readers or 2 * self._cores, "warehouse-read")
@@ -171,11 +172,19 @@ async def open_warehouse(
 
 def _select(client: Client, sql: str, params: dict[str, Any]) -> QueryResult:
     answer = client.query(sql, parameters=params or None)
+    if not answer.column_names:
+        return QueryResult(_describe(client, sql, params), [], _statistics(answer.summary))
     columns = [
         Column(name, kind.name)
         for name, kind in zip(answer.column_names, answer.column_types, strict=True)
     ]
     return QueryResult(columns, answer.result_rows, _statistics(answer.summary))
+
+
+def _describe(client: Client, sql: str, params: dict[str, Any]) -> list[Column]:
+    """Columns of an answer without rows: chDB sends nothing at all for these."""
+    answer = client.query(f"DESCRIBE TABLE ({sql})", parameters=params or None)
+    return [Column(row[0], row[1]) for row in answer.result_rows]
 
 
 def _run_command(client: Client, sql: str, params: Mapping[str, Any] | None) -> None:

@@ -1,0 +1,30 @@
+"""One embedded warehouse for a whole test run: chDB allows one data folder for each process.
+
+Tests keep apart by project: take ``fresh_project_id`` or make up an id of your own.
+"""
+
+import asyncio
+import itertools
+import os
+from collections.abc import Generator
+
+import pytest
+
+from hoglet.warehouse import ClickHouseWarehouse, open_warehouse
+
+_project_ids = itertools.count(1_000_000 + os.getpid() * 1_000)
+
+
+@pytest.fixture(scope="session")
+def warehouse(tmp_path_factory: pytest.TempPathFactory) -> Generator[ClickHouseWarehouse]:
+    """A real warehouse on chDB with all tables; shared, so never assume a table is empty."""
+    folder = tmp_path_factory.mktemp("warehouse")
+    opened = asyncio.run(open_warehouse(f"chdb://{folder}"))
+    yield opened
+    asyncio.run(opened.close())
+
+
+@pytest.fixture
+def fresh_project_id() -> int:
+    """A project id that no other test of this run uses."""
+    return next(_project_ids)
