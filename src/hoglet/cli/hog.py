@@ -1,0 +1,142 @@
+"""``hoglet hog``: run, compile, check, format and measure Hog programs.
+
+What scripts rely on: output of ``print`` on stdout; an uncaught error on stderr with exit 1; a
+compile error as ``line:column: message`` on stderr with exit 2.
+"""
+
+import json
+import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from hoglet.kit.errors import SourceError
+
+hog_app = typer.Typer(help="Run, compile and check Hog programs.", no_args_is_help=True)
+
+FAILED = 1
+DOES_NOT_COMPILE = 2
+
+SourceFile = Annotated[Path, typer.Argument(help="A .hog file; - reads standard input.")]
+GlobalsFile = Annotated[
+    Path | None, typer.Option("--globals", help="A JSON file with the globals, an object.")
+]
+
+
+class Target(StrEnum):
+    """What ``compile`` prints."""
+
+    BYTECODE = "bytecode"
+    PYTHON = "python"
+    JAVASCRIPT = "javascript"
+
+
+@hog_app.command()
+def compile(  # noqa: A001 (the name of the command)
+    file: SourceFile,
+    to: Annotated[Target, typer.Option(help="The form to print.")] = Target.BYTECODE,
+) -> None:
+    """Print a program as bytecode (JSON), Python or JavaScript."""
+    from hoglet.hog.compile import compile_program
+
+    source = read_source(file)
+    try:
+        program = compile_program(source)
+        print(_print_as(to, program))
+    except SourceError as error:
+        fail_to_compile(error)
+
+
+def _print_as(target: Target, program: Any) -> str:
+    if target is Target.PYTHON:
+        from hoglet.hog.python import program_python
+
+        return program_python(program)
+    if target is Target.JAVASCRIPT:
+        from hoglet.hog.javascript import program_javascript
+
+        return program_javascript(program)
+    from hoglet.hog.bytecode import program_bytecode
+
+    return json.dumps(program_bytecode(program), ensure_ascii=False)
+
+
+@hog_app.command()
+def disassemble(file: SourceFile) -> None:
+    """List the operations of a program, or of bytecode in a .json file."""
+    from hoglet.hog.bytecode import program_bytecode
+    from hoglet.hog.compile import compile_program
+    from hoglet.hog.disassemble import disassemble as listing
+
+    source = read_source(file)
+    try:
+        if file.suffix == ".json":
+            print(listing(json.loads(source)), end="")
+        else:
+            print(listing(program_bytecode(compile_program(source))), end="")
+    except SourceError as error:
+        fail_to_compile(error)
+
+
+@hog_app.command()
+def check(
+    files: Annotated[list[Path], typer.Argument(help="Hog files.")],
+    global_names: Annotated[
+        str, typer.Option("--known", help="Comma list of further globals the host gives.")
+    ] = "",
+) -> None:
+    """Compile without running; print every error and warning with its place."""
+    from hoglet.hog.compile import DEFAULT_GLOBALS, compile_program
+
+    known = DEFAULT_GLOBALS | {name.strip() for name in global_names.split(",") if name.strip()}
+    failed = False
+    for file in files:
+        try:
+            program = compile_program(read_source(file), known_globals=known)
+        except SourceError as error:
+            failed = True
+            _complain(file, "error", getattr(error, "errors", (error,)))
+        else:
+            _complain(file, "warning", program.warnings)
+    raise typer.Exit(DOES_NOT_COMPILE if failed else 0)
+
+
+def _complain(file: Path, kind: str, complaints: Any) -> None:
+    for one in complaints:
+        hint = f" ({one.hint})" if one.hint else ""
+        print(f"{file}:{one.line}:{one.column}: {kind}: {one.message}{hint}", file=sys.stderr)
+
+
+def read_source(file: Path) -> str:
+    """The text of ``file``, or of standard input for ``-``; exits with 2 when unreadable."""
+    try:
+        return sys.stdin.read() if str(file) == "-" else file.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        print(f"Can not read {file}: {error}", file=sys.stderr)
+        raise typer.Exit(DOES_NOT_COMPILE) from None
+
+
+def read_globals(file: Path | None) -> dict[str, Any]:
+    """The globals of a JSON file. Exits with 2 when it is not an object."""
+    if file is None:
+        return {}
+    try:
+        found = json.loads(read_source(file))
+    except json.JSONDecodeError as error:
+        print(f"{file} is not JSON: {error}", file=sys.stderr)
+        raise typer.Exit(DOES_NOT_COMPILE) from None
+    if not isinstance(found, dict):
+        print(f"{file} has to hold a JSON object", file=sys.stderr)
+        raise typer.Exit(DOES_NOT_COMPILE)
+    return found
+
+
+def fail_to_compile(error: SourceError) -> None:
+    """Print each error as ``line:column: message``, with its hint, and exit with 2."""
+    for one in getattr(error, "errors", (error,)):
+        print(str(one), file=sys.stderr)
+        if one.hint:
+            print(f"  {one.hint}", file=sys.stderr)
+    raise typer.Exit(DOES_NOT_COMPILE)
