@@ -1,0 +1,1 @@
+"""Requests that functions send: one client, behind a guard against reaching private networks."""

@@ -1,0 +1,114 @@
+"""Which addresses functions may reach: public ones, and those the operator allows.
+
+Source: spec/hog-functions.md section 13.3 (SSRF guard); IANA special-purpose address registries,
+as far as the standard library's ``ipaddress`` knows them, and what is added here.
+"""
+
+import ipaddress
+import socket
+from collections.abc import Iterable
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
+
+type Address = IPv4Address | IPv6Address
+type Network = IPv4Network | IPv6Network
+
+_NAT64 = IPv6Network("64:ff9b::/96")  # the last 32 bits are the IPv4 address that is reached
+_REFUSED: tuple[Network, ...] = (
+    IPv6Network("2002::/16"),  # 6to4: whatever IPv4 address is inside
+    IPv6Network("2001::/32"),  # Teredo, likewise
+    IPv6Network("64:ff9b:1::/48"),  # NAT64 for local use
+    IPv4Network("192.88.99.0/24"),  # relays of 6to4
+)
+
+
+class AllowList:
+    """Private targets that the operator permits.
+
+    Args:
+        entries: host names, addresses and CIDRs, e.g. ``["crm.internal", "10.1.0.0/16"]``. An
+            address is compared after resolution, so ``127.0.0.1`` also permits ``localhost``.
+    """
+
+    def __init__(self, entries: Iterable[str] = ()) -> None:
+        self._names: set[str] = set()
+        self._networks: list[Network] = []
+        for entry in entries:
+            network = _network(entry.strip())
+            if network is not None:
+                self._networks.append(network)
+            elif entry.strip():
+                self._names.add(plain_name(entry.strip()))
+
+    def permits_name(self, host: str) -> bool:
+        """Whether every address of this host name is permitted."""
+        return plain_name(host) in self._names
+
+    def permits(self, address: Address) -> bool:
+        """Whether the address is public or permitted."""
+        inner = embedded(address)
+        if any(inner in network or address in network for network in self._networks):
+            return True
+        return is_public(inner)
+
+
+def is_public(address: Address) -> bool:
+    """Whether anybody on the internet could reach this address.
+
+    Example:
+        >>> is_public(IPv4Address("169.254.169.254")), is_public(IPv4Address("1.1.1.1"))
+        (False, True)
+    """
+    address = embedded(address)
+    if any(address in network for network in _REFUSED):
+        return False
+    site_local = isinstance(address, IPv6Address) and address.is_site_local
+    special = address.is_multicast or address.is_reserved or address.is_unspecified
+    return address.is_global and not special and not site_local
+
+
+def embedded(address: Address) -> Address:
+    """The IPv4 address that an IPv6 address stands for, else the address itself.
+
+    Example:
+        >>> embedded(IPv6Address("::ffff:127.0.0.1"))
+        IPv4Address('127.0.0.1')
+    """
+    if isinstance(address, IPv4Address):
+        return address
+    if address in _NAT64:
+        return IPv4Address(int(address) & 0xFFFF_FFFF)
+    return address.ipv4_mapped or address
+
+
+def literal(host: str) -> Address | None:
+    """The address that a host is in itself, in any notation the system's resolver would take.
+
+    Example:
+        >>> [str(literal(host)) for host in ("127.1", "0x7f.1", "2130706433", "::1")]
+        ['127.0.0.1', '127.0.0.1', '127.0.0.1', '::1']
+        >>> literal("example.com") is None
+        True
+    """
+    host = host.strip("[]").rstrip(".")
+    try:
+        return ipaddress.ip_address(host)
+    except ValueError:
+        pass
+    if not host or not host[0].isdigit() or " " in host:
+        return None
+    try:
+        return IPv4Address(socket.inet_aton(host))
+    except (OSError, UnicodeError):
+        return None
+
+
+def plain_name(host: str) -> str:
+    """A host name for comparison: lower case, without the root's dot."""
+    return host.lower().rstrip(".")
+
+
+def _network(entry: str) -> Network | None:
+    try:
+        return ipaddress.ip_network(entry.strip("[]"), strict=False)
+    except ValueError:
+        return None

@@ -1,0 +1,227 @@
+"""The client: one attempt of one request, never through a redirect, never past the guard.
+
+Source: spec/hog-functions.md section 13.3.
+"""
+
+import asyncio
+import re
+from types import TracebackType
+from typing import Self
+
+import aiohttp
+from yarl import URL
+
+from hoglet.outbound.addresses import AllowList, literal
+from hoglet.outbound.port import (
+    CONNECT_TIMEOUT_S,
+    RESPONSE_BYTES,
+    TIMEOUT_S,
+    NetworkFailure,
+    OutboundRequest,
+    OutboundResponse,
+    OutboundResult,
+    Refused,
+)
+from hoglet.outbound.resolver import CheckingResolver, HostNotAllowed, Resolve, SystemResolve
+
+CONCURRENCY = 512  # open requests; more wait outside their own timeouts
+URL_CHARACTERS = 16_384
+_METHOD = re.compile(r"[A-Z]{1,20}")
+_HEADER_NAME = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")  # a token of RFC 9110
+_CONTROLS = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
+_REFUSED_METHODS = frozenset({"CONNECT", "TRACE"})
+_OURS = frozenset(
+    {
+        "connection",
+        "content-length",
+        "expect",
+        "host",
+        "keep-alive",
+        "proxy-authorization",
+        "proxy-connection",
+        "te",
+        "trailer",
+        "transfer-encoding",
+        "upgrade",
+    }
+)  # headers that frame or route the request; a program must not forge them
+
+
+class Outbound:
+    """Sends requests for functions.
+
+    Args:
+        allow_hosts: names, addresses and CIDRs of private targets that are permitted.
+        user_agent: sent unless the request names its own.
+        response_bytes: largest answer that is read, unpacked.
+        resolve: name resolution; the system's by default.
+
+    Use it as an async context manager, or call ``open`` and ``close``, inside one event loop.
+    """
+
+    def __init__(
+        self,
+        *,
+        allow_hosts: list[str] | None = None,
+        user_agent: str = "hoglet",
+        response_bytes: int = RESPONSE_BYTES,
+        resolve: Resolve | None = None,
+    ) -> None:
+        self._allowed = AllowList(allow_hosts or ())
+        self._user_agent = user_agent
+        self._response_bytes = response_bytes
+        self._system = None if resolve else SystemResolve()
+        self._resolve: Resolve = resolve or self._system or SystemResolve()
+        self._slots = asyncio.Semaphore(CONCURRENCY)
+        self._session: aiohttp.ClientSession | None = None
+
+    async def open(self) -> Self:
+        """Make the connection pool."""
+        connector = aiohttp.TCPConnector(
+            resolver=CheckingResolver(self._allowed, self._resolve),
+            use_dns_cache=False,  # each new connection is checked
+            limit=0,  # the semaphore limits, without eating into timeouts
+        )
+        self._session = aiohttp.ClientSession(
+            connector=connector,
+            cookie_jar=aiohttp.DummyCookieJar(),
+            headers={"User-Agent": self._user_agent},
+            trust_env=False,  # a proxy would resolve names itself, unchecked
+        )
+        return self
+
+    async def close(self) -> None:
+        """Close all connections."""
+        if self._session is not None:
+            await self._session.close()
+        if self._system is not None:
+            self._system.close()
+
+    async def __aenter__(self) -> Self:
+        return await self.open()
+
+    async def __aexit__(
+        self,
+        _kind: type[BaseException] | None,
+        _error: BaseException | None,
+        _trace: TracebackType | None,
+    ) -> None:
+        await self.close()
+
+    async def fetch(self, request: OutboundRequest, timeout_s: float = TIMEOUT_S) -> OutboundResult:
+        """Make one attempt.
+
+        Args:
+            request: what to send; http and https only.
+            timeout_s: for everything from name resolution to the last byte of the answer;
+                connecting alone may take at most 3 s of it.
+
+        Returns:
+            The answer with whatever status, or why there is none. Never raises for what a target
+            or a program does.
+        """
+        checked = self._check(request)
+        if isinstance(checked, Refused):
+            return checked
+        async with self._slots:
+            return await self._attempt(checked, request, timeout_s)
+
+    async def _attempt(
+        self, url: URL, request: OutboundRequest, timeout_s: float
+    ) -> OutboundResult:
+        assert self._session is not None, "open() comes first"  # noqa: S101 (a bug in the caller)
+        limits = aiohttp.ClientTimeout(
+            total=timeout_s, sock_connect=min(timeout_s, CONNECT_TIMEOUT_S)
+        )
+        try:
+            async with self._session.request(
+                request.method.upper(),
+                url,
+                headers=_own_headers(request),
+                data=request.body,
+                allow_redirects=False,
+                timeout=limits,
+            ) as response:
+                return await self._read(response)
+        except Exception as error:  # noqa: BLE001 (every failure of a target is a value)
+            return _failure(error, url, timeout_s)
+
+    async def _read(self, response: aiohttp.ClientResponse) -> OutboundResult:
+        body = bytearray()
+        async for chunk in response.content.iter_chunked(65_536):
+            body += chunk
+            if len(body) > self._response_bytes:
+                response.close()
+                limit = self._response_bytes
+                return Refused("ResponseTooLarge", f"the answer is larger than {limit} bytes")
+        headers = {name.lower(): value for name, value in response.headers.items()}
+        return OutboundResponse(response.status, headers, bytes(body))
+
+    def _check(self, request: OutboundRequest) -> URL | Refused:
+        """The URL with an address in plain notation, or why it is not fetched."""
+        method = request.method.upper()
+        if not _METHOD.fullmatch(method) or method in _REFUSED_METHODS:
+            return Refused("InvalidRequest", f"the method {request.method[:20]!r} cannot be used")
+        for name, value in request.headers.items():
+            if not _HEADER_NAME.fullmatch(name) or _CONTROLS.search(value):
+                return Refused("InvalidRequest", f"the header {name[:50]!r} cannot be sent")
+        url = _parse(request.url)
+        if isinstance(url, Refused):
+            return url
+        host = url.raw_host or ""
+        address = literal(host)
+        if address is None:
+            return url
+        if not self._allowed.permits(address):
+            return _not_allowed(host)
+        return url.with_host(str(address))
+
+
+def _parse(text: str) -> URL | Refused:
+    if len(text) > URL_CHARACTERS:
+        return Refused("InvalidUrl", f"the URL is longer than {URL_CHARACTERS} characters")
+    try:
+        url = URL(text.strip())
+        url.port  # noqa: B018 (reading it validates it)
+    except (ValueError, UnicodeError) as error:
+        return Refused("InvalidUrl", str(error) or "the URL cannot be read")
+    if url.scheme not in {"http", "https"} or not url.raw_host:
+        return Refused("InvalidUrl", "only http:// and https:// URLs can be fetched")
+    return url
+
+
+def _own_headers(request: OutboundRequest) -> dict[str, str]:
+    return {name: value for name, value in request.headers.items() if name.lower() not in _OURS}
+
+
+def _not_allowed(host: str) -> Refused:
+    return Refused(
+        "HostNotAllowed",
+        f"the host {host} is not allowed: it is not on the public internet. "
+        "HOGLET_ALLOW_HOSTS lists exceptions.",
+    )
+
+
+def _failure(  # noqa: PLR0911 (a table of cases)
+    error: Exception, url: URL, timeout_s: float
+) -> Refused | NetworkFailure:
+    host = url.raw_host or ""
+    match error:
+        case aiohttp.ClientConnectorDNSError() if isinstance(error.os_error, HostNotAllowed):
+            return _not_allowed(host)
+        case aiohttp.ClientConnectorDNSError():
+            return NetworkFailure("ResolutionError", f"the host name {host} cannot be resolved")
+        case aiohttp.InvalidURL() | aiohttp.InvalidUrlClientError():
+            return Refused("InvalidUrl", f"the URL cannot be fetched: {error}")
+        case TimeoutError():
+            return NetworkFailure("TimeoutError", f"no complete answer within {timeout_s:g} s")
+        case aiohttp.ClientSSLError():
+            return NetworkFailure("TlsError", str(error))
+        case aiohttp.ClientConnectorError():
+            return NetworkFailure("ConnectionError", f"cannot connect to {host}: {error.strerror}")
+        case aiohttp.ClientPayloadError() | aiohttp.ClientResponseError():
+            return NetworkFailure("ProtocolError", f"the answer is broken: {error}")
+        case aiohttp.ClientError() | OSError():
+            return NetworkFailure("ConnectionError", str(error) or type(error).__name__)
+        case _:  # aiohttp refuses what it cannot send with ValueError and TypeError
+            return Refused("InvalidRequest", str(error) or type(error).__name__)
