@@ -1,0 +1,44 @@
+"""Builds the events room: capture, spool, warnings."""
+
+from dataclasses import dataclass
+
+from hoglet.access.service import Access
+from hoglet.app.rooms import Rooms
+from hoglet.events.ingestion_warnings import IngestionWarnings
+from hoglet.events.repository import EventsRepository
+from hoglet.events.service import CaptureProject, CaptureService
+from hoglet.events.spool import Spool
+
+
+@dataclass
+class Events:
+    """What hangs on ``app.state.events``."""
+
+    capture: CaptureService
+    warnings: IngestionWarnings
+    repository: EventsRepository
+
+
+class TokensOfAccess:
+    """Capture's view of projects."""
+
+    def __init__(self, access: Access) -> None:
+        self._access = access
+
+    async def project_of(self, token: str) -> CaptureProject | None:
+        """The project of a token, or None."""
+        project = await self._access.project_by_token(token)
+        return project and CaptureProject(project.id, discards_ips=project.anonymize_ips)
+
+
+def build_events(rooms: Rooms) -> Events:
+    """The capture service on the shared database and queue."""
+    repository = EventsRepository()
+    warnings = IngestionWarnings(rooms.database, repository, rooms.clock)
+    capture = CaptureService(
+        tokens=TokensOfAccess(rooms.access),
+        spool=Spool(rooms.database, rooms.queue),
+        warnings=warnings,
+        clock=rooms.clock,
+    )
+    return Events(capture, warnings, repository)

@@ -1,0 +1,40 @@
+"""One server from start to stop."""
+
+from rich.console import Console
+
+from hoglet.app.application import build_application
+from hoglet.app.data_folder import DataFolderLock
+from hoglet.app.logs import configure_logs
+from hoglet.app.rooms import Rooms, open_rooms
+from hoglet.app.serve import serve
+from hoglet.settings import Settings
+
+
+async def run_server(settings: Settings) -> None:
+    """Serve until SIGTERM or Ctrl-C; everything accepted is on disk when this returns.
+
+    Raises:
+        DataFolderInUse: another server runs on the data folder.
+    """
+    configure_logs(level=settings.log_level, style=settings.log_format)
+    lock = DataFolderLock(settings.data_dir)
+    lock.acquire()
+    try:
+        async with open_rooms(settings) as rooms:
+            application = build_application(rooms)
+            _greet(rooms)
+            await serve(application, host=settings.host, port=settings.port)
+    finally:
+        lock.release()
+
+
+def _greet(rooms: Rooms) -> None:
+    """Tell the address; on the first start the token and the key too, which is shown only once."""
+    console = Console(highlight=False, soft_wrap=True)
+    first = rooms.first_start
+    console.print(f"hoglet serves at [bold]{rooms.settings.resolved_site_url()}[/]")
+    if not first.created:
+        return
+    console.print(f"  console           {rooms.settings.resolved_site_url()}/")
+    console.print(f"  project token     {first.project_token}   (for capture)")
+    console.print(f"  personal API key  {first.personal_api_key}   (for the API; keep it)")
