@@ -189,7 +189,7 @@ def _run_request(facts: OpenApiFacts) -> dict[str, Any]:
         "refresh": {"type": "string", "enum": list(REFRESH_WORDS), "default": "blocking"},
         "version": {
             "type": "integer",
-            "description": f"The version to run, 1 to {facts.current_version}; the newest if absent.",
+            "description": f"1 to {facts.current_version}; the newest when left out.",
         },
         "debug": {"type": "boolean", "default": False},
     }
