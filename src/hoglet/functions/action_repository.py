@@ -1,0 +1,66 @@
+"""Every statement on actions."""
+
+from collections.abc import Collection
+from typing import Any
+
+from sqlalchemy import func, select
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from hoglet.functions.tables import ActionRow
+
+_ID_DIGITS = 9  # ids stay below 2**31
+
+
+async def find(session: AsyncSession, project_id: int, action_id: int) -> ActionRow | None:
+    """A live action of the project."""
+    return await session.scalar(
+        select(ActionRow).where(
+            ActionRow.id == action_id,
+            ActionRow.project_id == project_id,
+            ActionRow.deleted.is_(False),
+        )
+    )
+
+
+async def count(session: AsyncSession, project_id: int) -> int:
+    """How many live actions the project has."""
+    statement = (
+        select(func.count())
+        .select_from(ActionRow)
+        .where(ActionRow.project_id == project_id, ActionRow.deleted.is_(False))
+    )
+    return await session.scalar(statement) or 0
+
+
+async def page(
+    session: AsyncSession, project_id: int, *, limit: int | None, offset: int
+) -> list[ActionRow]:
+    """One page of the live actions, oldest first."""
+    statement = (
+        select(ActionRow)
+        .where(ActionRow.project_id == project_id, ActionRow.deleted.is_(False))
+        .order_by(ActionRow.id)
+    )
+    return list(await session.scalars(statement.limit(limit).offset(offset)))
+
+
+async def steps_by_id(
+    session: AsyncSession, project_id: int, wanted: Collection[str]
+) -> dict[str, dict[str, Any]]:
+    """The live ones among the wanted actions: ``{"7": {"steps": [...]}}``."""
+    numbers = [int(one) for one in wanted if is_action_id(one)]
+    if not numbers:
+        return {}
+    statement = select(ActionRow).where(
+        ActionRow.project_id == project_id,
+        ActionRow.deleted.is_(False),
+        ActionRow.id.in_(numbers),
+    )
+    rows = await session.scalars(statement)
+    found = {row.id: {"steps": row.steps} for row in rows}
+    return {one: found[int(one)] for one in wanted if is_action_id(one) and int(one) in found}
+
+
+def is_action_id(text: str) -> bool:
+    """Whether a text can be the id of an action."""
+    return text.isascii() and text.isdecimal() and len(text) <= _ID_DIGITS

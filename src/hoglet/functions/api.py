@@ -1,0 +1,81 @@
+"""Routes of hog functions, section 1: parse, call, shape.
+
+``icon``, ``icons``, ``rearrange`` and ``new`` stand before ``{function_id}``.
+"""
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends
+from starlette.requests import Request
+from starlette.responses import Response
+
+from hoglet.access.entities import Scope
+from hoglet.access.guard import requires
+from hoglet.functions.listing import read_listing, unknown_user
+from hoglet.functions.service import FunctionService
+from hoglet.functions.shape import full_item, full_object, list_item
+from hoglet.web.answers import JsonAnswer, answer
+from hoglet.web.body import read_object
+from hoglet.web.pagination import envelope, parse_page
+
+router = APIRouter()
+
+PATH = "/hog_functions"
+ONE = PATH + "/{function_id}"
+
+type Reads = Annotated[Scope, Depends(requires("hog_function:read"))]
+type Writes = Annotated[Scope, Depends(requires("hog_function:write"))]
+
+
+def service_of(request: Request) -> FunctionService:
+    """The functions of the application."""
+    service: FunctionService = request.app.state.functions
+    return service
+
+
+@router.get(PATH)
+async def list_functions(request: Request, scope: Reads) -> Response:
+    """Row 1."""
+    service = service_of(request)
+    listing, page = read_listing(request.query_params), parse_page(request.query_params)
+    if listing.wish.created_by is not None and not await service.knows_user(
+        listing.wish.created_by
+    ):
+        raise unknown_user()
+    count, shown = await service.page(scope, listing, page)
+    shape = full_item if listing.full else list_item
+    return JsonAnswer(envelope(request, page, count, [shape(one) for one in shown]))
+
+
+@router.post(PATH)
+async def create_function(request: Request, scope: Writes) -> Response:
+    """Row 2."""
+    shown = await service_of(request).create(scope, await read_object(request))
+    return JsonAnswer(full_object(shown), status_code=201)
+
+
+@router.patch(PATH + "/rearrange")
+async def rearrange_functions(request: Request, scope: Writes) -> Response:
+    """Row 13."""
+    body = await read_object(request)
+    shown = await service_of(request).rearrange(scope, body.get("orders"))
+    return answer(request, [full_object(one) for one in shown])
+
+
+@router.get(ONE)
+async def get_function(request: Request, function_id: str, scope: Reads) -> Response:
+    """Row 3."""
+    return JsonAnswer(full_object(await service_of(request).get(scope, function_id)))
+
+
+@router.api_route(ONE, methods=["PATCH", "PUT"])
+async def update_function(request: Request, function_id: str, scope: Writes) -> Response:
+    """Row 4."""
+    body: dict[str, Any] = await read_object(request)
+    return JsonAnswer(full_object(await service_of(request).update(scope, function_id, body)))
+
+
+@router.delete(ONE)
+async def delete_function(function_id: str, scope: Writes) -> Response:  # noqa: ARG001 (the path)
+    """Row 5: functions are deleted by ``PATCH {"deleted": true}``; this always refuses."""
+    return Response(status_code=405)

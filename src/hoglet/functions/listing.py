@@ -1,0 +1,161 @@
+"""The parameters of the list: what they mean and which functions they choose.
+
+Source: spec/hog-functions.md section 8.
+"""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple, Protocol
+from uuid import UUID
+
+import orjson
+
+from hoglet.functions.containment import contains
+from hoglet.functions.repository import ListWish, Sketch
+from hoglet.functions.search import MAX_CHARACTERS, Searchable, clean_query, search
+from hoglet.kit.errors import Invalid
+from hoglet.web.timestamps import parse_instant
+
+_TRUE = frozenset({"true", "t", "1", "yes", "on"})
+_FALSE = frozenset({"false", "f", "0", "no", "off"})
+
+
+class Query(Protocol):
+    """Parameters that may be repeated, as Starlette gives them."""
+
+    def get(self, key: str, /) -> str | None:
+        """The last value of a parameter."""
+        ...
+
+    def getlist(self, key: Any, /) -> list[str]:
+        """All values of a parameter."""
+        ...
+
+
+class Listing(NamedTuple):
+    """A list as it was asked for."""
+
+    wish: ListWish
+    filter_groups: Sequence[Any] = ()
+    search: str = ""
+    full: bool = False
+
+    @property
+    def needs_sketches(self) -> bool:
+        """The database alone cannot answer it."""
+        return bool(self.filter_groups or self.search)
+
+
+def read_listing(query: Query) -> Listing:
+    """Read the parameters.
+
+    Raises:
+        Invalid: one of them is unreadable, its attr being the parameter.
+    """
+    wish = ListWish(
+        types=_types(query),
+        enabled=_boolean(query.get("enabled")),
+        id=_uuid(query.get("id")),
+        created_by=_user_id(query.get("created_by")),
+        created_at=_instant(query, "created_at"),
+        updated_at=_instant(query, "updated_at"),
+    )
+    return Listing(
+        wish=wish,
+        filter_groups=_filter_groups(query),
+        search=_search(query.get("search")),
+        full=_boolean(query.get("full")) is True,
+    )
+
+
+def choose(listing: Listing, sketches: Sequence[Sketch]) -> list[tuple[UUID, str | None]]:
+    """The ids that pass ``filters``, ``filter_groups`` and ``search``, in order of the answer."""
+    groups = listing.filter_groups
+    kept = [
+        sketch
+        for sketch in sketches
+        if not groups or any(contains(sketch.filters, group) for group in groups)
+    ]
+    if not listing.search:
+        return [(sketch.id, None) for sketch in kept]
+    rows = [Searchable(one.id, one.name or "", one.description) for one in kept]
+    return [(UUID(str(key)), kind) for key, kind in search(listing.search, rows)]
+
+
+def _types(query: Query) -> list[str]:
+    values = [*query.getlist("type"), *query.getlist("type[]")]
+    found = [part.strip() for value in values for part in value.split(",")]
+    return [part for part in found if part]
+
+
+def _boolean(text: str | None) -> bool | None:
+    lowered = (text or "").strip().lower()
+    if lowered in _TRUE:
+        return True
+    return False if lowered in _FALSE else None
+
+
+def _uuid(text: str | None) -> UUID | None:
+    if not text:
+        return None
+    try:
+        return UUID(text)
+    except ValueError:
+        raise Invalid("Enter a valid UUID.", attr="id") from None
+
+
+def _user_id(text: str | None) -> int | None:
+    if not text:
+        return None
+    if text.isascii() and text.isdecimal() and len(text) <= 9:
+        return int(text)
+    raise unknown_user()
+
+
+def unknown_user() -> Invalid:
+    """The answer to a ``created_by`` that names nobody."""
+    detail = "Select a valid choice. That choice is not one of the available choices."
+    return Invalid(detail, code="invalid_choice", attr="created_by")
+
+
+def _instant(query: Query, name: str) -> Any:
+    text = query.get(name)
+    if not text:
+        return None
+    found = parse_instant(text)
+    if found is None:
+        raise Invalid("Enter a valid date/time.", attr=name)
+    return found
+
+
+def _filter_groups(query: Query) -> list[Any]:
+    groups: list[Any] = []
+    single = query.get("filters")
+    if single:
+        parsed = _json(single, "filters")
+        if not isinstance(parsed, dict):
+            raise Invalid("Give a JSON object.", attr="filters")
+        groups.append(parsed)
+    several = query.get("filter_groups")
+    if several:
+        parsed = _json(several, "filter_groups")
+        if not isinstance(parsed, list) or not all(isinstance(one, dict) for one in parsed):
+            raise Invalid("Give a JSON array of objects.", attr="filter_groups")
+        groups.extend(parsed)
+    return groups
+
+
+def _json(text: str, attr: str) -> Any:
+    try:
+        return orjson.loads(text)
+    except orjson.JSONDecodeError:
+        raise Invalid("This is not valid JSON.", attr=attr) from None
+
+
+def _search(text: str | None) -> str:
+    if text is None:
+        return ""
+    if len(text) > MAX_CHARACTERS:
+        raise Invalid(f"Search for at most {MAX_CHARACTERS} characters.", attr="search")
+    return clean_query(text)
+
+

@@ -1,0 +1,203 @@
+"""Every statement on hog functions."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any, NamedTuple
+from uuid import UUID
+
+from sqlalchemy import Select, func, select, update
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from hoglet.functions import types
+from hoglet.functions.tables import HogFunctionRow
+
+
+class ListWish(NamedTuple):
+    """Which functions a list holds; None and empty mean no restriction."""
+
+    types: Sequence[str] = ()
+    enabled: bool | None = None
+    id: UUID | None = None
+    created_by: int | None = None
+    created_at: datetime | None = None
+    updated_at: datetime | None = None
+
+
+class Sketch(NamedTuple):
+    """What filtering and searching need of one function."""
+
+    id: UUID
+    name: str | None
+    description: str
+    filters: dict[str, Any]
+
+
+async def find(
+    session: AsyncSession, project_id: int, function_id: UUID, *, deleted: bool | None = False
+) -> HogFunctionRow | None:
+    """The function of this project; ``deleted=None`` finds live and deleted ones."""
+    statement = select(HogFunctionRow).where(
+        HogFunctionRow.id == function_id, HogFunctionRow.project_id == project_id
+    )
+    if deleted is not None:
+        statement = statement.where(HogFunctionRow.deleted.is_(deleted))
+    return await session.scalar(statement)
+
+
+async def find_anywhere(session: AsyncSession, function_id: UUID) -> HogFunctionRow | None:
+    """The live function of this id in any project; for public routes that know no project."""
+    return await session.scalar(
+        select(HogFunctionRow).where(
+            HogFunctionRow.id == function_id, HogFunctionRow.deleted.is_(False)
+        )
+    )
+
+
+async def count(session: AsyncSession, project_id: int, wish: ListWish) -> int:
+    """How many functions a list holds."""
+    statement = _matching(select(func.count()).select_from(HogFunctionRow), project_id, wish)
+    return await session.scalar(statement) or 0
+
+
+async def page(
+    session: AsyncSession, project_id: int, wish: ListWish, *, limit: int | None, offset: int
+) -> list[HogFunctionRow]:
+    """One page of a list in its standard order."""
+    statement = _matching(select(HogFunctionRow), project_id, wish).order_by(*_order())
+    return list(await session.scalars(statement.limit(limit).offset(offset)))
+
+
+async def sketches(session: AsyncSession, project_id: int, wish: ListWish) -> list[Sketch]:
+    """All rows of a list in its standard order, as little as filtering needs."""
+    columns = select(
+        HogFunctionRow.id,
+        HogFunctionRow.name,
+        HogFunctionRow.description,
+        HogFunctionRow.filters,
+    )
+    statement = _matching(columns, project_id, wish).order_by(*_order())
+    return [Sketch(*row) for row in await session.execute(statement)]
+
+
+async def by_ids(
+    session: AsyncSession, project_id: int, ids: Sequence[UUID]
+) -> list[HogFunctionRow]:
+    """Live functions in the order of ``ids``; unknown ids are left out."""
+    statement = select(HogFunctionRow).where(
+        HogFunctionRow.project_id == project_id,
+        HogFunctionRow.deleted.is_(False),
+        HogFunctionRow.id.in_(ids),
+    )
+    found = {row.id: row for row in await session.scalars(statement)}
+    return [found[one] for one in ids if one in found]
+
+
+async def live_of_type(session: AsyncSession, project_id: int, kind: str) -> list[HogFunctionRow]:
+    """All live functions of a type in their standard order."""
+    return await page(session, project_id, ListWish(types=[kind]), limit=None, offset=0)
+
+
+async def enabled(session: AsyncSession, project_id: int) -> list[HogFunctionRow]:
+    """All enabled live functions, and those the watcher switched off."""
+    statement = (
+        select(HogFunctionRow)
+        .where(
+            HogFunctionRow.project_id == project_id,
+            HogFunctionRow.deleted.is_(False),
+            HogFunctionRow.enabled.is_(True) | HogFunctionRow.state.in_((3, 12)),
+        )
+        .order_by(*_order())
+    )
+    return list(await session.scalars(statement))
+
+
+async def highest_order(session: AsyncSession, project_id: int, kind: str) -> int:
+    """The highest execution order of the live functions of a type; 0 without any."""
+    statement = select(func.max(HogFunctionRow.execution_order)).where(
+        HogFunctionRow.project_id == project_id,
+        HogFunctionRow.type == kind,
+        HogFunctionRow.deleted.is_(False),
+    )
+    return await session.scalar(statement) or 0
+
+
+async def count_enabled(
+    session: AsyncSession, project_id: int, kind: str, *, without: UUID | None
+) -> int:
+    """How many live functions of a type are enabled, one left out."""
+    statement = (
+        select(func.count())
+        .select_from(HogFunctionRow)
+        .where(
+            HogFunctionRow.project_id == project_id,
+            HogFunctionRow.type == kind,
+            HogFunctionRow.deleted.is_(False),
+            HogFunctionRow.enabled.is_(True),
+            HogFunctionRow.id != without,
+        )
+    )
+    return await session.scalar(statement) or 0
+
+
+async def count_by_template(session: AsyncSession, project_id: int | None) -> dict[str, int]:
+    """Enabled live functions by template id; of all projects when None."""
+    statement = (
+        select(HogFunctionRow.template_id, func.count())
+        .where(
+            HogFunctionRow.template_id.is_not(None),
+            HogFunctionRow.deleted.is_(False),
+            HogFunctionRow.enabled.is_(True),
+        )
+        .group_by(HogFunctionRow.template_id)
+    )
+    if project_id is not None:
+        statement = statement.where(HogFunctionRow.project_id == project_id)
+    return {str(template): found for template, found in await session.execute(statement)}
+
+
+async def version_stamp(session: AsyncSession, project_id: int) -> str:
+    """A text that changes whenever a function of the project does."""
+    statement = select(func.count(), func.sum(HogFunctionRow.version)).where(
+        HogFunctionRow.project_id == project_id
+    )
+    rows, versions = (await session.execute(statement)).one()
+    return f"{rows}.{versions or 0}"
+
+
+async def touch(session: AsyncSession, ids: Sequence[UUID]) -> None:
+    """Raise the versions of functions whose run-time form changed."""
+    statement = update(HogFunctionRow).where(HogFunctionRow.id.in_(ids))
+    await session.execute(statement.values(version=HogFunctionRow.version + 1))
+
+
+async def all_live(session: AsyncSession, project_id: int) -> list[HogFunctionRow]:
+    """All live functions of a project."""
+    statement = select(HogFunctionRow).where(
+        HogFunctionRow.project_id == project_id, HogFunctionRow.deleted.is_(False)
+    )
+    return list(await session.scalars(statement))
+
+
+def _matching(statement: Select[Any], project_id: int, wish: ListWish) -> Select[Any]:
+    statement = statement.where(
+        HogFunctionRow.project_id == project_id,
+        HogFunctionRow.deleted.is_(False),
+        HogFunctionRow.type != types.WAREHOUSE_SOURCE_WEBHOOK,
+    )
+    if wish.types:
+        statement = statement.where(HogFunctionRow.type.in_(wish.types))
+    for name in ("enabled", "id", "created_by", "created_at", "updated_at"):
+        value = getattr(wish, name)
+        if value is not None:
+            statement = statement.where(getattr(HogFunctionRow, name) == value)
+    return statement
+
+
+def _order() -> tuple[Any, ...]:
+    """``execution_order`` ascending, nulls last, then the last change first."""
+    return (
+        HogFunctionRow.execution_order.is_(None),
+        HogFunctionRow.execution_order,
+        HogFunctionRow.updated_at.desc(),
+        HogFunctionRow.id.desc(),
+    )

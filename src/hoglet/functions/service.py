@@ -1,0 +1,526 @@
+"""What can be done with functions: create, read, change, list, rearrange.
+
+A save is: read, decide, compile in a worker, then write in one transaction that starts over when
+somebody else wrote the function meanwhile. Compiling may take seconds, so it happens outside of
+the transaction.
+
+Source: spec/hog-functions.md sections 2, 3, 7 and 9.7.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from hoglet.access.activity import Activity, ActivityLog, Change, changes_between
+from hoglet.access.entities import Project, Scope, user_object
+from hoglet.access.repository import users_by_id
+from hoglet.functions import action_repository, repository, types
+from hoglet.functions.compile import Compiled
+from hoglet.functions.compiler import Compiler
+from hoglet.functions.filters.context import FilterContext
+from hoglet.functions.listing import Listing, choose
+from hoglet.functions.loading import runnable
+from hoglet.functions.runnable import RunnableFunction
+from hoglet.functions.saving import NEW, Plan
+from hoglet.functions.schemas import read_fields
+from hoglet.functions.secrets import SecretBox
+from hoglet.functions.shape import Shown
+from hoglet.functions.tables import HogFunctionRow
+from hoglet.functions.templates.registry import HIDDEN, Template, Templates
+from hoglet.functions.watcher import Watcher
+from hoglet.functions.watcher_rules import DEGRADED, DISABLED, HEALTHY, OFF
+from hoglet.kit.clock import Clock
+from hoglet.kit.errors import Invalid, NotFound, Stale, Unavailable
+from hoglet.kit.ids import new_id
+from hoglet.store.database import Database
+from hoglet.web.pagination import Page
+
+ACTIVITY_SCOPE = "HogFunction"
+_LOGGED = (
+    "name",
+    "description",
+    "enabled",
+    "deleted",
+    "hog",
+    "inputs_schema",
+    "inputs",
+    "filters",
+    "masking",
+    "mappings",
+    "icon_url",
+    "execution_order",
+    "retry",
+)
+_MASKED = "masked"
+_SAVE_ATTEMPTS = 5  # concurrent writers of one function; more means something is wrong
+
+
+class FunctionService:
+    """The functions of all projects.
+
+    Args:
+        database: where they are stored.
+        compiler: compiles drafts.
+        box: seals secrets.
+        clock: tells now.
+        templates: what functions may be made from.
+        activity: gets an entry for every save.
+        watcher: tells and changes states.
+    """
+
+    def __init__(
+        self,
+        *,
+        database: Database,
+        compiler: Compiler,
+        box: SecretBox,
+        clock: Clock,
+        templates: Templates,
+        activity: ActivityLog,
+        watcher: Watcher,
+    ) -> None:
+        self.database = database
+        self.compiler = compiler
+        self.box = box
+        self.clock = clock
+        self.templates = templates
+        self.activity = activity
+        self.watcher = watcher
+
+    async def create(self, scope: Scope, body: dict[str, Any]) -> Shown:
+        """Make a function.
+
+        Raises:
+            Invalid: the first rule the body breaks.
+        """
+        template = self._template_of(body)
+        sent = read_fields(body)
+        sent["template_id"] = template.id if template else None
+        plan = Plan(
+            NEW, sent, secrets={}, mapping_secrets={}, template=template, is_new=True
+        )
+        compiled = await self._compile(scope.project, plan)
+        async with self.database.write() as session:
+            row = HogFunctionRow(id=new_id(), project_id=scope.project.id, version=1)
+            self._fill(row, plan.apply(compiled, {}))
+            row.created_at = row.updated_at = self.clock.now()
+            row.created_by = scope.user_id
+            row.state = HEALTHY
+            await self._place(session, row, plan)
+            session.add(row)
+            await session.flush()
+            await self._record(session, scope, row, "created", [])
+            return await self._shown_one(session, row)
+
+    async def get(self, scope: Scope, function_id: str) -> Shown:
+        """Read a live function.
+
+        Raises:
+            NotFound: none of the project.
+        """
+        async with self.database.read() as session:
+            row = await self.row(session, scope.project.id, function_id)
+            return await self._shown_one(session, row)
+
+    async def row(
+        self, session: AsyncSession, project_id: int, function_id: str
+    ) -> HogFunctionRow:
+        """The stored row of a live function that the API may show.
+
+        Raises:
+            NotFound: none of the project.
+        """
+        row = await repository.find(session, project_id, read_id(function_id))
+        if row is None or row.type == types.WAREHOUSE_SOURCE_WEBHOOK:
+            raise NotFound
+        return row
+
+    async def update(self, scope: Scope, function_id: str, body: dict[str, Any]) -> Shown:
+        """Change a function; fields that are not in the body stay.
+
+        Raises:
+            NotFound: none of the project, or a deleted one that the body does not revive.
+            Stale: it changed after ``base_updated_at``.
+            Invalid: the first rule the body breaks.
+        """
+        for _ in range(_SAVE_ATTEMPTS):
+            shown = await self._try_update(scope, read_id(function_id), body)
+            if shown is not None:
+                return shown
+        raise Unavailable("This function is being changed by somebody else. Try again.")
+
+    async def page(
+        self, scope: Scope, listing: Listing, page: Page
+    ) -> tuple[int, Sequence[Shown]]:
+        """A page of functions and how many there are in all."""
+        project_id = scope.project.id
+        async with self.database.read() as session:
+            if not listing.needs_sketches:
+                total = await repository.count(session, project_id, listing.wish)
+                rows = await repository.page(
+                    session, project_id, listing.wish, limit=page.limit, offset=page.offset
+                )
+                return total, await self._shown(session, rows)
+            sketches = await repository.sketches(session, project_id, listing.wish)
+            chosen = choose(listing, sketches)
+            end = None if page.limit is None else page.offset + page.limit
+            part = dict(chosen[page.offset : end])
+            rows = await repository.by_ids(session, project_id, list(part))
+            shown = await self._shown(session, rows)
+            return len(chosen), [
+                one._replace(search_match_type=part[one.row.id]) for one in shown
+            ]
+
+    async def knows_user(self, user_id: int) -> bool:
+        """Whether there is a user of this id."""
+        async with self.database.read() as session:
+            return bool(await users_by_id(session, [user_id]))
+
+    async def rearrange(self, scope: Scope, orders: Any) -> Sequence[Shown]:
+        """Give several transformations of one type new places; all or none.
+
+        Raises:
+            Invalid: no orders, an unknown id, mixed types, or a value out of bounds.
+        """
+        wanted = read_orders(orders)
+        async with self.database.write() as session:
+            rows = await repository.by_ids(session, scope.project.id, list(wanted))
+            kind = _one_type(rows, wanted)
+            for row in rows:
+                await self._move(session, scope, row, wanted[row.id])
+            await session.flush()
+            ordered = await repository.live_of_type(session, scope.project.id, kind)
+            return await self._shown(session, ordered)
+
+    async def load_runnable(
+        self, project_id: int, kinds: Sequence[str] = (types.DESTINATION,)
+    ) -> list[RunnableFunction]:
+        """The functions the pipeline runs, secrets opened, in execution order.
+
+        Functions that the watcher or an administrator switched off are included (their ``state``
+        is 3 or 12, ``enabled`` False), because their matches are counted.
+        """
+        async with self.database.read() as session:
+            rows = await repository.enabled(session, project_id)
+        return [runnable(row, self.box) for row in rows if row.type in kinds]
+
+    async def load_one(self, project_id: int, function_id: UUID) -> RunnableFunction | None:
+        """One live function as the pipeline runs it, enabled or not."""
+        async with self.database.read() as session:
+            row = await repository.find(session, project_id, function_id)
+        return None if row is None else runnable(row, self.box)
+
+    async def version_stamp(self, project_id: int) -> str:
+        """A short text that changes whenever a function of the project does; one cheap query."""
+        async with self.database.read() as session:
+            return await repository.version_stamp(session, project_id)
+
+    async def recompile(self, project: Project, *, action_id: int | None = None) -> int:
+        """Compile the filters of a project's functions again.
+
+        Args:
+            project: whose test-account setting or action changed.
+            action_id: only functions that name this action; None means those that use the
+                test-account setting.
+
+        Returns:
+            How many functions were compiled.
+        """
+        async with self.database.read() as session:
+            rows = await repository.all_live(session, project.id)
+        affected = [row for row in rows if _is_affected(row.filters, row.mappings, action_id)]
+        for row in affected:
+            await self._recompile_one(project, row.id)
+        return len(affected)
+
+    async def context(self, project: Project, plan: Plan) -> FilterContext:
+        """What the filters of a save may refer to."""
+        wanted = _action_ids([plan.values["filters"], *_filters_of(plan.values["mappings"])])
+        async with self.database.read() as session:
+            actions = await action_repository.steps_by_id(session, project.id, wanted)
+        return FilterContext(
+            now=self.clock.now(),
+            timezone=project.timezone,
+            test_account_filters=[f for f in project.test_account_filters if isinstance(f, dict)],
+            actions=actions,
+        )
+
+    def plan_update(self, row: HogFunctionRow, sent: dict[str, Any]) -> Plan:
+        """The save that changes a stored function by ``sent``.
+
+        Raises:
+            Invalid: a rule that needs no compiling is broken.
+        """
+        return Plan(
+            {name: getattr(row, name) for name in NEW},
+            sent,
+            secrets=self.box.open(row.secrets),
+            mapping_secrets=self.box.open(row.mapping_secrets),
+            template=self.templates.find(row.template_id),
+            is_new=False,
+        )
+
+    async def show(self, session: AsyncSession, rows: Sequence[HogFunctionRow]) -> list[Shown]:
+        """Rows with what their answers need."""
+        return await self._shown(session, rows)
+
+    async def _try_update(
+        self, scope: Scope, function_id: UUID, body: dict[str, Any]
+    ) -> Shown | None:
+        async with self.database.read() as session:
+            row = await repository.find(
+                session, scope.project.id, function_id, deleted=_revives(body)
+            )
+        if row is None:
+            raise NotFound
+        self._check_stored(row)
+        sent = read_fields(body)
+        sent.pop("template_id", None)
+        _check_base(row, sent.pop("base_updated_at", None))
+        plan = self.plan_update(row, sent)
+        compiled = await self._compile(scope.project, plan)
+        return await self._write_update(scope, row, plan, compiled)
+
+    async def _write_update(
+        self, scope: Scope, seen: HogFunctionRow, plan: Plan, compiled: Compiled
+    ) -> Shown | None:
+        """Store a change; None when somebody else wrote the function since it was read."""
+        async with self.database.write() as session:
+            row = await repository.find(session, scope.project.id, seen.id, deleted=None)
+            if row is None or row.version != seen.version:
+                return None
+            before = {name: getattr(row, name) for name in _LOGGED}
+            secrets_before = (self.box.open(row.secrets), self.box.open(row.mapping_secrets))
+            await self._settle_state(session, row, plan)
+            self._fill(row, plan.apply(compiled, row.matcher))
+            await self._place(session, row, plan)
+            row.updated_at = max(self.clock.now(), row.updated_at)
+            row.version += 1
+            changes = changes_between(before, {name: getattr(row, name) for name in _LOGGED})
+            if secrets_before != (self.box.open(row.secrets), self.box.open(row.mapping_secrets)):
+                changes.append(Change("encrypted_inputs", "changed", _MASKED, _MASKED))
+            await session.flush()
+            await self._record(session, scope, row, "updated", changes)
+            return await self._shown_one(session, row)
+
+    async def _compile(self, project: Project, plan: Plan) -> Compiled:
+        return await self.compiler.compile(plan.draft(await self.context(project, plan)))
+
+    def _fill(self, row: HogFunctionRow, values: dict[str, Any]) -> None:
+        for name, value in values.items():
+            if name in {"secrets", "mapping_secrets"}:
+                setattr(row, name, self._sealed(getattr(row, name, None), value))
+            elif name != "state":
+                setattr(row, name, value)
+
+    def _sealed(self, stored: str | None, secrets: dict[str, Any]) -> str | None:
+        """The sealed text; what did not change keeps its text."""
+        return stored if stored and self.box.open(stored) == secrets else self.box.seal(secrets)
+
+    async def _place(self, session: AsyncSession, row: HogFunctionRow, plan: Plan) -> None:
+        """Limits and execution order of transformations, inside the writing transaction."""
+        starts = plan.will_run and not plan.was_running
+        limit = types.LIMITS.get(row.type)
+        if starts and limit is not None:
+            others = await repository.count_enabled(
+                session, row.project_id, row.type, without=row.id
+            )
+            if others >= limit:
+                raise Invalid(
+                    f"There can be at most {limit} enabled transformations of this type. "
+                    "Disable one first.",
+                    attr="type",
+                )
+        if row.type in types.ORDERED and self._moves_to_end(plan):
+            highest = await repository.highest_order(session, row.project_id, row.type)
+            row.execution_order = highest + 1
+
+    @staticmethod
+    def _moves_to_end(plan: Plan) -> bool:
+        if plan.is_new:
+            return plan.values["execution_order"] is None
+        if "execution_order" in plan.sent:
+            return False
+        revived = plan.stored["deleted"] and not plan.values["deleted"]
+        return revived or (plan.values["enabled"] and not plan.stored["enabled"])
+
+    async def _settle_state(self, session: AsyncSession, row: HogFunctionRow, plan: Plan) -> None:
+        """What an owner's switching on or off does to the watcher's state."""
+        wanted = plan.sent.get("enabled")
+        if wanted and row.state == DISABLED:
+            await self.watcher.relent(session, row, DEGRADED)
+        elif wanted is False and row.state == DISABLED:
+            row.state = OFF
+        elif wanted and row.state == OFF:
+            row.state = HEALTHY
+
+    async def _move(
+        self, session: AsyncSession, scope: Scope, row: HogFunctionRow, place: int
+    ) -> None:
+        if row.execution_order == place:
+            return
+        change = Change("priority", "changed", row.execution_order, place)
+        row.execution_order = place
+        row.updated_at = max(self.clock.now(), row.updated_at)
+        row.version += 1
+        await self._record(session, scope, row, "updated", [change])
+
+    async def _recompile_one(self, project: Project, function_id: UUID) -> None:
+        async with self.database.read() as session:
+            row = await repository.find(session, project.id, function_id)
+        if row is None:
+            return
+        sent = {} if row.mappings is None else {"mappings": row.mappings}
+        plan = self.plan_update(row, sent)
+        draft = plan.draft(await self.context(project, plan))
+        draft.must_match = False
+        compiled = await self.compiler.compile(draft)
+        async with self.database.write() as session:
+            fresh = await repository.find(session, project.id, function_id)
+            if fresh is not None and fresh.version == row.version:
+                self._fill(fresh, plan.apply(compiled, fresh.matcher))
+                fresh.version += 1
+
+    def _template_of(self, body: dict[str, Any]) -> Template | None:
+        wanted = body.get("template_id")
+        if wanted is None or wanted == "":
+            return None
+        template = self.templates.find(wanted) if isinstance(wanted, str) else None
+        if template is None:
+            raise Invalid(f"No template found for id {wanted}.", attr="template_id")
+        if template.status == HIDDEN:
+            raise Invalid(f"The template {wanted} is internal.", attr="template_id")
+        return template
+
+    def _check_stored(self, row: HogFunctionRow) -> None:
+        if row.type == types.WAREHOUSE_SOURCE_WEBHOOK:
+            raise Invalid("Functions of this type cannot be created or changed here.", attr="type")
+        if row.template_id and self.templates.find(row.template_id) is None:
+            raise Invalid(f"No template found for id {row.template_id}.", attr="template_id")
+
+    async def _record(
+        self,
+        session: AsyncSession,
+        scope: Scope,
+        row: HogFunctionRow,
+        activity: str,
+        changes: Sequence[Change],
+    ) -> None:
+        await self.activity.record(
+            session,
+            Activity(
+                project_id=row.project_id,
+                user_id=scope.user_id,
+                activity=activity,
+                scope=ACTIVITY_SCOPE,
+                item_id=str(row.id),
+                name=row.name,
+                changes=changes,
+            ),
+        )
+
+    async def _shown_one(self, session: AsyncSession, row: HogFunctionRow) -> Shown:
+        return (await self._shown(session, [row]))[0]
+
+    async def _shown(self, session: AsyncSession, rows: Sequence[HogFunctionRow]) -> list[Shown]:
+        users = await users_by_id(session, {row.created_by for row in rows})
+        statuses = await self.watcher.statuses(session, rows)
+        return [self._with_parts(row, users, statuses[row.id]) for row in rows]
+
+    def _with_parts(
+        self, row: HogFunctionRow, users: dict[int, Any], status: dict[str, int]
+    ) -> Shown:
+        template = self.templates.find(row.template_id)
+        return Shown(
+            row=row,
+            user=user_object(users.get(row.created_by or 0)),
+            template=None if template is None else template.as_json(),
+            status=status,
+            secrets=self.box.open(row.secrets),
+            mapping_secrets=self.box.open(row.mapping_secrets),
+        )
+
+
+def read_id(text: str) -> UUID:
+    """A function's id.
+
+    Raises:
+        NotFound: not a UUID, so there is no such function.
+    """
+    try:
+        return UUID(text)
+    except ValueError:
+        raise NotFound from None
+
+
+def read_orders(orders: Any) -> dict[UUID, int]:
+    """The ``orders`` of a rearrange.
+
+    Raises:
+        Invalid: none given, an id that is no UUID, or a place outside 0..32767.
+    """
+    if not isinstance(orders, dict) or not orders:
+        raise Invalid("Give the new orders: at least one is needed.")
+    wanted: dict[UUID, int] = {}
+    for key, place in orders.items():
+        attr = f"orders__{key}"
+        if isinstance(place, bool) or not isinstance(place, int):
+            raise Invalid("A valid integer is required.", attr=attr)
+        if place < 0:
+            detail = "Ensure this value is greater than or equal to 0."
+            raise Invalid(detail, code="min_value", attr=attr)
+        if place > 32767:
+            detail = "Ensure this value is less than or equal to 32767."
+            raise Invalid(detail, code="max_value", attr=attr)
+        try:
+            wanted[UUID(key)] = place
+        except ValueError:
+            raise _not_a_transformation(key) from None
+    return wanted
+
+
+def _one_type(rows: Sequence[HogFunctionRow], wanted: dict[UUID, int]) -> str:
+    known = {row.id: row.type for row in rows if row.type in types.ORDERED}
+    for one in wanted:
+        if one not in known:
+            raise _not_a_transformation(str(one))
+    kinds = set(known.values())
+    if len(kinds) != 1:
+        raise Invalid("All functions of a rearrangement have to be of one type.")
+    return kinds.pop()
+
+
+def _not_a_transformation(name: str) -> Invalid:
+    return Invalid(f"{name} is not a live transformation of this project.")
+
+
+def _revives(body: dict[str, Any]) -> bool | None:
+    """Only the JSON boolean ``deleted: false`` reaches a deleted function."""
+    return None if body.get("deleted") is False else False
+
+
+def _check_base(row: HogFunctionRow, base: Any) -> None:
+    if base is None:
+        return
+    known = base if base.tzinfo else base.replace(tzinfo=row.updated_at.tzinfo)
+    if row.updated_at > known:
+        raise Stale("This function was changed after you loaded it. Load it again.")
+
+
+def _filters_of(mappings: Sequence[dict[str, Any]] | None) -> list[dict[str, Any]]:
+    return [mapping.get("filters") or {} for mapping in mappings or []]
+
+
+def _action_ids(filters: Sequence[dict[str, Any]]) -> set[str]:
+    return {str(entry.get("id")) for one in filters for entry in one.get("actions") or []}
+
+
+def _is_affected(
+    filters: dict[str, Any], mappings: Sequence[dict[str, Any]] | None, action_id: int | None
+) -> bool:
+    every = [filters, *_filters_of(mappings)]
+    if action_id is None:
+        return any(one.get("filter_test_accounts") for one in every)
+    return str(action_id) in _action_ids(every)

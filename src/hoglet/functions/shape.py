@@ -1,0 +1,99 @@
+"""Functions as the API shows them: 24 keys in full, 14 in lists.
+
+Source: spec/hog-functions.md section 2.
+"""
+
+from typing import Any, NamedTuple
+
+from hoglet.functions.inputs.secrets import SHOWN, secret_keys, shown_inputs
+from hoglet.functions.tables import HogFunctionRow
+from hoglet.web.timestamps import iso_z
+
+
+class Shown(NamedTuple):
+    """A function with what its answer needs from elsewhere.
+
+    ``secrets`` holds the keys of the sealed inputs with their order: ``{"token": {"order": 1}}``.
+    """
+
+    row: HogFunctionRow
+    user: dict[str, Any] | None
+    template: dict[str, Any] | None
+    status: dict[str, int]
+    secrets: dict[str, Any]
+    mapping_secrets: dict[str, Any]
+    search_match_type: str | None = None
+
+
+def full_object(shown: Shown) -> dict[str, Any]:
+    """The full object; ``retry`` only on functions with a policy of their own."""
+    row = shown.row
+    answer = {
+        **_common(shown),
+        "deleted": row.deleted,
+        "bytecode": row.bytecode,
+        "transpiled": row.transpiled,
+        "inputs_schema": row.inputs_schema,
+        "inputs": shown_inputs(row.inputs_schema, row.inputs, shown.secrets),
+        "masking": row.masking,
+        "mappings": _mappings(shown),
+        "template_id": row.template_id,
+        "_create_in_folder": row.folder,
+        "batch_export_id": None if row.batch_export_id is None else str(row.batch_export_id),
+    }
+    if row.retry is not None:
+        answer["retry"] = row.retry
+    return answer
+
+
+def list_item(shown: Shown) -> dict[str, Any]:
+    """One item of a list."""
+    return _with_match(_common(shown), shown)
+
+
+def full_item(shown: Shown) -> dict[str, Any]:
+    """One item of a list with ``full=true``."""
+    return _with_match(full_object(shown), shown)
+
+
+def _with_match(answer: dict[str, Any], shown: Shown) -> dict[str, Any]:
+    if shown.search_match_type is not None:
+        answer["search_match_type"] = shown.search_match_type
+    return answer
+
+
+def _common(shown: Shown) -> dict[str, Any]:
+    """The 14 keys that both forms have."""
+    row = shown.row
+    return {
+        "id": str(row.id),
+        "type": row.type,
+        "name": row.name,
+        "description": row.description,
+        "created_at": iso_z(row.created_at),
+        "created_by": shown.user,
+        "updated_at": iso_z(row.updated_at),
+        "enabled": row.enabled,
+        "hog": row.hog,
+        "filters": row.filters,
+        "icon_url": row.icon_url,
+        "template": shown.template,
+        "status": shown.status,
+        "execution_order": row.execution_order,
+    }
+
+
+def _mappings(shown: Shown) -> list[dict[str, Any]] | None:
+    mappings = shown.row.mappings
+    if mappings is None:
+        return None
+    return [_mapping(item, shown.mapping_secrets.get(str(i), {})) for i, item in enumerate(mappings)]
+
+
+def _mapping(item: dict[str, Any], secrets: dict[str, Any]) -> dict[str, Any]:
+    if "inputs" not in item:
+        return item
+    schema = item.get("inputs_schema") or []
+    shown = shown_inputs([], item["inputs"], {})
+    masked = {key: SHOWN for key in secret_keys(schema) if key in secrets}
+    return {**item, "inputs": {**shown, **masked}}

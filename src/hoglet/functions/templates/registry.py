@@ -1,0 +1,95 @@
+"""Reads the templates that ship with hoglet.
+
+A template is a folder: ``template.yaml`` (everything but the code), ``template.hog`` or
+``template.ts`` (the code), ``icon.svg``, and ``cases.yaml`` (its tests, with recorded calls).
+
+Source: spec/hog-functions.md section 11.
+"""
+
+from functools import cached_property
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from typing import Any
+
+import msgspec
+import yaml
+
+PREFIX = "template-"
+HIDDEN = "hidden"
+DEPRECATED = "deprecated"
+
+
+class Template(msgspec.Struct, frozen=True, kw_only=True):
+    """One template, as the API shows it but for ``code`` being stripped already."""
+
+    id: str
+    name: str
+    description: str
+    code: str
+    code_language: str
+    inputs_schema: list[dict[str, Any]]
+    type: str
+    status: str
+    category: list[str]
+    free: bool
+    icon_url: str | None
+    filters: dict[str, Any] | None
+    masking: dict[str, Any] | None
+    mapping_templates: list[dict[str, Any]] | None
+
+    def as_json(self) -> dict[str, Any]:
+        """The object of the API."""
+        return msgspec.to_builtins(self)
+
+
+class Templates:
+    """All templates by id.
+
+    Args:
+        folder: where the template folders are; the package's own by default.
+    """
+
+    def __init__(self, folder: Traversable | None = None) -> None:
+        self._folder = folder or files(__package__)
+
+    @cached_property
+    def all(self) -> dict[str, Template]:
+        """Every template, by id, sorted by name."""
+        found = [_load(entry) for entry in self._folder.iterdir() if _is_template(entry)]
+        return {one.id: one for one in sorted(found, key=lambda one: one.name)}
+
+    def find(self, template_id: str | None) -> Template | None:
+        """A template by id; capital letters do not matter (``template-Intercom``)."""
+        if template_id is None:
+            return None
+        return self.all.get(template_id) or self.all.get(template_id.lower())
+
+
+def _is_template(entry: Traversable) -> bool:
+    return entry.is_dir() and entry.joinpath("template.yaml").is_file()
+
+
+def _load(folder: Traversable) -> Template:
+    about = yaml.safe_load(folder.joinpath("template.yaml").read_text("utf-8"))
+    is_hog = folder.joinpath("template.hog").is_file()
+    code = folder.joinpath("template.hog" if is_hog else "template.ts").read_text("utf-8")
+    return Template(
+        id=PREFIX + folder.name,
+        name=about["name"],
+        description=about["description"],
+        code=code.strip(),
+        code_language="hog" if is_hog else "javascript",
+        inputs_schema=[_with_flags(item) for item in about.get("inputs_schema", [])],
+        type=about["type"],
+        status=about["status"],
+        category=about["category"],
+        free=about.get("free", True),
+        icon_url=f"/static/services/{folder.name}.svg",
+        filters=about.get("filters"),
+        masking=about.get("masking"),
+        mapping_templates=about.get("mapping_templates"),
+    )
+
+
+def _with_flags(item: dict[str, Any]) -> dict[str, Any]:
+    return {"required": False, "secret": False, "hidden": False, **item}

@@ -1,0 +1,109 @@
+"""A real application with the routes of functions on a real database in a temporary folder."""
+
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from cryptography.fernet import Fernet
+
+from hoglet.access.bootstrap import ensure_first_project
+from hoglet.access.service import Access
+from hoglet.functions import api
+from hoglet.functions.compile import Compiled, Draft
+from hoglet.functions.compiler import read_answer
+from hoglet.functions.operations import compile_function
+from hoglet.functions.secrets import SecretBox
+from hoglet.functions.service import FunctionService
+from hoglet.functions.templates.registry import Templates
+from hoglet.functions.watcher import Watcher
+from hoglet.kit.clock import FixedClock
+from hoglet.store.base import Base
+from hoglet.store.database import Database
+from hoglet.web.application import create_application
+
+KEY = "phx_test"
+
+
+class TickingClock(FixedClock):
+    """Moves on by a millisecond at each look, so that updates have an order."""
+
+    def now(self) -> datetime:
+        self.advance(seconds=0.001)
+        return self.at
+
+
+class InlineCompiler:
+    """The operation of the sandbox, called here."""
+
+    async def compile(self, draft: Draft) -> Compiled:
+        import msgspec
+
+        return read_answer(compile_function(msgspec.to_builtins(draft)))
+
+
+@dataclass
+class Hoglet:
+    """A running application and a client that holds a key."""
+
+    client: httpx.AsyncClient
+    database: Database
+    clock: FixedClock
+    service: FunctionService
+    app: Any
+
+    async def call(self, method: str, path: str = "", **more: Any) -> httpx.Response:
+        return await self.client.request(method, f"/api/projects/1/hog_functions{path}", **more)
+
+    async def create(self, **fields: Any) -> dict[str, Any]:
+        body = {"type": "destination", "name": "f", "hog": "return 1", **fields}
+        response = await self.call("POST", json=body)
+        assert response.status_code == 201, response.text
+        return response.json()
+
+    async def patch(self, id_: str, **fields: Any) -> httpx.Response:
+        return await self.call("PATCH", f"/{id_}", json=fields)
+
+
+@pytest.fixture
+async def hoglet(tmp_path: Path) -> AsyncIterator[Hoglet]:
+    database = Database(f"sqlite+aiosqlite:///{tmp_path}/hoglet.db")
+    async with database.engine.begin() as connection:
+        await connection.run_sync(Base.metadata.create_all)
+    clock = TickingClock(datetime(2026, 1, 5, 12, tzinfo=UTC))
+    await ensure_first_project(database, clock, personal_api_key=KEY)
+    app = create_application(project_routers=[api.router], log_requests=False)
+    access = Access(database, clock)
+    app.state.access = access
+    service = FunctionService(
+        database=database,
+        compiler=InlineCompiler(),
+        box=SecretBox([Fernet.generate_key()]),
+        clock=clock,
+        templates=Templates(),
+        activity=access.activity,
+        watcher=Watcher(clock, access.activity),
+    )
+    app.state.functions = service
+    transport = httpx.ASGITransport(app=app, raise_app_exceptions=False)
+    headers = {"Authorization": f"Bearer {KEY}"}
+    async with httpx.AsyncClient(
+        transport=transport, base_url="http://hoglet", headers=headers
+    ) as client:
+        yield Hoglet(client, database, clock, service, app)
+    await database.close()
+
+
+@pytest.fixture
+def attr_of() -> Callable[[httpx.Response], tuple[int, str, str]]:
+    """Status, code and attr of a refusal, the body being of the one error shape."""
+
+    def read(response: httpx.Response) -> tuple[int, str, str]:
+        body = response.json()
+        assert {"type", "code", "detail", "attr"} <= set(body)
+        return response.status_code, body["code"], body["attr"]
+
+    return read
