@@ -12,6 +12,7 @@ from hoglet.access import key_repository, repository
 from hoglet.access.activity import ActivityLog
 from hoglet.access.entities import Principal, Project
 from hoglet.access.keys import SECRET_PREFIX, hash_key
+from hoglet.access.providers import Providers
 from hoglet.access.rates import RateLimiter, RateSettings
 from hoglet.access.recall import Recall
 from hoglet.access.tables import PersonalKeyRow, SecretKeyRow
@@ -46,6 +47,7 @@ class Access:
         self.clock = clock
         self.rates = RateLimiter(rates or RateSettings())
         self.activity = ActivityLog(clock)
+        self.providers = Providers()
         self._principals = Recall(self._load_principal, seconds=recall_seconds)
         self._projects = Recall(self._load_project, seconds=recall_seconds)
         self._tokens = Recall(self._load_token, seconds=recall_seconds)

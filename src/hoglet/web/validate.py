@@ -122,14 +122,14 @@ def _describe_limit(  # noqa: PLR0911 (a table of cases)
     match kind:
         case "literal_error" | "enum":
             return "invalid_choice", not_a_choice(value)
-        case "string_too_long":
-            most = limits["max_length"]
-            return "max_length", f"Ensure this field has no more than {most} characters."
-        case "string_too_short" if not str(value).strip():
+        case "string_too_long" | "too_long":
+            most, unit = limits["max_length"], _unit(value)
+            return "max_length", f"Ensure this field has no more than {most} {unit}."
+        case "string_too_short" | "too_short" if isinstance(value, str) and not value.strip():
             return "blank", BLANK
-        case "string_too_short":
-            least = limits["min_length"]
-            return "min_length", f"Ensure this field has at least {least} characters."
+        case "string_too_short" | "too_short":
+            least, unit = limits["min_length"], _unit(value)
+            return "min_length", f"Ensure this field has at least {least} {unit}."
         case "greater_than_equal":
             return "min_value", f"Ensure this value is greater than or equal to {limits['ge']}."
         case "less_than_equal":
@@ -138,10 +138,12 @@ def _describe_limit(  # noqa: PLR0911 (a table of cases)
             return "not_a_list", not_a_list(value)
         case "dict_type" | "model_type" | "mapping_type" | "model_attributes_type":
             return "not_a_dict", not_a_dict(value)
-        case "too_long":
-            return "max_length", f"Ensure this field has no more than {limits['max_length']} items."
         case _:
             return None
+
+
+def _unit(value: Any) -> str:
+    return "items" if isinstance(value, list | tuple | dict) else "characters"
 
 
 def _plain(error: Mapping[str, Any]) -> str:

@@ -1,0 +1,146 @@
+"""A project's variables for saved queries: decisions and statements.
+
+Source: spec/hog-functions.md section 15 (insight_variables); spec/query-endpoints.md 5.2.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import func, select
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from hoglet.access.entities import Scope
+from hoglet.access.schemas import NewVariable, VariableChanges, code_name
+from hoglet.access.tables import VariableRow
+from hoglet.kit.clock import Clock
+from hoglet.kit.errors import Invalid, NotFound
+from hoglet.kit.ids import new_id
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """One variable; queries say ``{variables.<code_name>}``."""
+
+    id: UUID
+    name: str
+    code_name: str
+    type: str
+    default_value: Any
+    values: list[Any] | None
+    created_by_id: int | None
+    created_at: datetime
+
+
+async def list_variables(
+    session: AsyncSession, project_id: int, *, limit: int | None = None, offset: int = 0
+) -> list[Variable]:
+    """The variables of a project, oldest first."""
+    statement = (
+        select(VariableRow)
+        .where(VariableRow.project_id == project_id)
+        .order_by(VariableRow.created_at, VariableRow.id)
+        .limit(limit)
+        .offset(offset)
+    )
+    return [_variable(row) for row in await session.scalars(statement)]
+
+
+async def count_variables(session: AsyncSession, project_id: int) -> int:
+    """How many variables a project has."""
+    statement = select(func.count()).where(VariableRow.project_id == project_id)
+    return await session.scalar(statement) or 0
+
+
+async def get_variable(session: AsyncSession, project_id: int, variable_id: str) -> Variable:
+    """One variable.
+
+    Raises:
+        NotFound: no such variable in this project.
+    """
+    return _variable(await _row(session, project_id, variable_id))
+
+
+async def create_variable(
+    session: AsyncSession, clock: Clock, scope: Scope, body: NewVariable
+) -> Variable:
+    """Make a variable.
+
+    Raises:
+        Invalid: the project has one whose code name is the same, or nothing is left of the name.
+    """
+    code = code_name(body.name)
+    if not code:
+        raise Invalid("The name needs at least one letter or digit.", attr="name")
+    await _refuse_duplicate(session, scope.project.id, code)
+    row = VariableRow(
+        id=new_id(),
+        project_id=scope.project.id,
+        name=body.name,
+        code_name=code,
+        type=body.type,
+        default_value=body.default_value,
+        values=body.values,
+        created_by_id=scope.user_id,
+        created_at=clock.now(),
+    )
+    session.add(row)
+    try:
+        await session.flush()
+    except IntegrityError:  # another request made it between the look and the insert
+        raise _duplicate(body.name, code) from None
+    return _variable(row)
+
+
+async def change_variable(
+    session: AsyncSession, scope: Scope, variable_id: str, body: VariableChanges
+) -> Variable:
+    """Set the given fields; the code name stays, because saved queries refer to it."""
+    row = await _row(session, scope.project.id, variable_id)
+    for name, value in body.model_dump(include=body.model_fields_set).items():
+        setattr(row, name, value)
+    await session.flush()
+    return _variable(row)
+
+
+async def delete_variable(session: AsyncSession, scope: Scope, variable_id: str) -> None:
+    """Delete a variable; saved queries keep the value they stored."""
+    await session.delete(await _row(session, scope.project.id, variable_id))
+
+
+async def _row(session: AsyncSession, project_id: int, variable_id: str) -> VariableRow:
+    try:
+        row = await session.get(VariableRow, UUID(variable_id))
+    except ValueError:
+        row = None
+    if row is None or row.project_id != project_id:
+        raise NotFound
+    return row
+
+
+async def _refuse_duplicate(session: AsyncSession, project_id: int, code: str) -> None:
+    taken = select(VariableRow.name).where(
+        VariableRow.project_id == project_id, VariableRow.code_name == code
+    )
+    name = await session.scalar(taken)
+    if name is not None:
+        raise _duplicate(name, code)
+
+
+def _duplicate(name: str, code: str) -> Invalid:
+    return Invalid(f'A variable named "{name}" ({code}) exists already.')
+
+
+def _variable(row: VariableRow) -> Variable:
+    return Variable(
+        id=row.id,
+        name=row.name,
+        code_name=row.code_name,
+        type=row.type,
+        default_value=row.default_value,
+        values=row.values,
+        created_by_id=row.created_by_id,
+        created_at=row.created_at,
+    )
