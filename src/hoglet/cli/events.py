@@ -1,0 +1,115 @@
+"""``hoglet events``: bring events in from files."""
+
+import asyncio
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
+
+from hoglet.kit.clock import SystemClock
+
+if TYPE_CHECKING:
+    from hoglet.events.importer import ImportResult
+
+events_app = typer.Typer(help="Events.", no_args_is_help=True)
+
+
+@events_app.command("import")
+def import_events(
+    files: Annotated[list[Path], typer.Argument(help="Files of events; .gz is unpacked.")],
+    project: Annotated[int, typer.Option(help="Project the events belong to.")] = 1,
+    kind: Annotated[
+        str, typer.Option("--format", help="auto, ndjson, json (an array) or csv.")
+    ] = "auto",
+    event: Annotated[
+        str | None, typer.Option(help="CSV: name of all events, without a column `event`.")
+    ] = None,
+    distinct_id: Annotated[
+        str, typer.Option(help="CSV: column of the distinct id.")
+    ] = "distinct_id",
+    timestamp: Annotated[str, typer.Option(help="CSV: column of the time.")] = "timestamp",
+    historical: Annotated[bool, typer.Option(help="Store only: trigger no destinations.")] = False,
+    data_dir: Annotated[
+        Path | None, typer.Option(help="Folder for all data. [default: hoglet-data]")
+    ] = None,
+) -> None:
+    """Spool events from files; a running server works them off at once, else the next start does.
+
+    Safe to repeat: an event that is already stored is not stored again.
+    """
+    from hoglet.events.files import CsvColumns, UnreadableFile, read_events
+
+    if kind not in {"auto", "ndjson", "json", "csv"}:
+        raise UnreadableFile("--format is one of auto, ndjson, json, csv.")
+    missing = [path for path in files if not path.is_file()]
+    if missing:
+        raise UnreadableFile(f"There is no file {missing[0]}.")
+    columns = CsvColumns(event=event, distinct_id=distinct_id, timestamp=timestamp)
+
+    def all_events() -> Iterator[tuple[int, Any]]:
+        before = 0
+        for path in files:
+            for position, raw in read_events(path, kind, columns):  # pyright: ignore[reportArgumentType] (checked above)
+                yield before + position, raw
+            before += path.stat().st_size
+
+    console = Console(highlight=False)
+    with _progress(console) as progress:
+        task = progress.add_task(
+            "import", total=sum(path.stat().st_size for path in files), count=0
+        )
+
+        def advance(position: int, accepted: int) -> None:
+            progress.update(task, completed=position, count=accepted)
+
+        result = asyncio.run(_import(data_dir, project, historical, all_events(), advance))
+    console.print(f"{result.accepted:,} events spooled, {result.refused:,} refused")
+    for reason in result.reasons:
+        console.print(f"  {reason}")
+    raise typer.Exit(1 if result.refused and not result.accepted else 0)
+
+
+async def _import(
+    data_dir: Path | None,
+    project_id: int,
+    historical: bool,
+    events: Iterator[tuple[int, Any]],
+    advance: Callable[[int, int], None],
+) -> "ImportResult":
+    from hoglet.events.importer import Importer
+    from hoglet.migrations.upgrade import migrate
+    from hoglet.queue.sql import SqlQueue
+    from hoglet.settings import Settings
+    from hoglet.store.database import Database
+
+    given: dict[str, Any] = {"data_dir": data_dir} if data_dir else {}
+    settings = Settings(**given)
+    settings.data_dir.mkdir(parents=True, exist_ok=True)
+    await asyncio.to_thread(migrate, settings.resolved_database_url())
+    database, clock = Database(settings.resolved_database_url()), SystemClock()
+    try:
+        queue = SqlQueue(database, clock, owner="import")
+        importer = Importer(
+            database=database,
+            queue=queue,
+            clock=clock,
+            project_id=project_id,
+            historical=historical,
+        )
+        return await importer.run(events, advance)
+    finally:
+        await database.close()
+
+
+def _progress(console: Console) -> Progress:
+    return Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        DownloadColumn(),
+        TextColumn("{task.fields[count]:,} events"),
+        TimeRemainingColumn(),
+        console=console,
+    )

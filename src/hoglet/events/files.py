@@ -1,0 +1,132 @@
+"""Events in files: newline-delimited JSON, a JSON array, or CSV. Reads as a stream, line by line.
+
+Yields ``(bytes read so far, raw event object)``; what an event has to look like is the business of
+:mod:`hoglet.events.incoming`.
+"""
+
+import csv
+import gzip
+import io
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, Any, Literal
+
+import msgspec
+import orjson
+
+from hoglet.kit.errors import HogletError
+
+type Format = Literal["auto", "ndjson", "json", "csv"]
+
+MAX_ARRAY_BYTES = 512 * 1024 * 1024  # a JSON array is read whole; larger ones belong in NDJSON
+
+
+class UnreadableFile(HogletError):
+    """A file is missing, of an unknown kind, or a line of it is not what it should be."""
+
+    code = "unreadable_file"
+    blame = "caller"
+
+
+class CsvColumns(msgspec.Struct, frozen=True, kw_only=True):
+    """Which columns of a CSV mean what; all others become properties.
+
+    ``event`` is the event's name for every row when no column ``event`` exists.
+    """
+
+    event: str | None = None
+    distinct_id: str = "distinct_id"
+    timestamp: str = "timestamp"
+
+
+def read_events(path: Path, kind: Format, columns: CsvColumns) -> Iterator[tuple[int, Any]]:
+    """The events of one file.
+
+    Args:
+        path: the file; ``.gz`` is unpacked on the way.
+        kind: ``auto`` goes by the file's name (``.ndjson``, ``.jsonl``, ``.json``, ``.csv``).
+        columns: for CSV.
+
+    Raises:
+        UnreadableFile: with the line at fault.
+    """
+    kind = _kind_of(path) if kind == "auto" else kind
+    try:
+        with path.open("rb") as raw:
+            packed = path.suffix == ".gz"
+            text = gzip.GzipFile(fileobj=raw) if packed else raw
+            yield from _read(text, raw, kind, path, columns)
+    except (OSError, EOFError) as error:
+        raise UnreadableFile(f"{path}: {error}") from None
+
+
+def _kind_of(path: Path) -> Format:
+    suffixes = [suffix for suffix in path.suffixes if suffix != ".gz"]
+    match suffixes[-1:] and suffixes[-1].lower():
+        case ".ndjson" | ".jsonl":
+            return "ndjson"
+        case ".json":
+            return "json"
+        case ".csv":
+            return "csv"
+        case _:
+            raise UnreadableFile(f"{path}: unknown kind of file; say --format ndjson, json or csv.")
+
+
+def _read(
+    text: Any, raw: IO[bytes], kind: Format, path: Path, columns: CsvColumns
+) -> Iterator[tuple[int, Any]]:
+    if kind == "csv":
+        rows = csv.DictReader(io.TextIOWrapper(text, "utf-8-sig"))
+        for row in rows:
+            yield raw.tell(), _event_of(row, columns)
+    elif kind == "json":
+        yield from _read_array(text, raw, path)
+    else:
+        for number, line in enumerate(text, 1):
+            if line.strip():
+                yield raw.tell(), _parse(line, f"{path}:{number}")
+
+
+def _read_array(text: Any, raw: IO[bytes], path: Path) -> Iterator[tuple[int, Any]]:
+    content = text.read(MAX_ARRAY_BYTES + 1)
+    if len(content) > MAX_ARRAY_BYTES:
+        raise UnreadableFile(f"{path}: larger than 512 MiB; use newline-delimited JSON instead.")
+    events = _parse(content, str(path))
+    if isinstance(events, dict) and isinstance(events.get("batch"), list):
+        events = events["batch"]
+    if not isinstance(events, list):
+        raise UnreadableFile(f"{path}: expected a JSON array of events.")
+    for event in events:
+        yield raw.tell(), event
+
+
+def _parse(text: bytes, place: str) -> Any:
+    try:
+        return orjson.loads(text)
+    except orjson.JSONDecodeError as error:
+        raise UnreadableFile(f"{place}: not JSON ({error})") from None
+
+
+def _event_of(row: dict[str | Any, Any], columns: CsvColumns) -> dict[str, Any]:
+    special = {"event", "uuid", columns.distinct_id, columns.timestamp}
+    properties = {key: _value(text) for key, text in row.items() if key and key not in special}
+    event: dict[str, Any] = {
+        "event": row.get("event") or columns.event,
+        "distinct_id": row.get(columns.distinct_id),
+        "properties": properties,
+    }
+    optional = {"timestamp": row.get(columns.timestamp), "uuid": row.get("uuid")}
+    return event | {key: value for key, value in optional.items() if value}
+
+
+def _value(text: str | None) -> Any:
+    """CSV knows only text: numbers, booleans and emptiness are recognised, all else stays text."""
+    if text is None or text in {"", "NA", "NULL", "null"}:
+        return None
+    if text in {"true", "false"}:
+        return text == "true"
+    try:
+        return int(text) if text.lstrip("-").isdigit() else float(text)
+    except ValueError:
+        return text
