@@ -71,7 +71,7 @@ async def run_import(database, events):
 
 async def test_bad_events_are_refused_with_a_reason_and_the_others_kept(sqlite_database):
     result, bodies = await run_import(
-        database, [{"event": "a", "distinct_id": "1"}, {"distinct_id": "2"}, 7]
+        sqlite_database, [{"event": "a", "distinct_id": "1"}, {"distinct_id": "2"}, 7]
     )
 
     assert (result.accepted, result.refused) == (1, 2)
