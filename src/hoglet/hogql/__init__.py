@@ -1,1 +1,19 @@
-"""HogQL to ClickHouse SQL with bound values and enforced tenancy. Pure."""
+"""HogQL: queries of users to ClickHouse SQL, scoped to one project. Pure."""
+
+from hoglet.hogql.compile import Column, CompiledQuery, compile_query
+from hoglet.hogql.context import Limits, QueryContext, SavedColumn, SavedTable
+from hoglet.hogql.paging import LimitFacts, cut_page
+from hoglet.hogql.property_filters import property_condition
+
+__all__ = [
+    "Column",
+    "CompiledQuery",
+    "LimitFacts",
+    "Limits",
+    "QueryContext",
+    "SavedColumn",
+    "SavedTable",
+    "compile_query",
+    "cut_page",
+    "property_condition",
+]

@@ -1,0 +1,169 @@
+"""HogQL to ClickHouse SQL: the named stages, in order.
+
+``parse → bind → resolve → passes → enforce → print → verify``; binding happens while resolving,
+where the tables around a placeholder are known. No stage does I/O.
+
+Source: design/architecture.md section 4, spec/query-endpoints.md sections 5 and 10.
+"""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import msgspec
+
+from hoglet.hogql.bind import Binder
+from hoglet.hogql.context import QueryContext
+from hoglet.hogql.dropped import refuse_dropped_syntax
+from hoglet.hogql.enforce import enforce, verify_sql
+from hoglet.hogql.errors import SYNTAX, refused
+from hoglet.hogql.paging import LimitFacts, apply_limits
+from hoglet.hogql.passes import PASSES
+from hoglet.hogql.plan import Relation, SetQuery, column_types
+from hoglet.hogql.print_clickhouse import Printer
+from hoglet.hogql.print_hogql import print_query
+from hoglet.hogql.resolve import Resolver
+from hoglet.hogql.schema.catalog import PHYSICAL_TABLES
+from hoglet.hogql.types import clickhouse_type, record_type
+from hoglet.kit.errors import SourceError
+from hoglet.syntax import parse_query, tree
+
+_LITERAL = re.compile(r"(?<![\w`$.{:])-?\d+(?:\.\d+)?(?:e[+-]?\d+)?(?![\w`])")
+
+
+class Column(msgspec.Struct, frozen=True):
+    """A result column.
+
+    ``name`` is what the answer shows; ``hogql`` the type's own name (``Integer``), ``type`` the
+    word of endpoint records (``integer``), ``clickhouse`` the expected warehouse type, empty when
+    not known before the query runs.
+    """
+
+    name: str
+    hogql: str
+    type: str
+    nullable: bool
+    clickhouse: str
+
+
+class CompiledQuery(msgspec.Struct, frozen=True, kw_only=True):
+    """A query ready to run: ``sql`` with ``params`` like ``{"project_id": 1, "v0": "pro"}``."""
+
+    sql: str
+    params: dict[str, Any]
+    columns: tuple[Column, ...]
+    hogql: str
+    tables: tuple[str, ...]
+    variables_used: tuple[str, ...]
+    has_filters: bool
+    limits: LimitFacts
+
+    @property
+    def anonymous_sql(self) -> str:
+        """The SQL without any constant of the query, for logs: numbers read ``?``."""
+        return _LITERAL.sub("?", self.sql)
+
+
+def compile_query(
+    query: "str | tree.Query",
+    *,
+    context: QueryContext,
+    variables: Mapping[str, Any] | None = None,
+    filters: Mapping[str, Any] | None = None,
+    values: Mapping[str, Any] | None = None,
+    limit: int | None = None,
+    offset: int = 0,
+) -> CompiledQuery:
+    """Compile one query for one project.
+
+    Args:
+        query: HogQL text, or a tree that other code built.
+        context: the project, its clock and its limits.
+        variables: ``{"code_name": value}``, already of their types; lists are allowed.
+        filters: ``{"dateRange": {"date_from", "date_to"}, "properties": [...],
+            "filterTestAccounts": bool}`` for ``{filters}``.
+        values: what other placeholders stand for.
+        limit: rows of the page, or None.
+        offset: rows to skip; meaningful with ``limit``.
+
+    Raises:
+        SourceError: the query is refused; its code is one of spec 5.8 row 13.
+    """
+    _check_timezone(context.timezone)
+    parsed = parse(query) if isinstance(query, str) else query
+    binder = Binder(context, variables, filters, values)
+    resolver = Resolver(context, binder)
+    relation = _guarded(resolver, parsed)
+    relation, facts = apply_limits(relation, context.limits, limit, offset)
+    columns = _columns(resolver, relation, resolver.root, context)
+    for rewrite in PASSES:
+        relation = rewrite(relation)
+    sql, params = _print(enforce(relation, context), context)
+    return CompiledQuery(
+        sql=sql,
+        params=params,
+        columns=columns,
+        hogql=print_query(parsed, binder.expand),
+        tables=tuple(dict.fromkeys(resolver.tables)),
+        variables_used=tuple(binder.variables_used),
+        has_filters=binder.has_filters,
+        limits=facts,
+    )
+
+
+def parse(source: str) -> "tree.Query":
+    """Parse HogQL text; words that the parser would drop silently are refused.
+
+    Raises:
+        SourceError: code ``hogql_syntax_error``, with the position.
+    """
+    refuse_dropped_syntax(source)
+    try:
+        return parse_query(source)
+    except SourceError as error:
+        if error.error_code == "source_error":
+            error.error_code = SYNTAX
+        raise
+
+
+def _check_timezone(name: str) -> None:
+    try:
+        ZoneInfo(name)
+    except (ValueError, OSError, KeyError):
+        raise refused(f"Unknown time zone {name!r}") from None
+
+
+def _guarded(resolver: Resolver, parsed: "tree.Query") -> Relation:
+    try:
+        resolver.root = resolver.query(parsed)
+    except RecursionError:
+        raise refused("The query is nested too deeply") from None
+    return resolver.root
+
+
+def _print(relation: Relation, context: QueryContext) -> tuple[str, dict[str, Any]]:
+    printer = Printer()
+    sql = printer.relation(relation)
+    verify_sql(sql, PHYSICAL_TABLES | {table.physical for table in context.saved_tables.values()})
+    return sql, printer.params
+
+
+def _columns(
+    resolver: Resolver, relation: Relation, root: Relation, context: QueryContext
+) -> tuple[Column, ...]:
+    first: Relation = root
+    while isinstance(first, SetQuery):
+        first = first.first
+    shown = resolver.shown[id(first)][1]
+    types = column_types(relation)
+    return tuple(
+        Column(
+            name,
+            type_.name,
+            record_type(type_),
+            type_.nullable,
+            clickhouse_type(type_, context.timezone),
+        )
+        for name, (_, type_) in zip(shown, types, strict=True)
+    )

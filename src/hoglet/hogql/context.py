@@ -1,0 +1,64 @@
+"""What a compilation needs to know about its project: given by the caller, never fetched."""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any, Literal
+
+import msgspec
+
+from hoglet.hogql.types import Type
+
+type PropertyKind = Literal["event", "person", "group", "session"]
+
+DEFAULT_LIMIT = 100
+"""Rows of a query without LIMIT (spec 10.3)."""
+
+MAX_LIMIT = 50_000
+"""Most rows one run answers (spec 10.3); a larger LIMIT is clamped."""
+
+MAX_TABLES = 120
+"""Relations one query may read after CTEs are expanded; keeps doubling CTEs from exploding."""
+
+MAX_DEPTH = 60
+"""Selects and expressions nested in each other; deeper text would exhaust Python's stack."""
+
+
+class SavedColumn(msgspec.Struct, frozen=True):
+    """A column of a materialised table: ``SavedColumn("day", Type("Date"))``."""
+
+    name: str
+    type: Type
+
+
+class SavedTable(msgspec.Struct, frozen=True):
+    """A materialised table: its physical name and its columns; it has ``project_id`` besides."""
+
+    physical: str
+    columns: tuple[SavedColumn, ...]
+
+
+class Limits(msgspec.Struct, frozen=True):
+    """Bounds of one compilation; ``max_limit`` None lifts the row bound (materialisation)."""
+
+    default_limit: int = DEFAULT_LIMIT
+    max_limit: int | None = MAX_LIMIT
+    max_tables: int = MAX_TABLES
+    max_depth: int = MAX_DEPTH
+
+
+class QueryContext(msgspec.Struct, frozen=True, kw_only=True):
+    """The project a query is compiled for.
+
+    Shapes: ``property_types`` is ``{("event", "price"): "Numeric"}`` with ``Numeric``,
+    ``Boolean``, ``DateTime`` or ``String``; ``group_types`` is ``{"company": 0}``;
+    ``saved_tables`` is ``{"daily_v1": SavedTable(...)}``; ``now`` is aware.
+    """
+
+    project_id: int
+    timezone: str = "UTC"
+    property_types: Mapping[tuple[str, str], str] = {}
+    group_types: Mapping[str, int] = {}
+    saved_tables: Mapping[str, SavedTable] = {}
+    test_account_filters: tuple[Mapping[str, Any], ...] = ()
+    now: datetime = datetime(1970, 1, 1, tzinfo=UTC)
+    limits: Limits = Limits()

@@ -1,0 +1,89 @@
+"""Gives every scan its project, and refuses tables and functions outside the allow-lists.
+
+It runs on the finished plan, whatever built it: text, filters, insight queries, materialisation.
+A plan that it would have to refuse is a bug of an earlier stage, hence ``Bug``.
+
+Source: design/architecture.md section 4.
+"""
+
+from typing import Any
+
+import msgspec
+
+from hoglet.hogql import plan
+from hoglet.hogql.context import QueryContext
+from hoglet.hogql.functions import find_function, functions
+from hoglet.hogql.schema.catalog import PHYSICAL_TABLES
+from hoglet.hogql.types import INTEGER
+from hoglet.kit.errors import Bug
+
+_INTERNAL = frozenset({"toUnixTimestamp", "exists", "notEmpty", "negate", "cityHash64"})
+_ALLOWED = frozenset(row.clickhouse for row in functions()) | _INTERNAL
+
+
+def enforce(relation: plan.Relation, context: QueryContext) -> plan.Relation:
+    """The same plan with the project's predicate in every scan.
+
+    Raises:
+        Bug: the plan reads a table or calls a function that is on no allow-list.
+    """
+    tables = PHYSICAL_TABLES | {table.physical for table in context.saved_tables.values()}
+    project = plan.Value(value=context.project_id, bind="Project", type=INTEGER)
+    return _Enforcer(project, tables).visit(relation)
+
+
+class _Enforcer:
+    def __init__(self, project: plan.Value, tables: frozenset[str]) -> None:
+        self._project = project
+        self._tables = tables
+
+    def visit(self, node: Any) -> Any:
+        kind = type(node)
+        if kind in _LEAVES:
+            return node
+        if kind is tuple:
+            return self._tuple(node)
+        if not isinstance(node, msgspec.Struct):
+            return node
+        if kind is plan.Apply:
+            self._check_function(node)
+        if kind is plan.Scan:
+            self._check_table(node)
+            node = msgspec.structs.replace(node, project=self._project)
+        return self._children(node, kind)
+
+    def _tuple(self, items: tuple[Any, ...]) -> tuple[Any, ...]:
+        visited = tuple([self.visit(item) for item in items])
+        return visited if any(new is not old for new, old in zip(visited, items, strict=True)) else items
+
+    def _children(self, node: Any, kind: type) -> Any:
+        changed: dict[str, Any] = {}
+        for name in _FIELDS[kind]:
+            value = getattr(node, name)
+            if value is None or type(value) is str:
+                continue
+            visited = self.visit(value)
+            if visited is not value:
+                changed[name] = visited
+        return msgspec.structs.replace(node, **changed) if changed else node
+
+    def _check_table(self, node: plan.Scan) -> None:
+        if node.table not in self._tables:
+            raise Bug(f"plan reads {node.table}, which is on no allow-list")
+        if node.project is not None and node.project != self._project:
+            raise Bug(f"plan reads {node.table} of another project")
+
+    def _check_function(self, node: plan.Apply) -> None:
+        if node.function not in _ALLOWED and find_function(node.function) is None:
+            raise Bug(f"plan calls {node.function}, which is on no allow-list")
+
+
+_LEAVES = frozenset({str, int, bool, float, type(None), plan.Name, plan.Number, plan.Value})
+_SKIPPED = frozenset({"type", "project", "limit", "offset"})
+_FIELDS: dict[type, tuple[str, ...]] = {
+    kind: tuple(name for name in kind.__struct_fields__ if name not in _SKIPPED)
+    for kind in (
+        plan.Apply, plan.Trusted, plan.LambdaExpr, plan.Ordering, plan.Window, plan.Over,
+        plan.ScalarQuery, plan.Scan, plan.Numbers, plan.Join, plan.Select, plan.SetQuery,
+    )
+}

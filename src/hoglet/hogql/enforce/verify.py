@@ -1,0 +1,73 @@
+"""Reads the printed SQL back, as a second opinion that knows nothing of plans.
+
+Every FROM and JOIN must be followed by a subselect, by ``numbers(``, or by an allowed table with
+``[FINAL] WHERE project_id = {project_id:Int64}`` and nothing that could loosen it. Statements that
+are not one SELECT, comments and unbalanced brackets are refused too.
+
+Source: design/architecture.md section 4.
+"""
+
+import re
+from collections.abc import Iterator
+
+from hoglet.kit.errors import Bug
+
+_TOKEN = re.compile(
+    r"\s*(?:(?P<text>'(?:[^'\\]|\\.)*')|(?P<quoted>`(?:[^`\\]|\\.)*`)"
+    r"|(?P<param>\{\w+:[^{}]+\})|(?P<word>[A-Za-z_$][\w$]*)|(?P<number>\d[\w.]*)|(?P<sign>.))",
+    re.DOTALL,
+)
+_PREDICATE = ["WHERE", "project_id", "=", "{project_id:Int64}"]
+_ENDS = frozenset({")", "AND", "GROUP"})
+_FORBIDDEN = frozenset(
+    "SETTINGS FORMAT INTO INSERT ALTER DROP CREATE TRUNCATE ATTACH DETACH SYSTEM GRANT".split()
+)
+
+
+def tokens(sql: str) -> Iterator[str]:
+    """The words, names and signs of the SQL; text constants as ``''``, names without quotes."""
+    for found in _TOKEN.finditer(sql):
+        if found["text"]:
+            yield "''"
+        elif found["quoted"]:
+            yield "`" + found["quoted"][1:-1]
+        elif found.group().strip():
+            yield found.group().strip()
+
+
+def verify_sql(sql: str, tables: frozenset[str]) -> None:
+    """Check that no table is read without its project.
+
+    Args:
+        sql: what the printer made.
+        tables: physical tables that may be read.
+
+    Raises:
+        Bug: the SQL breaks the rule; it must not be executed.
+    """
+    words = list(tokens(sql))
+    if not words or words[0] not in {"SELECT", "("}:
+        raise Bug("printed SQL is not a SELECT")
+    depth = 0
+    for index, word in enumerate(words):
+        depth += (word == "(") - (word == ")")
+        if depth < 0 or word in {";", "#"} or words[index : index + 2] in (["-", "-"], ["/", "*"]):
+            raise Bug(f"printed SQL holds a stray {word!r}")
+        if word in _FORBIDDEN:
+            raise Bug(f"printed SQL holds {word}")
+        if word == "FROM" or (word == "JOIN" and words[index - 1] != "ARRAY"):
+            _check_relation(words, index + 1, tables)
+    if depth:
+        raise Bug("printed SQL has unbalanced brackets")
+
+
+def _check_relation(words: list[str], start: int, tables: frozenset[str]) -> None:
+    table = words[start].removeprefix("`")
+    if table == "(" or (table == "numbers" and words[start + 1] == "("):
+        return
+    if table not in tables:
+        raise Bug(f"printed SQL reads {table!r}")
+    after = start + 1 + (words[start + 1] == "FINAL")
+    end = after + len(_PREDICATE)
+    if words[after:end] != _PREDICATE or words[end] not in _ENDS:
+        raise Bug(f"printed SQL reads {table!r} without its project")

@@ -1,0 +1,183 @@
+"""Functions by name, read from the tables of this folder.
+
+A row is ``name | arity | returns | example``. ``name=other`` spells it ``other`` in the warehouse.
+Arity is ``2``, ``1-3`` or ``1+``; aggregates may begin with ``(1)`` for parameters, e.g.
+``(1+) 1``. ``returns`` is a word of ``_WORDS``, ``same`` (type of the first argument), ``item``
+(of the first array), ``list`` (array of the first argument) or ``widest``; a ``?`` behind it means
+it may be NULL whatever the arguments, a ``!`` that it never is. The example is HogQL that the
+tests execute.
+
+Source: spec/query-endpoints.md section 10.4.
+"""
+
+import re
+from collections.abc import Iterable
+
+import msgspec
+
+from hoglet.hogql import types
+from hoglet.hogql.functions.aggregates import AGGREGATES
+from hoglet.hogql.functions.collections import COLLECTIONS
+from hoglet.hogql.functions.dates import DATES
+from hoglet.hogql.functions.numbers import NUMBERS
+from hoglet.hogql.functions.texts import TEXTS
+from hoglet.hogql.functions.values import VALUES
+from hoglet.hogql.functions.windows import WINDOWS
+from hoglet.hogql.types import Type
+
+_WORDS = {
+    "int": types.INTEGER,
+    "float": types.FLOAT,
+    "decimal": types.DECIMAL,
+    "str": types.STRING,
+    "bool": types.BOOLEAN,
+    "date": types.DATE,
+    "datetime": types.DATETIME,
+    "uuid": types.UUID,
+    "array": types.ARRAY,
+    "strings": types.STRING_ARRAY,
+    "tuple": types.TUPLE,
+    "map": types.MAP,
+    "json": types.JSON,
+    "interval": types.INTERVAL,
+    "unknown": types.UNKNOWN,
+}
+
+
+class Function(msgspec.Struct, frozen=True):
+    """One row of the allow-list. ``high`` None means any number of arguments."""
+
+    name: str
+    clickhouse: str
+    low: int
+    high: int | None
+    returns: str
+    example: str
+    aggregate: bool = False
+    window: bool = False
+    params: tuple[int, int | None] | None = None
+
+    def type_of(self, args: tuple[Type, ...]) -> Type:
+        """What a call with arguments of these types yields."""
+        word = self.returns.rstrip("?!")
+        base = _WORDS.get(word) or _computed_type(word, args)
+        if self.returns.endswith("?"):
+            return base.or_null()
+        if self.returns.endswith("!") or word in {"array", "list", "strings", "tuple", "map"}:
+            return base.not_null()
+        return base.or_null(any(arg.nullable for arg in args))
+
+
+def _computed_type(word: str, args: tuple[Type, ...]) -> Type:
+    first = args[0] if args else types.UNKNOWN
+    if word == "item":
+        return first.item or types.UNKNOWN
+    if word == "list":
+        return Type("Array", item=first.not_null())
+    if word == "second":
+        return args[1] if len(args) > 1 else types.UNKNOWN
+    if word == "widest":
+        return widest(args)
+    return first
+
+
+def widest(args: Iterable[Type]) -> Type:
+    """The type that holds all of these; ``Unknown`` where they do not fit together."""
+    found: Type | None = None
+    nullable = False
+    for arg in args:
+        nullable = nullable or arg.nullable
+        if arg.name == "Null":
+            continue
+        if found is None or found.name == arg.name:
+            found = found or arg
+        elif {found.name, arg.name} <= types.NUMBERS:
+            found = types.FLOAT
+        else:
+            found = types.UNKNOWN
+    return (found or types.UNKNOWN).or_null(nullable)
+
+
+_ROW = re.compile(
+    r"(?P<name>\w+)(=(?P<clickhouse>\w+))?\s*\|\s*(\((?P<params>[\d+-]+)\)\s*)?(?P<arity>[\d+-]+)"
+    r"\s*\|\s*(?P<returns>\w+[?!]?)\s*\|\s*(?P<example>.*)"
+)
+
+
+def _bounds(text: str) -> tuple[int, int | None]:
+    if text.endswith("+"):
+        return int(text[:-1]), None
+    low, _, high = text.partition("-")
+    return int(low), int(high or low)
+
+
+def _read(table: str, *, aggregate: bool = False, window: bool = False) -> Iterable[Function]:
+    for line in table.strip().splitlines():
+        if not line or line.startswith("#"):
+            continue
+        row = _ROW.fullmatch(line.strip())
+        if row is None:
+            raise ValueError(f"bad function row: {line}")
+        low, high = _bounds(row["arity"])
+        yield Function(
+            row["name"], row["clickhouse"] or row["name"], low, high, row["returns"],
+            row["example"], aggregate, window, _bounds(row["params"]) if row["params"] else None,
+        )
+
+
+_TABLES = (NUMBERS, TEXTS, DATES, COLLECTIONS, VALUES)
+_FUNCTIONS: dict[str, Function] = {
+    **{row.name: row for table in _TABLES for row in _read(table)},
+    **{row.name: row for row in _read(AGGREGATES, aggregate=True)},
+    **{row.name: row for row in _read(WINDOWS, window=True)},
+}
+_ANY_CASE = {name.lower(): row for name, row in reversed(_FUNCTIONS.items())}
+
+_COMBINATORS = (
+    "If", "Array", "Distinct", "OrNull", "OrDefault", "State", "MergeState", "Merge", "ForEach",
+    "Map", "SimpleState",
+)
+
+
+def functions() -> tuple[Function, ...]:
+    """Every row of the allow-list, in order."""
+    return tuple(_FUNCTIONS.values())
+
+
+def function_names() -> tuple[str, ...]:
+    """Every name of the allow-list, for suggestions."""
+    return tuple(_FUNCTIONS)
+
+
+def find_function(name: str) -> Function | None:
+    """The function of that name, in any case; aggregates also with combinators (``sumIf``)."""
+    return _FUNCTIONS.get(name) or _ANY_CASE.get(name.lower()) or _combined(name)
+
+
+def _combined(name: str) -> Function | None:
+    for suffix in _COMBINATORS:
+        if not name.endswith(suffix) or len(name) == len(suffix):
+            continue
+        inner = find_function(name[: -len(suffix)])
+        if inner is None or not inner.aggregate:
+            continue
+        return _with_combinator(inner, name, suffix)
+    return None
+
+
+def _with_combinator(inner: Function, name: str, suffix: str) -> Function:
+    low, high, returns = inner.low, inner.high, inner.returns
+    if suffix == "If":
+        low, high = low + 1, high + 1 if high is not None else None
+    if suffix in {"Merge", "MergeState"}:
+        low, high = 1, 1
+    if suffix in {"State", "MergeState", "SimpleState"} or returns.startswith(("same", "item")):
+        returns = "unknown" if suffix != "If" else returns
+    if suffix == "ForEach":
+        returns = "array"
+    if suffix == "Map":
+        returns = "map"
+    if suffix == "OrNull":
+        returns = returns.rstrip("?!") + "?"
+    spelling = inner.clickhouse + suffix
+    return Function(name, spelling, low, high, returns, "", aggregate=True, params=inner.params)

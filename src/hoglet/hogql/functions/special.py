@@ -1,0 +1,225 @@
+"""Functions that need more than another name: null-safe conversions, times in the project's zone.
+
+Each builder takes the resolved arguments and the type of the table's row, and gives the plan.
+
+Source: spec/query-endpoints.md section 10.4 (differences from plain ClickHouse).
+"""
+
+from collections.abc import Callable
+
+from hoglet.hogql.context import QueryContext
+from hoglet.hogql.functions.registry import widest
+from hoglet.hogql.plan import Apply, Expr, Number, Trusted, Value
+from hoglet.hogql.types import DATE, DATETIME, INTEGER, STRING, STRING_ARRAY, TIMES, Type
+
+type Builder = Callable[[tuple[Expr, ...], Type, QueryContext], Expr]
+
+
+def _sql(type_: Type, *parts: str | Expr) -> Trusted:
+    return Trusted(parts=parts, type=type_)
+
+
+def _now(_args: tuple[Expr, ...], _type: Type, context: QueryContext) -> Expr:
+    return _sql(DATETIME, f"now64(6, '{context.timezone}')")
+
+
+def _today(_args: tuple[Expr, ...], _type: Type, context: QueryContext) -> Expr:
+    return _sql(DATE, f"toDate(now64(6, '{context.timezone}'))")
+
+
+def _yesterday(_args: tuple[Expr, ...], _type: Type, context: QueryContext) -> Expr:
+    return _sql(DATE, f"toDate(now64(6, '{context.timezone}') - toIntervalDay(1))")
+
+
+def _zone(args: tuple[Expr, ...], index: int, context: QueryContext) -> str | Expr:
+    return args[index] if len(args) > index else f"'{context.timezone}'"
+
+
+def _to_date(args: tuple[Expr, ...], type_: Type, context: QueryContext) -> Expr:
+    value = args[0]
+    if value.type.name in {"String", "JSON", "Null"}:
+        parts = ("toDate(parseDateTime64BestEffortOrNull(", value, f", 6, '{context.timezone}'))")
+        return Trusted(parts=parts, type=type_)
+    return Apply(function="toDate", args=(value,), type=DATE.or_null(value.type.nullable))
+
+
+def _to_datetime(args: tuple[Expr, ...], type_: Type, context: QueryContext) -> Expr:
+    value, zone = args[0], _zone(args, 1, context)
+    if value.type.name in {"String", "JSON", "Null"}:
+        return _sql(type_, "parseDateTime64BestEffortOrNull(", value, ", 6, ", zone, ")")
+    type_ = DATETIME.or_null(value.type.nullable)
+    if value.type.name == "DateTime":
+        return value if len(args) == 1 else _sql(type_, "toTimeZone(", value, ", ", zone, ")")
+    return _sql(type_, "toDateTime(", value, ", ", zone, ")")
+
+
+def _to_datetime64(args: tuple[Expr, ...], type_: Type, context: QueryContext) -> Expr:
+    scale = args[1] if len(args) > 1 else "6"
+    zone = _zone(args, 2, context)
+    if args[0].type.name == "String":
+        return _sql(
+            type_.or_null(), "parseDateTime64BestEffortOrNull(", args[0], ", ", scale, ", ", zone,
+            ")",
+        )
+    return _sql(type_, "toDateTime64(", args[0], ", ", scale, ", ", zone, ")")
+
+
+def _raw_datetime(args: tuple[Expr, ...], type_: Type, context: QueryContext) -> Expr:
+    return _sql(type_, "toDateTime(", args[0], ", ", _zone(args, 1, context), ")")
+
+
+def _in_zone(function: str, leading: int) -> Builder:
+    def build(args: tuple[Expr, ...], type_: Type, context: QueryContext) -> Expr:
+        parts: list[str | Expr] = [f"{function}("]
+        for arg in args[:leading]:
+            parts += [arg, ", "]
+        return Trusted(parts=(*parts, _zone(args, leading, context), ")"), type=type_)
+
+    return build
+
+
+def _best_effort(args: tuple[Expr, ...], type_: Type, context: QueryContext) -> Expr:
+    return _sql(type_, "parseDateTime64BestEffortOrNull(", args[0], f", 6, '{context.timezone}')")
+
+
+def _cast_or_null(target: str) -> Builder:
+    def build(args: tuple[Expr, ...], type_: Type, _context: QueryContext) -> Expr:
+        value = args[0]
+        if value.type.name in TIMES and target != "UUID":
+            return _sql(type_, f"to{target}(toUnixTimestamp(", value, "))")
+        return _sql(type_, "accurateCastOrNull(", value, f", '{target}')")
+
+    return build
+
+
+def _to_decimal(args: tuple[Expr, ...], type_: Type, _context: QueryContext) -> Expr:
+    digits = int(args[1].text) if len(args) > 1 and isinstance(args[1], Number) else 10
+    return _sql(type_, "accurateCastOrNull(", args[0], f", 'Decimal64({min(max(digits, 0), 18)})')")
+
+
+def _if(args: tuple[Expr, ...], _type: Type, _context: QueryContext) -> Expr:
+    return Apply(function="if", args=args, type=widest((args[1].type, args[2].type)))
+
+
+def _multi_if(args: tuple[Expr, ...], _type: Type, _context: QueryContext) -> Expr:
+    results = [arg.type for arg in args[1::2]]
+    if len(args) % 2:
+        results.append(args[-1].type)
+    return Apply(function="multiIf", args=args, type=widest(results))
+
+
+def _coalesce(args: tuple[Expr, ...], _type: Type, _context: QueryContext) -> Expr:
+    nullable = all(arg.type.nullable for arg in args)
+    type_ = widest(arg.type for arg in args)
+    return Apply(function="coalesce", args=args, type=type_.not_null().or_null(nullable))
+
+
+def _if_null(args: tuple[Expr, ...], _type: Type, _context: QueryContext) -> Expr:
+    type_ = widest((args[0].type, args[1].type)).not_null().or_null(args[1].type.nullable)
+    return Apply(function="ifNull", args=args, type=type_)
+
+
+def _string_agg(args: tuple[Expr, ...], _type: Type, _context: QueryContext) -> Expr:
+    return _sql(STRING, "arrayStringConcat(groupArray(", args[0], "), ", args[1], ")")
+
+
+def _json_agg(args: tuple[Expr, ...], _type: Type, _context: QueryContext) -> Expr:
+    return _sql(STRING, "toJSONString(groupArray(", args[0], "))")
+
+
+def _json_build_object(args: tuple[Expr, ...], _type: Type, _context: QueryContext) -> Expr:
+    return _sql(STRING, "toJSONString(", Apply(function="map", args=args), ")")
+
+
+def _split_part(args: tuple[Expr, ...], _type: Type, _context: QueryContext) -> Expr:
+    pieces = Apply(function="splitByString", args=(args[1], args[0]), type=STRING_ARRAY)
+    return Apply(function="arrayElement", args=(pieces, args[2]), type=STRING)
+
+
+_PARTS = {
+    "year": "toYear", "quarter": "toQuarter", "month": "toMonth", "week": "toISOWeek",
+    "day": "toDayOfMonth", "dow": "toDayOfWeek", "doy": "toDayOfYear", "hour": "toHour",
+    "minute": "toMinute", "second": "toSecond", "epoch": "toUnixTimestamp",
+}
+
+
+def _date_part(args: tuple[Expr, ...], _type: Type, _context: QueryContext) -> Expr:
+    unit = args[0].value if isinstance(args[0], Value) else ""
+    function = _PARTS.get(str(unit).lower().rstrip("s"), "toYear")
+    return Apply(function=function, args=(args[1],), type=INTEGER.or_null(args[1].type.nullable))
+
+
+def _date_bin(args: tuple[Expr, ...], type_: Type, _context: QueryContext) -> Expr:
+    return _sql(type_, "toStartOfInterval(", args[1], ", ", args[0], ", ", args[2], ")")
+
+
+_UNITS = ("year", "quarter", "month", "week", "day", "hour", "minute", "second", "millisecond")
+
+
+def _shift(operator: str) -> Builder:
+    def build(args: tuple[Expr, ...], _type: Type, _context: QueryContext) -> Expr:
+        if len(args) == 2:
+            return Apply(function=operator, args=args, type=args[0].type)
+        unit = str(args[0].value).lower() if isinstance(args[0], Value) else "day"
+        unit = unit if unit in _UNITS else "day"
+        step = Apply(function=f"toInterval{unit.title()}", args=(args[1],))
+        return Apply(function=operator, args=(args[2], step), type=args[2].type)
+
+    return build
+
+
+SPECIAL: dict[str, Builder] = {
+    "now": _now,
+    "now64": _now,
+    "nowInBlock": _now,
+    "current_timestamp": _now,
+    "today": _today,
+    "current_date": _today,
+    "yesterday": _yesterday,
+    "toDate": _to_date,
+    "toDateTime": _to_datetime,
+    "toDateTime64": _to_datetime64,
+    "_toDateTime": _raw_datetime,
+    "_toDateTime64": _in_zone("toDateTime64", 2),
+    "toDateOrNull": _to_date,
+    "toDateTimeOrNull": _to_datetime,
+    "parseDateTime": _in_zone("parseDateTimeOrNull", 2),
+    "parseDateTimeBestEffort": _best_effort,
+    "parseDateTimeBestEffortOrNull": _best_effort,
+    "parseDateTime64BestEffort": _best_effort,
+    "fromUnixTimestamp": _in_zone("toDateTime", 1),
+    "to_timestamp": _in_zone("toDateTime", 1),
+    "fromUnixTimestamp64Milli": _in_zone("fromUnixTimestamp64Milli", 1),
+    "fromUnixTimestamp64Micro": _in_zone("fromUnixTimestamp64Micro", 1),
+    "fromUnixTimestamp64Nano": _in_zone("fromUnixTimestamp64Nano", 1),
+    "toInt": _cast_or_null("Int64"),
+    "toInteger": _cast_or_null("Int64"),
+    "toInt8": _cast_or_null("Int8"),
+    "toInt16": _cast_or_null("Int16"),
+    "toInt32": _cast_or_null("Int32"),
+    "toInt64": _cast_or_null("Int64"),
+    "toFloat": _cast_or_null("Float64"),
+    "toFloat32": _cast_or_null("Float32"),
+    "toFloat64": _cast_or_null("Float64"),
+    "toUUID": _cast_or_null("UUID"),
+    "toDecimal": _to_decimal,
+    "if": _if,
+    "multiIf": _multi_if,
+    "coalesce": _coalesce,
+    "ifNull": _if_null,
+    "nvl": _if_null,
+    "string_agg": _string_agg,
+    "json_agg": _json_agg,
+    "json_build_object": _json_build_object,
+    "split_part": _split_part,
+    "date_part": _date_part,
+    "date_bin": _date_bin,
+    "dateAdd": _shift("plus"),
+    "date_add": _shift("plus"),
+    "timestampAdd": _shift("plus"),
+    "addDate": _shift("plus"),
+    "dateSub": _shift("minus"),
+    "date_sub": _shift("minus"),
+    "timestampSub": _shift("minus"),
+    "subDate": _shift("minus"),
+}

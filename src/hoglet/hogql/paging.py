@@ -1,0 +1,94 @@
+"""LIMIT and OFFSET of a run: pages, ceilings, and an honest ``hasMore``.
+
+One row more than the page is asked for (a probe) wherever rows beyond it could still be brought;
+reaching the saved SQL's own LIMIT is not a cut.
+
+Source: spec/query-endpoints.md sections 5.7 and 10.3.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from hoglet.hogql.context import Limits
+from hoglet.hogql.plan import Join, Name, Number, Relation, Select, column_types
+from hoglet.hogql.types import INTEGER
+
+
+class LimitFacts(msgspec.Struct, frozen=True):
+    """What was decided about rows.
+
+    ``limit`` rows at ``offset`` make the page; ``saved`` is the LIMIT in the text; ``implicit``
+    says that neither text nor request gave one; with ``probing`` the SQL asks for one row more.
+    ``limit`` is None when nothing bounds the rows (materialisation).
+    """
+
+    limit: int | None
+    offset: int = 0
+    saved: int | None = None
+    implicit: bool = False
+    probing: bool = False
+
+
+def cut_page(rows: Sequence[Any], facts: LimitFacts) -> tuple[Sequence[Any], bool]:
+    """The rows of the page and ``hasMore``.
+
+    Example:
+        >>> cut_page([1, 2, 3], LimitFacts(limit=2, probing=True))
+        ([1, 2], True)
+    """
+    if facts.limit is None or len(rows) <= facts.limit:
+        return rows, False
+    return rows[: facts.limit], facts.probing
+
+
+def apply_limits(
+    relation: Relation, limits: Limits, limit: int | None, offset: int
+) -> tuple[Relation, LimitFacts]:
+    """The query with its page, and what was decided.
+
+    Args:
+        relation: the resolved outermost query.
+        limits: defaults and maxima.
+        limit: of the request, or None.
+        offset: of the request.
+    """
+    if limits.max_limit is None:
+        return relation, LimitFacts(limit=None)
+    if not isinstance(relation, Select) or relation.with_ties:
+        relation = _wrapped(relation)
+    saved, saved_offset = _number(relation.limit), _number(relation.offset) or 0
+    facts = _decide(limits, saved, limit, offset)
+    rows = (facts.limit or 0) + facts.probing
+    skipped = saved_offset + facts.offset
+    paged = msgspec.structs.replace(
+        relation, limit=_literal(rows), offset=_literal(skipped) if skipped else None
+    )
+    return paged, facts
+
+
+def _decide(limits: Limits, saved: int | None, limit: int | None, offset: int) -> LimitFacts:
+    most = limits.max_limit or 0
+    implicit = limit is None and saved is None
+    wanted = limit if limit is not None else (limits.default_limit if saved is None else saved)
+    page = min(wanted, most)
+    if saved is None:
+        return LimitFacts(page, offset, None, implicit, probing=True)
+    left = max(saved - offset, 0)
+    return LimitFacts(min(page, left), offset, saved, implicit, probing=page < left)
+
+
+def _wrapped(relation: Relation) -> Select:
+    columns = tuple(
+        (name, Name(source="page", name=name, type=type_)) for name, type_ in column_types(relation)
+    )
+    return Select(columns=columns, joins=(Join(relation=relation, alias="page"),))
+
+
+def _number(expr: Any) -> int | None:
+    return int(expr.text) if isinstance(expr, Number) else None
+
+
+def _literal(value: int) -> Number:
+    return Number(text=str(value), type=INTEGER)

@@ -1,0 +1,169 @@
+"""The logical plan: frozen nodes between the resolver and the printer.
+
+Only what is a node here can be printed, so syntax that hoglet does not know never reaches the
+warehouse. User text appears in a plan in three places only: ``Value`` (always a bound parameter),
+names (always quoted) and ``Number`` (made from Python numbers). ``Trusted`` holds SQL that is
+written in hoglet's own source.
+
+Source: design/architecture.md section 4.
+"""
+
+from typing import Any
+
+import msgspec
+
+from hoglet.hogql.types import BOOLEAN, UNKNOWN, Type
+
+
+class Expr(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """Any expression; ``type`` is what it yields."""
+
+    type: Type = UNKNOWN
+
+
+class Value(Expr, frozen=True, kw_only=True, gc=False):
+    """A constant that is bound as a parameter, e.g. ``Value(value="pro", bind="String")``."""
+
+    value: Any
+    bind: str
+
+
+class Number(Expr, frozen=True, kw_only=True, gc=False):
+    """A literal that hoglet prints itself: a number, ``NULL``, ``true`` or ``false``."""
+
+    text: str
+
+
+class Name(Expr, frozen=True, kw_only=True, gc=False):
+    """A column of a relation (``source.name``), or an alias or lambda argument (no source)."""
+
+    name: str
+    source: str | None = None
+
+
+class Apply(Expr, frozen=True, kw_only=True):
+    """A warehouse function, ``function(params)(DISTINCT args)``."""
+
+    function: str
+    args: tuple["Expr", ...] = ()
+    params: tuple["Expr", ...] | None = None
+    distinct: bool = False
+    aggregate: bool = False
+
+
+class Trusted(Expr, frozen=True, kw_only=True):
+    """SQL written by hoglet with holes: ``("CAST(", expr, ", 'Nullable(String)')")``."""
+
+    parts: tuple["str | Expr", ...]
+
+
+class LambdaExpr(Expr, frozen=True, kw_only=True):
+    """``(a, b) -> body``."""
+
+    names: tuple[str, ...]
+    body: "Expr"
+
+
+class Ordering(msgspec.Struct, frozen=True):
+    """One item of ORDER BY; ``fill`` is ``(from, to, step)`` of WITH FILL."""
+
+    expr: Expr
+    descending: bool = False
+    fill: tuple[Expr | None, Expr | None, Expr | None] | None = None
+
+
+class Window(msgspec.Struct, frozen=True):
+    """A window; ``frame`` is printed by hoglet from a closed vocabulary."""
+
+    partition_by: tuple[Expr, ...] = ()
+    order_by: tuple[Ordering, ...] = ()
+    frame: str = ""
+
+
+class Over(Expr, frozen=True, kw_only=True):
+    """``call OVER (window)`` or ``call OVER name``."""
+
+    call: Apply
+    window: Window | None = None
+    name: str | None = None
+
+
+class ScalarQuery(Expr, frozen=True, kw_only=True):
+    """A query used as a value or as the right side of IN."""
+
+    query: "Relation"
+
+
+class Scan(msgspec.Struct, frozen=True, kw_only=True):
+    """One read of a physical table: the only node that may name one.
+
+    ``project`` is filled by ``enforce.tenancy`` and by nothing else; the printer refuses a scan
+    without it. ``columns`` are ``(output name, expression over physical columns)``.
+    """
+
+    table: str
+    columns: tuple[tuple[str, Expr], ...]
+    final: bool = False
+    where: Expr | None = None
+    group_by: tuple[Expr, ...] = ()
+    having: Expr | None = None
+    project: Expr | None = None
+
+
+class Numbers(msgspec.Struct, frozen=True, kw_only=True):
+    """``numbers(count)`` or ``numbers(offset, count)``."""
+
+    args: tuple[Expr, ...]
+
+
+class Join(msgspec.Struct, frozen=True, kw_only=True):
+    """One relation of FROM; ``kind`` is empty for the first."""
+
+    relation: "Relation"
+    alias: str
+    kind: str = ""
+    on: Expr | None = None
+    using: tuple[str, ...] = ()
+
+
+class Select(msgspec.Struct, frozen=True, kw_only=True):
+    """One SELECT; ``columns`` are ``(name, expression)``, names unique within the select."""
+
+    columns: tuple[tuple[str, Expr], ...]
+    distinct: bool = False
+    joins: tuple[Join, ...] = ()
+    array_join: tuple[tuple[str, Expr], ...] = ()
+    array_join_kind: str = ""
+    where: Expr | None = None
+    group_by: tuple[Expr, ...] = ()
+    group_by_mode: str = ""
+    having: Expr | None = None
+    qualify: Expr | None = None
+    windows: tuple[tuple[str, Window], ...] = ()
+    order_by: tuple[Ordering, ...] = ()
+    limit_by: tuple[Expr, Expr | None, tuple[Expr, ...]] | None = None
+    limit: Expr | None = None
+    offset: Expr | None = None
+    with_ties: bool = False
+
+
+class SetQuery(msgspec.Struct, frozen=True, kw_only=True):
+    """``first UNION ALL second ...``; ``rest`` pairs an operator with a query."""
+
+    first: "Relation"
+    rest: tuple[tuple[str, "Relation"], ...]
+
+
+type Relation = Scan | Numbers | Select | SetQuery
+
+TRUE = Number(text="true", type=BOOLEAN)
+FALSE = Number(text="false", type=BOOLEAN)
+
+
+def column_types(relation: Relation) -> tuple[tuple[str, Type], ...]:
+    """Names and types of what a relation yields, in order."""
+    if isinstance(relation, SetQuery):
+        return column_types(relation.first)
+    if isinstance(relation, Numbers):
+        return (("number", Type("Integer")),)
+    return tuple((name, expr.type) for name, expr in relation.columns)

@@ -1,0 +1,211 @@
+"""A plan as ClickHouse SQL and its parameters.
+
+Constants of the user are parameters (``{v0:String}``), names are quoted, everything else is
+written by hoglet. A scan without its tenancy predicate is refused: that would be a bug.
+
+Source: design/architecture.md section 4.
+"""
+
+import re
+from typing import Any
+
+from hoglet.hogql import plan
+from hoglet.hogql.schema.properties import quote_name
+from hoglet.kit.errors import Bug
+
+PROJECT_PARAMETER = "project_id"
+
+_PLAIN = re.compile(r"[a-z_][a-z0-9_]*\Z")
+_RESERVED = frozenset(
+    "all and any anti array as asc asof between by case cast cross cube date desc distinct else "
+    "end except exists explain extract false fill final first format from full global group "
+    "grouping having if ilike in index inner insert intersect interval into is join key last left like "
+    "limit not null nulls offset on or order over paste prewhere qualify right rollup sample "
+    "select semi set settings some table then ties timestamp to top totals true union using "
+    "values when where window with".split()
+)
+
+
+def name(text: str) -> str:
+    """A name for SQL: bare where that is safe, else in backquotes.
+
+    Example:
+        >>> name("$browser")
+        '`$browser`'
+    """
+    if _PLAIN.match(text) and text not in _RESERVED:
+        return text
+    return quote_name(text)
+
+
+class Printer:
+    """Prints one plan; ``params`` fills up on the way."""
+
+    def __init__(self) -> None:
+        self.params: dict[str, Any] = {}
+        self._bound: dict[tuple[str, str], str] = {}
+
+    # --- relations
+
+    def relation(self, node: plan.Relation) -> str:
+        """A query or a table of FROM, without parentheres around it."""
+        if isinstance(node, plan.Select):
+            return self._select(node)
+        if isinstance(node, plan.Scan):
+            return self._scan(node)
+        if isinstance(node, plan.SetQuery):
+            parts = [f"({self.relation(node.first)})"]
+            parts += [f"{operator} ({self.relation(query)})" for operator, query in node.rest]
+            return " ".join(parts)
+        args = ", ".join(self.expr(arg) for arg in node.args)
+        return f"SELECT number FROM numbers({args})"
+
+    def _scan(self, node: plan.Scan) -> str:
+        if node.project is None:
+            raise Bug(f"scan of {node.table} without its project")
+        columns = ", ".join(self._column(*column) for column in node.columns)
+        parts = [f"SELECT {columns or PROJECT_PARAMETER} FROM {name(node.table)}"]
+        parts += ["FINAL"] if node.final else []
+        parts.append(f"WHERE {PROJECT_PARAMETER} = {self.expr(node.project)}")
+        parts += [f"AND ({self.expr(node.where)})"] if node.where is not None else []
+        parts += [f"GROUP BY {self._list(node.group_by)}"] if node.group_by else []
+        return " ".join(parts)
+
+    def _column(self, label: str, expr: plan.Expr) -> str:
+        if isinstance(expr, plan.Name) and expr.source is None and expr.name == label:
+            return name(label)
+        return f"{self.expr(expr)} AS {name(label)}"
+
+    def _select(self, node: plan.Select) -> str:
+        columns = ", ".join(self._column(*column) for column in node.columns)
+        parts = [f"SELECT {'DISTINCT ' if node.distinct else ''}{columns}"]
+        parts += self._from(node)
+        for keyword, expr in (("WHERE", node.where),):
+            parts += [f"{keyword} {self.expr(expr)}"] if expr is not None else []
+        parts += self._group(node)
+        if node.having is not None:
+            parts.append(f"HAVING {self.expr(node.having)}")
+        if node.windows:
+            named = (f"{name(label)} AS ({self._window(item)})" for label, item in node.windows)
+            parts.append(f"WINDOW {', '.join(named)}")
+        if node.qualify is not None:
+            parts.append(f"QUALIFY {self.expr(node.qualify)}")
+        parts += self._tail(node)
+        return " ".join(parts)
+
+    def _from(self, node: plan.Select) -> list[str]:
+        parts: list[str] = []
+        for join in node.joins:
+            keyword = "FROM" if not join.kind else join.kind
+            parts.append(f"{keyword} ({self.relation(join.relation)}) AS {name(join.alias)}")
+            if join.using:
+                parts.append(f"USING ({', '.join(name(column) for column in join.using)})")
+            elif join.on is not None:
+                parts.append(f"ON {self.expr(join.on)}")
+        if node.array_join:
+            items = ", ".join(self._column(*item) for item in node.array_join)
+            parts.append(f"{node.array_join_kind} {items}")
+        return parts
+
+    def _group(self, node: plan.Select) -> list[str]:
+        if node.group_by_mode == "ALL":
+            return ["GROUP BY ALL"]
+        if not node.group_by:
+            return []
+        items = self._list(node.group_by)
+        return [f"GROUP BY {node.group_by_mode}({items})" if node.group_by_mode
+                else f"GROUP BY {items}"]
+
+    def _tail(self, node: plan.Select) -> list[str]:
+        parts: list[str] = []
+        if node.order_by:
+            parts.append(f"ORDER BY {', '.join(self._ordering(item) for item in node.order_by)}")
+        if node.limit_by:
+            count, offset, exprs = node.limit_by
+            skip = f" OFFSET {self.expr(offset)}" if offset is not None else ""
+            parts.append(f"LIMIT {self.expr(count)}{skip} BY {self._list(exprs)}")
+        if node.limit is not None:
+            parts.append(f"LIMIT {self.expr(node.limit)}")
+            parts += [f"OFFSET {self.expr(node.offset)}"] if node.offset is not None else []
+            parts += ["WITH TIES"] if node.with_ties else []
+        elif node.offset is not None:
+            parts.append(f"OFFSET {self.expr(node.offset)}")
+        return parts
+
+    def _ordering(self, item: plan.Ordering) -> str:
+        text = self.expr(item.expr) + (" DESC" if item.descending else "")
+        if item.fill is None:
+            return text
+        words = ("FROM", "TO", "STEP")
+        parts = [f" {word} {self.expr(expr)}" for word, expr in zip(words, item.fill, strict=True)
+                 if expr is not None]
+        return f"{text} WITH FILL{''.join(parts)}"
+
+    def _window(self, window: plan.Window) -> str:
+        parts: list[str] = []
+        if window.partition_by:
+            parts.append(f"PARTITION BY {self._list(window.partition_by)}")
+        if window.order_by:
+            parts.append(f"ORDER BY {', '.join(self._ordering(item) for item in window.order_by)}")
+        parts += [window.frame] if window.frame else []
+        return " ".join(parts)
+
+    # --- expressions
+
+    def _list(self, exprs: tuple[plan.Expr, ...]) -> str:
+        return ", ".join([self.expr(expr) for expr in exprs])
+
+    def expr(self, node: plan.Expr) -> str:
+        """One expression."""
+        return _PRINTERS[type(node)](self, node)
+
+    def _name(self, node: plan.Name) -> str:
+        if node.source is None:
+            return name(node.name)
+        return f"{name(node.source)}.{name(node.name)}"
+
+    def _number(self, node: plan.Number) -> str:
+        return node.text
+
+    def _value(self, node: plan.Value) -> str:
+        key = (node.bind, repr(node.value))
+        label = self._bound.get(key)
+        if label is None:
+            project = node.bind == "Project"
+            label = PROJECT_PARAMETER if project else f"v{len(self.params.keys() - {PROJECT_PARAMETER})}"
+            self._bound[key] = label
+            self.params[label] = node.value
+        bind = "Int64" if node.bind == "Project" else node.bind
+        return f"{{{label}:{bind}}}"
+
+    def _apply(self, node: plan.Apply) -> str:
+        params = f"({self._list(node.params)})" if node.params is not None else ""
+        distinct = "DISTINCT " if node.distinct else ""
+        return f"{node.function}{params}({distinct}{self._list(node.args)})"
+
+    def _trusted(self, node: plan.Trusted) -> str:
+        return "".join([part if isinstance(part, str) else self.expr(part) for part in node.parts])
+
+    def _lambda(self, node: plan.LambdaExpr) -> str:
+        names = ", ".join(name(item) for item in node.names)
+        return f"({names}) -> {self.expr(node.body)}"
+
+    def _over(self, node: plan.Over) -> str:
+        if node.window is not None:
+            return f"{self._apply(node.call)} OVER ({self._window(node.window)})"
+        return f"{self._apply(node.call)} OVER {name(node.name or '')}"
+
+    def _scalar(self, node: plan.ScalarQuery) -> str:
+        return f"({self.relation(node.query)})"
+
+
+_PRINTERS: dict[type, Any] = {
+    plan.Name: Printer._name,
+    plan.Number: Printer._number,
+    plan.Value: Printer._value,
+    plan.Apply: Printer._apply,
+    plan.Trusted: Printer._trusted,
+    plan.LambdaExpr: Printer._lambda,
+    plan.Over: Printer._over,
+    plan.ScalarQuery: Printer._scalar,
+}

@@ -1,0 +1,189 @@
+"""Function calls: found in the allow-list, counted, typed; window functions and FILTER."""
+
+from typing import TYPE_CHECKING, Any
+
+from hoglet.hogql.errors import ARITY, NOT_AGGREGATE, refused, unknown_function
+from hoglet.hogql.functions import Function, find_function, function_names
+from hoglet.hogql.functions.special import SPECIAL
+from hoglet.hogql.plan import Apply, Expr, Ordering, Over, ScalarQuery, Window
+from hoglet.hogql.resolve.compare import compare
+from hoglet.hogql.resolve.scope import Scope
+from hoglet.hogql.types import BOOLEAN
+from hoglet.syntax import tree
+
+if TYPE_CHECKING:
+    from hoglet.hogql.resolve.resolver import Resolver
+
+_COMPARISONS = {
+    "equals": "==", "notEquals": "!=", "less": "<", "greater": ">", "lessOrEquals": "<=",
+    "greaterOrEquals": ">=", "in": "in", "notIn": "not in", "like": "like", "ilike": "ilike",
+    "notLike": "not like", "notILike": "not ilike",
+}
+
+
+def resolve_call(resolver: "Resolver", node: tree.Call, scope: Scope) -> Expr:
+    """``name(params)(args)``."""
+    if node.name.lower() == "exists" and len(node.args) == 1:
+        return _exists(resolver, node, scope)
+    name = node.name if node.filter_expr is None else f"{node.name}If"
+    function = find_function(name)
+    if function is None:
+        raise unknown_function(name, node, function_names())
+    if function.window:
+        raise refused(f"{node.name} is a window function: add OVER (...)", node)
+    _refuse_extras(node, function)
+    args = _arguments(resolver, node, function, scope)
+    if function.name in _COMPARISONS and len(args) == 2:
+        operator = _COMPARISONS[function.name]
+        return compare(operator, args[0], args[1], resolver.context.timezone, node)
+    return build_call(resolver, node, function, args, scope)
+
+
+def build_call(
+    resolver: "Resolver", node: Any, function: Function, args: tuple[Expr, ...], scope: Scope
+) -> Expr:
+    """The plan of a call whose arguments are resolved."""
+    count = len(args)
+    if count < function.low or (function.high is not None and count > function.high):
+        raise refused(_arity_message(function, count), node, code=ARITY)
+    params = _parameters(resolver, node, function, scope)
+    type_ = function.type_of(tuple([arg.type for arg in args]))
+    special = SPECIAL.get(function.name)
+    if special is not None and not params:
+        return special(args, type_, resolver.context)
+    return Apply(
+        function=function.clickhouse,
+        args=args,
+        params=params,
+        distinct=bool(getattr(node, "distinct", False)),
+        aggregate=function.aggregate,
+        type=type_,
+    )
+
+
+def _arity_message(function: Function, count: int) -> str:
+    if function.high is None:
+        expected = f"at least {function.low}"
+    elif function.low == function.high:
+        expected = str(function.low)
+    else:
+        expected = f"{function.low} to {function.high}"
+    return f"Function '{function.name}' expects {expected} arguments, found {count}"
+
+
+def _arguments(
+    resolver: "Resolver", node: tree.Call, function: Function, scope: Scope
+) -> tuple[Expr, ...]:
+    args = node.args
+    if function.clickhouse.startswith("count") and args and _is_star(args[0]):
+        args = args[1:]
+    if node.filter_expr is not None:
+        args = (*args, node.filter_expr)
+    return resolver.expressions(args, scope)
+
+
+def _is_star(node: Any) -> bool:
+    return isinstance(node, tree.Field) and node.chain == ("*",)
+
+
+def _refuse_extras(node: tree.Call, function: Function) -> None:
+    if node.distinct and not function.aggregate:
+        raise refused(f"DISTINCT: '{node.name}' is not an aggregate", node, code=NOT_AGGREGATE)
+    if node.order_by or node.within_group:
+        raise refused(f"ORDER BY inside '{node.name}(...)' is not supported", node)
+
+
+def _parameters(
+    resolver: "Resolver", node: Any, function: Function, scope: Scope
+) -> tuple[Expr, ...] | None:
+    given = getattr(node, "params", None)
+    if given is None:
+        return None
+    if function.params is None:
+        raise refused(f"Function '{function.name}' takes no parameters", node, code=ARITY)
+    low, high = function.params
+    if len(given) < low or (high is not None and len(given) > high):
+        raise refused(f"Function '{function.name}': wrong number of parameters", node, code=ARITY)
+    return resolver.expressions(given, scope)
+
+
+def _exists(resolver: "Resolver", node: tree.Call, scope: Scope) -> Expr:
+    inner = resolver.expression(node.args[0], scope)
+    if not isinstance(inner, ScalarQuery):
+        raise refused("EXISTS needs a query", node)
+    return Apply(function="exists", args=(inner,), type=BOOLEAN)
+
+
+# --- windows
+
+_FRAME_ENDS = {
+    ("PRECEDING", None): "UNBOUNDED PRECEDING",
+    ("FOLLOWING", None): "UNBOUNDED FOLLOWING",
+    ("CURRENT ROW", None): "CURRENT ROW",
+}
+
+
+def resolve_window_function(resolver: "Resolver", node: tree.WindowFunction, scope: Scope) -> Expr:
+    """``name(args) OVER (...)``."""
+    function = find_function(node.name)
+    if function is None:
+        raise unknown_function(node.name, node, function_names())
+    if not (function.window or function.aggregate):
+        message = f"'{node.name}' is neither an aggregate nor a window function"
+        raise refused(message, node, code=NOT_AGGREGATE)
+    given = node.exprs or ()
+    if function.name == "count" and len(given) == 1 and _is_star(given[0]):
+        given = ()
+    args = resolver.expressions(given, scope)
+    params = resolver.expressions(node.args, scope) if node.args else None
+    type_ = function.type_of(tuple(arg.type for arg in args))
+    call = Apply(function=function.clickhouse, args=args, params=params, type=type_)
+    if node.over_identifier is not None:
+        if node.over_identifier not in scope.windows:
+            raise refused(f"Unknown window '{node.over_identifier}'", node)
+        return Over(call=call, name=node.over_identifier, type=type_)
+    window = resolve_window(resolver, node.over_expr or tree.WindowExpr(), scope)
+    return Over(call=call, window=window, type=type_)
+
+
+def resolve_window(resolver: "Resolver", node: tree.WindowExpr, scope: Scope) -> Window:
+    """The inside of OVER or of a named window."""
+    return Window(
+        partition_by=resolver.expressions(node.partition_by, scope),
+        order_by=resolve_ordering(resolver, node.order_by, scope),
+        frame=_frame(node),
+    )
+
+
+def resolve_ordering(resolver: "Resolver", items: Any, scope: Scope) -> tuple[Ordering, ...]:
+    """ORDER BY items."""
+    found: list[Ordering] = []
+    for item in items or ():
+        fill = None
+        if item.with_fill is not None:
+            ends = (item.with_fill.from_value, item.with_fill.to_value, item.with_fill.step_value)
+            from_, to, step = (resolver.expression(end, scope) if end else None for end in ends)
+            fill = (from_, to, step)
+        expr = resolver.expression(item.expr, scope)
+        found.append(Ordering(expr, item.order == "DESC", fill))
+    return tuple(found)
+
+
+def _frame(node: tree.WindowExpr) -> str:
+    if node.frame_method is None or node.frame_start is None:
+        return ""
+    method = "ROWS" if node.frame_method.upper() == "ROWS" else "RANGE"
+    start = _frame_end(node.frame_start)
+    if node.frame_end is None:
+        return f"{method} {start}"
+    return f"{method} BETWEEN {start} AND {_frame_end(node.frame_end)}"
+
+
+def _frame_end(node: tree.WindowFrameExpr) -> str:
+    text = _FRAME_ENDS.get((node.frame_type, node.frame_value))
+    if text is not None:
+        return text
+    if node.frame_type not in {"PRECEDING", "FOLLOWING"}:
+        raise refused(f"Unknown window frame {node.frame_type}", node)
+    return f"{int(node.frame_value or 0)} {node.frame_type}"
+

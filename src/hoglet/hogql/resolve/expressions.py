@@ -1,0 +1,271 @@
+"""Expressions other than comparisons and calls."""
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from hoglet.hogql import types
+from hoglet.hogql.errors import refused
+from hoglet.hogql.functions.registry import widest
+from hoglet.hogql.plan import Apply, Expr, LambdaExpr, Number, ScalarQuery, Trusted, Value
+from hoglet.hogql.plan import column_types
+from hoglet.hogql.resolve.scope import Scope
+from hoglet.hogql.types import BOOLEAN, FLOAT, INTEGER, NULL, STRING, Type
+from hoglet.syntax import tree
+
+if TYPE_CHECKING:
+    from hoglet.hogql.resolve.resolver import Resolver
+
+_INT64 = 2**63
+
+
+def constant(value: Any, node: Any = None) -> Expr:
+    """The plan of a Python value: text is bound, numbers and booleans are literals."""
+    if value is None:
+        return Number(text="NULL", type=NULL)
+    if isinstance(value, bool):
+        return Number(text="true" if value else "false", type=BOOLEAN)
+    if isinstance(value, int):
+        return _integer(value)
+    if isinstance(value, float):
+        text = repr(value) if math.isfinite(value) else f"CAST('{value}', 'Float64')"
+        return Number(text=text, type=FLOAT)
+    if isinstance(value, str):
+        return Value(value=value, bind="String", type=STRING)
+    raise refused(f"A constant of type {type(value).__name__} is not supported", node)
+
+
+def _integer(value: int) -> Expr:
+    if -_INT64 <= value < 2 * _INT64:
+        return Number(text=str(value), type=INTEGER)
+    return Number(text=repr(float(value)), type=FLOAT)
+
+
+def resolve_constant(_resolver: "Resolver", node: tree.Constant, _scope: Scope) -> Expr:
+    """A literal."""
+    if node.value_type == "number":
+        text = str(node.value).strip().lower()
+        try:
+            return constant(int(text) if text.lstrip("+-").isdigit() else float(text), node)
+        except ValueError:
+            raise refused(f"Not a number: {node.value}", node) from None
+    return constant(node.value, node)
+
+
+def resolve_field(resolver: "Resolver", node: tree.Field, scope: Scope) -> Expr:
+    """A column, an alias, a lambda argument or a CTE expression."""
+    chain = node.chain
+    if chain[-1] == "*":
+        raise refused("'*' is only allowed as a column of SELECT and in count(*)", node)
+    first = str(chain[0])
+    macro = scope.macro(first) if scope.lambda_argument(first) is None else None
+    if macro is not None and first not in scope.aliases:
+        return _expand_macro(resolver, macro, node, scope)
+    if len(chain) == 1 and not scope.aliases.get(first) and first.lower() in {"true", "false"}:
+        return constant(first.lower() == "true")
+    return scope.resolve(chain, node)
+
+
+def _expand_macro(resolver: "Resolver", macro: tree.CTE, node: tree.Field, scope: Scope) -> Expr:
+    if len(node.chain) > 1:
+        raise refused(f"'{macro.name}' is an expression and has no fields", node)
+    if macro.name in scope.open_macros:
+        raise refused(f"'{macro.name}' refers to itself", node)
+    scope.open_macros.add(macro.name)
+    resolved = resolver.expression(macro.expr, scope)
+    scope.open_macros.discard(macro.name)
+    return resolved
+
+
+def resolve_alias(resolver: "Resolver", node: tree.Alias, scope: Scope) -> Expr:
+    """``expr AS name`` inside an expression: the name becomes known, the expression stays."""
+    resolved = resolver.expression(node.expr, scope)
+    scope.macros.setdefault(
+        node.alias, tree.CTE(name=node.alias, expr=node.expr, cte_type="column")
+    )
+    return resolved
+
+
+def resolve_and(resolver: "Resolver", node: tree.And, scope: Scope) -> Expr:
+    """An AND chain."""
+    return _logical("and", resolver.expressions(node.exprs, scope))
+
+
+def resolve_or(resolver: "Resolver", node: tree.Or, scope: Scope) -> Expr:
+    """An OR chain."""
+    return _logical("or", resolver.expressions(node.exprs, scope))
+
+
+def _logical(function: str, args: tuple[Expr, ...]) -> Expr:
+    if len(args) == 1:
+        return args[0]
+    nullable = any(arg.type.nullable for arg in args)
+    return Apply(function=function, args=args, type=BOOLEAN.or_null(nullable))
+
+
+def resolve_not(resolver: "Resolver", node: tree.Not, scope: Scope) -> Expr:
+    """``NOT expr``."""
+    inner = resolver.expression(node.expr, scope)
+    return Apply(function="not", args=(inner,), type=BOOLEAN.or_null(inner.type.nullable))
+
+
+_ARITHMETIC = {"+": "plus", "-": "minus", "*": "multiply", "/": "divide", "%": "modulo"}
+
+
+def resolve_arithmetic(
+    resolver: "Resolver", node: tree.ArithmeticOperation, scope: Scope
+) -> Expr:
+    """``left op right``; ``0 - x`` made by the parser for ``-x`` becomes a negation."""
+    left = resolver.expression(node.left, scope)
+    right = resolver.expression(node.right, scope)
+    if node.op not in _ARITHMETIC:
+        raise refused(f"Operator {node.op} is not supported in queries", node)
+    if node.op == "-" and node.left.start is None and isinstance(left, Number):
+        return Apply(function="negate", args=(right,), type=right.type)
+    function = _ARITHMETIC[node.op]
+    return Apply(function=function, args=(left, right), type=_arithmetic_type(node.op, left, right))
+
+
+def _arithmetic_type(operator: str, left: Expr, right: Expr) -> Type:
+    nullable = left.type.nullable or right.type.nullable
+    names = {left.type.name, right.type.name}
+    if "DateTime" in names and "Interval" in names:
+        return types.DATETIME.or_null(nullable)
+    if "Date" in names and names & {"Interval", "Integer"}:
+        return (types.UNKNOWN if "Interval" in names else types.DATE).or_null(nullable)
+    if names <= types.TIMES:
+        return INTEGER.or_null(nullable)
+    if operator == "/":
+        return FLOAT.or_null(nullable)
+    return widest((left.type, right.type))
+
+
+def resolve_array(resolver: "Resolver", node: tree.Array, scope: Scope) -> Expr:
+    """``[a, b]``."""
+    items = resolver.expressions(node.exprs, scope)
+    item = widest(expr.type for expr in items)
+    return Apply(function="array", args=items, type=Type("Array", item=item))
+
+
+def resolve_tuple(resolver: "Resolver", node: tree.Tuple, scope: Scope) -> Expr:
+    """``(a, b)``."""
+    return Apply(function="tuple", args=resolver.expressions(node.exprs, scope), type=types.TUPLE)
+
+
+def resolve_dict(resolver: "Resolver", node: tree.Dict, scope: Scope) -> Expr:
+    """``{'k': v}`` as a map."""
+    flat = [part for item in node.items for part in item]
+    return Apply(function="map", args=resolver.expressions(flat, scope), type=types.MAP)
+
+
+def resolve_array_access(resolver: "Resolver", node: tree.ArrayAccess, scope: Scope) -> Expr:
+    """``array[index]``, ``map['key']`` and ``properties['any key']``."""
+    chain = _access_chain(node)
+    if chain is not None and _is_path(chain, scope):
+        return scope.resolve(chain, node)
+    base = resolver.expression(node.array, scope)
+    index = resolver.expression(node.property, scope)
+    if base.type.name in {"JSON", "String"}:
+        return _json_access(base, index)
+    item = base.type.item or types.UNKNOWN
+    return Apply(function="arrayElement", args=(base, index), type=item)
+
+
+def _access_chain(node: Any) -> tuple[str | int, ...] | None:
+    if isinstance(node, tree.Field):
+        return node.chain
+    if not isinstance(node, tree.ArrayAccess) or not isinstance(node.property, tree.Constant):
+        return None
+    key = node.property.value
+    base = _access_chain(node.array)
+    if base is None or isinstance(key, bool) or not isinstance(key, str | int):
+        return None
+    return (*base, key)
+
+
+def _is_path(chain: tuple[str | int, ...], scope: Scope) -> bool:
+    """Whether the chain goes into a property bag rather than into an array or a map."""
+    first = str(chain[0])
+    if first in scope.aliases or scope.lambda_argument(first) is not None:
+        return False
+    return "properties" in chain[:-1]
+
+
+def _json_access(base: Expr, index: Expr) -> Expr:
+    parts = (
+        *("if(JSONType(", base, ", ", index, ") = 'String', JSONExtractString(", base, ", ", index),
+        *("), nullIf(nullIf(JSONExtractRaw(", base, ", ", index, "), ''), 'null'))"),
+    )
+    return Trusted(parts=parts, type=types.NULLABLE_STRING)
+
+
+def resolve_array_slice(resolver: "Resolver", node: tree.ArraySlice, scope: Scope) -> Expr:
+    """``array[from:to]``, both inclusive and counted from 1."""
+    base = resolver.expression(node.array, scope)
+    start = resolver.expression(node.start_expr, scope) if node.start_expr else constant(1)
+    if node.end_expr is None:
+        return Apply(function="arraySlice", args=(base, start), type=base.type)
+    end = resolver.expression(node.end_expr, scope)
+    parts = ("arraySlice(", base, ", ", start, ", greatest(0, ", end, " - ", start, " + 1))")
+    return Trusted(parts=parts, type=base.type)
+
+
+def resolve_tuple_access(resolver: "Resolver", node: tree.TupleAccess, scope: Scope) -> Expr:
+    """``tuple.1``; on a property bag it indexes an array."""
+    chain = _access_chain(node.tuple)
+    if chain is not None and _is_path((*chain, node.index), scope):
+        return scope.resolve((*chain, node.index), node)
+    base = resolver.expression(node.tuple, scope)
+    if node.index < 1:
+        raise refused("Tuple indexes start at 1", node)
+    return Apply(function="tupleElement", args=(base, constant(node.index)), type=types.UNKNOWN)
+
+
+def resolve_lambda(resolver: "Resolver", node: tree.Lambda, scope: Scope) -> Expr:
+    """``(a, b) -> expr``, as an argument of a function that takes one."""
+    if isinstance(node.expr, tree.Block):
+        raise refused("A lambda of a query holds one expression", node)
+    scope.lambdas.append(dict.fromkeys(node.args, types.UNKNOWN))
+    body = resolver.expression(node.expr, scope)
+    scope.lambdas.pop()
+    return LambdaExpr(names=node.args, body=body, type=body.type)
+
+
+def resolve_placeholder(resolver: "Resolver", node: tree.Placeholder, scope: Scope) -> Expr:
+    """``{variables.x}``, ``{filters}``, ``{name}``: what it stands for, resolved."""
+    bound = resolver.binder.expand(node, tuple(scope.table_aliases))
+    if isinstance(bound, tree.Placeholder):
+        raise refused("A placeholder stands for a placeholder", node)
+    return resolver.expression(bound, scope)
+
+
+_CASTS: dict[str, str] = {
+    **dict.fromkeys(("int", "integer", "bigint", "int64", "smallint", "int8", "int4"), "toInt"),
+    **dict.fromkeys(("uint64", "uint32", "int32", "int16"), "toInt"),
+    **dict.fromkeys(("float", "double", "real", "float64", "float32", "float8"), "toFloat"),
+    **dict.fromkeys(("numeric", "decimal"), "toDecimal"),
+    **dict.fromkeys(("string", "text", "varchar", "char"), "toString"),
+    **dict.fromkeys(("bool", "boolean"), "toBool"),
+    **dict.fromkeys(("datetime", "timestamp", "datetime64", "timestamptz"), "toDateTime"),
+    "date": "toDate",
+    "uuid": "toUUID",
+    "json": "toString",
+    "jsonb": "toString",
+}
+
+
+def resolve_cast(resolver: "Resolver", node: Any, scope: Scope) -> Expr:
+    """``CAST(x AS type)``, ``x::type``, ``TRY_CAST``: the null-safe conversion of that type."""
+    name = node.type_name.strip().lower()
+    function = _CASTS.get(name.split("(")[0].strip())
+    if function is None:
+        raise refused(f"Unsupported type in cast: {node.type_name}", node)
+    call = tree.Call(name=function, args=(node.expr,), start=node.start, end=node.end)
+    return resolver.expression(call, scope)
+
+
+def resolve_subquery(resolver: "Resolver", node: Any, scope: Scope) -> Expr:
+    """``(SELECT ...)`` as a value."""
+    relation = resolver.query(node, scope)
+    columns = column_types(relation)
+    type_ = columns[0][1].or_null() if len(columns) == 1 else types.TUPLE
+    return ScalarQuery(query=relation, type=type_)

@@ -1,0 +1,101 @@
+"""One compilation: the context, what was seen on the way, and the two entry points.
+
+The work is done by functions of the neighbouring modules, one family of nodes each; they take the
+resolver first, so that they can call ``expression`` and ``query`` for what is inside.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from hoglet.hogql.bind import Binder
+from hoglet.hogql.context import QueryContext
+from hoglet.hogql.errors import refused
+from hoglet.hogql.plan import Expr, Relation, Select
+from hoglet.hogql.resolve import calls, compare, expressions, selects
+from hoglet.hogql.resolve.scope import Scope
+from hoglet.syntax import tree
+
+
+class Resolver:
+    """Resolves one query; not reusable.
+
+    Args:
+        context: the project.
+        binder: what placeholders stand for.
+    """
+
+    def __init__(self, context: QueryContext, binder: Binder) -> None:
+        self.context = context
+        self.binder = binder
+        self.tables: list[str] = []
+        self.relations = 0
+        self.root: Relation = Select(columns=())
+        self.shown: dict[int, tuple[Relation, tuple[str, ...]]] = {}
+        self._depth = 0
+
+    def expression(self, node: Any, scope: Scope) -> Expr:
+        """Resolve one expression."""
+        handler = _HANDLERS.get(type(node))
+        if handler is None:
+            raise refused(f"{type(node).__name__} is not supported in queries", node)
+        self._enter(node)
+        resolved = handler(self, node, scope)
+        self._depth -= 1
+        return resolved
+
+    def expressions(self, nodes: Any, scope: Scope) -> tuple[Expr, ...]:
+        """Resolve several expressions."""
+        return tuple([self.expression(node, scope) for node in nodes or ()])
+
+    def query(self, node: tree.Query, parent: Scope | None = None) -> Relation:
+        """Resolve a SELECT or a set of them, as a subquery."""
+        self._enter(node)
+        resolved = selects.resolve_query(self, node, parent)
+        self._depth -= 1
+        return resolved
+
+    def count_relation(self, node: Any) -> None:
+        """Note one more relation read.
+
+        Raises:
+            SourceError: there are too many, e.g. CTEs that double each other.
+        """
+        self.relations += 1
+        if self.relations > self.context.limits.max_tables:
+            most = self.context.limits.max_tables
+            raise refused(f"The query reads too many tables (at most {most})", node)
+
+    def _enter(self, node: Any) -> None:
+        self._depth += 1
+        if self._depth > self.context.limits.max_depth:
+            raise refused("The query is nested too deeply", node)
+
+
+type _Handler = Callable[[Resolver, Any, Scope], Expr]
+
+_HANDLERS: dict[type, _Handler] = {
+    tree.Constant: expressions.resolve_constant,
+    tree.Field: expressions.resolve_field,
+    tree.Alias: expressions.resolve_alias,
+    tree.And: expressions.resolve_and,
+    tree.Or: expressions.resolve_or,
+    tree.Not: expressions.resolve_not,
+    tree.ArithmeticOperation: expressions.resolve_arithmetic,
+    tree.Array: expressions.resolve_array,
+    tree.Tuple: expressions.resolve_tuple,
+    tree.ArrayAccess: expressions.resolve_array_access,
+    tree.ArraySlice: expressions.resolve_array_slice,
+    tree.TupleAccess: expressions.resolve_tuple_access,
+    tree.Dict: expressions.resolve_dict,
+    tree.Lambda: expressions.resolve_lambda,
+    tree.Placeholder: expressions.resolve_placeholder,
+    tree.TypeCast: expressions.resolve_cast,
+    tree.TryCast: expressions.resolve_cast,
+    tree.SelectQuery: expressions.resolve_subquery,
+    tree.SelectSetQuery: expressions.resolve_subquery,
+    tree.CompareOperation: compare.resolve_compare,
+    tree.BetweenExpr: compare.resolve_between,
+    tree.IsDistinctFrom: compare.resolve_distinct_from,
+    tree.Call: calls.resolve_call,
+    tree.WindowFunction: calls.resolve_window_function,
+}

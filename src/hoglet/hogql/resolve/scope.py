@@ -1,0 +1,89 @@
+"""The names that are visible while one select is resolved."""
+
+from typing import Any
+
+from hoglet.hogql.errors import refused, unknown_field
+from hoglet.hogql.plan import Expr, Name, Relation
+from hoglet.hogql.resolve.sources import Chain, Source, read_deeper
+from hoglet.hogql.types import Type
+from hoglet.syntax import tree
+
+
+class CteQuery:
+    """``name AS (SELECT ...)``: resolved once, on first use, in the scope that declares it."""
+
+    def __init__(self, cte: tree.CTE, scope: "Scope") -> None:
+        self.cte = cte
+        self.scope = scope
+        self.relation: Relation | None = None
+        self.resolving = False
+        self.cost = 0
+
+
+class Scope:
+    """Sources, aliases and CTEs of one select; ``parent`` gives CTEs only."""
+
+    def __init__(self, parent: "Scope | None" = None) -> None:
+        self.parent = parent
+        self.sources: dict[str, Source] = {}
+        self.aliases: dict[str, Expr] = {}
+        self.lambdas: list[dict[str, Type]] = []
+        self.queries: dict[str, CteQuery] = {}
+        self.macros: dict[str, tree.CTE] = {}
+        self.open_macros: set[str] = set()
+        self.windows: set[str] = set()
+        self.table_aliases: list[tuple[str, str]] = []
+        self.merged: set[str] = set()
+
+    def cte(self, name: str) -> CteQuery | None:
+        """The CTE query of that name, from here outwards."""
+        scope: Scope | None = self
+        while scope is not None:
+            if name in scope.queries:
+                return scope.queries[name]
+            scope = scope.parent
+        return None
+
+    def macro(self, name: str) -> tree.CTE | None:
+        """The CTE expression (``WITH 1 AS x``) of that name, from here outwards."""
+        scope: Scope | None = self
+        while scope is not None:
+            if name in scope.macros:
+                return scope.macros[name]
+            scope = scope.parent
+        return None
+
+    def lambda_argument(self, name: str) -> Name | None:
+        """The argument of an open lambda."""
+        for names in reversed(self.lambdas):
+            if name in names:
+                return Name(name=name, type=names[name])
+        return None
+
+    def resolve(self, chain: Chain, node: Any) -> Expr:
+        """Look a chain up: lambda argument, alias, table alias, then column of one table."""
+        first = str(chain[0])
+        argument = self.lambda_argument(first)
+        if argument is not None:
+            return read_deeper(argument, chain[1:], node)
+        if len(chain) > 1 and first in self.sources:
+            return self.sources[first].resolve(chain[1:], node)
+        alias = self.aliases.get(first)
+        if alias is not None:
+            return read_deeper(Name(name=first, type=alias.type), chain[1:], node)
+        return self._column(chain, first, node)
+
+    def _column(self, chain: Chain, first: str, node: Any) -> Expr:
+        owners = [source for source in self.sources.values() if source.knows(first)]
+        if len(owners) == 1 or (owners and first in self.merged):
+            return owners[0].resolve(chain, node)
+        if len(owners) > 1:
+            tables = ", ".join(source.alias for source in owners)
+            raise refused(f"Ambiguous query. Found multiple sources for field: {first} ({tables})",
+                          node)
+        known = [name for source in self.sources.values() for name in source.names()]
+        where = f"tables: {', '.join(self.sources)}" if self.sources else "no table in FROM"
+        path = ".".join(map(str, chain))
+        raise unknown_field(path, node, [*known, *self.aliases], where)
+
+

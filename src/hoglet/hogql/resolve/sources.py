@@ -1,0 +1,294 @@
+"""What FROM may hold: tables, subqueries and ``numbers``, each yielding columns on demand.
+
+A table source collects only the columns that the query uses. Lazily joined tables (``person``,
+``group_0``, ``session``) are joined inside the table's own subselect, so that the select around it
+sees one relation with plain columns, and ON of a later join can name them.
+
+Source: spec/query-endpoints.md sections 10.1 and 10.2.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Protocol
+
+from hoglet.hogql.context import QueryContext
+from hoglet.hogql.errors import refused, unknown_field
+from hoglet.hogql.plan import (
+    FALSE,
+    Apply,
+    Expr,
+    Join,
+    Name,
+    Relation,
+    Scan,
+    Select,
+    Trusted,
+    column_types,
+)
+from hoglet.hogql.schema.catalog import LAZY_TABLES
+from hoglet.hogql.schema.fields import (
+    Column,
+    Computed,
+    Derived,
+    Field,
+    LazyTable,
+    Nested,
+    Properties,
+    Redirect,
+    Table,
+)
+from hoglet.hogql.schema.properties import read_property, read_text
+from hoglet.hogql.types import BOOLEAN, JSON, Type
+
+type Chain = tuple[str | int, ...]
+
+
+class Source(Protocol):
+    """One relation of FROM."""
+
+    alias: str
+
+    def knows(self, name: str) -> bool:
+        """Whether the first part of a chain names a field of this relation."""
+        ...
+
+    def resolve(self, chain: Chain, node: Any) -> Expr:
+        """The column of that chain, as the select around sees it."""
+        ...
+
+    def star(self) -> list[str]:
+        """Fields that ``*`` brings, in order."""
+        ...
+
+    def names(self) -> list[str]:
+        """Every field, for suggestions."""
+        ...
+
+    def relation(self) -> Relation:
+        """The plan of this relation; called once, after everything is resolved."""
+        ...
+
+
+class QuerySource:
+    """A subquery, a CTE or ``numbers``: fixed columns."""
+
+    def __init__(self, alias: str, relation: Relation, renamed: tuple[str, ...] = ()) -> None:
+        self.alias = alias
+        self._relation = relation
+        columns = column_types(relation)
+        self._types: dict[str, Type] = dict(columns)
+        self._inner = {name: name for name in self._types}
+        if renamed:
+            pairs = zip(renamed, columns, strict=False)
+            self._inner = {new: name for new, (name, _) in pairs}
+
+    def knows(self, name: str) -> bool:
+        """Whether the query yields that column."""
+        return name in self._inner
+
+    def resolve(self, chain: Chain, node: Any) -> Expr:
+        """A column of the query; further parts of the chain read JSON text or a tuple."""
+        name = self._inner.get(str(chain[0]))
+        if name is None:
+            raise unknown_field(str(chain[0]), node, self._inner, f"not in {self.alias}")
+        column = Name(source=self.alias, name=name, type=self._types[name])
+        return read_deeper(column, chain[1:], node)
+
+    def star(self) -> list[str]:
+        """Every column."""
+        return list(self._inner)
+
+    def names(self) -> list[str]:
+        """Every column."""
+        return list(self._inner)
+
+    def relation(self) -> Relation:
+        """The query itself."""
+        return self._relation
+
+
+def read_deeper(column: Expr, rest: Chain, node: Any) -> Expr:
+    """``column.a.b`` where the column is no table's property bag: JSON text, else an error."""
+    if not rest:
+        return column
+    if column.type.name not in {"JSON", "String", "Unknown"}:
+        path = ".".join(str(part) for part in rest)
+        raise refused(f"Cannot read '{path}' of a value of type {column.type.name}", node)
+    return read_text(column, rest)
+
+
+class EmptySource(QuerySource):
+    """A table of the original that has no rows here: ``SELECT ... WHERE false``."""
+
+    def __init__(self, alias: str, fields: Mapping[str, Field]) -> None:
+        columns = tuple(
+            (name, Trusted(parts=(f"CAST(NULL, 'Nullable({_EMPTY.get(kind, kind)})')",), type=type_))
+            for name, type_, kind in _column_kinds(fields)
+        )
+        super().__init__(alias, Select(columns=columns, where=FALSE))
+
+
+_EMPTY = {"Integer": "Int64", "Float": "Float64", "DateTime": "DateTime64(6)", "Boolean": "Bool"}
+
+
+def _column_kinds(fields: Mapping[str, Field]) -> Iterator[tuple[str, Type, str]]:
+    for name, field in fields.items():
+        if isinstance(field, Column):
+            yield name, field.type.or_null(), field.type.name
+
+
+class TableSource:
+    """A logical table. Columns are added while the query is resolved."""
+
+    def __init__(self, table: Table, alias: str, context: QueryContext, sample: float | None = None) -> None:
+        self.alias = alias
+        self.table = table
+        self._context = context
+        self._sample = sample
+        self._base: dict[str, Expr] = {}
+        self._outputs: dict[Chain, tuple[str, Expr]] = {}
+        self._taken: set[str] = set()
+        self._joins: dict[str, tuple[TableSource, Expr]] = {}
+
+    def knows(self, name: str) -> bool:
+        """Whether the table has that field, or the project a group type of that name."""
+        if name in self.table.fields:
+            return True
+        return name in self._context.group_types and "group_0" in self.table.fields
+
+    def star(self) -> list[str]:
+        """Stored fields and those marked for it; lazily joined tables are left out."""
+        return [name for name, field in self.table.fields.items() if field.star]
+
+    def names(self) -> list[str]:
+        """Every field."""
+        return list(self.table.fields)
+
+    def resolve(self, chain: Chain, node: Any) -> Expr:
+        """The output column of a chain, e.g. ``("person", "properties", "email")``."""
+        known = self._outputs.get(chain)
+        if known is None:
+            inner = self._build(self.table.fields, chain, chain, node)
+            own = isinstance(inner, Name) and inner.source == self.alias
+            name = inner.name if own and isinstance(inner, Name) else self._unique(chain)
+            known = self._outputs[chain] = (name, inner)
+        return Name(source=self.alias, name=known[0], type=known[1].type)
+
+    def _build(self, fields: Any, chain: Chain, full: Chain, node: Any) -> Expr:
+        field: Field | None = fields.get(chain[0])
+        if field is None and chain[0] in self._context.group_types:
+            field = fields.get(f"group_{self._context.group_types[str(chain[0])]}")
+        if field is None:
+            where = f"table {self.table.name}"
+            raise unknown_field(".".join(map(str, full)), node, fields, where)
+        return self._build_field(field, chain, full, node)
+
+    def _build_field(self, field: Field, chain: Chain, full: Chain, node: Any) -> Expr:
+        rest = chain[1:]
+        if isinstance(field, Nested | LazyTable) and not rest:
+            path = ".".join(map(str, full))
+            raise refused(f"'{path}' is a table: name one of its fields, e.g. {path}.id", node)
+        if isinstance(field, Redirect):
+            return self._build(self.table.fields, (*field.chain, *rest), full, node)
+        if isinstance(field, Nested):
+            return self._build(field.fields, rest, full, node)
+        if isinstance(field, LazyTable):
+            return self._lazy(str(chain[0]), field, node).resolve(rest, node)
+        if isinstance(field, Properties) and rest:
+            return self._property(field, rest, full)
+        if rest:
+            path = ".".join(map(str, full))
+            raise refused(f"Unable to resolve field: {path} ({chain[0]} has no fields)", node)
+        if isinstance(field, Derived):
+            return self._derived(field, node)
+        return self._add(full, self._stored(field))
+
+    def _stored(self, field: Column | Properties | Computed) -> Expr:
+        if isinstance(field, Properties):
+            return Name(name=field.text, type=JSON)
+        if isinstance(field, Computed):
+            raw: Expr = Trusted(parts=(field.sql,), type=field.type)
+        else:
+            raw = Name(name=field.physical, type=field.type)
+        if field.type.name == "DateTime" and self._context.timezone != "UTC":
+            parts = ("toTimeZone(", raw, f", '{self._context.timezone}')")
+            return Trusted(parts=parts, type=field.type)
+        if field.type == BOOLEAN and isinstance(field, Column):
+            return Trusted(parts=("CAST(", raw, ", 'Bool')"), type=field.type)
+        return raw
+
+    def _property(self, field: Properties, keys: Chain, full: Chain) -> Expr:
+        declared = None
+        if len(keys) == 1:
+            declared = self._context.property_types.get((field.kind, str(keys[0])))
+        return self._add(full, read_property(field, keys, declared, self._context.timezone))
+
+    def _derived(self, field: Derived, node: Any) -> Expr:
+        inner = [self._build(self.table.fields, chain, chain, node) for chain in field.chains]
+        parts: list[str | Expr] = []
+        for index, piece in enumerate(field.sql.split("{")):
+            if index:
+                number, text = piece.split("}", 1)
+                parts += [inner[int(number)], text]
+            else:
+                parts.append(piece)
+        return Trusted(parts=tuple(parts), type=field.type)
+
+    def _lazy(self, name: str, field: LazyTable, node: Any) -> "TableSource":
+        known = self._joins.get(name)
+        if known is None:
+            table = LAZY_TABLES[field.table]
+            joined = TableSource(table, f"{self.alias}__{name}", self._context)
+            left = self._build(self.table.fields, field.left, field.left, node)
+            on = Apply(function="equals", args=(left, joined.resolve(field.right, node)))
+            known = self._joins[name] = (joined, on)
+        return known[0]
+
+    def _add(self, full: Chain, raw: Expr) -> Expr:
+        for name, expr in self._base.items():
+            if expr == raw:
+                return Name(source=self.alias, name=name, type=raw.type)
+        name = self._unique(full)
+        self._base[name] = raw
+        return Name(source=self.alias, name=name, type=raw.type)
+
+    def _unique(self, chain: Chain) -> str:
+        name = stem = "__".join(map(str, chain))[:120]
+        count = 1
+        while name in self._taken:
+            count += 1
+            name = f"{stem}_{count}"
+        self._taken.add(name)
+        return name
+
+    def relation(self) -> Relation:
+        """A scan of the used columns; around it a select with the lazy joins, where there are."""
+        scan = self._scan()
+        plain = all(isinstance(expr, Name) for _, expr in self._outputs.values())
+        if not self._joins and plain:
+            return scan
+        joins = [Join(relation=scan, alias=self.alias)]
+        for joined, on in self._joins.values():
+            joins.append(
+                Join(relation=joined.relation(), alias=joined.alias, kind="LEFT JOIN", on=on)
+            )
+        columns = {name: expr for name, expr in self._outputs.values()}
+        return Select(columns=tuple(columns.items()), joins=tuple(joins))
+
+    def _scan(self) -> Scan:
+        table = self.table
+        group_by = (Trusted(parts=(table.group_by,)),) if table.group_by else ()
+        return Scan(
+            table=table.physical,
+            columns=tuple(self._base.items()),
+            final=table.final,
+            where=self._where(),
+            group_by=group_by,
+        )
+
+    def _where(self) -> Expr | None:
+        parts = [self.table.where] if self.table.where else []
+        if self._sample is not None:
+            # By person rather than by row, so that funnels of a sample stay whole.
+            share = round(self._sample * 1_000_000)
+            parts.append(f"sipHash64(distinct_id) % 1000000 < {share}")
+        return Trusted(parts=(" AND ".join(parts),)) if parts else None

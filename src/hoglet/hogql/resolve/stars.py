@@ -1,0 +1,68 @@
+"""``*``, ``alias.*`` and ``columns(...)`` as single columns."""
+
+import re2
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from hoglet.hogql.errors import refused, unknown_field
+from hoglet.hogql.resolve.scope import Scope
+from hoglet.syntax import tree
+
+
+def expand_columns(items: Sequence[Any], scope: Scope) -> Iterator[Any]:
+    """The items of SELECT with every star replaced by fields of its tables."""
+    for item in items:
+        if isinstance(item, tree.Field) and item.chain[-1] == "*":
+            yield from _star(item, scope)
+        elif isinstance(item, tree.ColumnsExpr):
+            yield from _columns(item, scope)
+        else:
+            yield item
+
+
+def _star(item: tree.Field, scope: Scope) -> list[Any]:
+    if len(item.chain) > 2:
+        raise refused("'*' can follow one table name only", item)
+    wanted = str(item.chain[0]) if len(item.chain) == 2 else None
+    if wanted is not None and wanted not in scope.sources:
+        raise unknown_field(f"{wanted}.*", item, scope.sources, "no such table in FROM")
+    found = _fields(item, scope, wanted)
+    if not found:
+        raise refused("'*' needs a table in FROM", item)
+    return found
+
+
+def _fields(item: Any, scope: Scope, wanted: str | None = None) -> list[Any]:
+    several = len(scope.sources) > 1
+    found: list[Any] = []
+    for alias, source in scope.sources.items():
+        if wanted in {None, alias}:
+            for name in source.star():
+                field = tree.Field(
+                    chain=(alias, name) if several else (name,), start=item.start, end=item.end
+                )
+                found.append(tree.Alias(expr=field, alias=name) if several else field)
+    return found
+
+
+def _columns(item: tree.ColumnsExpr, scope: Scope) -> list[Any]:
+    if item.replace:
+        raise refused("REPLACE is not supported", item)
+    if item.columns:
+        return list(item.columns)
+    found = _fields(item, scope)
+    if item.regex is not None:
+        try:
+            pattern = re2.compile(item.regex)
+        except re2.error:
+            raise refused("columns(...) needs a valid regular expression", item) from None
+        found = [each for each in found if pattern.search(_name(each))]
+    excluded = set(item.exclude or ())
+    unknown = excluded - {_name(each) for each in found}
+    if unknown:
+        raise refused(f"EXCLUDE names no column: {', '.join(sorted(unknown))}", item)
+    return [each for each in found if _name(each) not in excluded]
+
+
+def _name(item: Any) -> str:
+    return item.alias if isinstance(item, tree.Alias) else str(item.chain[-1])

@@ -1,0 +1,59 @@
+"""Every logical table by name, and how a name in FROM is looked up."""
+
+from hoglet.hogql.context import QueryContext
+from hoglet.hogql.schema.events import EVENTS
+from hoglet.hogql.schema.fields import Column, Table
+from hoglet.hogql.schema.persons import (
+    COHORT_PEOPLE,
+    GROUPS,
+    GROUPS_BY_INDEX,
+    PERSON_DISTINCT_ID_OVERRIDES,
+    PERSON_DISTINCT_IDS,
+    PERSONS,
+    STATIC_COHORT_PEOPLE,
+)
+from hoglet.hogql.schema.sessions import SESSIONS
+from hoglet.hogql.schema.telemetry import APP_METRICS, EMPTY, LOG_ENTRIES, QUERY_LOG
+
+TABLES: dict[str, Table] = {
+    table.name: table
+    for table in (
+        EVENTS,
+        PERSONS,
+        PERSON_DISTINCT_IDS,
+        PERSON_DISTINCT_ID_OVERRIDES,
+        COHORT_PEOPLE,
+        STATIC_COHORT_PEOPLE,
+        GROUPS,
+        SESSIONS,
+        LOG_ENTRIES,
+        APP_METRICS,
+        QUERY_LOG,
+    )
+}
+"""What FROM may name, besides ``numbers(n)``, the empty tables and materialised tables."""
+
+LAZY_TABLES: dict[str, Table] = {**TABLES, **{table.name: table for table in GROUPS_BY_INDEX}}
+
+EMPTY_TABLES = EMPTY
+"""Tables that exist without rows: ``{name: {field: Column}}``."""
+
+PHYSICAL_TABLES = frozenset(table.physical for table in LAZY_TABLES.values())
+"""Everything a scan may read, besides the context's materialised tables."""
+
+
+def table_names(context: QueryContext) -> tuple[str, ...]:
+    """Every name that FROM accepts in this project."""
+    return (*TABLES, *EMPTY_TABLES, *context.saved_tables, "numbers")
+
+
+def find_table(name: str, context: QueryContext) -> Table | None:
+    """The logical table of that name, or None."""
+    table = TABLES.get(name)
+    if table is not None:
+        return table
+    saved = context.saved_tables.get(name)
+    if saved is None:
+        return None
+    fields = {column.name: Column(column.name, column.type) for column in saved.columns}
+    return Table(name, saved.physical, fields)

@@ -1,0 +1,68 @@
+"""The events table and the views of its row: ``poe``, ``goe_n``, elements."""
+
+from hoglet.hogql.schema.fields import (
+    Column,
+    Computed,
+    Derived,
+    Field,
+    LazyTable,
+    Nested,
+    Properties,
+    Redirect,
+    Table,
+)
+from hoglet.hogql.types import DATETIME, STRING, STRING_ARRAY, UUID
+
+_HREF = r"extract(elements_chain, '(?::|\")href=\"(.*?)\"')"
+_TEXTS = (
+    r"arrayDistinct(extractAll(elements_chain, '(?::|\")text=\"(.*?)\"'))"
+)
+_IDS = r"arrayDistinct(extractAll(elements_chain, '(?::|\")attr_id=\"(.*?)\"'))"
+_ELEMENTS = (
+    "arrayDistinct(extractAll(elements_chain, "
+    "'(?:^|;)(a|button|form|input|select|textarea|label)(?:\\\\.|$|:)'))"
+)
+
+PERSON_ON_EVENT = Nested(
+    {
+        "id": Column("person_id", UUID),
+        "properties": Properties("person_properties", "person_properties_json", "person"),
+    }
+)
+
+FIELDS: dict[str, Field] = {
+    "uuid": Column("uuid", UUID),
+    "event": Column("event", STRING),
+    "properties": Properties("properties", "properties_json", "event"),
+    "timestamp": Column("timestamp", DATETIME),
+    "distinct_id": Column("distinct_id", STRING),
+    "elements_chain": Column("elements_chain", STRING),
+    "created_at": Column("created_at", DATETIME),
+    "$session_id": Column("$session_id", STRING),
+    "$window_id": Column("$window_id", STRING),
+    "person_mode": Column("person_mode", STRING),
+    **{f"$group_{index}": Column(f"$group_{index}", STRING) for index in range(5)},
+    "person_id": Derived(
+        "if(notEmpty({0}), {1}, {2})",
+        (("override", "distinct_id"), ("override", "person_id"), ("event_person_id",)),
+        UUID,
+        star=True,
+    ),
+    "event_person_id": Column("person_id", UUID, star=False),
+    "override": LazyTable("person_distinct_id_overrides", ("distinct_id",), ("distinct_id",)),
+    "person": LazyTable("persons", ("person_id",), ("id",)),
+    "pdi": LazyTable("person_distinct_ids", ("distinct_id",), ("distinct_id",)),
+    "poe": PERSON_ON_EVENT,
+    "session": LazyTable("sessions", ("$session_id",), ("session_id",)),
+    **{
+        f"group_{index}": LazyTable(f"group_{index}", (f"$group_{index}",), ("key",))
+        for index in range(5)
+    },
+    **{f"goe_{index}": Redirect((f"group_{index}",)) for index in range(5)},
+    "elements_chain_href": Computed(_HREF, STRING),
+    "elements_chain_texts": Computed(_TEXTS, STRING_ARRAY),
+    "elements_chain_ids": Computed(_IDS, STRING_ARRAY),
+    "elements_chain_elements": Computed(_ELEMENTS, STRING_ARRAY),
+}
+
+EVENTS = Table("events", "events", FIELDS, time="timestamp")

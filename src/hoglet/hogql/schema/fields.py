@@ -1,0 +1,92 @@
+"""The kinds of field a logical table may have.
+
+A table is data: ``Table("events", physical="events", fields={"event": Column("event", STRING)})``.
+SQL in these rows is hoglet's own and never holds user text.
+
+Source: spec/query-endpoints.md sections 10.1 and 10.2.
+"""
+
+from collections.abc import Mapping
+
+import msgspec
+
+from hoglet.hogql.types import Type
+
+
+class Column(msgspec.Struct, frozen=True):
+    """A stored column. ``star`` says whether ``SELECT *`` brings it."""
+
+    physical: str
+    type: Type
+    star: bool = True
+
+
+class Properties(msgspec.Struct, frozen=True):
+    """A bag of properties: JSON text for the whole, a typed JSON column for single keys.
+
+    ``kind`` is the first half of ``QueryContext.property_types`` keys, e.g. ``event``.
+    """
+
+    text: str
+    json: str
+    kind: str
+    star: bool = True
+
+
+class Computed(msgspec.Struct, frozen=True):
+    """An expression over the physical columns of the same row (or group of rows)."""
+
+    sql: str
+    type: Type
+    star: bool = False
+
+
+class Derived(msgspec.Struct, frozen=True):
+    """An expression over other fields, which may be lazily joined: ``{0}`` is the first chain."""
+
+    sql: str
+    chains: tuple[tuple[str, ...], ...]
+    type: Type
+    star: bool = False
+
+
+class LazyTable(msgspec.Struct, frozen=True):
+    """A table that is joined only when a field of it is used: ``left`` here = ``right`` there."""
+
+    table: str
+    left: tuple[str, ...]
+    right: tuple[str, ...]
+    star: bool = False
+
+
+class Nested(msgspec.Struct, frozen=True):
+    """A group of fields of the same row, e.g. ``poe.properties``."""
+
+    fields: "Mapping[str, Field]"
+    star: bool = False
+
+
+class Redirect(msgspec.Struct, frozen=True):
+    """Another name of a chain, e.g. ``company`` for ``group_0``."""
+
+    chain: tuple[str, ...]
+    star: bool = False
+
+
+type Field = Column | Properties | Computed | Derived | LazyTable | Nested | Redirect
+
+
+class Table(msgspec.Struct, frozen=True):
+    """A logical table: fields over one scan of a physical table.
+
+    ``where`` and ``group_by`` are fixed parts of the scan, over physical columns. ``final`` reads
+    the newest row of each key. ``time`` is the field that date filters of ``{filters}`` bound.
+    """
+
+    name: str
+    physical: str
+    fields: "Mapping[str, Field]"
+    final: bool = False
+    where: str = ""
+    group_by: str = ""
+    time: str | None = None

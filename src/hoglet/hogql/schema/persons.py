@@ -1,0 +1,65 @@
+"""Persons, their distinct ids, cohorts and groups: always the newest row of each key."""
+
+from hoglet.hogql.schema.fields import Column, Field, LazyTable, Properties, Table
+from hoglet.hogql.types import BOOLEAN, DATETIME, INTEGER, STRING, UUID
+
+PERSONS = Table(
+    "persons",
+    "persons",
+    {
+        "id": Column("id", UUID),
+        "created_at": Column("created_at", DATETIME),
+        "properties": Properties("properties", "properties_json", "person"),
+        "is_identified": Column("is_identified", BOOLEAN),
+        "pdi": LazyTable("person_distinct_ids", ("id",), ("person_id",)),
+    },
+    final=True,
+    where="is_deleted = 0",
+    time="created_at",
+)
+
+PERSON_DISTINCT_IDS = Table(
+    "person_distinct_ids",
+    "person_distinct_ids",
+    {
+        "distinct_id": Column("distinct_id", STRING),
+        "person_id": Column("person_id", UUID),
+        "person": LazyTable("persons", ("person_id",), ("id",)),
+    },
+    final=True,
+    where="is_deleted = 0",
+)
+
+PERSON_DISTINCT_ID_OVERRIDES = Table(
+    "person_distinct_id_overrides",
+    "person_distinct_id_overrides",
+    {
+        "distinct_id": Column("distinct_id", STRING),
+        "person_id": Column("person_id", UUID),
+        "person": LazyTable("persons", ("person_id",), ("id",)),
+    },
+    final=True,
+)
+
+_COHORT_FIELDS: dict[str, Field] = {
+    "person_id": Column("person_id", UUID),
+    "cohort_id": Column("cohort_id", INTEGER),
+    "person": LazyTable("persons", ("person_id",), ("id",)),
+}
+
+COHORT_PEOPLE = Table("cohort_people", "cohort_people", _COHORT_FIELDS, final=True)
+STATIC_COHORT_PEOPLE = Table("static_cohort_people", "cohort_people", _COHORT_FIELDS, final=True)
+
+_GROUP_FIELDS: dict[str, Field] = {
+    "index": Column("index", INTEGER),
+    "key": Column("key", STRING),
+    "created_at": Column("created_at", DATETIME),
+    "updated_at": Column("updated_at", DATETIME),
+    "properties": Properties("properties", "properties_json", "group"),
+}
+
+GROUPS = Table("groups", "groups", _GROUP_FIELDS, final=True, time="created_at")
+GROUPS_BY_INDEX = tuple(
+    Table(f"group_{index}", "groups", _GROUP_FIELDS, final=True, where=f"`index` = {index}")
+    for index in range(5)
+)

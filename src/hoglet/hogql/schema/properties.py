@@ -1,0 +1,76 @@
+"""How one property is read: from the typed JSON column where its path allows, else from the text.
+
+Measured on 300,000 events (chDB 26.9): ``CAST(json.key, 'Nullable(String)')`` 5.5 ms,
+``json.key.:String`` 4 ms but it misses numbers and booleans, the same from text 38 ms. The nested
+form ``json.^key`` that would also find objects costs 12 ms for each read, so an object is read
+from the text with ``JSONExtractRaw(properties, 'key')`` instead.
+
+Source: spec/query-endpoints.md section 10.2.
+"""
+
+import re
+
+from hoglet.hogql.plan import Expr, Trusted, Value
+from hoglet.hogql.schema.fields import Properties
+from hoglet.hogql.types import BOOLEAN, DATETIME, FLOAT, NULLABLE_STRING, STRING
+
+_PLAIN_KEY = re.compile(r"[^\x00-\x1f`\\]{1,200}\Z")
+"""Keys that ClickHouse finds as a path in backquotes; measured with ``^ : [ ] %`` and dots."""
+
+
+def quote_name(name: str) -> str:
+    """A name in backquotes, safe for any text: backslash and backquote are escaped."""
+    escaped = name.replace("\\", "\\\\").replace("`", "\\`").replace("\x00", "\\0")
+    return f"`{escaped}`"
+
+
+def read_property(
+    field: Properties,
+    keys: tuple[str | int, ...],
+    declared: str | None,
+    timezone: str,
+) -> Expr:
+    """The value at ``keys`` of a property bag, NULL when missing.
+
+    Args:
+        field: the bag.
+        keys: path, e.g. ``("$browser",)`` or ``("a", "b", 1)``; numbers index arrays from 1.
+        declared: ``Numeric``, ``Boolean``, ``DateTime``, ``String`` or None (text).
+        timezone: of the project, for dates without an offset.
+    """
+    if field.json and all(isinstance(key, str) and _PLAIN_KEY.match(key) for key in keys):
+        path = ".".join([field.json, *(quote_name(str(key)) for key in keys)])
+        return _typed_path(path, declared, timezone)
+    return _typed_text(read_text(field.text, keys), declared, timezone)
+
+
+def _typed_path(path: str, declared: str | None, timezone: str) -> Expr:
+    if declared == "Numeric":
+        return Trusted(parts=(f"accurateCastOrNull({path}, 'Float64')",), type=FLOAT.or_null())
+    text = Trusted(parts=(f"CAST({path}, 'Nullable(String)')",), type=NULLABLE_STRING)
+    return _typed_text(text, declared, timezone)
+
+
+def _typed_text(text: Trusted, declared: str | None, timezone: str) -> Expr:
+    if declared == "Numeric":
+        return Trusted(parts=("accurateCastOrNull(", text, ", 'Float64')"), type=FLOAT.or_null())
+    if declared == "Boolean":
+        parts = ("transform(", text, ", ['true', 'false'], [true, false], NULL)")
+        return Trusted(parts=parts, type=BOOLEAN.or_null())
+    if declared == "DateTime":
+        parts = ("parseDateTime64BestEffortOrNull(", text, f", 6, '{timezone}')")
+        return Trusted(parts=parts, type=DATETIME.or_null())
+    return text
+
+
+def read_text(column: str | Expr, keys: tuple[str | int, ...]) -> Trusted:
+    """The value at ``keys`` of JSON text: strings plain, the rest as JSON, NULL when missing."""
+    path: list[str | Expr] = []
+    for key in keys:
+        bound = Value(value=key, bind="String" if isinstance(key, str) else "Int64", type=STRING)
+        path += [", ", bound]
+    parts = (
+        *("if(JSONType(", column, *path, ") = 'String', JSONExtractString(", column, *path),
+        *("), nullIf(nullIf(JSONExtractRaw(", column, *path, "), ''), 'null'))"),
+    )
+    return Trusted(parts=parts, type=NULLABLE_STRING)

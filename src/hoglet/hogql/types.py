@@ -1,0 +1,93 @@
+"""Types of HogQL expressions: what a column holds and whether it may be NULL.
+
+They decide how comparisons, conversions and null-safety are written, and what ``columns`` of an
+endpoint record say. They are an approximation on purpose: where hoglet does not know, the type is
+``Unknown`` and the warehouse decides.
+
+Source: spec/query-endpoints.md sections 2.1 (columns) and 10.
+"""
+
+import msgspec
+
+
+class Type(msgspec.Struct, frozen=True):
+    """The type of an expression, e.g. ``Type("Array", item=Type("String"))``."""
+
+    name: str
+    nullable: bool = False
+    item: "Type | None" = None
+
+    def or_null(self, nullable: bool = True) -> "Type":  # noqa: FBT001, FBT002 (reads as a sentence)
+        """The same type, nullable when ``nullable`` is true."""
+        if not nullable or self.nullable:
+            return self
+        return Type(self.name, nullable=True, item=self.item)
+
+    def not_null(self) -> "Type":
+        """The same type without NULL."""
+        return Type(self.name, item=self.item) if self.nullable else self
+
+
+INTEGER = Type("Integer")
+FLOAT = Type("Float")
+DECIMAL = Type("Decimal")
+STRING = Type("String")
+BOOLEAN = Type("Boolean")
+DATE = Type("Date")
+DATETIME = Type("DateTime")
+UUID = Type("UUID")
+JSON = Type("JSON")
+ARRAY = Type("Array", item=Type("Unknown"))
+STRING_ARRAY = Type("Array", item=STRING)
+TUPLE = Type("Tuple")
+MAP = Type("Map")
+INTERVAL = Type("Interval")
+NULL = Type("Null", nullable=True)
+UNKNOWN = Type("Unknown")
+NULLABLE_STRING = Type("String", nullable=True)
+
+NUMBERS = frozenset({"Integer", "Float", "Decimal"})
+TIMES = frozenset({"Date", "DateTime"})
+
+_RECORD_TYPES = {
+    "Integer": "integer",
+    "Float": "float",
+    "Decimal": "float",
+    "String": "string",
+    "UUID": "string",
+    "DateTime": "datetime",
+    "Date": "date",
+    "Boolean": "boolean",
+    "Array": "array",
+    "Tuple": "array",
+    "JSON": "json",
+    "Map": "json",
+}
+
+_CLICKHOUSE_TYPES = {
+    "Integer": "Int64",
+    "Float": "Float64",
+    "Decimal": "Decimal(38, 10)",
+    "String": "String",
+    "UUID": "UUID",
+    "Date": "Date",
+    "Boolean": "Bool",
+    "Tuple": "Tuple",
+    "JSON": "String",
+    "Map": "Map",
+}
+
+
+def record_type(type_: Type) -> str:
+    """The word of an endpoint record's ``columns``, e.g. ``integer``; ``unknown`` if not known."""
+    return _RECORD_TYPES.get(type_.name, "unknown")
+
+
+def clickhouse_type(type_: Type, timezone: str) -> str:
+    """The warehouse's name of the type, as far as hoglet knows it; empty when it does not."""
+    if type_.name == "Array":
+        inner = clickhouse_type(type_.item or UNKNOWN, timezone)
+        return f"Array({inner})" if inner else ""
+    name = f"DateTime64(6, '{timezone}')" if type_.name == "DateTime" else ""
+    name = name or _CLICKHOUSE_TYPES.get(type_.name, "")
+    return f"Nullable({name})" if name and type_.nullable else name
