@@ -6,15 +6,13 @@ Source: spec/hog-functions.md sections 4.3 and 13.2.
 from functools import lru_cache
 from typing import Any
 
-from liquid import Environment, StrictUndefined, Undefined
-from liquid.exceptions import Error as LiquidError
-from liquid.template import BoundTemplate
+from liquid import BoundTemplate, Environment
+from liquid.exceptions import LiquidError
 
 MAX_TEMPLATE_CHARACTERS = 100 * 1024
 MAX_OUTPUT_BYTES = 1024 * 1024
 MAX_LOOP_ROUNDS = 100_000
 
-__all__ = ["LiquidFailed", "StrictUndefined", "render_liquid"]
 
 
 class LiquidFailed(Exception):
@@ -28,7 +26,7 @@ class _Environment(Environment):
     local_namespace_limit = MAX_OUTPUT_BYTES
 
 
-_environment = _Environment(undefined=Undefined)
+_environment = _Environment()
 
 
 def render_liquid(text: str, values: dict[str, Any]) -> str:
