@@ -33,7 +33,9 @@ def _field(binder: Binder, node: tree.Field) -> bound.Expression:
     )
     for name in node.chain[1:]:
         key = bound.Constant(value=name)
-        value = bound.GetProperty(target=value, key=key, start=node.start, end=node.end)
+        value = bound.GetProperty(
+            target=value, key=key, dotted=True, start=node.start, end=node.end
+        )
     return value
 
 

@@ -91,11 +91,15 @@ class ReadGlobal(Node, frozen=True, kw_only=True, eq=False):
 
 
 class GetProperty(Node, frozen=True, kw_only=True, eq=False):
-    """``target.key``, ``target[key]``; ``nullish`` for ``?.`` (which gives the same results)."""
+    """``target.key``, ``target[key]``; ``nullish`` for ``?.`` (which gives the same results).
+
+    ``dotted`` is true for the path of a name, ``a.b``.
+    """
 
     target: "Expression"
     key: "Expression"
     nullish: bool = False
+    dotted: bool = False
 
 
 class CallGlobal(Node, frozen=True, kw_only=True, eq=False):

@@ -1,0 +1,22 @@
+"""JavaScript for what runs in a browser: inputs and filters of site functions."""
+
+from hoglet.hog.javascript.library import library_source
+from hoglet.hog.javascript.printer import (
+    JavaScript,
+    expression_javascript,
+    program_javascript,
+    template_javascript,
+)
+from hoglet.hog.javascript.site import SiteMapping, site_function_javascript
+from hoglet.hog.javascript.typescript import transpile_site_source
+
+__all__ = [
+    "JavaScript",
+    "SiteMapping",
+    "expression_javascript",
+    "library_source",
+    "program_javascript",
+    "site_function_javascript",
+    "template_javascript",
+    "transpile_site_source",
+]

@@ -1,0 +1,47 @@
+"""The JavaScript helpers: hoglet's own bodies, and which of them a program needs.
+
+``library.js`` holds one top-level ``function`` after another. What a helper needs is found in its
+text, so nothing has to be listed twice.
+
+Source: spec/hog-language.md section 14.
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+from functools import cache
+from pathlib import Path
+
+_FUNCTION = re.compile(r"^function ([\w$]+)\(", re.MULTILINE)
+_WORD = re.compile(r"[\w$]+")
+
+
+@cache
+def helpers() -> Mapping[str, str]:
+    """Source of every helper by its name, in the order of the file."""
+    text = (Path(__file__).parent / "library.js").read_text(encoding="utf-8")
+    starts = [(match.group(1), match.start()) for match in _FUNCTION.finditer(text)]
+    ends = [start for _, start in starts[1:]] + [len(text)]
+    return {name: text[start:end].strip() for (name, start), end in zip(starts, ends, strict=True)}
+
+
+@cache
+def _needs(name: str) -> frozenset[str]:
+    known = helpers()
+    return frozenset(word for word in _WORD.findall(known[name]) if word in known)
+
+
+def with_needs(names: Iterable[str]) -> tuple[str, ...]:
+    """The helpers in ``names`` and all that these need, in the order of the file."""
+    found: set[str] = set()
+    waiting = [name for name in names if name in helpers()]
+    while waiting:
+        name = waiting.pop()
+        if name not in found:
+            found.add(name)
+            waiting.extend(_needs(name))
+    return tuple(name for name in helpers() if name in found)
+
+
+def library_source(names: Iterable[str]) -> str:
+    """Source of the helpers in ``names`` with all that they need, one blank line between."""
+    return "\n".join(helpers()[name] for name in with_needs(names))
