@@ -28,8 +28,8 @@ def main() -> None:
         config.attributes["metadata"] = load_all_tables()
         command.revision(config, message="initial", autogenerate=True, rev_id="0001")
     path.write_text(_without_batches(path.read_text()))
-    subprocess.run([sys.executable, "-m", "ruff", "check", "--fix", "-q", str(path)], check=False)
-    subprocess.run([sys.executable, "-m", "ruff", "format", "-q", str(path)], check=True)
+    for command_line in (["format", "-q"], ["check", "--fix", "-q"], ["format", "-q"]):
+        subprocess.run([sys.executable, "-m", "ruff", *command_line, str(path)], check=True)
     print(f"wrote {path}")
 
 

@@ -1,0 +1,1 @@
+"""Capture and persons: what the SDKs send is made durable, and who did it is kept."""

@@ -1,0 +1,39 @@
+"""What capture refuses, and how (spec section 14)."""
+
+from hoglet.kit.errors import Invalid, Unauthenticated, Unavailable
+
+
+class InvalidPayload(Invalid):
+    """The body cannot be read, is empty, or a field is longer than allowed."""
+
+    code = "invalid_payload"
+
+
+class MissingEventName(Invalid):
+    """An event without ``event``."""
+
+    code = "missing_event_name"
+
+
+class MissingDistinctId(Invalid):
+    """An event without ``distinct_id``."""
+
+    code = "missing_distinct_id"
+
+
+class MissingApiKey(Unauthenticated):
+    """No project token in any of its places."""
+
+    code = "missing_api_key"
+
+
+class InvalidApiKey(Unauthenticated):
+    """A token that belongs to no project."""
+
+    code = "invalid_api_key"
+
+
+class SpoolUnavailable(Unavailable):
+    """The batch could not be made durable; send it again."""
+
+    code = "storage_unavailable"

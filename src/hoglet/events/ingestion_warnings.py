@@ -1,0 +1,61 @@
+"""Ingestion warnings: what was dropped although the request was accepted, counted and kept.
+
+They are gathered in memory and written every few seconds: a flood of bad events must not become a
+flood of rows, and a warning is no event, so a crash may lose the last seconds of them.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from hoglet.events.repository import EventsRepository
+from hoglet.kit.clock import Clock
+from hoglet.kit.errors import HogletError
+from hoglet.store.database import Database
+
+_EXAMPLE_LENGTH = 200
+
+
+class WarningCount(msgspec.Struct):
+    """How often something happened to a project's events, and the latest case."""
+
+    project_id: int
+    kind: str
+    count: int
+    example: dict[str, Any]
+
+
+class IngestionWarnings:
+    """Counts warnings; ``flush`` writes them."""
+
+    def __init__(self, database: Database, repository: EventsRepository, clock: Clock) -> None:
+        self._database = database
+        self._repository = repository
+        self._clock = clock
+        self._counts: dict[tuple[int, str], WarningCount] = {}
+
+    def note(self, project_id: int, kind: str, example: dict[str, Any]) -> None:
+        """Count one, ``kind`` such as ``missing_distinct_id``; texts in the example are cut."""
+        found = self._counts.get((project_id, kind))
+        if found is None:
+            found = self._counts[project_id, kind] = WarningCount(project_id, kind, 0, {})
+        found.count += 1
+        found.example = {key: _cut(value) for key, value in example.items()}
+
+    def note_refusals(self, project_id: int, refusals: Sequence[HogletError]) -> None:
+        """Count events that were dropped from an accepted batch."""
+        for refusal in refusals:
+            self.note(project_id, refusal.error_code, {"detail": refusal.detail})
+
+    async def flush(self) -> None:
+        """Write what was counted since the last time."""
+        if not self._counts:
+            return
+        counts, self._counts = list(self._counts.values()), {}
+        async with self._database.write() as session:
+            await self._repository.add_warnings(session, counts, self._clock.now())
+
+
+def _cut(value: Any) -> Any:
+    return value[:_EXAMPLE_LENGTH] if isinstance(value, str) else value

@@ -1,0 +1,312 @@
+"""Every statement on persons, groups, definitions, seen uuids and ingestion warnings.
+
+Written for batches: a few statements with many rows, the same on SQLite and PostgreSQL.
+"""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import delete, func, select, tuple_
+from sqlalchemy.dialects.postgresql import insert as postgresql_insert
+from sqlalchemy.dialects.sqlite import insert as sqlite_insert
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from hoglet.events.group_book import Group
+from hoglet.events.people import DistinctId, People, Person
+from hoglet.events.tables import (
+    DistinctIdRow,
+    EventDefinitionRow,
+    GroupRow,
+    GroupTypeRow,
+    IngestionWarningRow,
+    PersonRow,
+    PropertyDefinitionRow,
+    SeenEventRow,
+)
+from hoglet.store.base import Base
+
+_NAMES_PER_STATEMENT = 500
+MAX_PROPERTY_DEFINITIONS = 10_000  # of a project; property names made of ids must not fill the disk
+
+
+class EventsRepository:
+    """The statements; stateless."""
+
+    async def load_people(
+        self,
+        session: AsyncSession,
+        project_id: int,
+        names: Collection[str],
+        merging: Collection[str],
+    ) -> People:
+        """The persons of distinct ids.
+
+        Args:
+            session: reading.
+            project_id: whose.
+            names: the batch's distinct ids.
+            merging: those of them (and others) that merges name: all ids of their persons come too.
+        """
+        rows = await _person_rows(session, project_id, {*names, *merging})
+        persons = {row.id: _person_of(row) for row in rows}
+        ids = {row.distinct_id: DistinctId(persons[row.id], row.id_version) for row in rows}
+        touched = {ids[name].person.id for name in merging if name in ids}
+        for row in await _all_ids(session, project_id, touched):
+            ids.setdefault(row.distinct_id, DistinctId(persons[row.person_id], row.version))
+        return People(project_id, ids)
+
+    async def save_people(self, session: AsyncSession, project_id: int, people: People) -> None:
+        """Write what a batch changed; versions are raised here."""
+        for person in people.changed_persons():
+            person.version += 1
+        for _, known in people.changed_ids():
+            known.version += 1
+        persons = [_person_values(project_id, person) for person in people.changed_persons()]
+        await _upsert(session, PersonRow, persons, keys=("id", "project_id"))
+        ids = [
+            {
+                "project_id": project_id,
+                "distinct_id": name,
+                "person_id": known.person.id,
+                "version": known.version,
+            }
+            for name, known in people.changed_ids()
+        ]
+        await _upsert(session, DistinctIdRow, ids, keys=("project_id", "distinct_id"))
+        for part in _parts([person.id for person in people.deleted]):
+            gone = (PersonRow.project_id == project_id) & PersonRow.id.in_(part)
+            await session.execute(delete(PersonRow).where(gone))
+
+    async def group_types(self, session: AsyncSession, project_id: int) -> dict[str, int]:
+        """``{"company": 0}``."""
+        wanted = select(GroupTypeRow.group_type, GroupTypeRow.group_index)
+        rows = await session.execute(wanted.where(GroupTypeRow.project_id == project_id))
+        return {row.group_type: row.group_index for row in rows}
+
+    async def load_groups(
+        self, session: AsyncSession, project_id: int, keys: Collection[tuple[int, str]]
+    ) -> dict[tuple[int, str], Group]:
+        """The groups of these ``(index, key)`` that exist."""
+        found: dict[tuple[int, str], Group] = {}
+        place = tuple_(GroupRow.group_index, GroupRow.group_key)
+        for part in _parts(list(keys)):
+            wanted = select(GroupRow).where(GroupRow.project_id == project_id, place.in_(part))
+            for row in await session.scalars(wanted):
+                found[row.group_index, row.group_key] = Group(
+                    row.properties, row.created_at, row.updated_at, row.version
+                )
+        return found
+
+    async def save_groups(
+        self,
+        session: AsyncSession,
+        project_id: int,
+        new_types: Mapping[str, int],
+        groups: Mapping[tuple[int, str], Group],
+    ) -> None:
+        """Write new types and changed groups; versions are raised here."""
+        types = [
+            {"project_id": project_id, "group_type": kind, "group_index": index}
+            for kind, index in new_types.items()
+        ]
+        await _upsert(session, GroupTypeRow, types, keys=("project_id", "group_type"))
+        changed = {place: group for place, group in groups.items() if group.changed}
+        for group in changed.values():
+            group.version += 1
+        rows = [
+            {
+                "project_id": project_id,
+                "group_index": index,
+                "group_key": key,
+                "properties": group.properties,
+                "created_at": group.created_at,
+                "updated_at": group.updated_at,
+                "version": group.version,
+            }
+            for (index, key), group in changed.items()
+        ]
+        await _upsert(session, GroupRow, rows, keys=("project_id", "group_index", "group_key"))
+
+    async def seen(
+        self, session: AsyncSession, project_id: int, uuids: Sequence[UUID]
+    ) -> set[UUID]:
+        """Those of the uuids that the project has stored before."""
+        found: set[UUID] = set()
+        for part in _parts(uuids):
+            wanted = select(SeenEventRow.event_uuid).where(
+                SeenEventRow.project_id == project_id, SeenEventRow.event_uuid.in_(part)
+            )
+            found.update((await session.scalars(wanted)).all())
+        return found
+
+    async def add_seen(self, session: AsyncSession, project_id: int, uuids: Iterable[UUID]) -> None:
+        """Remember uuids; sorted, because neighbours share a page of the index."""
+        rows = [{"project_id": project_id, "event_uuid": uuid} for uuid in sorted(uuids)]
+        await _insert_new(session, SeenEventRow, rows)
+
+    async def add_definitions(
+        self,
+        session: AsyncSession,
+        project_id: int,
+        properties: Mapping[tuple[str, str], str],
+        events: Collection[str],
+        at: datetime,
+    ) -> None:
+        """Remember names not known yet.
+
+        Args:
+            session: writing.
+            project_id: whose.
+            properties: ``{("event", "price"): "Numeric"}``; a type given again replaces the old.
+            events: names of events.
+            at: when they were first seen.
+        """
+        room = MAX_PROPERTY_DEFINITIONS - await self._count_properties(session, project_id)
+        names = [
+            {
+                "project_id": project_id,
+                "scope": scope,
+                "name": name,
+                "property_type": kind,
+                "first_seen_at": at,
+            }
+            for (scope, name), kind in list(properties.items())[: max(room, 0)]
+            if len(name) <= _LONGEST_NAME
+        ]
+        keys = ("project_id", "scope", "name")
+        await _upsert(session, PropertyDefinitionRow, names, keys=keys, only=("property_type",))
+        rows = [{"project_id": project_id, "name": name, "first_seen_at": at} for name in events]
+        await _insert_new(session, EventDefinitionRow, rows)
+
+    async def property_types(
+        self, session: AsyncSession, project_id: int
+    ) -> dict[tuple[str, str], str]:
+        """``{("event", "price"): "Numeric"}``; types Numeric, Boolean, DateTime, String."""
+        wanted = select(PropertyDefinitionRow).where(PropertyDefinitionRow.project_id == project_id)
+        rows = await session.scalars(wanted)
+        return {(row.scope, row.name): row.property_type for row in rows}
+
+    async def event_names(self, session: AsyncSession, project_id: int) -> list[str]:
+        """The names of events the project has seen, sorted."""
+        wanted = select(EventDefinitionRow.name).where(EventDefinitionRow.project_id == project_id)
+        return list((await session.scalars(wanted.order_by(EventDefinitionRow.name))).all())
+
+    async def add_warnings(
+        self, session: AsyncSession, counts: Sequence[Any], at: datetime
+    ) -> None:
+        """Add counts of :class:`hoglet.events.ingestion_warnings.WarningCount` to their day."""
+        for count in counts:
+            row = await session.get(IngestionWarningRow, (count.project_id, count.kind, at.date()))
+            if row is None:
+                row = IngestionWarningRow(
+                    project_id=count.project_id, kind=count.kind, day=at.date(), count=0
+                )
+                session.add(row)
+            row.count += count.count
+            row.example, row.last_at = count.example, at
+
+    async def warnings(self, session: AsyncSession, project_id: int) -> list[IngestionWarningRow]:
+        """A project's ingestion warnings, newest first."""
+        wanted = select(IngestionWarningRow).where(IngestionWarningRow.project_id == project_id)
+        return list(
+            (await session.scalars(wanted.order_by(IngestionWarningRow.last_at.desc()))).all()
+        )
+
+    async def _count_properties(self, session: AsyncSession, project_id: int) -> int:
+        mine = PropertyDefinitionRow.project_id == project_id
+        return await session.scalar(select(func.count()).where(mine)) or 0
+
+
+_LONGEST_NAME = 400
+
+
+async def _person_rows(session: AsyncSession, project_id: int, names: Collection[str]) -> list[Any]:
+    found: list[Any] = []
+    for part in _parts(sorted(names)):
+        wanted = (
+            select(
+                DistinctIdRow.distinct_id,
+                DistinctIdRow.version.label("id_version"),
+                PersonRow.id,
+                PersonRow.properties,
+                PersonRow.created_at,
+                PersonRow.is_identified,
+                PersonRow.version,
+            )
+            .join(
+                PersonRow,
+                (PersonRow.id == DistinctIdRow.person_id)
+                & (PersonRow.project_id == DistinctIdRow.project_id),
+            )
+            .where(DistinctIdRow.project_id == project_id, DistinctIdRow.distinct_id.in_(part))
+        )
+        found.extend((await session.execute(wanted)).all())
+    return found
+
+
+async def _all_ids(session: AsyncSession, project_id: int, persons: Collection[UUID]) -> list[Any]:
+    found: list[Any] = []
+    for part in _parts(list(persons)):
+        wanted = select(DistinctIdRow).where(
+            DistinctIdRow.project_id == project_id, DistinctIdRow.person_id.in_(part)
+        )
+        found.extend((await session.scalars(wanted)).all())
+    return found
+
+
+def _person_of(row: Any) -> Person:
+    return Person(
+        id=row.id,
+        properties=row.properties,
+        created_at=row.created_at,
+        is_identified=row.is_identified,
+        version=row.version,
+    )
+
+
+def _person_values(project_id: int, person: Person) -> dict[str, Any]:
+    return {
+        "id": person.id,
+        "project_id": project_id,
+        "properties": person.properties,
+        "created_at": person.created_at,
+        "is_identified": person.is_identified,
+        "version": person.version,
+    }
+
+
+async def _upsert(
+    session: AsyncSession,
+    table: type[Base],
+    rows: list[dict[str, Any]],
+    *,
+    keys: tuple[str, ...],
+    only: tuple[str, ...] = (),
+) -> None:
+    """Insert rows; where the key exists, replace the other columns (or those of ``only``)."""
+    if not rows:
+        return
+    statement = _insert(session, table)
+    changed = only or tuple(name for name in rows[0] if name not in keys)
+    values = {name: statement.excluded[name] for name in changed}
+    upsert = statement.on_conflict_do_update(index_elements=list(keys), set_=values)
+    connection = await session.connection()
+    await connection.execute(upsert, rows)
+
+
+async def _insert_new(session: AsyncSession, table: type[Base], rows: list[dict[str, Any]]) -> None:
+    if rows:
+        connection = await session.connection()
+        await connection.execute(_insert(session, table).on_conflict_do_nothing(), rows)
+
+
+def _insert(session: AsyncSession, table: type[Base]) -> Any:
+    dialect = session.get_bind().dialect.name
+    return sqlite_insert(table) if dialect == "sqlite" else postgresql_insert(table)
+
+
+def _parts[T](items: Sequence[T]) -> list[Sequence[T]]:
+    step = _NAMES_PER_STATEMENT
+    return [items[start : start + step] for start in range(0, len(items), step)]

@@ -1,0 +1,108 @@
+"""Capture: whose batch is it, can it be accepted, is it on disk."""
+
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+import msgspec
+
+from hoglet.events import incoming, wire
+from hoglet.events.errors import InvalidApiKey, MissingApiKey
+from hoglet.events.incoming import Batch
+from hoglet.events.ingestion_warnings import IngestionWarnings
+from hoglet.events.spool import Spool, SpooledV1, job_of
+from hoglet.kit.clock import Clock
+from hoglet.kit.errors import Invalid
+
+DEFAULT_BODY_BYTES = 20 * 1024 * 1024
+
+
+class CaptureProject(msgspec.Struct, frozen=True):
+    """What capture needs to know of a project."""
+
+    id: int
+    discards_ips: bool = False
+
+
+class ProjectTokens(Protocol):
+    """Finds projects by their public token; expected to be cached."""
+
+    async def project_of(self, token: str) -> CaptureProject | None:
+        """The project of a token, or None."""
+        ...
+
+
+class CaptureRequest(msgspec.Struct, frozen=True):
+    """One HTTP request to a capture route; ``content_encoding`` and ``ip`` may be empty."""
+
+    body: bytes
+    query: Mapping[str, str]
+    content_encoding: str
+    ip: str
+
+
+class CaptureService:
+    """Accepts batches (spec section 14)."""
+
+    def __init__(
+        self,
+        *,
+        tokens: ProjectTokens,
+        spool: Spool,
+        warnings: IngestionWarnings,
+        clock: Clock,
+        body_limit_bytes: int = DEFAULT_BODY_BYTES,
+    ) -> None:
+        self._tokens = tokens
+        self._spool = spool
+        self._warnings = warnings
+        self._clock = clock
+        self.body_limit_bytes = body_limit_bytes
+
+    async def capture(self, request: CaptureRequest) -> None:
+        """Make a batch durable; returns when it is on disk.
+
+        Raises:
+            Invalid: nothing in the body can be accepted (400).
+            Unauthenticated: no token, or an unknown one (401).
+            TooLarge: over the body limit, packed or unpacked (413).
+            SpoolUnavailable: storage is not writable (503).
+        """
+        received_at = self._clock.now()
+        value, text = self._read(request)
+        project = await self._project_of(value, request.query)
+        batch = incoming.batch_of(value, request.query)
+        refused = _refusals(batch)
+        if len(refused) == len(batch.events):
+            raise refused[0]
+        self._warnings.note_refusals(project.id, refused)
+        spooled = SpooledV1(
+            project_id=project.id,
+            received_at=received_at,
+            ip=None if project.discards_ips or not request.ip else request.ip,
+            body=text,
+            sent_at=batch.sent_at,
+        )
+        await self._spool.append(job_of(spooled, events=len(batch.events) - len(refused)))
+
+    def _read(self, request: CaptureRequest) -> tuple[Any, bytes]:
+        text = wire.unpack(
+            request.body,
+            query=request.query,
+            content_encoding=request.content_encoding,
+            limit_bytes=self.body_limit_bytes,
+        )
+        return wire.parse(text)
+
+    async def _project_of(self, body: Any, query: Mapping[str, str]) -> CaptureProject:
+        token = incoming.token_of(body, query)
+        if token is None:
+            raise MissingApiKey("No project token: send `api_key`, or `?token=`.")
+        project = await self._tokens.project_of(token)
+        if project is None:
+            raise InvalidApiKey("The project token is not valid.")
+        return project
+
+
+def _refusals(batch: Batch) -> list[Invalid]:
+    found = (incoming.refusal_of(raw) for raw in batch.events)
+    return [refusal for refusal in found if refusal is not None]

@@ -1,0 +1,112 @@
+"""Persons, groups, definitions, warnings: the truth, of which the warehouse has copies."""
+
+from datetime import date, datetime
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import BigInteger, Boolean, Date, Index, Integer, SmallInteger, String, Uuid
+from sqlalchemy.orm import Mapped, mapped_column
+
+from hoglet.store.base import Base, JsonText, UtcDateTime
+
+
+class PersonRow(Base):
+    """A person; merged ones are deleted here and marked deleted in the warehouse."""
+
+    __tablename__ = "persons"
+
+    id: Mapped[UUID] = mapped_column(Uuid, primary_key=True)
+    project_id: Mapped[int] = mapped_column(BigInteger, primary_key=True)
+    properties: Mapped[dict[str, Any]] = mapped_column(JsonText)
+    created_at: Mapped[datetime] = mapped_column(UtcDateTime)
+    is_identified: Mapped[bool] = mapped_column(Boolean)
+    version: Mapped[int] = mapped_column(BigInteger)
+
+
+class DistinctIdRow(Base):
+    """Whose a distinct id is; a person has many."""
+
+    __tablename__ = "person_distinct_ids"
+
+    project_id: Mapped[int] = mapped_column(BigInteger, primary_key=True)
+    distinct_id: Mapped[str] = mapped_column(String(200), primary_key=True)
+    person_id: Mapped[UUID] = mapped_column(Uuid)
+    version: Mapped[int] = mapped_column(BigInteger)
+
+    __table_args__ = (
+        Index("ix_person_distinct_ids_person", "project_id", "person_id"),
+        {"sqlite_with_rowid": False},
+    )
+
+
+class GroupTypeRow(Base):
+    """The index (0..4) of a project's group type."""
+
+    __tablename__ = "group_types"
+
+    project_id: Mapped[int] = mapped_column(BigInteger, primary_key=True)
+    group_type: Mapped[str] = mapped_column(String(400), primary_key=True)
+    group_index: Mapped[int] = mapped_column(SmallInteger)
+
+
+class GroupRow(Base):
+    """A group (an organization, a company) and its properties."""
+
+    __tablename__ = "groups"
+
+    project_id: Mapped[int] = mapped_column(BigInteger, primary_key=True)
+    group_index: Mapped[int] = mapped_column(SmallInteger, primary_key=True)
+    group_key: Mapped[str] = mapped_column(String(400), primary_key=True)
+    properties: Mapped[dict[str, Any]] = mapped_column(JsonText)
+    created_at: Mapped[datetime] = mapped_column(UtcDateTime)
+    updated_at: Mapped[datetime] = mapped_column(UtcDateTime)
+    version: Mapped[int] = mapped_column(BigInteger)
+
+
+class PropertyDefinitionRow(Base):
+    """The type of a property, learnt from values: Numeric, Boolean, DateTime or String.
+
+    ``scope`` is ``event``, ``person`` or ``group_0`` … ``group_4``.
+    """
+
+    __tablename__ = "property_definitions"
+
+    project_id: Mapped[int] = mapped_column(BigInteger, primary_key=True)
+    scope: Mapped[str] = mapped_column(String(10), primary_key=True)
+    name: Mapped[str] = mapped_column(String(400), primary_key=True)
+    property_type: Mapped[str] = mapped_column(String(10))
+    first_seen_at: Mapped[datetime] = mapped_column(UtcDateTime)
+
+
+class EventDefinitionRow(Base):
+    """A name of events that a project has seen."""
+
+    __tablename__ = "event_definitions"
+
+    project_id: Mapped[int] = mapped_column(BigInteger, primary_key=True)
+    name: Mapped[str] = mapped_column(String(200), primary_key=True)
+    first_seen_at: Mapped[datetime] = mapped_column(UtcDateTime)
+
+
+class SeenEventRow(Base):
+    """The uuids that clients gave and the warehouse has; a second event of one is ignored."""
+
+    __tablename__ = "seen_events"
+
+    project_id: Mapped[int] = mapped_column(BigInteger, primary_key=True)
+    event_uuid: Mapped[UUID] = mapped_column(Uuid, primary_key=True)
+
+    __table_args__ = ({"sqlite_with_rowid": False},)
+
+
+class IngestionWarningRow(Base):
+    """What was dropped or refused, counted by project, kind and day, with the latest example."""
+
+    __tablename__ = "ingestion_warnings"
+
+    project_id: Mapped[int] = mapped_column(BigInteger, primary_key=True)
+    kind: Mapped[str] = mapped_column(String(60), primary_key=True)
+    day: Mapped[date] = mapped_column(Date, primary_key=True)
+    count: Mapped[int] = mapped_column(Integer)
+    example: Mapped[dict[str, Any]] = mapped_column(JsonText)
+    last_at: Mapped[datetime] = mapped_column(UtcDateTime)

@@ -1,0 +1,138 @@
+"""From the bytes of a capture request to JSON: gzip, base64, form fields, beacons. Pure.
+
+Whatever an SDK or a browser may do to a body is undone here; the content type is never looked at,
+because beacons send ``text/plain``. Source: spec section 14, rows Body and Encoding.
+"""
+
+import base64
+import binascii
+import json
+import zlib
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import parse_qs
+
+import orjson
+
+from hoglet.events.errors import InvalidPayload
+from hoglet.kit.errors import TooLarge
+
+NESTING_LIMIT = 128  # orjson reads 1024 levels but writes only 254; what is stored must be readable
+_GZIP_MAGIC = b"\x1f\x8b"
+_ANY_ZLIB = zlib.MAX_WBITS | 32  # gzip or zlib, told apart by the header
+_PLAIN_ENCODINGS = frozenset({"", "identity", "gzip", "x-gzip", "deflate"})
+
+
+def unpack(
+    body: bytes, *, query: Mapping[str, str], content_encoding: str, limit_bytes: int
+) -> bytes:
+    """Undo compression and base64.
+
+    Args:
+        body: as received.
+        query: the URL's parameters; ``compression`` counts.
+        content_encoding: that header, or ``""``.
+        limit_bytes: most bytes after unpacking.
+
+    Returns:
+        What should be JSON text.
+
+    Raises:
+        InvalidPayload: bad gzip or base64, or an encoding nobody knows.
+        TooLarge: more than ``limit_bytes`` unpacked.
+    """
+    if content_encoding.strip().lower() not in _PLAIN_ENCODINGS:
+        raise InvalidPayload(f"Content-Encoding {content_encoding} is not supported; use gzip.")
+    compression = query.get("compression", "").lower()
+    if content_encoding.strip().lower() == "deflate" or body[:2] == _GZIP_MAGIC:
+        body = _inflate(body, limit_bytes)
+    if body.startswith((b"data=", b"compression=")):
+        form = {key: values[0] for key, values in parse_qs(body).items()}
+        compression = form.get(b"compression", compression.encode()).decode("latin-1").lower()
+        body = _of_field(form.get(b"data", b""))
+    elif compression == "base64" and not _looks_like_json(body):
+        body = _from_base64(body)
+    if compression in {"gzip", "gzip-js"} and not _looks_like_json(body):
+        body = _inflate(body, limit_bytes)
+    if len(body) > limit_bytes:
+        raise _too_large(limit_bytes)
+    return body
+
+
+def parse(text: bytes) -> tuple[Any, bytes]:
+    """JSON text → its value, and text that orjson certainly reads again to that value.
+
+    Raises:
+        InvalidPayload: not JSON, or nested deeper than ``NESTING_LIMIT``.
+    """
+    try:
+        value = orjson.loads(text)
+    except orjson.JSONDecodeError:
+        value = _parse_leniently(text)
+        text = orjson.dumps(value)
+    if _is_deeper_than(value, NESTING_LIMIT):
+        raise InvalidPayload(f"The body is nested deeper than {NESTING_LIMIT} levels.")
+    return value, text
+
+
+def _parse_leniently(text: bytes) -> Any:
+    """NaN and Infinity become null, lone surrogates and broken UTF-8 become U+FFFD."""
+    try:
+        loose = json.loads(text.decode("utf-8", "replace"), parse_constant=_nothing)
+        written = json.dumps(loose, ensure_ascii=False).encode("utf-16", "surrogatepass")
+        return orjson.loads(written.decode("utf-16", "replace"))
+    except (ValueError, RecursionError) as error:
+        raise InvalidPayload(f"The body is not JSON: {error}") from None
+
+
+def _nothing(_constant: str) -> None:
+    return None
+
+
+def _of_field(data: bytes) -> bytes:
+    return data if _looks_like_json(data) else _from_base64(data)
+
+
+def _from_base64(data: bytes) -> bytes:
+    """Base64, also when a form turned ``+`` into a space, or the URL alphabet was used."""
+    tidy = data.strip().replace(b" ", b"+").replace(b"-", b"+").replace(b"_", b"/")
+    try:
+        return base64.b64decode(tidy + b"=" * (-len(tidy) % 4), validate=True)
+    except binascii.Error as error:
+        raise InvalidPayload(f"The body is not base64: {error}") from None
+
+
+def _inflate(data: bytes, limit_bytes: int) -> bytes:
+    try:
+        decompressor = zlib.decompressobj(_ANY_ZLIB)
+        plain = decompressor.decompress(data, limit_bytes + 1)
+    except zlib.error as error:
+        raise InvalidPayload(f"The body cannot be unpacked: {error}") from None
+    if len(plain) > limit_bytes:
+        raise _too_large(limit_bytes)
+    if not decompressor.eof:
+        raise InvalidPayload("The body ends in the middle of its compressed data.")
+    return plain
+
+
+def _looks_like_json(data: bytes) -> bool:
+    return data.lstrip()[:1] in {b"{", b"["}
+
+
+def _too_large(limit_bytes: int) -> TooLarge:
+    return TooLarge(f"The request body is larger than {limit_bytes} bytes.")
+
+
+def _is_deeper_than(value: Any, limit: int) -> bool:
+    """Level by level, without recursion: the input decides the depth."""
+    level = [value] if isinstance(value, dict | list) else []
+    for _ in range(limit):
+        if not level:
+            return False
+        level = [
+            child
+            for parent in level
+            for child in (parent.values() if type(parent) is dict else parent)
+            if type(child) is dict or type(child) is list
+        ]
+    return bool(level)

@@ -1,0 +1,86 @@
+"""Persons, groups, definitions and seen uuids survive in the database, on both kinds."""
+
+from datetime import UTC, datetime
+
+from hoglet.events.group_book import GroupBook
+from hoglet.events.person_rules import GroupEffect, PersonEffect
+from hoglet.events.repository import EventsRepository
+from hoglet.kit.ids import new_id
+from hoglet.store.database import Database
+
+AT = datetime(2026, 1, 1, tzinfo=UTC)
+ROOM = EventsRepository()
+
+
+async def _send(database: Database, name: str, effect: PersonEffect | None = None) -> None:
+    merging = {name, effect.merge_from} if effect and effect.merge_from else set()
+    async with database.write() as session:
+        people = await ROOM.load_people(session, 1, {name}, merging)
+        people.apply(name, AT, effect)
+        await ROOM.save_people(session, 1, people)
+
+
+async def test_a_merge_moves_ids_that_the_batch_does_not_name(database: Database):
+    await _send(database, "anon")
+    await _send(database, "anon", PersonEffect(merge_from="anon-2"))
+    await _send(database, "user", PersonEffect(overwrite={"plan": "pro"}))
+    await _send(database, "user", PersonEffect(merge_from="anon"))
+
+    async with database.read() as session:
+        people = await ROOM.load_people(session, 1, {"user", "anon", "anon-2"}, set())
+    found = {people.find(name).id for name in ("user", "anon", "anon-2")}  # pyright: ignore[reportOptionalMemberAccess]
+    assert len(found) == 1
+    survivor = people.find("anon-2")
+    assert survivor is not None
+    assert (survivor.properties, survivor.version) == ({"plan": "pro"}, 2)
+
+
+async def test_persons_of_another_project_are_apart(database: Database):
+    await _send(database, "user", PersonEffect(overwrite={"plan": "pro"}))
+    async with database.read() as session:
+        people = await ROOM.load_people(session, 2, {"user"}, set())
+
+    assert people.find("user") is None
+
+
+async def test_group_types_and_properties_are_kept(database: Database):
+    async with database.write() as session:
+        book = GroupBook(await ROOM.group_types(session, 1), {})
+        book.apply(GroupEffect("company", "acme", {"size": 5}), AT)
+        assert book.keys_of({"team": "red", "company": "acme"})[:2] == ["acme", "red"]
+        await ROOM.save_groups(session, 1, book.new_types, book.groups)
+
+    async with database.read() as session:
+        assert await ROOM.group_types(session, 1) == {"company": 0, "team": 1}
+        groups = await ROOM.load_groups(session, 1, [(0, "acme"), (0, "other")])
+    assert groups[0, "acme"].properties == {"size": 5}
+    assert (0, "other") not in groups
+
+
+def test_a_sixth_group_type_is_ignored():
+    book = GroupBook({str(number): number for number in range(5)}, {})
+
+    assert book.index_of("sixth") is None
+    assert book.keys_of({"sixth": "x", "4": "y"}) == ["", "", "", "", "y"]
+
+
+async def test_seen_uuids_are_found_again(database: Database):
+    known = [new_id() for _ in range(1200)]
+    async with database.write() as session:
+        await ROOM.add_seen(session, 1, known)
+    async with database.write() as session:
+        await ROOM.add_seen(session, 1, known)  # again, as after a lost commit
+
+    async with database.read() as session:
+        assert await ROOM.seen(session, 1, [*known, new_id()]) == set(known)
+        assert await ROOM.seen(session, 2, known) == set()
+
+
+async def test_definitions_are_kept_and_a_type_can_change(database: Database):
+    for kind in ("Numeric", "String"):
+        async with database.write() as session:
+            await ROOM.add_definitions(session, 1, {("event", "price"): kind}, {"bought"}, AT)
+
+    async with database.read() as session:
+        assert await ROOM.property_types(session, 1) == {("event", "price"): "String"}
+        assert await ROOM.event_names(session, 1) == ["bought"]

@@ -1,0 +1,128 @@
+"""Persons: creation, properties, merges (spec section 14)."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from hoglet.events.people import People, person_id_of
+from hoglet.events.person_rules import effect_of
+
+T0 = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+class _World:
+    """Events acting on an empty project."""
+
+    def __init__(self) -> None:
+        self.people = People(1, {})
+        self.at = T0
+
+    def send(self, event: str, distinct_id: str, **properties: Any) -> dict[str, Any]:
+        self.at += timedelta(seconds=1)
+        effect = effect_of(event, properties)
+        return dict(self.people.apply(distinct_id, self.at, effect).properties)
+
+    def same(self, *names: str) -> bool:
+        return len({self.people.find(name).id for name in names}) == 1  # pyright: ignore[reportOptionalMemberAccess]
+
+
+@pytest.fixture
+def world() -> _World:
+    return _World()
+
+
+def test_set_overwrites_set_once_adds_and_unset_removes(world: _World):
+    world.send("e", "u", **{"$set": {"a": 1, "b": 1}})
+    world.send("e", "u", **{"$set_once": {"a": 2, "c": 2}})
+
+    assert world.send("$set", "u", **{"$unset": ["b"]}) == {"a": 1, "c": 2}
+
+
+def test_campaign_properties_are_kept_with_their_first_values(world: _World):
+    world.send("$pageview", "u", utm_source="first", **{"$referrer": "x", "other": 1})
+    person = world.send("$pageview", "u", utm_source="second")
+
+    assert person == {
+        "utm_source": "second",
+        "$initial_utm_source": "first",
+        "$referrer": "x",
+        "$initial_referrer": "x",
+    }
+
+
+def test_identify_merges_the_anonymous_person(world: _World):
+    world.send("e", "anon", **{"$set": {"a": "anon", "only": 1}})
+    world.send("e", "user", **{"$set": {"a": "user"}})
+    merged = world.send("$identify", "user", **{"$anon_distinct_id": "anon", "$set": {"n": 1}})
+
+    assert merged == {"a": "user", "only": 1, "n": 1}
+    assert world.same("anon", "user")
+    person = world.people.find("user")
+    assert person is not None
+    assert person.is_identified
+    assert person.created_at == T0 + timedelta(seconds=1)
+    assert [gone.id for gone in world.people.deleted] == [person_id_of(1, "anon")]
+    assert dict(world.people.changed_ids())["anon"].moved
+
+
+def test_identify_of_an_unknown_user_keeps_the_anonymous_person(world: _World):
+    world.send("e", "anon")
+    world.send("$identify", "user", **{"$anon_distinct_id": "anon"})
+
+    assert world.same("anon", "user")
+    assert world.people.deleted == []
+
+
+def test_an_identified_person_is_not_merged_by_identify_or_alias(world: _World):
+    world.send("$identify", "first", **{"$anon_distinct_id": "anon"})
+    world.send("e", "second")
+    world.send("$identify", "second", **{"$anon_distinct_id": "anon"})
+    world.send("$create_alias", "second", alias="first")
+
+    assert not world.same("first", "second")
+    kinds = [kind for kind, _ in world.people.warnings]
+    assert kinds == ["cannot_merge_already_identified"] * 2
+
+
+def test_a_dangerous_merge_merges_even_then(world: _World):
+    world.send("$identify", "first", **{"$anon_distinct_id": "anon"})
+    world.send("e", "second")
+    world.send("$merge_dangerously", "second", alias="first")
+
+    assert world.same("first", "second", "anon")
+
+
+def test_alias_joins_a_new_id(world: _World):
+    world.send("e", "user")
+    world.send("$create_alias", "user", alias="other")
+
+    assert world.same("user", "other")
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["anonymous", "guest", "undefined", "null", "none", "nil", "0", "NaN", "true", "false",
+     "[object Object]", "distinct_id", "id", "email"],
+)  # fmt: skip
+def test_placeholders_are_never_merged(world: _World, name: str):
+    world.send("e", name)
+    world.send("$identify", "user", **{"$anon_distinct_id": name})
+    world.send("$identify", name, **{"$anon_distinct_id": "user"})
+
+    assert not world.same("user", name)
+    assert {kind for kind, _ in world.people.warnings} == {"cannot_merge_with_illegal_distinct_id"}
+
+
+def test_an_event_without_a_profile_has_the_id_its_person_would_have(world: _World):
+    assert world.people.id_without_profile("u") == person_id_of(1, "u")
+    assert world.people.find("u") is None
+
+
+def test_chains_of_merges_end_in_one_person(world: _World):
+    for name in "abcd":
+        world.send("e", name)
+    for into, other in (("b", "a"), ("c", "b"), ("d", "c")):
+        world.send("$create_alias", into, alias=other)
+
+    assert world.same("a", "b", "c", "d")

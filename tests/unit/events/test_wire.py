@@ -1,0 +1,93 @@
+"""What SDKs and browsers do to a body is undone; what cannot be undone is refused."""
+
+import base64
+import gzip
+import zlib
+from urllib.parse import quote_plus
+
+import orjson
+import pytest
+
+from hoglet.events import wire
+from hoglet.events.errors import InvalidPayload
+from hoglet.kit.errors import TooLarge
+
+BODY = orjson.dumps({"api_key": "phc_x", "event": "é+/", "distinct_id": "u"})
+GZIPPED = gzip.compress(BODY)
+BASE64 = base64.b64encode(BODY)
+
+
+@pytest.mark.parametrize(
+    ("body", "query", "encoding"),
+    [
+        (BODY, {}, ""),
+        (GZIPPED, {}, "gzip"),
+        (GZIPPED, {"compression": "gzip"}, ""),
+        (GZIPPED, {"compression": "gzip-js"}, ""),
+        (GZIPPED, {}, ""),
+        (zlib.compress(BODY), {}, "deflate"),
+        (BASE64, {"compression": "base64"}, ""),
+        (b"data=" + quote_plus(BASE64).encode(), {}, ""),
+        (b"data=" + BASE64, {"compression": "base64"}, ""),
+        (b"compression=base64&data=" + quote_plus(BASE64).encode(), {}, ""),
+        (b"data=" + quote_plus(BODY).encode(), {}, ""),
+        (b"data=" + quote_plus(base64.b64encode(GZIPPED)).encode(), {"compression": "gzip"}, ""),
+        (BODY, {"compression": "gzip"}, "gzip"),
+    ],
+)
+def test_every_encoding_is_undone(body: bytes, query: dict[str, str], encoding: str):
+    plain = wire.unpack(body, query=query, content_encoding=encoding, limit_bytes=10_000)
+
+    assert plain == BODY
+
+
+@pytest.mark.parametrize(
+    ("body", "query", "encoding"),
+    [
+        (GZIPPED[:-9], {}, "gzip"),
+        (b"\x1f\x8bnonsense", {}, ""),
+        (b"!!!", {"compression": "base64"}, ""),
+        (b"neither", {"compression": "gzip-js"}, ""),
+        (BODY, {}, "br"),
+    ],
+)
+def test_what_cannot_be_unpacked_is_refused(body: bytes, query: dict[str, str], encoding: str):
+    with pytest.raises(InvalidPayload):
+        wire.unpack(body, query=query, content_encoding=encoding, limit_bytes=10_000)
+
+
+def test_a_bomb_is_stopped_while_it_unpacks():
+    bomb = gzip.compress(b" " * 10_000_000)
+
+    with pytest.raises(TooLarge):
+        wire.unpack(bomb, query={}, content_encoding="gzip", limit_bytes=1000)
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        (b'{"a": NaN}', {"a": None}),
+        (b'{"a": "\\ud800"}', {"a": "�"}),
+        (b'{"a": "\\ud83d\\ude00"}', {"a": "\U0001f600"}),
+        (b'{"a": "\xff"}', {"a": "�"}),
+    ],
+)
+def test_what_sloppy_clients_write_is_repaired(text: bytes, value: object):
+    found, rewritten = wire.parse(text)
+
+    assert found == value
+    assert orjson.loads(rewritten) == value
+
+
+@pytest.mark.parametrize("text", [b"", b"{", b"nope", b"[" * 5000 + b"]" * 5000])
+def test_what_is_not_json_is_refused(text: bytes):
+    with pytest.raises(InvalidPayload):
+        wire.parse(text)
+
+
+def test_nesting_is_bounded():
+    text = b'{"a":' * 127 + b"1" + b"}" * 127
+    wire.parse(text)
+
+    with pytest.raises(InvalidPayload):
+        wire.parse(b'{"a":[' + text + b"]}")
