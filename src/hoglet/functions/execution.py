@@ -29,32 +29,13 @@ from hoglet.functions.running import engine
 from hoglet.functions.running.fetching import is_tolerated
 from hoglet.functions.running.host import Host
 from hoglet.functions.running.inputs import InputsFailed, build_inputs
+from hoglet.functions.running.journal import Journal
 from hoglet.functions.running.redaction import clean_line, secret_texts
 
 PROGRAM_MILLISECONDS = 550
 MAX_ASYNC_STEPS = 5
 
 type ErrorClass = Literal["filter", "inputs", "fetch", "timeout", "hog"]
-
-
-class Journal(msgspec.Struct, kw_only=True):
-    """What a run needs to be repeated exactly; store it with the queued run.
-
-    Attributes:
-        started_at: ISO instant that ``now()`` gives in every replay.
-        seed: of the random numbers and UUIDs.
-        answers: of the host calls, in order: ``[{"call": "fetch", "answer": {"status": 200}}]``.
-        logged: log lines already handed out.
-        captured: the run's ``postHogCapture`` was already handed out.
-        spent_ms: own time of the program in the longest replay so far.
-    """
-
-    started_at: str
-    seed: int
-    answers: list[dict[str, Any]] = []
-    logged: int = 0
-    captured: bool = False
-    spent_ms: float = 0
 
 
 class LogLine(msgspec.Struct, frozen=True):

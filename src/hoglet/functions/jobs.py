@@ -1,0 +1,115 @@
+"""The jobs of functions: what is queued and in which form.
+
+Queues: ``functions.recompile`` (worked off with ``FunctionService.recompile``), ``functions.invoke``
+and ``functions.backfill`` (worked off by the pipeline).
+
+Source: spec/hog-functions.md sections 5.5, 10 and 13.1.
+"""
+
+from typing import Any
+from uuid import UUID
+
+import msgspec
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from hoglet.functions.running.journal import Journal
+from hoglet.queue.port import NewJob, Queue
+
+RECOMPILE_QUEUE = "functions.recompile"
+INVOKE_QUEUE = "functions.invoke"
+BACKFILL_QUEUE = "functions.backfill"
+
+
+class RecompileV1(msgspec.Struct, frozen=True, tag="recompile.v1"):
+    """Compile filters again: those using an action, or (None) the test-account setting."""
+
+    project_id: int
+    action_id: int | None = None
+
+
+class InvokeV1(msgspec.Struct, frozen=True, kw_only=True, tag="invoke.v1"):
+    """One run of one function; the job's id is the invocation id.
+
+    Attributes:
+        project_id, function_id: what runs; the function is loaded when the job is leased.
+        invocation_id: stable across attempts, restarts and redrives.
+        globals: of section 13.2, without inputs and so without secrets.
+        mapping: index of the mapping, None without mappings.
+        journal: how far the run came; None before its first step.
+        pending: the host call to make next, when the run waits for a retry.
+        attempt: of that call, from 1.
+        first_failed_at: ISO instant of the first failure, for the dead letter.
+        start_at: ``filter`` (a redrive of class ``filter``) or ``inputs``.
+        is_redrive: no masking, and the outcome is counted for the letter ``letter_id``.
+        letter_id: the dead letter that was redriven.
+        is_backfill: run directly, groups empty.
+    """
+
+    project_id: int
+    function_id: UUID
+    invocation_id: UUID
+    globals: dict[str, Any]
+    mapping: int | None = None
+    journal: Journal | None = None
+    pending: dict[str, Any] | None = None
+    attempt: int = 1
+    first_failed_at: str | None = None
+    start_at: str = "inputs"
+    is_redrive: bool = False
+    letter_id: UUID | None = None
+    is_backfill: bool = False
+
+
+class BackfillV1(msgspec.Struct, frozen=True, tag="backfill.v1"):
+    """Run a function on the stored events of a window; ``Backfills.window`` tells which."""
+
+    project_id: int
+    function_id: UUID
+    batch_export_id: UUID
+    backfill_id: UUID
+
+
+def encode(job: RecompileV1 | InvokeV1 | BackfillV1) -> bytes:
+    """The payload of a job."""
+    return msgspec.msgpack.encode(job)
+
+
+def decode_invoke(payload: bytes) -> InvokeV1:
+    """Read the payload of an invocation.
+
+    Raises:
+        msgspec.ValidationError: it is something else.
+    """
+    return msgspec.msgpack.decode(payload, type=InvokeV1)
+
+
+def decode_recompile(payload: bytes) -> RecompileV1:
+    """Read the payload of a recompilation.
+
+    Raises:
+        msgspec.ValidationError: it is something else.
+    """
+    return msgspec.msgpack.decode(payload, type=RecompileV1)
+
+
+def decode_backfill(payload: bytes) -> BackfillV1:
+    """Read the payload of a backfill.
+
+    Raises:
+        msgspec.ValidationError: it is something else.
+    """
+    return msgspec.msgpack.decode(payload, type=BackfillV1)
+
+
+class RecompileLater:
+    """Enqueues recompilations in the caller's transaction."""
+
+    def __init__(self, queue: Queue) -> None:
+        self._queue = queue
+
+    async def __call__(
+        self, session: AsyncSession, project_id: int, action_id: int | None
+    ) -> None:
+        """Compile the functions that use an action (None: the test-account setting) again."""
+        payload = encode(RecompileV1(project_id, action_id))
+        await self._queue.enqueue(session, [NewJob(queue=RECOMPILE_QUEUE, payload=payload)])

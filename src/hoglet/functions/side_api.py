@@ -1,0 +1,118 @@
+"""Routes beside the functions themselves: icons, logs, metrics, backfills.
+
+Registered before ``api.router``, so that ``icon`` and ``icons`` are matched before a function id.
+
+Source: spec/hog-functions.md section 9.
+"""
+
+from fastapi import APIRouter
+from starlette.requests import Request
+from starlette.responses import Response
+
+from hoglet.functions.api import ONE, PATH, Reads, Writes, service_of
+from hoglet.functions.backfills import Backfills
+from hoglet.functions.telemetry import (
+    SOURCE,
+    read_interval,
+    read_log_filters,
+    read_metric_filters,
+    shown_logs,
+)
+from hoglet.kit.errors import Invalid, NotFound
+from hoglet.warehouse.telemetry import Telemetry
+from hoglet.web.answers import JsonAnswer, answer
+from hoglet.web.body import read_object
+
+router = APIRouter()
+
+
+@router.get(PATH + "/icons")
+async def list_icons(request: Request, scope: Reads) -> Response:  # noqa: ARG001 (the guard)
+    """Row 12: no logo provider is configured, so there is nothing to choose from."""
+    return answer(request, [])
+
+
+@router.get(PATH + "/icon")
+async def get_icon(request: Request, scope: Reads) -> Response:  # noqa: ARG001 (the guard)
+    """Row 11: no logo provider is configured.
+
+    Raises:
+        Invalid: no id.
+        NotFound: always, with an id.
+    """
+    if not request.query_params.get("id"):
+        raise Invalid("The parameter id is required.")
+    raise NotFound
+
+
+@router.get(ONE + "/logs")
+async def list_logs(request: Request, function_id: str, scope: Reads) -> Response:
+    """Row 8."""
+    filters = read_log_filters(request.query_params)
+    shown = await service_of(request).get(scope, function_id)
+    entries = await _telemetry(request).read_logs(
+        scope.project.id, SOURCE, str(shown.row.id), filters
+    )
+    return answer(request, shown_logs(entries))
+
+
+@router.get(ONE + "/metrics")
+async def get_metrics(request: Request, function_id: str, scope: Reads) -> Response:
+    """Row 9."""
+    service, timezone = service_of(request), scope.project.timezone
+    interval = read_interval(request.query_params)
+    filters = read_metric_filters(
+        request.query_params, now=service.clock.now(), timezone=timezone
+    )
+    shown = await service.get(scope, function_id)
+    series = await _telemetry(request).read_metrics(
+        scope.project.id,
+        SOURCE,
+        str(shown.row.id),
+        filters,
+        interval=interval,
+        timezone=timezone,
+    )
+    named = [{"name": name, "values": values} for name, values in series.series.items()]
+    return answer(request, {"labels": series.labels, "series": named})
+
+
+@router.get(ONE + "/metrics/totals")
+async def get_totals(request: Request, function_id: str, scope: Reads) -> Response:
+    """Row 10."""
+    service = service_of(request)
+    filters = read_metric_filters(
+        request.query_params,
+        now=service.clock.now(),
+        timezone=scope.project.timezone,
+        with_instance=False,
+    )
+    shown = await service.get(scope, function_id)
+    totals = await _telemetry(request).read_totals(
+        scope.project.id, SOURCE, str(shown.row.id), filters
+    )
+    return answer(request, {"totals": totals})
+
+
+@router.post(ONE + "/enable_backfills")
+async def enable_backfills(request: Request, function_id: str, scope: Writes) -> Response:
+    """Row 6."""
+    made = await _backfills(request).enable(scope, function_id)
+    return answer(request, {"batch_export_id": str(made)})
+
+
+@router.post("/batch_exports/{batch_export_id}/backfills")
+async def start_backfill(request: Request, batch_export_id: str, scope: Writes) -> Response:
+    """Run a function on the stored events of a window (section 9.1)."""
+    body = await read_object(request)
+    return JsonAnswer(await _backfills(request).start(scope, batch_export_id, body), status_code=201)
+
+
+def _telemetry(request: Request) -> Telemetry:
+    telemetry: Telemetry = request.app.state.telemetry
+    return telemetry
+
+
+def _backfills(request: Request) -> Backfills:
+    backfills: Backfills = request.app.state.backfills
+    return backfills
