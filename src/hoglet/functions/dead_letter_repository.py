@@ -1,0 +1,99 @@
+"""Every statement on dead letters."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any, NamedTuple
+from uuid import UUID
+
+from sqlalchemy import Select, delete, func, select
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from hoglet.functions.tables import DeadLetterRow
+
+REDRIVE_CHUNK = 500  # ids of one statement; SQLite takes 32,766 parameters
+
+
+class LetterWish(NamedTuple):
+    """Which letters; None and empty mean no restriction."""
+
+    classes: Sequence[str] = ()
+    after: datetime | None = None
+    before: datetime | None = None
+    redriven: bool | None = None
+    ids: Sequence[UUID] | None = None
+
+
+async def find(
+    session: AsyncSession, function_id: UUID, letter_id: UUID
+) -> DeadLetterRow | None:
+    """One letter of a function."""
+    return await session.scalar(
+        select(DeadLetterRow).where(
+            DeadLetterRow.id == letter_id, DeadLetterRow.function_id == function_id
+        )
+    )
+
+
+async def find_by_invocation(
+    session: AsyncSession, function_id: UUID, invocation_id: UUID
+) -> DeadLetterRow | None:
+    """The letter of a run, so that a failed redrive writes no second one."""
+    return await session.scalar(
+        select(DeadLetterRow).where(
+            DeadLetterRow.invocation_id == invocation_id, DeadLetterRow.function_id == function_id
+        )
+    )
+
+
+async def count(session: AsyncSession, function_id: UUID, wish: LetterWish) -> int:
+    """How many letters."""
+    statement = select(func.count()).select_from(DeadLetterRow)
+    return await session.scalar(_matching(statement, function_id, wish)) or 0
+
+
+async def page(
+    session: AsyncSession, function_id: UUID, wish: LetterWish, *, limit: int | None, offset: int
+) -> list[DeadLetterRow]:
+    """Letters, newest first."""
+    statement = _matching(select(DeadLetterRow), function_id, wish).order_by(
+        DeadLetterRow.last_failed_at.desc(), DeadLetterRow.id.desc()
+    )
+    return list(await session.scalars(statement.limit(limit).offset(offset)))
+
+
+async def drop_oldest(session: AsyncSession, function_id: UUID, *, keep: int) -> int:
+    """Delete all but the newest ``keep`` letters; returns how many went."""
+    over = await count(session, function_id, LetterWish()) - keep
+    if over <= 0:
+        return 0
+    oldest = (
+        select(DeadLetterRow.id)
+        .where(DeadLetterRow.function_id == function_id)
+        .order_by(DeadLetterRow.last_failed_at, DeadLetterRow.id)
+        .limit(over)
+    )
+    await session.execute(delete(DeadLetterRow).where(DeadLetterRow.id.in_(oldest)))
+    return over
+
+
+async def drop_before(session: AsyncSession, instant: datetime) -> int:
+    """Delete all letters that last failed before an instant; returns how many went."""
+    statement = delete(DeadLetterRow).where(DeadLetterRow.last_failed_at < instant)
+    result: Any = await session.execute(statement)
+    return result.rowcount
+
+
+def _matching(statement: Select[Any], function_id: UUID, wish: LetterWish) -> Select[Any]:
+    statement = statement.where(DeadLetterRow.function_id == function_id)
+    if wish.classes:
+        statement = statement.where(DeadLetterRow.letter_class.in_(wish.classes))
+    if wish.after is not None:
+        statement = statement.where(DeadLetterRow.last_failed_at > wish.after)
+    if wish.before is not None:
+        statement = statement.where(DeadLetterRow.last_failed_at < wish.before)
+    if wish.redriven is not None:
+        is_set = DeadLetterRow.redriven_at.is_not(None)
+        statement = statement.where(is_set if wish.redriven else ~is_set)
+    if wish.ids is not None:
+        statement = statement.where(DeadLetterRow.id.in_(wish.ids))
+    return statement
