@@ -1,0 +1,1 @@
+"""The console: functions and endpoints in a browser, at ``/``."""

@@ -1,0 +1,54 @@
+"""The console as an ASGI application that is built when somebody first opens it.
+
+NiceGUI costs about a quarter of a second and 20 MB to import; a hoglet whose console nobody opens
+pays neither. It keeps global state, so one process has one console.
+"""
+
+import asyncio
+from collections.abc import Callable
+from contextlib import AsyncExitStack
+
+from fastapi import FastAPI
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+type MakeSite = Callable[[ASGIApp, list[str]], FastAPI]
+
+
+class Console:
+    """What answers every path that no other route matches.
+
+    Args:
+        api: the whole application; the console is a client of it.
+        secret_keys: Fernet keys that seal sessions, newest first.
+    """
+
+    def __init__(self, api: ASGIApp, secret_keys: list[str]) -> None:
+        self._api = api
+        self._secret_keys = secret_keys
+        self._app: FastAPI | None = None
+        self._building = asyncio.Lock()
+        self._open = AsyncExitStack()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Handle one connection."""
+        app = self._app or await self._build()
+        await app(scope, receive, send)
+
+    async def close(self) -> None:
+        """Stop what NiceGUI started."""
+        await self._open.aclose()
+
+    async def _build(self) -> FastAPI:
+        async with self._building:
+            if self._app is None:
+                make = await asyncio.to_thread(_import)
+                app = make(self._api, self._secret_keys)
+                await self._open.enter_async_context(app.router.lifespan_context(app))
+                self._app = app
+            return self._app
+
+
+def _import() -> MakeSite:
+    from hoglet.console.site import make_site
+
+    return make_site

@@ -1,0 +1,31 @@
+"""Metrics as the options of a stacked bar chart. Pure."""
+
+from typing import Any
+
+_COLORS = {
+    "succeeded": "#36b37e",
+    "success": "#36b37e",
+    "failed": "#e5484d",
+    "failure": "#e5484d",
+    "filtered": "#9aa4b2",
+    "triggered": "#1d4aff",
+    "fetch": "#f5a623",
+}
+
+
+def metrics_chart(metrics: dict[str, Any]) -> dict[str, Any]:
+    """Options for ECharts from ``{"labels": ["2026-01-05"], "series": [{"name", "values"}]}``."""
+    return {
+        "tooltip": {"trigger": "axis"},
+        "legend": {"type": "scroll", "bottom": 0},
+        "grid": {"left": 48, "right": 16, "top": 16, "bottom": 56},
+        "xAxis": {"type": "category", "data": metrics["labels"]},
+        "yAxis": {"type": "value", "minInterval": 1},
+        "series": [_series(each) for each in metrics["series"]],
+    }
+
+
+def _series(series: dict[str, Any]) -> dict[str, Any]:
+    options = {"name": series["name"], "type": "bar", "stack": "all", "data": series["values"]}
+    color = _COLORS.get(series["name"])
+    return options if color is None else options | {"itemStyle": {"color": color}}

@@ -1,0 +1,132 @@
+"""What all pages have around them: colours, the bar at the top, who is signed in."""
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+from urllib.parse import quote
+
+from nicegui import ui
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+
+from hoglet.console.backend import Backend, Reply
+from hoglet.console.session import SIGN_IN, Sessions
+
+PRIMARY = "#1d4aff"
+ACCENT = "#f54e00"
+
+type Build = Callable[[Backend], Awaitable[None]]
+
+
+async def signed_in_page(
+    sessions: Sessions, request: Request, project_id: str, *, section: str, build: Build
+) -> Response | None:
+    """Build a page for the one who is signed in; anybody else is sent to sign in.
+
+    Args:
+        sessions: knows who is signed in.
+        request: the page's request.
+        project_id: from the path.
+        section: the part of the site to mark in the bar, ``functions`` or ``endpoints``.
+        build: makes the page's own elements.
+    """
+    backend = sessions.backend(request, project_id)
+    projects = None if backend is None else await backend.call("GET", "/api/projects")
+    if backend is None or projects is None or projects.status == 401:
+        return RedirectResponse(f"{SIGN_IN}?next={quote(request.url.path)}", 303)
+    listed = projects.body["results"] if projects.is_good else []
+    _bar(listed, project_id, section)
+    with ui.column().classes("w-full max-w-6xl mx-auto p-4 gap-4"):
+        await build(backend)
+    return None
+
+
+def heading(text: str, note: str = "") -> None:
+    """The page's title with a quieter line below."""
+    with ui.column().classes("gap-0"):
+        ui.label(text).classes("text-2xl font-semibold")
+        if note:
+            ui.label(note).classes("text-sm opacity-70")
+
+
+def empty(title: str, hint: str, icon: str) -> None:
+    """What stands where there is nothing yet."""
+    with ui.column().classes("w-full items-center py-12 gap-2 opacity-80"):
+        ui.icon(icon).classes("text-5xl opacity-50")
+        ui.label(title).classes("text-lg font-medium")
+        ui.label(hint).classes("text-sm opacity-70 text-center max-w-md")
+
+
+def failed(reply: Reply) -> None:
+    """What stands where something could not be read."""
+    with ui.row().classes("w-full items-center gap-2 p-4 rounded border border-negative"):
+        ui.icon("error_outline").classes("text-negative text-xl")
+        ui.label(reply.problem).mark("problem")
+
+
+def tell(reply: Reply, done: str) -> bool:
+    """A note that something worked, or why not; whether it did."""
+    if reply.is_good:
+        ui.notify(done, type="positive")
+    else:
+        ui.notify(reply.problem, type="negative", timeout=10_000, close_button="OK")
+    return reply.is_good
+
+
+def link_cell(table: ui.table, column: str) -> None:
+    """Show a column as a link to the row's ``href``."""
+    table.add_slot(
+        f"body-cell-{column}",
+        '<q-td :props="props"><a :href="props.row.href" class="text-primary font-medium">'
+        "{{ props.value }}</a></q-td>",
+    )
+
+
+def badge_cell(table: ui.table, column: str) -> None:
+    """Show a column as a coloured badge; the row's ``<column>_color`` names the colour."""
+    table.add_slot(
+        f"body-cell-{column}",
+        f'<q-td :props="props"><q-badge :color="props.row.{column}_color" outline>'
+        "{{ props.value }}</q-badge></q-td>",
+    )
+
+
+def columns(*names: tuple[str, str]) -> list[dict[str, Any]]:
+    """Left-aligned table columns from pairs of key and title."""
+    return [
+        {"name": key, "label": title, "field": key, "align": "left", "sortable": True}
+        for key, title in names
+    ]
+
+
+def short_time(text: str | None) -> str:
+    """``2026-01-05T12:00:00.000000Z`` as ``2026-01-05 12:00:00``."""
+    return "" if not text else text[:19].replace("T", " ")
+
+
+def _bar(projects: list[dict[str, Any]], project_id: str, section: str) -> None:
+    ui.colors(primary=PRIMARY, accent=ACCENT)
+    with ui.header().classes("items-center gap-4 px-4 py-2 bg-primary"):
+        ui.link("🦔 hoglet", f"/project/{project_id}/functions").classes(
+            "text-white text-lg font-bold no-underline"
+        )
+        for name in ("functions", "endpoints"):
+            marked = "underline underline-offset-8" if name == section else "no-underline"
+            ui.link(name.capitalize(), f"/project/{project_id}/{name}").classes(
+                f"text-white {marked}"
+            )
+        ui.space()
+        _project_choice(projects, project_id, section)
+        with ui.element("form").props('method="post" action="/console/sign-out"'):
+            ui.button("Sign out").props('type="submit" flat dense no-caps color="white"')
+
+
+def _project_choice(projects: list[dict[str, Any]], project_id: str, section: str) -> None:
+    names = {str(project["id"]): project["name"] for project in projects}
+    if len(names) > 1 and project_id in names:
+        ui.select(
+            names,
+            value=project_id,
+            on_change=lambda event: ui.navigate.to(f"/project/{event.value}/{section}"),
+        ).props("dense dark borderless options-dense")
+    else:
+        ui.label(names.get(project_id, "")).classes("text-white opacity-80")

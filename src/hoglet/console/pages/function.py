@@ -1,0 +1,162 @@
+"""One function: its code, a test run, its logs and metrics."""
+
+from typing import Any
+
+import orjson
+from nicegui import ui
+from starlette.requests import Request
+from starlette.responses import Response
+
+from hoglet.console.backend import Backend
+from hoglet.console.charts import metrics_chart
+from hoglet.console.frame import empty, failed, heading, signed_in_page, tell
+from hoglet.console.pages.functions import status_of
+from hoglet.console.pages.logs import logs_panel
+from hoglet.console.session import Sessions
+
+_RANGES = {"-24h": "24 hours", "-7d": "7 days", "-30d": "30 days"}
+_INTERVALS = {"-24h": "hour", "-7d": "day", "-30d": "day"}
+_EXAMPLE = {
+    "event": {
+        "uuid": "0190f7a0-0000-7000-8000-000000000001",
+        "event": "$pageview",
+        "distinct_id": "user-1",
+        "properties": {"$current_url": "https://example.com/"},
+        "timestamp": "2026-01-05T12:00:00Z",
+    }
+}
+
+
+def register(sessions: Sessions) -> None:
+    """Add the page."""
+
+    @ui.page("/project/{project_id}/functions/{function_id}", title="Function · hoglet")
+    async def function(request: Request, project_id: str, function_id: str) -> Response | None:
+        async def build(backend: Backend) -> None:
+            await _build(backend, f"/hog_functions/{function_id}")
+
+        return await signed_in_page(sessions, request, project_id, section="functions", build=build)
+
+
+async def _build(backend: Backend, path: str) -> None:
+    reply = await backend.get(path)
+    if not reply.is_good:
+        failed(reply)
+        return
+    function: dict[str, Any] = reply.body
+    _title(backend, path, function)
+    with ui.tabs().classes("w-full").props("align=left no-caps dense") as tabs:
+        for name in ("Code", "Test", "Logs", "Metrics", "Configuration"):
+            ui.tab(name)
+    with ui.tab_panels(tabs, value="Code").classes("w-full bg-transparent"):
+        with ui.tab_panel("Code"):
+            _code(backend, path, function)
+        with ui.tab_panel("Test"):
+            _test(backend, path)
+        with ui.tab_panel("Logs"):
+            logs_panel(backend, f"{path}/logs", "A line appears here whenever the function runs.")
+        with ui.tab_panel("Metrics"):
+            _metrics(backend, path)
+        with ui.tab_panel("Configuration"):
+            _configuration(function)
+
+
+def _title(backend: Backend, path: str, function: dict[str, Any]) -> None:
+    async def switch(event: Any) -> None:
+        reply = await backend.send("PATCH", path, {"enabled": event.value})
+        tell(reply, "Switched on." if event.value else "Switched off.")
+
+    state, color = status_of(function)
+    with ui.row().classes("w-full items-center gap-4"):
+        kind = function["type"].replace("_", " ")
+        note = " · ".join(filter(None, (kind, function["description"])))
+        heading(function["name"] or "Untitled", note)
+        ui.badge(state, color=color).props("outline")
+        ui.space()
+        ui.switch("Enabled", value=function["enabled"], on_change=switch)
+
+
+def _code(backend: Backend, path: str, function: dict[str, Any]) -> None:
+    async def save() -> None:
+        reply = await backend.send("PATCH", path, {"hog": editor.value})
+        problem.set_text("" if reply.is_good else reply.problem)
+        tell(reply, "Saved.")
+
+    editor = ui.codemirror(
+        function["hog"], language="JavaScript", theme="vscodeLight", line_wrapping=True
+    ).classes("w-full border rounded min-h-64 text-sm")
+    with ui.row().classes("items-center gap-4 pt-2"):
+        ui.button("Save", icon="save", on_click=save).props("no-caps")
+        problem = ui.label().classes("text-negative font-mono text-sm").mark("problem")
+
+
+def _test(backend: Backend, path: str) -> None:
+    async def run() -> None:
+        try:
+            sent = orjson.loads(globals_editor.value)
+        except orjson.JSONDecodeError as error:
+            ui.notify(f"The globals are not JSON: {error}", type="negative")
+            return
+        body = {"globals": sent, "mock_async_functions": mock.value}
+        outcome.clear()
+        reply = await backend.send("POST", f"{path}/invocations", body)
+        with outcome:
+            if reply.is_good:
+                _outcome(reply.body)
+            else:
+                failed(reply)
+
+    ui.label("Runs the saved code with these globals. Nothing is stored.").classes("opacity-70")
+    example = orjson.dumps(_EXAMPLE, option=orjson.OPT_INDENT_2).decode()
+    globals_editor = ui.codemirror(example, language="JSON", theme="vscodeLight").classes(
+        "w-full border rounded text-sm"
+    )
+    with ui.row().classes("items-center gap-4 py-2"):
+        ui.button("Run test", icon="play_arrow", on_click=run).props("no-caps")
+        mock = ui.switch("Do not really send requests", value=True)
+    outcome = ui.column().classes("w-full gap-1")
+
+
+def _outcome(result: dict[str, Any]) -> None:
+    colors = {"success": "positive", "error": "negative"}
+    ui.badge(result["status"], color=colors.get(result["status"], "grey")).classes("text-sm")
+    for error in result["errors"]:
+        ui.label(error).classes("text-negative font-mono text-sm")
+    for entry in result["logs"]:
+        ui.label(f"{entry['level']:5} {entry['message']}").classes(
+            "font-mono text-sm whitespace-pre-wrap"
+        )
+    if result["result"] is not None:
+        text = orjson.dumps(result["result"], option=orjson.OPT_INDENT_2).decode()
+        ui.code(text, language="json").classes("w-full")
+
+
+def _metrics(backend: Backend, path: str) -> None:
+    chosen = ui.toggle(_RANGES, value="-7d").props("no-caps dense")
+
+    @ui.refreshable
+    async def chart() -> None:
+        after = chosen.value or "-7d"
+        reply = await backend.get(
+            f"{path}/metrics", after=after, interval=_INTERVALS[after], breakdown_by="name"
+        )
+        totals = await backend.get(f"{path}/metrics/totals", after=after, breakdown_by="name")
+        if not reply.is_good or not totals.is_good:
+            failed(totals if reply.is_good else reply)
+        elif not reply.body["series"]:
+            empty("No runs in this time", "Counts appear here when events match.", "bar_chart")
+        else:
+            with ui.row().classes("gap-2"):
+                for name, count in totals.body["totals"].items():
+                    ui.chip(f"{name}: {count}").props("outline square")
+            ui.echart(metrics_chart(reply.body)).classes("w-full h-80").mark("chart")
+
+    chosen.on_value_change(chart.refresh)
+    ui.timer(0, chart, once=True)
+
+
+def _configuration(function: dict[str, Any]) -> None:
+    for title in ("inputs", "inputs_schema", "filters", "mappings", "masking"):
+        ui.label(title).classes("text-sm font-medium opacity-70")
+        text = orjson.dumps(function[title], option=orjson.OPT_INDENT_2).decode()
+        ui.code(text, language="json").classes("w-full")

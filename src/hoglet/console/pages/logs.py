@@ -1,0 +1,65 @@
+"""The table of log lines that functions and endpoints share."""
+
+from typing import Any
+
+from nicegui import ui
+
+from hoglet.console.backend import Backend
+from hoglet.console.frame import badge_cell, columns, empty, failed, short_time
+
+_LEVELS = {
+    "": "All levels",
+    "ERROR": "Errors",
+    "WARN": "Warnings",
+    "INFO": "Info",
+    "DEBUG": "Debug",
+}
+_COLORS = {"ERROR": "negative", "WARN": "warning", "INFO": "primary"}
+_LINES = 200
+
+
+def logs_panel(backend: Backend, path: str, hint: str) -> None:
+    """Filters and the newest lines; ``hint`` says when there will be some."""
+    with ui.row().classes("w-full items-center gap-2"):
+        level = ui.select(_LEVELS, value="").props("dense outlined options-dense").classes("w-40")
+        search = ui.input(placeholder="Search").props("dense outlined clearable debounce=300")
+        ui.space()
+        again = ui.button("Refresh", icon="refresh").props("flat no-caps")
+
+    @ui.refreshable
+    async def lines() -> None:
+        reply = await backend.get(
+            path, limit=_LINES, level=level.value or None, search=search.value or None
+        )
+        if not reply.is_good:
+            failed(reply)
+        elif not reply.body["results"]:
+            empty("No log lines", hint, "subject")
+        else:
+            _table(reply.body["results"])
+
+    level.on_value_change(lines.refresh)
+    search.on_value_change(lines.refresh)
+    again.on_click(lines.refresh)
+    ui.timer(0, lines, once=True)
+
+
+def _table(entries: list[dict[str, Any]]) -> None:
+    rows = [
+        {
+            "id": index,
+            "time": short_time(entry["timestamp"]),
+            "level": entry["level"],
+            "level_color": _COLORS.get(entry["level"], "grey"),
+            "message": entry["message"],
+        }
+        for index, entry in enumerate(entries)
+    ]
+    table = ui.table(
+        rows=rows,
+        row_key="id",
+        pagination=50,
+        columns=columns(("time", "Time (UTC)"), ("level", "Level"), ("message", "Message")),
+    ).classes("w-full")
+    table.props("dense wrap-cells").mark("logs")
+    badge_cell(table, "level")

@@ -1,0 +1,51 @@
+"""``/`` and ``/sign-in``."""
+
+from nicegui import ui
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+
+from hoglet.console.frame import ACCENT, PRIMARY
+from hoglet.console.session import SIGN_IN, Sessions, safe_target
+
+
+def register(sessions: Sessions) -> None:
+    """Add the pages."""
+
+    @ui.page("/")
+    async def home(request: Request) -> Response:
+        backend = sessions.backend(request)
+        me = (
+            None if backend is None else await backend.call("GET", "/api/projects", query="limit=1")
+        )
+        if me is None or me.status == 401:
+            return RedirectResponse(SIGN_IN, 303)
+        projects = me.body["results"] if me.is_good else []
+        return RedirectResponse(f"/project/{projects[0]['id'] if projects else 1}/functions", 303)
+
+    @ui.page("/project/{project_id}")
+    def project(project_id: str) -> Response:
+        return RedirectResponse(f"/project/{project_id}/functions", 303)
+
+    @ui.page(SIGN_IN, title="Sign in · hoglet")
+    def sign_in(failed: str = "", next: str = "/") -> None:  # noqa: A002 (the parameter's name)
+        _form(is_failed=bool(failed), target=safe_target(next))
+
+
+def _form(*, is_failed: bool, target: str) -> None:
+    ui.colors(primary=PRIMARY, accent=ACCENT)
+    with ui.card().classes("absolute-center w-96 p-6 gap-4"):
+        ui.label("🦔 hoglet").classes("text-2xl font-bold")
+        ui.label("Sign in with a personal API key. The server printed one when it first started.")
+        form = ui.element("form").props('method="post" action="/console/sign-in"')
+        with form.classes("w-full flex flex-col gap-4"):
+            hidden = ui.element("input").props('type="hidden" name="next"')
+            hidden.props["value"] = target
+            ui.input("API key").props(
+                'name="key" type="password" outlined autofocus autocomplete="current-password"'
+            ).classes("w-full")
+            if is_failed:
+                ui.label("This key is not valid.").classes("text-negative").mark("problem")
+            ui.button("Sign in").props('type="submit" no-caps').classes("w-full")
+        ui.label("Another key: hoglet key create --scopes '*'").classes(
+            "text-xs opacity-60 font-mono"
+        )

@@ -1,0 +1,88 @@
+"""Signing in with a personal API key; the key travels in a sealed cookie.
+
+Sealed with the data folder's secret, so a restart signs nobody out, and checked with every page,
+so a revoked key ends the session. ``SameSite=Strict`` keeps other sites from using it.
+"""
+
+from urllib.parse import parse_qs, quote
+
+from cryptography.fernet import Fernet, InvalidToken, MultiFernet
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+from starlette.routing import Route
+from starlette.types import ASGIApp
+
+from hoglet.console.backend import Backend
+from hoglet.web.body import read_body
+
+COOKIE = "hoglet_console"
+SESSION_SECONDS = 30 * 24 * 3600
+SIGN_IN = "/sign-in"
+_FORM_BYTES = 10_000
+
+
+class Sessions:
+    """Seals and opens the cookie.
+
+    Args:
+        secret_keys: Fernet keys, newest first.
+        api: the application, asked whether a key is valid.
+    """
+
+    def __init__(self, secret_keys: list[str], api: ASGIApp) -> None:
+        self._seal = MultiFernet([Fernet(key) for key in secret_keys])
+        self._api = api
+
+    def key_of(self, request: Request) -> str | None:
+        """The key of whoever is signed in."""
+        sealed = request.cookies.get(COOKIE, "")
+        try:
+            return self._seal.decrypt(sealed, ttl=SESSION_SECONDS).decode()
+        except InvalidToken:
+            return None
+
+    def backend(self, request: Request, project_id: str = "@current") -> Backend | None:
+        """The API as the one who is signed in sees it."""
+        key = self.key_of(request)
+        return None if key is None else Backend(self._api, key, project_id)
+
+    def routes(self) -> list[Route]:
+        """The routes that set and clear the cookie."""
+        return [
+            Route("/console/sign-in", self._sign_in, methods=["POST"]),
+            Route("/console/sign-out", self._sign_out, methods=["POST"]),
+        ]
+
+    async def _sign_in(self, request: Request) -> Response:
+        form = parse_qs((await read_body(request, limit_bytes=_FORM_BYTES)).decode("latin-1"))
+        key = form.get("key", [""])[0].strip()
+        target = safe_target(form.get("next", ["/"])[0])
+        backend = Backend(self._api, key)
+        if not key or not (await backend.call("GET", "/api/personal_api_keys/@current")).is_good:
+            return RedirectResponse(f"{SIGN_IN}?failed=1&next={quote(target)}", 303)
+        response = RedirectResponse(target, 303)
+        response.set_cookie(
+            COOKIE,
+            self._seal.encrypt(key.encode()).decode(),
+            max_age=SESSION_SECONDS,
+            httponly=True,
+            samesite="strict",
+            secure=request.url.scheme == "https",
+        )
+        return response
+
+    async def _sign_out(self, _request: Request) -> Response:
+        response = RedirectResponse(SIGN_IN, 303)
+        response.delete_cookie(COOKIE, httponly=True, samesite="strict")
+        return response
+
+
+def safe_target(target: str) -> str:
+    r"""A path on this site, whatever was asked for.
+
+    Example:
+        >>> [safe_target(each) for each in ("/project/1", "//evil.example", "/\\evil.example")]
+        ['/project/1', '/', '/']
+    """
+    inside = target.startswith("/") and not target.startswith(("//", "/\\"))
+    return target if inside and target.isprintable() else "/"

@@ -1,0 +1,32 @@
+"""NiceGUI with the console's pages; imported late, see ``hoglet.console.application``."""
+
+from fastapi import FastAPI
+from nicegui import ui
+from starlette.types import ASGIApp
+
+from hoglet.console.pages import endpoint, endpoints, function, functions, sign_in
+from hoglet.console.session import Sessions
+
+RECONNECT_SECONDS = 10.0
+
+
+def make_site(api: ASGIApp, secret_keys: list[str]) -> FastAPI:
+    """The console's own application; its lifespan starts and stops NiceGUI.
+
+    Call it once a process: pages are registered with NiceGUI's one global application.
+    """
+    sessions = Sessions(secret_keys, api)
+    site = FastAPI(docs_url=None, redoc_url=None, openapi_url=None)
+    site.router.routes.extend(sessions.routes())
+    for page in (sign_in, functions, function, endpoints, endpoint):
+        page.register(sessions)
+    ui.run_with(
+        site,
+        title="hoglet",
+        favicon="🦔",
+        dark=None,
+        binding_refresh_interval=None,  # nothing is polled while nobody acts
+        reconnect_timeout=RECONNECT_SECONDS,
+        show_welcome_message=False,
+    )
+    return site
