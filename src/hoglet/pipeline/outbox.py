@@ -1,0 +1,148 @@
+"""Logs and metrics on their way to the warehouse: written in the commit they belong to, moved later.
+
+The warehouse cannot join a transaction of the metadata database. So what a job has to say is kept
+in a table by the very commit that finishes the job, and moved in blocks. A block gets its name (a
+deduplication token) durably before it is inserted: after a crash the same rows go under the same
+name, and the warehouse takes them once. Source: docs/adr/0003-one-transaction.md.
+"""
+
+import asyncio
+from collections import Counter
+from collections.abc import Sequence
+from datetime import datetime
+from uuid import UUID
+
+import msgspec
+import structlog
+from sqlalchemy import delete, select, update
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from hoglet.kit.errors import HogletError
+from hoglet.kit.ids import new_id
+from hoglet.pipeline.tables import TelemetryRow
+from hoglet.store.database import Database
+from hoglet.warehouse.telemetry import AppMetric, LogEntry, Telemetry
+
+log = structlog.get_logger()
+
+ROWS_PER_FLUSH = 500  # commits, each with the logs and metrics of a whole batch of events or runs
+PAUSE_SECONDS = 0.5
+RETRY_SECONDS = 5.0
+
+
+class Messages(msgspec.Struct):
+    """What one commit has to say; add to it, then give it to :meth:`TelemetryOutbox.add`."""
+
+    logs: list[LogEntry] = msgspec.field(default_factory=list[LogEntry])
+    metrics: list[AppMetric] = msgspec.field(default_factory=list[AppMetric])
+
+    def count(  # noqa: PLR0917 (a metric is five words)
+        self, project_id: int, function_id: str, kind: str, name: str, at: datetime
+    ) -> None:
+        """Count one more of a function's metric."""
+        self.metrics.append(AppMetric(project_id, "hog_function", function_id, at, kind, name))
+
+
+_encoder = msgspec.msgpack.Encoder()
+_decoder = msgspec.msgpack.Decoder(Messages)
+
+
+class TelemetryOutbox:
+    """The table and the task that empties it.
+
+    Concurrency: one flusher runs at a time (the pipeline role starts it).
+    """
+
+    def __init__(self, database: Database, telemetry: Telemetry) -> None:
+        self._database = database
+        self._telemetry = telemetry
+        self._stopping = asyncio.Event()
+
+    async def add(self, session: AsyncSession, messages: Messages) -> None:
+        """Keep messages in the caller's transaction."""
+        if messages.logs or messages.metrics:
+            messages.metrics = together(messages.metrics)
+            session.add(TelemetryRow(payload=_encoder.encode(messages)))
+
+    async def run(self) -> None:
+        """Move messages until :meth:`stop`; then once more, so that a clean stop leaves none."""
+        while not self._stopping.is_set():
+            try:
+                while await self.flush():
+                    pass
+                pause = PAUSE_SECONDS
+            except HogletError as error:
+                log.warning("telemetry cannot be written", action="outbox", error=error.detail)
+                pause = RETRY_SECONDS
+            await _wait(self._stopping, pause)
+        while await self.flush():
+            pass
+
+    def stop(self) -> None:
+        """Let :meth:`run` end."""
+        self._stopping.set()
+
+    async def flush(self) -> int:
+        """Move one block; returns the number of rows moved, 0 when nothing waits.
+
+        Idempotency: a block is inserted once, whenever this is interrupted.
+        """
+        token = await self._unfinished() or await self._name_block()
+        if token is None:
+            return 0
+        async with self._database.read() as session:
+            query = select(TelemetryRow.payload).where(TelemetryRow.flush == token)
+            payloads = (await session.scalars(query.order_by(TelemetryRow.id))).all()
+        messages = [_decoder.decode(payload) for payload in payloads]
+        logs = [entry for message in messages for entry in message.logs]
+        metrics = together([metric for message in messages for metric in message.metrics])
+        if logs:
+            await self._telemetry.write_logs(logs, dedup_token=str(token))
+        if metrics:
+            await self._telemetry.write_metrics(metrics, dedup_token=str(token))
+        async with self._database.write() as session:
+            await session.execute(delete(TelemetryRow).where(TelemetryRow.flush == token))
+        return len(payloads)
+
+    async def _unfinished(self) -> UUID | None:
+        """A block that was named before a crash."""
+        async with self._database.read() as session:
+            query = select(TelemetryRow.flush).where(TelemetryRow.flush.is_not(None)).limit(1)
+            return await session.scalar(query)
+
+    async def _name_block(self) -> UUID | None:
+        waiting = select(TelemetryRow.id).where(TelemetryRow.flush.is_(None))
+        oldest = waiting.order_by(TelemetryRow.id).limit(ROWS_PER_FLUSH)
+        async with self._database.read() as session:
+            if await session.scalar(waiting.limit(1)) is None:
+                return None
+        token = new_id()
+        async with self._database.write() as session:
+            ids = list(await session.scalars(oldest))
+            named = update(TelemetryRow).where(TelemetryRow.id.in_(ids)).values(flush=token)
+            await session.execute(named)
+        return token
+
+
+def together(metrics: Sequence[AppMetric]) -> list[AppMetric]:
+    """Add up metrics that differ in nothing but their count and the second they happened in."""
+    counts: Counter[tuple[int, str, str, datetime, str, str, str]] = Counter()
+    for metric in metrics:
+        second = metric.timestamp.replace(microsecond=0)
+        counts[
+            metric.project_id,
+            metric.source,
+            metric.source_id,
+            second,
+            metric.kind,
+            metric.name,
+            metric.instance_id,
+        ] += metric.count
+    return [AppMetric(*key[:6], count, key[6]) for key, count in counts.items()]
+
+
+async def _wait(event: asyncio.Event, seconds: float) -> None:
+    try:
+        await asyncio.wait_for(event.wait(), seconds)
+    except TimeoutError:
+        return
