@@ -8,7 +8,7 @@ const crypto = require('crypto')
 function run(job) {
     const output = []
     const original = console.log
-    console.log = (...parts) => output.push(parts.join(' '))
+    console.log = (...parts) => output.push(...parts.join(' ').split('\n'))
     let error = null
     let result = null
     try {
@@ -17,8 +17,8 @@ function run(job) {
             timeout: job.timeout || 5000,
             external: {
                 crypto,
-                regex: { match: (pattern, text) => new RegExp(pattern).test(text), extract: (pattern, text) => {
-                    const found = text.match(new RegExp(pattern))
+                regex: { match: (pattern, text) => expression(pattern).test(text), extract: (pattern, text) => {
+                    const found = text.match(expression(pattern))
                     return found ? (found.length > 1 ? found[1] : found[0]) : ''
                 } },
             },
@@ -35,7 +35,14 @@ function run(job) {
 }
 
 function errorText(error) {
-    return (error instanceof vm.UncaughtHogVMException || error instanceof vm.HogVMException) ? error.message : 'raw ' + String(error)
+    if (error instanceof vm.UncaughtHogVMException) return `${error.type}(${vm.escapeString(error.message)})`
+    if (error instanceof vm.HogVMException || Object.getPrototypeOf(error) === Error.prototype) return error.message
+    return 'raw ' + String(error)
+}
+
+// The machine asks for RE2; an inline (?i) is all that JavaScript lacks of what the tests use.
+function expression(pattern) {
+    return pattern.startsWith('(?i)') ? new RegExp(pattern.slice(4), 'i') : new RegExp(pattern)
 }
 
 readline.createInterface({ input: process.stdin }).on('line', (line) => {

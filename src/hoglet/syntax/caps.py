@@ -106,7 +106,7 @@ class _Counter:
             case "operator":
                 self._operator(token)
             case "value":
-                self._operand()
+                self._value(token)
 
     @property
     def _level(self) -> _Level:
@@ -156,6 +156,11 @@ class _Counter:
             self._bump_run(token)
         else:
             self._operand()
+
+    def _value(self, token: Token) -> None:
+        if "_" in token.text and token.text[0] in ".0123456789":  # the parser reads `1` and `_000`
+            self._refuse("Digits of a number can not be separated by `_`", token)
+        self._operand()
 
     def _operand(self) -> None:
         """A name or literal; right after another operand it starts a new statement."""

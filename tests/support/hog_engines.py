@@ -1,0 +1,58 @@
+"""The three ways a Hog program runs in tests, with one kind of result."""
+
+from functools import cache
+from typing import NamedTuple
+
+from support.hog_cases import Case
+from support.oracle import Server, need, why_no_machine, why_no_node
+
+from hoglet.hog.bytecode import program_bytecode
+from hoglet.hog.compile import compile_program
+from hoglet.hog.javascript import program_javascript
+
+
+class Ran(NamedTuple):
+    """What a run printed, line by line, and the text of the error that ended it."""
+
+    lines: list[str]
+    error: str | None
+
+
+def run_python(case: Case) -> Ran:
+    """Run a case as hoglet does."""
+    from hoglet.hog.python import Budget, Failed, run_program
+
+    lines: list[str] = []
+    outcome = run_program(
+        case.source,
+        globals=case.globals,
+        print=lambda text: lines.extend(text.split("\n")),
+        budget=Budget(**case.budget),
+    )
+    return Ran(lines, outcome.error.text if isinstance(outcome, Failed) else None)
+
+
+@cache
+def _machine() -> Server:
+    return Server("vm.js")
+
+
+@cache
+def _javascript() -> Server:
+    return Server("javascript.js")
+
+
+def run_machine(case: Case) -> Ran:
+    """Run our bytecode of a case on the official machine."""
+    need(why_no_machine())
+    bytecode = program_bytecode(compile_program(case.source))
+    answer = _machine().ask(bytecode=bytecode, globals=case.globals)
+    return Ran(answer["output"], answer["error"])
+
+
+def run_javascript(case: Case) -> Ran:
+    """Run the printed JavaScript of a case in Node."""
+    need(why_no_node())
+    code = program_javascript(compile_program(case.source))
+    answer = _javascript().ask(code=code, globals=case.globals)
+    return Ran(answer["output"], answer["error"])
