@@ -1,0 +1,32 @@
+"""Hog as Python: the printer, the engine that runs what it prints, and batch predicates.
+
+Use :func:`compile_python` and :func:`run_program`, or :class:`Execution` to run in steps.
+"""
+
+from hoglet.hog.python.budget import Budget
+from hoglet.hog.python.execution import Execution, Failed, Finished, HostCall, Outcome, run_program
+from hoglet.hog.python.predicate import compile_batch_predicate, compile_predicate
+from hoglet.hog.python.program import (
+    CompiledProgram,
+    compile_expression,
+    compile_python,
+    load,
+)
+from hoglet.hog.runtime.errors import RunError
+
+__all__ = [
+    "Budget",
+    "CompiledProgram",
+    "Execution",
+    "Failed",
+    "Finished",
+    "HostCall",
+    "Outcome",
+    "RunError",
+    "compile_batch_predicate",
+    "compile_expression",
+    "compile_predicate",
+    "compile_python",
+    "load",
+    "run_program",
+]

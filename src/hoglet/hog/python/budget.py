@@ -1,0 +1,26 @@
+"""What a run may use up.
+
+Source: spec/hog-language.md section 10.
+"""
+
+import msgspec
+
+
+class Budget(msgspec.Struct, frozen=True, kw_only=True):
+    """Limits of one run, resumes included.
+
+    Attributes:
+        timeout_s: seconds of own work; waiting for the host is not counted.
+        memory_bytes: largest sum of all live values, and of any single one.
+        call_depth: call frames, the program being the first; at most 1000.
+        async_steps: calls that suspend the run.
+        trace_entries: entries kept in a traced run; later ones are dropped.
+        output_bytes: text kept of ``print``, beyond which lines are dropped.
+    """
+
+    timeout_s: float = 5.0
+    memory_bytes: int = 64 * 1024 * 1024
+    call_depth: int = 1000
+    async_steps: int = 100
+    trace_entries: int = 1000
+    output_bytes: int = 1024 * 1024

@@ -1,0 +1,522 @@
+"""Running a program: to its end, or step by step from one host call to the next.
+
+``Execution.start()`` and ``resume()`` give one of three steps: :class:`Finished`,
+:class:`HostCall` (the host does the work and resumes with its result) or :class:`Failed`.
+No other exception than ours leaves this module, whatever the program does.
+
+Source: spec/hog-language.md sections 7, 10 and 12.
+"""
+
+import random
+import sys
+import time
+import uuid
+from collections.abc import Callable, Collection, Mapping
+from functools import lru_cache
+from types import GeneratorType, MappingProxyType, TracebackType
+from typing import Any, Final
+
+import msgspec
+
+from hoglet.hog import bound
+from hoglet.hog.compile import compile_program
+from hoglet.hog.python.budget import Budget
+from hoglet.hog.python.journal import Journal
+from hoglet.hog.python.memory import MemoryMeter
+from hoglet.hog.python.program import DEFAULT_ASYNC, CompiledProgram, compile_python, load
+from hoglet.hog.python.watchdog import watchdog
+from hoglet.hog.runtime import meter
+from hoglet.hog.runtime.convert import export_value, import_value
+from hoglet.hog.runtime.errors import (
+    EngineError,
+    FailureKind,
+    Frame,
+    HogThrow,
+    LimitExceeded,
+    RunError,
+)
+from hoglet.hog.runtime.numbers import number_text
+from hoglet.hog.runtime.printing import as_text, printed
+from hoglet.hog.runtime.values import HogError
+from hoglet.kit.clock import Clock, SystemClock
+
+FRAMES_KEPT: Final = 50
+_NO_FUNCTIONS: Final[Mapping[str, Callable[..., Any]]] = MappingProxyType({})
+_TRACED_TEXT: Final = 500
+
+type Step = "Finished | HostCall | Failed"
+
+
+class Finished(msgspec.Struct, frozen=True):
+    """The program ended; ``result`` is plain data."""
+
+    result: Any
+
+
+class HostCall(msgspec.Struct, frozen=True):
+    """The program waits for the result of an async call: ``HostCall("fetch", [url, options])``."""
+
+    name: str
+    args: list[Any]
+
+
+class Failed(msgspec.Struct, frozen=True):
+    """The program failed."""
+
+    error: RunError
+
+
+class HostFailure(Exception):
+    """Raised by a host function to throw an error that the program can catch.
+
+    Args:
+        message: the message of the Hog error.
+        type_name: its type, e.g. ``RetryError``.
+        payload: plain data.
+    """
+
+    def __init__(self, message: str, *, type_name: str = "Error", payload: Any = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.type_name = type_name
+        self.payload = payload
+
+
+class Execution:
+    """One run of a program.
+
+    Args:
+        program: a compiled program.
+        globals: plain data by name; never changed.
+        functions: the host's synchronous functions; they get and give plain data.
+        on_print: called with each line that ``print`` writes.
+        budget: what the run may use up.
+        clock: what ``now`` and ``today`` read.
+        seed: of ``randomFloat`` and ``generateUUIDv4``; None for real randomness.
+
+    Attributes:
+        journal: entries to store with the run; give them to :meth:`replay` after a crash.
+        trace: ``{"line": 3, "name": "total", "value": "4"}`` of traced programs.
+
+    An execution belongs to one thread at a time and cannot be copied or stored; its journal can.
+    """
+
+    def __init__(
+        self,
+        program: CompiledProgram,
+        *,
+        globals: Mapping[str, Any] | None = None,  # noqa: A002 (the language's own word)
+        functions: Mapping[str, Callable[..., Any]] = _NO_FUNCTIONS,
+        on_print: Callable[[str], None] | None = None,
+        budget: Budget | None = None,
+        clock: Clock | None = None,
+        seed: int | None = None,
+    ) -> None:
+        self.budget = budget or Budget()
+        self.trace: list[dict[str, Any]] = []
+        self.ops = 0
+        self.alarmed = False
+        self.async_names = program.async_names
+        self.memory_bytes = self.budget.memory_bytes
+        self._program = load(program.source)
+        self._globals = dict(globals or {})
+        self._functions = functions
+        self._on_print = on_print
+        self._clock = clock or SystemClock()
+        self._random = random.Random(seed) if seed is not None else random.SystemRandom()
+        self._journal = Journal()
+        self._memory = MemoryMeter(self.budget.memory_bytes)
+        self._generator: Any = None
+        self._used_s = 0.0
+        self._started = 0.0
+        self._steps = 0
+        self._printed = 0
+
+    # --- steps
+
+    @classmethod
+    def begin(cls, program: CompiledProgram, **options: Any) -> "tuple[Execution, Step]":
+        """Make an execution and start it."""
+        execution = cls(program, **options)
+        return execution, execution.start()
+
+    def start(self) -> Step:
+        """Run to the first suspending call or to the end."""
+        return self._advance(lambda: self._program.main(1, self._globals))
+
+    def resume(self, value: Any) -> Step:
+        """Go on with the result of the call; plain data, which the journal keeps."""
+        self._journal.record("host", value)
+        return self._send(value)
+
+    def fail(self, message: str, *, type_name: str = "Error", payload: Any = None) -> Step:
+        """Go on by throwing a catchable error at the call."""
+        self._journal.record("raise", [type_name, message, payload])
+        return self._throw([type_name, message, payload])
+
+    def replay(self, journal: list[list[Any]]) -> Step:
+        """Bring a fresh execution to the point at which another one recorded ``journal``.
+
+        Lines printed on the way are not printed again.
+        """
+        self._journal = Journal(journal)
+        step = self.start()
+        while isinstance(step, HostCall) and self._journal.replaying:
+            if self._journal.peek() == "raise":
+                step = self._throw(self._journal.take("raise"))
+            else:
+                step = self._send(self._journal.take("host"))
+        return step
+
+    @property
+    def journal(self) -> list[list[Any]]:
+        """What happened from outside so far, as plain JSON."""
+        return self._journal.entries
+
+    @property
+    def used_s(self) -> float:
+        """Seconds of own work so far."""
+        return self._used_s
+
+    def _send(self, value: Any) -> Step:
+        return self._advance(lambda: self._generator.send(import_value(value)))
+
+    def _throw(self, error: list[Any]) -> Step:
+        type_name, message, payload = error
+        thrown = HogThrow(HogError(type_name, message, import_value(payload)))
+        return self._advance(lambda: self._generator.throw(thrown))
+
+    def _advance(self, action: Callable[[], Any]) -> Step:
+        before = meter.running.run
+        meter.running.run = self
+        self._memory.start()
+        self._program.namespace["LIMIT"] = self.budget.call_depth
+        self._started = time.perf_counter()
+        watchdog.add(self)
+        try:
+            return self._outcome(action)
+        finally:
+            watchdog.remove(self)
+            self._used_s += time.perf_counter() - self._started
+            meter.running.run = before
+
+    def _outcome(self, action: Callable[[], Any]) -> Step:
+        try:
+            value = action()
+            if self._generator is None:
+                if type(value) is not GeneratorType:
+                    return Finished(export_value(value))
+                self._generator = value
+                value = next(value)
+            return self._suspended(value)
+        except StopIteration as stop:
+            return Finished(export_value(stop.value))
+        except (HogThrow, EngineError, LimitExceeded, RecursionError, MemoryError) as error:
+            return self._failed(error)
+
+    def _suspended(self, request: tuple[str, list[Any]]) -> Step:
+        self._steps += 1
+        if self._steps > self.budget.async_steps:
+            limit = self.budget.async_steps
+            message = f"Exceeded maximum number of async steps: {limit}"
+            raise LimitExceeded(message, kind="steps")
+        name, args = request
+        return HostCall(name, [export_value(item) for item in args])
+
+    # --- failures
+
+    def _failed(self, error: BaseException) -> Failed:
+        frames = self._frames(error.__traceback__)
+        error.__traceback__ = None
+        line = frames[-1].line if frames else 0
+        if self._generator is not None:
+            self._generator.close()
+        if isinstance(error, HogThrow):
+            return Failed(_uncaught(error.value, line, frames))
+        kind, message = _describe(error, self.budget)
+        return Failed(
+            RunError(
+                type="Error",
+                message=message,
+                text=message,
+                payload=None,
+                line=line,
+                kind=kind,
+                frames=frames,
+            )
+        )
+
+    def _frames(self, traceback: TracebackType | None) -> tuple[Frame, ...]:
+        frames: list[Frame] = []
+        while traceback is not None:
+            code = traceback.tb_frame.f_code
+            if traceback.tb_frame.f_globals is self._program.namespace and code.co_name[0] == "f":
+                name, _ = self._program.namespace["FUNCTIONS"][int(code.co_name[1:])]
+                frames.append(Frame(name, self._program.source_line(traceback.tb_lineno)))
+            traceback = traceback.tb_next
+        return tuple(frames[-FRAMES_KEPT:])
+
+    # --- the meter of this run
+
+    def alarm(self) -> None:
+        """The watchdog's call, from its own thread."""
+        self.alarmed = True
+        self._program.namespace["LIMIT"] = 0
+
+    def check_in(self, depth: int) -> int:
+        """Look at depth, clock and memory."""
+        self.alarmed = False
+        self.ops += 1
+        self._program.namespace["LIMIT"] = self.budget.call_depth
+        if depth > self.budget.call_depth:
+            raise meter.depth_exceeded(self.budget.call_depth)
+        self._check_time()
+        if self._memory.suspicion() > self.memory_bytes:
+            self._count_memory(0)
+        return depth
+
+    def _check_time(self) -> None:
+        used = self._used_s + time.perf_counter() - self._started
+        if used > self.budget.timeout_s:
+            seconds = number_text(self.budget.timeout_s)
+            unit = "second" if self.budget.timeout_s == 1 else "seconds"
+            message = f"Execution timed out after {seconds} {unit}. Performed {self.ops} ops."
+            raise LimitExceeded(message, kind="timeout")
+
+    def charge(self, size: int) -> None:
+        """A new large value."""
+        if size > self.memory_bytes:
+            raise meter.memory_exceeded(self.memory_bytes, size)
+        self._memory.charged += size
+        if self._memory.charged > self.memory_bytes // 4:
+            if self._memory.suspicion() > self.memory_bytes:
+                self._count_memory(size)
+            if self.alarmed:
+                self.check_in(0)
+
+    def _count_memory(self, size: int) -> None:
+        live = self._memory.count(sys._getframe(), "<hog>") + size  # noqa: SLF001 (the only way to reach frames)
+        if live > self.memory_bytes:
+            raise meter.memory_exceeded(self.memory_bytes, live)
+
+    # --- what library functions ask for
+
+    def now(self) -> float:
+        """Seconds since 1970, to the millisecond."""
+        return self._recorded("now", lambda: round(self._clock.now().timestamp(), 3))
+
+    def random(self) -> float:
+        """A number in [0, 1)."""
+        return self._recorded("random", self._random.random)
+
+    def uuid(self) -> str:
+        """A random UUID."""
+        return self._recorded(
+            "uuid", lambda: str(uuid.UUID(int=self._random.getrandbits(128), version=4))
+        )
+
+    def _recorded(self, kind: str, make: Callable[[], Any]) -> Any:
+        if self._journal.replaying:
+            return self._journal.take(kind)
+        value = make()
+        self._journal.record(kind, value)
+        return value
+
+    def call_host(self, name: str, given: list[Any]) -> Any:
+        """A synchronous call of the host."""
+        if self._journal.replaying:
+            if self._journal.peek() == "raise":
+                raise _thrown(self._journal.take("raise"))
+            return import_value(self._journal.take("host"))
+        function = self._functions.get(name)
+        if function is None:
+            raise EngineError(f"Unsupported function call: {name}")
+        return self._call(name, function, [export_value(item) for item in given])
+
+    def _call(self, name: str, function: Callable[..., Any], given: list[Any]) -> Any:
+        started = time.perf_counter()
+        try:
+            result = function(*given)
+        except HostFailure as failure:
+            error = [failure.type_name, failure.message, failure.payload]
+            self._journal.record("raise", error)
+            raise _thrown(error) from None
+        except Exception as error:
+            raise EngineError(f"{name} failed: {error}") from error
+        finally:
+            self._started += time.perf_counter() - started
+        self._journal.record("host", result)
+        return import_value(result)
+
+    def write_line(self, text: str) -> None:
+        """A line of ``print``."""
+        if self._journal.replaying or self._on_print is None:
+            return
+        self._printed += len(text) + 1
+        if self._printed <= self.budget.output_bytes:
+            self._on_print(text)
+
+    def log_trace(self, entry: tuple[int, str, Any]) -> None:
+        """A value or the result of a call, in traced runs."""
+        if len(self.trace) < self.budget.trace_entries:
+            line, name, value = entry
+            text = printed(value)[:_TRACED_TEXT]
+            self.trace.append({"line": line, "name": name, "value": text})
+
+
+def _thrown(error: list[Any]) -> HogThrow:
+    type_name, message, payload = error
+    return HogThrow(HogError(type_name, message, import_value(payload)))
+
+
+def _uncaught(error: HogError, line: int, frames: tuple[Frame, ...]) -> RunError:
+    message = as_text(error.message)
+    type_name = as_text(error.type)
+    return RunError(
+        type=type_name,
+        message=message,
+        text=f"{type_name}({printed([error.message])[1:-1]})",
+        payload=export_value(error.payload),
+        line=line,
+        kind="uncaught",
+        frames=frames,
+    )
+
+
+def _describe(error: BaseException, budget: Budget) -> tuple[FailureKind, str]:
+    if isinstance(error, LimitExceeded):
+        return error.kind, str(error)
+    if isinstance(error, RecursionError):
+        return "depth", str(meter.depth_exceeded(budget.call_depth))
+    if isinstance(error, MemoryError):
+        return "memory", str(meter.memory_exceeded(budget.memory_bytes, budget.memory_bytes))
+    return "engine", str(error)
+
+
+class Outcome(msgspec.Struct, frozen=True, kw_only=True):
+    """How a whole run went.
+
+    Attributes:
+        result: what the program returned, plain data; None if it failed.
+        error: why it failed, None if it did not.
+        lines: what it printed.
+        used_s: seconds of its own work.
+        journal: see :class:`Execution`.
+        trace: see :class:`Execution`.
+    """
+
+    result: Any
+    error: RunError | None
+    lines: list[str]
+    used_s: float
+    journal: list[list[Any]]
+    trace: list[dict[str, Any]]
+
+
+def run_program(
+    source: "str | bound.BoundProgram | CompiledProgram",
+    *,
+    globals: Mapping[str, Any] | None = None,  # noqa: A002 (the language's own word)
+    functions: Mapping[str, Callable[..., Any]] = _NO_FUNCTIONS,
+    async_functions: Collection[str] = frozenset(),
+    on_print: Callable[[str], None] | None = None,
+    budget: Budget | None = None,
+    clock: Clock | None = None,
+    seed: int | None = None,
+    trace: bool = False,
+) -> Outcome:
+    """Run a program to its end on this thread; suspending calls are answered at once.
+
+    Args:
+        source: Hog text, or a program bound or compiled before.
+        globals: plain data by name.
+        functions: functions of the host by name, async ones too.
+        async_functions: which of them suspend the run.
+        on_print: called with each printed line, besides collecting them.
+        budget: what the run may use up.
+        clock: what ``now`` reads.
+        seed: of random numbers.
+        trace: record values and calls line by line (not for compiled programs).
+
+    Raises:
+        SourceError: text that does not compile.
+    """
+    names = frozenset(functions) - frozenset(async_functions)
+    program = _program(source, names, frozenset(async_functions), trace=trace)
+    lines: list[str] = []
+
+    def write(text: str) -> None:
+        lines.append(text)
+        if on_print is not None:
+            on_print(text)
+
+    execution = Execution(
+        program,
+        globals=globals,
+        functions=functions,
+        on_print=write,
+        budget=budget,
+        clock=clock,
+        seed=seed,
+    )
+    step = execution.start()
+    while isinstance(step, HostCall):
+        step = _answer(execution, step, functions)
+    return Outcome(
+        result=step.result if isinstance(step, Finished) else None,
+        error=step.error if isinstance(step, Failed) else None,
+        lines=lines,
+        used_s=execution.used_s,
+        journal=execution.journal,
+        trace=execution.trace,
+    )
+
+
+def _answer(
+    execution: Execution, call: HostCall, functions: Mapping[str, Callable[..., Any]]
+) -> Step:
+    function = functions.get(call.name)
+    if function is None:
+        return (
+            execution.resume(None)
+            if call.name == "sleep"
+            else execution.fail(
+                f"{call.name} is not available here", type_name="NotImplementedError"
+            )
+        )
+    try:
+        result = function(*call.args)
+    except HostFailure as failure:
+        return execution.fail(failure.message, type_name=failure.type_name, payload=failure.payload)
+    return execution.resume(result)
+
+
+def _program(
+    source: "str | bound.BoundProgram | CompiledProgram",
+    functions: frozenset[str],
+    async_functions: frozenset[str],
+    *,
+    trace: bool,
+) -> CompiledProgram:
+    if isinstance(source, CompiledProgram):
+        return source
+    if isinstance(source, str):
+        return _from_text(source, functions, async_functions, trace)
+    return compile_python(
+        source, functions=functions, async_functions=async_functions | DEFAULT_ASYNC, trace=trace
+    )
+
+
+@lru_cache(maxsize=256)
+def _from_text(
+    source: str,
+    functions: frozenset[str],
+    async_functions: frozenset[str],
+    trace: bool,  # noqa: FBT001 (a cache key)
+) -> CompiledProgram:
+    return compile_python(
+        compile_program(source),
+        functions=functions,
+        async_functions=async_functions | DEFAULT_ASYNC,
+        trace=trace,
+    )

@@ -1,0 +1,447 @@
+"""Expressions of the bound tree as Python text.
+
+Most expressions become one Python expression. Where the language's order of evaluation or a
+guard needs a value twice, the value is bound to a temporary by a statement of its own, written
+just before; the statements of a branch that may not run are put under an ``if``.
+
+Source: spec/hog-language.md sections 3 and 5.
+"""
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from hoglet.hog import bound
+from hoglet.hog.python.effects import EFFECTS, READS, STABLE
+from hoglet.hog.python.lines import Writer
+from hoglet.hog.python.operands import Operand, arithmetic, coerced, comparison, literal
+from hoglet.hog.stl.table import STL
+
+_LONGEST_TEXT: Final = 400  # longer texts are bound, so that parentheses never pile up
+
+
+class ExpressionPrinter(Writer):
+    """The part of a function's printer that knows expressions."""
+
+    # --- entry points
+
+    def value(self, node: Any) -> Operand:
+        """An expression as an operand."""
+        operand = self._EXPRESSIONS[type(node)](self, node)
+        if len(operand.text) > _LONGEST_TEXT and not operand.constant:
+            return self.bind(operand)
+        return operand
+
+    def test(self, node: Any) -> str:
+        """An expression as a condition: anything whose Python truth is the Hog truth."""
+        if isinstance(node, bound.Not):
+            return f"(not {self.test(node.operand)})"
+        if isinstance(node, bound.And | bound.Or):
+            return self._chain(node, strict=False)
+        return self.truth(self.value(node))
+
+    def truth(self, operand: Operand) -> str:
+        """The text of a condition on an operand."""
+        if operand.kind in "BSNZC":
+            return operand.text
+        if operand.kind in "LD":
+            return f"({operand.text}, True)[1]" if not operand.atom else "True"
+        if operand.kind in "KF":
+            first, again = self.temporaries.twice(operand)
+            return f"({first} and {again} == {again})"
+        first, again = self.temporaries.twice(operand)
+        return f"({again} if type({first}) is B else truthy({again}))"
+
+    def strict(self, node: Any) -> str:
+        """A condition as a real bool."""
+        if isinstance(node, bound.And | bound.Or):
+            return self._chain(node, strict=True)
+        if isinstance(node, bound.Not):
+            return f"(not {self.test(node.operand)})"
+        operand = self.value(node)
+        return operand.text if operand.kind == "B" else f"truthy({operand.text})"
+
+    def bind(self, operand: Operand) -> Operand:
+        """The operand as a name: it is evaluated here and now."""
+        if operand.atom:
+            return operand
+        name = self.temporaries.new()
+        self.line(f"{name} = {operand.text}")
+        return Operand(name, operand.kind, atom=True)
+
+    def sequence(self, nodes: tuple[Any, ...]) -> list[Operand]:
+        """Operands evaluated in this order, however many statements each of them needs."""
+        operands: list[Operand] = []
+        for place, node in enumerate(nodes):
+            mark = self.mark()
+            operand = self.value(node)
+            if self.mark() > mark:
+                self._spill(operands, nodes[:place], mark)
+            operands.append(operand)
+        return operands
+
+    def _spill(self, operands: list[Operand], nodes: tuple[Any, ...], mark: int) -> None:
+        """Bind earlier operands before the statements that begin at ``mark``."""
+        for place, node in enumerate(nodes):
+            if self.effects.level(node) > STABLE and not operands[place].constant:
+                name = self.temporaries.new()
+                self.insert(mark, f"{name} = {operands[place].text}")
+                mark += 1
+                operands[place] = Operand(name, operands[place].kind, atom=True)
+
+    def both(self, left: Any, right: Any) -> tuple[Operand, Operand]:
+        """Operands of a binary operator, the right one evaluated first; at most one no atom."""
+        levels = self.effects.level(left), self.effects.level(right)
+        if EFFECTS in levels and min(levels) >= READS:
+            second = self.bind(self.value(right))
+            return self.value(left), second
+        mark = self.mark()
+        second = self.value(right)
+        between = self.mark()
+        first = self.value(left)
+        if self.mark() > between and not second.atom:
+            name = self.temporaries.new()
+            self.insert(between, f"{name} = {second.text}")
+            second = Operand(name, second.kind, atom=True)
+        _ = mark
+        if not first.atom and not second.atom and not self._may_stay(first, second):
+            second = self.bind(second)
+        return first, second
+
+    @staticmethod
+    def _may_stay(first: Operand, second: Operand) -> bool:
+        """Whether two texts can stand in one operation: no guard will repeat them."""
+        return first.kind in "CZF" and second.kind in "CZF"
+
+    # --- leaves
+
+    def _constant(self, node: bound.Constant) -> Operand:
+        return literal(node.value)
+
+    def _read_variable(self, node: bound.ReadVariable) -> Operand:
+        kind = self.facts.variables.get(node.variable) or "A"
+        return Operand(self.variable(node.variable), "C" if kind == "Z" else kind, atom=True)
+
+    def _read_global(self, node: bound.ReadGlobal) -> Operand:
+        path = ", ".join(ascii(part) if isinstance(part, str) else repr(part) for part in node.path)
+        return Operand(f"read(G, {path})", "A")
+
+    # --- operators
+
+    def _arithmetic(self, node: bound.Arithmetic) -> Operand:
+        left, right = self.both(node.left, node.right)
+        kind = self.facts.kind(node) or "K"
+        if not (left.atom and right.atom) and kind == "K" and node.operator in "*/%":
+            left, right = self._both_atoms(left, right)
+        return arithmetic(node.operator, left, right, kind, self.temporaries)
+
+    def _both_atoms(self, left: Operand, right: Operand) -> tuple[Operand, Operand]:
+        right = self.bind(right)
+        return self.bind(left), right
+
+    def _compare(self, node: bound.Compare) -> Operand:
+        left, right = self.both(node.left, node.right)
+        return comparison(node.operator, left, right, self.temporaries)
+
+    def _between(self, node: bound.Between) -> Operand:
+        if self.effects.level(node.value) < EFFECTS:
+            low, value, high = (
+                self.bind(item) for item in self.sequence((node.low, node.value, node.high))
+            )
+            again = value
+        else:
+            order = (node.low, node.value, node.high, node.value)
+            low, value, high, again = [self.bind(self.value(item)) for item in order]
+        first, second = ("<", ">") if node.negated else (">=", "<=")
+        one = comparison(first, value, low, self.temporaries).text
+        two = comparison(second, again, high, self.temporaries).text
+        return Operand(f"({one} {'or' if node.negated else 'and'} {two})", "B")
+
+    def _logic(self, node: Any) -> Operand:
+        return Operand(self.strict(node), "B")
+
+    def _chain(self, node: bound.And | bound.Or, *, strict: bool) -> str:
+        """Operands up to the last that must run are joined so that all of them run."""
+        word, sign = ("and", "&") if isinstance(node, bound.And) else ("or", "|")
+        needed = [
+            place for place, item in enumerate(node.operands) if not self.effects.may_skip(item)
+        ]
+        last = needed[-1] if needed and needed[-1] > 0 else 0
+        texts: list[str] = []
+        for place, item in enumerate(node.operands):
+            mark = self.mark()
+            text = self.strict(item) if strict or place <= last else self.test(item)
+            if self.mark() > mark:
+                self._spill_tests(texts, mark)
+            texts.append(text)
+        if len(texts) == 1:
+            return texts[0]
+        head = f"({f' {sign} '.join(texts[: last + 1])})" if last else texts[0]
+        return f"({f' {word} '.join([head, *texts[last + 1 :]])})"
+
+    def _spill_tests(self, texts: list[str], mark: int) -> None:
+        for place, text in enumerate(texts):
+            if not text.isidentifier():
+                name = self.temporaries.new()
+                self.insert(mark, f"{name} = {text}")
+                mark += 1
+                texts[place] = name
+
+    def _conditional(self, node: bound.Conditional) -> Operand:
+        kind = self.facts.kind(node) or "A"
+        test = self.test(node.condition)
+        then, otherwise = self._branch(node.then, kind), self._branch(node.otherwise, kind)
+        if not then[0] and not otherwise[0]:
+            return Operand(f"({then[1]} if {test} else {otherwise[1]})", kind)
+        name = self.temporaries.new()
+        self._guard(f"if {test}:", then, name)
+        self._guard("else:", otherwise, name)
+        return Operand(name, kind, atom=True)
+
+    def _branch(self, node: Any, kind: str) -> tuple[list[Any], str]:
+        """The statements a branch needs, taken out of the stream, and its value."""
+        mark = self.mark()
+        self.indent += 1
+        text = coerced(self.value(node), kind)
+        self.indent -= 1
+        return self.take(mark), text
+
+    def _guard(self, head: str, branch: tuple[list[Any], str], name: str) -> None:
+        self.line(head)
+        self.put(branch[0])
+        self.indent += 1
+        self.line(f"{name} = {branch[1]}")
+        self.indent -= 1
+
+    def _if_null(self, node: bound.IfNull) -> Operand:
+        kind = self.facts.kind(node) or "A"
+        value = self.value(node.value)
+        if value.kind not in "AN":
+            return Operand(coerced(value, kind), kind)
+        if value.kind == "N" and value.constant:
+            return self.value(node.fallback)
+        mark = self.mark()
+        fallback = self._branch(node.fallback, kind)
+        if not fallback[0]:
+            first, again = self.temporaries.twice(value)
+            return Operand(f"({again} if {first} is not None else {fallback[1]})", kind)
+        _ = mark
+        name = self.temporaries.new()
+        self.line(f"{name} = {value.text}")
+        self._guard(f"if {name} is None:", fallback, name)
+        return Operand(name, kind, atom=True)
+
+    # --- parts of values
+
+    def _property(self, node: bound.GetProperty) -> Operand:
+        target, key = self.sequence((node.target, node.key))
+        if not target.atom and not key.atom:
+            target = self.bind(target)
+        return Operand(self._property_text(target, key), "A")
+
+    def _property_text(self, target: Operand, key: Operand) -> str:
+        first, again = self.temporaries.twice(target)
+        if key.kind == "S":
+            if target.kind == "D":
+                return f"{target.text}.get({key.text})"
+            return f"({again}.get({key.text}) if type({first}) is D else prop({again}, {key.text}))"
+        if key.constant and key.kind == "Z" and key.value > 0:
+            test = f"type({first}) is L and LEN({again}) >= {key.value}"
+            return f"({again}[{key.value - 1}] if {test} else prop({again}, {key.text}))"
+        if key.kind in {"C", "K"} and key.atom:
+            test = f"type({first}) is L and 0 < {key.text} <= LEN({again})"
+            guard = "" if key.kind == "C" else f" and type({key.text}) is I"
+            return f"({again}[{key.text} - 1] if {test}{guard} else prop({again}, {key.text}))"
+        return f"prop({target.text}, {key.text})"
+
+    def _array(self, node: bound.MakeArray) -> Operand:
+        return Operand(f"[{self._listed(node.items)}]", "L")
+
+    def _tuple(self, node: bound.MakeTuple) -> Operand:
+        return Operand(f"tuple_of([{self._listed(node.items)}])", "A")
+
+    def _listed(self, nodes: tuple[Any, ...]) -> str:
+        return ", ".join([operand.text for operand in self.sequence(nodes)])
+
+    def _object(self, node: bound.MakeObject) -> Operand:
+        flat = tuple(part for pair in node.items for part in pair)
+        operands = self.sequence(flat)
+        pairs = list(zip(operands[::2], operands[1::2], strict=True))
+        text = ", ".join([f"{self._key(key)}: {value.text}" for key, value in pairs])
+        return Operand(f"{{{text}}}", "D")
+
+    @staticmethod
+    def _key(key: Operand) -> str:
+        return key.text if key.kind in {"S", "Z", "C"} else f"key({key.text})"
+
+    def _make_function(self, node: bound.MakeFunction) -> Operand:
+        return Operand(self.function(node.function), "A", atom=True)
+
+    def _sql(self, node: Any) -> Operand:
+        if isinstance(node, bound.SqlScalar):
+            return literal(node.value)
+        if isinstance(node, bound.SqlList):
+            return Operand(f"[{', '.join(self._sql_part(item) for item in node.items)}]", "L")
+        if isinstance(node, bound.SqlMap | bound.SqlNode):
+            items = node.items if isinstance(node, bound.SqlMap) else node.fields
+            head = [f"'__hx_ast': {ascii(node.kind)}"] if isinstance(node, bound.SqlNode) else []
+            fields = [f"{ascii(name)}: {self._sql_part(value)}" for name, value in items]
+            return Operand(f"{{{', '.join(head + fields)}}}", "D")
+        return self.value(node)
+
+    def _sql_part(self, node: Any) -> str:
+        mark = self.mark()
+        operand = self._sql(node)
+        return operand.text if self.mark() == mark else self.bind(operand).text
+
+    # --- calls
+
+    def _call_global(self, node: bound.CallGlobal) -> Operand:
+        if node.name in self.program.async_names:
+            text = f"(yield ({ascii(node.name)}, [{self._listed(node.arguments)}]))"
+            return Operand(self.noted(node, node.name, text), "A")
+        if node.name in self.program.functions:
+            text = f"host({ascii(node.name)}, [{self._listed(node.arguments)}])"
+            return Operand(self.noted(node, node.name, text), "A")
+        entry = STL.get(node.name)
+        operands = self.sequence(node.arguments)
+        if entry is None:
+            missing = f"unknown_call({ascii(node.name)}, {_after(operands)})"
+            return Operand(missing, "A")
+        fault = entry.arity_fault(len(operands))
+        if fault is None and len(operands) > 300:
+            fault = "Too many arguments"
+        if fault is not None:
+            return Operand(f"fail({ascii(fault)}, {_after(operands)})", "A")
+        text = self._library_call(node.name, operands)
+        return Operand(self.noted(node, node.name, text), self.facts.kind(node) or "A")
+
+    def _library_call(self, name: str, operands: list[Operand]) -> str:
+        special = self._SPECIAL.get(name)
+        text = special(self, operands) if special else None
+        if text is not None:
+            return text
+        given = ", ".join([operand.text for operand in operands])
+        if STL[name].form != "callback":
+            return f"L_{name}({given})"
+        if self.program.dynamic_async:
+            return f"(yield from S_{name}(d + 1, {given}))"
+        return f"L_{name}(d + 1, {given})"
+
+    def _call_length(self, operands: list[Operand]) -> str | None:
+        operand = operands[0]
+        if operand.kind == "L":
+            return f"LEN({operand.text})"
+        first, again = self.temporaries.twice(operand)
+        if operand.kind == "A":
+            return f"(LEN({again}) if type({first}) is L else L_length({again}))"
+        return None
+
+    def _call_concat(self, operands: list[Operand]) -> str | None:
+        if len(operands) > 8:
+            return None
+        parts = [self.text_part(operand) for operand in operands]
+        name = self.temporaries.new()
+        joined = (
+            " + ".join(parts) if len(parts) < 4 else "".join(["JOIN((", ", ".join(parts), "))"])
+        )
+        if len(parts) == 1:
+            return parts[0]
+        return f"({name} if LEN({name} := {joined}) <= 256 and {name}.isascii() else long({name}))"
+
+    def text_part(self, operand: Operand) -> str:
+        """The text that a value gives inside text."""
+        if operand.constant:
+            return self._constant_part(operand)
+        if operand.kind == "S":
+            return operand.text
+        if operand.kind == "C":
+            return f"STR({operand.text})"
+        first, again = self.temporaries.twice(operand)
+        if operand.kind == "K":
+            return f"(STR({again}) if type({first}) is I else part({again}))"
+        if operand.kind == "A":
+            return f"({again} if type({first}) is S else part({again}))"
+        return f"part({operand.text})"
+
+    @staticmethod
+    def _constant_part(operand: Operand) -> str:
+        if operand.kind == "S":
+            return operand.text
+        return f"part({operand.text})"
+
+    def _call_value(self, node: bound.CallValue) -> Operand:
+        function = self.facts.callee(node)
+        operands = self.sequence(node.arguments)
+        if len(operands) > 300:
+            return Operand(f"fail('Too many arguments', {_after(operands)})", "A")
+        if function is None or not isinstance(node.callee, bound.ReadVariable):
+            return self._call_unknown(node, operands)
+        if len(operands) > len(function.parameters):
+            fault = (
+                f"Too many arguments. Passed {len(operands)}, expected {len(function.parameters)}"
+            )
+            return Operand(f"fail({ascii(fault)}, {_after(operands)})", "A")
+        given = ["d + 1"]
+        for place, parameter in enumerate(function.parameters):
+            kind = self.facts.variables.get(parameter) or "A"
+            given.append(coerced(operands[place], kind) if place < len(operands) else "None")
+        text = f"{self.variable(node.callee.variable)}({', '.join(given)})"
+        if function.number in self.program.suspending:
+            text = f"(yield from {text})"
+        kind = self.facts.results.get(function.number) or "A"
+        return Operand(self.noted(node, node.callee.variable.name, text), kind)
+
+    def _call_unknown(self, node: bound.CallValue, operands: list[Operand]) -> Operand:
+        mark = self.mark()
+        callee = self.value(node.callee)
+        if self.effects.level(node.callee) > STABLE and operands:
+            self._spill(operands, node.arguments, mark)
+        given = ", ".join(["d + 1", callee.text, *(operand.text for operand in operands)])
+        name = callee_name(node.callee)
+        if not self.program.dynamic_async:
+            return Operand(self.noted(node, name, f"call({given})"), "A")
+        result = self.temporaries.new()
+        text = (
+            f"((yield from {result}) if type({result} := call_steps({given})) is GEN else {result})"
+        )
+        return Operand(self.noted(node, name, text), "A")
+
+    _SPECIAL: Final[dict[str, Callable[[Any, list[Operand]], str | None]]] = {
+        "length": _call_length,
+        "concat": _call_concat,
+    }
+    _EXPRESSIONS: Final[dict[type, Callable[[Any, Any], Operand]]] = {
+        bound.Constant: _constant,
+        bound.ReadVariable: _read_variable,
+        bound.ReadGlobal: _read_global,
+        bound.GetProperty: _property,
+        bound.CallGlobal: _call_global,
+        bound.CallValue: _call_value,
+        bound.And: _logic,
+        bound.Or: _logic,
+        bound.Not: _logic,
+        bound.Compare: _compare,
+        bound.Between: _between,
+        bound.Arithmetic: _arithmetic,
+        bound.Conditional: _conditional,
+        bound.IfNull: _if_null,
+        bound.MakeArray: _array,
+        bound.MakeTuple: _tuple,
+        bound.MakeObject: _object,
+        bound.MakeFunction: _make_function,
+        bound.SqlNode: _sql,
+    }
+
+
+def _after(operands: list[Operand]) -> str:
+    """Operands that are evaluated before a call that fails."""
+    return ", ".join([operand.text for operand in operands])
+
+
+def callee_name(node: Any) -> str:
+    """What a traced call is called."""
+    if isinstance(node, bound.ReadVariable):
+        return node.variable.name
+    if isinstance(node, bound.ReadGlobal):
+        return str(node.path[-1])
+    return "call"

@@ -1,0 +1,44 @@
+"""What happened to a run from outside, so that it can be brought to the same point again.
+
+An entry is ``[kind, value]``: ``["host", result]`` for calls of the host, suspending or not,
+``["raise", [type, message, payload]]`` for calls that failed, ``["now", seconds]``,
+``["random", number]`` and ``["uuid", text]``. A journal is a list of entries, plain JSON.
+"""
+
+from typing import Any
+
+from hoglet.hog.runtime.errors import EngineError
+
+
+class Journal:
+    """Entries in order; those of an earlier run are used up first."""
+
+    def __init__(self, entries: list[list[Any]] | None = None) -> None:
+        self.entries: list[list[Any]] = list(entries or [])
+        self._next = 0
+
+    @property
+    def replaying(self) -> bool:
+        """Whether entries of the earlier run are left."""
+        return self._next < len(self.entries)
+
+    def take(self, kind: str) -> Any:
+        """The next recorded value.
+
+        Raises:
+            EngineError: the run asks for something else than it did then.
+        """
+        recorded, value = self.entries[self._next]
+        if recorded != kind:
+            raise EngineError(f"Replay asks for {kind} where {recorded} was recorded")
+        self._next += 1
+        return value
+
+    def peek(self) -> str:
+        """Kind of the next recorded entry."""
+        return self.entries[self._next][0]
+
+    def record(self, kind: str, value: Any) -> None:
+        """Add an entry."""
+        self.entries.append([kind, value])
+        self._next = len(self.entries)

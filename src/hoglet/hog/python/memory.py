@@ -1,0 +1,76 @@
+"""How much the live values of a run are worth, counted from its Python frames.
+
+Nothing is counted while a program runs normally. Large values report themselves; small ones are
+noticed by the number of allocated blocks of the interpreter. Only when these hint that the limit
+may be near are all values reachable from the run's frames added up, by the rules of section 10.
+"""
+
+import sys
+from types import CellType, FrameType, FunctionType
+from typing import Any, Final
+
+from hoglet.hog.runtime.convert import sizes_of
+
+_BLOCK_BYTES: Final = 24  # a small value is charged about this much per allocated block
+
+
+class MemoryMeter:
+    """Memory of one run.
+
+    Attributes:
+        charged: bytes of large values reported since the last count.
+    """
+
+    def __init__(self, limit: int) -> None:
+        self.limit = limit
+        self.charged = 0
+        self._blocks = 0
+        self._live = 0
+
+    def start(self) -> None:
+        """The run starts or goes on: blocks of others do not count."""
+        self._blocks = sys.getallocatedblocks()
+
+    def suspicion(self) -> int:
+        """Bytes that may be live at most, roughly."""
+        grown = max(sys.getallocatedblocks() - self._blocks, 0)
+        return self._live + self.charged + grown * _BLOCK_BYTES
+
+    def count(self, frame: FrameType | None, main_file: str) -> int:
+        """Add up the values of all frames of the run, from the innermost one outwards."""
+        values = list[Any]()
+        while frame is not None:
+            if (
+                frame.f_code.co_filename == main_file
+                or "hoglet/hog/stl" in frame.f_code.co_filename
+            ):
+                values.extend(frame.f_locals.values())
+            frame = frame.f_back
+        self._live = sizes_of(_opened(values))
+        self.charged = 0
+        self._blocks = sys.getallocatedblocks()
+        return self._live
+
+
+def _opened(values: list[Any]) -> list[Any]:
+    """The values, those inside closures included."""
+    seen, result, waiting = set[int](), list[Any](), list(values)
+    while waiting:
+        value = waiting.pop()
+        if type(value) is FunctionType and id(value) not in seen:
+            seen.add(id(value))
+            waiting.extend(_cell_values(value))
+        else:
+            result.append(value)
+    return result
+
+
+def _cell_values(function: FunctionType) -> list[Any]:
+    cells: tuple[CellType, ...] = function.__closure__ or ()
+    values: list[Any] = []
+    for cell in cells:
+        try:
+            values.append(cell.cell_contents)
+        except ValueError:  # not assigned yet
+            continue
+    return values

@@ -1,0 +1,284 @@
+"""Python text of operators on operands whose kinds are known or guarded.
+
+Everything here is text to text: names of helpers come from the vocabulary, user text only ever
+arrives as literals that :func:`literal` has written.
+"""
+
+import math
+from typing import Any, Final
+
+from hoglet.hog.python.kinds import NUMBERS, constant_kind
+
+_UNKNOWN: Final = object()
+_BIG: Final = 1_073_741_823  # ints up to here compare on the interpreter's fastest path
+_RANGE: Final = f"-{_BIG} <= {{0}} <= {_BIG}"
+_GUARDS: Final = {"K": "I", "C": "I", "Z": "I", "F": "F", "S": "S"}
+
+
+class Operand:
+    """Python text of a value.
+
+    Attributes:
+        text: an expression that can stand anywhere, in parentheses where needed.
+        kind: see :mod:`hoglet.hog.python.kinds`.
+        atom: it is a name or a literal: evaluating it twice is free and safe.
+        value: the constant, if it is one.
+    """
+
+    __slots__ = ("atom", "kind", "text", "value")
+
+    def __init__(self, text: str, kind: str, *, atom: bool = False, value: Any = _UNKNOWN) -> None:
+        self.text = text
+        self.kind = kind
+        self.atom = atom
+        self.value = value
+
+    @property
+    def constant(self) -> bool:
+        """Whether it is a literal."""
+        return self.value is not _UNKNOWN
+
+    @property
+    def is_number(self) -> bool:
+        """Whether it is surely a number."""
+        return self.kind in NUMBERS
+
+
+def literal(value: Any) -> Operand:
+    """A constant as Python text. Text is escaped to ASCII."""
+    kind = constant_kind(value)
+    if kind == "F":
+        value = _as_float(value)
+        return Operand(_float_text(value), kind, atom=True, value=value)
+    if isinstance(value, str):
+        return Operand(ascii(value), kind, atom=True, value=value)
+    text = f"({value})" if kind == "Z" and value < 0 else repr(value)
+    return Operand(text, kind, atom=True, value=value)
+
+
+def _as_float(value: Any) -> float:
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
+
+
+def _float_text(value: float) -> str:
+    if math.isfinite(value):
+        return repr(value) if value >= 0 and not str(value).startswith("-") else f"({value!r})"
+    if value != value:  # noqa: PLR0124 (NaN)
+        return "NAN"
+    return "INF" if value > 0 else "(-INF)"
+
+
+def as_float(operand: Operand) -> str:
+    """The text of a number as a float."""
+    if operand.kind == "F":
+        return operand.text
+    if operand.constant:
+        return _float_text(float(operand.value))
+    return f"({operand.text} * 1.0)"
+
+
+def coerced(operand: Operand, kind: str) -> str:
+    """The text of an operand for a place of that kind."""
+    return as_float(operand) if kind == "F" and operand.is_number else operand.text
+
+
+def _beside(operand: Operand, other: Operand) -> str:
+    """The text beside another operand: int literals turn to floats beside floats."""
+    if other.kind == "F" and operand.constant and operand.kind in "ZC":
+        return _float_text(float(operand.value))
+    return operand.text
+
+
+class Temporaries:
+    """Names ``t1, t2 ...`` of one function."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    def new(self) -> str:
+        """A fresh name."""
+        self.count += 1
+        return f"t{self.count}"
+
+    def twice(self, operand: Operand) -> tuple[str, str]:
+        """Text for the first use and for every later one."""
+        if operand.atom:
+            return operand.text, operand.text
+        name = self.new()
+        return f"({name} := {operand.text})", name
+
+
+# --- arithmetic
+
+_SLOW: Final = {"+": "add", "-": "sub", "*": "mul", "/": "div", "%": "mod"}
+
+
+def arithmetic(
+    operator: str, left: Operand, right: Operand, kind: str, new: Temporaries
+) -> Operand:
+    """``left operator right``; at most one of the two is no atom."""
+    if operator == "%":
+        text = _remainder(left, right, new)
+    elif operator == "/":
+        text = _quotient(left, right, new)
+    elif left.is_number and right.is_number:
+        text = _numbers(operator, left, right, kind, new)
+    else:
+        text = _guarded(operator, left, right, new)
+    return Operand(text, kind)
+
+
+def _numbers(operator: str, left: Operand, right: Operand, kind: str, new: Temporaries) -> str:
+    plain = f"({_beside(left, right)} {operator} {_beside(right, left)})"
+    if kind in {"C", "F"}:
+        return plain
+    name = new.new()
+    test = _RANGE.format(f"({name} := {plain})")
+    if operator == "*" and not (_positive(left) or _positive(right)):
+        first, second = left.text, right.text
+        if not (left.atom and right.atom):
+            return f"mul({first}, {second})"
+        return f"({name} if {test} and {name} else mul({first}, {second}))"
+    return f"({name} if {test} else settle({name}))"
+
+
+def _positive(operand: Operand) -> bool:
+    return operand.constant and operand.value > 0
+
+
+def _guarded(operator: str, left: Operand, right: Operand, new: Temporaries) -> str:
+    slow = _SLOW[operator]
+    if "S" in (left.kind, right.kind) or "N" in (left.kind, right.kind):
+        return f"{slow}({left.text}, {right.text})"
+    guards, uses = list[str](), dict[int, str]()
+    guard = "F" if "F" in (left.kind, right.kind) else "I"
+    # what is no atom is evaluated in the first guard, which always runs
+    for operand in sorted((left, right), key=lambda operand: operand.atom):
+        if operand.is_number and operand.atom:
+            uses[id(operand)] = operand.text
+            continue
+        first, again = new.twice(operand)
+        uses[id(operand)] = again
+        guards.append(f"type({first}) is {guard}")
+    a, b = uses[id(left)], uses[id(right)]
+    shown_a = _beside(left, right) if left.constant else a
+    shown_b = _beside(right, left) if right.constant else b
+    test = " and ".join(guards)
+    if guard == "F":
+        return f"({shown_a} {operator} {shown_b} if {test} else {slow}({a}, {b}))"
+    name = new.new()
+    result = _RANGE.format(f"({name} := {shown_a} {operator} {shown_b})")
+    nonzero = (
+        f" and {name}"
+        if operator == "*" and not (_is_positive(left) or _is_positive(right))
+        else ""
+    )
+    return f"({name} if {test} and {result}{nonzero} else {slow}({a}, {b}))"
+
+
+def _is_positive(operand: Operand) -> bool:
+    return operand.constant and operand.kind == "Z" and operand.value > 0
+
+
+def _quotient(left: Operand, right: Operand, new: Temporaries) -> str:
+    if not (left.is_number and right.is_number):
+        return f"div({left.text}, {right.text})"
+    if right.constant and right.value:
+        return f"({left.text} / {_beside(right, left)})"
+    if not left.atom and not right.atom:
+        return f"div({left.text}, {right.text})"
+    first, again = new.twice(right)
+    if left.atom:
+        return f"({left.text} / {again} if {first} else div({left.text}, {again}))"
+    if right.atom:
+        return f"div({left.text}, {right.text})"
+    return f"div({left.text}, {right.text})"
+
+
+def _remainder(left: Operand, right: Operand, new: Temporaries) -> str:
+    positive = right.constant and right.kind in {"Z", "F"} and right.value > 0
+    if not (right.is_number and (left.is_number or positive)) or not (left.atom or right.atom):
+        return f"mod({left.text}, {right.text})"
+    if not right.atom:
+        return f"mod({left.text}, {right.text})"
+    first, again = new.twice(left)
+    other = _beside(right, left)
+    sign = "" if positive else f" and {other} > 0"
+    guard = f"{first} >= 0" if left.is_number else f"type({first}) is I and {again} >= 0"
+    return f"({again} % {other} if {guard}{sign} else mod({again}, {right.text}))"
+
+
+# --- comparisons
+
+_ORDER: Final = {"<": "lt", "<=": "le", ">": "gt", ">=": "ge"}
+_EQUALITY: Final = {"==": "eq", "!=": "ne"}
+_HELPERS: Final = {
+    "like": "like", "ilike": "ilike", "not like": "not_like", "not ilike": "not_ilike",
+    "in": "contains", "not in": "not_contains", "=~": "regex", "!~": "not_regex",
+    "=~*": "regex_ignore_case", "!~*": "not_regex_ignore_case",
+}  # fmt: skip
+
+
+def comparison(operator: str, left: Operand, right: Operand, new: Temporaries) -> Operand:
+    """``left operator right`` as a bool; at most one of the two is no atom."""
+    helper = _HELPERS.get(operator)
+    if helper is not None:
+        return Operand(_helper_text(operator, helper, left, right), "B")
+    slow = _ORDER.get(operator) or _EQUALITY[operator]
+    if left.kind == "N" or right.kind == "N":
+        return Operand(_null_text(operator, left, right), "B")
+    if left.is_number and right.is_number:
+        text = f"({_beside(left, right)} {operator} {_beside(right, left)})"
+    elif operator in _EQUALITY and left.kind == right.kind and left.kind in {"S", "B"}:
+        text = f"({left.text} {operator} {right.text})"
+    else:
+        text = _guarded_comparison(operator, slow, left, right, new)
+    return Operand(text, "B")
+
+
+def _helper_text(operator: str, helper: str, left: Operand, right: Operand) -> str:
+    if operator in {"in", "not in"} and right.kind == "D" and left.kind == "S":
+        return f"({left.text} {operator} {right.text})"
+    return f"{helper}({left.text}, {right.text})"
+
+
+def _null_text(operator: str, left: Operand, right: Operand) -> str:
+    other = right if left.kind == "N" else left
+    if operator in _EQUALITY and (left.constant or right.constant):
+        return f"({other.text} is {'' if operator == '==' else 'not '}None)"
+    slow = _ORDER.get(operator) or _EQUALITY[operator]
+    return f"{slow}({left.text}, {right.text})"
+
+
+def _guarded_comparison(
+    operator: str, slow: str, left: Operand, right: Operand, new: Temporaries
+) -> str:
+    guard = _comparison_guard(operator, left, right)
+    if guard is None:
+        return f"{slow}({left.text}, {right.text})"
+    guards, uses = list[str](), dict[int, str]()
+    for operand in sorted((left, right), key=lambda operand: operand.atom):
+        if operand.atom and operand.kind in "ZCKFS":
+            uses[id(operand)] = operand.text
+            continue
+        first, again = new.twice(operand)
+        uses[id(operand)] = again
+        guards.append(f"type({first}) is {guard}")
+    a, b = uses[id(left)], uses[id(right)]
+    return f"({a} {operator} {b} if {' and '.join(guards)} else {slow}({a}, {b}))"
+
+
+def _comparison_guard(operator: str, left: Operand, right: Operand) -> str | None:
+    """The type to look for on the fast path, None to go to the helper at once."""
+    kinds = {left.kind, right.kind} - {"A"}
+    if not kinds:
+        return "I" if operator in _ORDER else None
+    if len(kinds) > 1 and not kinds <= NUMBERS:
+        return None
+    kind = kinds.pop()
+    if kind == "S":
+        return "S" if operator in _EQUALITY else None
+    return _GUARDS.get(kind)

@@ -1,0 +1,184 @@
+"""The Python printer: a bound program becomes the text of one Python module.
+
+The module binds ``FUNCTIONS`` (name and number of parameters of each function), ``LINES`` (the
+Hog line behind each Python line) and ``f0``, the program. It uses the names of the vocabulary,
+``v1 t1 f1 m1`` names that it numbers itself, and nothing else: no text of the user's is ever a
+name, an attribute or code; it appears as escaped literals only.
+"""
+
+from typing import Any
+
+from hoglet.hog import bound
+from hoglet.hog.python.effects import Effects
+from hoglet.hog.python.kinds import Facts, always_returns
+from hoglet.hog.python.statements import StatementPrinter
+from hoglet.hog.python.suspension import find_suspending
+from hoglet.hog.python.walk import own_nodes
+
+
+class Storage:
+    """Where variables live.
+
+    A variable is a Python local; one that inner functions use is a Python cell. Inside a loop
+    each round needs a new cell: there an inner function is made by a maker that takes the value
+    (if it never changes) or a box, a list of one item.
+    """
+
+    def __init__(self, facts: Facts) -> None:
+        self._facts = facts
+        self._names: dict[bound.Variable, str] = {}
+        self._boxed = {
+            variable
+            for variable in facts.loops
+            if variable.captured and (variable.assigned or self._captures_itself(variable))
+        }
+
+    def _captures_itself(self, variable: bound.Variable) -> bool:
+        function = self._facts.named.get(variable)
+        return function is not None and variable in function.captures
+
+    def name(self, variable: bound.Variable) -> str:
+        """The Python name of the variable, or of its box."""
+        return self._names.setdefault(variable, f"v{len(self._names) + 1}")
+
+    def is_boxed(self, variable: bound.Variable) -> bool:
+        """Whether the variable lives in a box."""
+        return variable in self._boxed
+
+    def by_value(self, function: bound.BoundFunction) -> list[bound.Variable]:
+        """What the maker of a function takes: captured loop variables of the function around."""
+        return [
+            variable
+            for variable in function.captures
+            if variable.function == function.parent and variable in self._facts.loops
+        ]
+
+
+class ProgramPrinter:
+    """Prints one program.
+
+    Args:
+        functions: every function of it, the root first.
+        functions_of_host: names of functions that the host gives.
+        async_names: names of calls that suspend the run.
+        known_globals: roots of globals that surely exist.
+        trace: whether values and calls are recorded line by line.
+    """
+
+    def __init__(
+        self,
+        functions: tuple[bound.BoundFunction, ...],
+        *,
+        functions_of_host: frozenset[str],
+        async_names: frozenset[str],
+        known_globals: frozenset[str],
+        trace: bool,
+    ) -> None:
+        self.functions = functions_of_host
+        self.async_names = async_names
+        self.host_names = functions_of_host | async_names
+        self.trace = trace
+        self.all = functions
+        self.facts = Facts(functions, self.host_names)
+        self.effects = Effects(self.facts, host_names=self.host_names, known_globals=known_globals)
+        self.storage = Storage(self.facts)
+        self.suspending, self.dynamic_async = find_suspending(functions, self.facts, self)
+
+    def print(self) -> str:
+        """The text of the module."""
+        root = FunctionPrinter(self, self.all[0])
+        root.print_root()
+        shown = [(function.name, len(function.parameters)) for function in self.all]
+        names = dict(enumerate(shown))
+        if [function.number for function in self.all] != list(names):
+            names = {f.number: (f.name, len(f.parameters)) for f in self.all}
+        table = ", ".join(
+            [f"{number}: ({ascii(name)}, {size})" for number, (name, size) in names.items()]
+        )
+        head = f"FUNCTIONS = {{{table}}}"
+        lines = [0, 0, 0, *(line for _, _, line in root.lines)]
+        numbers = "LINES = (" + ", ".join([str(line) for line in lines]) + ")"
+        body = [f"{'  ' * indent}{text}" for indent, text, _ in root.lines]
+        return "\n".join([head, numbers, *body]) + "\n"
+
+
+class FunctionPrinter(StatementPrinter):
+    """Prints one function of a program."""
+
+    def __init__(self, program: ProgramPrinter, function: bound.BoundFunction) -> None:
+        super().__init__()
+        self.program = program
+        self.facts = program.facts
+        self.effects = program.effects
+        self._function = function
+
+    @property
+    def bound_function(self) -> bound.BoundFunction:
+        """The function being printed."""
+        return self._function
+
+    def print_root(self) -> None:
+        """Write the program itself."""
+        self.line("def f0(d, G):")
+        self._print_body()
+
+    def variable(self, variable: bound.Variable) -> str:
+        """The Python text that reads or is assigned a variable."""
+        name = self.program.storage.name(variable)
+        return f"{name}[0]" if self.program.storage.is_boxed(variable) else name
+
+    def function(self, function: bound.BoundFunction) -> str:
+        """Write a function here and return the name it is bound to."""
+        taken = self.program.storage.by_value(function)
+        inner = FunctionPrinter(self.program, function)
+        inner.indent = self.indent
+        inner.source_line = self.source_line
+        if taken:
+            names = ", ".join([self.program.storage.name(variable) for variable in taken])
+            inner.line(f"def m{function.number}({names}):")
+            inner.indent += 1
+        name = f"f{function.number}"
+        parameters = [f"{self.program.storage.name(v)}=None" for v in function.parameters]
+        inner.line(f"def {name}({', '.join(['d', *parameters])}):")
+        inner._print_body()
+        if taken:
+            inner.line(f"return {name}")
+        self.put(inner.lines)
+        if not taken:
+            return name
+        made = self.temporaries.new()
+        self.line(f"{made} = m{function.number}({names})")  # pyright: ignore[reportPossiblyUnboundVariable]
+        return made
+
+    def _print_body(self) -> None:
+        self.indent += 1
+        self._declare_outer()
+        self.line("if d > LIMIT: check(d)")
+        self.statement(self._function.body)
+        if not always_returns(self._function.body):
+            self.line("return None")
+        if self._function.number in self.program.suspending:
+            self.line("yield")  # makes it a generator, even if the calls are never reached
+        self.indent -= 1
+
+    def _declare_outer(self) -> None:
+        """Outer variables that this function assigns."""
+        storage = self.program.storage
+        names = {
+            storage.name(node.variable)
+            for node in own_nodes(self._function)
+            if isinstance(node, bound.AssignVariable)
+            and node.outer
+            and not storage.is_boxed(node.variable)
+        }
+        if names:
+            self.line(f"nonlocal {', '.join(sorted(names))}")
+
+
+def print_program(functions: tuple[bound.BoundFunction, ...], **options: Any) -> tuple[str, bool]:
+    """The Python text of a program, and whether it can suspend.
+
+    The options are those of :class:`ProgramPrinter`.
+    """
+    printer = ProgramPrinter(functions, **options)
+    return printer.print(), 0 in printer.suspending

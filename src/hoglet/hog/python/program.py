@@ -1,0 +1,176 @@
+"""Compiled programs: text that can be stored and sent, and the loaded form that runs.
+
+Source: spec/hog-language.md section 10 (limits) and the architecture's section 3.
+"""
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Collection
+from types import CodeType
+from typing import Any, Final
+
+import msgspec
+
+from hoglet.hog import bound
+from hoglet.hog.python.printer import print_program
+from hoglet.hog.python.vocabulary import VOCABULARY
+from hoglet.kit.errors import SourceError
+
+DEFAULT_ASYNC: Final = frozenset({"fetch"})
+_CACHE_SIZE: Final = 1024
+
+
+class CompiledProgram(msgspec.Struct, frozen=True, kw_only=True):
+    """A program as the text of a Python module; plain data.
+
+    Attributes:
+        source: the module, as ``hoglet hog compile --to python`` prints it.
+        functions: names of host functions it was compiled against.
+        async_names: names of calls that suspend it.
+        suspends: whether a run can suspend at all.
+    """
+
+    source: str
+    functions: frozenset[str] = frozenset()
+    async_names: frozenset[str] = frozenset()
+    suspends: bool = False
+
+
+def compile_python(
+    program: bound.BoundProgram,
+    *,
+    functions: Collection[str] = frozenset(),
+    async_functions: Collection[str] = DEFAULT_ASYNC,
+    known_globals: Collection[str] = frozenset(),
+    trace: bool = False,
+) -> CompiledProgram:
+    """Print a bound program as Python.
+
+    Args:
+        program: what ``hoglet.hog.compile.compile_program`` gives.
+        functions: names of functions that the host will give; they hide library functions.
+        async_functions: names of calls that suspend the run; ``sleep`` always is one.
+        known_globals: roots of globals that every run gets. Operands of ``and`` and ``or`` that
+            only read these may be skipped.
+        trace: record assigned values and calls, see ``Execution.trace``.
+
+    Raises:
+        SourceError: the program is nested too deeply to be run.
+    """
+    return _compiled(program.functions, functions, async_functions, known_globals, trace=trace)
+
+
+def compile_expression(
+    expression: bound.BoundExpression,
+    *,
+    functions: Collection[str] = frozenset(),
+    async_functions: Collection[str] = frozenset(),
+    known_globals: Collection[str] = frozenset(),
+) -> CompiledProgram:
+    """Print one expression (a filter, a condition, a template) as a program that returns it.
+
+    Raises:
+        SourceError: the expression is nested too deeply to be run.
+    """
+    root = bound.BoundFunction(
+        name="root",
+        number=0,
+        parent=None,
+        parameters=(),
+        body=bound.Block(
+            statements=(
+                bound.Return(value=expression.expression, start=expression.expression.start),
+            ),
+            ends=(),
+        ),
+        captures=(),
+        variables=(),
+        has_return=True,
+    )
+    everything = (root, *expression.functions)
+    return _compiled(everything, functions, async_functions, known_globals, trace=False)
+
+
+def _compiled(
+    all_functions: tuple[bound.BoundFunction, ...],
+    functions: Collection[str],
+    async_functions: Collection[str],
+    known_globals: Collection[str],
+    *,
+    trace: bool,
+) -> CompiledProgram:
+    given = frozenset(functions)
+    async_names = (frozenset(async_functions) | {"sleep"}) - given
+    try:
+        source, suspends = print_program(
+            all_functions,
+            functions_of_host=given,
+            async_names=async_names,
+            known_globals=frozenset(known_globals),
+            trace=trace,
+        )
+        load(source)
+    except RecursionError:
+        raise SourceError("The program is nested too deeply") from None
+    return CompiledProgram(
+        source=source, functions=given, async_names=async_names, suspends=suspends
+    )
+
+
+class LoadedProgram:
+    """A program ready to run.
+
+    Attributes:
+        main: ``main(1, globals)``: the result, or a generator of requests.
+        namespace: the module's names; ``LIMIT`` in it is what the watchdog pulls.
+        lines: the Hog line behind each Python line.
+    """
+
+    __slots__ = ("lines", "main", "namespace")
+
+    def __init__(self, namespace: dict[str, Any]) -> None:
+        self.namespace = namespace
+        self.main: Callable[[int, dict[str, Any]], Any] = namespace["f0"]
+        self.lines: tuple[int, ...] = namespace["LINES"]
+
+    def source_line(self, python_line: int) -> int:
+        """The Hog line behind a Python line, 0 for none."""
+        return self.lines[python_line] if 0 < python_line < len(self.lines) else 0
+
+
+_loaded: OrderedDict[str, LoadedProgram] = OrderedDict()
+_lock = threading.Lock()
+
+
+def load(source: str) -> LoadedProgram:
+    """Load a module that :func:`compile_python` printed; the last 1024 are kept.
+
+    Never give it text from anywhere else: it is Python and will be executed.
+
+    Raises:
+        SourceError: Python cannot compile it, because it nests too deeply.
+    """
+    with _lock:
+        found = _loaded.get(source)
+        if found is not None:
+            _loaded.move_to_end(source)
+            return found
+    program = LoadedProgram(_execute(_code(source)))
+    with _lock:
+        _loaded[source] = program
+        while len(_loaded) > _CACHE_SIZE:
+            _loaded.popitem(last=False)
+    return program
+
+
+def _code(source: str) -> CodeType:
+    try:
+        return compile(source, "<hog>", "exec", dont_inherit=True, optimize=2)
+    except (SyntaxError, RecursionError, MemoryError, OverflowError) as error:
+        raise SourceError(f"The program is nested too deeply ({error})") from None
+
+
+def _execute(code: CodeType) -> dict[str, Any]:
+    namespace = dict(VOCABULARY)
+    exec(code, namespace)  # noqa: S102 (text that our own printer wrote)
+    return namespace

@@ -1,0 +1,267 @@
+"""Statements of the bound tree as Python lines.
+
+Source: spec/hog-language.md sections 2, 5, 6 and 7.
+"""
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from hoglet.hog import bound
+from hoglet.hog.python.expressions import ExpressionPrinter
+from hoglet.hog.python.operands import Operand, coerced, literal
+
+_CHECK: Final = "if d > LIMIT: check(d)"
+
+
+class StatementPrinter(ExpressionPrinter):
+    """The part of a function's printer that knows statements."""
+
+    def statement(self, node: Any) -> None:
+        """Write a statement."""
+        if node.start is not None:
+            self.source_line = node.start.line
+        self._STATEMENTS[type(node)](self, node)
+
+    def body(self, node: Any) -> None:
+        """Write a statement one step to the right; never empty."""
+        self.indent += 1
+        mark = self.mark()
+        self.statement(node)
+        if self.mark() == mark:
+            self.line("pass")
+        self.indent -= 1
+
+    def _block(self, node: bound.Block) -> None:
+        for statement in node.statements:
+            self.statement(statement)
+
+    def _expression(self, node: bound.ExpressionStatement) -> None:
+        operand = self.value(node.expression)
+        if not operand.atom:
+            self.line(operand.text)
+
+    # --- variables
+
+    def _declare(self, node: bound.Declare) -> None:
+        operand = literal(None) if node.value is None else self.value(node.value)
+        kind = self.kind_of(node.variable)
+        self.declare(node.variable, coerced(operand, kind))
+        self.note(node.variable.name, self.variable(node.variable))
+
+    def declare(self, variable: bound.Variable, text: str) -> None:
+        """Give a variable a new cell."""
+        if self.program.storage.is_boxed(variable):
+            text = f"[{text}]"
+        self.line(f"{self.program.storage.name(variable)} = {text}")
+
+    def kind_of(self, variable: bound.Variable) -> str:
+        """What is known of a variable."""
+        return self.facts.variables.get(variable) or "A"
+
+    def _declare_function(self, node: bound.DeclareFunction) -> None:
+        name = self.program.storage.name(node.variable)
+        boxed = self.program.storage.is_boxed(node.variable)
+        if boxed:
+            self.line(f"{name} = [None]")
+        made = self.function(node.function)
+        self.line(f"{name}[0] = {made}" if boxed else f"{name} = {made}")
+
+    def _assign(self, node: bound.AssignVariable) -> None:
+        if not self._append(node):
+            operand = self.value(node.value)
+            text = coerced(operand, self.kind_of(node.variable))
+            self.line(f"{self.variable(node.variable)} = {text}")
+        self.note(node.variable.name, self.variable(node.variable))
+
+    def _append(self, node: bound.AssignVariable) -> bool:
+        """``s := s || x`` on a text: Python then grows the text where it stands."""
+        value, variable = node.value, node.variable
+        if not isinstance(value, bound.CallGlobal) or value.name != "concat" or variable.captured:
+            return False
+        if self.kind_of(variable) != "S" or "concat" in self.program.host_names:
+            return False
+        head, *rest = value.arguments
+        if not isinstance(head, bound.ReadVariable) or head.variable is not variable or not rest:
+            return False
+        if len(rest) > 8 or any(self.effects.level(item) > 1 for item in rest):
+            return False
+        parts = [self.text_part(operand) for operand in self.sequence(tuple(rest))]
+        name, added = self.variable(variable), self.temporaries.new()
+        self.line(f"{added} = {' + '.join(parts)}")
+        self.line(f"if LEN({added}) <= 256 and {added}.isascii(): {name} = {name} + {added}")
+        self.line(f"else: {name} = glue({name}, {added})")
+        self.line(f"if LEN({name}) > CAP: full({name})")
+        return True
+
+    def _assign_property(self, node: bound.AssignProperty) -> None:
+        target, key, value = self.sequence((node.target, node.key, node.value))
+        target, key, value = self.bind(target), self.bind(key), self.bind(value)
+        self.line(self._assignment_text(target, key, value))
+        self.note(f"{key.value}" if key.constant else "item", value.text)
+
+    def _assignment_text(self, target: Operand, key: Operand, value: Operand) -> str:
+        plain = f"set_prop({target.text}, {key.text}, {value.text})"
+        if key.kind == "S":
+            if target.kind == "D":
+                return f"{target.text}[{key.text}] = {value.text}"
+            self.line(f"if type({target.text}) is D: {target.text}[{key.text}] = {value.text}")
+            return f"else: {plain}"
+        if key.kind in "ZCK":
+            guard = f" and type({key.text}) is I" if key.kind == "K" else ""
+            place = str(key.value - 1) if key.constant else f"{key.text} - 1"
+            test = f"type({target.text}) is L and 0 < {key.text} <= LEN({target.text}){guard}"
+            self.line(f"if {test}: {target.text}[{place}] = {value.text}")
+            return f"else: {plain}"
+        if key.kind == "A":
+            test = f"type({target.text}) is D and type({key.text}) is S"
+            self.line(f"if {test}: {target.text}[{key.text}] = {value.text}")
+            return f"else: {plain}"
+        return plain
+
+    # --- leaving
+
+    def _return(self, node: bound.Return) -> None:
+        operand = literal(None) if node.value is None else self.value(node.value)
+        kind = self.facts.results.get(self.bound_function.number) or "A"
+        text = coerced(operand, kind)
+        if self.program.trace:
+            text = f"note({self.source_line}, 'return', {text})"
+        self.line(f"return {text}")
+
+    def _throw(self, node: bound.Throw) -> None:
+        self.line(f"raise thrown({self.value(node.value).text})")
+
+    # --- branches and loops
+
+    def _if(self, node: bound.If) -> None:
+        self.line(f"if {self.test(node.condition)}:")
+        self.body(node.then)
+        if node.otherwise is not None:
+            self.line("else:")
+            self.body(node.otherwise)
+
+    def _loop_head(self, condition: Any) -> None:
+        """``while condition:`` and the check of the budget; leaves the indent inside."""
+        mark = self.mark()
+        self.indent += 1
+        test = "True" if condition is None else self.test(condition)
+        self.indent -= 1
+        before = self.take(mark)
+        if not before:
+            self.line(f"while {test}:")
+            self.indent += 1
+        else:
+            self.line("while True:")
+            self.indent += 1
+            self.put(before)
+            self.line(f"if not {test}: break")
+        self.line(_CHECK)
+
+    def _while(self, node: bound.While) -> None:
+        self._loop_head(node.condition)
+        self.statement(node.body)
+        self.indent -= 1
+
+    def _for(self, node: bound.For) -> None:
+        if node.initializer is not None:
+            self.statement(node.initializer)
+        self._loop_head(node.condition)
+        self.statement(node.body)
+        for variable in node.ends:
+            if self.program.storage.is_boxed(variable):
+                name = self.program.storage.name(variable)
+                self.line(f"{name} = [{name}[0]]")
+        if node.step is not None:
+            self.statement(node.step)
+        self.indent -= 1
+
+    def _for_in(self, node: bound.ForIn) -> None:
+        operand = self.value(node.collection)
+        names = [self.program.storage.name(node.value)]
+        snapshot = "each"
+        if node.key is not None:
+            names.insert(0, self.program.storage.name(node.key))
+            snapshot = "each_pair"
+        self.line(f"for {', '.join(names)} in {snapshot}({operand.text}):")
+        self.indent += 1
+        self.line(_CHECK)
+        for variable in (node.key, node.value):
+            if variable is not None and self.program.storage.is_boxed(variable):
+                name = self.program.storage.name(variable)
+                self.line(f"{name} = [{name}]")
+            if variable is not None:
+                self.note(variable.name, self.variable(variable))
+        self.statement(node.body)
+        self.indent -= 1
+
+    # --- errors
+
+    def _try(self, node: bound.Try) -> None:
+        caught, flag = self.temporaries.new(), self.temporaries.new()
+        self.line(f"{flag} = None")
+        self.line("try:")
+        self.body(node.body)
+        self.line(f"except THROW as {caught}:")
+        self.indent += 1
+        types = [clause.type_name for clause in node.catches]
+        if None not in types:
+            wanted = ", ".join([ascii(name) for name in types])
+            self.line(f"if {caught}.value.type not in ({wanted},): raise")
+        self.line(f"{flag} = {caught}.value")
+        self.indent -= 1
+        self.line(f"if {flag} is not None:")
+        self.indent += 1
+        self.declare(node.error, flag)
+        self.declare(node.error_type, f"{flag}.type")
+        self._catches(node, flag)
+        self.indent -= 1
+
+    def _catches(self, node: bound.Try, flag: str) -> None:
+        word = "if"
+        for clause in node.catches:
+            if clause.type_name is None:
+                test = "True"
+            else:
+                test = f"{flag}.type == {ascii(clause.type_name)}"
+            self.line(f"{word} {test}:")
+            self.indent += 1
+            if clause.variable is not node.error:
+                self.declare(clause.variable, flag)
+            self.indent -= 1
+            self.body(clause.body)
+            word = "elif"
+
+    # --- traces
+
+    def note(self, name: str, text: str) -> None:
+        """Record an assigned value, in traced runs."""
+        if self.program.trace:
+            self.line(f"note({self.source_line}, {ascii(name)}, {text})")
+
+    def noted(self, node: Any, name: str, text: str) -> str:
+        """Record a call and its result, in traced runs."""
+        if not self.program.trace:
+            return text
+        line = node.start.line if node.start is not None else self.source_line
+        return f"note({line}, {ascii(name + '()')}, {text})"
+
+    @property
+    def bound_function(self) -> bound.BoundFunction:
+        """The function being printed."""
+        raise NotImplementedError
+
+    _STATEMENTS: Final[dict[type, Callable[[Any, Any], None]]] = {
+        bound.Block: _block,
+        bound.ExpressionStatement: _expression,
+        bound.Declare: _declare,
+        bound.DeclareFunction: _declare_function,
+        bound.AssignVariable: _assign,
+        bound.AssignProperty: _assign_property,
+        bound.Return: _return,
+        bound.Throw: _throw,
+        bound.If: _if,
+        bound.While: _while,
+        bound.For: _for,
+        bound.ForIn: _for_in,
+        bound.Try: _try,
+    }

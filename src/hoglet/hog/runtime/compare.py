@@ -1,0 +1,241 @@
+"""Truth, equality, ordering and membership, with the language's unification.
+
+Source: spec/hog-language.md sections 4 and 5.
+"""
+
+import math
+from typing import Any
+
+from hoglet.hog.runtime import meter
+from hoglet.hog.runtime.dates import instant, parse_instant
+from hoglet.hog.runtime.errors import EngineError
+from hoglet.hog.runtime.numbers import number_text, text_to_number
+from hoglet.hog.runtime.text import order_key
+from hoglet.hog.runtime.values import (
+    HogDate,
+    HogDateTime,
+    HogTuple,
+    is_function,
+    is_number,
+    stored_key,
+    type_name,
+)
+
+
+def truthy(value: Any) -> bool:
+    """False for null, false, 0, NaN and ``''``; true for everything else."""
+    kind = type(value)
+    if kind is bool:
+        return value
+    if kind is str or kind is int:
+        return bool(value)
+    if kind is float:
+        return value == value and value != 0  # noqa: PLR0124 (NaN)
+    return value is not None
+
+
+def unify(left: Any, right: Any) -> tuple[Any, Any]:
+    """Both operands of a comparison, brought to a common kind where there is one."""
+    kinds = type(left), type(right)
+    if kinds[0] is kinds[1] and kinds[0] not in _TEMPORAL:
+        return left, right
+    if kinds[0] in _TEMPORAL or kinds[1] in _TEMPORAL:
+        return _unify_times(left, right)
+    return _unify_scalar(left, right), _unify_scalar(right, left)
+
+
+_TEMPORAL = frozenset({HogDate, HogDateTime})
+
+
+def _unify_scalar(value: Any, other: Any) -> Any:
+    """``value`` as the kind that ``other`` asks for."""
+    kind = type(value)
+    if kind is str:
+        if type(other) is bool:
+            return value == "true"
+        if is_number(other):
+            return text_to_number(value)
+    if kind is bool and is_number(other):
+        return 1 if value else 0
+    return value
+
+
+def _unify_times(left: Any, right: Any) -> tuple[Any, Any]:
+    first, second = _as_instant(left), _as_instant(right)
+    if first is None or second is None:
+        return left, right
+    return first, second
+
+
+def _as_instant(value: Any) -> float | None:
+    if type(value) in _TEMPORAL:
+        return instant(value)
+    return parse_instant(value) if type(value) is str else None
+
+
+def equal(left: Any, right: Any) -> bool:
+    """``left == right`` after unification."""
+    kind = type(left)
+    if kind is type(right) and (kind is str or kind is int):
+        return left == right
+    left, right = unify(left, right)
+    return same(left, right)
+
+
+def not_equal(left: Any, right: Any) -> bool:
+    """``left != right`` after unification."""
+    return not equal(left, right)
+
+
+def same(left: Any, right: Any) -> bool:
+    """Equality without unification."""
+    kind, other = type(left), type(right)
+    if kind is bool or other is bool:
+        return left is right
+    if is_number(left):
+        return is_number(right) and left == right
+    if kind is str:
+        return other is str and left == right
+    if left is right:
+        return True
+    return _same_numbers(left, right)
+
+
+def _same_numbers(left: Any, right: Any) -> bool:
+    if not isinstance(left, list) or not isinstance(right, list):
+        return False
+    meter.poll(len(left))
+    return _finite(left) and _finite(right) and list(left) == list(right)
+
+
+def _finite(items: list[Any]) -> bool:
+    return all(is_number(item) and math.isfinite(item) for item in items)
+
+
+def less(left: Any, right: Any) -> bool:
+    """``left < right``."""
+    return _order(left, right, lambda a, b: a < b)
+
+
+def less_equal(left: Any, right: Any) -> bool:
+    """``left <= right``."""
+    return _order(left, right, lambda a, b: a <= b)
+
+
+def greater(left: Any, right: Any) -> bool:
+    """``left > right``."""
+    return _order(left, right, lambda a, b: a > b)
+
+
+def greater_equal(left: Any, right: Any) -> bool:
+    """``left >= right``."""
+    return _order(left, right, lambda a, b: a >= b)
+
+
+def _order(left: Any, right: Any, test: Any) -> bool:
+    if left is None or right is None:
+        return False
+    left, right = unify(left, right)
+    return order_unified(left, right, test)
+
+
+def order_unified(left: Any, right: Any, test: Any) -> bool:
+    """Ordering of two values that are not unified any further; false with a null."""
+    if left is None or right is None:
+        return False
+    if is_number(left) and is_number(right):
+        return test(left, right)
+    if isinstance(left, list) and isinstance(right, list) and _finite(left) and _finite(right):
+        return test(list(left), list(right))
+    left, right = _primitive(left), _primitive(right)
+    if type(left) is str and type(right) is str:
+        if left.isascii() and right.isascii():
+            return test(left, right)
+        return test(order_key(left), order_key(right))
+    return test(_order_number(left), _order_number(right))
+
+
+def _order_number(value: Any) -> float:
+    return text_to_number(value) if type(value) is str else value
+
+
+def _primitive(value: Any) -> Any:
+    """What values of mixed kinds are ordered by: a text or a number."""
+    kind = type(value)
+    if kind is str or is_number(value):
+        return value
+    if kind is bool:
+        return 1 if value else 0
+    if isinstance(value, list):
+        return plain_join(value)
+    if kind is HogDate or kind is HogDateTime:
+        return "[object Object]"
+    return "[object Map]" if kind is dict else "[object Object]"
+
+
+def plain_join(items: list[Any], depth: int = 0) -> str:
+    """Items with commas between, as arrays become numbers and texts in ordering."""
+    if depth > 50:
+        return ""
+    meter.poll(len(items))
+    return ",".join([_plain(item, depth) for item in items])
+
+
+def _plain(item: Any, depth: int) -> str:
+    if item is None:
+        return ""
+    if type(item) is bool:
+        return "true" if item else "false"
+    if is_number(item):
+        return number_text(item)
+    if isinstance(item, list):
+        return plain_join(item, depth + 1)
+    return item if type(item) is str else _primitive(item)
+
+
+def contains(needle: Any, haystack: Any) -> bool:
+    """``needle in haystack``.
+
+    Raises:
+        EngineError: the haystack is not a collection.
+    """
+    kind = type(haystack)
+    if haystack is None:
+        return False
+    if kind is list or kind is HogTuple:
+        return member(needle, haystack)
+    if kind is str:
+        return type(needle) is str and needle in haystack
+    if kind is dict:
+        return stored_key(needle) in haystack
+    raise EngineError(f"Can not use 'in' with a haystack of type {type_name(haystack)}")
+
+
+def not_contains(needle: Any, haystack: Any) -> bool:
+    """``needle not in haystack``."""
+    return not contains(needle, haystack)
+
+
+def member(needle: Any, items: list[Any]) -> bool:
+    """Strict membership: no unification, objects by identity."""
+    kind = type(needle)
+    if kind is str:
+        return needle in items
+    if kind is int or kind is float:
+        return any(is_number(item) and item == needle for item in items)
+    return any(item is needle for item in items)
+
+
+def index_of(needle: Any, items: list[Any]) -> int:
+    """1-based place of a strict member, 0 for none."""
+    for place, item in enumerate(items, 1):
+        if item is needle or (type(item) is str and item == needle):
+            if item != item:  # noqa: PLR0124 (NaN is no member)
+                continue
+            return place
+        if is_number(needle) and is_number(item) and item == needle:
+            return place
+    return 0
+
+
+__all__ = ["contains", "equal", "is_function", "less", "truthy", "unify"]

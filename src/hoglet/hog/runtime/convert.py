@@ -1,0 +1,174 @@
+"""Values crossing the border: plain JSON data of the host in, plain data out.
+
+Nothing is shared across it: both directions copy, so neither a program nor its host can change
+what belongs to the other.
+
+Source: spec/hog-language.md section 4 (tagged forms) and 8 (``jsonStringify``).
+"""
+
+import math
+from typing import Any
+
+from hoglet.hog.runtime import meter
+from hoglet.hog.runtime.errors import EngineError
+from hoglet.hog.runtime.numbers import LARGEST_INTEGER, number_text, settle, to_float
+from hoglet.hog.runtime.printing import as_text
+from hoglet.hog.runtime.values import (
+    HogDate,
+    HogDateTime,
+    HogError,
+    HogTuple,
+    is_function,
+    is_number,
+    shown_key,
+)
+
+DEEPEST = 1000
+
+
+def import_value(value: Any) -> Any:
+    """Plain data as a Hog value: a deep copy in which tagged forms have come alive.
+
+    ``{"__hogDate__": True, "year": 2024, "month": 5, "day": 3}`` becomes a HogDate.
+    """
+    kind = type(value)
+    if kind is str or value is None or kind is bool:
+        return value
+    if kind is int:
+        return value if -LARGEST_INTEGER <= value <= LARGEST_INTEGER else to_float(value)
+    if kind is float:
+        return value
+    try:
+        return _import_container(value)
+    except RecursionError:
+        raise EngineError("The value nests too deeply") from None
+
+
+def _import_container(value: Any) -> Any:
+    if isinstance(value, dict):
+        tagged = revive(value)
+        if tagged is not None:
+            return tagged
+        return {
+            (key if type(key) is str else str(key)): import_value(item)
+            for key, item in value.items()
+        }
+    if isinstance(value, list):
+        return [import_value(item) for item in value]
+    if isinstance(value, tuple):
+        return HogTuple([import_value(item) for item in value])
+    return value if isinstance(value, HogDate | HogDateTime | HogError) else str(value)
+
+
+def revive(value: dict[Any, Any]) -> Any:
+    """The date or error behind a tagged form, None for any other object."""
+    if value.get("__hogDateTime__") is True:
+        seconds = value.get("dt")
+        zone = value.get("zone")
+        if is_number(seconds):
+            return HogDateTime(seconds, zone if type(zone) is str else "UTC")
+    if value.get("__hogDate__") is True:
+        parts = value.get("year"), value.get("month"), value.get("day")
+        if all(is_number(part) and math.isfinite(part) for part in parts):
+            return HogDate(*(int(part) for part in parts))  # pyright: ignore[reportArgumentType]
+    if value.get("__hogError__") is True:
+        payload = import_value(value.get("payload"))
+        return HogError(value.get("type"), value.get("message"), payload)
+    return None
+
+
+def export_value(value: Any) -> Any:
+    """A Hog value as plain data.
+
+    Whole numbers become ints, tuples lists, dates and errors their tagged forms, functions their
+    printed text; keys become text, and a container inside itself null.
+    """
+    return _export(value, [])
+
+
+def _export(value: Any, path: list[int]) -> Any:  # noqa: PLR0911 (one line a type)
+    kind = type(value)
+    if kind is str or value is None or kind is bool or kind is int:
+        return value
+    if kind is float:
+        return _export_float(value)
+    if isinstance(value, dict | list):
+        return _export_container(value, path)
+    if is_function(value):
+        return as_text(value)
+    return tagged_form(value, path)
+
+
+def _export_float(value: float) -> int | float:
+    if value.is_integer() and abs(value) <= LARGEST_INTEGER:
+        return int(value)
+    return value
+
+
+def _export_container(value: Any, path: list[int]) -> Any:
+    if id(value) in path or len(path) > DEEPEST:
+        return None
+    meter.poll(len(value))
+    path.append(id(value))
+    try:
+        if type(value) is dict:
+            return {
+                (key if type(key) is str else key_text(key)): _export(item, path)
+                for key, item in value.items()
+            }
+        return [_export(item, path) for item in value]
+    finally:
+        path.pop()
+
+
+def key_text(key: Any) -> str:
+    """A stored key as the text of a JSON key."""
+    shown = shown_key(key)
+    return number_text(shown) if is_number(shown) else as_text(shown)
+
+
+def tagged_form(value: Any, path: list[int]) -> dict[str, Any]:
+    """``{"__hogDate__": True, ...}`` and its siblings."""
+    if type(value) is HogDate:
+        return {"__hogDate__": True, "year": value.year, "month": value.month, "day": value.day}
+    if type(value) is HogDateTime:
+        return {"__hogDateTime__": True, "dt": settle(value.seconds), "zone": value.zone}
+    return {
+        "__hogError__": True,
+        "type": _export(value.type, path),
+        "message": _export(value.message, path),
+        "payload": _export(value.payload, path),
+    }
+
+
+def size_of(value: Any) -> int:
+    """What a value is charged: a scalar 8 bytes, a text 8 and its length, containers 8 and parts.
+
+    Shared parts are counted once.
+    """
+    return sizes_of([value])
+
+
+def sizes_of(values: list[Any]) -> int:
+    """:func:`size_of` of many values together."""
+    total, seen, waiting = 0, set[int](), list(values)
+    while waiting:
+        value = waiting.pop()
+        total += 8
+        if type(value) is str:
+            total += _count_text(value, seen)
+        elif isinstance(value, dict | list) and id(value) not in seen:
+            seen.add(id(value))
+            waiting.extend(value)
+            if type(value) is dict:
+                waiting.extend(value.values())
+    return total
+
+
+def _count_text(text: str, seen: set[int]) -> int:
+    if len(text) <= meter.LARGE:
+        return len(text)
+    if id(text) in seen:
+        return 0
+    seen.add(id(text))
+    return len(text)

@@ -1,0 +1,152 @@
+"""Dates and instants: reading text, calendar fields, ISO text.
+
+Source: spec/hog-language.md sections 4, 8 and 9 (date text).
+"""
+
+import math
+import re
+from datetime import UTC, date, datetime, timedelta
+from functools import lru_cache
+from typing import Any, Final
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from hoglet.hog.runtime.errors import EngineError
+from hoglet.hog.runtime.values import HogDate, HogDateTime
+
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_EPOCH_DAY: Final = date(1970, 1, 1).toordinal()
+_TEXT: Final = re.compile(
+    r"(\d{4})-(\d{2})-(\d{2})"
+    r"(?:[Tt ](\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?"
+    r"\s*([Zz]|[+-]\d{2}(?::?\d{2})?)?)?\Z",
+    re.ASCII,
+)
+
+
+@lru_cache(maxsize=1024)
+def zone_info(name: str) -> ZoneInfo:
+    """The zone of that name.
+
+    Raises:
+        EngineError: there is none.
+    """
+    try:
+        return ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        raise EngineError(f"Unknown time zone: {name}") from None
+
+
+def make_datetime(seconds: float, zone: Any = None) -> HogDateTime:
+    """An instant, cut to milliseconds; ``zone`` is checked, null is UTC."""
+    name = zone if type(zone) is str and zone else "UTC"
+    zone_info(name)
+    return HogDateTime(seconds, name)
+
+
+def local_time(value: HogDateTime) -> datetime | None:
+    """The instant as an aware datetime in its own zone; None outside the years 1 to 9999."""
+    return to_datetime(value.seconds, value.zone)
+
+
+def to_datetime(seconds: float, zone: str = "UTC") -> datetime | None:
+    """Seconds since 1970 as an aware datetime, to the millisecond."""
+    if not math.isfinite(seconds):
+        return None
+    try:
+        moment = _EPOCH + timedelta(milliseconds=math.floor(seconds * 1000 + 0.0005))
+        return moment if zone == "UTC" else moment.astimezone(zone_info(zone))
+    except OverflowError:
+        return None
+
+
+def from_datetime(moment: datetime) -> float:
+    """Seconds since 1970, with a fraction of milliseconds."""
+    span = moment - _EPOCH
+    milliseconds = (span.days * 86_400 + span.seconds) * 1000 + span.microseconds // 1000
+    return milliseconds / 1000 if milliseconds % 1000 else milliseconds // 1000
+
+
+def instant(value: HogDate | HogDateTime) -> float:
+    """Seconds since 1970; a Date is its midnight in UTC."""
+    if type(value) is HogDate:
+        return days_of(value) * 86_400
+    return value.seconds
+
+
+def days_of(value: HogDate) -> int:
+    """Days since 1970-01-01."""
+    try:
+        return date(value.year, value.month, value.day).toordinal() - _EPOCH_DAY
+    except ValueError:
+        return 0
+
+
+def date_of_days(days: int) -> HogDate | None:
+    """The day so many days after 1970-01-01; None outside the years 1 to 9999."""
+    try:
+        day = date.fromordinal(days + _EPOCH_DAY)
+    except (ValueError, OverflowError):
+        return None
+    return HogDate(day.year, day.month, day.day)
+
+
+def date_text(value: HogDate) -> str:
+    """``2024-05-03``."""
+    return f"{value.year:04d}-{value.month:02d}-{value.day:02d}"
+
+
+def datetime_text(value: HogDateTime) -> str:
+    """``2024-05-03T12:34:56.000Z``, in other zones ``...+02:00``."""
+    moment = local_time(value)
+    if moment is None:
+        return "Invalid DateTime"
+    text = moment.strftime("%Y-%m-%dT%H:%M:%S").rjust(19, "0")
+    return f"{text}.{moment.microsecond // 1000:03d}{_offset_text(moment, value.zone)}"
+
+
+def _offset_text(moment: datetime, zone: str) -> str:
+    offset = moment.utcoffset() or timedelta()
+    minutes = int(offset.total_seconds()) // 60
+    if minutes == 0 and zone in {"UTC", "Etc/UTC", "GMT", "Etc/GMT"}:
+        return "Z"
+    sign = "-" if minutes < 0 else "+"
+    return f"{sign}{abs(minutes) // 60:02d}:{abs(minutes) % 60:02d}"
+
+
+def parse_instant(text: str, zone: str = "UTC") -> float | None:
+    """Seconds since 1970 of a date text; None for any other text.
+
+    Args:
+        text: e.g. ``2024-05-03``, ``2024-05-03 12:34:56.789+02:00``; blanks around it are fine.
+        zone: where a text without an offset is meant.
+    """
+    match = _TEXT.match(text.strip())
+    if match is None:
+        return None
+    year, month, day, hour, minute, second = (int(part or 0) for part in match.groups()[:6])
+    fraction = int(((match[7] or "") + "000")[:3])
+    try:
+        moment = datetime(year, month, day, hour, minute, second, fraction * 1000, tzinfo=UTC)  # noqa: DTZ001 (it has one)
+    except ValueError:
+        return None
+    offset = match[8]
+    try:
+        if offset and offset not in "Zz":
+            return from_datetime(moment - _offset(offset))
+        if not offset and zone != "UTC":
+            return from_datetime(moment.replace(tzinfo=zone_info(zone)).astimezone(UTC))
+    except OverflowError:
+        return None
+    return from_datetime(moment)
+
+
+def _offset(text: str) -> timedelta:
+    digits = text[1:].replace(":", "").ljust(4, "0")
+    span = timedelta(hours=int(digits[:2]), minutes=int(digits[2:]))
+    return -span if text[0] == "-" else span
+
+
+def parse_day(text: str) -> HogDate | None:
+    """The UTC day of a date text, None for other text."""
+    seconds = parse_instant(text)
+    return None if seconds is None else date_of_days(math.floor(seconds / 86_400))

@@ -1,0 +1,74 @@
+"""How a run ends badly.
+
+Three families, which the generated code and the engine tell apart by class alone:
+
+- :class:`HogThrow`: what ``throw`` threw. The only kind a program can catch.
+- :class:`EngineError`: a bad index, an unknown function, an arity, a bad library argument. Ends
+  the run, inside ``try`` too.
+- :class:`LimitExceeded`: a budget is spent. It is a ``BaseException`` so that no handler of ours
+  swallows it by accident.
+
+Source: spec/hog-language.md sections 7 and 10.
+"""
+
+from typing import Any, Literal
+
+import msgspec
+
+type FailureKind = Literal["uncaught", "engine", "timeout", "memory", "depth", "steps"]
+
+
+class HogThrow(Exception):
+    """A thrown Hog error on its way to a ``catch``.
+
+    Attributes:
+        value: the :class:`~hoglet.hog.runtime.values.HogError` itself; its identity is kept.
+    """
+
+    def __init__(self, value: Any) -> None:
+        super().__init__()
+        self.value = value
+
+
+class EngineError(Exception):
+    """An error of the engine or of a library function; a program cannot catch it."""
+
+
+class LimitExceeded(BaseException):
+    """A limit of section 10 is spent; ``kind`` says which.
+
+    ``kind`` is ``timeout``, ``memory``, ``depth`` or ``steps``.
+    """
+
+    def __init__(self, message: str, *, kind: FailureKind) -> None:
+        super().__init__(message)
+        self.kind: FailureKind = kind
+
+
+class Frame(msgspec.Struct, frozen=True):
+    """One line of a traceback: ``Frame("lambda", 3)``; the program itself is ``root``."""
+
+    function: str
+    line: int
+
+
+class RunError(msgspec.Struct, frozen=True, kw_only=True):
+    """How a run failed, as data for logs and answers.
+
+    Attributes:
+        type: type of the thrown error (``Error``, ``RetryError`` ...); ``Error`` for all others.
+        message: the bare message, without the type.
+        text: what is shown: ``Type('message')`` for a thrown error, else the message.
+        payload: payload of a thrown error as plain JSON, else None.
+        line: source line of the failing statement, from 1; 0 when unknown.
+        kind: ``uncaught`` for thrown errors, ``engine``, or the limit that was spent.
+        frames: innermost last, at most 50.
+    """
+
+    type: str
+    message: str
+    text: str
+    payload: Any
+    line: int
+    kind: FailureKind
+    frames: tuple[Frame, ...] = ()

@@ -1,0 +1,104 @@
+"""The budget of the run that is executing on this thread: time and memory.
+
+Generated code compares its depth with one number per program, ``LIMIT``. A watchdog thread sets
+that number to zero now and then; the next check of the program then lands in :func:`check_in`,
+which looks at the clock and at the memory. So a check costs a few nanoseconds, not a count.
+
+Library functions that make something large call :func:`charge` before they keep it, and those
+that walk something large call :func:`poll`.
+
+Source: spec/hog-language.md section 10.
+"""
+
+import threading
+from collections.abc import Callable
+from typing import Any, Final, Protocol
+
+from hoglet.hog.runtime.errors import LimitExceeded
+
+LARGE: Final = 256
+"""Texts and arrays above this size are charged one by one, smaller ones by the watchdog."""
+
+
+class Meter(Protocol):
+    """What a run offers to be metered by."""
+
+    memory_bytes: int
+    alarmed: bool
+
+    def check_in(self, depth: int) -> int:
+        """Look at clock and memory; the depth is given back. Raises LimitExceeded."""
+        ...
+
+    def charge(self, size: int) -> None:
+        """Account for a new value of ``size`` bytes. Raises LimitExceeded."""
+        ...
+
+    def now(self) -> float:
+        """Seconds since 1970; recorded for replay."""
+        ...
+
+    def random(self) -> float:
+        """A number in [0, 1); recorded for replay."""
+        ...
+
+    def uuid(self) -> str:
+        """A random UUID; recorded for replay."""
+        ...
+
+    def write_line(self, text: str) -> None:
+        """A line of ``print``."""
+        ...
+
+    def log_trace(self, entry: Any) -> None:
+        """A line of a traced run."""
+        ...
+
+    call_host: Callable[[str, list[Any]], Any]
+
+
+class _Running(threading.local):
+    """The run of this thread."""
+
+    run: Meter | None = None
+
+
+running: Final = _Running()
+
+
+def current() -> Meter:
+    """The run of this thread; only valid while one executes."""
+    run = running.run
+    if run is None:
+        raise RuntimeError("no Hog program is running on this thread")
+    return run
+
+
+def charge(size: int) -> None:
+    """Account for a new value of ``size`` bytes; outside a run nothing happens.
+
+    Raises:
+        LimitExceeded: the value, or all live values together, are over the limit.
+    """
+    run = running.run
+    if run is not None:
+        run.charge(size)
+
+
+def poll(items: int = 1) -> None:
+    """Let time and memory be checked inside a long library call, before ``items`` more steps."""
+    run = running.run
+    if run is not None and (run.alarmed or items > 1_000_000):
+        run.check_in(0)
+
+
+def memory_exceeded(limit: int, size: int) -> LimitExceeded:
+    """The memory error, in the words of section 10."""
+    return LimitExceeded(
+        f"Memory limit of {limit} bytes exceeded. Tried to allocate {size} bytes.", kind="memory"
+    )
+
+
+def depth_exceeded(limit: int) -> LimitExceeded:
+    """The depth error, in the words of section 10."""
+    return LimitExceeded(f"Call stack exceeded maximum length of {limit}", kind="depth")

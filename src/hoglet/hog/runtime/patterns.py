@@ -1,0 +1,97 @@
+"""``like``, ``=~`` and their kin: text patterns in linear time (RE2).
+
+Source: spec/hog-language.md section 5.
+"""
+
+from functools import lru_cache
+from typing import Any, Final
+
+import re2
+
+from hoglet.hog.runtime.errors import EngineError
+from hoglet.hog.runtime.text import scrub
+
+_ANY: Final = r"[^\n\r\x{2028}\x{2029}]"
+
+
+@lru_cache(maxsize=2048)
+def compile_pattern(pattern: str, ignore_case: bool) -> Any:  # noqa: FBT001 (a cache key)
+    """A compiled RE2 pattern.
+
+    Raises:
+        EngineError: it is not RE2 syntax.
+    """
+    options = re2.Options()
+    options.case_sensitive = not ignore_case
+    options.log_errors = False
+    try:
+        return re2.compile(scrub(pattern), options)
+    except re2.error as error:
+        reason = error.args[0] if error.args else "syntax"
+        if isinstance(reason, bytes):
+            reason = reason.decode(errors="replace")
+        raise EngineError(f"Invalid regular expression: {reason}") from None
+
+
+def regex(text: Any, pattern: Any) -> bool:
+    """``text =~ pattern``, searched anywhere; false when one is null or empty."""
+    return _search(text, pattern, ignore_case=False)
+
+
+def regex_ignore_case(text: Any, pattern: Any) -> bool:
+    """``text =~* pattern``."""
+    return _search(text, pattern, ignore_case=True)
+
+
+def not_regex(text: Any, pattern: Any) -> bool:
+    """``text !~ pattern``."""
+    return not _search(text, pattern, ignore_case=False)
+
+
+def not_regex_ignore_case(text: Any, pattern: Any) -> bool:
+    """``text !~* pattern``."""
+    return not _search(text, pattern, ignore_case=True)
+
+
+def _search(text: Any, pattern: Any, *, ignore_case: bool) -> bool:
+    if type(text) is not str or type(pattern) is not str or not text or not pattern:
+        return False
+    return compile_pattern(pattern, ignore_case).search(scrub(text)) is not None
+
+
+def like(text: Any, pattern: Any) -> bool:
+    """``text like pattern``: ``%`` and ``_``, searched anywhere; false for anything but text."""
+    if type(text) is not str or type(pattern) is not str:
+        return False
+    bare = pattern.strip("%")
+    if "%" not in bare and "_" not in bare:
+        return bare in text
+    return compile_pattern(_like_pattern(bare), False).search(scrub(text)) is not None
+
+
+def ilike(text: Any, pattern: Any) -> bool:
+    """:func:`like` that ignores case."""
+    if type(text) is not str or type(pattern) is not str:
+        return False
+    bare = pattern.strip("%")
+    if "%" not in bare and "_" not in bare and text.isascii() and bare.isascii():
+        return bare.lower() in text.lower()
+    return compile_pattern(_like_pattern(bare), True).search(scrub(text)) is not None
+
+
+def not_like(text: Any, pattern: Any) -> bool:
+    """``text not like pattern``."""
+    return not like(text, pattern)
+
+
+def not_ilike(text: Any, pattern: Any) -> bool:
+    """``text not ilike pattern``."""
+    return not ilike(text, pattern)
+
+
+@lru_cache(maxsize=2048)
+def _like_pattern(pattern: str) -> str:
+    parts = [
+        f"{_ANY}*" if c == "%" else _ANY if c == "_" else re2.escape(c) for c in scrub(pattern)
+    ]
+    return "".join(parts)

@@ -1,0 +1,60 @@
+"""Strings as sequences of UTF-16 units, on top of Python's sequences of characters.
+
+A character outside the basic plane counts two. Cutting one in half leaves a lone surrogate, and
+two halves that meet again become the character; everything here keeps that true. ASCII text,
+nearly all there is, takes the short way.
+
+Source: spec/hog-language.md section 4.
+"""
+
+import re
+from typing import Final
+
+_SURROGATE: Final = re.compile("[\ud800-\udfff]")
+
+
+def units(text: str) -> bytes:
+    """The UTF-16 code of a text, two bytes a unit, big end first (so bytes order like units)."""
+    return text.encode("utf-16-be", "surrogatepass")
+
+
+def from_units(code: bytes) -> str:
+    """The text of UTF-16 code; halves that belong together are joined."""
+    return code.decode("utf-16-be", "surrogatepass")
+
+
+def unit_length(text: str) -> int:
+    """Length in UTF-16 units."""
+    return len(text) if text.isascii() else len(units(text)) // 2
+
+
+def unit_slice(text: str, start: int, end: int) -> str:
+    """``text[start:end]`` with positions in units, both 0 or more."""
+    if text.isascii():
+        return text[start:end]
+    return from_units(units(text)[2 * start : 2 * end])
+
+
+def unit_find(text: str, needle: str) -> int:
+    """0-based position of ``needle`` in units, -1 for none."""
+    found = text.find(needle)
+    return found if found <= 0 or text.isascii() else unit_length(text[:found])
+
+
+def order_key(text: str) -> bytes:
+    """Sorting by this key is ordering by units."""
+    return units(text)
+
+
+def mend(text: str) -> str:
+    """Join halves of a character that came to stand side by side."""
+    if text.isascii() or not _SURROGATE.search(text):
+        return text
+    return from_units(units(text))
+
+
+def scrub(text: str) -> str:
+    """Replace lone halves by U+FFFD, as writing UTF-8 does."""
+    if text.isascii() or not _SURROGATE.search(text):
+        return text
+    return units(text).decode("utf-16-be", "replace")

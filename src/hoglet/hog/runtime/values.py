@@ -1,0 +1,187 @@
+"""Hog values as Python values.
+
+========  ==================================================================================
+Hog       Python
+========  ==================================================================================
+null      ``None``
+boolean   ``bool``
+number    ``int`` inside ±2^53, else ``float``; a whole float is the same number as the int
+string    ``str``
+array     ``list``
+tuple     :class:`HogTuple`, a list of its own class (its items can be replaced)
+object    ``dict`` with *stored* keys, see :func:`stored_key`
+Date      :class:`HogDate`
+DateTime  :class:`HogDateTime`
+Error     :class:`HogError`
+function  a function of generated code, or a :class:`LibraryFunction`
+========  ==================================================================================
+
+A Python dict takes ``1``, ``1.0`` and ``True`` for one key and refuses lists; Hog does neither.
+So booleans, NaN and everything compared by identity are wrapped before they become a key, and
+unwrapped by :func:`shown_key`. Text and numbers, nearly all keys there are, go in as they are.
+
+Source: spec/hog-language.md section 4.
+"""
+
+from collections.abc import Callable, Iterable
+from types import FunctionType
+from typing import Any, Final
+
+LARGEST_INTEGER: Final = 2**53
+
+
+class HogTuple(list[Any]):
+    """A Hog tuple, e.g. ``(1, 'a')``."""
+
+    __slots__ = ()
+
+
+class HogDate:
+    """A calendar day; ``month`` and ``day`` count from 1. Immutable."""
+
+    __slots__ = ("day", "month", "year")
+
+    def __init__(self, year: int, month: int, day: int) -> None:
+        self.year = year
+        self.month = month
+        self.day = day
+
+
+class HogDateTime:
+    """An instant with a zone for showing it.
+
+    Attributes:
+        seconds: seconds since 1970-01-01 UTC, with a fraction of milliseconds.
+        zone: name of the IANA zone, e.g. ``"UTC"``.
+    """
+
+    __slots__ = ("seconds", "zone")
+
+    def __init__(self, seconds: float, zone: str = "UTC") -> None:
+        self.seconds = seconds
+        self.zone = zone
+
+
+class HogError:
+    """A Hog error value; read-only for programs."""
+
+    __slots__ = ("message", "payload", "type")
+
+    def __init__(self, type_name: Any, message: Any = None, payload: Any = None) -> None:
+        self.type = type_name or "Error"
+        self.message = message or "An error occurred"
+        self.payload = payload
+
+
+class LibraryFunction:
+    """A library or host function used as a value.
+
+    Attributes:
+        name: its Hog name.
+        kind: ``stl``, ``host`` or ``async``.
+        shown_arity: what printing shows: the largest arity, 0 if unbounded.
+        call: ``call(depth, *arguments)``; None for ``async``, which only the engine can call.
+    """
+
+    __slots__ = ("call", "kind", "name", "shown_arity")
+
+    def __init__(
+        self, name: str, kind: str, shown_arity: int, call: Callable[..., Any] | None
+    ) -> None:
+        self.name = name
+        self.kind = kind
+        self.shown_arity = shown_arity
+        self.call = call
+
+
+class _Wrapped:
+    """A stored key that a dict would otherwise confuse with another one."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+
+class _Identity(_Wrapped):
+    """A stored key compared by identity."""
+
+    __slots__ = ()
+
+    def __hash__(self) -> int:
+        return id(self.value)
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is _Identity and other.value is self.value
+
+
+_TRUE: Final = _Wrapped(True)
+_FALSE: Final = _Wrapped(False)
+_NAN: Final = _Wrapped(float("nan"))
+
+
+def stored_key(key: Any) -> Any:
+    """The Python dict key that stands for a Hog key; text and numbers stand for themselves."""
+    kind = type(key)
+    if kind is str or kind is int or key is None:
+        return key
+    if kind is bool:
+        return _TRUE if key else _FALSE
+    if kind is float:
+        return key if key == key else _NAN  # noqa: PLR0124 (only NaN differs from itself)
+    return _Identity(key)
+
+
+def shown_key(key: Any) -> Any:
+    """The Hog key behind a stored key."""
+    return key.value if isinstance(key, _Wrapped) else key
+
+
+def make_object(pairs: Iterable[tuple[Any, Any]]) -> dict[Any, Any]:
+    """An object from (key, value) pairs, in order; later pairs win."""
+    return {stored_key(key): value for key, value in pairs}
+
+
+def is_number(value: Any) -> bool:
+    """True for numbers; booleans are none."""
+    kind = type(value)
+    return kind is int or kind is float
+
+
+def is_function(value: Any) -> bool:
+    """True for everything that can be called."""
+    return isinstance(value, FunctionType | LibraryFunction)
+
+
+def function_signature(function: Any) -> tuple[str, int]:
+    """Name and number of parameters of a function value, e.g. ``("lambda", 1)``."""
+    if isinstance(function, LibraryFunction):
+        return function.name, function.shown_arity
+    number = int(function.__code__.co_name[1:])
+    return function.__globals__["FUNCTIONS"][number]
+
+
+def type_name(value: Any) -> str:  # noqa: PLR0911 (one line a type)
+    """What ``typeof`` says, e.g. ``integer``."""
+    if value is None:
+        return "null"
+    known = _TYPE_NAMES.get(type(value))
+    if known is not None:
+        return known
+    if type(value) is float:
+        return "integer" if value.is_integer() else "float"
+    if type(value) is dict:
+        return "sql" if "__hx_ast" in value else "object"
+    return "function" if is_function(value) else "unknown"
+
+
+_TYPE_NAMES: Final[dict[type, str]] = {
+    bool: "boolean",
+    int: "integer",
+    str: "string",
+    list: "array",
+    HogTuple: "tuple",
+    HogDate: "date",
+    HogDateTime: "datetime",
+    HogError: "error",
+}

@@ -1,0 +1,128 @@
+"""Arrays, tuples and objects."""
+
+from typing import Any
+
+from hoglet.hog.runtime import meter
+from hoglet.hog.runtime.compare import contains, index_of, member
+from hoglet.hog.runtime.errors import HogThrow
+from hoglet.hog.runtime.numbers import to_number
+from hoglet.hog.runtime.printing import as_text, printed
+from hoglet.hog.runtime.text import mend, order_key
+from hoglet.hog.runtime.values import HogError, is_number, shown_key
+
+
+def _kept(items: list[Any]) -> list[Any]:
+    if len(items) > meter.LARGE:
+        meter.charge(8 * len(items))
+    return items
+
+
+def keys(value: Any) -> list[Any]:
+    if type(value) is dict:
+        return _kept([key if type(key) is str else shown_key(key) for key in value])
+    return _kept(list(range(len(value)))) if isinstance(value, list) else []
+
+
+def values(value: Any) -> list[Any]:
+    if type(value) is dict:
+        return _kept(list(value.values()))
+    return _kept(list(value)) if isinstance(value, list) else []
+
+
+def empty(value: Any) -> bool:
+    if value is None:
+        return True
+    return isinstance(value, str | list | dict) and not value
+
+
+def not_empty(value: Any) -> bool:
+    return not empty(value)
+
+
+def has(value: Any, item: Any) -> bool:
+    return isinstance(value, list) and member(item, value)
+
+
+def is_in(item: Any, value: Any) -> bool:
+    return contains(item, value)
+
+
+def find(value: Any, item: Any) -> int:
+    return index_of(item, value) if isinstance(value, list) else 0
+
+
+def push_back(value: Any, item: Any) -> list[Any]:
+    return _kept([*value, item]) if isinstance(value, list) else [item]
+
+
+def push_front(value: Any, item: Any) -> list[Any]:
+    return _kept([item, *value]) if isinstance(value, list) else [item]
+
+
+def pop_back(value: Any) -> list[Any]:
+    return _kept(list(value[:-1])) if isinstance(value, list) else []
+
+
+def pop_front(value: Any) -> list[Any]:
+    return _kept(list(value[1:])) if isinstance(value, list) else []
+
+
+def sort(value: Any, *_more: Any) -> list[Any]:
+    if not isinstance(value, list):
+        return []
+    meter.charge(24 * len(value))
+    if all(is_number(item) for item in value):
+        return sorted(value, key=_number_key)
+    return sorted(value, key=_text_key)
+
+
+def _number_key(item: Any) -> tuple[bool, Any]:
+    return item != item, item  # noqa: PLR0124 (NaN goes last)
+
+
+def _text_key(item: Any) -> bytes:
+    return order_key(printed(item))
+
+
+def reverse_sort(value: Any, *_more: Any) -> list[Any]:
+    return sort(value)[::-1]
+
+
+def reverse(value: Any) -> list[Any]:
+    return _kept(list(value[::-1])) if isinstance(value, list) else []
+
+
+def string_concat(value: Any, separator: Any = None) -> str:
+    if not isinstance(value, list):
+        return ""
+    glue = "" if separator is None else as_text(separator)
+    parts = [v if type(v) is str else "" if v is None else as_text(v) for v in value]
+    size = sum(map(len, parts)) + len(glue) * len(parts)
+    if size > meter.LARGE:
+        meter.charge(size)
+    return mend(glue.join(parts))
+
+
+def make_range(first: Any, end: Any = None) -> list[Any]:
+    low, high = (0, to_number(first)) if end is None else (to_number(first), to_number(end))
+    if not low < high:
+        return []
+    size = int(min(high - low, 2**53)) + 1
+    meter.charge(8 * size)
+    if type(low) is int and type(high) is int:
+        return list(range(low, high))
+    result: list[Any] = []
+    while low < high:
+        result.append(low)
+        low += 1
+    return result
+
+
+def in_cohort(cohort: Any, cohorts: Any) -> bool:
+    if cohorts is None:
+        raise HogThrow(HogError("Error", "Cohort membership is not loaded for this run"))
+    return isinstance(cohorts, list) and member(cohort, cohorts)
+
+
+def not_in_cohort(cohort: Any, cohorts: Any) -> bool:
+    return not in_cohort(cohort, cohorts)
