@@ -5,11 +5,14 @@ pays neither. It keeps global state, so one process has one console.
 """
 
 import asyncio
-from collections.abc import Callable
-from contextlib import AsyncExitStack
+from collections.abc import AsyncGenerator, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import Any
 
 from fastapi import FastAPI
 from starlette.types import ASGIApp, Receive, Scope, Send
+
+from hoglet.web.application import set_fallback
 
 type MakeSite = Callable[[ASGIApp, list[str]], FastAPI]
 
@@ -46,6 +49,24 @@ class Console:
                 await self._open.enter_async_context(app.router.lifespan_context(app))
                 self._app = app
             return self._app
+
+
+def mount_console(app: FastAPI, secret_keys: list[str]) -> Console:
+    """Let the console answer what no route of ``app`` does; it is closed with the application."""
+    console = Console(app, secret_keys)
+    set_fallback(app, console)
+    outer = app.router.lifespan_context
+
+    @asynccontextmanager
+    async def lifespan(running: FastAPI) -> AsyncGenerator[Any]:
+        async with outer(running) as state:
+            try:
+                yield state
+            finally:
+                await console.close()
+
+    app.router.lifespan_context = lifespan
+    return console
 
 
 def _import() -> MakeSite:

@@ -106,8 +106,9 @@ def short_time(text: str | None) -> str:
 def _bar(projects: list[dict[str, Any]], project_id: str, section: str) -> None:
     ui.colors(primary=PRIMARY, accent=ACCENT)
     with ui.header().classes("items-center gap-4 px-4 py-2 bg-primary"):
-        ui.link("🦔 hoglet", f"/project/{project_id}/functions").classes(
-            "text-white text-lg font-bold no-underline"
+        ui.icon("pets").classes("text-xl")
+        ui.link("hoglet", f"/project/{project_id}/functions").classes(
+            "text-white text-lg font-bold no-underline -ml-2"
         )
         for name in ("functions", "endpoints"):
             marked = "underline underline-offset-8" if name == section else "no-underline"

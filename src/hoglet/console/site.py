@@ -7,6 +7,11 @@ from starlette.types import ASGIApp
 from hoglet.console.pages import endpoint, endpoints, function, functions, sign_in
 from hoglet.console.session import Sessions
 
+_ICON = (
+    '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32">'
+    '<rect width="32" height="32" rx="7" fill="#1d4aff"/>'
+    '<path d="M5 22 8 12l2 4 2-7 3 6 3-7 2 7 4-4 1 6 3 5z" fill="#fff"/></svg>'
+)
 RECONNECT_SECONDS = 10.0
 
 
@@ -23,7 +28,7 @@ def make_site(api: ASGIApp, secret_keys: list[str]) -> FastAPI:
     ui.run_with(
         site,
         title="hoglet",
-        favicon="🦔",
+        favicon=_ICON,
         dark=None,
         binding_refresh_interval=None,  # nothing is polled while nobody acts
         reconnect_timeout=RECONNECT_SECONDS,

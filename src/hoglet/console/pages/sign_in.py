@@ -34,7 +34,9 @@ def register(sessions: Sessions) -> None:
 def _form(*, is_failed: bool, target: str) -> None:
     ui.colors(primary=PRIMARY, accent=ACCENT)
     with ui.card().classes("absolute-center w-96 p-6 gap-4"):
-        ui.label("🦔 hoglet").classes("text-2xl font-bold")
+        with ui.row().classes("items-center gap-2"):
+            ui.icon("pets").classes("text-2xl text-primary")
+            ui.label("hoglet").classes("text-2xl font-bold")
         ui.label("Sign in with a personal API key. The server printed one when it first started.")
         form = ui.element("form").props('method="post" action="/console/sign-in"')
         with form.classes("w-full flex flex-col gap-4"):

@@ -1,0 +1,193 @@
+"""What holds for every route below a project, whoever wrote it.
+
+No key → 401; another organization's project → 403; no such project → 404; each in the one error
+shape, and never a 500, whatever is in the body.
+"""
+
+import asyncio
+import re
+from collections.abc import Generator
+from contextlib import AsyncExitStack
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import httpx
+import pytest
+from fastapi import FastAPI
+from fastapi.routing import APIRoute
+from starlette.routing import Route
+
+from hoglet.access.tables import OrganizationRow, ProjectRow
+from hoglet.app.application import build_application
+from hoglet.app.rooms import Rooms, open_rooms
+from hoglet.kit.ids import new_id
+from hoglet.settings import Settings
+
+PREFIX = "/api/projects/{project_id}"
+FOREIGN = "2"
+SOME_ID = "01890000-0000-7000-8000-000000000000"
+HEALTHY = {"type", "code", "detail", "attr"}
+# DELETE of a function is the one empty error body (spec/hog-functions.md section 12).
+ALWAYS_EMPTY = ("DELETE", f"{PREFIX}/hog_functions/{{function_id}}")
+
+
+class Hoglet(NamedTuple):
+    """The whole application, opened once for this module."""
+
+    app: FastAPI
+    rooms: Rooms
+    runner: asyncio.Runner
+
+    def send(self, method: str, path: str, **more: Any) -> httpx.Response:
+        return self.runner.run(self._send(method, path, **more))
+
+    async def _send(self, method: str, path: str, **more: Any) -> httpx.Response:
+        transport = httpx.ASGITransport(self.app, raise_app_exceptions=False)
+        async with httpx.AsyncClient(transport=transport, base_url="http://hoglet.test") as client:
+            return await client.request(method, path, **more)
+
+    @property
+    def signed_in(self) -> dict[str, str]:
+        return {"Authorization": f"Bearer {self.rooms.first_start.personal_api_key}"}
+
+
+@pytest.fixture(scope="module")
+def hoglet(tmp_path_factory: pytest.TempPathFactory) -> Generator[Hoglet]:
+    folder = tmp_path_factory.mktemp("hoglet")
+    with asyncio.Runner() as runner:
+        stack = AsyncExitStack()
+        app, rooms = runner.run(_open(stack, folder))
+        yield Hoglet(app, rooms, runner)
+        runner.run(stack.aclose())
+
+
+async def _open(stack: AsyncExitStack, folder: Path) -> tuple[FastAPI, Rooms]:
+    settings = Settings(data_dir=folder, roles=["api"])  # pyright: ignore[reportCallIssue]
+    rooms = await stack.enter_async_context(open_rooms(settings))
+    app = build_application(rooms)
+    await stack.enter_async_context(app.router.lifespan_context(app))
+    now = rooms.clock.now()
+    async with rooms.database.write() as session:
+        others = OrganizationRow(
+            id=new_id(), name="Others", slug="others", created_at=now, updated_at=now
+        )
+        session.add(others)
+        await session.flush()
+        project = ProjectRow(
+            uuid=new_id(),
+            organization_id=others.id,
+            api_token="phc_others",
+            name="Theirs",
+            created_at=now,
+            updated_at=now,
+        )
+        session.add(project)
+        await session.flush()
+        assert str(project.id) == FOREIGN
+    return app, rooms
+
+
+def project_routes(hoglet: Hoglet) -> list[tuple[str, str]]:
+    """Methods with the paths of all routes below a project."""
+    return [
+        (method, route.path)
+        for route in hoglet.app.routes
+        if isinstance(route, APIRoute | Route) and route.path.startswith(PREFIX)
+        for method in sorted((route.methods or set()) - {"HEAD", "OPTIONS"})
+    ]
+
+
+def fill(path: str, project: str) -> str:
+    return re.sub(r"\{[^}]+\}", SOME_ID, path.replace("{project_id}", project))
+
+
+def check_shape(method: str, path: str, response: httpx.Response) -> None:
+    if (method, path) == ALWAYS_EMPTY and response.status_code == 405:
+        assert response.content == b""
+        return
+    body = response.json()
+    assert set(body) >= HEALTHY, (method, path, body)
+    assert all(isinstance(body[key], str) for key in ("type", "code", "detail")), (path, body)
+    assert body["attr"] is None or isinstance(body["attr"], str), (path, body)
+
+
+def test_there_are_routes_to_check(hoglet: Hoglet) -> None:
+    paths = {path for _, path in project_routes(hoglet)}
+
+    assert PREFIX in paths
+    for noun in ("insight_variables", "activity_log", "file_system"):
+        assert any(path.startswith(f"{PREFIX}/{noun}") for path in paths), noun
+
+
+@pytest.mark.parametrize("prefix", ["projects", "environments"])
+def test_no_key_is_401(hoglet: Hoglet, prefix: str) -> None:
+    for method, path in project_routes(hoglet):
+        url = fill(path, "1").replace("/api/projects", f"/api/{prefix}") + "/"
+        response = hoglet.send(method, url, json={} if method != "GET" else None)
+        assert response.status_code == 401, (method, path, response.text)
+        assert response.headers["www-authenticate"] == "Bearer", (method, path)
+        assert response.json()["code"] == "not_authenticated", (method, path)
+        check_shape(method, path, response)
+
+
+def test_a_wrong_key_is_401(hoglet: Hoglet) -> None:
+    for method, path in project_routes(hoglet):
+        response = hoglet.send(
+            method, fill(path, "1"), headers={"Authorization": "Bearer phx_wrong"}
+        )
+        assert response.status_code == 401, (method, path, response.text)
+        assert response.json()["code"] == "authentication_failed", (method, path)
+
+
+def test_another_organizations_project_is_403(hoglet: Hoglet) -> None:
+    for method, path in project_routes(hoglet):
+        response = hoglet.send(method, fill(path, FOREIGN), headers=hoglet.signed_in, json={})
+        assert response.status_code == 403, (method, path, response.text)
+        check_shape(method, path, response)
+
+
+@pytest.mark.parametrize("project", ["999", "nonsense"])
+def test_an_unknown_project_is_404(hoglet: Hoglet, project: str) -> None:
+    for method, path in project_routes(hoglet):
+        response = hoglet.send(method, fill(path, project), headers=hoglet.signed_in, json={})
+        assert response.status_code == 404, (method, path, response.text)
+        check_shape(method, path, response)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"{",
+        b"\xff",
+        b"[]",
+        b'"text"',
+        b"[" * 400,
+        b'{"name": {"a": [null]}, "query": [1], "hog": 5, "inputs": "x", "filters": [2]}',
+        b'{"name": "\\u0000", "hog": "\\u0000", "description": null, "type": []}',
+    ],
+)
+def test_strange_bodies_are_never_a_500(hoglet: Hoglet, body: bytes) -> None:
+    headers = {**hoglet.signed_in, "Content-Type": "application/json"}
+    for method, path in project_routes(hoglet):
+        response = hoglet.send(method, fill(path, "1"), headers=headers, content=body)
+        assert response.status_code < 500, (method, path, body, response.text)
+        if response.status_code >= 400:
+            check_shape(method, path, response)
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "limit=-1&offset=x",
+        "limit=99999999999999999999&offset=99999999999999999999",
+        "search=%00&filters=[&filter_groups={&id=x&created_by=y&after=z&before=%ff",
+        "version=abc&interval=x&level=%00&instance_id=x&name=&kind=&breakdown_by=q",
+        "after=0001-01-01&before=9999-12-31T23:59:59%2B23:59",
+    ],
+)
+def test_strange_queries_are_never_a_500(hoglet: Hoglet, query: str) -> None:
+    for method, path in project_routes(hoglet):
+        if method != "GET":
+            continue
+        response = hoglet.send("GET", f"{fill(path, '1')}?{query}", headers=hoglet.signed_in)
+        assert response.status_code < 500, (path, query, response.text)
