@@ -1,14 +1,27 @@
 """Groups of one batch: types get their index, properties are merged. Pure but for being mutable."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
 import msgspec
+import orjson
 
 from hoglet.events.person_rules import GroupEffect
+from hoglet.events.texts import dump_text
 
 MAX_GROUP_TYPES = 5
+
+
+class GroupState(msgspec.Struct, array_like=True):
+    """A group as it is stored and as it travels; ``text`` is JSON of the properties."""
+
+    index: int
+    key: str
+    text: str
+    created_at: datetime
+    updated_at: datetime
+    version: int
 
 
 class Group(msgspec.Struct):
@@ -26,13 +39,38 @@ class GroupBook:
 
     Args:
         types: ``{"company": 0}``.
-        groups: ``{(0, "acme"): Group(...)}``.
+        states: those of the batch's groups that exist.
     """
 
-    def __init__(self, types: Mapping[str, int], groups: dict[tuple[int, str], Group]) -> None:
+    def __init__(self, types: Mapping[str, int], states: Iterable[GroupState]) -> None:
         self.types = dict(types)
         self.new_types: dict[str, int] = {}
-        self.groups = groups
+        self._groups = {
+            (one.index, one.key): Group(
+                orjson.loads(one.text), one.created_at, one.updated_at, one.version
+            )
+            for one in states
+        }
+
+    def properties_of(self, index: int, key: str) -> dict[str, Any]:
+        """The properties of a group; empty when nobody told any."""
+        group = self._groups.get((index, key))
+        return group.properties if group else {}
+
+    def changes(self) -> list[GroupState]:
+        """Groups to write, in versions one higher than those loaded."""
+        return [
+            GroupState(
+                index,
+                key,
+                dump_text(group.properties),
+                group.created_at,
+                group.updated_at,
+                group.version + 1,
+            )
+            for (index, key), group in self._groups.items()
+            if group.changed
+        ]
 
     def keys_of(self, groups: Mapping[str, str]) -> list[str]:
         """``{"company": "acme"}`` → the five group columns, ``["acme", "", "", "", ""]``."""
@@ -55,9 +93,9 @@ class GroupBook:
         index = self.index_of(effect.group_type)
         if index is None:
             return
-        group = self.groups.get((index, effect.group_key))
+        group = self._groups.get((index, effect.group_key))
         if group is None:
-            group = self.groups[index, effect.group_key] = Group({}, at, at, changed=True)
+            group = self._groups[index, effect.group_key] = Group({}, at, at, changed=True)
         merged = {**group.properties, **effect.overwrite}
         if merged != group.properties:
             group.properties, group.changed, group.updated_at = merged, True, at

@@ -15,6 +15,7 @@ import msgspec
 import orjson
 
 from hoglet.events.person_rules import PersonEffect
+from hoglet.events.texts import dump_text
 
 NEVER_MERGED = frozenset(
     {
@@ -25,26 +26,70 @@ NEVER_MERGED = frozenset(
 _NAMESPACE = UUID("8f8f2f6e-3c1c-4d57-9f0c-5f2a7e3d1b60")
 
 
-class Person(msgspec.Struct, eq=False):
-    """A person in memory. ``version`` rises with every batch that changes it."""
+class PersonState(msgspec.Struct, array_like=True):
+    """A person as it is stored and as it travels; ``text`` is JSON of the properties."""
 
     id: UUID
-    properties: dict[str, Any]
+    text: str
     created_at: datetime
+    is_identified: bool
+    version: int
+
+
+class IdState(msgspec.Struct, array_like=True):
+    """Whose a distinct id is, as it is stored; ``moved``: past events may name another person."""
+
+    distinct_id: str
+    person_id: UUID
+    version: int
+    moved: bool = False
+
+
+class PeopleState(msgspec.Struct, array_like=True):
+    """Persons and distinct ids: loaded for a batch, or changed by it."""
+
+    persons: list[PersonState] = []
+    ids: list[IdState] = []
+    deleted: list[PersonState] = []
+
+
+class Person(msgspec.Struct, eq=False):
+    """A person in memory; its JSON is read and written only when needed."""
+
+    id: UUID
+    created_at: datetime
+    text: str | None = "{}"
+    parsed: dict[str, Any] | None = None
     is_identified: bool = False
     version: int = 0
-    text: str | None = None  # the properties as JSON, while they are unchanged
     changed: bool = False
+
+    @property
+    def properties(self) -> dict[str, Any]:
+        """The properties; not to be changed in place."""
+        if self.parsed is None:
+            self.parsed = orjson.loads(self.text or "{}")
+        return self.parsed or {}
+
+    def replace(self, properties: dict[str, Any]) -> None:
+        """Give the person other properties."""
+        self.parsed, self.text, self.changed = properties, None, True
 
     def json(self) -> str:
         """The properties as JSON text."""
         if self.text is None:
-            self.text = orjson.dumps(self.properties).decode()
+            self.text = dump_text(self.properties)
         return self.text
+
+    def state(self) -> PersonState:
+        """The person as it is stored, in the version that follows."""
+        return PersonState(
+            self.id, self.json(), self.created_at, self.is_identified, self.version + 1
+        )
 
 
 class DistinctId(msgspec.Struct):
-    """Whose a distinct id is. ``moved``: past events may carry another person's id."""
+    """Whose a distinct id is, in memory."""
 
     person: Person
     version: int = 0
@@ -62,14 +107,20 @@ class People:
 
     Args:
         project_id: whose they are.
-        ids: every distinct id of the batch that is known, and all ids of persons that may be
+        state: every distinct id of the batch that is known, and all ids of persons that may be
             merged away.
     """
 
-    def __init__(self, project_id: int, ids: dict[str, DistinctId]) -> None:
+    def __init__(self, project_id: int, state: PeopleState) -> None:
         self._project_id = project_id
-        self._ids = ids
-        self.deleted: list[Person] = []
+        persons = {
+            one.id: Person(one.id, one.created_at, one.text, None, one.is_identified, one.version)
+            for one in state.persons
+        }
+        self._ids = {
+            one.distinct_id: DistinctId(persons[one.person_id], one.version) for one in state.ids
+        }
+        self._deleted: list[Person] = []
         self.warnings: list[tuple[str, dict[str, Any]]] = []
 
     def find(self, distinct_id: str) -> Person | None:
@@ -91,17 +142,21 @@ class People:
             _change(person, effect)
         return person
 
-    def changed_persons(self) -> list[Person]:
-        """Persons to write, each once."""
+    def changes(self) -> PeopleState:
+        """What has to be written, in versions one higher than those loaded."""
         found = {id(known.person): known.person for known in self._ids.values()}
-        return [person for person in found.values() if person.changed]
-
-    def changed_ids(self) -> list[tuple[str, DistinctId]]:
-        """Distinct ids to write."""
-        return [(name, known) for name, known in self._ids.items() if known.changed]
+        return PeopleState(
+            persons=[person.state() for person in found.values() if person.changed],
+            ids=[
+                IdState(name, known.person.id, known.version + 1, known.moved)
+                for name, known in self._ids.items()
+                if known.changed
+            ],
+            deleted=[person.state() for person in self._deleted],
+        )
 
     def _create(self, distinct_id: str, at: datetime) -> Person:
-        person = Person(person_id_of(self._project_id, distinct_id), {}, at, changed=True)
+        person = Person(person_id_of(self._project_id, distinct_id), at, changed=True)
         self._attach(distinct_id, person)
         return person
 
@@ -137,13 +192,12 @@ class People:
             survivor.is_identified = survivor.changed = True
 
     def _absorb(self, survivor: Person, merged: Person) -> None:
-        survivor.properties = {**merged.properties, **survivor.properties}
+        survivor.replace({**merged.properties, **survivor.properties})
         survivor.created_at = min(survivor.created_at, merged.created_at)
-        survivor.text, survivor.changed = None, True
         for known in self._ids.values():
             if known.person is merged:
                 known.person, known.changed, known.moved = survivor, True, True
-        self.deleted.append(merged)
+        self._deleted.append(merged)
 
     def _warn(self, kind: str, into: str, other: str) -> None:
         self.warnings.append((kind, {"distinct_id": into, "other_distinct_id": other}))
@@ -161,4 +215,4 @@ def _change(person: Person, effect: PersonEffect) -> None:
     for key in effect.unset:
         after.pop(key, None)
     if after != before:
-        person.properties, person.text, person.changed = after, None, True
+        person.replace(after)

@@ -13,8 +13,8 @@ from sqlalchemy.dialects.postgresql import insert as postgresql_insert
 from sqlalchemy.dialects.sqlite import insert as sqlite_insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from hoglet.events.group_book import Group
-from hoglet.events.people import DistinctId, People, Person
+from hoglet.events.group_book import GroupState
+from hoglet.events.people import IdState, PeopleState, PersonState
 from hoglet.events.tables import (
     DistinctIdRow,
     EventDefinitionRow,
@@ -40,7 +40,7 @@ class EventsRepository:
         project_id: int,
         names: Collection[str],
         merging: Collection[str],
-    ) -> People:
+    ) -> PeopleState:
         """The persons of distinct ids.
 
         Args:
@@ -50,32 +50,41 @@ class EventsRepository:
             merging: those of them (and others) that merges name: all ids of their persons come too.
         """
         rows = await _person_rows(session, project_id, {*names, *merging})
-        persons = {row.id: _person_of(row) for row in rows}
-        ids = {row.distinct_id: DistinctId(persons[row.id], row.id_version) for row in rows}
-        touched = {ids[name].person.id for name in merging if name in ids}
+        persons = {row.id: _person_state(row) for row in rows}
+        ids = {row.distinct_id: IdState(row.distinct_id, row.id, row.id_version) for row in rows}
+        touched = {ids[name].person_id for name in merging if name in ids}
         for row in await _all_ids(session, project_id, touched):
-            ids.setdefault(row.distinct_id, DistinctId(persons[row.person_id], row.version))
-        return People(project_id, ids)
+            one = IdState(row.distinct_id, row.person_id, row.version)
+            ids.setdefault(row.distinct_id, one)
+        return PeopleState(list(persons.values()), list(ids.values()))
 
-    async def save_people(self, session: AsyncSession, project_id: int, people: People) -> None:
-        """Write what a batch changed; versions are raised here."""
-        for person in people.changed_persons():
-            person.version += 1
-        for _, known in people.changed_ids():
-            known.version += 1
-        persons = [_person_values(project_id, person) for person in people.changed_persons()]
+    async def save_people(
+        self, session: AsyncSession, project_id: int, changes: PeopleState
+    ) -> None:
+        """Write what a batch changed, as :meth:`hoglet.events.people.People.changes` gives it."""
+        persons = [
+            {
+                "id": one.id,
+                "project_id": project_id,
+                "properties": one.text,
+                "created_at": one.created_at,
+                "is_identified": one.is_identified,
+                "version": one.version,
+            }
+            for one in changes.persons
+        ]
         await _upsert(session, PersonRow, persons, keys=("id", "project_id"))
         ids = [
             {
                 "project_id": project_id,
-                "distinct_id": name,
-                "person_id": known.person.id,
-                "version": known.version,
+                "distinct_id": one.distinct_id,
+                "person_id": one.person_id,
+                "version": one.version,
             }
-            for name, known in people.changed_ids()
+            for one in changes.ids
         ]
         await _upsert(session, DistinctIdRow, ids, keys=("project_id", "distinct_id"))
-        for part in _parts([person.id for person in people.deleted]):
+        for part in _parts([person.id for person in changes.deleted]):
             gone = (PersonRow.project_id == project_id) & PersonRow.id.in_(part)
             await session.execute(delete(PersonRow).where(gone))
 
@@ -87,16 +96,23 @@ class EventsRepository:
 
     async def load_groups(
         self, session: AsyncSession, project_id: int, keys: Collection[tuple[int, str]]
-    ) -> dict[tuple[int, str], Group]:
+    ) -> list[GroupState]:
         """The groups of these ``(index, key)`` that exist."""
-        found: dict[tuple[int, str], Group] = {}
+        found: list[GroupState] = []
         place = tuple_(GroupRow.group_index, GroupRow.group_key)
         for part in _parts(list(keys)):
             wanted = select(GroupRow).where(GroupRow.project_id == project_id, place.in_(part))
-            for row in await session.scalars(wanted):
-                found[row.group_index, row.group_key] = Group(
-                    row.properties, row.created_at, row.updated_at, row.version
+            found.extend(
+                GroupState(
+                    row.group_index,
+                    row.group_key,
+                    row.properties,
+                    row.created_at,
+                    row.updated_at,
+                    row.version,
                 )
+                for row in await session.scalars(wanted)
+            )
         return found
 
     async def save_groups(
@@ -104,28 +120,25 @@ class EventsRepository:
         session: AsyncSession,
         project_id: int,
         new_types: Mapping[str, int],
-        groups: Mapping[tuple[int, str], Group],
+        changes: Iterable[GroupState],
     ) -> None:
-        """Write new types and changed groups; versions are raised here."""
+        """Write new types and changed groups."""
         types = [
             {"project_id": project_id, "group_type": kind, "group_index": index}
             for kind, index in new_types.items()
         ]
         await _upsert(session, GroupTypeRow, types, keys=("project_id", "group_type"))
-        changed = {place: group for place, group in groups.items() if group.changed}
-        for group in changed.values():
-            group.version += 1
         rows = [
             {
                 "project_id": project_id,
-                "group_index": index,
-                "group_key": key,
-                "properties": group.properties,
-                "created_at": group.created_at,
-                "updated_at": group.updated_at,
-                "version": group.version,
+                "group_index": one.index,
+                "group_key": one.key,
+                "properties": one.text,
+                "created_at": one.created_at,
+                "updated_at": one.updated_at,
+                "version": one.version,
             }
-            for (index, key), group in changed.items()
+            for one in changes
         ]
         await _upsert(session, GroupRow, rows, keys=("project_id", "group_index", "group_key"))
 
@@ -256,25 +269,8 @@ async def _all_ids(session: AsyncSession, project_id: int, persons: Collection[U
     return found
 
 
-def _person_of(row: Any) -> Person:
-    return Person(
-        id=row.id,
-        properties=row.properties,
-        created_at=row.created_at,
-        is_identified=row.is_identified,
-        version=row.version,
-    )
-
-
-def _person_values(project_id: int, person: Person) -> dict[str, Any]:
-    return {
-        "id": person.id,
-        "project_id": project_id,
-        "properties": person.properties,
-        "created_at": person.created_at,
-        "is_identified": person.is_identified,
-        "version": person.version,
-    }
+def _person_state(row: Any) -> PersonState:
+    return PersonState(row.id, row.properties, row.created_at, row.is_identified, row.version)
 
 
 async def _upsert(

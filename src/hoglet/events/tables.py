@@ -4,20 +4,23 @@ from datetime import date, datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import BigInteger, Boolean, Date, Index, Integer, SmallInteger, String, Uuid
+from sqlalchemy import BigInteger, Boolean, Date, Index, Integer, SmallInteger, String, Text, Uuid
 from sqlalchemy.orm import Mapped, mapped_column
 
 from hoglet.store.base import Base, JsonText, UtcDateTime
 
 
 class PersonRow(Base):
-    """A person; merged ones are deleted here and marked deleted in the warehouse."""
+    """A person; merged ones are deleted here and marked deleted in the warehouse.
+
+    ``properties`` is JSON text that the pipeline hands on unread.
+    """
 
     __tablename__ = "persons"
 
     id: Mapped[UUID] = mapped_column(Uuid, primary_key=True)
     project_id: Mapped[int] = mapped_column(BigInteger, primary_key=True)
-    properties: Mapped[dict[str, Any]] = mapped_column(JsonText)
+    properties: Mapped[str] = mapped_column(Text)
     created_at: Mapped[datetime] = mapped_column(UtcDateTime)
     is_identified: Mapped[bool] = mapped_column(Boolean)
     version: Mapped[int] = mapped_column(BigInteger)
@@ -57,7 +60,7 @@ class GroupRow(Base):
     project_id: Mapped[int] = mapped_column(BigInteger, primary_key=True)
     group_index: Mapped[int] = mapped_column(SmallInteger, primary_key=True)
     group_key: Mapped[str] = mapped_column(String(400), primary_key=True)
-    properties: Mapped[dict[str, Any]] = mapped_column(JsonText)
+    properties: Mapped[str] = mapped_column(Text)
     created_at: Mapped[datetime] = mapped_column(UtcDateTime)
     updated_at: Mapped[datetime] = mapped_column(UtcDateTime)
     version: Mapped[int] = mapped_column(BigInteger)
@@ -66,7 +69,7 @@ class GroupRow(Base):
 class PropertyDefinitionRow(Base):
     """The type of a property, learnt from values: Numeric, Boolean, DateTime or String.
 
-    ``scope`` is ``event``, ``person`` or ``group_0`` … ``group_4``.
+    ``scope`` is ``event``, ``person`` or ``group``, as :mod:`hoglet.hogql.context` has it.
     """
 
     __tablename__ = "property_definitions"

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from hoglet.events.people import People, person_id_of
+from hoglet.events.people import People, PeopleState, person_id_of
 from hoglet.events.person_rules import effect_of
 
 T0 = datetime(2026, 1, 1, tzinfo=UTC)
@@ -15,7 +15,7 @@ class _World:
     """Events acting on an empty project."""
 
     def __init__(self) -> None:
-        self.people = People(1, {})
+        self.people = People(1, PeopleState())
         self.at = T0
 
     def send(self, event: str, distinct_id: str, **properties: Any) -> dict[str, Any]:
@@ -62,8 +62,8 @@ def test_identify_merges_the_anonymous_person(world: _World):
     assert person is not None
     assert person.is_identified
     assert person.created_at == T0 + timedelta(seconds=1)
-    assert [gone.id for gone in world.people.deleted] == [person_id_of(1, "anon")]
-    assert dict(world.people.changed_ids())["anon"].moved
+    assert [gone.id for gone in world.people.changes().deleted] == [person_id_of(1, "anon")]
+    assert {one.distinct_id: one.moved for one in world.people.changes().ids}["anon"]
 
 
 def test_identify_of_an_unknown_user_keeps_the_anonymous_person(world: _World):
@@ -71,7 +71,7 @@ def test_identify_of_an_unknown_user_keeps_the_anonymous_person(world: _World):
     world.send("$identify", "user", **{"$anon_distinct_id": "anon"})
 
     assert world.same("anon", "user")
-    assert world.people.deleted == []
+    assert world.people.changes().deleted == []
 
 
 def test_an_identified_person_is_not_merged_by_identify_or_alias(world: _World):

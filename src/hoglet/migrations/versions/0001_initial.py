@@ -45,7 +45,7 @@ def upgrade() -> None:
         sa.Column("project_id", sa.BigInteger(), nullable=False),
         sa.Column("group_index", sa.SmallInteger(), nullable=False),
         sa.Column("group_key", sa.String(length=400), nullable=False),
-        sa.Column("properties", hoglet.store.base.JsonText(), nullable=False),
+        sa.Column("properties", sa.Text(), nullable=False),
         sa.Column("created_at", hoglet.store.base.UtcDateTime(timezone=True), nullable=False),
         sa.Column("updated_at", hoglet.store.base.UtcDateTime(timezone=True), nullable=False),
         sa.Column("version", sa.BigInteger(), nullable=False),
@@ -154,7 +154,7 @@ def upgrade() -> None:
         "persons",
         sa.Column("id", sa.Uuid(), nullable=False),
         sa.Column("project_id", sa.BigInteger(), nullable=False),
-        sa.Column("properties", hoglet.store.base.JsonText(), nullable=False),
+        sa.Column("properties", sa.Text(), nullable=False),
         sa.Column("created_at", hoglet.store.base.UtcDateTime(timezone=True), nullable=False),
         sa.Column("is_identified", sa.Boolean(), nullable=False),
         sa.Column("version", sa.BigInteger(), nullable=False),
@@ -178,6 +178,19 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("project_id", "event_uuid", name=op.f("pk_seen_events")),
         sqlite_with_rowid=False,
     )
+    op.create_table(
+        "telemetry_outbox",
+        sa.Column(
+            "id",
+            sa.BigInteger().with_variant(sa.Integer(), "sqlite"),
+            autoincrement=True,
+            nullable=False,
+        ),
+        sa.Column("payload", sa.LargeBinary(), nullable=False),
+        sa.Column("flush", sa.Uuid(), nullable=True),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_telemetry_outbox")),
+    )
+    op.create_index(op.f("ix_telemetry_outbox_flush"), "telemetry_outbox", ["flush"], unique=False)
     op.create_table(
         "hog_function_batch_exports",
         sa.Column("id", sa.Uuid(), nullable=False),
@@ -621,6 +634,8 @@ def downgrade() -> None:
         op.f("ix_hog_function_batch_exports_project_id"), table_name="hog_function_batch_exports"
     )
     op.drop_table("hog_function_batch_exports")
+    op.drop_index(op.f("ix_telemetry_outbox_flush"), table_name="telemetry_outbox")
+    op.drop_table("telemetry_outbox")
     op.drop_table("seen_events")
     op.drop_table("property_definitions")
     op.drop_table("persons")
