@@ -118,6 +118,8 @@ async def change_project(access: Access, scope: Scope, changes: ProjectChanges) 
             )
             await access.activity.record(session, activity)
     access.forget()
+    for tell in access.providers.project_changed if changed else ():
+        await tell(project)
     return project
 
 

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from hoglet.access.entities import Project
+
 
 @dataclass(frozen=True, slots=True)
 class FileEntry:
@@ -33,6 +35,9 @@ type SiteApps = Callable[[int], Awaitable[list[dict[str, Any]]]]
 type Unpack = Callable[[bytes, Mapping[str, str], str], bytes]
 """Body, query and ``Content-Encoding`` to JSON text; undoes compression and base64."""
 
+type ProjectChanged = Callable[[Project], Awaitable[None]]
+"""Told of a project after its settings changed (functions compile its test-account filter in)."""
+
 
 async def _nothing(_project_id: int) -> list[Any]:
     return []
@@ -50,3 +55,4 @@ class Providers:
     site_apps: SiteApps = _nothing
     file_entries: tuple[FileEntries, ...] = ()
     unpack: Unpack = _as_sent
+    project_changed: tuple[ProjectChanged, ...] = ()

@@ -7,6 +7,7 @@ from hoglet.access import api as access_api
 from hoglet.access import api_project, api_public
 from hoglet.app.data_folder import secret_keys
 from hoglet.app.events import build_events
+from hoglet.app.providers import connect_events
 from hoglet.app.rooms import Rooms
 from hoglet.console.application import mount_console
 from hoglet.events.api import capture_routes
@@ -24,7 +25,8 @@ def build_application(rooms: Rooms) -> FastAPI:
         log_requests=rooms.settings.log_level == "debug",
     )
     app.state.access = rooms.access
-    app.state.events = build_events(rooms)
+    app.state.events = events = build_events(rooms)
+    connect_events(rooms.access.providers, rooms, events)
     if "console" in rooms.settings.roles:
         mount_console(app, secret_keys(rooms.settings.data_dir, rooms.settings.secret_keys))
     return app

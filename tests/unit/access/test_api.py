@@ -9,6 +9,7 @@ import pytest
 
 from hoglet.access import api, api_project, api_public
 from hoglet.access.activity import Activity, Change
+from hoglet.access.entities import Project
 from hoglet.access.providers import FileEntry
 from hoglet.web.application import create_application
 from support.access import NOW, World, open_world
@@ -121,6 +122,12 @@ async def test_lists_of_projects_hold_what_the_key_reaches(
 
 
 async def test_a_project_can_be_read_and_changed(client: httpx.AsyncClient, world: World) -> None:
+    told: list[str] = []
+
+    async def tell(project: Project) -> None:
+        told.append(project.timezone)
+
+    world.access.providers.project_changed = (tell,)
     before = await get(client, "/api/environments/@current/")
     filters = [{"key": "email", "value": "@hoglet.dev", "operator": "not_icontains"}]
     changes = {
@@ -139,6 +146,8 @@ async def test_a_project_can_be_read_and_changed(client: httpx.AsyncClient, worl
     assert after["test_account_filters"] == filters
     assert after["api_token"] == world.first.project_token
     assert (await get(client, f"{P}/")) == after
+    assert (await client.patch(f"{P}/", json={"name": "Shop"})).status_code == 200
+    assert told == ["Europe/Berlin"]
     log = await get(client, f"{P}/activity_log/?scope=Team")
     assert {change["field"] for change in log["results"][0]["detail"]["changes"]} == {
         "name",
