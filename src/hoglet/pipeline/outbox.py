@@ -1,4 +1,4 @@
-"""Logs and metrics on their way to the warehouse: written in the commit they belong to, moved later.
+"""Logs and metrics on their way to the warehouse: kept by the commit they belong to, moved later.
 
 The warehouse cannot join a transaction of the metadata database. So what a job has to say is kept
 in a table by the very commit that finishes the job, and moved in blocks. A block gets its name (a
@@ -36,9 +36,7 @@ class Messages(msgspec.Struct):
     logs: list[LogEntry] = msgspec.field(default_factory=list[LogEntry])
     metrics: list[AppMetric] = msgspec.field(default_factory=list[AppMetric])
 
-    def count(  # noqa: PLR0917 (a metric is five words)
-        self, project_id: int, function_id: str, kind: str, name: str, at: datetime
-    ) -> None:
+    def count(self, project_id: int, function_id: str, kind: str, name: str, at: datetime) -> None:
         """Count one more of a function's metric."""
         self.metrics.append(AppMetric(project_id, "hog_function", function_id, at, kind, name))
 

@@ -1,0 +1,38 @@
+"""The functions that runs need, loaded once for each version.
+
+A project's stamp is asked for at most once a second; a change is seen within that.
+"""
+
+import time
+from uuid import UUID
+
+from hoglet.functions.runnable import RunnableFunction
+from hoglet.functions.service import FunctionService
+
+STAMP_SECONDS = 1.0
+
+
+class FunctionCache:
+    """Live functions by id; secrets opened, so it never leaves this process but to a worker."""
+
+    def __init__(self, functions: FunctionService) -> None:
+        self._functions = functions
+        self._stamps: dict[int, tuple[float, str]] = {}
+        self._known: dict[tuple[int, UUID], tuple[str, RunnableFunction | None]] = {}
+
+    async def get(self, project_id: int, function_id: UUID) -> RunnableFunction | None:
+        """The function as it is now (up to a second ago); None when it was deleted."""
+        stamp = await self._stamp(project_id)
+        known = self._known.get((project_id, function_id))
+        if known is None or known[0] != stamp:
+            loaded = await self._functions.load_one(project_id, function_id)
+            known = self._known[project_id, function_id] = (stamp, loaded)
+        return known[1]
+
+    async def _stamp(self, project_id: int) -> str:
+        now = time.monotonic()
+        asked_at, stamp = self._stamps.get(project_id, (0.0, ""))
+        if not stamp or now - asked_at > STAMP_SECONDS:
+            stamp = await self._functions.version_stamp(project_id)
+            self._stamps[project_id] = (now, stamp)
+        return stamp

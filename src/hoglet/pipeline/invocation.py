@@ -1,0 +1,131 @@
+"""One leased run, from where its journal stands to its end or its next wait.
+
+The program runs in a sandbox worker; its host calls are made here, in the serving process. What a
+host call answered is in the journal, and the journal is in the job: whenever this process dies, the
+run is leased again and goes on from there. Source: spec/hog-functions.md sections 13.1-13.5.
+"""
+
+from datetime import datetime, timedelta
+from enum import Enum, auto
+from typing import Any
+
+import msgspec
+
+from hoglet.functions.execution import Step, StepRequest, new_journal, resume
+from hoglet.functions.jobs import InvokeV1
+from hoglet.functions.runnable import RunnableFunction
+from hoglet.kit.clock import Clock
+from hoglet.kit.errors import HogletError
+from hoglet.pipeline.delivery import Attempt, Deliveries
+from hoglet.pipeline.outcome import RunRecord
+from hoglet.sandbox import Sandbox, SandboxCrashed, SandboxTimedOut
+
+# 550 ms of program, replays, building inputs and starting a worker; beyond it something is stuck.
+STEP_SECONDS = 5.0
+
+
+class Verdict(Enum):
+    """How a lease of a run ends."""
+
+    ENDED = auto()
+    WAITS = auto()
+
+
+class Ending(msgspec.Struct, frozen=True, kw_only=True):
+    """``ENDED`` with the last step, or ``WAITS`` until ``run_at`` as ``invoke``."""
+
+    verdict: Verdict
+    record: RunRecord
+    step: Step | None = None
+    invoke: InvokeV1 | None = None
+    run_at: datetime | None = None
+
+
+class InvocationRunner:
+    """Carries runs on; holds nothing about them itself."""
+
+    def __init__(self, sandbox: Sandbox, deliveries: Deliveries, clock: Clock) -> None:
+        self._sandbox = sandbox
+        self._deliveries = deliveries
+        self._clock = clock
+
+    async def run(self, function: RunnableFunction, invoke: InvokeV1) -> Ending:
+        """Carry a run on until it ends or has to wait."""
+        record = RunRecord(invoke, self._clock.now())
+        journal = invoke.journal or new_journal(
+            self._clock.now(), invoke.invocation_id.int & 0x7FFF_FFFF
+        )
+        invoke = msgspec.structs.replace(invoke, journal=journal)
+        while True:
+            step = await self._step(function, invoke, record)
+            if step.outcome != "call" or step.call is None:
+                return Ending(verdict=Verdict.ENDED, record=record, step=step)
+            invoke = msgspec.structs.replace(
+                invoke, journal=step.journal, pending=msgspec.to_builtins(step.call)
+            )
+            record.invoke = invoke
+            waits = await self._call(function, invoke, record)
+            if isinstance(waits, Ending):
+                return waits
+            journal = resume(step, waits.answer)
+            invoke = msgspec.structs.replace(invoke, journal=journal, pending=None, attempt=1)
+            record.invoke = invoke
+
+    async def _step(self, function: RunnableFunction, invoke: InvokeV1, record: RunRecord) -> Step:
+        journal = invoke.journal
+        assert journal is not None, "run() makes one"  # noqa: S101 (narrows the type)
+        request = StepRequest(
+            function=function, globals=invoke.globals, journal=journal, mapping=invoke.mapping
+        )
+        try:
+            answer = await self._sandbox.call(
+                "functions.run_step", msgspec.to_builtins(request), deadline=STEP_SECONDS
+            )
+            step = msgspec.convert(answer, Step)
+        except (SandboxTimedOut, SandboxCrashed) as error:
+            step = _failed(request, "timeout", error.detail)
+        except HogletError as error:
+            step = _failed(request, "hog", error.detail)
+        now = self._clock.now()
+        record.hog_ms += step.milliseconds
+        record.log_all(step.logs, now)
+        record.capture(step, now)
+        return step
+
+    async def _call(
+        self, function: RunnableFunction, invoke: InvokeV1, record: RunRecord
+    ) -> Attempt | Ending:
+        pending: dict[str, Any] = invoke.pending or {}
+        request: dict[str, Any] = pending.get("request") or {}
+        until = self._deliveries.paused_until(function, request)
+        if until is not None:
+            return Ending(verdict=Verdict.WAITS, record=record, invoke=invoke, run_at=until)
+        attempt = await self._deliveries.attempt(function, invoke, request)
+        record.async_ms.append(attempt.milliseconds)
+        now = self._clock.now()
+        if attempt.problem is not None:
+            self._log_failure(record, invoke, attempt, now)
+        if attempt.retry_at is None:
+            record.count("other", "fetch", now)
+            return attempt
+        record.count("other", "retried", now)
+        later = msgspec.structs.replace(
+            invoke,
+            attempt=invoke.attempt + 1,
+            first_failed_at=invoke.first_failed_at or now.isoformat(),
+        )
+        return Ending(verdict=Verdict.WAITS, record=record, invoke=later, run_at=attempt.retry_at)
+
+    def _log_failure(
+        self, record: RunRecord, invoke: InvokeV1, attempt: Attempt, now: datetime
+    ) -> None:
+        what_next = "no further attempt"
+        if attempt.retry_at is not None:
+            wait = max(timedelta(0), attempt.retry_at - now).total_seconds()
+            what_next = f"the next attempt follows in {wait:.1f} s"
+        text = f"Attempt {invoke.attempt} of fetch failed: {attempt.problem}; {what_next}"
+        record.log("error", text, now)
+
+
+def _failed(request: StepRequest, error_class: Any, error: str) -> Step:
+    return Step(outcome="failed", journal=request.journal, error=error, error_class=error_class)
