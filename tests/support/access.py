@@ -135,9 +135,13 @@ class World:
 
 
 @asynccontextmanager
-async def open_world(folder: Path) -> AsyncGenerator[World]:
-    """Make the tables that are known (import the rooms you need first) and the first project."""
-    database = Database(f"sqlite+aiosqlite:///{folder / 'hoglet.db'}")
+async def open_world(place: Path | str) -> AsyncGenerator[World]:
+    """Make the tables that are known (import the rooms you need first) and the first project.
+
+    ``place`` is a folder for a SQLite file, or the URL of an empty database.
+    """
+    url = place if isinstance(place, str) else f"sqlite+aiosqlite:///{place / 'hoglet.db'}"
+    database = Database(url)
     async with database.engine.begin() as connection:
         await connection.run_sync(Base.metadata.create_all)
     clock = FixedClock(NOW)

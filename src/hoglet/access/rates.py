@@ -52,10 +52,14 @@ class RateLimiter:
     def check(self, scope: Scope) -> None:
         """Count one request of an ordinary route.
 
+        The secret keys of a project share a bucket, so that a second key is not a second allowance.
+
         Raises:
             Throttled: the key's or the project's allowance is used up.
         """
         self.take(f"key:{scope.principal.key_id}", self.settings.per_key)
+        if scope.principal.kind == "secret":
+            self.take(f"secret:{scope.project.id}", self.settings.per_key)
         self.take(f"project:{scope.project.id}", self.settings.per_project)
 
     def take(self, bucket: str, allowance: Allowance) -> None:

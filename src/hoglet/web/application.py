@@ -59,6 +59,7 @@ def create_application(
         redoc_url=None,
         openapi_url=None,
         default_response_class=JsonAnswer,
+        telemetry={"tracing": False, "metrics": False, "logs": False},  # asked on every request
         middleware=[
             Middleware(Watch, metrics=RequestMetrics(registry), log_requests=log_requests),
             Middleware(PathSpelling),

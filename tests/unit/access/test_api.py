@@ -1,7 +1,6 @@
 """The bootstrap routes in their specified shapes."""
 
 from collections.abc import AsyncGenerator
-from pathlib import Path
 from typing import Any
 
 import httpx
@@ -30,8 +29,9 @@ P = "/api/projects/1"
 
 
 @pytest.fixture
-async def world(tmp_path: Path) -> AsyncGenerator[World]:
-    async with open_world(tmp_path) as world:
+async def world(database_url: str) -> AsyncGenerator[World]:
+    """Once on SQLite, once on PostgreSQL."""
+    async with open_world(database_url) as world:
         yield world
 
 

@@ -263,6 +263,20 @@ async def test_rate_limits_are_per_key_and_tell_when_to_come_back(
     assert (await client.get(url, headers=world.headers)).status_code == 200
 
 
+async def test_secret_keys_of_a_project_share_a_bucket(
+    client: httpx.AsyncClient, world: World
+) -> None:
+    world.access.rates = RateLimiter(RateSettings(per_key=Allowance(per_hour=2)))
+    keys = [await world.add_secret_key() for _ in range(2)]
+
+    statuses = [
+        (await client.get("/api/projects/1/run", headers=bearer(key))).status_code
+        for key in (*keys, keys[0])
+    ]
+
+    assert statuses == [200, 200, 429]
+
+
 async def test_bootstrap_is_idempotent_and_takes_given_values(world: World) -> None:
     again = await ensure_first_project(world.database, world.clock)
     given = await ensure_first_project(
