@@ -117,9 +117,9 @@ async def change_project(access: Access, scope: Scope, changes: ProjectChanges) 
                 changed,
             )
             await access.activity.record(session, activity)
+            for tell in access.providers.project_changed:
+                await tell(session, project)
     access.forget()
-    for tell in access.providers.project_changed if changed else ():
-        await tell(project)
     return project
 
 

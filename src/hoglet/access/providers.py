@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from sqlalchemy.ext.asyncio import AsyncSession
+
 from hoglet.access.entities import Project
 
 
@@ -35,8 +37,11 @@ type SiteApps = Callable[[int], Awaitable[list[dict[str, Any]]]]
 type Unpack = Callable[[bytes, Mapping[str, str], str], bytes]
 """Body, query and ``Content-Encoding`` to JSON text; undoes compression and base64."""
 
-type ProjectChanged = Callable[[Project], Awaitable[None]]
-"""Told of a project after its settings changed (functions compile its test-account filter in)."""
+type ProjectChanged = Callable[[AsyncSession, Project], Awaitable[None]]
+"""Told of a project whose settings change, inside the transaction that changes them.
+
+Functions compile the test-account filter in, so they enqueue their recompilation here.
+"""
 
 
 async def _nothing(_project_id: int) -> list[Any]:

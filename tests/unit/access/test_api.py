@@ -5,6 +5,7 @@ from typing import Any
 
 import httpx
 import pytest
+from sqlalchemy.ext.asyncio import AsyncSession
 
 from hoglet.access import api, api_project, api_public
 from hoglet.access.activity import Activity, Change
@@ -124,7 +125,7 @@ async def test_lists_of_projects_hold_what_the_key_reaches(
 async def test_a_project_can_be_read_and_changed(client: httpx.AsyncClient, world: World) -> None:
     told: list[str] = []
 
-    async def tell(project: Project) -> None:
+    async def tell(_session: AsyncSession, project: Project) -> None:
         told.append(project.timezone)
 
     world.access.providers.project_changed = (tell,)
