@@ -1,34 +1,44 @@
-"""The web application of a server: the routers of all rooms over the opened rooms."""
+"""The web application of a server: the routers of all rooms over their services."""
 
 from fastapi import FastAPI
 from sqlalchemy import text
 
 from hoglet.access import api as access_api
 from hoglet.access import api_project, api_public
-from hoglet.app.data_folder import secret_keys
-from hoglet.app.events import build_events
-from hoglet.app.providers import connect_events
+from hoglet.app.features import Features
 from hoglet.app.rooms import Rooms
-from hoglet.console.application import mount_console
+from hoglet.endpoints import api as endpoint_api
 from hoglet.events.api import capture_routes
+from hoglet.functions import action_api, dead_letter_api, side_api
+from hoglet.functions import api as function_api
 from hoglet.web.application import create_application
 from hoglet.web.health import Check
 
 
-def build_application(rooms: Rooms) -> FastAPI:
+def build_application(rooms: Rooms, features: Features) -> FastAPI:
     """Mount every room; their services hang on ``app.state``."""
     app = create_application(
         routes=[*capture_routes()],
         routers=[access_api.router, api_public.router],
-        project_routers=[api_project.router],
+        project_routers=[
+            api_project.router,
+            side_api.router,
+            dead_letter_api.router,
+            action_api.router,
+            function_api.router,
+            endpoint_api.router,
+        ],
         checks=_checks(rooms),
         log_requests=rooms.settings.log_level == "debug",
     )
     app.state.access = rooms.access
-    app.state.events = events = build_events(rooms)
-    connect_events(rooms.access.providers, rooms, events)
-    if "console" in rooms.settings.roles:
-        mount_console(app, secret_keys(rooms.settings.data_dir, rooms.settings.secret_keys))
+    app.state.events = features.events
+    app.state.functions = features.functions.service
+    app.state.actions = features.functions.actions
+    app.state.backfills = features.functions.backfills
+    app.state.dead_letters = features.functions.letters
+    app.state.telemetry = features.functions.telemetry
+    app.state.endpoints = features.endpoints
     return app
 
 

@@ -4,9 +4,11 @@ from rich.console import Console
 
 from hoglet.app.application import build_application
 from hoglet.app.data_folder import DataFolderLock
+from hoglet.app.features import build_features
 from hoglet.app.logs import configure_logs
 from hoglet.app.rooms import Rooms, open_rooms
 from hoglet.app.serve import serve
+from hoglet.app.workers import build_workers, running
 from hoglet.settings import Settings
 
 
@@ -21,9 +23,11 @@ async def run_server(settings: Settings) -> None:
     lock.acquire()
     try:
         async with open_rooms(settings) as rooms:
-            application = build_application(rooms)
-            _greet(rooms)
-            await serve(application, host=settings.host, port=settings.port)
+            features = build_features(rooms)
+            async with running(build_workers(rooms, features)):
+                application = build_application(rooms, features)
+                _greet(rooms)
+                await serve(application, host=settings.host, port=settings.port)
     finally:
         lock.release()
 

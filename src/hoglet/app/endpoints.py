@@ -1,0 +1,64 @@
+"""Builds the endpoints room; queries learn a project's property types from what was captured."""
+
+import time
+
+from hoglet.access.entities import Project
+from hoglet.access.rates import Allowance
+from hoglet.app.rooms import Rooms
+from hoglet.endpoints.compiler import ProjectSchema
+from hoglet.endpoints.rooms import EndpointRooms, build_endpoints
+from hoglet.endpoints.settings import EndpointSettings
+from hoglet.events.repository import EventsRepository
+from hoglet.store.database import Database
+
+SCHEMA_SECONDS = 2.0  # a property seen for the first time gets its type in queries within this
+
+
+class LearntSchema:
+    """Property types and group types of projects, as the pipeline learnt them."""
+
+    def __init__(self, database: Database, repository: EventsRepository) -> None:
+        self._database = database
+        self._repository = repository
+        self._known: dict[int, tuple[float, ProjectSchema]] = {}
+
+    async def __call__(self, project: Project) -> ProjectSchema:
+        """The schema of a project, up to two seconds old."""
+        loaded_at, schema = self._known.get(project.id, (0.0, ProjectSchema()))
+        if time.monotonic() - loaded_at < SCHEMA_SECONDS and loaded_at:
+            return schema
+        async with self._database.read() as session:
+            schema = ProjectSchema(
+                property_types=await self._repository.property_types(session, project.id),
+                group_types=await self._repository.group_types(session, project.id),
+            )
+        self._known[project.id] = (time.monotonic(), schema)
+        return schema
+
+
+def build_endpoint_rooms(rooms: Rooms, repository: EventsRepository) -> EndpointRooms:
+    """The services of endpoints with the limits of the settings."""
+    settings = rooms.settings
+    return build_endpoints(
+        access=rooms.access,
+        warehouse=rooms.warehouse,
+        queue=rooms.queue,
+        sandbox=rooms.compile_sandbox,
+        settings=EndpointSettings(
+            site_url=settings.site_url,
+            concurrent_queries=settings.query_concurrency or None,
+            run_seconds=settings.query_seconds,
+            runs=_runs(rooms),
+        ),
+        schema_of=LearntSchema(rooms.database, repository),
+    )
+
+
+def _runs(rooms: Rooms) -> Allowance | None:
+    settings = rooms.settings
+    if not (settings.rate_limit_burst_per_minute or settings.rate_limit_sustained_per_hour):
+        return None
+    return Allowance(
+        per_minute=settings.rate_limit_burst_per_minute or None,
+        per_hour=settings.rate_limit_sustained_per_hour or None,
+    )

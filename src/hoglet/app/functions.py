@@ -1,0 +1,54 @@
+"""Builds the functions room."""
+
+from dataclasses import dataclass
+
+from hoglet.app.data_folder import secret_keys
+from hoglet.app.rooms import Rooms
+from hoglet.functions.action_service import ActionService
+from hoglet.functions.backfills import Backfills
+from hoglet.functions.compiler import SandboxCompiler
+from hoglet.functions.dead_letters import DeadLetters
+from hoglet.functions.jobs import RecompileLater
+from hoglet.functions.secrets import SecretBox
+from hoglet.functions.service import FunctionService
+from hoglet.functions.templates.registry import Templates
+from hoglet.functions.watcher import Watcher
+from hoglet.warehouse.telemetry import Telemetry
+
+
+@dataclass
+class Functions:
+    """The services of functions; each hangs on ``app.state`` under its own name."""
+
+    service: FunctionService
+    actions: ActionService
+    backfills: Backfills
+    letters: DeadLetters
+    watcher: Watcher
+    telemetry: Telemetry
+
+
+def build_functions(rooms: Rooms) -> Functions:
+    """The services on the shared database, queue and sandbox."""
+    settings, access = rooms.settings, rooms.access
+    keys = secret_keys(settings.data_dir, settings.secret_keys)
+    watcher = Watcher(rooms.clock, access.activity)
+    service = FunctionService(
+        database=rooms.database,
+        compiler=SandboxCompiler(rooms.compile_sandbox),
+        box=SecretBox([key.encode() for key in keys]),
+        clock=rooms.clock,
+        templates=Templates(),
+        activity=access.activity,
+        watcher=watcher,
+    )
+    return Functions(
+        service=service,
+        actions=ActionService(
+            rooms.database, rooms.clock, access.activity, RecompileLater(rooms.queue)
+        ),
+        backfills=Backfills(service, rooms.queue),
+        letters=DeadLetters(service, rooms.queue),
+        watcher=watcher,
+        telemetry=Telemetry(rooms.warehouse),
+    )
