@@ -1,11 +1,11 @@
 """Every conformance case of Hog, on each engine it names."""
 
 import pytest
-from support.hog_cases import Case, read_cases
-from support.hog_engines import Ran, run_javascript, run_machine, run_python
 
 from hoglet.hog.compile import compile_program
 from hoglet.kit.errors import SourceError
+from support.hog_cases import Case, read_cases
+from support.hog_engines import Ran, run_javascript, run_machine, run_python
 
 CASES = read_cases()
 RUNNABLE = [case for case in CASES if case.compile_error is None]

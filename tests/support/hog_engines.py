@@ -3,12 +3,12 @@
 from functools import cache
 from typing import NamedTuple
 
-from support.hog_cases import Case
-from support.oracle import Server, need, why_no_machine, why_no_node
-
 from hoglet.hog.bytecode import program_bytecode
 from hoglet.hog.compile import compile_program
 from hoglet.hog.javascript import program_javascript
+from hoglet.hog.python import Budget, run_program
+from support.hog_cases import Case
+from support.oracle import Server, need, why_no_machine, why_no_node
 
 
 class Ran(NamedTuple):
@@ -20,16 +20,9 @@ class Ran(NamedTuple):
 
 def run_python(case: Case) -> Ran:
     """Run a case as hoglet does."""
-    from hoglet.hog.python import Budget, Failed, run_program
-
-    lines: list[str] = []
-    outcome = run_program(
-        case.source,
-        globals=case.globals,
-        print=lambda text: lines.extend(text.split("\n")),
-        budget=Budget(**case.budget),
-    )
-    return Ran(lines, outcome.error.text if isinstance(outcome, Failed) else None)
+    outcome = run_program(case.source, globals=case.globals, budget=Budget(**case.budget))
+    lines = [line for text in outcome.lines for line in text.split("\n")]
+    return Ran(lines, outcome.error.text if outcome.error else None)
 
 
 @cache

@@ -34,6 +34,96 @@ class Target(StrEnum):
 
 
 @hog_app.command()
+def run(file: SourceFile, globals_file: GlobalsFile = None) -> None:
+    """Run a program; exits with 1 on an uncaught error, 2 when it does not compile."""
+    from hoglet.hog.python import run_program
+
+    source = read_source(file)
+    values = read_globals(globals_file)
+    try:
+        outcome = run_program(source, globals=values, on_print=_write_line)
+    except SourceError as error:
+        fail_to_compile(error)
+        return
+    sys.stdout.flush()
+    if outcome.error is not None:
+        print(outcome.error.text, file=sys.stderr)
+        raise typer.Exit(FAILED)
+
+
+def _write_line(text: str) -> None:
+    # A lone surrogate, which a program can make, must not end the run.
+    sys.stdout.buffer.write(text.encode("utf-8", "replace") + b"\n")
+
+
+@hog_app.command()
+def bench(
+    files: Annotated[list[Path], typer.Argument(help="Hog files.")],
+    globals_file: GlobalsFile = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help='Print {"<file stem>": median ms} and nothing else.')
+    ] = False,
+) -> None:
+    """Measure programs: compiled once, run warm, budgets on.
+
+    What a program prints is compared with <file stem>.stdout beside it, where that exists.
+    """
+    from hoglet.cli.hog_bench import measure
+
+    medians: dict[str, float] = {}
+    for file in files:
+        try:
+            medians[file.stem] = measure(file, read_source(file), read_globals(globals_file))
+        except SourceError as error:
+            fail_to_compile(error)
+        except ValueError as error:
+            print(str(error), file=sys.stderr)
+            raise typer.Exit(FAILED) from None
+    if as_json:
+        print(json.dumps(medians))
+        return
+    for stem, median in medians.items():
+        print(f"{median:10.3f} ms  {stem}")
+
+
+@hog_app.command()
+def fmt(
+    files: Annotated[list[Path], typer.Argument(help="Hog files; - reads standard input.")],
+    check_only: Annotated[
+        bool, typer.Option("--check", help="Change nothing; exit with 1 when a file would change.")
+    ] = False,
+) -> None:
+    """Format programs in place (standard input to standard output)."""
+    from hoglet.hog.format import format_program
+
+    changed = False
+    for file in files:
+        source = read_source(file)
+        try:
+            formatted = format_program(source)
+        except SourceError as error:
+            print(f"{file}:{error}", file=sys.stderr)
+            raise typer.Exit(DOES_NOT_COMPILE) from None
+        changed = changed or formatted != source
+        if str(file) == "-":
+            print(formatted, end="")
+        elif formatted != source and not check_only:
+            file.write_text(formatted, encoding="utf-8")
+            print(f"formatted {file}")
+        elif formatted != source:
+            print(f"would format {file}")
+    raise typer.Exit(FAILED if check_only and changed else 0)
+
+
+@hog_app.command()
+def repl(globals_file: GlobalsFile = None) -> None:
+    """Try Hog line by line, with history and completion; Ctrl-D ends."""
+    from hoglet.cli.hog_repl import start
+
+    start(read_globals(globals_file))
+
+
+@hog_app.command()
 def compile(  # noqa: A001 (the name of the command)
     file: SourceFile,
     to: Annotated[Target, typer.Option(help="The form to print.")] = Target.BYTECODE,
@@ -51,13 +141,13 @@ def compile(  # noqa: A001 (the name of the command)
 
 def _print_as(target: Target, program: Any) -> str:
     if target is Target.PYTHON:
-        from hoglet.hog.python import program_python
+        from hoglet.hog.python import compile_python
 
-        return program_python(program)
+        return compile_python(program).source.rstrip("\n")
     if target is Target.JAVASCRIPT:
         from hoglet.hog.javascript import program_javascript
 
-        return program_javascript(program)
+        return program_javascript(program).rstrip("\n")
     from hoglet.hog.bytecode import program_bytecode
 
     return json.dumps(program_bytecode(program), ensure_ascii=False)

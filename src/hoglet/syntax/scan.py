@@ -9,7 +9,7 @@ Source: spec/hog-language.md sections 1 and 13.
 
 import re
 from collections.abc import Generator, Iterator
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 type Kind = Literal["word", "value", "operator", "end", "open", "close", "tag", "untag"]
 
@@ -66,6 +66,21 @@ def template_tokens(text: str) -> Iterator[Token]:
     return _Scanner(text).template(0, _BARE_TEMPLATE_TEXT)
 
 
+class Piece(NamedTuple):
+    """A stretch of text: a token, ``space``, ``comment``, or a whole template or tag (``opaque``).
+
+    Joined, the pieces of a text are the text.
+    """
+
+    kind: Kind | Literal["space", "comment", "opaque"]
+    text: str
+
+
+def pieces(text: str) -> Iterator[Piece]:
+    """The whole text in pieces, for tools that change its layout only."""
+    return _Scanner(text).pieces()
+
+
 class _Scanner:
     """Walks the text with an explicit stack of modes: depth of nesting costs no call depth."""
 
@@ -82,6 +97,35 @@ class _Scanner:
     def template(self, position: int, pattern: re.Pattern[str]) -> Iterator[Token]:
         self._position = position
         return self._drive(self._template(pattern))
+
+    def pieces(self) -> Iterator[Piece]:
+        position = 0
+        while position < len(self._text):
+            kind, end = self._piece(position)
+            text = self._text[position:end]
+            if kind not in {"space", "comment"}:
+                shown: Kind = "value" if kind == "opaque" else kind
+                self._previous = Token(shown, text, position)
+            yield Piece(kind, text)
+            position = end
+
+    def _piece(self, position: int) -> tuple[Any, int]:
+        match = _CODE.match(self._text, position)
+        if match is None:
+            return "opaque", len(self._text)
+        kind, text = str(match.lastgroup), match.group()
+        if kind == "skip":
+            return ("space" if text.isspace() else "comment"), match.end()
+        if kind == "template":
+            return "opaque", self._end_of(self.template(match.end(), _TEMPLATE_TEXT))
+        if kind == "operator" and text.startswith("<") and self._starts_tag(position):
+            return "opaque", self._end_of(self._drive(self._enter_tag(position)))
+        return kind, match.end()
+
+    def _end_of(self, stream: Iterator[Token]) -> int:
+        for _ in stream:
+            pass
+        return min(self._position, len(self._text))
 
     def _drive(self, first: Iterator[Token]) -> Iterator[Token]:
         self._modes.append(first)
