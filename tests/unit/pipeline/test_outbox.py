@@ -1,0 +1,84 @@
+"""The outbox: what a commit had to say reaches the warehouse once, whatever happens in between."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from hoglet.pipeline.outbox import Messages, TelemetryOutbox, together
+from hoglet.warehouse.telemetry import AppMetric, LogEntry, LogFilters, MetricFilters, Telemetry
+
+NOW = datetime.now(UTC).replace(microsecond=0)  # the warehouse drops lines of long ago
+WINDOW = MetricFilters(after=NOW - timedelta(hours=1), before=NOW + timedelta(hours=1))
+
+
+def messages(project_id):
+    made = Messages()
+    made.logs.append(LogEntry(project_id, "hog_function", "f", "i", NOW, "INFO", "hello"))
+    made.count(project_id, "f", "success", "succeeded", NOW)
+    made.count(project_id, "f", "success", "succeeded", NOW)
+    return made
+
+
+async def add(outbox, database, project_id):
+    async with database.write() as session:
+        await outbox.add(session, messages(project_id))
+
+
+async def found(telemetry, project_id):
+    logs = await telemetry.read_logs(project_id, "hog_function", "f", LogFilters())
+    totals = await telemetry.read_totals(project_id, "hog_function", "f", WINDOW)
+    return [entry.message for entry in logs], totals
+
+
+@pytest.fixture
+def telemetry(warehouse):
+    return Telemetry(warehouse)
+
+
+async def test_messages_arrive(sqlite_database, telemetry, fresh_project_id):
+    outbox = TelemetryOutbox(sqlite_database, telemetry)
+    await add(outbox, sqlite_database, fresh_project_id)
+
+    assert await outbox.flush() == 1
+    assert await outbox.flush() == 0
+    assert await found(telemetry, fresh_project_id) == (["hello"], {"success": 2})
+
+
+async def test_a_crash_after_the_insert_does_not_double_them(
+    sqlite_database, telemetry, fresh_project_id, monkeypatch
+):
+    outbox = TelemetryOutbox(sqlite_database, telemetry)
+    await add(outbox, sqlite_database, fresh_project_id)
+    written = telemetry.write_metrics
+
+    async def dies_after(*arguments, **named):
+        await written(*arguments, **named)
+        raise ConnectionError("killed here")
+
+    monkeypatch.setattr(telemetry, "write_metrics", dies_after)
+    with pytest.raises(ConnectionError):
+        await outbox.flush()
+    monkeypatch.undo()
+    await add(outbox, sqlite_database, fresh_project_id)
+
+    restarted = TelemetryOutbox(sqlite_database, telemetry)
+    while await restarted.flush():
+        pass
+    assert await found(telemetry, fresh_project_id) == (["hello", "hello"], {"success": 4})
+
+
+async def test_stopping_leaves_nothing_behind(sqlite_database, telemetry, fresh_project_id):
+    outbox = TelemetryOutbox(sqlite_database, telemetry)
+    await add(outbox, sqlite_database, fresh_project_id)
+    outbox.stop()
+    await outbox.run()
+
+    assert (await found(telemetry, fresh_project_id))[0] == ["hello"]
+
+
+def test_equal_metrics_of_one_second_are_added_up():
+    a = AppMetric(1, "s", "f", NOW, "success", "succeeded", 2)
+    b = AppMetric(1, "s", "f", NOW.replace(microsecond=5), "success", "succeeded", 3)
+    c = AppMetric(1, "s", "f", NOW, "failure", "failed")
+
+    assert sorted(metric.count for metric in together([a, b, c])) == [1, 5]
