@@ -127,9 +127,7 @@ def _check(row: HogFunctionRow) -> None:
         raise Invalid(reason, extra={"error": reason})
 
 
-async def _find_export(
-    session: AsyncSession, project_id: int, export_id: UUID
-) -> BatchExportRow:
+async def _find_export(session: AsyncSession, project_id: int, export_id: UUID) -> BatchExportRow:
     row = await session.scalar(
         select(BatchExportRow).where(
             BatchExportRow.id == export_id, BatchExportRow.project_id == project_id

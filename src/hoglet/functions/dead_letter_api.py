@@ -35,9 +35,7 @@ async def redrive_letters(request: Request, function_id: str, scope: Writes) -> 
 
 
 @router.get(LETTERS + "/{letter_id}")
-async def get_letter(
-    request: Request, function_id: str, letter_id: str, scope: Reads
-) -> Response:
+async def get_letter(request: Request, function_id: str, letter_id: str, scope: Reads) -> Response:
     """One letter with its globals."""
     return JsonAnswer(await _letters(request).get(scope, function_id, letter_id))
 

@@ -23,9 +23,7 @@ class LetterWish(NamedTuple):
     ids: Sequence[UUID] | None = None
 
 
-async def find(
-    session: AsyncSession, function_id: UUID, letter_id: UUID
-) -> DeadLetterRow | None:
+async def find(session: AsyncSession, function_id: UUID, letter_id: UUID) -> DeadLetterRow | None:
     """One letter of a function."""
     return await session.scalar(
         select(DeadLetterRow).where(

@@ -129,9 +129,7 @@ class DeadLetters:
         async with self._functions.database.write() as session:
             await session.delete(await self._letter(session, scope, function_id, letter_id))
 
-    async def redrive(
-        self, scope: Scope, function_id: str, body: dict[str, Any]
-    ) -> dict[str, int]:
+    async def redrive(self, scope: Scope, function_id: str, body: dict[str, Any]) -> dict[str, int]:
         """Run letters again with the present code, inputs and secrets.
 
         Returns:

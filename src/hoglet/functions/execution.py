@@ -3,7 +3,7 @@
 The pipeline and the test runs of the API use it, always inside a sandbox worker (through
 ``operations.py``). A run is durable by replay: ``run_step`` is called with the journal so far, runs
 the program from its beginning, answers the host calls that the journal knows, and stops at the
-first one it does not know. What is not deterministic (``now``, random numbers) is in the journal too.
+first one it does not know. What is not deterministic (``now``, random numbers) is in the journal.
 
 The loop of the caller::
 
@@ -28,7 +28,7 @@ from hoglet.functions.runnable import RunnableFunction
 from hoglet.functions.running import engine
 from hoglet.functions.running.fetching import is_tolerated
 from hoglet.functions.running.host import Host
-from hoglet.functions.running.inputs import InputsFailed, build_inputs
+from hoglet.functions.running.inputs import InputsFailed, all_inputs, build_inputs
 from hoglet.functions.running.journal import Journal
 from hoglet.functions.running.redaction import clean_line, secret_texts
 
@@ -64,7 +64,6 @@ class StepRequest(msgspec.Struct, kw_only=True):
         globals: ``{"project", "source", "event", "person"?, "groups"?, "request"?}``, section 13.2.
         journal: from :func:`new_journal` or :func:`resume`.
         mapping: index of the mapping whose inputs are laid over the function's; None without.
-        event_url: named by the success log.
         has_email: an SMTP server is configured, so ``sendEmail`` exists.
     """
 
@@ -117,8 +116,13 @@ def resume(step: Step, answer: Any) -> Journal:
         answer: what the program gets, e.g. ``{"status": 200, "body": "ok"}``.
     """
     name = step.call.name if step.call else ""
-    entry = {"call": name, "answer": answer}
-    return msgspec.structs.replace(step.journal, answers=[*step.journal.answers, entry])
+    status = answer.get("status") if isinstance(answer, dict) else None
+    call = (name, status if isinstance(status, int) else None)
+    return msgspec.structs.replace(
+        step.journal,
+        entries=[*step.journal.entries, ["host", answer]],
+        calls=[*step.journal.calls, call],
+    )
 
 
 def run_step(request: StepRequest) -> Step:
@@ -129,7 +133,11 @@ def run_step(request: StepRequest) -> Step:
     function, journal = request.function, request.journal
     try:
         inputs = build_inputs(
-            function, request.globals, mapping=request.mapping, now=journal.started_at
+            function,
+            request.globals,
+            mapping=request.mapping,
+            now=journal.started_at,
+            seed=journal.seed,
         )
     except InputsFailed as error:
         return _inputs_failed(request, error)
@@ -141,12 +149,13 @@ class _Run:
         self.request = request
         self.function = request.function
         self.inputs = inputs
-        mapping = request.mapping
-        items = self.function.inputs
-        if mapping is not None and self.function.mappings is not None:
-            items = (*items, *self.function.mappings[mapping].inputs)
-        self.secrets = secret_texts(items, inputs)
-        self.host = Host(request.globals, has_email=request.has_email)
+        self.secrets = secret_texts(all_inputs(self.function, request.mapping), inputs)
+        self.host = Host(
+            request.globals,
+            has_email=request.has_email,
+            printed=request.journal.printed,
+            captured=request.journal.captured,
+        )
 
     def go(self) -> Step:
         journal = self.request.journal
@@ -154,9 +163,7 @@ class _Run:
             self.function.hog,
             {**self.request.globals, "inputs": self.inputs},
             host=self.host,
-            answers=[entry["answer"] for entry in journal.answers],
-            started_at=journal.started_at,
-            seed=journal.seed,
+            journal=journal,
             milliseconds=PROGRAM_MILLISECONDS,
             async_steps=MAX_ASYNC_STEPS,
         )
@@ -164,7 +171,8 @@ class _Run:
             outcome="finished",
             journal=journal,
             milliseconds=max(0.0, ended.milliseconds - journal.spent_ms),
-            fetches=sum(entry["call"] == "fetch" for entry in journal.answers),
+            captures=self.host.captures,
+            fetches=sum(name == "fetch" for name, _ in journal.calls),
         )
         self._settle(step, ended)
         return self._close(step, ended)
@@ -176,6 +184,7 @@ class _Run:
         elif ended.error is not None:
             step.outcome, step.error_class = "failed", ended.error_class
             step.error = clean_line(ended.error, self.secrets)
+            self._judge_statuses(step)
         else:
             step.result = ended.value
             self._judge_statuses(step)
@@ -183,36 +192,34 @@ class _Run:
     def _judge_statuses(self, step: Step) -> None:
         """A final status of 400 or more fails the run even if the program handled it."""
         codes = self._tolerated_codes()
-        for entry in step.journal.answers:
-            answer = entry["answer"]
-            status = answer.get("status") if isinstance(answer, dict) else None
-            if entry["call"] != "fetch" or not isinstance(status, int) or status < 400:
+        for name, status in step.journal.calls:
+            if name != "fetch" or status is None or status < 400:
                 continue
             if is_tolerated(status, codes):
                 self.host.log("info", f"Status {status} is listed as no failure of this function")
-            elif step.outcome == "finished":
+            elif step.error_class != "fetch":
                 step.outcome, step.error_class = "failed", "fetch"
-                step.error = f"The request failed with status {status}"
+                step.error = step.error or f"The request failed with status {status}"
 
     def _tolerated_codes(self) -> list[Any]:
         codes: list[Any] = []
-        for item in self.function.inputs:
+        for item in all_inputs(self.function, self.request.mapping):
             if item.type == "non_failure_status_codes" and isinstance(item.value, list):
                 codes.extend(item.value)
         return codes
 
     def _close(self, step: Step, ended: engine.Ended) -> Step:
-        journal = step.journal
-        lines = [LogLine(level, clean_line(text, self.secrets)) for level, text in self.host.lines]
-        step.logs = lines[journal.logged :]
-        step.captures = [] if journal.captured else self.host.captures
+        step.logs = [
+            LogLine(level, clean_line(text, self.secrets)) for level, text in self.host.lines
+        ]
         if step.outcome != "call":
             step.logs.append(self._closing_line(step, ended))
         step.journal = msgspec.structs.replace(
-            journal,
-            logged=len(lines),
-            captured=journal.captured or bool(self.host.captures),
-            spent_ms=max(journal.spent_ms, ended.milliseconds),
+            step.journal,
+            entries=ended.entries,
+            printed=self.host.printed,
+            captured=self.host.captured,
+            spent_ms=max(step.journal.spent_ms, ended.milliseconds),
         )
         return step
 

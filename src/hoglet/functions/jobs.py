@@ -107,9 +107,7 @@ class RecompileLater:
     def __init__(self, queue: Queue) -> None:
         self._queue = queue
 
-    async def __call__(
-        self, session: AsyncSession, project_id: int, action_id: int | None
-    ) -> None:
+    async def __call__(self, session: AsyncSession, project_id: int, action_id: int | None) -> None:
         """Compile the functions that use an action (None: the test-account setting) again."""
         payload = encode(RecompileV1(project_id, action_id))
         await self._queue.enqueue(session, [NewJob(queue=RECOMPILE_QUEUE, payload=payload)])

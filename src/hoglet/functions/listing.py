@@ -157,5 +157,3 @@ def _search(text: str | None) -> str:
     if len(text) > MAX_CHARACTERS:
         raise Invalid(f"Search for at most {MAX_CHARACTERS} characters.", attr="search")
     return clean_query(text)
-
-

@@ -49,6 +49,7 @@ class FunctionIndex:
 
     def __init__(self, functions: Sequence[RunnableFunction]) -> None:
         self.functions = list(functions)
+        self._conditions = Conditions()
         self._by_name: dict[str, list[int]] = {}
         self._for_any: list[int] = []
         for position, function in enumerate(self.functions):
@@ -77,20 +78,49 @@ class FunctionIndex:
         if not candidates:
             return []
         values = filter_globals(run_globals)
-        return [match_function(function, values) for function in candidates]
+        return [match_function(function, values, self._conditions) for function in candidates]
 
 
-def match_function(function: RunnableFunction, values: dict[str, Any]) -> Match:
+class Conditions:
+    """Compiled conditions of functions and their mappings, made when first asked."""
+
+    def __init__(self) -> None:
+        self._compiled: dict[tuple[str, int, int | None], engine.Predicate] = {}
+
+    def hold(self, function: RunnableFunction, mapping: int | None, values: dict[str, Any]) -> bool:
+        """Whether the function's condition (or that of one mapping) gives the boolean true.
+
+        Anything else is no match, such as the number 1 of an incomplete property.
+
+        Raises:
+            EvaluationFailed: it raised.
+        """
+        mappings = function.mappings or ()
+        condition = function.filter if mapping is None else mappings[mapping].filter
+        if condition is None:
+            return False
+        key = (function.id, function.version, mapping)
+        predicate = self._compiled.get(key)
+        if predicate is None:
+            predicate = self._compiled[key] = engine.compile_filter(condition)
+        return predicate(values) is True
+
+
+def match_function(
+    function: RunnableFunction, values: dict[str, Any], conditions: Conditions | None = None
+) -> Match:
     """Ask one function.
 
     Args:
         function: with its conditions.
         values: as ``filter_globals`` gives them.
+        conditions: compiled ones to reuse.
     """
+    conditions = conditions or Conditions()
     begun = perf_counter()
     try:
-        matches = _holds(function.filter, values)
-        mappings, unmatched = _mappings(function, values) if matches else (None, [])
+        matches = conditions.hold(function, None, values)
+        mappings, unmatched = _mappings(function, values, conditions) if matches else (None, [])
     except engine.EvaluationFailed as error:
         spent = (perf_counter() - begun) * 1000
         return Match(
@@ -120,13 +150,8 @@ def mask_key(function: RunnableFunction, values: dict[str, Any]) -> str | None:
     return engine.mask_digest(function.masking["hash"], values)
 
 
-def _holds(condition: dict[str, Any] | None, values: dict[str, Any]) -> bool:
-    """Only the boolean ``true`` matches; the number 1 of an incomplete property does not."""
-    return condition is not None and engine.evaluate_filter(condition, values) is True
-
-
 def _mappings(
-    function: RunnableFunction, values: dict[str, Any]
+    function: RunnableFunction, values: dict[str, Any], conditions: Conditions
 ) -> tuple[list[int] | None, list[int]]:
     if not function.mappings:
         return None, []
@@ -134,7 +159,8 @@ def _mappings(
     unmatched: list[int] = []
     for position, mapping in enumerate(function.mappings):
         if not mapping.disabled:
-            (matched if _holds(mapping.filter, values) else unmatched).append(position)
+            holds = conditions.hold(function, position, values)
+            (matched if holds else unmatched).append(position)
     return matched, unmatched
 
 
@@ -148,5 +174,3 @@ def masked_allowance(old: int, new: int, threshold: int | None) -> int:
     if not threshold:
         return 1 if old == 0 and new > 0 else 0
     return (new - 1) // threshold - (old - 1) // threshold
-
-

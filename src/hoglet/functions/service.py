@@ -98,9 +98,7 @@ class FunctionService:
         template = self._template_of(body)
         sent = read_fields(body)
         sent["template_id"] = template.id if template else None
-        plan = Plan(
-            NEW, sent, secrets={}, mapping_secrets={}, template=template, is_new=True
-        )
+        plan = Plan(NEW, sent, secrets={}, mapping_secrets={}, template=template, is_new=True)
         compiled = await self._compile(scope.project, plan)
         async with self.database.write() as session:
             row = HogFunctionRow(id=new_id(), project_id=scope.project.id, version=1)
@@ -124,9 +122,7 @@ class FunctionService:
             row = await self.row(session, scope.project.id, function_id)
             return await self._shown_one(session, row)
 
-    async def row(
-        self, session: AsyncSession, project_id: int, function_id: str
-    ) -> HogFunctionRow:
+    async def row(self, session: AsyncSession, project_id: int, function_id: str) -> HogFunctionRow:
         """The stored row of a live function that the API may show.
 
         Raises:
@@ -151,9 +147,7 @@ class FunctionService:
                 return shown
         raise Unavailable("This function is being changed by somebody else. Try again.")
 
-    async def page(
-        self, scope: Scope, listing: Listing, page: Page
-    ) -> tuple[int, Sequence[Shown]]:
+    async def page(self, scope: Scope, listing: Listing, page: Page) -> tuple[int, Sequence[Shown]]:
         """A page of functions and how many there are in all."""
         project_id = scope.project.id
         async with self.database.read() as session:
@@ -169,9 +163,7 @@ class FunctionService:
             part = dict(chosen[page.offset : end])
             rows = await repository.by_ids(session, project_id, list(part))
             shown = await self._shown(session, rows)
-            return len(chosen), [
-                one._replace(search_match_type=part[one.row.id]) for one in shown
-            ]
+            return len(chosen), [one._replace(search_match_type=part[one.row.id]) for one in shown]
 
     async def knows_user(self, user_id: int) -> bool:
         """Whether there is a user of this id."""

@@ -87,7 +87,9 @@ def _mappings(shown: Shown) -> list[dict[str, Any]] | None:
     mappings = shown.row.mappings
     if mappings is None:
         return None
-    return [_mapping(item, shown.mapping_secrets.get(str(i), {})) for i, item in enumerate(mappings)]
+    return [
+        _mapping(item, shown.mapping_secrets.get(str(i), {})) for i, item in enumerate(mappings)
+    ]
 
 
 def _mapping(item: dict[str, Any], secrets: dict[str, Any]) -> dict[str, Any]:

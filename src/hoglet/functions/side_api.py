@@ -61,9 +61,7 @@ async def get_metrics(request: Request, function_id: str, scope: Reads) -> Respo
     """Row 9."""
     service, timezone = service_of(request), scope.project.timezone
     interval = read_interval(request.query_params)
-    filters = read_metric_filters(
-        request.query_params, now=service.clock.now(), timezone=timezone
-    )
+    filters = read_metric_filters(request.query_params, now=service.clock.now(), timezone=timezone)
     shown = await service.get(scope, function_id)
     series = await _telemetry(request).read_metrics(
         scope.project.id,
@@ -105,7 +103,9 @@ async def enable_backfills(request: Request, function_id: str, scope: Writes) ->
 async def start_backfill(request: Request, batch_export_id: str, scope: Writes) -> Response:
     """Run a function on the stored events of a window (section 9.1)."""
     body = await read_object(request)
-    return JsonAnswer(await _backfills(request).start(scope, batch_export_id, body), status_code=201)
+    return JsonAnswer(
+        await _backfills(request).start(scope, batch_export_id, body), status_code=201
+    )
 
 
 def _telemetry(request: Request) -> Telemetry:

@@ -88,9 +88,7 @@ def shown_inputs(
     Returns:
         ``{"url": {"value": "x", "order": 0}, "token": {"secret": True}, "unset": None}``.
     """
-    together = sorted(
-        [*inputs.items(), *secrets.items()], key=lambda pair: pair[1].get("order", 0)
-    )
+    together = sorted([*inputs.items(), *secrets.items()], key=lambda pair: pair[1].get("order", 0))
     shown: dict[str, Any] = {
         key: SHOWN if key in secrets else {k: v for k, v in entry.items() if v is not None}
         for key, entry in together

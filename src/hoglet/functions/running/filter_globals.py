@@ -12,7 +12,7 @@ _QUOTED = r'"((?:\\.|[^"\\])*)"'
 _TEXT = re.compile(rf'(?:^|[:"])text={_QUOTED}')
 _ID = re.compile(rf'(?:^|[:"])attr_id={_QUOTED}')
 _HREF = re.compile(rf'(?:^|[:"])href={_QUOTED}')
-_TAG = re.compile(r'(?:^|;)([A-Za-z][\w-]*)(?=[.:;]|$)')
+_TAG = re.compile(r"(?:^|;)([A-Za-z][\w-]*)(?=[.:;]|$)")
 
 
 def filter_globals(run: dict[str, Any]) -> dict[str, Any]:

@@ -1,44 +1,74 @@
-"""What a program may ask of its host: print, fetch, postHogCapture, sendEmail.
+"""What a program may ask of its host: print, fetch, postHogCapture, sendEmail, helpers.
 
-Source: spec/hog-functions.md section 13.3.
+Source: spec/hog-functions.md sections 13.3 and 13.6.
 """
 
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Any
 
 import msgspec
 import orjson
 
+from hoglet.functions.running import bots
 from hoglet.functions.running.fetching import FetchRefused, read_fetch
+from hoglet.hog.python.execution import HostFailure
 
 MAX_PRINTS = 25
 MAX_CAPTURE_DEPTH = 10
 DEPTH_PROPERTY = "$hog_function_execution_count"
+HELPERS = frozenset({"geoipLookup", "cleanNullValues", "isKnownBotUserAgent", "isKnownBotIp"})
+HOST_FUNCTIONS = HELPERS | {"print", "postHogCapture"}
+
+type GeoLookup = Callable[[str], dict[str, Any] | None]
 
 
 class HostRefused(Exception):
-    """The program asked for something it may not have; ends the run with this message."""
+    """The program asked for something it may not have; thrown inside the program."""
+
+
+def no_places(_ip: str) -> None:
+    """The place of an address when no database of places is configured."""
 
 
 class Host:
     """The host of one run; collects log lines and captures.
 
     Args:
-        globals_: of the run.
+        run: the globals of the run.
         has_email: ``sendEmail`` exists.
-        may_call: async functions and ``postHogCapture`` exist (not in transformations).
+        may_call: ``fetch``, ``sendEmail`` and ``postHogCapture`` exist (not in transformations).
+        printed: ``print`` calls of the part that is replayed.
+        captured: ``postHogCapture`` was called in the part that is replayed.
+        places: the place of an IP address.
     """
 
     def __init__(
-        self, globals_: dict[str, Any], *, has_email: bool = False, may_call: bool = True
+        self,
+        run: Mapping[str, Any],
+        *,
+        has_email: bool = False,
+        may_call: bool = True,
+        printed: int = 0,
+        captured: bool = False,
+        places: GeoLookup = no_places,
     ) -> None:
-        self.event: dict[str, Any] = globals_.get("event") or {}
+        self.event: dict[str, Any] = run.get("event") or {}
         self.lines: list[tuple[str, str]] = []
         self.captures: list[dict[str, Any]] = []
-        self.async_names = frozenset(
-            {"fetch", *(["sendEmail"] if has_email else [])} if may_call else ()
-        )
-        self.may_call = may_call
-        self._prints = 0
+        self.printed = printed
+        self.captured = captured
+        names = {"fetch", "sendEmail"} if has_email else {"fetch"}
+        self.async_names = frozenset(names if may_call else ())
+        functions: dict[str, Callable[..., Any]] = {
+            "geoipLookup": lambda ip=None: places(ip) if isinstance(ip, str) else None,
+            "cleanNullValues": clean_null_values,
+            "isKnownBotUserAgent": bots.is_known_user_agent,
+            "isKnownBotIp": bots.is_known_ip,
+        }
+        if may_call:
+            functions["postHogCapture"] = self.capture
+        self.functions: Mapping[str, Callable[..., Any]] = MappingProxyType(functions)
 
     def log(self, level: str, message: str) -> None:
         """Add a line of hoglet's own."""
@@ -46,10 +76,10 @@ class Host:
 
     def print(self, *values: Any) -> None:
         """``print(...)``; the 25th call says that no more is collected."""
-        self._prints += 1
-        if self._prints < MAX_PRINTS:
+        self.printed += 1
+        if self.printed < MAX_PRINTS:
             self.log("info", ", ".join(map(_printed, values)))
-        elif self._prints == MAX_PRINTS:
+        elif self.printed == MAX_PRINTS:
             self.log(
                 "warn",
                 f"No more logs are collected for event {self.event.get('uuid')}: "
@@ -60,14 +90,15 @@ class Host:
         """``postHogCapture({event, distinct_id?, properties?})``.
 
         Raises:
-            HostRefused: no event name, or called a second time.
+            HostFailure: no event name, or called a second time.
         """
         asked = arguments[0] if arguments and isinstance(arguments[0], dict) else {}
         name = asked.get("event")
         if not name or not isinstance(name, str):
-            raise HostRefused("postHogCapture needs an object with an event name")
-        if self.captures:
-            raise HostRefused("postHogCapture can be called only once in a run")
+            raise HostFailure("postHogCapture needs an object with an event name")
+        if self.captured:
+            raise HostFailure("postHogCapture can be called only once in a run")
+        self.captured = True
         depth = _depth(self.event)
         if depth >= MAX_CAPTURE_DEPTH:
             self.log("warn", f"postHogCapture refused: {depth} functions in a row captured already")
@@ -88,14 +119,25 @@ class Host:
         """The normalised request of an async call.
 
         Raises:
-            HostRefused: the arguments make no request.
+            HostRefused: the arguments make no request, or the call does not exist here.
         """
+        if name not in self.async_names:
+            raise HostRefused(f"{name} is not available here")
         if name == "fetch":
             try:
                 return msgspec.to_builtins(read_fetch(arguments))
             except FetchRefused as error:
                 raise HostRefused(str(error)) from None
         return arguments[0] if arguments and isinstance(arguments[0], dict) else {}
+
+
+def clean_null_values(value: Any = None) -> Any:
+    """The value without nulls in lists and objects, at any depth."""
+    if isinstance(value, dict):
+        return {key: clean_null_values(part) for key, part in value.items() if part is not None}
+    if isinstance(value, list):
+        return [clean_null_values(part) for part in value if part is not None]
+    return value
 
 
 def _depth(event: dict[str, Any]) -> int:

@@ -29,12 +29,20 @@ class InputsFailed(Exception):
     """An input could not be built; the message names it and the cause."""
 
 
+def all_inputs(function: RunnableFunction, mapping: int | None) -> tuple[RunnableInput, ...]:
+    """The inputs of a run in evaluation order, those of the mapping last."""
+    if mapping is None or function.mappings is None or mapping >= len(function.mappings):
+        return function.inputs
+    return (*function.inputs, *function.mappings[mapping].inputs)
+
+
 def build_inputs(
     function: RunnableFunction,
     globals_: dict[str, Any],
     *,
     mapping: int | None = None,
     now: str,
+    seed: int = 0,
 ) -> dict[str, Any]:
     """All inputs of a run.
 
@@ -42,33 +50,57 @@ def build_inputs(
         function: gives the inputs in evaluation order.
         globals_: of the run, without ``inputs``.
         mapping: index of the mapping whose inputs overlay those of the function.
-        now: ISO instant that ``now`` of Liquid templates shows.
+        now: ISO instant that ``now`` shows, in Liquid and Hog templates.
+        seed: of random numbers in Hog templates.
 
     Raises:
         InputsFailed: a template failed.
     """
-    items = list(function.inputs)
-    if mapping is not None and function.mappings is not None:
-        items.extend(function.mappings[mapping].inputs)
-    with_record = function.source.startswith("data-warehouse")
     built: dict[str, Any] = {}
-    for item in items:
-        values = {**globals_, "inputs": built}
+    builder = _Builder(now=now, seed=seed, with_record=function.source.startswith("data-warehouse"))
+    for item in all_inputs(function, mapping):
         try:
-            built[item.key] = _build(item, values, now=now, with_record=with_record)
+            built[item.key] = builder.build(item, {**globals_, "inputs": built})
         except (engine.EvaluationFailed, LiquidFailed) as error:
             raise InputsFailed(f"Could not build the input {item.key}: {error}") from None
     return built
 
 
-def _build(
-    item: RunnableInput, values: dict[str, Any], *, now: str, with_record: bool
-) -> Any:
-    if item.templating is None or item.type not in COMPILED_TYPES:
-        return item.value
-    if item.templating == "liquid":
-        return _render(item.value, {**values, "now": now})
-    return _evaluate(item.value, values, with_record=with_record)
+class _Builder:
+    def __init__(self, *, now: str, seed: int, with_record: bool) -> None:
+        self._now = now
+        self._seed = seed
+        self._with_record = with_record
+
+    def build(self, item: RunnableInput, values: dict[str, Any]) -> Any:
+        if item.templating is None or item.type not in COMPILED_TYPES:
+            return item.value
+        if item.templating == "liquid":
+            return _render(item.value, {**values, "now": self._now})
+        return self._evaluate(item.value, values)
+
+    def _evaluate(self, value: Any, values: dict[str, Any]) -> Any:
+        if isinstance(value, str):
+            return self._text(value, values)
+        if isinstance(value, list):
+            return [self._evaluate(part, values) for part in value]
+        if not isinstance(value, dict):
+            return value
+        built: dict[str, Any] = {}
+        for key, part in value.items():
+            made = self._evaluate(part, values)
+            if key == EXTEND and isinstance(made, dict):
+                built.update(made)
+            else:
+                built[key] = made
+        return built
+
+    def _text(self, text: str, values: dict[str, Any]) -> Any:
+        if "{" not in text and "\\" not in text:
+            return text  # nothing to evaluate
+        return engine.evaluate_template(
+            text, values, with_record=self._with_record, now=self._now, seed=self._seed
+        )
 
 
 def _render(value: Any, values: dict[str, Any]) -> Any:
@@ -79,22 +111,3 @@ def _render(value: Any, values: dict[str, Any]) -> Any:
     if isinstance(value, list):
         return [_render(part, values) for part in value]
     return value
-
-
-def _evaluate(value: Any, values: dict[str, Any], *, with_record: bool) -> Any:
-    if isinstance(value, str):
-        if "{" not in value and "\\" not in value:
-            return value
-        return engine.evaluate_template(value, values, with_record=with_record)
-    if isinstance(value, list):
-        return [_evaluate(part, values, with_record=with_record) for part in value]
-    if not isinstance(value, dict):
-        return value
-    built: dict[str, Any] = {}
-    for key, part in value.items():
-        made = _evaluate(part, values, with_record=with_record)
-        if key == EXTEND and isinstance(made, dict):
-            built.update(made)
-        else:
-            built[key] = made
-    return built

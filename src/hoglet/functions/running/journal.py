@@ -6,20 +6,22 @@ import msgspec
 
 
 class Journal(msgspec.Struct, kw_only=True):
-    """The memory of a run.
+    """The memory of a run; treat it as one opaque value.
 
     Attributes:
-        started_at: ISO instant that ``now()`` gives in every replay.
-        seed: of the random numbers and UUIDs.
-        answers: of the host calls, in order: ``[{"call": "fetch", "answer": {"status": 200}}]``.
-        logged: log lines already handed out.
-        captured: the run's ``postHogCapture`` was already handed out.
+        started_at: ISO instant that templates of inputs take for now.
+        seed: of their random numbers.
+        entries: what the program got from outside, in order (``hoglet.hog.python.journal``).
+        calls: the host calls answered so far: ``[["fetch", 200]]``.
+        printed: ``print`` calls so far.
+        captured: the run's ``postHogCapture`` was handed out.
         spent_ms: own time of the program in the longest replay so far.
     """
 
     started_at: str
     seed: int
-    answers: list[dict[str, Any]] = []
-    logged: int = 0
+    entries: list[list[Any]] = []
+    calls: list[tuple[str, int | None]] = []
+    printed: int = 0
     captured: bool = False
     spent_ms: float = 0

@@ -14,7 +14,6 @@ MAX_OUTPUT_BYTES = 1024 * 1024
 MAX_LOOP_ROUNDS = 100_000
 
 
-
 class LiquidFailed(Exception):
     """The template does not parse or render; the message says why."""
 

@@ -1,0 +1,53 @@
+"""Every statement on masking counters.
+
+Source: spec/hog-functions.md section 6.
+"""
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from uuid import UUID
+
+import msgspec
+from sqlalchemy import delete, select
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from hoglet.functions.tables import MaskRow
+
+
+class MaskRaise(msgspec.Struct):
+    """How far a counter was raised: from ``old`` to ``new``."""
+
+    old: int
+    new: int
+
+
+async def raise_counters(
+    session: AsyncSession, wanted: Mapping[tuple[UUID, str], tuple[int, int]], now: datetime
+) -> dict[tuple[UUID, str], MaskRaise]:
+    """Raise counters; a window is fixed: its end is set when the counter begins.
+
+    Args:
+        session: writing.
+        wanted: ``{(function id, md5): (number of runs, ttl in seconds)}``.
+        now: what counts as expired.
+    """
+    answer: dict[tuple[UUID, str], MaskRaise] = {}
+    for (function_id, digest), (number, ttl) in wanted.items():
+        row = await session.scalar(
+            select(MaskRow)
+            .where(MaskRow.function_id == function_id, MaskRow.hash == digest)
+            .with_for_update()
+        )
+        if row is None:
+            row = MaskRow(function_id=function_id, hash=digest, count=0, expires_at=now)
+            session.add(row)
+        if row.expires_at <= now:
+            row.count, row.expires_at = 0, now + timedelta(seconds=ttl)
+        answer[function_id, digest] = MaskRaise(row.count, row.count + number)
+        row.count += number
+    return answer
+
+
+async def drop_expired(session: AsyncSession, now: datetime) -> None:
+    """Delete counters whose window has ended."""
+    await session.execute(delete(MaskRow).where(MaskRow.expires_at <= now))

@@ -1,0 +1,3 @@
+export function onLoad({ inputs, posthog }) {
+    console.log(`Loaded ${inputs.name}`)
+}
