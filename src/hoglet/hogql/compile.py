@@ -25,7 +25,7 @@ from hoglet.hogql.print_clickhouse import Printer
 from hoglet.hogql.print_hogql import print_query
 from hoglet.hogql.resolve import Resolver
 from hoglet.hogql.schema.catalog import PHYSICAL_TABLES
-from hoglet.hogql.types import clickhouse_type, record_type
+from hoglet.hogql.types import Type, clickhouse_type, record_type
 from hoglet.kit.errors import SourceError
 from hoglet.syntax import parse_query, tree
 
@@ -37,7 +37,8 @@ class Column(msgspec.Struct, frozen=True):
 
     ``name`` is what the answer shows; ``hogql`` the type's own name (``Integer``), ``type`` the
     word of endpoint records (``integer``), ``clickhouse`` the expected warehouse type, empty when
-    not known before the query runs.
+    not known before the query runs. ``label`` is the column's name in the SQL, unique in it, and
+    ``kind`` its full type: what a table that is made from the query has as column.
     """
 
     name: str
@@ -45,6 +46,8 @@ class Column(msgspec.Struct, frozen=True):
     type: str
     nullable: bool
     clickhouse: str
+    label: str
+    kind: Type
 
 
 class CompiledQuery(msgspec.Struct, frozen=True, kw_only=True):
@@ -164,6 +167,8 @@ def _columns(
             record_type(type_),
             type_.nullable,
             clickhouse_type(type_, context.timezone),
+            label,
+            type_,
         )
-        for name, (_, type_) in zip(shown, types, strict=True)
+        for name, (label, type_) in zip(shown, types, strict=True)
     )

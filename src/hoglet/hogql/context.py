@@ -51,7 +51,8 @@ class QueryContext(msgspec.Struct, frozen=True, kw_only=True):
 
     Shapes: ``property_types`` is ``{("event", "price"): "Numeric"}`` with ``Numeric``,
     ``Boolean``, ``DateTime`` or ``String``; ``group_types`` is ``{"company": 0}``;
-    ``saved_tables`` is ``{"daily_v1": SavedTable(...)}``; ``now`` is aware.
+    ``saved_tables`` is ``{"daily_v1": SavedTable(...)}``; ``now`` is aware;
+    ``actions`` is ``{"7": {"name": "Signed up", "steps": [...]}}`` by id as text.
     """
 
     project_id: int
@@ -60,5 +61,6 @@ class QueryContext(msgspec.Struct, frozen=True, kw_only=True):
     group_types: Mapping[str, int] = {}
     saved_tables: Mapping[str, SavedTable] = {}
     test_account_filters: tuple[Mapping[str, Any], ...] = ()
+    actions: Mapping[str, Mapping[str, Any]] = {}
     now: datetime = datetime(1970, 1, 1, tzinfo=UTC)
     limits: Limits = Limits()

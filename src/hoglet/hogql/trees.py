@@ -1,9 +1,13 @@
 """Short ways to build syntax trees, for filters and insight queries."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
-from hoglet.syntax import tree
+import msgspec
+
+from hoglet.kit.errors import Bug
+from hoglet.syntax import parse_query, tree
 
 type Expression = tree.Expression
 
@@ -55,3 +59,69 @@ def negated(item: Expression) -> tree.Not:
 def array(items: Sequence[Any]) -> tree.Array:
     """A list of literals."""
     return tree.Array(exprs=tuple(constant(item) for item in items))
+
+
+def walk(node: Any) -> Iterator[tree.Node]:
+    """The node and every node inside it, outermost first."""
+    if isinstance(node, tree.Node):
+        yield node
+        for name in node.__struct_fields__:
+            if name not in {"start", "end"}:
+                yield from walk(getattr(node, name))
+    elif isinstance(node, tuple):
+        for item in node:
+            yield from walk(item)
+    elif isinstance(node, dict):
+        for item in node.values():
+            yield from walk(item)
+
+
+def same(left: Any, right: Any) -> bool:
+    """Whether two trees say the same, wherever they stand in the text."""
+    if type(left) is not type(right):
+        return False
+    if isinstance(left, tree.Node):
+        names = (name for name in left.__struct_fields__ if name not in {"start", "end"})
+        return all(same(getattr(left, name), getattr(right, name)) for name in names)
+    if isinstance(left, tuple):
+        return len(left) == len(right) and all(map(same, left, right))
+    return left == right
+
+
+def changed[T: msgspec.Struct](node: T, **fields: Any) -> T:
+    """A copy of a node with other fields."""
+    return msgspec.structs.replace(node, **fields)
+
+
+_parsed = lru_cache(maxsize=64)(parse_query)
+
+
+def fill(template: str, **parts: Any) -> Any:
+    """A query of hoglet's own, with its placeholders replaced by trees.
+
+    ``fill("SELECT {value} FROM events WHERE {where}", value=call("count"), where=condition)``. A
+    tuple of trees fills a place in a list; the text is never made from user input.
+    """
+    return _filled(_parsed(template), parts)
+
+
+def _filled(node: Any, parts: Mapping[str, Any]) -> Any:
+    if isinstance(node, tree.Placeholder):
+        name = node.expr.chain[0] if isinstance(node.expr, tree.Field) else ""
+        if name not in parts:
+            raise Bug(f"template placeholder {name!r} is not filled")
+        return parts[str(name)]
+    if isinstance(node, tree.Node):
+        names = (name for name in node.__struct_fields__ if name not in {"start", "end"})
+        filled = {name: _filled(getattr(node, name), parts) for name in names}
+        return msgspec.structs.replace(node, start=None, end=None, **filled)
+    if isinstance(node, tuple):
+        spliced: list[Any] = []
+        for item in node:
+            inner = _filled(item, parts)
+            many = isinstance(item, tree.Placeholder) and isinstance(inner, tuple)
+            spliced += inner if many else [inner]
+        return tuple(spliced)
+    if isinstance(node, dict):
+        return {key: _filled(value, parts) for key, value in node.items()}
+    return node

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from hoglet.hogql.context import QueryContext
 from hoglet.hogql.functions.registry import widest
 from hoglet.hogql.plan import Apply, Expr, Number, Trusted, Value
-from hoglet.hogql.types import DATE, DATETIME, INTEGER, STRING, STRING_ARRAY, TIMES, Type
+from hoglet.hogql.types import DATE, DATETIME, FLOAT, INTEGER, STRING, STRING_ARRAY, TIMES, Type
 
 type Builder = Callable[[tuple[Expr, ...], Type, QueryContext], Expr]
 
@@ -82,11 +82,17 @@ def _best_effort(args: tuple[Expr, ...], type_: Type, context: QueryContext) -> 
     return _sql(type_, "parseDateTime64BestEffortOrNull(", args[0], f", 6, '{context.timezone}')")
 
 
+# Numbers that convert without loss need no NULL; other sources give NULL where they do not fit.
+_ALWAYS_FITS = {"Int64": (INTEGER,), "Float64": (INTEGER, FLOAT)}
+
+
 def _cast_or_null(target: str) -> Builder:
     def build(args: tuple[Expr, ...], type_: Type, _context: QueryContext) -> Expr:
         value = args[0]
         if value.type.name in TIMES and target != "UUID":
             return _sql(type_, f"to{target}(toUnixTimestamp(", value, "))")
+        if value.type in _ALWAYS_FITS.get(target, ()):
+            return Apply(function=f"to{target}", args=(value,), type=type_.not_null())
         return _sql(type_, "accurateCastOrNull(", value, f", '{target}')")
 
     return build

@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING, Any
 from hoglet.hogql.errors import ARITY, NOT_AGGREGATE, refused, unknown_function
 from hoglet.hogql.functions import Function, find_function, function_names
 from hoglet.hogql.functions.special import SPECIAL
-from hoglet.hogql.plan import Apply, Expr, Ordering, Over, ScalarQuery, Window
+from hoglet.hogql.plan import Apply, Expr, Ordering, Over, ScalarQuery, Trusted, Window
 from hoglet.hogql.resolve.compare import compare
 from hoglet.hogql.resolve.scope import Scope
-from hoglet.hogql.types import BOOLEAN
+from hoglet.hogql.types import BOOLEAN, STRING
 from hoglet.syntax import tree
 
 if TYPE_CHECKING:
@@ -47,6 +47,8 @@ def build_call(
     if count < function.low or (function.high is not None and count > function.high):
         raise refused(_arity_message(function, count), node, code=ARITY)
     params = _parameters(resolver, node, function, scope)
+    if function.returns in _LISTS and not function.aggregate:
+        args = tuple([_not_null_text(arg) for arg in args])
     type_ = function.type_of(tuple([arg.type for arg in args]))
     special = SPECIAL.get(function.name)
     if special is not None and not params:
@@ -59,6 +61,16 @@ def build_call(
         aggregate=function.aggregate,
         type=type_,
     )
+
+
+_LISTS = frozenset({"strings", "array", "unknown", "tuple"})
+
+
+def _not_null_text(arg: Expr) -> Expr:
+    """NULL text as empty text, for functions whose answer cannot be NULL (a list)."""
+    if not arg.type.nullable or arg.type.name not in {"String", "JSON"}:
+        return arg
+    return Trusted(parts=("ifNull(", arg, ", '')"), type=STRING)
 
 
 def _arity_message(function: Function, count: int) -> str:

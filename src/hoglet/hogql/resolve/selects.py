@@ -204,6 +204,8 @@ def _count(resolver: "Resolver", node: Any, scope: Scope, clause: str) -> Expr |
     if isinstance(node, tree.Placeholder):
         node = resolver.binder.expand(node, tuple(scope.table_aliases))
     value = getattr(node, "value", None)
+    if isinstance(node, tree.Constant) and value is None:
+        return None  # a variable that is NULL bounds nothing
     if isinstance(value, str) and value.strip().isdigit():
         value = int(value)
     if isinstance(value, float) and value.is_integer():

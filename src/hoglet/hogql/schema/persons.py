@@ -39,6 +39,7 @@ PERSON_DISTINCT_ID_OVERRIDES = Table(
         "person": LazyTable("persons", ("person_id",), ("id",)),
     },
     final=True,
+    where="is_deleted = 0",
 )
 
 _COHORT_FIELDS: dict[str, Field] = {

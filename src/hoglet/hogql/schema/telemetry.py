@@ -85,6 +85,8 @@ QUERY_LOG = Table(
         "result_rows": Column("result_rows", INTEGER),
         "status": Column("status", STRING),
         "exception": Column("exception", STRING),
+        "is_cached": Column("is_cached", INTEGER),
+        "is_materialized": Column("is_materialized", INTEGER),
         "created_by": Column("created_by", INTEGER),
         "name": Column("name", STRING),
         "is_personal_api_key_request": Column("is_personal_api_key_request", INTEGER),

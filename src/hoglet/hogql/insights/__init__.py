@@ -1,0 +1,8 @@
+"""Insight queries as HogQL trees, and their rows as results.
+
+Source: spec/query-endpoints.md section 10.6.
+"""
+
+from hoglet.hogql.insights.plan import InsightPlan, build_insight
+
+__all__ = ["InsightPlan", "build_insight"]

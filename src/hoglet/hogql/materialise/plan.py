@@ -1,0 +1,295 @@
+"""The plan of a materialised query: the query that builds the table, the query that reads it.
+
+Correct by construction: predicates on variables leave WHERE, their columns are kept beside the
+result (and grouped by), and a run filters on them. What cannot be shown to give the same rows as
+the inline run is refused.
+
+Source: spec/query-endpoints.md sections 7.2, 7.3 and 7.6.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from hoglet.hogql.compile import compile_query, parse
+from hoglet.hogql.context import Limits, QueryContext
+from hoglet.hogql.materialise.lift import (
+    add_columns,
+    aggregates_in,
+    is_aggregated,
+    lift_ctes,
+    refuse_unsound,
+)
+from hoglet.hogql.materialise.predicates import (
+    EQUALITY,
+    RANGE,
+    Predicate,
+    take_predicates,
+    variables_in,
+)
+from hoglet.hogql.materialise.reaggregate import Aggregate, reread_items
+from hoglet.hogql.materialise.refusal import INVALID, Refusal
+from hoglet.hogql.print_hogql import print_expression, print_query
+from hoglet.hogql.trees import Expression, alias, call, changed, compare, every, field, same
+from hoglet.kit.errors import SourceError
+from hoglet.syntax import tree
+
+BUCKETS = {
+    "minute": "toStartOfMinute",
+    "fifteen_minutes": "toStartOfFifteenMinutes",
+    "hour": "toStartOfHour",
+    "day": "toStartOfDay",
+    "week": "toStartOfWeek",
+    "month": "toStartOfMonth",
+}
+
+__all__ = ["Aggregate", "MaterialisationPlan", "RangePair", "plan_materialisation"]
+
+
+class RangePair(msgspec.Struct, frozen=True):
+    """Range variables on one column: ``RangePair("timestamp", ("from", "to"), "toStartOfDay")``.
+
+    ``bucket_fn`` is None where values are kept exactly.
+    """
+
+    column: str
+    variables: tuple[str, ...]
+    bucket_fn: str | None
+
+
+class MaterialisationPlan(msgspec.Struct, frozen=True):
+    """How a table is built and read.
+
+    ``build`` holds no variables; compile it with ``Limits(max_limit=None)`` and the saved
+    ``filters``. ``variables`` are the code names a run must send. ``read`` gives the tree of a
+    run: compile it with ``context.saved_tables`` holding the table, and ``variables`` as sent.
+    """
+
+    build: tree.SelectQuery | tree.SelectSetQuery
+    variables: tuple[str, ...]
+    range_pairs: tuple[RangePair, ...]
+    aggregates: tuple[Aggregate, ...]
+    reading: tree.SelectQuery
+
+    def read(self, table: str) -> tree.SelectQuery:
+        """The query of a run on the table of that (logical) name."""
+        source = tree.JoinExpr(table=field(table))
+        return changed(self.reading, select_from=source)
+
+    def transformed_query(self) -> str:
+        """The building query as HogQL."""
+        return print_query(self.build)
+
+    def execution_query(self, table: str) -> str:
+        """The reading query as HogQL, variables as placeholders."""
+        return print_query(self.read(table))
+
+
+def plan_materialisation(
+    query: str,
+    *,
+    context: QueryContext,
+    variables: Mapping[str, Any],
+    filters: Mapping[str, Any] | None = None,
+    values: Mapping[str, Any] | None = None,
+    bucket_overrides: Mapping[str, str] | None = None,
+) -> MaterialisationPlan:
+    """Plan how to keep a HogQL query as a table.
+
+    Args:
+        query: the saved text.
+        context: the project.
+        variables: definitions by code name; only the names matter.
+        filters: of the saved query, for ``{filters}``.
+        values: of the saved query, for other placeholders.
+        bucket_overrides: ``{"timestamp": "hour"}``, by column as written.
+
+    Raises:
+        Refusal: the query cannot be kept; its code and reason say why.
+    """
+    try:
+        parsed = parse(query)
+    except SourceError as error:
+        raise Refusal(f"The query does not parse: {error.message}", code=INVALID) from None
+    for name in variables_in(parsed):
+        if name not in variables:
+            raise Refusal(f"No variable with the code name '{name}' is defined")
+    compiler = _Compiler(context, filters, values)
+    plan = _plan(parsed, bucket_overrides or {}, compiler)
+    compiler.columns(plan.build)
+    return plan
+
+
+class _Compiler:
+    """Compiles candidates, to learn their columns and that they hold."""
+
+    def __init__(
+        self,
+        context: QueryContext,
+        filters: Mapping[str, Any] | None,
+        values: Mapping[str, Any] | None,
+    ) -> None:
+        self._context = msgspec.structs.replace(context, limits=Limits(max_limit=None))
+        self._filters = filters
+        self._values = values
+
+    def columns(self, query: Any) -> list[tuple[str, str, str]]:
+        """``(shown name, name in the SQL, type)`` of a query's columns.
+
+        Raises:
+            Refusal: the query does not compile.
+        """
+        try:
+            compiled = compile_query(
+                query, context=self._context, filters=self._filters, values=self._values
+            )
+        except SourceError as error:
+            raise Refusal(f"The query is not valid: {error.message}", code=INVALID) from None
+        return [(column.name, column.label, column.hogql) for column in compiled.columns]
+
+
+def _plan(
+    parsed: Any, overrides: Mapping[str, str], compiler: _Compiler
+) -> MaterialisationPlan:
+    if isinstance(parsed, tree.SelectSetQuery):
+        if names := variables_in(parsed):
+            raise Refusal(f"Variable '{names[0]}' is used in a set operation")
+        return _plain_plan(parsed, compiler)
+    if not isinstance(parsed, tree.SelectQuery):
+        raise Refusal("The query is empty", code=INVALID)
+    if not variables_in(parsed):
+        return _plain_plan(parsed, compiler)
+    lifted, from_ctes = lift_ctes(parsed)
+    refuse_unsound(lifted, inner=False)
+    rest, found = take_predicates(lifted)
+    found = [*from_ctes, *found]
+    return _variable_plan(rest, found, overrides, compiler)
+
+
+def _plain_plan(parsed: Any, compiler: _Compiler) -> MaterialisationPlan:
+    ordered = _keep_order(parsed) if isinstance(parsed, tree.SelectQuery) else (parsed, ())
+    build, order_by = ordered
+    count = len(compiler.columns(parsed))
+    columns = compiler.columns(build)[:count]
+    items = tuple(alias(shown, field(label)) for shown, label, _ in columns)
+    limit = parsed.limit if isinstance(parsed, tree.SelectQuery) else None
+    reading = tree.SelectQuery(select=items, order_by=order_by or None, limit=limit)
+    return MaterialisationPlan(build, (), (), (), reading)
+
+
+def _variable_plan(
+    rest: tree.SelectQuery,
+    found: list[Predicate],
+    overrides: Mapping[str, str],
+    compiler: _Compiler,
+) -> MaterialisationPlan:
+    whole = not rest.group_by and not rest.group_by_mode and bool(aggregates_in(rest.select))
+    several = any(each.operator not in EQUALITY for each in found)
+    if several and rest.having is not None:
+        raise Refusal("HAVING together with range or LIKE variables is not supported")
+    original = compiler.columns(rest)
+    buckets = _buckets(rest, found, overrides, compiler)
+    columns = {
+        each.code: call(buckets[each.code], _as_time(each.column)) if buckets[each.code] else each.column
+        for each in found
+    }
+    regroup = several and (is_aggregated(rest) or bool(rest.distinct))
+    ordered, order_by = _keep_order(changed(rest, limit=None, offset=None), regroup=regroup)
+    build = add_columns(ordered, columns)
+    again = is_aggregated(rest) and (several or whole)
+    items, aggregates, group_by = reread_items(rest, original, again=again, several=several)
+    reading = tree.SelectQuery(
+        select=items,
+        distinct=rest.distinct if several else None,
+        where=every([_filter(each, buckets[each.code]) for each in found]),
+        group_by=group_by,
+        order_by=order_by or None,
+        limit=rest.limit,
+        offset=rest.offset,
+    )
+    names = tuple(dict.fromkeys(each.code for each in found))
+    return MaterialisationPlan(
+        changed(build, order_by=None), names, _pairs(found, buckets), aggregates, reading
+    )
+
+
+def _as_time(column: Expression) -> Expression:
+    is_property = isinstance(column, tree.Field) and "properties" in column.chain
+    return call("toDateTime", column) if is_property else column
+
+
+def _buckets(
+    rest: tree.SelectQuery,
+    found: list[Predicate],
+    overrides: Mapping[str, str],
+    compiler: _Compiler,
+) -> dict[str, str | None]:
+    """The bucket function of each variable's column, None for exact values."""
+    buckets: dict[str, str | None] = {}
+    for each in found:
+        name = print_expression(each.column)
+        bucket = None
+        if each.operator in RANGE and isinstance(each.column, tree.Field):
+            short = str(each.column.chain[-1])
+            word = overrides.get(name) or overrides.get(short)
+            if word is not None or ("properties" not in each.column.chain):
+                bucket = BUCKETS[word or "day"]
+            probe = add_columns(changed(rest, order_by=None), {"__probe": each.column})
+            if word is None and compiler.columns(probe)[-1][2] != "DateTime":
+                bucket = None
+        buckets[each.code] = buckets.get(each.code) or bucket
+    return buckets
+
+
+def _filter(each: Predicate, bucket: str | None) -> Expression:
+    value: Expression = tree.Placeholder(expr=field("variables", each.code))
+    if bucket is not None:
+        value = call(bucket, call("toDateTime", value))
+    return compare(each.operator, field(each.code), value)
+
+
+def _pairs(found: list[Predicate], buckets: dict[str, str | None]) -> tuple[RangePair, ...]:
+    pairs: dict[str, RangePair] = {}
+    for each in found:
+        if each.operator not in RANGE:
+            continue
+        name = print_expression(each.column)
+        known = pairs.get(name)
+        names = (*(known.variables if known else ()), each.code)
+        pairs[name] = RangePair(name, tuple(dict.fromkeys(names)), buckets[each.code])
+    return tuple(pairs.values())
+
+
+def _keep_order(
+    select: tree.SelectQuery, *, regroup: bool = False
+) -> tuple[tree.SelectQuery, tuple[tree.OrderExpr, ...]]:
+    """The select with what ORDER BY needs among its columns, and ORDER BY over those columns."""
+    added: list[Expression] = []
+    order: list[tree.OrderExpr] = []
+    for item in select.order_by or ():
+        name = _ordered_column(select, item.expr)
+        if name is None:
+            if regroup or select.distinct or item.with_fill is not None:
+                raise Refusal("ORDER BY must name columns of the result")
+            name = f"__order_{len(added)}"
+            added.append(alias(name, item.expr))
+        order.append(changed(item, expr=field(name)))
+    return changed(select, select=(*select.select, *added)), tuple(order)
+
+
+def _ordered_column(select: tree.SelectQuery, expr: Any) -> str | None:
+    if isinstance(expr, tree.Constant) and isinstance(expr.value, int):
+        if not 0 < expr.value <= len(select.select):
+            return None
+        return _shown(select.select[expr.value - 1])
+    for item in select.select:
+        inner = item.expr if isinstance(item, tree.Alias) else item
+        named = isinstance(item, tree.Alias) and isinstance(expr, tree.Field)
+        if same(inner, expr) or (named and expr.chain == (_shown(item),)):
+            return _shown(item)
+    return None
+
+
+def _shown(item: Any) -> str:
+    return item.alias if isinstance(item, tree.Alias) else print_expression(item)
