@@ -11,6 +11,7 @@ from starlette.responses import RedirectResponse, Response
 from hoglet.console.backend import Backend, Reply
 from hoglet.console.session import SIGN_IN, Sessions
 
+EDITOR = "w-full rounded text-sm border border-slate-300"
 PRIMARY = "#1d4aff"
 ACCENT = "#f54e00"
 
@@ -58,7 +59,7 @@ def empty(title: str, hint: str, icon: str) -> None:
 
 def failed(reply: Reply) -> None:
     """What stands where something could not be read."""
-    with ui.row().classes("w-full items-center gap-2 p-4 rounded border border-negative"):
+    with ui.row().classes("w-full items-center gap-2 p-4 rounded border border-red-400"):
         ui.icon("error_outline").classes("text-negative text-xl")
         ui.label(reply.problem).mark("problem")
 

@@ -29,7 +29,7 @@ def make_site(api: ASGIApp, secret_keys: list[str]) -> FastAPI:
         site,
         title="hoglet",
         favicon=_ICON,
-        dark=None,
+        dark=False,
         binding_refresh_interval=None,  # nothing is polled while nobody acts
         reconnect_timeout=RECONNECT_SECONDS,
         show_welcome_message=False,

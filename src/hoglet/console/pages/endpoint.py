@@ -9,7 +9,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from hoglet.console.backend import Backend
-from hoglet.console.frame import failed, heading, signed_in_page, tell
+from hoglet.console.frame import EDITOR, failed, heading, signed_in_page
 from hoglet.console.pages.logs import logs_panel
 from hoglet.console.session import Sessions
 
@@ -134,11 +134,11 @@ def _query(backend: Backend, path: str, record: dict[str, Any]) -> None:
     async def save() -> None:
         reply = await backend.send("PATCH", path, {"query": {**query, "query": editor.value}})
         problem.set_text("" if reply.is_good else reply.problem)
-        if tell(reply, "Saved as a new version."):
+        if reply.is_good:
             ui.navigate.reload()
 
     editor = ui.codemirror(query["query"], language="SQL", theme="vscodeLight").classes(
-        "w-full border rounded min-h-40 text-sm"
+        f"{EDITOR} min-h-40"
     )
     with ui.row().classes("items-center gap-4 pt-2"):
         ui.button("Save", icon="save", on_click=save).props("no-caps")

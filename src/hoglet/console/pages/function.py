@@ -9,13 +9,14 @@ from starlette.responses import Response
 
 from hoglet.console.backend import Backend
 from hoglet.console.charts import metrics_chart
-from hoglet.console.frame import empty, failed, heading, signed_in_page, tell
+from hoglet.console.frame import EDITOR, empty, failed, heading, signed_in_page, tell
 from hoglet.console.pages.functions import status_of
 from hoglet.console.pages.logs import logs_panel
 from hoglet.console.session import Sessions
 
 _RANGES = {"-24h": "24 hours", "-7d": "7 days", "-30d": "30 days"}
 _INTERVALS = {"-24h": "hour", "-7d": "day", "-30d": "day"}
+_GENERATED = frozenset({"bytecode", "transpiled"})
 _EXAMPLE = {
     "event": {
         "uuid": "0190f7a0-0000-7000-8000-000000000001",
@@ -80,11 +81,12 @@ def _code(backend: Backend, path: str, function: dict[str, Any]) -> None:
     async def save() -> None:
         reply = await backend.send("PATCH", path, {"hog": editor.value})
         problem.set_text("" if reply.is_good else reply.problem)
-        tell(reply, "Saved.")
+        if reply.is_good:
+            ui.notify("Saved.", type="positive")
 
     editor = ui.codemirror(
         function["hog"], language="JavaScript", theme="vscodeLight", line_wrapping=True
-    ).classes("w-full border rounded min-h-64 text-sm")
+    ).classes(f"{EDITOR} min-h-64")
     with ui.row().classes("items-center gap-4 pt-2"):
         ui.button("Save", icon="save", on_click=save).props("no-caps")
         problem = ui.label().classes("text-negative font-mono text-sm").mark("problem")
@@ -108,9 +110,7 @@ def _test(backend: Backend, path: str) -> None:
 
     ui.label("Runs the saved code with these globals. Nothing is stored.").classes("opacity-70")
     example = orjson.dumps(_EXAMPLE, option=orjson.OPT_INDENT_2).decode()
-    globals_editor = ui.codemirror(example, language="JSON", theme="vscodeLight").classes(
-        "w-full border rounded text-sm"
-    )
+    globals_editor = ui.codemirror(example, language="JSON", theme="vscodeLight").classes(EDITOR)
     with ui.row().classes("items-center gap-4 py-2"):
         ui.button("Run test", icon="play_arrow", on_click=run).props("no-caps")
         mock = ui.switch("Do not really send requests", value=True)
@@ -158,5 +158,12 @@ def _metrics(backend: Backend, path: str) -> None:
 def _configuration(function: dict[str, Any]) -> None:
     for title in ("inputs", "inputs_schema", "filters", "mappings", "masking"):
         ui.label(title).classes("text-sm font-medium opacity-70")
-        text = orjson.dumps(function[title], option=orjson.OPT_INDENT_2).decode()
+        text = orjson.dumps(_written(function[title]), option=orjson.OPT_INDENT_2).decode()
         ui.code(text, language="json").classes("w-full")
+
+
+def _written(value: Any) -> Any:
+    """Without what the compiler adds."""
+    if isinstance(value, dict):
+        return {name: _written(kept) for name, kept in value.items() if name not in _GENERATED}
+    return [_written(each) for each in value] if isinstance(value, list) else value

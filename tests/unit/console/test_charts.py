@@ -1,0 +1,20 @@
+"""Metrics as chart options."""
+
+from hoglet.console.charts import metrics_chart
+
+
+def test_series_are_stacked_over_the_labels() -> None:
+    metrics = {
+        "labels": ["2026-01-04", "2026-01-05"],
+        "series": [{"name": "succeeded", "values": [1, 2]}, {"name": "new", "values": [0, 3]}],
+    }
+
+    options = metrics_chart(metrics)
+
+    assert options["xAxis"]["data"] == ["2026-01-04", "2026-01-05"]
+    assert [(each["name"], each["data"]) for each in options["series"]] == [
+        ("succeeded", [1, 2]),
+        ("new", [0, 3]),
+    ]
+    assert "itemStyle" in options["series"][0]
+    assert "itemStyle" not in options["series"][1]

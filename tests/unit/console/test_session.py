@@ -1,0 +1,106 @@
+"""Signing in: the cookie is sealed, checked, and never leads elsewhere."""
+
+from collections.abc import AsyncGenerator
+from pathlib import Path
+
+import httpx
+import pytest
+from cryptography.fernet import Fernet
+from starlette.applications import Starlette
+from starlette.requests import Request
+
+from hoglet.access import api
+from hoglet.console.backend import Backend, Reply
+from hoglet.console.session import COOKIE, Sessions, safe_target
+from hoglet.web.application import create_application
+from support.access import World, open_world
+
+
+@pytest.fixture
+async def world(tmp_path: Path) -> AsyncGenerator[World]:
+    async with open_world(tmp_path) as world:
+        yield world
+
+
+@pytest.fixture
+def sessions(world: World) -> Sessions:
+    app = create_application(routers=[api.router], log_requests=False)
+    app.state.access = world.access
+    return Sessions([Fernet.generate_key().decode()], app)
+
+
+@pytest.fixture
+async def client(sessions: Sessions) -> AsyncGenerator[httpx.AsyncClient]:
+    transport = httpx.ASGITransport(Starlette(routes=sessions.routes()))
+    async with httpx.AsyncClient(transport=transport, base_url="https://hoglet.test") as client:
+        yield client
+
+
+def key_in(sessions: Sessions, cookie: str) -> str | None:
+    headers = [(b"cookie", f"{COOKIE}={cookie}".encode())]
+    return sessions.key_of(Request({"type": "http", "headers": headers}))
+
+
+async def test_a_valid_key_is_sealed_into_the_cookie(
+    client: httpx.AsyncClient, sessions: Sessions, world: World
+) -> None:
+    key = world.first.personal_api_key
+
+    response = await client.post("/console/sign-in", data={"key": f" {key} ", "next": "/project/1"})
+
+    assert (response.status_code, response.headers["location"]) == (303, "/project/1")
+    cookie = response.headers["set-cookie"]
+    assert all(word in cookie for word in ("HttpOnly", "SameSite=strict", "Secure"))
+    assert str(key) not in cookie
+    assert key_in(sessions, response.cookies[COOKIE]) == key
+
+
+@pytest.mark.parametrize("key", ["", "phx_wrong", "é", "\r\nX: y"])
+async def test_a_wrong_key_is_sent_back(client: httpx.AsyncClient, key: str) -> None:
+    response = await client.post("/console/sign-in", data={"key": key, "next": "//evil.example"})
+
+    assert response.headers["location"] == "/sign-in?failed=1&next=/"
+    assert "set-cookie" not in response.headers
+
+
+@pytest.mark.parametrize("cookie", ["", "nonsense", Fernet(Fernet.generate_key()).encrypt(b"x")])
+def test_a_forged_cookie_is_nobody(sessions: Sessions, cookie: str | bytes) -> None:
+    assert key_in(sessions, cookie if isinstance(cookie, str) else cookie.decode()) is None
+
+
+async def test_signing_out_clears_the_cookie(client: httpx.AsyncClient) -> None:
+    response = await client.post("/console/sign-out")
+
+    assert response.headers["location"] == "/sign-in"
+    assert 'hoglet_console=""' in response.headers["set-cookie"]
+
+
+@pytest.mark.parametrize(
+    ("target", "safe"),
+    [
+        ("/project/1/functions", "/project/1/functions"),
+        ("https://evil.example", "/"),
+        ("//evil.example", "/"),
+        ("/\\evil.example", "/"),
+        ("/a\r\nSet-Cookie: x", "/"),
+        ("", "/"),
+    ],
+)
+def test_targets_stay_on_the_site(target: str, safe: str) -> None:
+    assert safe_target(target) == safe
+
+
+async def test_the_backend_calls_the_api_as_the_key(sessions: Sessions, world: World) -> None:
+    backend = Backend(sessions._api, world.first.personal_api_key or "", "1")
+
+    read = await backend.call("GET", "/api/projects", query="limit=1")
+    changed = await backend.send("PATCH", "", {"name": ""})
+    anonymous = await Backend(sessions._api, "phx_wrong").get("/")
+
+    assert read.body["count"] == 1
+    assert (changed.status, changed.problem) == (400, "name: This field may not be blank.")
+    assert anonymous.status == 401
+
+
+def test_a_problem_without_a_body_still_says_something() -> None:
+    assert Reply(502, None).problem == "The request failed with status 502."
