@@ -1,3 +1,3 @@
 """Fixtures every test may use."""
 
-pytest_plugins = ["support.databases", "support.warehouses"]
+pytest_plugins = ["support.databases", "support.warehouses", "support.endpoints"]

@@ -5,14 +5,13 @@ Tests keep apart by project: take ``fresh_project_id`` or make up an id of your 
 
 import asyncio
 import itertools
-import os
 from collections.abc import Generator
 
 import pytest
 
 from hoglet.warehouse import ClickHouseWarehouse, open_warehouse
 
-_project_ids = itertools.count(1_000_000 + os.getpid() * 1_000)
+_project_ids = itertools.count(1_000_000)
 
 
 @pytest.fixture(scope="session")

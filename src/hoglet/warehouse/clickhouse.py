@@ -9,6 +9,7 @@ import contextlib
 import os
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import replace
 from typing import Any
 from uuid import uuid4
 
@@ -62,17 +63,35 @@ class ClickHouseWarehouse:
         """See ``Warehouse.insert``."""
         if not rows:
             return
-        settings = {"insert_deduplication_token": dedup_token} if dedup_token else None
+        await self._insert(table, columns, lambda: encode_block(rows), dedup_token)
+
+    async def insert_block(
+        self, table: str, columns: Sequence[str], block: bytes, *, dedup_token: str | None = None
+    ) -> None:
+        """See ``Warehouse.insert_block``."""
+        if block:
+            await self._insert(table, columns, lambda: block, dedup_token)
+
+    async def _insert(
+        self, table: str, columns: Sequence[str], encode: Callable[[], bytes], token: str | None
+    ) -> None:
+        settings = {"insert_deduplication_token": token} if token else None
 
         def work(client: Client) -> None:
-            block = encode_block(rows)
-            client.raw_insert(table, columns, block, settings=settings, fmt=BLOCK_FORMAT)
+            client.raw_insert(table, columns, encode(), settings=settings, fmt=BLOCK_FORMAT)
 
         await self._write(work)
 
-    async def command(self, sql: str, params: Mapping[str, Any] | None = None) -> None:
+    async def command(
+        self,
+        sql: str,
+        params: Mapping[str, Any] | None = None,
+        *,
+        seconds: float | None = None,
+    ) -> None:
         """See ``Warehouse.command``."""
-        await self._write(lambda client: _run_command(client, sql, params))
+        budget = WRITE if seconds is None else replace(WRITE, seconds=seconds)
+        await self._write(lambda client: _run_command(client, sql, params), budget)
 
     async def cancel(self, query_id: str) -> None:
         """See ``Warehouse.cancel``."""
@@ -113,9 +132,9 @@ class ClickHouseWarehouse:
         finally:
             self._running.pop(query_id, None)
 
-    async def _write(self, work: Callable[[Client], None]) -> None:
+    async def _write(self, work: Callable[[Client], None], budget: Budget = WRITE) -> None:
         """Once begun a write is not abandoned: the caller's task may be cancelled meanwhile."""
-        future = self._writers.submit(self._with_client, work, WRITE)
+        future = self._writers.submit(self._with_client, work, budget)
         await asyncio.shield(asyncio.wrap_future(future))
 
     def _with_client[R](self, work: Callable[[Client], R], budget: Budget) -> R:

@@ -115,8 +115,23 @@ class Warehouse(Protocol):
         """
         ...
 
-    async def command(self, sql: str, params: Mapping[str, Any] | None = None) -> None:
-        """Run a statement of hoglet's own (DDL, INSERT SELECT); never text of a user."""
+    async def insert_block(
+        self, table: str, columns: Sequence[str], block: bytes, *, dedup_token: str | None = None
+    ) -> None:
+        """Insert rows that are encoded already, as :func:`hoglet.warehouse.values.encode_block`.
+
+        Otherwise as ``insert``. For rows made in other processes.
+        """
+        ...
+
+    async def command(
+        self,
+        sql: str,
+        params: Mapping[str, Any] | None = None,
+        *,
+        seconds: float | None = None,
+    ) -> None:
+        """Run a statement of hoglet's own (DDL, INSERT SELECT) within ``seconds``."""
         ...
 
     async def cancel(self, query_id: str) -> None:

@@ -1,0 +1,1 @@
+"""Query endpoints: saved, named, versioned queries that are run over HTTP."""

@@ -1,0 +1,239 @@
+"""Routes of endpoints, except run (``api_run``): parse, call, shape.
+
+Source: spec/query-endpoints.md section 1.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends
+from starlette.requests import Request
+from starlette.responses import Response
+
+from hoglet.access import repository as people
+from hoglet.access.entities import Scope, User
+from hoglet.access.guard import requires
+from hoglet.endpoints import records
+from hoglet.endpoints.places import place_of
+from hoglet.endpoints.queries import read_version
+from hoglet.endpoints.repository import Found, ListFilters
+from hoglet.endpoints.rooms import EndpointRooms, rooms_of
+from hoglet.endpoints.schemas import (
+    CreateBody,
+    NamesBody,
+    UpdateBody,
+    read,
+)
+from hoglet.endpoints.words import is_name
+from hoglet.kit.errors import Invalid, NotFound
+from hoglet.web.answers import JsonAnswer
+from hoglet.web.body import read_object
+from hoglet.web.pagination import Page, envelope, parse_page
+from hoglet.web.validate import NOT_BOOLEAN
+
+router = APIRouter()
+
+type Reader = Annotated[Scope, Depends(requires("endpoint:read"))]
+type Writer = Annotated[Scope, Depends(requires("endpoint:write"))]
+
+_COLLECTION = "/endpoints"
+_ONE = "/endpoints/{name}"
+
+
+@router.get(_COLLECTION)
+async def list_endpoints(request: Request, scope: Reader) -> Response:
+    """Row 1."""
+    rooms, page = rooms_of(request), parse_page(request.query_params, default=None, maximum=None)
+    filters = await _list_filters(request, rooms, page)
+    count, found = await rooms.service.page(scope, filters)
+    users = await _users(rooms, found)
+    place = place_of(request, scope)
+    results = [records.endpoint_record(each, users, place) for each in found]
+    return JsonAnswer(envelope(request, page, count, results))
+
+
+@router.post(_COLLECTION)
+async def create_endpoint(request: Request, scope: Writer) -> Response:
+    """Row 2."""
+    rooms = rooms_of(request)
+    body = read(CreateBody, await read_object(request))
+    found = await rooms.service.create(scope, body)
+    rooms.forget()
+    return await _record(request, scope, found, status=201)
+
+
+@router.post("/endpoints/last_execution_times")
+async def last_execution_times(request: Request, scope: Reader) -> Response:
+    """Row 12."""
+    rooms = rooms_of(request)
+    names = _names(await read_object(request))
+    await rooms.notes.flush()
+    results = await rooms.service.last_executions(scope, names) if names else None
+    return JsonAnswer({"query_status": _executions_status(scope.project.id, results)})
+
+
+@router.get(_ONE)
+async def read_endpoint(request: Request, name: str, scope: Reader) -> Response:
+    """Row 3."""
+    number = read_version(request)
+    rooms = rooms_of(request)
+    await rooms.notes.flush()
+    if number is not None:
+        return await _version(request, scope, name, number)
+    return await _record(request, scope, await rooms.service.read(scope, name))
+
+
+@router.patch(_ONE)
+@router.put(_ONE)
+async def update_endpoint(request: Request, name: str, scope: Writer) -> Response:
+    """Row 4."""
+    rooms = rooms_of(request)
+    await rooms.service.read(scope, name)
+    body = read(UpdateBody, await read_object(request))
+    target = body.version if body.version is not None else read_version(request)
+    if body.deleted:
+        await rooms.service.delete(scope, name)
+        rooms.forget()
+        return JsonAnswer({"success": True})
+    changed = await rooms.service.update(scope, name, body, target)
+    rooms.forget()
+    if changed.targeted:
+        return await _version(request, scope, name, changed.found.version.number)
+    problem = changed.materialization_error
+    extra = {} if problem is None else {"materialization_error": problem}
+    return await _record(request, scope, changed.found, extra=extra)
+
+
+@router.delete(_ONE)
+async def delete_endpoint(request: Request, name: str, scope: Writer) -> Response:
+    """Row 5."""
+    rooms = rooms_of(request)
+    await rooms.service.delete(scope, name)
+    rooms.forget()
+    return Response(status_code=204)
+
+
+@router.get("/endpoints/{name}/materialization_status")
+async def materialization_status(request: Request, name: str, scope: Reader) -> Response:
+    """Row 6."""
+    found = await rooms_of(request).service.read(scope, name, read_version(request))
+    status = records.status_object(found.version, found.materialization)
+    return JsonAnswer(status | {"name": found.endpoint.name})
+
+
+@router.get("/endpoints/{name}/versions")
+async def list_versions(request: Request, name: str, scope: Reader) -> Response:
+    """Row 10."""
+    rooms, page = rooms_of(request), parse_page(request.query_params, default=None, maximum=None)
+    await rooms.notes.flush()
+    current, found = await rooms.service.versions(scope, name, limit=page.limit, offset=page.offset)
+    users, place = await _users(rooms, found), place_of(request, scope)
+    results = [records.version_record(each, current, users, place) for each in found]
+    return JsonAnswer(envelope(request, page, current.number, results))
+
+
+@router.get("/endpoints/{name}/versions/{version_number}")
+async def read_one_version(
+    request: Request, name: str, version_number: str, scope: Reader
+) -> Response:
+    """Row 11."""
+    await rooms_of(request).service.read(scope, name)
+    if not (version_number.isascii() and version_number.isdecimal()):
+        raise NotFound
+    return await _version(request, scope, name, int(version_number[:18]))
+
+
+async def _list_filters(request: Request, rooms: EndpointRooms, page: Page) -> ListFilters:
+    created_by = request.query_params.get("created_by")
+    return ListFilters(
+        is_active=_flag(request.query_params.get("is_active")),
+        created_by_id=await _creator(rooms, created_by) if created_by else None,
+        limit=page.limit,
+        offset=page.offset,
+    )
+
+
+def _flag(text: str | None) -> bool | None:
+    if text is None or not text.strip():
+        return None
+    match text.strip().lower():
+        case "true" | "1":
+            return True
+        case "false" | "0":
+            return False
+        case _:
+            raise Invalid(NOT_BOOLEAN, attr="is_active")
+
+
+async def _creator(rooms: EndpointRooms, text: str) -> int:
+    number = int(text) if text.isascii() and text.isdecimal() and len(text) < 10 else 0
+    async with rooms.database.read() as session:
+        known = await people.users_by_id(session, [number])
+    if number not in known:
+        raise Invalid(
+            f"Select a valid choice. {text} is not one of the known users.",
+            code="invalid_choice",
+            attr="created_by",
+        )
+    return number
+
+
+async def _record(
+    request: Request,
+    scope: Scope,
+    found: Found,
+    *,
+    status: int = 200,
+    extra: Mapping[str, Any] | None = None,
+) -> Response:
+    users = await _users(rooms_of(request), [found])
+    record = records.endpoint_record(found, users, place_of(request, scope))
+    return JsonAnswer(record | dict(extra or {}), status_code=status)
+
+
+async def _version(request: Request, scope: Scope, name: str, number: int) -> Response:
+    rooms = rooms_of(request)
+    found, current = await rooms.service.read_with_current(scope, name, number)
+    users = await _users(rooms, [found])
+    return JsonAnswer(records.version_record(found, current, users, place_of(request, scope)))
+
+
+async def _users(rooms: EndpointRooms, found: Sequence[Found]) -> Mapping[int, User]:
+    ids = [each.endpoint.created_by_id for each in found]
+    ids += [each.version.created_by_id for each in found]
+    async with rooms.database.read() as session:
+        return await people.users_by_id(session, ids)
+
+
+def _names(data: Mapping[str, Any]) -> list[str]:
+    try:
+        names = read(NamesBody, data).names
+    except Invalid as error:
+        if (error.attr or "").startswith("names"):
+            error.attr = "names"
+        raise
+    for name in names:
+        if not is_name(name):
+            raise Invalid(f'"{name}" cannot be the name of an endpoint.', attr="names")
+    return names
+
+
+def _executions_status(project_id: int, results: list[list[str]] | None) -> dict[str, Any]:
+    return {
+        "id": "",
+        "query_async": True,
+        "team_id": project_id,
+        "complete": True,
+        "error": False,
+        "error_message": None,
+        "results": results,
+        "start_time": None,
+        "end_time": None,
+        "expiration_time": None,
+        "pickup_time": None,
+        "task_id": None,
+        "insight_id": None,
+        "dashboard_id": None,
+        "query_progress": None,
+        "labels": None,
+    }

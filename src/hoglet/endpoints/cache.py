@@ -1,0 +1,88 @@
+"""Results that were computed before, bounded by the bytes they take.
+
+Source: spec/query-endpoints.md sections 5.3 and 5.5.
+"""
+
+from collections import OrderedDict
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any
+
+type Json = dict[str, Any]
+
+_OVERHEAD_BYTES = 2_000
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """A computed answer, without what differs from run to run.
+
+    ``rows_json`` is the encoded ``results``; ``types`` are ``[["count()", "UInt64"]]``;
+    ``materialized_at`` is set when a materialized table was read; ``shape`` holds the rest of the
+    body of an insight, None for HogQL.
+    """
+
+    rows_json: bytes
+    columns: list[str]
+    types: list[list[str]]
+    row_count: int
+    limit: int | None
+    offset: int
+    has_more: bool
+    computed_at: datetime
+    cache_seconds: float
+    is_materialized: bool = False
+    materialized_at: datetime | None = None
+    rows_read: int = 0
+    bytes_read: int = 0
+    engine_seconds: float = 0.0
+    debug: Json = field(default_factory=dict[str, Any])
+    is_insight: bool = False
+
+    @property
+    def target_age(self) -> datetime:
+        """Until when the result counts as fresh."""
+        return self.computed_at + timedelta(seconds=self.cache_seconds)
+
+    def is_fresh(self, now: datetime, *, times: int = 1) -> bool:
+        """Whether it is younger than ``times`` its cache time."""
+        return now < self.computed_at + timedelta(seconds=self.cache_seconds * times)
+
+    @property
+    def size_bytes(self) -> int:
+        """What keeping it costs, about."""
+        return len(self.rows_json) + _OVERHEAD_BYTES
+
+
+class ResultCache:
+    """The least recently used results go first when ``capacity_bytes`` is passed.
+
+    Concurrency: for one event loop.
+    """
+
+    def __init__(self, capacity_bytes: int) -> None:
+        self._capacity = capacity_bytes
+        self._results: OrderedDict[str, Result] = OrderedDict()
+        self.size_bytes = 0
+
+    def get(self, key: str) -> Result | None:
+        """The result of this key, of any age."""
+        result = self._results.get(key)
+        if result is not None:
+            self._results.move_to_end(key)
+        return result
+
+    def put(self, key: str, result: Result) -> None:
+        """Keep a result, unless it alone would take a quarter of the room."""
+        self._remove(key)
+        if result.size_bytes * 4 > self._capacity:
+            return
+        self._results[key] = result
+        self.size_bytes += result.size_bytes
+        while self.size_bytes > self._capacity:
+            self._remove(next(iter(self._results)))
+
+    def _remove(self, key: str) -> None:
+        old = self._results.pop(key, None)
+        if old is not None:
+            self.size_bytes -= old.size_bytes

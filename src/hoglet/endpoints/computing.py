@@ -1,0 +1,134 @@
+"""From a reading to a result: compile, wait for a slot, ask the engine, encode.
+
+Source: design/architecture.md section 6; spec/query-endpoints.md sections 5.5 to 5.8.
+"""
+
+from datetime import datetime
+from typing import Any
+
+from hoglet.endpoints.cache import Result
+from hoglet.endpoints.compiler import Compiled, Compiler
+from hoglet.endpoints.reading import Reading
+from hoglet.endpoints.slots import Slots
+from hoglet.endpoints.values import encode_rows
+from hoglet.hogql.paging import cut_page
+from hoglet.kit.clock import Clock
+from hoglet.warehouse import Budget, QueryResult, Warehouse
+
+type Json = dict[str, Any]
+
+_LEAST_CACHE_SECONDS = 1
+
+
+class Computer:
+    """Computes results.
+
+    Args:
+        compiler: text to SQL.
+        warehouse: the engine.
+        clock: the time.
+        inline: slots of queries on raw data.
+        materialized: slots of reads of materialized tables.
+    """
+
+    def __init__(
+        self,
+        compiler: Compiler,
+        warehouse: Warehouse,
+        clock: Clock,
+        *,
+        inline: Slots,
+        materialized: Slots,
+    ) -> None:
+        self._compiler = compiler
+        self._warehouse = warehouse
+        self._clock = clock
+        self._inline = inline
+        self._materialized = materialized
+
+    async def compute(self, reading: Reading, *, query_id: str, seconds: float) -> Result:
+        """Run a reading.
+
+        Args:
+            reading: what to compute.
+            query_id: the name of the query in the engine.
+            seconds: how long the engine may take.
+
+        Raises:
+            QueryError: the query is wrong; QueryTooCostly: it is too heavy;
+            TooManyQueries: no slot; WarehouseBusy, WarehouseDown: try later.
+        """
+        slots = self._inline if reading.kept is None else self._materialized
+        compiled = await self._compile(reading)
+        async with slots.taken():
+            started_at = self._clock.now()
+            answer = await self._warehouse.query(
+                compiled.sql,
+                compiled.params,
+                budget=Budget(seconds=seconds),
+                query_id=query_id,
+            )
+        return _result(reading, compiled, answer, started_at, self._cache_seconds(reading))
+
+    async def _compile(self, reading: Reading) -> Compiled:
+        if reading.kept is None:
+            return await self._compiler.compile(
+                reading.project,
+                reading.query,
+                variables=reading.variables,
+                limit=reading.limit,
+                offset=reading.offset,
+            )
+        kept = reading.kept
+        return await self._compiler.compile_read(
+            reading.project,
+            reading.query,
+            {"physical": kept.table, "columns": kept.plan["columns"]},
+            variables=reading.variables,
+            buckets=kept.buckets,
+            limit=reading.limit,
+            offset=reading.offset,
+        )
+
+    def _cache_seconds(self, reading: Reading) -> float:
+        if reading.kept is None:
+            return reading.target.cache_seconds
+        return max(_LEAST_CACHE_SECONDS, reading.kept.seconds_left(self._clock.now()))
+
+
+def _result(
+    reading: Reading,
+    compiled: Compiled,
+    answer: QueryResult,
+    computed_at: datetime,
+    cache_seconds: float,
+) -> Result:
+    rows, has_more = cut_page(answer.rows, compiled.limits)
+    kept, spent = reading.kept, answer.statistics
+    columns = [name for name, _ in compiled.columns]
+    kinds = [column.type for column in answer.columns]
+    return Result(
+        rows_json=encode_rows(answer.columns, rows, reading.project.timezone),
+        columns=columns,
+        types=[[name, kind] for name, kind in zip(columns, kinds, strict=True)],
+        row_count=len(rows),
+        limit=compiled.limits.limit,
+        offset=compiled.limits.offset,
+        has_more=has_more,
+        computed_at=computed_at,
+        cache_seconds=cache_seconds,
+        is_materialized=kept is not None,
+        materialized_at=None if kept is None else kept.built_at,
+        rows_read=spent.rows_read,
+        bytes_read=spent.bytes_read,
+        engine_seconds=spent.seconds,
+        debug={
+            "calculation_trigger": None,
+            "cache_key": reading.key,
+            "explain": None,
+            "modifiers": reading.query.get("modifiers"),
+            "resolved_date_range": None,
+            "timings": [{"k": "./clickhouse_execute", "t": round(spent.seconds, 6)}],
+            "hogql": compiled.hogql,
+        },
+    )

@@ -1,0 +1,84 @@
+"""What can go wrong with an endpoint, in the words of its caller.
+
+Source: spec/query-endpoints.md sections 3, 4, 5.8.
+"""
+
+from collections.abc import Iterable
+
+from hoglet.kit.errors import Invalid, NotFound, Throttled
+from hoglet.web.problems import add_error_key
+
+
+class NameTaken(Invalid):
+    """Another endpoint of the project has the name."""
+
+
+class NotMaterializable(Invalid):
+    """The query cannot be kept as a table; ``reason`` tells why."""
+
+
+class TooManyQueries(Throttled):
+    """All query slots are taken and none came free in time."""
+
+
+def name_taken(name: str) -> NameTaken:
+    """400 attr ``name``."""
+    return NameTaken(f'An endpoint named "{name}" already exists in this project.', attr="name")
+
+
+def bad_parameter(name: str, value: object) -> Invalid:
+    """400 for ``?version=abc`` and the like."""
+    detail = f'The parameter {name} must be a whole number, not "{value}".'
+    return add_error_key(Invalid(detail, attr=name))
+
+
+def unknown_version(number: int, name: str, current: int) -> NotFound:
+    """404 with ``error`` and ``current_version``."""
+    detail = f'Version {number} of endpoint "{name}" does not exist; the current one is {current}.'
+    return add_error_key(NotFound(detail, extra={"current_version": current}))
+
+
+def unknown_target(number: int, name: str) -> Invalid:
+    """400 attr ``version``, for changes of a version that is not there."""
+    detail = f'Version {number} of endpoint "{name}" does not exist.'
+    return add_error_key(Invalid(detail, attr="version"))
+
+
+def inactive_version(number: int) -> Invalid:
+    """400 without an attr."""
+    return Invalid(f"Version {number} of this endpoint is inactive.")
+
+
+def offset_without_limit() -> Invalid:
+    """400 attr ``offset`` with ``error``."""
+    return add_error_key(Invalid("offset can only be used together with limit.", attr="offset"))
+
+
+def not_allowed(field: str, why: str) -> Invalid:
+    """400 for an override, limit or refresh word that this endpoint does not take."""
+    return Invalid(f"{field} {why}", attr=field)
+
+
+def unknown_variables(unknown: Iterable[str], known: Iterable[str]) -> Invalid:
+    """400 attr ``variables`` naming what was sent wrongly and what may be sent."""
+    names = ", ".join(sorted(unknown))
+    allowed = ", ".join(sorted(known)) or "none"
+    return Invalid(f"Unknown variables: {names}. Known variables: {allowed}.", attr="variables")
+
+
+def missing_variables(names: Iterable[str]) -> Invalid:
+    """400 attr ``variables`` of the leak guard."""
+    listed = ", ".join(sorted(names))
+    return Invalid(
+        f"Required variables are missing: {listed}. This version is materialized, so every "
+        "variable is required.",
+        attr="variables",
+    )
+
+
+def too_many_queries(wait_seconds: int) -> TooManyQueries:
+    """429 when no slot came free."""
+    return TooManyQueries(
+        "Too many concurrent queries are running; try again in a moment.",
+        wait_seconds=wait_seconds,
+    )

@@ -1,0 +1,54 @@
+"""Equal computations asked for at the same time are done once."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+
+@dataclass(slots=True)
+class _Flight[T]:
+    task: "asyncio.Task[T]"
+    waiting: int = 0
+
+
+class Flights[T]:
+    """Joins callers of the same key to one computation.
+
+    Cancellation: a caller that is cancelled leaves; when the last one leaves, the computation is
+    cancelled too.
+    """
+
+    def __init__(self) -> None:
+        self._flights: dict[str, _Flight[T]] = {}
+
+    async def join(self, key: str, compute: Callable[[], Awaitable[T]]) -> T:
+        """The outcome of the running computation of this key, or of a new one."""
+        flight = self._flights.get(key)
+        if flight is None:
+            flight = _Flight(asyncio.ensure_future(_run(compute)))
+            self._flights[key] = flight
+            flight.task.add_done_callback(lambda _: self._end(key, flight))
+        flight.waiting += 1
+        try:
+            return await asyncio.shield(flight.task)
+        except asyncio.CancelledError:
+            if flight.waiting == 1:
+                self._flights.pop(key, None)  # nobody may join what is being cancelled
+                flight.task.cancel()
+            raise
+        finally:
+            flight.waiting -= 1
+
+    def is_flying(self, key: str) -> bool:
+        """Whether the computation of this key is running."""
+        return key in self._flights
+
+    def _end(self, key: str, flight: _Flight[T]) -> None:
+        if self._flights.get(key) is flight:
+            del self._flights[key]
+        if not flight.task.cancelled():
+            flight.task.exception()  # taken note of, also when nobody waits any more
+
+
+async def _run[T](compute: Callable[[], Awaitable[T]]) -> T:
+    return await compute()

@@ -1,0 +1,196 @@
+"""What runs in a worker process: reading queries that users wrote.
+
+Payloads and answers are plain values (see ``hoglet.sandbox``). A payload holds::
+
+    {"query": {"kind": "HogQLQuery", "query": "SELECT 1", ...}, "context": {...},
+     "variables": {"plan": "pro"}, "limit": None, "offset": None}
+"""
+
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from typing import Any
+
+import msgspec
+
+from hoglet.hogql.compile import CompiledQuery, compile_query
+from hoglet.hogql.context import Limits, QueryContext, SavedColumn, SavedTable
+from hoglet.hogql.materialise import MaterialisationPlan, Refusal, plan_materialisation
+from hoglet.hogql.types import Type
+
+type Json = dict[str, Any]
+
+COMPILE = "endpoints.compile"
+ANALYSE = "endpoints.analyse"
+COMPILE_BUILD = "endpoints.compile_build"
+COMPILE_READ = "endpoints.compile_read"
+PREVIEW = "endpoints.preview"
+OPERATIONS = {
+    COMPILE: "hoglet.endpoints.operations:compile_run",
+    ANALYSE: "hoglet.endpoints.operations:analyse",
+    COMPILE_BUILD: "hoglet.endpoints.operations:compile_build",
+    COMPILE_READ: "hoglet.endpoints.operations:compile_read",
+    PREVIEW: "hoglet.endpoints.operations:preview",
+}
+TABLE = "materialized_table"
+
+
+class AnyValue(Mapping[str, Any]):
+    """Stands in for variables while a query is only read: every name has a value."""
+
+    def __init__(self, known: Mapping[str, Any]) -> None:
+        self._known = known
+
+    def __contains__(self, key: object) -> bool:
+        return True
+
+    def __getitem__(self, key: str) -> Any:
+        return self._known.get(key)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._known)
+
+    def __len__(self) -> int:
+        return len(self._known)
+
+
+def compile_run(payload: Json) -> Json:
+    """A query with its values, as SQL on the raw data."""
+    query = payload["query"]
+    return _plain(_compile(payload, query["query"], query))
+
+
+def analyse(payload: Json) -> Json:
+    """The columns of a query, the variables it uses, and whether it can be kept as a table."""
+    query = payload["query"]
+    compiled = compile_query(
+        query["query"],
+        context=_context(payload["context"]),
+        variables=AnyValue(payload["variables"]),
+        filters=query.get("filters"),
+        values=query.get("values"),
+    )
+    return {
+        "columns": [{"name": column.name, "type": column.type} for column in compiled.columns],
+        "variables": list(compiled.variables_used),
+        "uses_filters": compiled.has_filters,
+        **_eligibility(payload),
+    }
+
+
+def compile_build(payload: Json) -> Json:
+    """The SQL that fills the table of a query."""
+    plan, query = _plan(payload), payload["query"]
+    return _plain(_compile(payload | {"limit": None, "offset": None}, plan.build, query))
+
+
+def compile_read(payload: Json) -> Json:
+    """The SQL of a run on the table; the context's saved tables hold it as ``TABLE``."""
+    return _plain(_compile(payload, _plan(payload).read(TABLE), {}))
+
+
+def preview(payload: Json) -> Json:
+    """How a query would be kept as a table (section 7.6)."""
+    try:
+        plan = _plan(payload)
+    except Refusal as refusal:
+        return _no_preview(refusal)
+    query = payload["query"]
+    columns = _compile(payload | {"limit": None, "offset": None}, plan.build, query).columns
+    return {
+        "can_materialize": True,
+        "reason": None,
+        "transformed_query": plan.transformed_query(),
+        "execution_query": plan.execution_query(payload["table"]),
+        "display_execution_query": plan.execution_query(payload["table"]),
+        "range_pairs": [msgspec.to_builtins(pair) for pair in plan.range_pairs],
+        "aggregates": [msgspec.to_builtins(each) for each in plan.aggregates],
+        "columns": [[column.name, column.type] for column in columns],
+    }
+
+
+def _no_preview(refusal: Refusal) -> Json:
+    return {
+        "can_materialize": False,
+        "reason": refusal.reason,
+        "reason_code": refusal.reason_code,
+        "transformed_query": None,
+        "execution_query": None,
+        "display_execution_query": None,
+        "range_pairs": [],
+        "aggregates": [],
+    }
+
+
+def _eligibility(payload: Json) -> Json:
+    try:
+        plan = _plan(payload)
+        built = _compile(payload | {"limit": None, "offset": None}, plan.build, payload["query"])
+    except Refusal as refusal:
+        return {
+            "eligibility": {
+                "can_materialize": False,
+                "reason": refusal.reason,
+                "reason_code": refusal.reason_code,
+            },
+            "plan": None,
+        }
+    columns = [
+        [column.label, {"name": column.hogql, "nullable": column.nullable}]
+        for column in built.columns
+    ]
+    return {
+        "eligibility": {"can_materialize": True, "reason": None, "reason_code": None},
+        "plan": {"columns": columns, "variables": list(plan.variables)},
+    }
+
+
+def _plan(payload: Json) -> MaterialisationPlan:
+    query = payload["query"]
+    return plan_materialisation(
+        query["query"],
+        context=_context(payload["context"]),
+        variables=payload["variables"],
+        filters=query.get("filters"),
+        values=query.get("values"),
+        bucket_overrides=payload.get("buckets"),
+    )
+
+
+def _compile(payload: Json, source: Any, query: Json) -> CompiledQuery:
+    return compile_query(
+        source,
+        context=_context(payload["context"]),
+        variables=payload["variables"],
+        filters=query.get("filters"),
+        values=query.get("values"),
+        limit=payload.get("limit"),
+        offset=payload.get("offset") or 0,
+    )
+
+
+def _plain(compiled: CompiledQuery) -> Json:
+    return {
+        "sql": compiled.sql,
+        "params": compiled.params,
+        "columns": [[column.name, column.type] for column in compiled.columns],
+        "hogql": compiled.hogql,
+        "limits": msgspec.to_builtins(compiled.limits),
+    }
+
+
+def _context(plain: Json) -> QueryContext:
+    return QueryContext(
+        project_id=plain["project_id"],
+        timezone=plain["timezone"],
+        property_types={(kind, name): type_ for kind, name, type_ in plain["property_types"]},
+        group_types=plain["group_types"],
+        saved_tables={name: _saved_table(table) for name, table in plain["saved_tables"].items()},
+        test_account_filters=tuple(plain["test_account_filters"]),
+        now=datetime.fromisoformat(plain["now"]),
+        limits=Limits(max_limit=None) if plain["unlimited"] else Limits(),
+    )
+
+
+def _saved_table(plain: Json) -> SavedTable:
+    columns = (SavedColumn(name, msgspec.convert(type_, Type)) for name, type_ in plain["columns"])
+    return SavedTable(plain["physical"], tuple(columns))

@@ -1,0 +1,257 @@
+"""Every statement on the tables of endpoints.
+
+Each function works in the caller's session; all are scoped by project or by an id that was found
+by project.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import Select, delete, func, select, update
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from hoglet.endpoints.tables import (
+    AsyncRunRow,
+    EndpointRow,
+    EndpointVersionRow,
+    MaterializationRow,
+)
+
+_LARGEST_NUMBER = 2**31 - 1
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """An endpoint with one of its versions, and the materialization of that version if enabled."""
+
+    endpoint: EndpointRow
+    version: EndpointVersionRow
+    materialization: MaterializationRow | None
+
+
+@dataclass(frozen=True, slots=True)
+class ListFilters:
+    """Which endpoints a list shows; ``limit`` None means all."""
+
+    is_active: bool | None = None
+    created_by_id: int | None = None
+    limit: int | None = None
+    offset: int = 0
+
+
+async def find_endpoint(session: AsyncSession, project_id: int, name: str) -> EndpointRow | None:
+    """The live endpoint of this name."""
+    return await session.scalar(
+        select(EndpointRow).where(
+            EndpointRow.project_id == project_id, EndpointRow.live_name == name
+        )
+    )
+
+
+async def find_version(
+    session: AsyncSession, endpoint: EndpointRow, number: int | None = None
+) -> Found | None:
+    """A version of an endpoint, the current one when ``number`` is None."""
+    wanted = endpoint.current_version if number is None else number
+    if not 0 < wanted <= _LARGEST_NUMBER:
+        return None
+    row = (
+        await session.execute(
+            _with_materialization().where(
+                EndpointVersionRow.endpoint_id == endpoint.id, EndpointVersionRow.number == wanted
+            )
+        )
+    ).first()
+    return None if row is None else Found(endpoint, row[0], row[1])
+
+
+async def find_version_by_endpoint(
+    session: AsyncSession, endpoint_id: UUID, number: int
+) -> Found | None:
+    """A version of a live endpoint, by the endpoint's id."""
+    endpoint = await session.get(EndpointRow, endpoint_id)
+    if endpoint is None or endpoint.live_name is None:
+        return None
+    return await find_version(session, endpoint, number)
+
+
+async def list_endpoints(
+    session: AsyncSession, project_id: int, filters: ListFilters
+) -> tuple[int, list[Found]]:
+    """How many match, and the page: newest first, each with its current version."""
+    conditions = [EndpointRow.project_id == project_id, EndpointRow.live_name.is_not(None)]
+    if filters.is_active is not None:
+        conditions.append(EndpointRow.is_active == filters.is_active)
+    if filters.created_by_id is not None:
+        conditions.append(EndpointRow.created_by_id == filters.created_by_id)
+    count = await session.scalar(select(func.count()).select_from(EndpointRow).where(*conditions))
+    rows = await session.execute(
+        select(EndpointRow, EndpointVersionRow, MaterializationRow)
+        .join(
+            EndpointVersionRow,
+            (EndpointVersionRow.endpoint_id == EndpointRow.id)
+            & (EndpointVersionRow.number == EndpointRow.current_version),
+        )
+        .outerjoin(MaterializationRow, MaterializationRow.version_id == EndpointVersionRow.id)
+        .where(*conditions)
+        .order_by(EndpointRow.created_at.desc(), EndpointRow.id.desc())
+        .limit(filters.limit)
+        .offset(filters.offset)
+    )
+    return count or 0, [Found(row[0], row[1], row[2]) for row in rows]
+
+
+async def list_versions(
+    session: AsyncSession, endpoint: EndpointRow, *, limit: int | None = None, offset: int = 0
+) -> list[Found]:
+    """Versions of an endpoint, newest first."""
+    rows = await session.execute(
+        _with_materialization()
+        .where(EndpointVersionRow.endpoint_id == endpoint.id)
+        .order_by(EndpointVersionRow.number.desc())
+        .limit(limit)
+        .offset(offset)
+    )
+    return [Found(endpoint, row[0], row[1]) for row in rows]
+
+
+async def materializations_of(
+    session: AsyncSession, endpoint_id: UUID
+) -> Sequence[MaterializationRow]:
+    """All enabled materializations of an endpoint's versions."""
+    rows = await session.scalars(
+        select(MaterializationRow).where(MaterializationRow.endpoint_id == endpoint_id)
+    )
+    return rows.all()
+
+
+async def find_materialization(
+    session: AsyncSession, version_id: UUID
+) -> tuple[MaterializationRow, EndpointVersionRow, EndpointRow] | None:
+    """A materialization with its version and endpoint, by the version's id."""
+    row = (
+        await session.execute(
+            select(MaterializationRow, EndpointVersionRow, EndpointRow)
+            .join(EndpointVersionRow, EndpointVersionRow.id == MaterializationRow.version_id)
+            .join(EndpointRow, EndpointRow.id == MaterializationRow.endpoint_id)
+            .where(MaterializationRow.version_id == version_id)
+        )
+    ).first()
+    return None if row is None else (row[0], row[1], row[2])
+
+
+async def built_tables(
+    session: AsyncSession, project_id: int
+) -> list[tuple[str, int, MaterializationRow]]:
+    """Name and number of every version of the project that has a table to read."""
+    rows = await session.execute(
+        select(EndpointRow.name, EndpointVersionRow.number, MaterializationRow)
+        .join(EndpointVersionRow, EndpointVersionRow.id == MaterializationRow.version_id)
+        .join(EndpointRow, EndpointRow.id == MaterializationRow.endpoint_id)
+        .where(
+            MaterializationRow.project_id == project_id,
+            MaterializationRow.table_name.is_not(None),
+        )
+    )
+    return [(row[0], row[1], row[2]) for row in rows]
+
+
+async def all_materializations(session: AsyncSession) -> Sequence[MaterializationRow]:
+    """Every enabled materialization of every project, for the scheduler and the sweep."""
+    return (await session.scalars(select(MaterializationRow))).all()
+
+
+async def unused_materializations(
+    session: AsyncSession, before: datetime
+) -> list[tuple[MaterializationRow, EndpointVersionRow]]:
+    """Enabled before that instant and last run before it; never-run ones are not among them."""
+    rows = await session.execute(
+        select(MaterializationRow, EndpointVersionRow)
+        .join(EndpointVersionRow, EndpointVersionRow.id == MaterializationRow.version_id)
+        .where(
+            MaterializationRow.enabled_at <= before,
+            EndpointVersionRow.last_executed_at <= before,
+        )
+    )
+    return [(row[0], row[1]) for row in rows]
+
+
+async def drop_materialization(session: AsyncSession, version_id: UUID) -> None:
+    """Disable the materialization of a version."""
+    await session.execute(
+        delete(MaterializationRow).where(MaterializationRow.version_id == version_id)
+    )
+
+
+async def set_materialization(
+    session: AsyncSession, version_id: UUID, schedule: UUID, values: Mapping[str, Any]
+) -> bool:
+    """Record the outcome of a build, unless the schedule changed meanwhile; whether it counted."""
+    result = await session.execute(
+        update(MaterializationRow)
+        .where(MaterializationRow.version_id == version_id, MaterializationRow.schedule == schedule)
+        .values(**values)
+    )
+    return bool(result.rowcount)  # pyright: ignore[reportAttributeAccessIssue] (of an UPDATE)
+
+
+async def note_executions(
+    session: AsyncSession, notes: Iterable[tuple[UUID, UUID, datetime]]
+) -> None:
+    """Move ``last_executed_at`` of endpoints and versions: ``(endpoint, version, at)``."""
+    for endpoint_id, version_id, at in notes:
+        await session.execute(
+            update(EndpointRow).where(EndpointRow.id == endpoint_id).values(last_executed_at=at)
+        )
+        await session.execute(
+            update(EndpointVersionRow)
+            .where(EndpointVersionRow.id == version_id)
+            .values(last_executed_at=at)
+        )
+
+
+async def last_executions(
+    session: AsyncSession, project_id: int, names: Sequence[str], since: datetime
+) -> list[tuple[str, datetime]]:
+    """Name and time of the last run, for live endpoints that ran since then."""
+    rows = await session.execute(
+        select(EndpointRow.live_name, EndpointRow.last_executed_at)
+        .where(
+            EndpointRow.project_id == project_id,
+            EndpointRow.live_name.in_(names),
+            EndpointRow.last_executed_at >= since,
+        )
+        .order_by(EndpointRow.live_name)
+    )
+    return [(row[0] or "", row[1] or since) for row in rows]
+
+
+async def find_run(
+    session: AsyncSession, endpoint_id: UUID, query_id: str, now: datetime
+) -> AsyncRunRow | None:
+    """A background run that has not expired."""
+    row = await session.get(AsyncRunRow, (endpoint_id, query_id))
+    return row if row is not None and row.expires_at > now else None
+
+
+async def delete_run(session: AsyncSession, endpoint_id: UUID, query_id: str) -> None:
+    """Forget a background run, so that its id can be used again."""
+    await session.execute(
+        delete(AsyncRunRow).where(
+            AsyncRunRow.endpoint_id == endpoint_id, AsyncRunRow.query_id == query_id
+        )
+    )
+
+
+async def delete_expired_runs(session: AsyncSession, now: datetime) -> None:
+    """Forget background runs whose hour is over."""
+    await session.execute(delete(AsyncRunRow).where(AsyncRunRow.expires_at <= now))
+
+
+def _with_materialization() -> Select[EndpointVersionRow, MaterializationRow]:
+    return select(EndpointVersionRow, MaterializationRow).outerjoin(
+        MaterializationRow, MaterializationRow.version_id == EndpointVersionRow.id
+    )

@@ -1,0 +1,180 @@
+"""What was run: one row and one line a run, written in blocks; and when endpoints last ran.
+
+Runs are many and short, so nothing is written while the caller waits. Up to ``FLUSH_SECONDS`` of
+log lines are lost when the process is killed; results never are.
+
+Source: spec/query-endpoints.md section 5.8 (logs), 9, 10.1 (query_log).
+"""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+import structlog
+
+from hoglet.endpoints import repository
+from hoglet.kit.errors import HogletError
+from hoglet.store.database import Database
+from hoglet.warehouse import Warehouse
+from hoglet.warehouse.telemetry import LogEntry, Telemetry
+
+logger = structlog.get_logger(__name__)
+
+LOG_SOURCE = "endpoint"
+FLUSH_SECONDS = 2.0
+MOST_WAITING = 20_000  # lines kept when the warehouse is down; the oldest go first
+_COLUMNS = (
+    "project_id",
+    "query_id",
+    "endpoint",
+    "version",
+    "name",
+    "query",
+    "event_time",
+    "query_start_time",
+    "query_duration_ms",
+    "read_rows",
+    "read_bytes",
+    "result_rows",
+    "status",
+    "exception",
+    "is_cached",
+    "is_materialized",
+    "created_by",
+    "is_personal_api_key_request",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class RunNote:
+    """One finished run; ``error`` is the detail of its failure."""
+
+    project_id: int
+    endpoint_id: UUID
+    name: str
+    version: int
+    query: str
+    execution_id: UUID
+    query_id: str
+    started_at: datetime
+    seconds: float
+    rows: int = 0
+    rows_read: int = 0
+    bytes_read: int = 0
+    is_cached: bool = False
+    is_materialized: bool = False
+    user_id: int | None = None
+    error: str | None = None
+
+    def message(self) -> str:
+        """The log line."""
+        path = "materialized" if self.is_materialized else "inline"
+        cache = "hit" if self.is_cached else "miss"
+        took = f"{self.seconds * 1000:.1f} ms"
+        if self.error is not None:
+            return f"Run of version {self.version} failed after {took} ({path}): {self.error}"
+        return (
+            f"Run of version {self.version} took {took}: path {path}, cache {cache}, "
+            f"{self.rows} rows"
+        )
+
+
+class RunLog:
+    """Collects notes and writes them every ``FLUSH_SECONDS``."""
+
+    def __init__(self, warehouse: Warehouse, database: Database) -> None:
+        self._warehouse = warehouse
+        self._telemetry = Telemetry(warehouse)
+        self._database = database
+        self._notes: list[RunNote] = []
+        self._executions: dict[UUID, tuple[UUID, UUID, datetime]] = {}
+        self._writing = asyncio.Lock()
+
+    def add(self, note: RunNote) -> None:
+        """Note a run; returns at once."""
+        self._notes.append(note)
+        if len(self._notes) > MOST_WAITING:
+            del self._notes[: MOST_WAITING // 10]
+
+    def executed(self, endpoint_id: UUID, version_id: UUID, at: datetime) -> None:
+        """Note that a version was run with a key; returns at once."""
+        self._executions[version_id] = (endpoint_id, version_id, at)
+
+    async def flush(self) -> None:
+        """Write what is waiting, so that a reader sees it."""
+        async with self._writing:
+            await self._flush_executions()
+            await self._flush_notes()
+
+    async def run_until(self, stopping: asyncio.Event) -> None:
+        """Write from time to time, and once more at the end."""
+        while not stopping.is_set():
+            try:
+                async with asyncio.timeout(FLUSH_SECONDS):
+                    await stopping.wait()
+            except TimeoutError:
+                pass
+            try:
+                await self.flush()
+            except HogletError as error:
+                logger.warning("runs were not logged", action="run_log_failed", error=str(error))
+
+    async def _flush_executions(self) -> None:
+        waiting, self._executions = self._executions, {}
+        if not waiting:
+            return
+        newest = sorted(waiting.values(), key=lambda each: each[2])
+        async with self._database.write() as session:
+            await repository.note_executions(session, newest)
+
+    async def _flush_notes(self) -> None:
+        notes, self._notes = self._notes, []
+        if not notes:
+            return
+        try:
+            await self._warehouse.insert("query_log", _COLUMNS, [_row(note) for note in notes])
+            await self._telemetry.write_logs(_lines(notes))
+        except HogletError:
+            self._notes = notes + self._notes
+            raise
+
+
+def _row(note: RunNote) -> Sequence[Any]:
+    return (
+        note.project_id,
+        note.query_id,
+        note.name,
+        note.version,
+        note.name,
+        note.query,
+        note.started_at,
+        note.started_at,
+        round(note.seconds * 1000),
+        note.rows_read,
+        note.bytes_read,
+        note.rows,
+        "QueryFinish" if note.error is None else "ExceptionWhileProcessing",
+        note.error or "",
+        int(note.is_cached),
+        int(note.is_materialized),
+        note.user_id or 0,
+        1,
+    )
+
+
+def _lines(notes: Sequence[RunNote]) -> list[LogEntry]:
+    return [
+        LogEntry(
+            note.project_id,
+            LOG_SOURCE,
+            str(note.endpoint_id),
+            str(note.execution_id),
+            note.started_at,
+            "INFO" if note.error is None else "ERROR",
+            note.message(),
+        )
+        for note in notes
+    ]

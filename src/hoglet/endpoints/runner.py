@@ -1,0 +1,259 @@
+"""Runs: which result is good enough, which has to be computed, and who waits for it.
+
+Source: spec/query-endpoints.md sections 5.3 and 5.5.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from time import perf_counter
+from typing import Any
+from uuid import UUID
+
+from hoglet.access.entities import Project, Scope
+from hoglet.access.recall import Recall
+from hoglet.access.variables import Variable, list_variables
+from hoglet.endpoints.bodies import run_body
+from hoglet.endpoints.cache import Result, ResultCache
+from hoglet.endpoints.computing import Computer
+from hoglet.endpoints.flights import Flights
+from hoglet.endpoints.query_errors import as_query_error
+from hoglet.endpoints.reading import Reading, inline_instead, plan_reading
+from hoglet.endpoints.run_checks import check_run
+from hoglet.endpoints.runlog import RunLog, RunNote
+from hoglet.endpoints.schemas import RunRequest
+from hoglet.endpoints.settings import EndpointSettings
+from hoglet.endpoints.targets import Target
+from hoglet.endpoints.words import HOGQL
+from hoglet.kit.clock import Clock
+from hoglet.kit.errors import CostExceeded, HogletError, Throttled
+from hoglet.kit.ids import new_id
+from hoglet.store.database import Database
+
+_VARIABLES_SECONDS = 2.0
+_FORCED = frozenset({"force", "force_blocking", "direct"})
+_BACKGROUND = frozenset({"async", "lazy_async", "force_async"})
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a run gave; ``stale`` asks for a refresh in the background."""
+
+    target: Target
+    result: Result
+    execution_id: UUID
+    timezone: str
+    is_cached: bool
+    wish: RunRequest
+    stale: bool = False
+
+    def body(self, query_status: dict[str, Any] | None = None) -> bytes:
+        """The 200 body."""
+        return run_body(
+            self.target,
+            self.result,
+            execution_id=self.execution_id,
+            timezone=self.timezone,
+            is_cached=self.is_cached,
+            debug=self.wish.debug,
+            query_status=query_status,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class NeedsBackground:
+    """The run is to be done in the background: answer 202."""
+
+    target: Target
+    request: RunRequest
+
+
+class Runner:
+    """Answers runs from cache, table or raw data.
+
+    Concurrency: equal runs at the same time are computed once.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        clock: Clock,
+        computer: Computer,
+        log: RunLog,
+        settings: EndpointSettings,
+    ) -> None:
+        self._clock = clock
+        self._computer = computer
+        self._log = log
+        self._settings = settings
+        self.cache = ResultCache(settings.cache_bytes)
+        self._flights: Flights[Result] = Flights()
+        self._database = database
+        self._variables = Recall(self._load_variables, seconds=_VARIABLES_SECONDS)
+
+    async def run(
+        self, scope: Scope, target: Target, request: RunRequest
+    ) -> Answer | NeedsBackground:
+        """Check a run and answer it.
+
+        Raises:
+            Invalid: section 5.8 rows 9 to 13; CostExceeded: row 15; Throttled, Unavailable: later.
+        """
+        check_run(target, request, scope.principal)
+        reading = await self._plan(scope.project, target, request)
+        cached = self._cached(reading, request.refresh)
+        if cached is not None:
+            answer = self._from_cache(reading, cached, request)
+            self._note(scope.user_id, answer, request, 0.0)
+            return answer
+        if request.refresh in _BACKGROUND:
+            return NeedsBackground(target, request)
+        return await self.compute(scope.project, target, request, user_id=scope.user_id)
+
+    async def compute(
+        self,
+        project: Project,
+        target: Target,
+        request: RunRequest,
+        *,
+        user_id: int | None,
+        execution_id: UUID | None = None,
+        seconds: float | None = None,
+    ) -> Answer:
+        """Compute a run anew (or join the one that computes just that) and note it in the log."""
+        execution_id = execution_id or new_id()
+        reading = await self._plan(project, target, request)
+        started = perf_counter()
+        try:
+            result = await self._compute(
+                reading, request, str(execution_id), seconds or self._settings.run_seconds
+            )
+        except HogletError as error:
+            public = as_query_error(error)
+            self._note_failure(
+                user_id,
+                reading,
+                request,
+                execution_id=execution_id,
+                started=started,
+                error=public,
+            )
+            raise public from error
+        answer = Answer(
+            target, result, execution_id, project.timezone, is_cached=False, wish=request
+        )
+        self._note(user_id, answer, request, perf_counter() - started)
+        return answer
+
+    async def _compute(
+        self, reading: Reading, request: RunRequest, query_id: str, seconds: float
+    ) -> Result:
+        try:
+            return await self._fly(reading, request.refresh, query_id, seconds)
+        except (CostExceeded, Throttled):
+            raise
+        except HogletError:
+            if reading.kept is None:
+                raise
+        inline = inline_instead(reading, request)
+        return await self._fly(inline, request.refresh, query_id, seconds)
+
+    async def _fly(self, reading: Reading, refresh: str, query_id: str, seconds: float) -> Result:
+        async def compute() -> Result:
+            result = await self._computer.compute(reading, query_id=query_id, seconds=seconds)
+            self.cache.put(reading.key, result)
+            return result
+
+        if refresh in _FORCED:
+            return await compute()
+        return await self._flights.join(reading.key, compute)
+
+    async def _plan(self, project: Project, target: Target, request: RunRequest) -> Reading:
+        known: Sequence[Variable] = []
+        if target.query["kind"] == HOGQL and target.query.get("variables"):
+            known = await self._variables.get(project.id) or []
+        return plan_reading(project, target, request, list(known), self._clock.now())
+
+    def _cached(self, reading: Reading, refresh: str) -> Result | None:
+        """The kept result, when it is good enough for this refresh word."""
+        result = self.cache.get(reading.key)
+        now = self._clock.now()
+        if result is None or refresh in _FORCED or refresh == "force_async":
+            return None
+        if refresh in ("force_cache", "async_except_on_cache_miss"):
+            return result
+        return result if result.is_fresh(now, times=2 if refresh == "lazy_async" else 1) else None
+
+    def _from_cache(self, reading: Reading, result: Result, request: RunRequest) -> Answer:
+        stale = request.refresh == "async_except_on_cache_miss" and not result.is_fresh(
+            self._clock.now()
+        )
+        return Answer(
+            reading.target,
+            result,
+            new_id(),
+            reading.project.timezone,
+            is_cached=True,
+            wish=request,
+            stale=stale,
+        )
+
+    async def _load_variables(self, project_id: int) -> list[Variable]:
+        async with self._database.read() as session:
+            return await list_variables(session, project_id)
+
+    def forget(self) -> None:
+        """Read the project's variables again."""
+        self._variables.forget()
+
+    def _note(
+        self, user_id: int | None, answer: Answer, request: RunRequest, seconds: float
+    ) -> None:
+        result, now = answer.result, self._clock.now()
+        self._log.add(
+            RunNote(
+                **_common(answer.target, request, answer.execution_id, user_id, now),
+                seconds=seconds,
+                rows=result.row_count,
+                rows_read=0 if answer.is_cached else result.rows_read,
+                bytes_read=0 if answer.is_cached else result.bytes_read,
+                is_cached=answer.is_cached,
+                is_materialized=result.is_materialized,
+            )
+        )
+
+    def _note_failure(
+        self,
+        user_id: int | None,
+        reading: Reading,
+        request: RunRequest,
+        *,
+        execution_id: UUID,
+        started: float,
+        error: HogletError,
+    ) -> None:
+        now = self._clock.now()
+        self._log.add(
+            RunNote(
+                **_common(reading.target, request, execution_id, user_id, now),
+                seconds=perf_counter() - started,
+                is_materialized=reading.kept is not None,
+                error=str(error),
+            )
+        )
+
+
+def _common(
+    target: Target, request: RunRequest, execution_id: UUID, user_id: int | None, now: datetime
+) -> dict[str, Any]:
+    return {
+        "project_id": target.project_id,
+        "endpoint_id": target.endpoint_id,
+        "name": target.name,
+        "version": target.version,
+        "query": target.query.get("query") or target.query["kind"],
+        "execution_id": execution_id,
+        "query_id": request.client_query_id or str(execution_id),
+        "started_at": now,
+        "user_id": user_id,
+    }

@@ -1,0 +1,174 @@
+"""Request bodies, closed: a key that is not listed is an error.
+
+Source: spec/query-endpoints.md sections 3, 5.1, 7.6 and 9.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StrictBool, StrictInt, StrictStr
+
+from hoglet.endpoints.words import (
+    BUCKETS,
+    CACHE_AGE_SECONDS,
+    FRESHNESS_SECONDS,
+    INSIGHT_ID_CHARACTERS,
+    RefreshWord,
+    SyncWord,
+    is_name,
+)
+from hoglet.kit.errors import Invalid
+from hoglet.web.validate import Text, validate
+
+_RESETTABLE = frozenset({"cache_age_seconds", "data_freshness_seconds", "sync_frequency"})
+_OWN_CODES = frozenset({"required", "invalid_choice", "max_length"})
+
+
+def _name(text: str) -> str:
+    if not is_name(text):
+        raise ValueError(
+            "A name starts with a letter and has at most 128 letters, digits, hyphens and "
+            "underscores; the names of the collection's own routes are taken."
+        )
+    return text
+
+
+def _cache_age(seconds: int) -> int:
+    least, most = CACHE_AGE_SECONDS
+    if not least <= seconds <= most:
+        raise ValueError(f"The cache time must be from {least} to {most} seconds.")
+    return seconds
+
+
+def _freshness(seconds: int) -> int:
+    if seconds not in FRESHNESS_SECONDS:
+        listed = ", ".join(map(str, FRESHNESS_SECONDS))
+        raise ValueError(f"The data freshness must be one of: {listed}.")
+    return seconds
+
+
+def _buckets(overrides: dict[str, Any]) -> dict[str, Any]:
+    for column, bucket in overrides.items():
+        if bucket not in BUCKETS:
+            listed = ", ".join(BUCKETS)
+            raise ValueError(f'"{bucket}" (for {column}) is not a bucket. Use one of: {listed}.')
+    return overrides
+
+
+type Name = Annotated[StrictStr, AfterValidator(_name)]
+type CacheAge = Annotated[StrictInt, AfterValidator(_cache_age)]
+type Freshness = Annotated[StrictInt, AfterValidator(_freshness)]
+type Buckets = Annotated[dict[str, Any], AfterValidator(_buckets)]
+type PlainText = Annotated[Text, Field(strict=True)]
+
+
+class _Closed(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+class _Settable(_Closed):
+    """What create and update share."""
+
+    description: PlainText | None = None
+    is_active: StrictBool | None = None
+    cache_age_seconds: CacheAge | None = None
+    data_freshness_seconds: Freshness | None = None
+    sync_frequency: SyncWord | None = None
+    is_materialized: StrictBool | None = None
+    bucket_overrides: Buckets | None = None
+    tags: list[PlainText] | None = None
+    optional_breakdown_properties: list[PlainText] | None = None
+
+    def sent(self, name: str) -> bool:
+        """Whether the field was in the body (null counts only where it means something)."""
+        return name in self.model_fields_set
+
+
+class CreateBody(_Settable):
+    """Body of ``POST E``."""
+
+    name: Name
+    query: dict[str, Any]
+    derived_from_insight: Annotated[PlainText, Field(max_length=INSIGHT_ID_CHARACTERS)] | None = (
+        None
+    )
+
+
+class UpdateBody(_Settable):
+    """Body of ``PATCH E/:name``; a name is ignored."""
+
+    name: Any = None
+    query: dict[str, Any] | None = None
+    derived_from_insight: Any = None
+    deleted: StrictBool | None = None
+    version: StrictInt | None = None
+
+
+class PreviewBody(_Closed):
+    """Body of ``POST E/:name/materialization_preview``."""
+
+    version: StrictInt | None = None
+    bucket_overrides: Buckets | None = None
+
+
+class NamesBody(_Closed):
+    """Body of ``POST E/last_execution_times``."""
+
+    names: list[StrictStr]
+
+
+class RunBody(_Closed):
+    """Body of a run; ``limit`` and ``offset`` may also come in the query string."""
+
+    variables: dict[str, Any] | None = None
+    version: StrictInt | None = None
+    refresh: RefreshWord = "blocking"
+    debug: StrictBool = False
+    client_query_id: Annotated[PlainText, Field(min_length=1, max_length=200)] | None = None
+    filters_override: dict[str, Any] | None = None
+    query_override: dict[str, Any] | None = None
+    limit: Annotated[StrictInt, Field(ge=1, le=50_000)] | None = None
+    offset: Annotated[StrictInt, Field(ge=0, le=2**53)] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RunRequest:
+    """A run as it was asked for, from body and query string.
+
+    ``given`` are the names of the fields that were sent, for rules about their presence.
+    """
+
+    variables: dict[str, Any] = field(default_factory=dict[str, Any])
+    version: int | None = None
+    refresh: str = "blocking"
+    debug: bool = False
+    client_query_id: str | None = None
+    filters_override: dict[str, Any] | None = None
+    query_override: dict[str, Any] | None = None
+    limit: int | None = None
+    offset: int | None = None
+
+
+def read_create(data: Mapping[str, Any]) -> CreateBody:
+    """Parse the body of a creation."""
+    return read(CreateBody, data)
+
+
+def read[M: BaseModel](model: type[M], data: Mapping[str, Any]) -> M:
+    """Parse a closed body: null means "not sent", except where it resets a time.
+
+    Raises:
+        Invalid: the first field at fault; generic codes become ``invalid_input``.
+    """
+    sent = {key: value for key, value in data.items() if value is not None or key in _RESETTABLE}
+    try:
+        return validate(model, sent)
+    except Invalid as error:
+        if error.error_code not in _OWN_CODES or _is_inner_length(error):
+            error.error_code = "invalid_input"
+        raise
+
+
+def _is_inner_length(error: Invalid) -> bool:
+    return error.error_code == "max_length" and error.attr != "derived_from_insight"

@@ -1,0 +1,445 @@
+"""Creating, changing and deleting endpoints and their versions. No SQL, no HTTP.
+
+Source: spec/query-endpoints.md sections 3 and 4.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from hoglet.access.activity import Activity
+from hoglet.access.entities import Project, Scope
+from hoglet.access.service import Access
+from hoglet.access.variables import list_variables
+from hoglet.endpoints import errors, repository, variables
+from hoglet.endpoints.analysis import Analyser, Analysis, from_json, to_json
+from hoglet.endpoints.materializing import Materializer
+from hoglet.endpoints.query_kinds import expand
+from hoglet.endpoints.repository import Found, ListFilters
+from hoglet.endpoints.schemas import CreateBody, UpdateBody
+from hoglet.endpoints.tables import EndpointRow, EndpointVersionRow
+from hoglet.endpoints.words import DEFAULT_FRESHNESS_SECONDS, HOGQL
+from hoglet.kit.errors import HogletError, Invalid, NotFound, SourceError
+from hoglet.kit.ids import new_id
+
+type Json = dict[str, Any]
+
+HALF_YEAR = timedelta(days=183)
+_TIMES = ("cache_age_seconds", "data_freshness_seconds", "sync_frequency")
+
+
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """What a PATCH did: the version it is answered with (``targeted``: as a version object)."""
+
+    found: Found
+    targeted: bool
+    materialization_error: str | None = None
+
+
+class EndpointService:
+    """Everything but running.
+
+    Args:
+        access: database, clock, activity log.
+        analyser: reads queries.
+        materializer: keeps versions as tables.
+    """
+
+    def __init__(self, access: Access, analyser: Analyser, materializer: Materializer) -> None:
+        self._access = access
+        self._database = access.database
+        self._clock = access.clock
+        self._analyser = analyser
+        self._materializer = materializer
+
+    async def create(self, scope: Scope, body: CreateBody) -> Found:
+        """Save a new endpoint with version 1.
+
+        Raises:
+            Invalid: a field breaks a rule; nothing is saved.
+        """
+        _refuse_contradictions(body, is_active=body.is_active is not False)
+        query, analysis = await self._read_query(scope.project, body.query, body.bucket_overrides)
+        _check_breakdowns(body.optional_breakdown_properties, query, analysis)
+        if body.is_materialized:
+            _refuse_ineligible(analysis)
+        async with self._database.write() as session:
+            if await repository.find_endpoint(session, scope.project.id, body.name):
+                raise errors.name_taken(body.name)
+            endpoint, version = self._new_rows(scope, body, query, analysis)
+            session.add(endpoint)
+            await session.flush()
+            session.add(version)
+            await session.flush()
+            if body.is_materialized:
+                await self._materializer.enable(session, scope.project, endpoint, version)
+            await self._log(session, scope, endpoint, "created")
+            found = await repository.find_version(session, endpoint)
+        return _must(found)
+
+    async def read(self, scope: Scope, name: str, number: int | None = None) -> Found:
+        """An endpoint with a version (the current one by default).
+
+        Raises:
+            NotFound: no such endpoint, or no such version (with ``error``).
+        """
+        async with self._database.read() as session:
+            return await self._find(session, scope, name, number)
+
+    async def read_with_current(
+        self, scope: Scope, name: str, number: int
+    ) -> tuple[Found, EndpointVersionRow]:
+        """A version and the current one beside it."""
+        async with self._database.read() as session:
+            found = await self._find(session, scope, name, number)
+            current = await self._find(session, scope, name)
+        return found, current.version
+
+    async def page(self, scope: Scope, filters: ListFilters) -> tuple[int, Sequence[Found]]:
+        """How many endpoints match, and the asked page of them, newest first."""
+        async with self._database.read() as session:
+            return await repository.list_endpoints(session, scope.project.id, filters)
+
+    async def versions(
+        self, scope: Scope, name: str, *, limit: int | None, offset: int
+    ) -> tuple[EndpointVersionRow, Sequence[Found]]:
+        """The current version, and the asked page of all versions, newest first."""
+        async with self._database.read() as session:
+            current = await self._find(session, scope, name)
+            page = await repository.list_versions(
+                session, current.endpoint, limit=limit, offset=offset
+            )
+        return current.version, page
+
+    async def delete(self, scope: Scope, name: str) -> None:
+        """Delete softly: every route answers 404 from now on and the name is free again."""
+        async with self._database.write() as session:
+            found = await self._find(session, scope, name)
+            endpoint = found.endpoint
+            endpoint.live_name = None
+            endpoint.updated_at = self._clock.now()
+            await self._materializer.disable_all(session, endpoint.id)
+            await self._log(session, scope, endpoint, "deleted")
+
+    async def update(
+        self, scope: Scope, name: str, body: UpdateBody, target: int | None
+    ) -> Changed:
+        """Change an endpoint, or (``target``) one of its versions.
+
+        Raises:
+            NotFound: no such endpoint.
+            Invalid: a field breaks a rule; nothing is saved.
+        """
+        if target is not None and body.query is not None:
+            raise Invalid(
+                "The query of a version cannot be changed: a changed query makes a new version. "
+                "Send query without version.",
+                attr="query",
+            )
+        prepared = None
+        if body.query is not None:
+            await self.read(scope, name)
+            prepared = await self._read_query(scope.project, body.query, body.bucket_overrides)
+        elif body.bucket_overrides is not None:
+            prepared = await self._read_again(scope, name, target, body.bucket_overrides)
+        async with self._database.write() as session:
+            found = await self._find_target(session, scope, name, target)
+            return await self._change(
+                session, scope, found, body, prepared, targeted=target is not None
+            )
+
+    async def last_executions(self, scope: Scope, names: Sequence[str]) -> list[list[str]]:
+        """``[["a", "2026-01-05T12:00:00+00:00"]]`` for endpoints that ran in the last half year."""
+        since = self._clock.now() - HALF_YEAR
+        async with self._database.read() as session:
+            rows = await repository.last_executions(session, scope.project.id, names, since)
+        return [[name, at.isoformat()] for name, at in rows]
+
+    async def _change(
+        self,
+        session: AsyncSession,
+        scope: Scope,
+        found: Found,
+        body: UpdateBody,
+        prepared: tuple[Json, Analysis] | None,
+        *,
+        targeted: bool,
+    ) -> Changed:
+        endpoint, now = found.endpoint, self._clock.now()
+        _refuse_contradictions(body, is_active=_active_after(found, body, targeted=targeted))
+        changed = body.query is not None and prepared and prepared[0] != found.version.query
+        version = found.version
+        if changed and prepared:
+            version = self._next_version(scope, found, *prepared)
+            session.add(version)
+            endpoint.current_version = version.number
+        elif prepared:
+            version.analysis = to_json(prepared[1])
+        _apply_times(version, body)
+        _apply_rest(version, body)
+        _apply_active(endpoint, version, body, targeted=targeted)
+        if body.tags is not None:
+            endpoint.tags = _tags(body.tags)
+        endpoint.updated_at = version.updated_at = now
+        await session.flush()
+        problem = await self._follow_materialization(session, scope, found, version, body)
+        await self._log(session, scope, endpoint, "updated")
+        after = await repository.find_version(session, endpoint, version.number)
+        return Changed(_must(after), targeted, problem)
+
+    async def _follow_materialization(
+        self,
+        session: AsyncSession,
+        scope: Scope,
+        before: Found,
+        version: EndpointVersionRow,
+        body: UpdateBody,
+    ) -> str | None:
+        """Enable, disable or reschedule; the problem of a new version that cannot be built."""
+        endpoint, analysis = before.endpoint, from_json(version.analysis)
+        if not endpoint.is_active:
+            await self._materializer.disable_all(session, endpoint.id)
+            return None
+        is_new = version.id != before.version.id
+        had = before.materialization is not None
+        if not version.is_active or (body.is_materialized is False and not (is_new and not had)):
+            await self._materializer.disable(session, version.id)
+            return None
+        if body.is_materialized:
+            _refuse_ineligible(analysis)
+        elif is_new and had and not analysis.eligibility.can_materialize:
+            return analysis.eligibility.reason
+        rescheduled = had and (any(map(body.sent, _TIMES)) or body.sent("bucket_overrides"))
+        if body.is_materialized or (had and is_new) or rescheduled:
+            try:
+                await self._materializer.enable(session, scope.project, endpoint, version)
+            except HogletError as error:
+                if not is_new or body.is_materialized:
+                    raise
+                return error.detail
+        return None
+
+    async def _read_query(
+        self, project: Project, query: Json, buckets: Json | None
+    ) -> tuple[Json, Analysis]:
+        """The query as it is stored, and what the compiler says of it."""
+        expanded = expand(query)
+        async with self._database.read() as session:
+            known = await list_variables(session, project.id)
+        analysis = await self._analyse(project, expanded, buckets)
+        if expanded["kind"] == HOGQL:
+            synced = variables.synchronise(expanded["variables"], analysis.variables, known)
+            expanded = {**expanded, "variables": synced}
+            if analysis.variables:
+                analysis = await self._analyse(project, expanded, buckets)
+        return expanded, analysis
+
+    async def _read_again(
+        self, scope: Scope, name: str, target: int | None, buckets: Json | None
+    ) -> tuple[Json, Analysis]:
+        async with self._database.read() as session:
+            found = await self._find_target(session, scope, name, target)
+        query = found.version.query
+        return query, await self._analyse(scope.project, query, buckets)
+
+    async def _analyse(self, project: Project, query: Json, buckets: Json | None) -> Analysis:
+        try:
+            return await self._analyser.analyse(project, query, buckets)
+        except SourceError as error:
+            raise Invalid(str(error), attr="query") from None
+        except Invalid as error:
+            error.attr = error.attr or "query"
+            raise
+
+    def _new_rows(
+        self, scope: Scope, body: CreateBody, query: Json, analysis: Analysis
+    ) -> tuple[EndpointRow, EndpointVersionRow]:
+        now = self._clock.now()
+        endpoint = EndpointRow(
+            id=new_id(),
+            project_id=scope.project.id,
+            name=body.name,
+            live_name=body.name,
+            is_active=body.is_active is not False,
+            current_version=1,
+            derived_from_insight=body.derived_from_insight,
+            tags=_tags(body.tags or []),
+            created_by_id=scope.user_id,
+            created_at=now,
+            updated_at=now,
+            last_executed_at=None,
+        )
+        version = EndpointVersionRow(
+            id=new_id(),
+            endpoint_id=endpoint.id,
+            number=1,
+            query=query,
+            analysis=to_json(analysis),
+            description=body.description or "",
+            is_active=True,
+            cache_age_seconds=body.cache_age_seconds,
+            data_freshness_seconds=body.data_freshness_seconds or DEFAULT_FRESHNESS_SECONDS,
+            sync_frequency=body.sync_frequency,
+            bucket_overrides=body.bucket_overrides,
+            optional_breakdown_properties=body.optional_breakdown_properties or [],
+            created_by_id=scope.user_id,
+            created_at=now,
+            updated_at=now,
+            last_executed_at=None,
+        )
+        return endpoint, version
+
+    def _next_version(
+        self, scope: Scope, found: Found, query: Json, analysis: Analysis
+    ) -> EndpointVersionRow:
+        """A version with a new query; the rest is copied from the current one."""
+        now, previous = self._clock.now(), found.version
+        return EndpointVersionRow(
+            id=new_id(),
+            endpoint_id=found.endpoint.id,
+            number=found.endpoint.current_version + 1,
+            query=query,
+            analysis=to_json(analysis),
+            description=previous.description,
+            is_active=True,
+            cache_age_seconds=previous.cache_age_seconds,
+            data_freshness_seconds=previous.data_freshness_seconds,
+            sync_frequency=previous.sync_frequency,
+            bucket_overrides=previous.bucket_overrides,
+            optional_breakdown_properties=[
+                name
+                for name in previous.optional_breakdown_properties
+                if name in analysis.breakdowns
+            ],
+            created_by_id=scope.user_id,
+            created_at=now,
+            updated_at=now,
+            last_executed_at=None,
+        )
+
+    async def _find(
+        self, session: AsyncSession, scope: Scope, name: str, number: int | None = None
+    ) -> Found:
+        endpoint = await repository.find_endpoint(session, scope.project.id, name)
+        if endpoint is None:
+            raise NotFound
+        found = await repository.find_version(session, endpoint, number)
+        if found is None and number is not None:
+            raise errors.unknown_version(number, name, endpoint.current_version)
+        return _must(found)
+
+    async def _find_target(
+        self, session: AsyncSession, scope: Scope, name: str, target: int | None
+    ) -> Found:
+        endpoint = await repository.find_endpoint(session, scope.project.id, name)
+        if endpoint is None:
+            raise NotFound
+        found = await repository.find_version(session, endpoint, target)
+        if found is None and target is not None:
+            raise errors.unknown_target(target, name)
+        return _must(found)
+
+    async def _log(
+        self, session: AsyncSession, scope: Scope, endpoint: EndpointRow, activity: str
+    ) -> None:
+        await self._access.activity.record(
+            session,
+            Activity(
+                scope.project.id,
+                scope.user_id,
+                activity,
+                "Endpoint",
+                str(endpoint.id),
+                endpoint.name,
+            ),
+        )
+
+
+def _refuse_contradictions(body: CreateBody | UpdateBody, *, is_active: bool) -> None:
+    if not is_active and body.is_materialized:
+        raise Invalid("An inactive endpoint cannot be materialized.", attr="is_materialized")
+    if not is_active and body.sync_frequency is not None:
+        raise Invalid("An inactive endpoint has no sync frequency.", attr="sync_frequency")
+    if body.is_materialized is False and body.sync_frequency is not None:
+        raise Invalid(
+            "sync_frequency is the interval of materialization, which this request turns off.",
+            attr="sync_frequency",
+        )
+
+
+def _refuse_ineligible(analysis: Analysis) -> None:
+    eligibility = analysis.eligibility
+    if not eligibility.can_materialize:
+        raise errors.NotMaterializable(
+            eligibility.reason or "This query cannot be materialized.", attr="is_materialized"
+        )
+
+
+def _check_breakdowns(names: Sequence[str] | None, query: Json, analysis: Analysis) -> None:
+    if not names:
+        return
+    attr = "optional_breakdown_properties"
+    if query["kind"] not in ("TrendsQuery", "RetentionQuery"):
+        detail = f"{query['kind']} has no optional breakdowns; only Trends and Retention have."
+        raise Invalid(detail, attr=attr)
+    unknown = [name for name in names if name not in analysis.breakdowns]
+    if unknown:
+        known = ", ".join(analysis.breakdowns) or "none"
+        raise Invalid(
+            f"Not a breakdown of the query: {', '.join(unknown)}. Its breakdowns: {known}.",
+            attr=attr,
+        )
+
+
+def _active_after(found: Found, body: UpdateBody, *, targeted: bool) -> bool:
+    sent = body.is_active
+    if targeted:
+        return found.endpoint.is_active and (found.version.is_active if sent is None else sent)
+    return found.endpoint.is_active if sent is None else sent
+
+
+def _apply_times(version: EndpointVersionRow, body: UpdateBody) -> None:
+    """Set the times; data freshness alone replaces the two finer ones."""
+    if body.sent("data_freshness_seconds"):
+        version.data_freshness_seconds = body.data_freshness_seconds or DEFAULT_FRESHNESS_SECONDS
+        version.cache_age_seconds = version.sync_frequency = None
+    if body.sent("cache_age_seconds"):
+        version.cache_age_seconds = body.cache_age_seconds
+    if body.sent("sync_frequency"):
+        version.sync_frequency = body.sync_frequency
+
+
+def _apply_rest(version: EndpointVersionRow, body: UpdateBody) -> None:
+    if body.description is not None:
+        version.description = body.description
+    if body.bucket_overrides is not None:
+        version.bucket_overrides = body.bucket_overrides
+    if body.optional_breakdown_properties is not None:
+        names = body.optional_breakdown_properties
+        _check_breakdowns(names, version.query, from_json(version.analysis))
+        version.optional_breakdown_properties = names
+
+
+def _apply_active(
+    endpoint: EndpointRow, version: EndpointVersionRow, body: UpdateBody, *, targeted: bool
+) -> None:
+    if body.is_active is None:
+        return
+    if targeted:
+        version.is_active = body.is_active
+    else:
+        endpoint.is_active = body.is_active
+
+
+def _tags(tags: Sequence[str]) -> list[str]:
+    return sorted(set(tags))
+
+
+def _must(found: Found | None) -> Found:
+    if found is None:
+        raise NotFound
+    return found

@@ -1,0 +1,44 @@
+"""What an operator may set for endpoints; values come from the composition root."""
+
+import os
+from dataclasses import dataclass
+
+from hoglet.access.rates import Allowance
+
+MEGABYTE = 1024 * 1024
+NO_LIMIT = Allowance()
+LONGEST_RUN_SECONDS = 60
+
+
+@dataclass(frozen=True, slots=True)
+class EndpointSettings:
+    """The settings of endpoints (spec/query-endpoints.md section 6).
+
+    Args:
+        site_url: address users reach hoglet at; None: what the request says.
+        concurrent_queries: queries on raw data at once; None: twice the cores.
+        concurrent_materialized: reads of materialized tables at once.
+        queue_seconds: how long a run waits for a slot before it is refused.
+        run_seconds: what a run with a key may take in the engine, at most 60.
+        background_seconds: what a background run or a build may take.
+        cache_bytes: memory for results.
+        runs: allowance of each key for runs; None: the allowance of ordinary routes.
+        materialized_runs: allowance of each key for runs of a ready materialized version.
+        secret_runs: allowance that all secret keys of a project share.
+    """
+
+    site_url: str | None = None
+    concurrent_queries: int | None = None
+    concurrent_materialized: int = 10
+    queue_seconds: float = 30
+    run_seconds: float = 10
+    background_seconds: float = 300
+    cache_bytes: int = 64 * MEGABYTE
+    runs: Allowance | None = None
+    materialized_runs: Allowance = NO_LIMIT
+    secret_runs: Allowance = NO_LIMIT
+
+    @property
+    def query_slots(self) -> int:
+        """Queries on raw data at once."""
+        return self.concurrent_queries or 2 * (os.cpu_count() or 2)

@@ -1,0 +1,37 @@
+"""How many queries may run at once; further ones wait in line, but not for ever.
+
+Source: spec/query-endpoints.md section 6 (concurrency cap).
+"""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+
+from hoglet.endpoints.errors import too_many_queries
+
+_RETRY_AFTER_SECONDS = 5
+
+
+class Slots:
+    """``count`` slots; a slot is waited for at most ``wait_seconds``."""
+
+    def __init__(self, count: int, *, wait_seconds: float) -> None:
+        self._semaphore = asyncio.Semaphore(count)
+        self._wait_seconds = wait_seconds
+
+    @asynccontextmanager
+    async def taken(self) -> AsyncGenerator[None]:
+        """Hold a slot for the block.
+
+        Raises:
+            TooManyQueries: none came free in time.
+        """
+        try:
+            async with asyncio.timeout(self._wait_seconds):
+                await self._semaphore.acquire()
+        except TimeoutError:
+            raise too_many_queries(_RETRY_AFTER_SECONDS) from None
+        try:
+            yield
+        finally:
+            self._semaphore.release()

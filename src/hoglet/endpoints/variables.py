@@ -1,0 +1,219 @@
+"""Variables of saved queries: checked and completed at save, typed and bound at run.
+
+A stored HogQL query has ``variables``, a map by the id of a project's variable::
+
+    {"0199…": {"variableId": "0199…", "code_name": "plan", "value": "pro", "isNull": false}}
+
+Source: spec/query-endpoints.md sections 3 (variable checks at save) and 5.2.
+"""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import date, datetime
+from typing import Any
+from uuid import UUID
+
+import orjson
+
+from hoglet.access.variables import Variable
+from hoglet.endpoints.errors import unknown_variables
+from hoglet.kit.errors import Invalid
+
+type Json = dict[str, Any]
+
+_TRUE = frozenset({"true", "1", "yes"})
+_FALSE = frozenset({"false", "0", "no"})
+_TEXT_LIMIT = 100_000
+
+
+def synchronise(
+    definitions: Json | None, used: Iterable[str], known: Sequence[Variable]
+) -> Json | None:
+    """The definitions a query is stored with.
+
+    Args:
+        definitions: ``query.variables`` as sent.
+        used: code names in ``{variables.X}``.
+        known: the project's variables.
+
+    Returns:
+        One definition for each used code name, or None when nothing is used.
+
+    Raises:
+        Invalid: attr ``query``; a key that is no variable of the project, or a name without one.
+    """
+    by_id = {variable.id: variable for variable in known}
+    by_name = {variable.code_name: variable for variable in known}
+    wanted = list(dict.fromkeys(used))
+    synced: Json = {}
+    for key, definition in (definitions or {}).items():
+        variable = _known_variable(key, by_id)
+        name = definition.get("code_name") or variable.code_name
+        if name in wanted:
+            synced[str(variable.id)] = _completed(definition, variable, name)
+    defined = {definition["code_name"] for definition in synced.values()}
+    missing = [name for name in wanted if name not in defined]
+    _refuse_unknown([name for name in missing if name not in by_name])
+    for name in missing:
+        synced[str(by_name[name].id)] = _completed({}, by_name[name], name)
+    return synced or None
+
+
+def stored_values(query: Json) -> dict[str, Json]:
+    """Definitions of a stored query by code name, e.g. ``{"plan": {"value": "pro", …}}``."""
+    definitions: Json = query.get("variables") or {}
+    return {definition["code_name"]: definition for definition in definitions.values()}
+
+
+def refuse_unknown_names(sent: Mapping[str, Any], known: Iterable[str]) -> None:
+    """Let only known names pass.
+
+    Raises:
+        Invalid: attr ``variables``, naming all unknown and all known ones.
+    """
+    allowed = set(known)
+    unknown = [name for name in sent if name not in allowed]
+    if unknown:
+        raise unknown_variables(unknown, allowed)
+
+
+def values_for_run(
+    query: Json, sent: Mapping[str, Any], known: Sequence[Variable]
+) -> dict[str, Any]:
+    """The value of every variable of a HogQL query for one run; None is SQL NULL.
+
+    Raises:
+        Invalid: attr ``variables``; a text that does not fit the variable's type.
+    """
+    by_id = {str(variable.id): variable for variable in known}
+    values: dict[str, Any] = {}
+    for definition in (query.get("variables") or {}).values():
+        variable = by_id.get(definition["variableId"])
+        name = definition["code_name"]
+        kind = variable.type if variable else "String"
+        if name in sent:
+            values[name] = convert(name, sent[name], kind)
+        elif definition.get("isNull"):
+            values[name] = None
+        else:
+            stored = definition.get("value")
+            default = variable.default_value if variable else None
+            values[name] = _lenient(name, default if stored is None else stored, kind)
+    return values
+
+
+def convert(name: str, value: Any, kind: str) -> Any:
+    """A sent value as the variable's type; JSON of another type is kept as it is.
+
+    Example:
+        >>> convert("n", "5", "Number"), convert("l", "a,b", "List")
+        (5, ['a', 'b'])
+    """
+    if isinstance(value, str):
+        if len(value) > _TEXT_LIMIT:
+            raise _does_not_fit(name, value[:20] + "…", kind)
+        return _from_text(name, value, kind)
+    if value is None or isinstance(value, bool | int | float):
+        return value
+    if isinstance(value, list) and all(_is_scalar(item) for item in value):
+        return value
+    raise _does_not_fit(name, value, kind)
+
+
+def _from_text(name: str, text: str, kind: str) -> Any:
+    match kind:
+        case "Number":
+            return _number(name, text)
+        case "Boolean":
+            return _boolean(name, text)
+        case "List":
+            return _list(text)
+        case "Date":
+            return _date(name, text)
+        case _:
+            return text
+
+
+def _number(name: str, text: str) -> int | float:
+    try:
+        number = float(text)
+        whole = int(text) if text.strip().lstrip("+-").isdecimal() else None
+    except ValueError:
+        raise _does_not_fit(name, text, "Number") from None
+    if not math.isfinite(number):
+        raise _does_not_fit(name, text, "Number")
+    return number if whole is None else whole
+
+
+def _boolean(name: str, text: str) -> bool:
+    word = text.strip().lower()
+    if word in _TRUE:
+        return True
+    if word in _FALSE:
+        return False
+    raise _does_not_fit(name, text, "Boolean")
+
+
+def _list(text: str) -> list[Any]:
+    """A JSON list, else items between commas."""
+    try:
+        parsed = orjson.loads(text)
+    except orjson.JSONDecodeError:
+        parsed = None
+    if isinstance(parsed, list) and all(_is_scalar(item) for item in parsed):
+        return parsed
+    return [item.strip() for item in text.split(",")] if text.strip() else []
+
+
+def _date(name: str, text: str) -> str:
+    """Kept as text: the query decides whether it is a day or an instant."""
+    try:
+        if len(text) == len("2026-01-05"):
+            date.fromisoformat(text)
+        else:
+            datetime.fromisoformat(text)
+    except ValueError:
+        raise _does_not_fit(name, text, "Date") from None
+    return text
+
+
+def _lenient(name: str, value: Any, kind: str) -> Any:
+    """A stored value that does not fit (it was saved as text long ago) is used as it is."""
+    try:
+        return convert(name, value, kind)
+    except Invalid:
+        return value
+
+
+def _is_scalar(value: Any) -> bool:
+    return value is None or isinstance(value, bool | int | float | str)
+
+
+def _does_not_fit(name: str, value: Any, kind: str) -> Invalid:
+    return Invalid(f'The value "{value}" of variable {name} is not a {kind}.', attr="variables")
+
+
+def _known_variable(key: str, by_id: Mapping[UUID, Variable]) -> Variable:
+    try:
+        identifier = UUID(key)
+    except ValueError:
+        raise Invalid(f'The variable key "{key}" is not a UUID.', attr="query") from None
+    if identifier not in by_id:
+        raise Invalid(f'Variable "{key}" does not exist in this project.', attr="query")
+    return by_id[identifier]
+
+
+def _completed(definition: Json, variable: Variable, name: str) -> Json:
+    completed = {**definition, "variableId": str(variable.id), "code_name": name}
+    if completed.get("value") is None and not completed.get("isNull"):
+        completed["value"] = variable.default_value
+    return completed
+
+
+def _refuse_unknown(names: Sequence[str]) -> None:
+    if names:
+        listed = ", ".join(sorted(names))
+        raise Invalid(
+            f"The query uses variables that are not defined in this project: {listed}.",
+            attr="query",
+        )

@@ -1,0 +1,169 @@
+"""A whole application with endpoints: real database, real warehouse, real worker processes."""
+
+import itertools
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import httpx
+import pytest_asyncio
+from fastapi import FastAPI
+from support.access import NOW, World, open_world
+
+from hoglet.access import api_project
+from hoglet.access.tables import ProjectRow
+from hoglet.endpoints import api
+from hoglet.endpoints.api_run import run_routes
+from hoglet.endpoints.operations import OPERATIONS
+from hoglet.endpoints.rooms import EndpointRooms, build_endpoints
+from hoglet.endpoints.settings import EndpointSettings
+from hoglet.queue.sql import SqlQueue
+from hoglet.sandbox import Sandbox
+from hoglet.warehouse import ClickHouseWarehouse
+from hoglet.web.application import create_application
+
+_event_columns = (
+    "project_id",
+    "uuid",
+    "event",
+    "properties",
+    "timestamp",
+    "distinct_id",
+    "person_id",
+)
+
+
+@dataclass
+class EndpointWorld:
+    """A client with a key of everything, and what is behind the application."""
+
+    world: World
+    warehouse: ClickHouseWarehouse
+    rooms: EndpointRooms
+    app: FastAPI
+    client: httpx.AsyncClient
+    project_id: int
+    _names: Any = field(default_factory=itertools.count)
+
+    @property
+    def base(self) -> str:
+        return f"/api/environments/{self.project_id}/endpoints"
+
+    async def create(self, query: Any = "SELECT 1", **body: Any) -> dict[str, Any]:
+        """Create an endpoint that must be accepted."""
+        response = await self.post("", self.body(query, **body))
+        assert response.status_code == 201, response.text
+        return response.json()
+
+    def body(self, query: Any = "SELECT 1", **body: Any) -> dict[str, Any]:
+        if isinstance(query, str):
+            query = {"kind": "HogQLQuery", "query": query}
+        return {"name": f"endpoint_{next(self._names)}", "query": query} | body
+
+    async def run(self, name: str, **body: Any) -> httpx.Response:
+        return await self.post(f"/{name}/run", body)
+
+    async def ran(self, name: str, **body: Any) -> dict[str, Any]:
+        """Run and expect an answer."""
+        response = await self.run(name, **body)
+        assert response.status_code == 200, response.text
+        return response.json()
+
+    async def post(self, path: str, body: Any) -> httpx.Response:
+        return await self.client.post(self.base + path, json=body)
+
+    async def patch(self, path: str, body: Any) -> httpx.Response:
+        return await self.client.patch(self.base + path, json=body)
+
+    async def get(self, path: str, **params: Any) -> httpx.Response:
+        return await self.client.get(self.base + path, params=params)
+
+    async def add_events(self, events: Sequence[tuple[str, datetime, str, str]]) -> None:
+        """Insert ``(event, timestamp, distinct_id, properties)``."""
+        rows = [
+            (self.project_id, uuid4(), event, properties, at, distinct_id, uuid4())
+            for event, at, distinct_id, properties in events
+        ]
+        await self.warehouse.insert("events", _event_columns, rows)
+
+    async def add_variable(self, code_name: str, kind: str, default: Any = None) -> str:
+        """Make a project variable; its id."""
+        response = await self.client.post(
+            f"/api/projects/{self.project_id}/insight_variables",
+            json={"name": code_name, "type": kind, "default_value": default},
+        )
+        assert response.status_code == 201, response.text
+        return response.json()["id"]
+
+
+@asynccontextmanager
+async def open_endpoints(
+    folder: Path,
+    warehouse: ClickHouseWarehouse,
+    sandbox: Sandbox,
+    project_id: int,
+    settings: EndpointSettings | None = None,
+) -> AsyncGenerator[EndpointWorld]:
+    """Everything wired as the server does it; the project's id is of this world alone."""
+    async with open_world(folder) as world:
+        await _add_project(world, project_id)
+        queue = SqlQueue(world.database, world.clock, owner="test")
+        rooms = build_endpoints(
+            access=world.access,
+            warehouse=warehouse,
+            queue=queue,
+            sandbox=sandbox,
+            settings=settings,
+        )
+        app = create_application(
+            routes=run_routes(), project_routers=[api.router, api_project.router]
+        )
+        app.state.access = world.access
+        app.state.endpoints = rooms
+        transport = httpx.ASGITransport(app, raise_app_exceptions=False)
+        async with httpx.AsyncClient(
+            transport=transport, base_url="http://h", headers=world.headers
+        ) as client:
+            yield EndpointWorld(world, warehouse, rooms, app, client, project_id)
+
+
+async def _add_project(world: World, project_id: int) -> None:
+    """A project with an id of its own: the warehouse is shared by all tests."""
+    async with world.database.write() as session:
+        first = await session.get(ProjectRow, 1)
+        assert first is not None
+        session.add(
+            ProjectRow(
+                id=project_id,
+                uuid=uuid4(),
+                organization_id=first.organization_id,
+                api_token=f"phc_{uuid4()}",
+                name="Endpoints",
+                created_at=NOW,
+                updated_at=NOW,
+            )
+        )
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def endpoint_sandbox() -> AsyncGenerator[Sandbox]:
+    """One worker process for all tests; such tests run on the session's event loop."""
+    sandbox = Sandbox(OPERATIONS, workers=1)
+    yield sandbox
+    await sandbox.close()
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def endpoints(
+    tmp_path: Path,
+    warehouse: ClickHouseWarehouse,
+    endpoint_sandbox: Sandbox,
+    fresh_project_id: int,
+) -> AsyncGenerator[EndpointWorld]:
+    """An empty project and a client for it."""
+    async with open_endpoints(tmp_path, warehouse, endpoint_sandbox, fresh_project_id) as opened:
+        yield opened
