@@ -6,6 +6,7 @@ sandbox workers (``operations.match``), because conditions may hold expressions 
 Source: spec/hog-functions.md sections 5.3, 5.4, 4.5 and 13.1.
 """
 
+from collections import OrderedDict
 from collections.abc import Sequence
 from time import perf_counter
 from typing import Any, Literal
@@ -49,7 +50,6 @@ class FunctionIndex:
 
     def __init__(self, functions: Sequence[RunnableFunction]) -> None:
         self.functions = list(functions)
-        self._conditions = Conditions()
         self._by_name: dict[str, list[int]] = {}
         self._for_any: list[int] = []
         for position, function in enumerate(self.functions):
@@ -78,14 +78,18 @@ class FunctionIndex:
         if not candidates:
             return []
         values = filter_globals(run_globals)
-        return [match_function(function, values, self._conditions) for function in candidates]
+        return [match_function(function, values) for function in candidates]
 
 
 class Conditions:
-    """Compiled conditions of functions and their mappings, made when first asked."""
+    """Compiled conditions of functions and their mappings, made when first asked.
 
-    def __init__(self) -> None:
-        self._compiled: dict[tuple[str, int, int | None], engine.Predicate] = {}
+    The last ``kept`` ones stay: a worker serves several projects.
+    """
+
+    def __init__(self, kept: int = 20_000) -> None:
+        self._kept = kept
+        self._compiled: OrderedDict[tuple[str, int, int | None], engine.Predicate] = OrderedDict()
 
     def hold(self, function: RunnableFunction, mapping: int | None, values: dict[str, Any]) -> bool:
         """Whether the function's condition (or that of one mapping) gives the boolean true.
@@ -103,20 +107,24 @@ class Conditions:
         predicate = self._compiled.get(key)
         if predicate is None:
             predicate = self._compiled[key] = engine.compile_filter(condition)
+            if len(self._compiled) > self._kept:
+                self._compiled.popitem(last=False)
         return predicate(values) is True
 
 
+_shared = Conditions()
+
+
 def match_function(
-    function: RunnableFunction, values: dict[str, Any], conditions: Conditions | None = None
+    function: RunnableFunction, values: dict[str, Any], conditions: Conditions = _shared
 ) -> Match:
     """Ask one function.
 
     Args:
         function: with its conditions.
         values: as ``filter_globals`` gives them.
-        conditions: compiled ones to reuse.
+        conditions: compiled ones; those of the process by default.
     """
-    conditions = conditions or Conditions()
     begun = perf_counter()
     try:
         matches = conditions.hold(function, None, values)

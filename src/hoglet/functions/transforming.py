@@ -1,15 +1,17 @@
-"""Transformations: functions that change or drop an event while it is taken in. Pure.
+"""One transformation on one event, for test runs. Pure.
+
+The pipeline applies all transformations of a project to whole batches; it has rules of its own about
+time and log lines (``hoglet.pipeline.transforming``).
 
 Source: spec/hog-functions.md section 13.6.
 """
 
-from collections.abc import Sequence
 from typing import Any, Literal
 
 import msgspec
 
-from hoglet.functions.execution import LogLine
-from hoglet.functions.matching import Conditions
+from hoglet.functions.execution import PROGRAM_MILLISECONDS, LogLine
+from hoglet.functions.matching import match_function
 from hoglet.functions.runnable import RunnableFunction
 from hoglet.functions.running import engine
 from hoglet.functions.running.filter_globals import filter_globals
@@ -17,12 +19,6 @@ from hoglet.functions.running.host import GeoLookup, Host, no_places
 from hoglet.functions.running.inputs import InputsFailed, build_inputs
 from hoglet.functions.running.journal import Journal
 from hoglet.functions.running.redaction import clean_line, secret_texts
-
-PROGRAM_MILLISECONDS = 550
-SUCCEEDED = "$transformations_succeeded"
-FAILED = "$transformations_failed"
-SKIPPED = "$transformations_skipped"
-_NOTES = (SUCCEEDED, FAILED, SKIPPED)
 
 
 class TransformationResult(msgspec.Struct, kw_only=True):
@@ -35,7 +31,7 @@ class TransformationResult(msgspec.Struct, kw_only=True):
         error_class: ``filter``, ``inputs``, ``timeout`` or ``hog``.
         logs: lines of this run.
         milliseconds: own time of the program.
-        result: what the program returned.
+        event: the event afterwards; None when it was dropped.
     """
 
     function_id: str
@@ -44,96 +40,64 @@ class TransformationResult(msgspec.Struct, kw_only=True):
     error_class: str | None = None
     logs: list[LogLine] = []
     milliseconds: float = 0
-    result: Any = None
+    event: dict[str, Any] | None = None
 
 
-class Transformed(msgspec.Struct, kw_only=True):
-    """An event after its transformations; ``event`` is None when it was dropped."""
-
-    event: dict[str, Any] | None
-    results: list[TransformationResult]
-
-
-class Transformer:
-    """Applies the transformations of a project.
+def transform(
+    function: RunnableFunction,
+    event: dict[str, Any],
+    project: dict[str, Any],
+    *,
+    now: str,
+    places: GeoLookup = no_places,
+) -> TransformationResult:
+    """Run one transformation.
 
     Args:
-        functions: enabled transformations in ascending ``execution_order``.
+        function: the transformation.
+        event: ``{"uuid", "event", "distinct_id", "properties", "timestamp", ...}``; not changed.
+        project: ``{"id": 1, "name": "", "url": "https://host"}``.
+        now: ISO instant for templates of inputs.
         places: the place of an IP address.
-
-    Compiled conditions are kept, so make one for many events.
     """
-
-    def __init__(
-        self, functions: Sequence[RunnableFunction], *, places: GeoLookup = no_places
-    ) -> None:
-        self.functions = list(functions)
-        self._places = places
-        self._conditions = Conditions()
-
-    def apply(self, event: dict[str, Any], project: dict[str, Any], *, now: str) -> Transformed:
-        """Transform one event.
-
-        Args:
-            event: ``{"uuid", "event", "distinct_id", "properties", "timestamp", ...}``; not changed.
-            project: ``{"id": 1, "name": "", "url": "https://host"}``.
-            now: ISO instant for templates of inputs.
-        """
-        notes: dict[str, list[str]] = {name: [] for name in _NOTES}
-        current = {**event, "properties": _without_notes(event.get("properties") or {})}
-        results: list[TransformationResult] = []
-        for function in self.functions:
-            result = self._run(function, current, project, now)
-            results.append(result)
-            if result.outcome == "dropped":
-                return Transformed(event=None, results=results)
-            label = f"{function.name} ({function.id})"
-            notes[f"$transformations_{result.outcome}"].append(label)
-        noted = {name: labels for name, labels in notes.items() if labels}
-        current["properties"] = {**current["properties"], **noted}
-        return Transformed(event=current, results=results)
-
-    def _run(
-        self, function: RunnableFunction, current: dict[str, Any], project: dict[str, Any], now: str
-    ) -> TransformationResult:
-        """Run one transformation; ``current`` is changed to what it returned."""
-        result = TransformationResult(function_id=function.id, outcome="succeeded")
-        values = {"project": project, "event": current}
-        try:
-            if not self._conditions.hold(function, None, filter_globals(values)):
-                result.outcome = "skipped"
-                return result
-        except engine.EvaluationFailed as error:
-            return _failed(result, "filter", str(error))
-        try:
-            inputs = build_inputs(function, values, now=now)
-        except InputsFailed as error:
-            secrets = secret_texts(function.inputs, {})
-            return _failed(result, "inputs", clean_line(str(error), secrets))
-        self._run_program(function, {**values, "inputs": inputs}, result)
-        if result.outcome == "succeeded":
-            _take_over(current, result)
+    result = TransformationResult(function_id=function.id, outcome="succeeded", event=event)
+    values = {"project": project, "event": event}
+    match = match_function(function, filter_globals(values))
+    if match.outcome == "failed":
+        return _failed(result, "filter", match.error or "")
+    if match.outcome == "filtered":
+        result.outcome = "skipped"
         return result
+    try:
+        inputs = build_inputs(function, values, now=now)
+    except InputsFailed as error:
+        return _failed(result, "inputs", clean_line(str(error), secret_texts(function.inputs, {})))
+    _run_program(function, {**values, "inputs": inputs}, result, places)
+    return result
 
-    def _run_program(
-        self, function: RunnableFunction, values: dict[str, Any], result: TransformationResult
-    ) -> None:
-        host = Host(values, may_call=False, places=self._places)
-        ended = engine.run_program(
-            function.hog,
-            values,
-            host=host,
-            journal=Journal(started_at="", seed=0),
-            milliseconds=PROGRAM_MILLISECONDS,
-            async_steps=0,
-        )
-        secrets = secret_texts(function.inputs, values["inputs"]) if host.lines else []
-        result.logs = [LogLine(level, clean_line(text, secrets)) for level, text in host.lines]
-        result.milliseconds = ended.milliseconds
-        result.result = ended.value
-        if ended.error is not None:
-            secrets = secret_texts(function.inputs, values["inputs"])
-            _failed(result, ended.error_class, clean_line(ended.error, secrets))
+
+def _run_program(
+    function: RunnableFunction,
+    values: dict[str, Any],
+    result: TransformationResult,
+    places: GeoLookup,
+) -> None:
+    host = Host(values, may_call=False, places=places)
+    ended = engine.run_program(
+        function.hog,
+        values,
+        host=host,
+        journal=Journal(started_at="", seed=0),
+        milliseconds=PROGRAM_MILLISECONDS,
+        async_steps=0,
+    )
+    secrets = secret_texts(function.inputs, values["inputs"])
+    result.logs = [LogLine(level, clean_line(text, secrets)) for level, text in host.lines]
+    result.milliseconds = ended.milliseconds
+    if ended.error is not None:
+        _failed(result, ended.error_class, clean_line(ended.error, secrets))
+    else:
+        _take_over(result, ended.value)
 
 
 def _failed(result: TransformationResult, error_class: str, error: str) -> TransformationResult:
@@ -142,28 +106,21 @@ def _failed(result: TransformationResult, error_class: str, error: str) -> Trans
     return result
 
 
-def _take_over(current: dict[str, Any], result: TransformationResult) -> None:
+def _take_over(result: TransformationResult, returned: Any) -> None:
     """Apply what a program returned."""
-    returned = result.result
-    if returned is None or returned is False or returned in (0, ""):
-        result.outcome = "dropped"
+    if not returned:
+        result.outcome, result.event = "dropped", None
         return
     properties = returned.get("properties") if isinstance(returned, dict) else None
-    if not isinstance(properties, dict):
+    if result.event is None or not isinstance(properties, dict):
         return
-    current["properties"] = _without_notes(properties)
+    result.event = {**result.event, "properties": properties}
     if "$ip" in properties:
-        current["ip"] = properties["$ip"]
+        result.event["ip"] = properties["$ip"]
     for name in ("event", "distinct_id"):
         if name not in returned:
             continue
         if not isinstance(returned[name], str):
             _failed(result, "hog", f"The returned {name} is not text")
             return
-        current[name] = returned[name]
-
-
-def _without_notes(properties: dict[str, Any]) -> dict[str, Any]:
-    if not any(name in properties for name in _NOTES):
-        return properties
-    return {name: value for name, value in properties.items() if name not in _NOTES}
+        result.event[name] = returned[name]
