@@ -8,6 +8,16 @@ from support.hog_cases import Case, read_cases
 from support.hog_engines import Ran, run_javascript, run_machine, run_python
 
 CASES = read_cases()
+
+
+def assert_error(expected: str | None, found: str | None) -> None:
+    """A text that ends in ``...`` only has to begin so."""
+    if expected and expected.endswith("..."):
+        assert (found or "").startswith(expected.removesuffix("..."))
+    else:
+        assert found == expected
+
+
 RUNNABLE = [case for case in CASES if case.compile_error is None]
 
 
@@ -25,7 +35,8 @@ def test_compile_error(case: Case) -> None:
 def test_python_prints_what_the_margin_says(case: Case) -> None:
     ran = run_python(case)
 
-    assert ran == Ran(case.lines, case.runtime_error)
+    assert ran.lines == case.lines
+    assert_error(case.runtime_error, ran.error)
 
 
 @pytest.mark.parametrize(
@@ -34,7 +45,8 @@ def test_python_prints_what_the_margin_says(case: Case) -> None:
 def test_official_machine_prints_the_same(case: Case) -> None:
     ran = run_machine(case)
 
-    assert ran == Ran(case.lines, case.runtime_error)
+    assert ran.lines == case.lines
+    assert_error(case.runtime_error, ran.error)
 
 
 @pytest.mark.parametrize("case", [case for case in RUNNABLE if case.deviation], ids=repr)

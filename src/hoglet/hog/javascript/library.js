@@ -255,12 +255,16 @@ function __revive(value) {
 function jsonParse(text) { return isNull(text) ? null : __revive(JSON.parse(text)) }
 function isValidJSON(text) { try { JSON.parse(text); return typeof text === 'string' } catch { return false } }
 function __jsonAt(source, path) {
-    let value = source
-    for (const step of [null, ...path]) {
-        if (typeof value === 'string' && (step === null || path.length > 0)) { try { value = JSON.parse(value) } catch { return undefined } }
-        if (step === null) { continue }
+    const parsed = (value) => { try { return typeof value === 'string' ? JSON.parse(value) : value } catch { return undefined } }
+    let value = parsed(source)
+    for (const step of path) {
+        value = parsed(value)
         if (isNull(value) || typeof value !== 'object') { return undefined }
-        if (Array.isArray(value)) { value = typeof step === 'number' && step !== 0 ? value[step > 0 ? step - 1 : value.length + step] : undefined } else { value = Object.prototype.hasOwnProperty.call(value, step) ? value[step] : undefined }
+        if (Array.isArray(value)) {
+            value = typeof step === 'number' && step !== 0 ? value[step > 0 ? step - 1 : value.length + step] : undefined
+        } else {
+            value = Object.prototype.hasOwnProperty.call(value, step) ? value[step] : undefined
+        }
         if (value === undefined) { return undefined }
     }
     return value
@@ -279,7 +283,7 @@ function JSONExtractString(source, ...path) {
 }
 function JSONExtractArrayRaw(source, ...path) {
     const found = __jsonAt(source, path)
-    return Array.isArray(found) ? found.map((item) => jsonStringify(item)) : null
+    return Array.isArray(found) ? found : null
 }
 function JSONExtract(source, ...path) { return __jsonAt(source, path.slice(0, -1)) ?? null }
 function keys(value) { return Array.isArray(value) ? value.map((_, index) => index) : __isObject(value) ? Object.keys(value) : [] }
