@@ -1,0 +1,206 @@
+"""From the spool to the warehouse and to functions: one group of batches after another.
+
+While a group is being acted on, inserted and committed, the next one is already read by the worker
+process: reading (parsing and transforming) needs nothing from the database.
+"""
+
+import asyncio
+from collections.abc import Sequence
+from datetime import timedelta
+
+import msgspec
+import structlog
+
+from hoglet.access.service import Access
+from hoglet.events.repository import EventsRepository
+from hoglet.events.spool import SPOOL_QUEUE, read_spooled
+from hoglet.kit.clock import Clock
+from hoglet.kit.errors import HogletError
+from hoglet.pipeline.acting import EVENT_COLUMNS
+from hoglet.pipeline.committing import GroupCommit
+from hoglet.pipeline.holding import LEASE, holding
+from hoglet.pipeline.messages import Acted, ActRequest, Part, ProjectFacts, ReadRequest, Wanted
+from hoglet.pipeline.worker_calls import Functions, WorkerCalls
+from hoglet.queue import Job, LeaseLost, Queue
+from hoglet.store.database import Database
+from hoglet.warehouse.port import Warehouse
+
+log = structlog.get_logger()
+
+MAX_EVENTS = 2000  # of a group, unless one batch alone is larger
+MAX_BATCHES = 200
+PLAIN_FROM_ATTEMPT = 4  # from here on a group is stored without asking any function
+BURIED_FROM_ATTEMPT = 8
+_IDLE_WAIT = timedelta(seconds=1)
+
+
+class _Begun(msgspec.Struct):
+    """A leased group whose first half is done or under way."""
+
+    jobs: list[Job]
+    request: ReadRequest
+    wanted: asyncio.Task[Wanted]
+
+
+class BatchWorker:
+    """Works the spool off.
+
+    Args:
+        site_url: where users reach hoglet, for URLs in globals.
+    """
+
+    def __init__(
+        self,
+        *,
+        database: Database,
+        queue: Queue,
+        warehouse: Warehouse,
+        calls: WorkerCalls,
+        functions: Functions,
+        events: EventsRepository,
+        committing: GroupCommit,
+        access: Access,
+        clock: Clock,
+        site_url: str,
+    ) -> None:
+        self._database = database
+        self._queue = queue
+        self._warehouse = warehouse
+        self._calls = calls
+        self._functions = functions
+        self._events = events
+        self._committing = committing
+        self._access = access
+        self._clock = clock
+        self._site_url = site_url.rstrip("/")
+        self._stopping = False
+
+    async def run(self) -> None:
+        """Work until :meth:`stop`; the group under way is ended, one that was only read goes back."""
+        begun: _Begun | None = None
+        while not self._stopping:
+            begun = begun or await self._begin()
+            if begun is not None:
+                begun = await self._end_while_beginning(begun)
+            elif not self._stopping:
+                await self._queue.wait(SPOOL_QUEUE, _IDLE_WAIT)
+        if begun is not None:
+            await self._give_back(begun)
+
+    def stop(self) -> None:
+        """Let :meth:`run` end."""
+        self._stopping = True
+        self._queue.wake(SPOOL_QUEUE)
+
+    async def work_once(self) -> bool:
+        """Work off one group; False when nothing waits. For tests and draining."""
+        begun = await self._begin()
+        if begun is None:
+            return False
+        await self._end(begun)
+        return True
+
+    async def _end_while_beginning(self, begun: _Begun) -> _Begun | None:
+        ending = asyncio.create_task(self._end(begun))
+        following = None if self._stopping else await self._begin()
+        if await ending or following is None:
+            return following
+        await self._give_back(following)  # the order of a project's batches is kept
+        return None
+
+    async def _give_back(self, begun: _Begun) -> None:
+        begun.wanted.cancel()
+        await asyncio.gather(begun.wanted, return_exceptions=True)
+        await self._queue.release(begun.jobs)
+
+    async def _begin(self) -> _Begun | None:
+        """Lease a group and have it read."""
+        try:
+            jobs = await self._queue.lease_group(
+                SPOOL_QUEUE, limit=MAX_BATCHES, duration=LEASE, max_weight=MAX_EVENTS
+            )
+            if not jobs:
+                return None
+            request = await self._request(jobs)
+        except HogletError as error:
+            log.warning("the spool cannot be read", action="spool_waits", error=str(error))
+            await asyncio.sleep(1)
+            return None
+        return _Begun(jobs, request, asyncio.create_task(self._calls.read(request)))
+
+    async def _request(self, jobs: Sequence[Job]) -> ReadRequest:
+        spooled = [read_spooled(job.payload) for job in jobs]
+        project_id = spooled[0].project_id
+        project = await self._access.project(project_id)
+        stamp = await self._functions.version_stamp(project_id)
+        plain = jobs[0].attempt >= PLAIN_FROM_ATTEMPT
+        return ReadRequest(
+            group=jobs[0].group or jobs[0].id,
+            project=ProjectFacts(
+                project_id,
+                project.name if project else "",
+                self._site_url,
+                project.person_display_name_properties if project else None,
+            ),
+            parts=[
+                Part(job.id, one.body, one.received_at, one.ip, one.sent_at)
+                for job, one in zip(jobs, spooled, strict=True)
+            ],
+            functions_key="none" if plain else stamp,
+            functions=[] if plain else None,
+        )
+
+    async def _end(self, begun: _Begun) -> bool:
+        """Act, insert, commit; False when the group has to be worked off again."""
+        try:
+            async with holding(self._queue, begun.jobs):
+                await self._work(begun)
+        except LeaseLost:
+            log.warning("a group was lost", action="lease_lost", group=str(begun.request.group))
+            return False
+        except Exception as error:
+            log.exception("a group failed", action="group_failed", group=str(begun.request.group))
+            await self._later(begun.jobs, error)
+            return False
+        return True
+
+    async def _work(self, begun: _Begun) -> None:
+        project_id = begun.request.project.id
+        request = await self._load(begun.request, await begun.wanted)
+        acted = await self._calls.act(begun.request, request)
+        await self._store(begun.request, acted)
+        await self._committing.commit(project_id, begun.jobs, acted)
+
+    async def _load(self, reading: ReadRequest, wanted: Wanted) -> ActRequest:
+        project_id = reading.project.id
+        async with self._database.read() as session:
+            types = await self._events.group_types(session, project_id)
+            places = [(types[kind], key) for kind, key in wanted.groups if kind in types]
+            return ActRequest(
+                group=reading.group,
+                people=await self._events.load_people(
+                    session, project_id, wanted.distinct_ids, wanted.merging
+                ),
+                group_types=types,
+                groups=await self._events.load_groups(session, project_id, places),
+                seen=list(await self._events.seen(session, project_id, wanted.uuids)),
+            )
+
+    async def _store(self, reading: ReadRequest, acted: Acted) -> None:
+        for place, block in enumerate(acted.blocks):
+            token = f"{reading.group}:{place}"
+            await self._warehouse.insert_block("events", EVENT_COLUMNS, block, dedup_token=token)
+
+    async def _later(self, jobs: Sequence[Job], error: Exception) -> None:
+        """Try a group again after a pause; bury what fails for ever, unless storage is down."""
+        waits = isinstance(error, HogletError) and error.blame == "operator"
+        attempt = jobs[0].attempt
+        delay = timedelta(seconds=min(2 ** min(attempt, 6), 30))
+        async with self._database.write() as session:
+            for job in jobs:
+                if attempt >= BURIED_FROM_ATTEMPT and not waits:
+                    await self._queue.bury(session, job, str(error)[:2000])
+                else:
+                    run_at = job.run_at if waits else self._clock.now() + delay
+                    await self._queue.retry(session, job, run_at=run_at)
+        await asyncio.sleep(min(delay.total_seconds(), 5) if waits else 0)

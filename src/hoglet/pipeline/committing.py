@@ -1,0 +1,179 @@
+"""The one transaction that ends a group: persons, runs, telemetry, and the batches are gone.
+
+Everything it writes follows from the group and the state before it, so a group whose transaction
+was lost in a crash is worked off again to the same end; its rows are in the warehouse once,
+because they go there under the group's id.
+"""
+
+from collections.abc import Sequence
+from uuid import UUID
+
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from hoglet.events.ingestion_warnings import IngestionWarnings
+from hoglet.events.repository import EventsRepository
+from hoglet.functions.dead_letters import DeadLetters, NewLetter
+from hoglet.functions.jobs import INVOKE_QUEUE
+from hoglet.functions.mask_repository import raise_counters
+from hoglet.functions.matching import masked_allowance
+from hoglet.functions.watcher import Observation, Watcher
+from hoglet.kit.clock import Clock
+from hoglet.pipeline.copies import Copies
+from hoglet.pipeline.messages import Acted, Invocation, Tally
+from hoglet.pipeline.outbox import TelemetryOutbox
+from hoglet.pipeline.rows import group_rows, messages_of, person_rows
+from hoglet.queue import Job, NewJob, Priority, Queue
+from hoglet.store.database import Database
+
+
+class GroupCommit:
+    """Writes what a group does."""
+
+    def __init__(
+        self,
+        *,
+        database: Database,
+        queue: Queue,
+        outbox: TelemetryOutbox,
+        copies: Copies,
+        events: EventsRepository,
+        letters: DeadLetters,
+        watcher: Watcher,
+        warnings: IngestionWarnings,
+        clock: Clock,
+    ) -> None:
+        self._database = database
+        self._queue = queue
+        self._outbox = outbox
+        self._copies = copies
+        self._events = events
+        self._letters = letters
+        self._watcher = watcher
+        self._warnings = warnings
+        self._clock = clock
+        self._known: set[tuple[int, str, str]] = set()
+
+    async def commit(self, project_id: int, jobs: Sequence[Job], acted: Acted) -> None:
+        """End a group.
+
+        Raises:
+            LeaseLost: others have the batches now; nothing was written.
+        """
+        async with self._database.write() as session:
+            await self._queue.finish(session, jobs)
+            await self._events.save_people(session, project_id, acted.people)
+            await self._events.save_groups(session, project_id, acted.new_group_types, acted.groups)
+            await self._events.add_seen(session, project_id, acted.new_uuids)
+            await self._learn(session, project_id, acted)
+            await self._trigger(session, acted)
+            await self._report(session, project_id, acted)
+        self._remember(project_id, acted)
+        for kind, example in acted.warnings:
+            self._warnings.note(project_id, kind, example)
+
+    async def _learn(self, session: AsyncSession, project_id: int, acted: Acted) -> None:
+        known = self._known
+        properties = {
+            (scope, name): kind
+            for scope, name, kind in acted.properties
+            if (project_id, scope, name) not in known
+        }
+        events = [name for name in acted.events if (project_id, "name", name) not in known]
+        if properties or events:
+            await self._events.add_definitions(
+                session, project_id, properties, events, self._clock.now()
+            )
+
+    def _remember(self, project_id: int, acted: Acted) -> None:
+        if len(self._known) > 200_000:
+            self._known.clear()
+        self._known.update((project_id, scope, name) for scope, name, _ in acted.properties)
+        self._known.update((project_id, "name", name) for name in acted.events)
+
+    async def _trigger(self, session: AsyncSession, acted: Acted) -> None:
+        """Enqueue the runs that masking lets go."""
+        allowed = await self._unmasked(session, acted)
+        billed: dict[UUID, str] = {}
+        jobs: list[NewJob] = []
+        for one in allowed:
+            acted.tally.count(one.function_id, "other", "triggered")
+            billed.setdefault(one.event_uuid, one.function_id)
+            priority = Priority.LOW if one.is_slow else Priority.NORMAL
+            jobs.append(
+                NewJob(queue=INVOKE_QUEUE, payload=one.payload, id=one.id, priority=priority)
+            )
+        for function_id in billed.values():
+            acted.tally.count(function_id, "billing", "billable_invocation")
+        await self._queue.enqueue(session, jobs)
+
+    async def _unmasked(self, session: AsyncSession, acted: Acted) -> list[Invocation]:
+        masked = [one for one in acted.invocations if one.mask]
+        if not masked:
+            return acted.invocations
+        wanted: dict[tuple[UUID, str], tuple[int, int]] = {}
+        for one in masked:
+            key = (UUID(one.function_id), one.mask)
+            number, _ = wanted.get(key, (0, 0))
+            wanted[key] = (number + 1, one.mask_ttl)
+        raised = await raise_counters(session, wanted, self._clock.now())
+        left = {
+            (UUID(one.function_id), one.mask): masked_allowance(
+                raised[UUID(one.function_id), one.mask].old,
+                raised[UUID(one.function_id), one.mask].new,
+                one.mask_threshold or None,
+            )
+            for one in masked
+        }
+        allowed: list[Invocation] = []
+        for one in acted.invocations:
+            key = (UUID(one.function_id), one.mask)
+            if one.mask and left[key] <= 0:
+                acted.tally.count(one.function_id, "other", "masked")
+                continue
+            if one.mask:
+                left[key] -= 1
+            allowed.append(one)
+        return allowed
+
+    async def _report(self, session: AsyncSession, project_id: int, acted: Acted) -> None:
+        letters = [
+            NewLetter(
+                project_id=project_id,
+                function_id=UUID(draft.function_id),
+                letter_class=draft.error_class,
+                invocation_id=draft.invocation_id,
+                globals=draft.globals,
+                error=draft.error,
+                mapping=draft.mapping,
+            )
+            for draft in acted.tally.letters
+        ]
+        if letters:
+            await self._letters.add(session, letters)
+        observations = _observations(acted.tally)
+        if observations:
+            await self._watcher.observe(session, observations)
+        rows = {
+            **person_rows(project_id, acted.people),
+            **group_rows(project_id, acted.groups),
+        }
+        await self._copies.add(session, rows)
+        messages = messages_of(project_id, acted.tally, self._clock.now())
+        await self._outbox.add(session, messages)
+
+
+def _observations(tally: Tally) -> list[Observation]:
+    """The runs of transformations, for the watcher."""
+    found: list[Observation] = []
+    for function_id, counters in tally.counts.items():
+        failed, succeeded = counters.get("failure/failed", 0), counters.get("success/succeeded", 0)
+        identity = UUID(function_id)
+        slow = tally.spent.get(function_id, [])
+        found.extend(
+            Observation(function_id=identity, failed=False, timings=[("hog", spent)])
+            for spent in slow[: failed + succeeded]
+        )
+        found.extend([Observation(function_id=identity, failed=True)] * failed)
+        rest = max(succeeded - len(slow), 0)
+        found.extend([Observation(function_id=identity, failed=False)] * rest)
+    return found

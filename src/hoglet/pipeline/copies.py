@@ -1,0 +1,115 @@
+"""The warehouse's copies of persons and groups: queued by the commit that changes the truth.
+
+Each commit's rows are a job, so a crash loses none, and jobs are flushed in groups that keep their
+id for ever, so none is inserted twice (the group's id is the deduplication token).
+"""
+
+import asyncio
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import Any
+
+import msgspec
+import structlog
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from hoglet.kit.errors import HogletError
+from hoglet.queue import Job, NewJob, Queue
+from hoglet.store.database import Database
+from hoglet.warehouse.port import Warehouse
+from hoglet.warehouse.values import encode_block
+
+log = structlog.get_logger()
+
+COPIES_QUEUE = "copies"
+COLUMNS: dict[str, tuple[str, ...]] = {
+    "persons": (
+        "project_id", "id", "created_at", "properties", "is_identified", "is_deleted", "version",
+    ),
+    "person_distinct_ids": ("project_id", "distinct_id", "person_id", "is_deleted", "version"),
+    "person_distinct_id_overrides": (
+        "project_id", "distinct_id", "person_id", "is_deleted", "version",
+    ),
+    "groups": (
+        "project_id", "index", "key", "created_at", "updated_at", "properties", "version",
+    ),
+}  # fmt: skip
+_LEASE = timedelta(seconds=60)
+_MAX_JOBS = 500
+_MAX_ROWS = 50_000
+_IDLE_WAIT = timedelta(seconds=1)
+_FAILURE_PAUSE_S = 1.0
+
+
+class CopiesV1(msgspec.Struct, array_like=True):
+    """Rows of one or more tables as encoded blocks, ``{"persons": b"[1,...]"}``."""
+
+    blocks: dict[str, bytes]
+
+
+_encoder = msgspec.msgpack.Encoder()
+_decoder = msgspec.msgpack.Decoder(CopiesV1)
+
+
+class Copies:
+    """Queues rows of copies, and flushes them."""
+
+    def __init__(self, database: Database, queue: Queue, warehouse: Warehouse) -> None:
+        self._database = database
+        self._queue = queue
+        self._warehouse = warehouse
+        self._stopping = False
+
+    async def add(self, session: AsyncSession, rows: dict[str, Sequence[Sequence[Any]]]) -> None:
+        """Rows by table, in the order of :data:`COLUMNS`, in the caller's transaction."""
+        blocks = {table: encode_block(found) for table, found in rows.items() if found}
+        if blocks:
+            weight = sum(len(found) for found in rows.values())
+            job = NewJob(
+                queue=COPIES_QUEUE, payload=_encoder.encode(CopiesV1(blocks)), weight=weight
+            )
+            await self._queue.enqueue(session, [job])
+
+    async def run(self) -> None:
+        """Flush until :meth:`stop`; then what is left, so that a clean stop leaves none."""
+        while not self._stopping:
+            try:
+                if not await self.flush() and not self._stopping:
+                    await self._queue.wait(COPIES_QUEUE, _IDLE_WAIT)
+            except HogletError as error:
+                log.warning("copies of persons wait", action="copies_wait", error=str(error))
+                await asyncio.sleep(_FAILURE_PAUSE_S)
+        while await self.flush():
+            pass
+
+    def stop(self) -> None:
+        """Let :meth:`run` end."""
+        self._stopping = True
+        self._queue.wake(COPIES_QUEUE)
+
+    async def flush(self) -> int:
+        """Flush one group of jobs; returns how many jobs that were, 0 when nothing waits."""
+        jobs = await self._queue.lease_group(
+            COPIES_QUEUE, limit=_MAX_JOBS, duration=_LEASE, max_weight=_MAX_ROWS
+        )
+        if not jobs:
+            return 0
+        try:
+            await self._insert(jobs)
+        except BaseException:
+            await asyncio.shield(self._queue.release(jobs))
+            raise
+        async with self._database.write() as session:
+            await self._queue.finish(session, jobs)
+        return len(jobs)
+
+    async def _insert(self, jobs: Sequence[Job]) -> None:
+        together: dict[str, list[bytes]] = {}
+        for job in jobs:
+            for table, block in _decoder.decode(job.payload).blocks.items():
+                together.setdefault(table, []).append(block)
+        for table, blocks in together.items():
+            token = f"{jobs[0].group}:{table}"
+            await self._warehouse.insert_block(
+                table, COLUMNS[table], b"\n".join(blocks), dedup_token=token
+            )

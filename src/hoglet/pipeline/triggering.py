@@ -1,0 +1,145 @@
+"""From matches to runs: which invocations, counters, lines and letters an event gives. Pure.
+
+Source: spec/hog-functions.md sections 4.5, 6, 7 and 13.1.
+"""
+
+from typing import Any
+from uuid import UUID, uuid5
+
+from hoglet.events.incoming import Event
+from hoglet.functions.jobs import InvokeV1, encode
+from hoglet.functions.matching import SLOW_FILTER_MS, FunctionIndex, Match, mask_key
+from hoglet.functions.runnable import RunnableFunction
+from hoglet.functions.running.inputs import InputsFailed, build_inputs
+from hoglet.functions.running.invocation_globals import source_globals
+from hoglet.functions.watcher_rules import DISABLED, LOW_PRIORITY, NOT_RUN
+from hoglet.pipeline.messages import Invocation, LetterDraft, Line, ProjectFacts, Tally
+
+# Beyond this many functions, those that do not even wait for the event's name are not counted as
+# `filtered` one by one: the cost of an event must not grow with them.
+COUNTED_FUNCTIONS = 200
+_MAX_TTL = 86_400
+
+
+class Triggers:
+    """Gathers what a group triggers."""
+
+    def __init__(self, project: ProjectFacts, globals_: dict[str, Any], tally: Tally) -> None:
+        self._project = project
+        self._url: str = globals_["url"]
+        self._tally = tally
+        self.invocations: list[Invocation] = []
+
+    def match(self, index: FunctionIndex, event: Event, run_globals: dict[str, Any] | None) -> None:
+        """Ask the functions of an index about one event.
+
+        Args:
+            index: of the project's functions.
+            event: what happened.
+            run_globals: without ``source``; None when no function waits for the event's name.
+        """
+        matches = index.match(run_globals) if run_globals is not None else []
+        by_id = {function.id: function for function in index.candidates(event.event)}
+        asked = set(by_id)
+        for match in matches:
+            self._take(by_id[match.function_id], match, event, run_globals or {})
+        if len(index.functions) <= COUNTED_FUNCTIONS:
+            for function in index.functions:
+                if function.id not in asked:
+                    self._tally.count(function.id, "other", "filtered")
+
+    def _take(
+        self,
+        function: RunnableFunction,
+        match: Match,
+        event: Event,
+        run_globals: dict[str, Any],
+    ) -> None:
+        if match.milliseconds > SLOW_FILTER_MS:
+            text = f"The filter took {match.milliseconds:.0f} ms on event {event.uuid}"
+            self._tally.lines.append(Line(function.id, "", "warn", text))
+        if match.outcome == "filtered" or match.mappings == []:
+            self._tally.count(function.id, "other", "filtered")
+        elif match.outcome == "failed":
+            self._filter_failed(function, match, event, run_globals)
+        else:
+            source = source_globals(
+                project_url=self._url, function_id=function.id, name=function.name
+            )
+            full = {**run_globals, "source": source}
+            for mapping in match.mappings if match.mappings is not None else [None]:
+                self._invoke(function, event, full, mapping)
+
+    def _filter_failed(
+        self, function: RunnableFunction, match: Match, event: Event, run_globals: dict[str, Any]
+    ) -> None:
+        error = match.error or "the filter failed"
+        run = invocation_id(event.uuid, function.id, None)
+        self._tally.count(function.id, "other", "filtering_failed")
+        self._tally.count(function.id, "other", "dead_lettered")
+        text = f"Error filtering event {event.uuid}: {error}"
+        self._tally.lines.append(Line(function.id, str(run), "error", text))
+        self._tally.letters.append(LetterDraft(function.id, run, "filter", error, run_globals))
+
+    def _invoke(
+        self,
+        function: RunnableFunction,
+        event: Event,
+        run_globals: dict[str, Any],
+        mapping: int | None,
+    ) -> None:
+        run = invocation_id(event.uuid, function.id, mapping)
+        if function.state in NOT_RUN:
+            self._refuse(function, run, run_globals, mapping)
+            return
+        invoke = InvokeV1(
+            project_id=self._project.id,
+            function_id=UUID(function.id),
+            invocation_id=run,
+            globals=run_globals,
+            mapping=mapping,
+        )
+        ready = Invocation(
+            id=run,
+            function_id=function.id,
+            event_uuid=event.uuid,
+            payload=encode(invoke),
+            is_slow=function.state in LOW_PRIORITY,
+        )
+        if function.masking:
+            _mask(ready, function, run_globals, mapping)
+        self.invocations.append(ready)
+
+    def _refuse(
+        self,
+        function: RunnableFunction,
+        run: UUID,
+        run_globals: dict[str, Any],
+        mapping: int | None,
+    ) -> None:
+        """The watcher (3) or an administrator (12) switched the function off."""
+        self._tally.count(function.id, "failure", "disabled_permanently")
+        if function.state == DISABLED:
+            self._tally.count(function.id, "other", "dead_lettered")
+            error = "The function was switched off because it failed or was slow too often"
+            letter = LetterDraft(function.id, run, "disabled", error, run_globals, mapping)
+            self._tally.letters.append(letter)
+
+
+def invocation_id(event_uuid: UUID, function_id: str, mapping: int | None) -> UUID:
+    """The stable id of a run: the same event, function and mapping always give the same."""
+    return uuid5(event_uuid, f"{function_id}:{'' if mapping is None else mapping}")
+
+
+def _mask(
+    ready: Invocation, function: RunnableFunction, run_globals: dict[str, Any], mapping: int | None
+) -> None:
+    masking: dict[str, Any] = function.masking or {}
+    timestamp: str = run_globals["event"]["timestamp"]
+    try:
+        inputs = build_inputs(function, run_globals, mapping=mapping, now=timestamp)
+    except InputsFailed:
+        return  # the run itself will fail with it, and tell
+    ready.mask = mask_key(function, {**run_globals, "inputs": inputs}) or ""
+    ready.mask_ttl = min(max(int(masking.get("ttl") or 1), 1), _MAX_TTL)
+    ready.mask_threshold = int(masking.get("threshold") or 0)
