@@ -191,6 +191,7 @@ class Execution:
         meter.running.run = self
         self._memory.start()
         self._program.namespace["LIMIT"] = self.budget.call_depth
+        self._program.namespace["CAP"] = self.budget.memory_bytes
         self._started = time.perf_counter()
         watchdog.add(self)
         try:
@@ -271,7 +272,7 @@ class Execution:
         if depth > self.budget.call_depth:
             raise meter.depth_exceeded(self.budget.call_depth)
         self._check_time()
-        if self._memory.suspicion() > self.memory_bytes:
+        if self._memory.is_suspicious():
             self._count_memory(0)
         return depth
 
@@ -288,11 +289,10 @@ class Execution:
         if size > self.memory_bytes:
             raise meter.memory_exceeded(self.memory_bytes, size)
         self._memory.charged += size
-        if self._memory.charged > self.memory_bytes // 4:
-            if self._memory.suspicion() > self.memory_bytes:
-                self._count_memory(size)
-            if self.alarmed:
-                self.check_in(0)
+        if self._memory.charged > self.memory_bytes // 8 and self._memory.is_suspicious():
+            self._count_memory(size)
+        if self.alarmed:
+            self.check_in(0)
 
     def _count_memory(self, size: int) -> None:
         live = self._memory.count(sys._getframe(), "<hog>") + size  # noqa: SLF001 (the only way to reach frames)

@@ -239,6 +239,8 @@ class ExpressionPrinter(Writer):
         return Operand(self._property_text(target, key), "A")
 
     def _property_text(self, target: Operand, key: Operand) -> str:
+        if target.constant:
+            return f"prop({target.text}, {key.text})"
         first, again = self.temporaries.twice(target)
         if key.kind == "S":
             if target.kind == "D":

@@ -6,6 +6,7 @@ may be near are all values reachable from the run's frames added up, by the rule
 """
 
 import sys
+import time
 from types import CellType, FrameType, FunctionType
 from typing import Any, Final
 
@@ -25,19 +26,24 @@ class MemoryMeter:
         self.limit = limit
         self.charged = 0
         self._blocks = 0
-        self._live = 0
+        self._next = limit
+        self._rest_until = 0.0
 
     def start(self) -> None:
         """The run starts or goes on: blocks of others do not count."""
         self._blocks = sys.getallocatedblocks()
 
-    def suspicion(self) -> int:
-        """Bytes that may be live at most, roughly."""
+    def is_suspicious(self) -> bool:
+        """Whether so much was made since the last count that the limit may be passed."""
         grown = max(sys.getallocatedblocks() - self._blocks, 0)
-        return self._live + self.charged + grown * _BLOCK_BYTES
+        made = self.charged + grown * _BLOCK_BYTES
+        if made <= self._next:
+            return False
+        return time.perf_counter() >= self._rest_until or made > 2 * self.limit
 
     def count(self, frame: FrameType | None, main_file: str) -> int:
         """Add up the values of all frames of the run, from the innermost one outwards."""
+        started = time.perf_counter()
         values = list[Any]()
         while frame is not None:
             if (
@@ -46,10 +52,14 @@ class MemoryMeter:
             ):
                 values.extend(frame.f_locals.values())
             frame = frame.f_back
-        self._live = sizes_of(_opened(values))
+        live = sizes_of(_opened(values), enough=self.limit)
         self.charged = 0
         self._blocks = sys.getallocatedblocks()
-        return self._live
+        # counting takes time: it is not done again before an eighth more may have been made
+        self._next = max(self.limit - live, self.limit // 8)
+        ended = time.perf_counter()
+        self._rest_until = ended + 2 * (ended - started)
+        return live
 
 
 def _opened(values: list[Any]) -> list[Any]:

@@ -247,6 +247,8 @@ def _helper_text(operator: str, helper: str, left: Operand, right: Operand) -> s
 
 def _null_text(operator: str, left: Operand, right: Operand) -> str:
     other = right if left.kind == "N" else left
+    if operator in _EQUALITY and other.constant:
+        return str((other.value is None) == (operator == "=="))
     if operator in _EQUALITY and (left.constant or right.constant):
         return f"({other.text} is {'' if operator == '==' else 'not '}None)"
     slow = _ORDER.get(operator) or _EQUALITY[operator]

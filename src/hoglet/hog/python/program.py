@@ -3,6 +3,7 @@
 Source: spec/hog-language.md section 10 (limits) and the architecture's section 3.
 """
 
+import sys
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Collection
@@ -18,6 +19,9 @@ from hoglet.kit.errors import SourceError
 
 DEFAULT_ASYNC: Final = frozenset({"fetch"})
 _CACHE_SIZE: Final = 1024
+_PYTHON_FRAMES: Final = 12_000
+"""A Hog frame is at most a few Python frames (a callback with its library function, a generator);
+Python calling Python takes no C stack, so 1000 of them fit easily."""
 
 
 class CompiledProgram(msgspec.Struct, frozen=True, kw_only=True):
@@ -171,6 +175,8 @@ def _code(source: str) -> CodeType:
 
 
 def _execute(code: CodeType) -> dict[str, Any]:
+    if sys.getrecursionlimit() < _PYTHON_FRAMES:
+        sys.setrecursionlimit(_PYTHON_FRAMES)
     namespace = dict(VOCABULARY)
     exec(code, namespace)  # noqa: S102 (text that our own printer wrote)
     return namespace

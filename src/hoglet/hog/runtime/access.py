@@ -19,6 +19,7 @@ from hoglet.hog.runtime.values import (
     type_name,
 )
 
+_SHOWN = {"null": "object"}  # the official words
 START_AT_ONE = "Hog arrays start from index 1"
 
 
@@ -92,13 +93,14 @@ def set_property(target: Any, key: Any, value: Any) -> None:
     elif kind is HogError:
         raise EngineError(f"Can not set {as_text(key)} on an error: errors are read-only")
     else:
-        raise EngineError(f"Can not set {as_text(key)} on non-object: {type_name(target)}")
+        name = "number" if is_number(target) else _SHOWN.get(type_name(target), type_name(target))
+        raise EngineError(f"Can not set {as_text(key)} on non-object: {name}")
 
 
 def _set_item(items: list[Any], key: Any, value: Any) -> None:
     place = whole(key) if is_number(key) else key
     if type(place) is not int:
-        raise EngineError(f"Can not set {as_text(key)} on {type_name(items)}: not an index")
+        raise EngineError(f"Can not set {as_text(key)} on element of type object")
     if place < 1:
         raise EngineError(START_AT_ONE)
     length = len(items)

@@ -104,7 +104,7 @@ def same(left: Any, right: Any) -> bool:
 def _same_numbers(left: Any, right: Any) -> bool:
     if not isinstance(left, list) or not isinstance(right, list):
         return False
-    meter.poll(len(left))
+    meter.poll()
     return _finite(left) and _finite(right) and list(left) == list(right)
 
 
@@ -177,7 +177,7 @@ def plain_join(items: list[Any], depth: int = 0) -> str:
     """Items with commas between, as arrays become numbers and texts in ordering."""
     if depth > 50:
         return ""
-    meter.poll(len(items))
+    meter.poll()
     return ",".join([_plain(item, depth) for item in items])
 
 

@@ -23,7 +23,7 @@ from hoglet.hog.runtime.values import (
     shown_key,
 )
 
-DEEPEST = 1000
+DEEPEST = 200  # JSON readers and writers around us stop at about 250
 
 
 def import_value(value: Any) -> Any:
@@ -106,9 +106,11 @@ def _export_float(value: float) -> int | float:
 
 
 def _export_container(value: Any, path: list[int]) -> Any:
-    if id(value) in path or len(path) > DEEPEST:
+    if id(value) in path:
         return None
-    meter.poll(len(value))
+    if len(path) > DEEPEST:
+        raise EngineError("The value nests too deeply")
+    meter.poll()
     path.append(id(value))
     try:
         if type(value) is dict:
@@ -116,7 +118,7 @@ def _export_container(value: Any, path: list[int]) -> Any:
                 (key if type(key) is str else key_text(key)): _export(item, path)
                 for key, item in value.items()
             }
-        return [_export(item, path) for item in value]
+        return [_export(item, path) for part in meter.chunks(value) for item in part]
     finally:
         path.pop()
 
@@ -149,19 +151,23 @@ def size_of(value: Any) -> int:
     return sizes_of([value])
 
 
-def sizes_of(values: list[Any]) -> int:
-    """:func:`size_of` of many values together."""
-    total, seen, waiting = 0, set[int](), list(values)
-    while waiting:
-        value = waiting.pop()
-        total += 8
-        if type(value) is str:
-            total += _count_text(value, seen)
-        elif isinstance(value, dict | list) and id(value) not in seen:
-            seen.add(id(value))
-            waiting.extend(value)
-            if type(value) is dict:
-                waiting.extend(value.values())
+def sizes_of(values: list[Any], *, enough: int | None = None) -> int:
+    """:func:`size_of` of many values together; stops counting above ``enough``."""
+    total, seen = 0, set[int]()
+    waiting = [values]
+    while waiting and (enough is None or total <= enough):
+        items = waiting.pop()
+        total += 8 * len(items)
+        for item in [item for item in items if type(item) not in _SCALARS]:
+            if type(item) is str:
+                total += _count_text(item, seen)
+            elif isinstance(item, dict | list) and id(item) not in seen:
+                seen.add(id(item))
+                if type(item) is dict:
+                    waiting.append(list(item))
+                    waiting.append(list(item.values()))
+                else:
+                    waiting.append(item)
     return total
 
 
@@ -172,3 +178,6 @@ def _count_text(text: str, seen: set[int]) -> int:
         return 0
     seen.add(id(text))
     return len(text)
+
+
+_SCALARS = frozenset({int, float, bool, type(None)})

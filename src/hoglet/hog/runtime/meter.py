@@ -11,13 +11,16 @@ Source: spec/hog-language.md section 10.
 """
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, Final, Protocol
 
 from hoglet.hog.runtime.errors import LimitExceeded
 
 LARGE: Final = 256
 """Texts and arrays above this size are charged one by one, smaller ones by the watchdog."""
+
+
+_CHUNK: Final = 20_000
 
 
 class Meter(Protocol):
@@ -85,11 +88,21 @@ def charge(size: int) -> None:
         run.charge(size)
 
 
-def poll(items: int = 1) -> None:
-    """Let time and memory be checked inside a long library call, before ``items`` more steps."""
+def poll() -> None:
+    """Let time and memory be checked inside a long library call."""
     run = running.run
-    if run is not None and (run.alarmed or items > 1_000_000):
+    if run is not None and run.alarmed:
         run.check_in(0)
+
+
+def chunks(items: list[Any]) -> Iterator[list[Any]]:
+    """The items in pieces, with a look at the budget before each; for long library calls."""
+    if len(items) <= _CHUNK:
+        yield items
+        return
+    for start in range(0, len(items), _CHUNK):
+        poll()
+        yield items[start : start + _CHUNK]
 
 
 def memory_exceeded(limit: int, size: int) -> LimitExceeded:

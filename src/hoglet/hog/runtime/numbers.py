@@ -10,7 +10,7 @@ import math
 import re
 from typing import Any, Final
 
-from hoglet.hog.runtime.values import LARGEST_INTEGER, HogDate, HogDateTime
+from hoglet.hog.runtime.values import LARGEST_INTEGER
 
 type Number = int | float
 
@@ -56,8 +56,18 @@ def to_number(value: Any) -> Number:  # noqa: PLR0911 (one line a type)
         return 1 if value else 0
     if kind is str:
         return text_to_number(value)
-    if kind is HogDate or kind is HogDateTime:
-        return math.nan
+    return _list_to_number(value) if isinstance(value, list) else math.nan
+
+
+def _list_to_number(items: list[Any]) -> Number:
+    """What the joined text of an array is as a number: that of its only item, 0 for none."""
+    for _ in range(100):
+        if len(items) != 1:
+            return math.nan if items else 0
+        item = items[0]
+        if not isinstance(item, list):
+            return math.nan if type(item) is bool else to_number(item)
+        items = item
     return math.nan
 
 

@@ -100,19 +100,22 @@ def nested(value: Any, path: list[int]) -> str:  # noqa: PLR0911 (one line a typ
 def _container(value: Any, path: list[int]) -> str:
     if id(value) in path:
         return "null"
-    meter.poll(len(value))
+    meter.poll()
     path.append(id(value))
     try:
         if type(value) is dict:
             inner = ", ".join(
                 [
                     f"{nested(shown_key(key), path)}: {nested(item, path)}"
-                    for key, item in value.items()
+                    for part in meter.chunks(list(value.items()))
+                    for key, item in part
                 ]
             )
             text = f"{{{inner}}}"
         else:
-            inner = ", ".join([nested(item, path) for item in value])
+            inner = ", ".join(
+                [", ".join([nested(item, path) for item in part]) for part in meter.chunks(value)]
+            )
             text = f"[{inner}]" if type(value) is list else _tuple_text(len(value), inner)
     finally:
         path.pop()
@@ -130,7 +133,7 @@ def _error(value: HogError) -> str:
     shown = value.payload if truthy_payload(value.payload) else None
     tail = "" if shown is None else f", {nested(shown, [])}"
     name = value.type if type(value.type) is str else nested(value.type, [])
-    return f"{identifier(name)}({message}{tail})"
+    return f"{name}({message}{tail})"
 
 
 def truthy_payload(payload: Any) -> bool:

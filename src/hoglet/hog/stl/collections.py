@@ -7,6 +7,7 @@ from hoglet.hog.runtime.compare import contains, index_of, member
 from hoglet.hog.runtime.errors import HogThrow
 from hoglet.hog.runtime.numbers import to_number
 from hoglet.hog.runtime.printing import as_text, printed
+from hoglet.hog.runtime.meter import chunks
 from hoglet.hog.runtime.text import mend, order_key
 from hoglet.hog.runtime.values import HogError, is_number, shown_key
 
@@ -70,18 +71,25 @@ def pop_front(value: Any) -> list[Any]:
 def sort(value: Any, *_more: Any) -> list[Any]:
     if not isinstance(value, list):
         return []
-    meter.charge(24 * len(value))
+    meter.charge(8 * len(value))
     if all(is_number(item) for item in value):
         return sorted(value, key=_number_key)
-    return sorted(value, key=_text_key)
+    return [item for _, item in sorted(_with_keys(value), key=_first)]
 
 
 def _number_key(item: Any) -> tuple[bool, Any]:
     return item != item, item  # noqa: PLR0124 (NaN goes last)
 
 
-def _text_key(item: Any) -> bytes:
-    return order_key(printed(item))
+def _with_keys(items: list[Any]) -> list[tuple[bytes, Any]]:
+    keyed: list[tuple[bytes, Any]] = []
+    for part in chunks(items):
+        keyed.extend([(order_key(printed(item)), item) for item in part])
+    return keyed
+
+
+def _first(pair: tuple[bytes, Any]) -> bytes:
+    return pair[0]
 
 
 def reverse_sort(value: Any, *_more: Any) -> list[Any]:

@@ -129,9 +129,7 @@ def to_year_month(value: Any) -> Any:
 
 _PARTS: Final[dict[str, Any]] = {
     "year": lambda moment: moment.year,
-    "quarter": lambda moment: (moment.month + 2) // 3,
     "month": lambda moment: moment.month,
-    "week": lambda moment: moment.isocalendar().week,
     "day": lambda moment: moment.day,
     "hour": lambda moment: moment.hour,
     "minute": lambda moment: moment.minute,

@@ -20,7 +20,7 @@ from hoglet.hog.runtime.values import (
 )
 from hoglet.hog.runtime.dates import days_of
 
-_LEADING_INTEGER: Final = re.compile(r"\s*([+-]?[0-9]+)")
+_LEADING_INTEGER: Final = re.compile(r"\s*([+-]?)(?:(0[xX][0-9a-fA-F]+)|([0-9]+))")
 _LEADING_DECIMAL: Final = re.compile(
     r"\s*([+-]?(?:Infinity|(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?))"
 )
@@ -47,7 +47,10 @@ def to_int(value: Any) -> Any:
     if kind is bool or value is None:
         return None
     found = _LEADING_INTEGER.match(_number_source(value))
-    return None if found is None else text_to_number(found[1])
+    if found is None:
+        return None
+    number = text_to_number(found[2] or found[3])
+    return -number if found[1] == "-" else number
 
 
 def _cut(value: float) -> Any:
