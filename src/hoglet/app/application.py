@@ -5,11 +5,14 @@ from sqlalchemy import text
 
 from hoglet.access import api as access_api
 from hoglet.access import api_project, api_public
+from hoglet.app.data_folder import secret_keys
 from hoglet.app.features import Features
 from hoglet.app.rooms import Rooms
+from hoglet.console.application import mount_console
 from hoglet.endpoints import api as endpoint_api
+from hoglet.endpoints.api_run import run_routes
 from hoglet.events.api import capture_routes
-from hoglet.functions import action_api, dead_letter_api, side_api
+from hoglet.functions import action_api, dead_letter_api, side_api, template_api
 from hoglet.functions import api as function_api
 from hoglet.web.application import create_application
 from hoglet.web.health import Check
@@ -18,13 +21,14 @@ from hoglet.web.health import Check
 def build_application(rooms: Rooms, features: Features) -> FastAPI:
     """Mount every room; their services hang on ``app.state``."""
     app = create_application(
-        routes=[*capture_routes()],
-        routers=[access_api.router, api_public.router],
+        routes=[*capture_routes(), *run_routes()],
+        routers=[access_api.router, api_public.router, template_api.public_router],
         project_routers=[
             api_project.router,
             side_api.router,
             dead_letter_api.router,
             action_api.router,
+            template_api.router,
             function_api.router,
             endpoint_api.router,
         ],
@@ -39,6 +43,8 @@ def build_application(rooms: Rooms, features: Features) -> FastAPI:
     app.state.dead_letters = features.functions.letters
     app.state.telemetry = features.functions.telemetry
     app.state.endpoints = features.endpoints
+    if "console" in rooms.settings.roles:
+        mount_console(app, secret_keys(rooms.settings.data_dir, rooms.settings.secret_keys))
     return app
 
 

@@ -12,15 +12,20 @@ from cryptography.fernet import Fernet
 
 from hoglet.access.bootstrap import ensure_first_project
 from hoglet.access.service import Access
-from hoglet.functions import api
+from hoglet.functions import action_api, api, dead_letter_api, side_api, template_api
+from hoglet.functions.action_service import ActionService
+from hoglet.functions.backfills import Backfills
 from hoglet.functions.compile import Compiled, Draft
 from hoglet.functions.compiler import read_answer
+from hoglet.functions.dead_letters import DeadLetters
+from hoglet.functions.jobs import RecompileLater
 from hoglet.functions.operations import compile_function
 from hoglet.functions.secrets import SecretBox
 from hoglet.functions.service import FunctionService
 from hoglet.functions.templates.registry import Templates
 from hoglet.functions.watcher import Watcher
 from hoglet.kit.clock import FixedClock
+from hoglet.queue.sql import SqlQueue
 from hoglet.store.base import Base
 from hoglet.store.database import Database
 from hoglet.web.application import create_application
@@ -75,7 +80,17 @@ async def hoglet(tmp_path: Path) -> AsyncIterator[Hoglet]:
         await connection.run_sync(Base.metadata.create_all)
     clock = TickingClock(datetime(2026, 1, 5, 12, tzinfo=UTC))
     await ensure_first_project(database, clock, personal_api_key=KEY)
-    app = create_application(project_routers=[api.router], log_requests=False)
+    app = create_application(
+        routers=[template_api.public_router],
+        project_routers=[
+            side_api.router,
+            dead_letter_api.router,
+            action_api.router,
+            template_api.router,
+            api.router,
+        ],
+        log_requests=False,
+    )
     access = Access(database, clock)
     app.state.access = access
     service = FunctionService(
@@ -88,6 +103,10 @@ async def hoglet(tmp_path: Path) -> AsyncIterator[Hoglet]:
         watcher=Watcher(clock, access.activity),
     )
     app.state.functions = service
+    queue = SqlQueue(database, clock)
+    app.state.actions = ActionService(database, clock, access.activity, RecompileLater(queue))
+    app.state.backfills = Backfills(service, queue)
+    app.state.dead_letters = DeadLetters(service, queue)
     transport = httpx.ASGITransport(app=app, raise_app_exceptions=False)
     headers = {"Authorization": f"Bearer {KEY}"}
     async with httpx.AsyncClient(
