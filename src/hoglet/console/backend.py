@@ -5,6 +5,7 @@ never show or change what the key may not, it needs no rules of its own, and wha
 every other client gets. Nothing goes over the network: the application is called as a function.
 """
 
+import asyncio
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
@@ -95,11 +96,13 @@ class _Call:
     def __init__(self, body: bytes) -> None:
         self._body = body
         self._sent = False
+        self._answered = asyncio.Event()
         self._status = 500
         self._parts: list[bytes] = []
 
     async def receive(self) -> Message:
-        if self._sent:
+        if self._sent:  # whoever asks again waits for the client to go away
+            await self._answered.wait()
             return {"type": "http.disconnect"}
         self._sent = True
         return {"type": "http.request", "body": self._body, "more_body": False}
@@ -109,6 +112,8 @@ class _Call:
             self._status = message["status"]
         elif message["type"] == "http.response.body":
             self._parts.append(message.get("body", b""))
+            if not message.get("more_body", False):
+                self._answered.set()
 
     def reply(self) -> Reply:
         text = b"".join(self._parts)

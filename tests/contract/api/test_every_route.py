@@ -19,6 +19,7 @@ from starlette.routing import Route
 
 from hoglet.access.tables import OrganizationRow, ProjectRow
 from hoglet.app.application import build_application
+from hoglet.app.features import build_features
 from hoglet.app.rooms import Rooms, open_rooms
 from hoglet.kit.ids import new_id
 from hoglet.settings import Settings
@@ -64,7 +65,7 @@ def hoglet(tmp_path_factory: pytest.TempPathFactory) -> Generator[Hoglet]:
 async def _open(stack: AsyncExitStack, folder: Path) -> tuple[FastAPI, Rooms]:
     settings = Settings(data_dir=folder, roles=["api"])  # pyright: ignore[reportCallIssue]
     rooms = await stack.enter_async_context(open_rooms(settings))
-    app = build_application(rooms)
+    app = build_application(rooms, build_features(rooms))
     await stack.enter_async_context(app.router.lifespan_context(app))
     now = rooms.clock.now()
     async with rooms.database.write() as session:
@@ -115,7 +116,7 @@ def test_there_are_routes_to_check(hoglet: Hoglet) -> None:
     paths = {path for _, path in project_routes(hoglet)}
 
     assert PREFIX in paths
-    for noun in ("insight_variables", "activity_log", "file_system"):
+    for noun in ("hog_functions", "endpoints", "insight_variables", "activity_log"):
         assert any(path.startswith(f"{PREFIX}/{noun}") for path in paths), noun
 
 
