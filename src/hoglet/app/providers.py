@@ -71,7 +71,7 @@ class _Parts:
         return [
             FileEntry(
                 id=str(row.id),
-                path=f"{row.folder or types.FOLDERS.get(row.type, 'Unfiled')}/{row.name or 'Untitled'}",
+                path=f"{_folder(row)}/{row.name or 'Untitled'}",
                 type=f"hog_function/{row.type}",
                 ref=str(row.id),
                 href=f"/project/{project_id}/functions/{row.id}",
@@ -97,6 +97,10 @@ class _Parts:
 
     async def recompile(self, session: AsyncSession, project: Project) -> None:
         await self._recompile(session, project.id, None)
+
+
+def _folder(row: HogFunctionRow) -> str:
+    return row.folder or types.FOLDERS.get(row.type, "Unfiled")
 
 
 def _script_url(row: HogFunctionRow) -> str:
