@@ -5,8 +5,16 @@ _FUNCTIONS = {
     "functions.run_step": "hoglet.functions.operations:run_step",
 }
 _ENDPOINTS = {
-    "endpoints.compile": "hoglet.endpoints.operations:compile_payload",
-    "endpoints.analyse": "hoglet.endpoints.operations:analyse_payload",
+    "endpoints.compile": "hoglet.endpoints.operations:compile_run",
+    "endpoints.analyse": "hoglet.endpoints.operations:analyse",
+    "endpoints.compile_build": "hoglet.endpoints.operations:compile_build",
+    "endpoints.compile_read": "hoglet.endpoints.operations:compile_read",
+    "endpoints.preview": "hoglet.endpoints.operations:preview",
+}
+
+PIPELINE_OPERATIONS = {
+    "pipeline.read": "hoglet.pipeline.operations:read",
+    "pipeline.act": "hoglet.pipeline.operations:act_on",
 }
 
 COMPILE_OPERATIONS = {**_FUNCTIONS, **_ENDPOINTS}

@@ -22,6 +22,7 @@ from hoglet.web.validate import request_violation
 
 logger = structlog.get_logger(__name__)
 
+REQUEST_ID = "hoglet.request_id"  # of the scope; set by hoglet.web.watch
 SERVER_ERROR_DETAIL = "A server error occurred."
 
 _KINDS: dict[type[HogletError], tuple[int, str]] = {
@@ -83,10 +84,13 @@ def _headers(error: HogletError, status: int) -> dict[str, str]:
     return {} if wait_seconds is None else {"Retry-After": str(wait_seconds)}
 
 
-async def _on_hoglet_error(_request: Request, error: Exception) -> Response:
+async def _on_hoglet_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, HogletError)  # noqa: S101 (the handler is registered for this class)
     if _status_and_type(error)[0] == 500:
-        await logger.aerror("unexpected error", action="request_failed", exc_info=error)
+        request_id = request.scope.get(REQUEST_ID)
+        await logger.aerror(
+            "unexpected error", action="request_failed", request_id=request_id, exc_info=error
+        )
     return problem(error)
 
 

@@ -11,11 +11,10 @@ from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from hoglet.kit.ids import new_id
-from hoglet.web.problems import server_error
+from hoglet.web.problems import REQUEST_ID, server_error
 
 logger = structlog.get_logger(__name__)
 
-REQUEST_ID = "hoglet.request_id"
 _SANE_ID = re.compile(r"[A-Za-z0-9._\-]{1,100}")
 _QUIET_PATHS = frozenset({"/_health", "/_readyz", "/metrics"})
 _BUCKETS_S = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
