@@ -12,11 +12,10 @@ from uuid import uuid4
 import httpx
 import pytest_asyncio
 from fastapi import FastAPI
-from support.access import NOW, World, open_world
 
 from hoglet.access import api_project
 from hoglet.access.tables import ProjectRow
-from hoglet.endpoints import api
+from hoglet.endpoints import api, api_log
 from hoglet.endpoints.api_run import run_routes
 from hoglet.endpoints.operations import OPERATIONS
 from hoglet.endpoints.rooms import EndpointRooms, build_endpoints
@@ -25,6 +24,7 @@ from hoglet.queue.sql import SqlQueue
 from hoglet.sandbox import Sandbox
 from hoglet.warehouse import ClickHouseWarehouse
 from hoglet.web.application import create_application
+from support.access import NOW, World, open_world
 
 _event_columns = (
     "project_id",
@@ -94,7 +94,7 @@ class EndpointWorld:
         """Make a project variable; its id."""
         response = await self.client.post(
             f"/api/projects/{self.project_id}/insight_variables",
-            json={"name": code_name, "type": kind, "default_value": default},
+            json={"name": code_name.replace("_", " "), "type": kind, "default_value": default},
         )
         assert response.status_code == 201, response.text
         return response.json()["id"]
@@ -120,7 +120,7 @@ async def open_endpoints(
             settings=settings,
         )
         app = create_application(
-            routes=run_routes(), project_routers=[api.router, api_project.router]
+            routes=run_routes(), project_routers=[api.router, api_log.router, api_project.router]
         )
         app.state.access = world.access
         app.state.endpoints = rooms

@@ -13,7 +13,7 @@ from starlette.responses import Response
 from hoglet.access import repository as people
 from hoglet.access.entities import Scope, User
 from hoglet.access.guard import requires
-from hoglet.endpoints import records
+from hoglet.endpoints import openapi, records
 from hoglet.endpoints.places import place_of
 from hoglet.endpoints.queries import read_version
 from hoglet.endpoints.repository import Found, ListFilters
@@ -21,9 +21,11 @@ from hoglet.endpoints.rooms import EndpointRooms, rooms_of
 from hoglet.endpoints.schemas import (
     CreateBody,
     NamesBody,
+    PreviewBody,
     UpdateBody,
     read,
 )
+from hoglet.endpoints.targets import target_of
 from hoglet.endpoints.words import is_name
 from hoglet.kit.errors import Invalid, NotFound
 from hoglet.web.answers import JsonAnswer
@@ -119,6 +121,32 @@ async def materialization_status(request: Request, name: str, scope: Reader) -> 
     found = await rooms_of(request).service.read(scope, name, read_version(request))
     status = records.status_object(found.version, found.materialization)
     return JsonAnswer(status | {"name": found.endpoint.name})
+
+
+@router.get("/endpoints/{name}/openapi.json")
+async def openapi_document(request: Request, name: str, scope: Reader) -> Response:
+    """Row 7; works for inactive endpoints too."""
+    rooms = rooms_of(request)
+    found = await rooms.service.read(scope, name, read_version(request))
+    known = await rooms.service.variables(scope)
+    described = openapi.document(
+        target_of(found), found.version.description, place_of(request, scope), known
+    )
+    return JsonAnswer(described)
+
+
+@router.post("/endpoints/{name}/materialization_preview")
+async def materialization_preview(request: Request, name: str, scope: Reader) -> Response:
+    """Row 14."""
+    rooms = rooms_of(request)
+    await rooms.service.read(scope, name)
+    body = read(PreviewBody, await read_object(request))
+    number = body.version if body.version is not None else read_version(request)
+    found = await rooms.service.read(scope, name, number)
+    version = found.version
+    buckets = body.bucket_overrides or version.bucket_overrides
+    table = f"{found.endpoint.name}_v{version.number}"
+    return JsonAnswer(await rooms.analyser.preview(scope.project, version.query, buckets, table))
 
 
 @router.get("/endpoints/{name}/versions")

@@ -1,47 +1,51 @@
-"""The OpenAPI document of one version of an endpoint, from which clients are generated. Pure.
+"""The OpenAPI document of one version of an endpoint, from which typed clients are generated.
 
-Source: spec/query-endpoints.md section 8; beyond it, rows are described with the types of the
-query's own columns (``OpenApiFacts.columns``).
+The rows of a HogQL answer are described by the query's own columns (hoglet goes further): a client
+knows that ``results`` holds ``[string, integer]`` pairs.
+
+Source: spec/query-endpoints.md section 8.
 """
 
 from collections.abc import Sequence
 from typing import Any
 
-import msgspec
+from hoglet.access.variables import Variable
+from hoglet.endpoints.records import Place
+from hoglet.endpoints.run_checks import required_variables
+from hoglet.endpoints.targets import Target
+from hoglet.endpoints.variables import stored_values
+from hoglet.endpoints.words import HOGQL, REFRESH_WORDS
 
-REFRESH_WORDS = (
-    "async",
-    "async_except_on_cache_miss",
-    "blocking",
-    "cache",
-    "direct",
-    "force_async",
-    "force_blocking",
-    "force_cache",
-    "force",
-    "lazy_async",
-)
-OPERATORS = (
-    "exact", "is_not", "icontains", "not_icontains", "regex", "not_regex", "gt", "lt", "gte",
-    "lte", "is_set", "is_not_set", "is_date_exact", "is_date_before", "is_date_after", "in",
+type Json = dict[str, Any]
+
+_OPERATORS = (
+    "exact",
+    "is_not",
+    "icontains",
+    "not_icontains",
+    "regex",
+    "not_regex",
+    "gt",
+    "lt",
+    "gte",
+    "lte",
+    "is_set",
+    "is_not_set",
+    "is_date_exact",
+    "is_date_before",
+    "is_date_after",
+    "in",
     "not_in",
-)  # fmt: skip
-PROPERTY_TYPES = ("event", "person", "session", "cohort", "group", "hogql")
-ERRORS = {
-    "202": "The run goes on in the background; ask again with its client_query_id.",
-    "400": "The request or the query is not valid.",
-    "401": "The key is missing or not valid.",
-    "404": "There is no such endpoint or version, or it is inactive.",
-    "429": "Too many requests; Retry-After tells when to try again.",
-}
-_VARIABLE_SCHEMAS: dict[str, dict[str, Any]] = {
+)
+_FILTER_TYPES = ("event", "person", "session", "cohort", "group", "hogql")
+_VARIABLE_SCHEMAS: dict[str, Json] = {
     "String": {"type": "string"},
     "Number": {"type": "number"},
     "Boolean": {"type": "boolean"},
     "List": {"type": "array", "items": {"type": "string"}},
     "Date": {"type": "string", "format": "date"},
 }
-_COLUMN_SCHEMAS: dict[str, dict[str, Any]] = {
+_CELL_SCHEMAS: dict[str, Json] = {
     "integer": {"type": "integer"},
     "float": {"type": "number"},
     "string": {"type": "string"},
@@ -49,56 +53,28 @@ _COLUMN_SCHEMAS: dict[str, dict[str, Any]] = {
     "date": {"type": "string", "format": "date"},
     "boolean": {"type": "boolean"},
     "array": {"type": "array", "items": {}},
-    "json": {"type": "string"},
 }
+_DATES = ("date_from", "date_to")
 
 
-class OpenApiVariable(msgspec.Struct, frozen=True, kw_only=True):
-    """``type`` is one of String, Number, Boolean, List, Date, or anything else for text."""
+def document(target: Target, description: str, place: Place, known: Sequence[Variable]) -> Json:
+    """The whole document.
 
-    name: str
-    type: str = "String"
-    default: Any = None
-    required: bool = False
-    description: str | None = None
-
-
-class OpenApiColumn(msgspec.Struct, frozen=True, kw_only=True):
-    """``type`` is a word of the record's ``columns`` (``integer``, ``datetime``, ...)."""
-
-    name: str
-    type: str
-    nullable: bool = True
-
-
-class OpenApiFacts(msgspec.Struct, frozen=True, kw_only=True):
-    """What the document is made from; ``path`` and ``site_url`` have no trailing slash."""
-
-    name: str
-    description: str
-    version: int
-    current_version: int
-    site_url: str
-    path: str
-    is_hogql: bool
-    takes_filters: bool
-    variables: Sequence[OpenApiVariable] = ()
-    columns: Sequence[OpenApiColumn] = ()
-
-
-def openapi_document(facts: OpenApiFacts) -> dict[str, Any]:
-    """The document, OpenAPI 3.0.3."""
+    Args:
+        target: the version described.
+        description: of the version; may be empty.
+        place: where the caller found the API.
+        known: the project's variables, for types and defaults.
+    """
+    variables = _variables(target, known)
+    about = description or f"Run the endpoint {target.name}."
     return {
         "openapi": "3.0.3",
-        "info": {
-            "title": facts.name,
-            "description": facts.description or f"The endpoint {facts.name} of hoglet.",
-            "version": str(facts.version),
-        },
-        "servers": [{"url": facts.site_url}],
-        "paths": {facts.path: {"post": _operation(facts)}},
+        "info": {"title": target.name, "description": about, "version": str(target.version)},
+        "servers": [{"url": place.site_url}],
+        "paths": {place.run_path(target.name): {"post": _operation(target, about, variables)}},
         "components": {
-            "schemas": _schemas(facts),
+            "schemas": _schemas(target, variables),
             "securitySchemes": {
                 "PersonalAPIKey": {
                     "type": "http",
@@ -110,127 +86,161 @@ def openapi_document(facts: OpenApiFacts) -> dict[str, Any]:
     }
 
 
-def _operation(facts: OpenApiFacts) -> dict[str, Any]:
-    request = {"$ref": "#/components/schemas/EndpointRunRequest"}
-    errors = {status: {"description": text} for status, text in ERRORS.items()}
+def _operation(target: Target, about: str, variables: Json | None) -> Json:
+    reference = {"$ref": "#/components/schemas/EndpointRunRequest"}
     return {
-        "operationId": "run_" + facts.name.replace("-", "_"),
-        "summary": f"Run {facts.name}",
-        "description": facts.description or f"Run the saved query {facts.name}.",
+        "operationId": "run_" + target.name.replace("-", "_"),
+        "summary": f"Run {target.name}",
+        "description": about,
         "security": [{"PersonalAPIKey": []}],
         "requestBody": {
-            "required": any(variable.required for variable in facts.variables),
-            "content": {"application/json": {"schema": request}},
+            "required": bool(variables and variables.get("required")),
+            "content": {"application/json": {"schema": reference}},
         },
-        "responses": {"200": _answer(facts), **errors},
+        "responses": {
+            "200": {
+                "description": "The results.",
+                "content": {"application/json": {"schema": _answer(target)}},
+            },
+            "202": {"description": "The run was started in the background; poll its status."},
+            "400": {"description": "The request or the query is not valid."},
+            "401": {"description": "The API key is missing or not valid."},
+            "404": {"description": "There is no such endpoint or version, or it is inactive."},
+            "429": {"description": "Too many requests, or too many queries at once."},
+        },
     }
 
 
-def _answer(facts: OpenApiFacts) -> dict[str, Any]:
-    schema = {
+def _answer(target: Target) -> Json:
+    return {
         "type": "object",
+        "required": ["results"],
         "properties": {
-            "results": _results(facts),
+            "results": {"type": "array", "items": _row(target)},
             "columns": {"type": "array", "items": {"type": "string"}},
             "hasMore": {"type": "boolean"},
         },
-        "required": ["results"],
-    }
-    return {
-        "description": "The result of the query.",
-        "content": {"application/json": {"schema": schema}},
     }
 
 
-def _results(facts: OpenApiFacts) -> dict[str, Any]:
-    """Rows are arrays; OpenAPI 3.0 has no tuples, so a cell is any of the columns' types."""
-    if not facts.is_hogql or not facts.columns:
-        return {"type": "array", "items": {}}
-    names = ", ".join(f"{column.name} ({column.type})" for column in facts.columns)
-    return {
-        "type": "array",
-        "description": f"Rows, each with the columns {names}.",
-        "items": {
-            "type": "array",
-            "minItems": len(facts.columns),
-            "maxItems": len(facts.columns),
-            "items": _cell(facts.columns),
-        },
-        "x-columns": [{"name": column.name, "schema": _column(column)} for column in facts.columns],
-    }
+def _row(target: Target) -> Json:
+    """One row; OpenAPI 3.0 has no tuples, so a row is an array of what its columns may hold."""
+    if target.query["kind"] != HOGQL:
+        return {}
+    cells: list[Json] = []
+    for column in target.analysis.columns:
+        cell = _CELL_SCHEMAS.get(column["type"])
+        if cell is None:
+            cells = []
+            break
+        nullable = {**cell, "nullable": True}
+        if nullable not in cells:
+            cells.append(nullable)
+    names = [column["name"] for column in target.analysis.columns]
+    count = len(names)
+    items: Json = {} if not cells else cells[0] if len(cells) == 1 else {"anyOf": cells}
+    row: Json = {"type": "array", "items": items}
+    if count:
+        row |= {"minItems": count, "maxItems": count}
+        row["description"] = "In this order: " + ", ".join(names)
+        row["x-columns"] = [dict(column) for column in target.analysis.columns]
+    return row
 
 
-def _cell(columns: Sequence[OpenApiColumn]) -> dict[str, Any]:
-    distinct: list[dict[str, Any]] = []
-    for column in columns:
-        schema = _column(column)
-        if schema not in distinct:
-            distinct.append(schema)
-    return distinct[0] if len(distinct) == 1 else {"anyOf": distinct}
-
-
-def _column(column: OpenApiColumn) -> dict[str, Any]:
-    schema = dict(_COLUMN_SCHEMAS.get(column.type, {}))
-    return {**schema, "nullable": True} if column.nullable and schema else schema
-
-
-def _schemas(facts: OpenApiFacts) -> dict[str, Any]:
-    schemas = {"EndpointRunRequest": _run_request(facts)}
-    if facts.takes_filters:
+def _schemas(target: Target, variables: Json | None) -> Json:
+    is_hogql = target.query["kind"] == HOGQL
+    takes_filters = not is_hogql or target.analysis.uses_filters
+    schemas: Json = {"EndpointRunRequest": _request(target, variables, filters=takes_filters)}
+    if takes_filters:
         schemas |= {"DashboardFilter": _dashboard_filter(), "PropertyFilter": _property_filter()}
-    if facts.variables:
-        schemas["Variables"] = _variables(facts.variables)
+    if variables is not None:
+        schemas["Variables"] = variables
     return schemas
 
 
-def _run_request(facts: OpenApiFacts) -> dict[str, Any]:
-    properties: dict[str, Any] = {
-        "client_query_id": {"type": "string", "description": "Names the run, to ask for it later."},
+def _request(target: Target, variables: Json | None, *, filters: bool) -> Json:
+    properties: Json = {
+        "client_query_id": {
+            "type": "string",
+            "description": "Your own id of the run, for polling and logs.",
+        }
+    }
+    if filters:
+        properties["filters_override"] = {"$ref": "#/components/schemas/DashboardFilter"}
+    properties |= {
         "refresh": {"type": "string", "enum": list(REFRESH_WORDS), "default": "blocking"},
         "version": {
             "type": "integer",
-            "description": f"1 to {facts.current_version}; the newest when left out.",
+            "description": f"Version to run, 1..{target.current_version}; default: the newest.",
         },
-        "debug": {"type": "boolean", "default": False},
     }
-    if facts.takes_filters:
-        properties["filters_override"] = {"$ref": "#/components/schemas/DashboardFilter"}
-    if facts.is_hogql:
+    if target.query["kind"] == HOGQL:
         properties["limit"] = {"type": "integer", "minimum": 1}
         properties["offset"] = {"type": "integer", "minimum": 0}
-    if facts.variables:
+    properties["debug"] = {"type": "boolean", "default": False}
+    schema: Json = {"type": "object", "properties": properties}
+    if variables is not None:
         properties["variables"] = {"$ref": "#/components/schemas/Variables"}
-    request: dict[str, Any] = {"type": "object", "properties": properties}
-    if any(variable.required for variable in facts.variables):
-        request["required"] = ["variables"]
-    return request
+        if variables.get("required"):
+            schema["required"] = ["variables"]
+    return schema
 
 
-def _variables(variables: Sequence[OpenApiVariable]) -> dict[str, Any]:
-    schema: dict[str, Any] = {
+def _variables(target: Target, known: Sequence[Variable]) -> Json | None:
+    if target.query["kind"] == HOGQL:
+        properties, required = _hogql_variables(target, known)
+    else:
+        properties, required = _insight_variables(target)
+    if not properties:
+        return None
+    schema: Json = {
         "type": "object",
-        "properties": {variable.name: _variable(variable) for variable in variables},
         "additionalProperties": False,
+        "properties": properties,
     }
-    required = [variable.name for variable in variables if variable.required]
-    if required:
-        schema["required"] = required
-    return schema
+    return {**schema, "required": required} if required else schema
 
 
-def _variable(variable: OpenApiVariable) -> dict[str, Any]:
-    schema = dict(_VARIABLE_SCHEMAS.get(variable.type, {"type": "string"}))
-    schema["description"] = variable.description or f"The variable {variable.name}."
-    if variable.default is not None:
-        schema["example"] = variable.default
-    return schema
+def _hogql_variables(target: Target, known: Sequence[Variable]) -> tuple[Json, list[str]]:
+    by_id = {str(variable.id): variable for variable in known}
+    always = set(required_variables(target))
+    properties: Json = {}
+    required: list[str] = []
+    for name, definition in stored_values(target.query).items():
+        variable = by_id.get(definition["variableId"])
+        schema = dict(_VARIABLE_SCHEMAS.get(variable.type if variable else "", {"type": "string"}))
+        schema["description"] = f"Value of {{variables.{name}}}."
+        default = definition.get("value")
+        if default is None and variable is not None:
+            default = variable.default_value
+        if default is not None:
+            schema["example"] = default
+        properties[name] = schema
+        has_default = default is not None or bool(definition.get("isNull"))
+        if name in always or not has_default:
+            required.append(name)
+    return properties, required
 
 
-def _dashboard_filter() -> dict[str, Any]:
+def _insight_variables(target: Target) -> tuple[Json, list[str]]:
+    properties: Json = {
+        name: {"type": "string", "description": f"Value of the breakdown {name}."}
+        for name in target.analysis.breakdowns
+    }
+    if target.kept is None:
+        for name in _DATES:
+            properties[name] = {
+                "type": "string",
+                "description": f"Replaces {name} of the query, e.g. -7d or 2026-01-05.",
+            }
+    return properties, required_variables(target)
+
+
+def _dashboard_filter() -> Json:
     return {
         "type": "object",
         "properties": {
-            "date_from": {"type": "string", "description": "Such as -7d, mStart or 2026-01-05."},
+            "date_from": {"type": "string"},
             "date_to": {"type": "string"},
             "properties": {
                 "type": "array",
@@ -240,15 +250,15 @@ def _dashboard_filter() -> dict[str, Any]:
     }
 
 
-def _property_filter() -> dict[str, Any]:
-    text = {"type": "string"}
+def _property_filter() -> Json:
+    texts = {"type": "array", "items": {"type": "string"}}
     return {
         "type": "object",
         "required": ["key"],
         "properties": {
-            "key": text,
-            "value": {"oneOf": [text, {"type": "number"}, {"type": "array", "items": text}]},
-            "operator": {"type": "string", "enum": list(OPERATORS)},
-            "type": {"type": "string", "enum": list(PROPERTY_TYPES)},
+            "key": {"type": "string"},
+            "value": {"oneOf": [{"type": "string"}, {"type": "number"}, texts]},
+            "operator": {"type": "string", "enum": list(_OPERATORS)},
+            "type": {"type": "string", "enum": list(_FILTER_TYPES)},
         },
     }

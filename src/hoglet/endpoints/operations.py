@@ -52,6 +52,9 @@ class AnyValue(Mapping[str, Any]):
     def __len__(self) -> int:
         return len(self._known)
 
+    def __bool__(self) -> bool:
+        return True
+
 
 def compile_run(payload: Json) -> Json:
     """A query with its values, as SQL on the raw data."""

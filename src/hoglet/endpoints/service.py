@@ -13,7 +13,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from hoglet.access.activity import Activity
 from hoglet.access.entities import Project, Scope
 from hoglet.access.service import Access
-from hoglet.access.variables import list_variables
+from hoglet.access.variables import Variable, list_variables
 from hoglet.endpoints import errors, repository, variables
 from hoglet.endpoints.analysis import Analyser, Analysis, from_json, to_json
 from hoglet.endpoints.materializing import Materializer
@@ -151,6 +151,11 @@ class EndpointService:
             return await self._change(
                 session, scope, found, body, prepared, targeted=target is not None
             )
+
+    async def variables(self, scope: Scope) -> Sequence[Variable]:
+        """The project's variables."""
+        async with self._database.read() as session:
+            return await list_variables(session, scope.project.id)
 
     async def last_executions(self, scope: Scope, names: Sequence[str]) -> list[list[str]]:
         """``[["a", "2026-01-05T12:00:00+00:00"]]`` for endpoints that ran in the last half year."""

@@ -1,0 +1,191 @@
+"""Versions kept as tables (section 7)."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from support.endpoints import EndpointWorld
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+AT = datetime(2026, 1, 4, 12, tzinfo=UTC)
+COUNTS = "SELECT event, count() AS n FROM events GROUP BY event ORDER BY n DESC"
+
+
+async def add_some(endpoints: EndpointWorld) -> None:
+    plans = ["pro", "pro", "free"]
+    await endpoints.add_events(
+        [("a", AT + timedelta(days=n), f"u{n}", f'{{"plan":"{p}"}}') for n, p in enumerate(plans)]
+        + [("b", AT, "u1", '{"plan":"pro"}')]
+    )
+
+
+async def work(endpoints: EndpointWorld) -> None:
+    await endpoints.rooms.jobs.work_off()
+
+
+async def test_15_life_of_a_table(endpoints: EndpointWorld) -> None:
+    await add_some(endpoints)
+    await endpoints.create(COUNTS, name="a")
+    patched = await endpoints.patch("/a", {"is_materialized": True, "sync_frequency": "12hour"})
+    assert (patched.status_code, patched.json()["is_materialized"]) == (200, True)
+    status = patched.json()["materialization"]
+    assert (status["status"], status["enabled"], status["ready"]) == ("Unknown", True, False)
+    assert (status["can_materialize"], status["sync_frequency"]) == (True, "12hour")
+    inline = await endpoints.ran("a", refresh="force")
+    assert "endpoint_materialized" not in inline
+
+    await work(endpoints)
+    built = (await endpoints.get("/a")).json()["materialization"]
+    assert (built["status"], built["ready"], built["error"]) == ("Completed", True, "")
+    assert built["last_materialized_at"] == "2026-01-05T12:00:00+00:00"
+    table = await endpoints.ran("a")
+    assert table["endpoint_materialized"] is True
+    assert table["endpoint_materialized_at"] == "2026-01-05T12:00:00+00:00"
+    for key in ("results", "columns", "types", "hasMore", "limit", "offset"):
+        assert table[key] == inline[key], key
+    named = await endpoints.create("SELECT event, n FROM a_v1 ORDER BY event", name="reader")
+    assert (await endpoints.ran(named["name"]))["results"] == [["a", 3], ["b", 1]]
+
+    await endpoints.add_events([("c", AT, "u1", "{}")])
+    assert len((await endpoints.ran("a", refresh="force"))["results"]) == 2
+    assert len((await endpoints.ran("a", refresh="direct"))["results"]) == 3
+    assert len((await endpoints.ran("a", refresh="force_blocking"))["results"]) == 3
+    endpoints.world.clock.advance(seconds=12 * 3600 + 1)
+    endpoints.rooms.forget()
+    stale = await endpoints.ran("a")
+    assert "endpoint_materialized" not in stale
+    await work(endpoints)
+    assert len((await endpoints.ran("a"))["results"]) == 3
+    assert (await endpoints.ran("a"))["endpoint_materialized"] is True
+
+    off = await endpoints.patch("/a", {"is_materialized": False})
+    assert off.json()["is_materialized"] is False
+    assert off.json()["materialization"] == {
+        "can_materialize": True,
+        "reason": None,
+        "reason_code": None,
+        "enabled": False,
+        "ready": False,
+    }
+    endpoints.world.clock.advance(seconds=300)
+    await work(endpoints)
+    left = await endpoints.warehouse.query(
+        "SELECT count() FROM system.tables WHERE startsWith(name, 'endpoint_table_')"
+    )
+    assert left.rows[0][0] == 0
+
+
+async def test_create_materialized_and_change_the_query(endpoints: EndpointWorld) -> None:
+    made = await endpoints.create(COUNTS, name="a", is_materialized=True, sync_frequency="1hour")
+    assert made["is_materialized"] is True
+    await work(endpoints)
+    query = {"kind": "HogQLQuery", "query": "SELECT 5 AS five"}
+    changed = (await endpoints.patch("/a", {"query": query})).json()
+    assert changed["is_materialized"] is True
+    assert changed["materialization"]["sync_frequency"] == "1hour"
+    await work(endpoints)
+    assert (await endpoints.ran("a"))["endpoint_materialized"] is True
+    old = await endpoints.ran("a", version=1)
+    assert (old["endpoint_version"], old["endpoint_materialized"]) == (1, True)
+    one = await endpoints.client.put(f"{endpoints.base}/a?version=1", json={"is_active": False})
+    assert one.json()["is_materialized"] is False
+    assert (await endpoints.get("/a")).json()["is_materialized"] is True
+    await endpoints.patch("/a", {"is_active": False})
+    again = (await endpoints.patch("/a", {"is_active": True})).json()
+    assert again["is_materialized"] is False
+
+
+async def test_11_every_variable_is_required(endpoints: EndpointWorld) -> None:
+    await add_some(endpoints)
+    await endpoints.add_variable("plan", "String", "pro")
+    sql = (
+        "SELECT event, count() AS n FROM events WHERE properties.plan = {variables.plan} "
+        "GROUP BY event ORDER BY event"
+    )
+    await endpoints.create(sql, name="a")
+    inline = await endpoints.ran("a", variables={"plan": "pro"})
+    on = await endpoints.patch("/a", {"is_materialized": True})
+    assert on.status_code == 200, on.text
+    for refresh in ("blocking", "force", "direct", "force_blocking", "async", "force_cache"):
+        for variables in ({}, {"plan": None}):
+            refused = await endpoints.run("a", variables=variables, refresh=refresh)
+            assert (refused.status_code, refused.json()["attr"]) == (400, "variables")
+            assert "plan" in refused.json()["detail"]
+            assert "required" in refused.json()["detail"]
+    await work(endpoints)
+    table = await endpoints.ran("a", variables={"plan": "pro"})
+    assert table["endpoint_materialized"] is True
+    assert table["results"] == inline["results"]
+    assert table["columns"] == inline["columns"] == ["event", "n"]
+    free = await endpoints.ran("a", variables={"plan": "free"})
+    assert free["results"] == [["a", 1]]
+    undeclared = await endpoints.run("a", variables={"plan": "pro", "x": 1})
+    assert undeclared.status_code == 400
+    document = (await endpoints.get("/a/openapi.json")).json()
+    assert document["components"]["schemas"]["Variables"]["required"] == ["plan"]
+
+
+async def test_12_what_can_be_kept(endpoints: EndpointWorld) -> None:
+    for name, kind in {"plan": "String", "since": "Date", "least": "Number"}.items():
+        await endpoints.add_variable(name, kind, "1" if kind == "Number" else "2026-01-01")
+    condition = "properties.plan = {variables.plan} AND timestamp >= {variables.since}"
+    await endpoints.create(f"SELECT count() FROM events WHERE {condition}", name="ok")
+    on = await endpoints.patch("/ok", {"is_materialized": True})
+    assert (on.status_code, on.json()["is_materialized"]) == (200, True)
+    preview = (await endpoints.post("/ok/materialization_preview", {})).json()
+    assert preview["can_materialize"] is True
+    assert preview["range_pairs"] == [
+        {"column": "timestamp", "variables": ["since"], "bucket_fn": "toStartOfDay"}
+    ]
+    sql = "SELECT event, count() AS n FROM events GROUP BY event HAVING n > {variables.least}"
+    await endpoints.create(sql, name="having")
+    refused = await endpoints.patch("/having", {"is_materialized": True})
+    assert (refused.status_code, refused.json()["attr"]) == (400, "is_materialized")
+    status = (await endpoints.get("/having/materialization_status")).json()
+    assert status["can_materialize"] is False
+    assert status["reason_code"] == "variables_not_supported"
+    assert status["name"] == "having"
+    at_creation = await endpoints.post("", endpoints.body(sql, is_materialized=True))
+    assert (at_creation.status_code, at_creation.json()["attr"]) == (400, "is_materialized")
+
+
+async def test_a_range_over_a_table_gives_one_row_also_when_empty(endpoints: EndpointWorld) -> None:
+    await add_some(endpoints)
+    await endpoints.add_variable("since", "Date", "2026-01-01")
+    sql = "SELECT count() AS n FROM events WHERE timestamp >= {variables.since}"
+    await endpoints.create(sql, name="a", is_materialized=True)
+    await work(endpoints)
+    for since in ("2026-01-01", "2026-01-05", "2026-02-01"):
+        table = await endpoints.ran("a", variables={"since": since})
+        inline = await endpoints.ran("a", variables={"since": since}, refresh="direct")
+        assert table["endpoint_materialized"] is True
+        assert table["results"] == inline["results"]
+        assert table["types"] == inline["types"]
+
+
+async def test_contradictions(endpoints: EndpointWorld) -> None:
+    await endpoints.create(name="a")
+    for body, attr in (
+        ({"is_active": False, "is_materialized": True}, "is_materialized"),
+        ({"is_active": False, "sync_frequency": "1hour"}, "sync_frequency"),
+        ({"is_materialized": False, "sync_frequency": "1hour"}, "sync_frequency"),
+    ):
+        refused = await endpoints.patch("/a", body)
+        assert (refused.status_code, refused.json()["attr"]) == (400, attr)
+    refused = await endpoints.run("a", refresh="direct")
+    assert (refused.status_code, refused.json()["attr"]) == (400, "refresh")
+
+
+async def test_a_failed_build_keeps_the_last_table(endpoints: EndpointWorld) -> None:
+    await add_some(endpoints)
+    await endpoints.create("SELECT intDiv(1, 9 - count()) AS x FROM events", name="a")
+    await endpoints.patch("/a", {"is_materialized": True})
+    await work(endpoints)
+    await endpoints.add_events([("c", AT, "u1", "{}")] * 5)
+    await endpoints.patch("/a", {"sync_frequency": "1hour"})
+    await work(endpoints)
+    status = (await endpoints.get("/a/materialization_status")).json()
+    assert (status["status"], status["ready"]) == ("Failed", True)
+    assert status["error"]
+    assert (await endpoints.ran("a"))["endpoint_materialized"] is True

@@ -1,0 +1,74 @@
+"""openapi.json (spec/query-endpoints.md section 8)."""
+
+import pytest
+from openapi_spec_validator import validate
+
+from support.endpoints import EndpointWorld
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+
+async def test_17_the_document_of_a_query_with_variables(endpoints: EndpointWorld) -> None:
+    kinds = {"text": "String", "number": "Number", "flag": "Boolean", "day": "Date", "l": "List"}
+    for name, kind in kinds.items():
+        await endpoints.add_variable(name, kind, "x" if name == "text" else None)
+    columns = ", ".join(f"{{variables.{name}}} AS {name}" for name in kinds)
+    await endpoints.create(f"SELECT {columns}, 1 AS one", name="my-query", description="")
+    response = await endpoints.get("/my-query/openapi.json")
+
+    assert response.status_code == 200, response.text
+    document = response.json()
+    validate(document)
+    assert document["openapi"] == "3.0.3"
+    assert (document["info"]["title"], document["info"]["version"]) == ("my-query", "1")
+    assert document["servers"] == [{"url": "http://h"}]
+    operation = document["paths"][f"{endpoints.base}/my-query/run"]["post"]
+    assert operation["operationId"] == "run_my_query"
+    assert operation["requestBody"]["required"] is True
+    schemas = document["components"]["schemas"]
+    variables = schemas["Variables"]["properties"]
+    assert [(v["type"], v.get("format")) for v in variables.values()] == [
+        ("string", None),
+        ("number", None),
+        ("boolean", None),
+        ("string", "date"),
+        ("array", None),
+    ]
+    assert variables["text"]["example"] == "x"
+    assert schemas["Variables"]["required"] == ["number", "flag", "day", "l"]
+    assert schemas["EndpointRunRequest"]["required"] == ["variables"]
+    assert "filters_override" not in schemas["EndpointRunRequest"]["properties"]
+    scheme = document["components"]["securitySchemes"]["PersonalAPIKey"]
+    assert (scheme["type"], scheme["scheme"]) == ("http", "bearer")
+
+
+async def test_filters_are_described_where_they_are_allowed(endpoints: EndpointWorld) -> None:
+    await endpoints.create("SELECT count() FROM events WHERE {filters}", name="a")
+    document = (await endpoints.get("/a/openapi.json")).json()
+
+    validate(document)
+    assert {"DashboardFilter", "PropertyFilter"} <= set(document["components"]["schemas"])
+    assert "Variables" not in document["components"]["schemas"]
+
+
+async def test_rows_are_described_by_their_columns(endpoints: EndpointWorld) -> None:
+    await endpoints.create("SELECT event, count() AS n FROM events GROUP BY event", name="a")
+    document = (await endpoints.get("/a/openapi.json/")).json()
+
+    validate(document)
+    path = document["paths"][f"{endpoints.base}/a/run"]["post"]
+    row = path["responses"]["200"]["content"]["application/json"]["schema"]["properties"]["results"]
+    assert row["items"]["x-columns"] == [
+        {"name": "event", "type": "string"},
+        {"name": "n", "type": "integer"},
+    ]
+    assert row["items"]["minItems"] == 2
+
+
+async def test_unknown_endpoint_and_version(endpoints: EndpointWorld) -> None:
+    await endpoints.create(name="a", is_active=False)
+    assert (await endpoints.get("/nope/openapi.json")).status_code == 404
+    assert (await endpoints.get("/a/openapi.json")).status_code == 200
+    unknown = await endpoints.get("/a/openapi.json", version=9)
+    assert unknown.status_code == 404
+    assert "error" in unknown.json()

@@ -1,0 +1,76 @@
+"""Variables of HogQL endpoints (sections 3 and 5.2)."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from support.endpoints import EndpointWorld
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+AT = datetime(2026, 1, 4, 12, tzinfo=UTC)
+
+
+async def test_07_defaults_overrides_and_unknown_names(endpoints: EndpointWorld) -> None:
+    await endpoints.add_events(
+        [("$pageview", AT, "u", "{}"), ("$pageview", AT, "v", "{}"), ("$pageleave", AT, "u", "{}")]
+    )
+    await endpoints.add_variable("event_name", "String", "$pageview")
+    sql = "SELECT event, count() FROM events WHERE event = {variables.event_name} GROUP BY event"
+    record = await endpoints.create(sql, name="a")
+    assert [v["value"] for v in record["query"]["variables"].values()] == ["$pageview"]
+    assert (await endpoints.ran("a"))["results"] == [["$pageview", 2]]
+    other = await endpoints.ran("a", variables={"event_name": "$pageleave"})
+    assert other["results"] == [["$pageleave", 1]]
+    assert other["columns"] == ["event", "count()"]
+    assert other["types"] == [["event", "String"], ["count()", "UInt64"]]
+    nothing = await endpoints.ran("a", variables={"event_name": None})
+    assert nothing["results"] == []
+    unknown = await endpoints.run("a", variables={"nonexistent_var": 1, "b": 2})
+    assert (unknown.status_code, unknown.json()["attr"]) == (400, "variables")
+    assert "b, nonexistent_var" in unknown.json()["detail"]
+    assert "event_name" in unknown.json()["detail"]
+
+
+async def test_text_becomes_the_variables_type(endpoints: EndpointWorld) -> None:
+    for name, kind in {"n": "Number", "f": "Boolean", "l": "List", "d": "Date"}.items():
+        await endpoints.add_variable(name, kind)
+    await endpoints.create("SELECT {variables.n} + 1, {variables.f}, {variables.d}", name="a")
+    await endpoints.create("SELECT number FROM numbers(5) WHERE number IN {variables.l}", name="b")
+    answer = await endpoints.ran("a", variables={"n": "41", "f": "true", "d": "2026-01-05"})
+    assert answer["results"] == [[42, True, "2026-01-05"]]
+    assert (await endpoints.ran("b", variables={"l": [1, 3]}))["results"] == [[1], [3]]
+    for wrong in ({"n": "many"}, {"f": "perhaps"}, {"d": "someday"}, {"n": {"a": 1}}):
+        refused = await endpoints.run("a", variables=wrong)
+        assert (refused.status_code, refused.json()["attr"]) == (400, "variables"), wrong
+
+
+async def test_values_are_bound_never_spliced(endpoints: EndpointWorld) -> None:
+    await endpoints.add_variable("x", "String")
+    await endpoints.create("SELECT {variables.x} AS x", name="a")
+    for hostile in ("' OR 1=1 --", "\\", "{y:String}", "a\tb\n", "%s", "é☃", "{variables.x}"):
+        answer = await endpoints.ran("a", variables={"x": hostile})
+        assert answer["results"] == [[hostile]]
+
+
+async def test_definitions_are_checked_at_save(endpoints: EndpointWorld) -> None:
+    identifier = await endpoints.add_variable("known", "String", "k")
+
+    async def save(sql: str, variables: object) -> tuple[int, object]:
+        query = {"kind": "HogQLQuery", "query": sql, "variables": variables}
+        response = await endpoints.post("", endpoints.body(query))
+        return response.status_code, response.json()
+
+    status, problem = await save("SELECT {variables.missing}", None)
+    assert (status, problem["attr"]) == (400, "query")
+    assert "missing" in problem["detail"]
+    status, problem = await save("SELECT {variables.known}", {"not-a-uuid": {}})
+    assert (status, problem["attr"]) == (400, "query")
+    stranger = "0199c7b2-0000-7000-8000-000000000001"
+    status, problem = await save("SELECT 1", {stranger: {"code_name": "x"}})
+    assert (status, problem["attr"]) == (400, "query")
+    status, record = await save("SELECT 1", {identifier: {"code_name": "known"}})
+    assert (status, record["query"]["variables"]) == (201, None)
+    status, record = await save("SELECT {variables.known}", None)
+    definition = {"variableId": identifier, "code_name": "known", "value": "k"}
+    assert record["query"]["variables"] == {identifier: definition}
