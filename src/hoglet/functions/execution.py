@@ -49,7 +49,8 @@ class HostCall(msgspec.Struct, frozen=True, kw_only=True):
     """What the caller has to do: ``fetch`` or ``sendEmail``.
 
     For ``fetch`` the ``request`` is a normalised :class:`~.running.fetching.FetchRequest` as a
-    dict (``{"url", "method", "headers", "body"}``).
+    dict (``{"url", "method", "headers", "body"}``). It holds secrets: do not store it. To try a call
+    again later, run the step again with its journal; it gives the same call and no log line twice.
     """
 
     name: str
@@ -122,6 +123,7 @@ def resume(step: Step, answer: Any) -> Journal:
         step.journal,
         entries=[*step.journal.entries, ["host", answer]],
         calls=[*step.journal.calls, call],
+        waiting=False,
     )
 
 
@@ -209,6 +211,9 @@ class _Run:
         return codes
 
     def _close(self, step: Step, ended: engine.Ended) -> Step:
+        if step.outcome == "call" and step.journal.waiting:
+            step.captures = []
+            return step  # a retry: lines and captures before this call were handed out
         step.logs = [
             LogLine(level, clean_line(text, self.secrets)) for level, text in self.host.lines
         ]
@@ -219,6 +224,7 @@ class _Run:
             entries=ended.entries,
             printed=self.host.printed,
             captured=self.host.captured,
+            waiting=step.outcome == "call",
             spent_ms=max(step.journal.spent_ms, ended.milliseconds),
         )
         return step

@@ -36,8 +36,7 @@ class InvokeV1(msgspec.Struct, frozen=True, kw_only=True, tag="invoke.v1"):
         globals: of section 13.2, without inputs and so without secrets.
         mapping: index of the mapping, None without mappings.
         journal: how far the run came; None before its first step.
-        pending: the host call to make next, when the run waits for a retry.
-        attempt: of that call, from 1.
+        attempt: of the host call the run waits to make, from 1.
         first_failed_at: ISO instant of the first failure, for the dead letter.
         start_at: ``filter`` (a redrive of class ``filter``) or ``inputs``.
         is_redrive: no masking, and the outcome is counted for the letter ``letter_id``.
@@ -51,7 +50,6 @@ class InvokeV1(msgspec.Struct, frozen=True, kw_only=True, tag="invoke.v1"):
     globals: dict[str, Any]
     mapping: int | None = None
     journal: Journal | None = None
-    pending: dict[str, Any] | None = None
     attempt: int = 1
     first_failed_at: str | None = None
     start_at: str = "inputs"

@@ -60,15 +60,13 @@ class InvocationRunner:
             step = await self._step(function, invoke, record)
             if step.outcome != "call" or step.call is None:
                 return Ending(verdict=Verdict.ENDED, record=record, step=step)
-            invoke = msgspec.structs.replace(
-                invoke, journal=step.journal, pending=msgspec.to_builtins(step.call)
-            )
+            invoke = msgspec.structs.replace(invoke, journal=step.journal)
             record.invoke = invoke
-            waits = await self._call(function, invoke, record)
+            waits = await self._call(function, invoke, record, step.call.request)
             if isinstance(waits, Ending):
                 return waits
             journal = resume(step, waits.answer)
-            invoke = msgspec.structs.replace(invoke, journal=journal, pending=None, attempt=1)
+            invoke = msgspec.structs.replace(invoke, journal=journal, attempt=1)
             record.invoke = invoke
 
     async def _step(self, function: RunnableFunction, invoke: InvokeV1, record: RunRecord) -> Step:
@@ -93,10 +91,13 @@ class InvocationRunner:
         return step
 
     async def _call(
-        self, function: RunnableFunction, invoke: InvokeV1, record: RunRecord
+        self,
+        function: RunnableFunction,
+        invoke: InvokeV1,
+        record: RunRecord,
+        request: dict[str, Any],
     ) -> Attempt | Ending:
-        pending: dict[str, Any] = invoke.pending or {}
-        request: dict[str, Any] = pending.get("request") or {}
+        """One attempt. The request holds secrets, so a wait keeps only the journal."""
         until = self._deliveries.paused_until(function, request)
         if until is not None:
             return Ending(verdict=Verdict.WAITS, record=record, invoke=invoke, run_at=until)

@@ -15,6 +15,7 @@ class Journal(msgspec.Struct, kw_only=True):
         calls: the host calls answered so far: ``[["fetch", 200]]``.
         printed: ``print`` calls so far.
         captured: the run's ``postHogCapture`` was handed out.
+        waiting: the next host call was handed out already, with its log lines.
         spent_ms: own time of the program in the longest replay so far.
     """
 
@@ -24,4 +25,5 @@ class Journal(msgspec.Struct, kw_only=True):
     calls: list[tuple[str, int | None]] = []
     printed: int = 0
     captured: bool = False
+    waiting: bool = False
     spent_ms: float = 0
