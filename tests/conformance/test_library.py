@@ -1,4 +1,4 @@
-"""The example of every library function prints the same on the official machine and in JavaScript."""
+"""Examples of library functions print the same on the official machine and in JavaScript."""
 
 import pytest
 

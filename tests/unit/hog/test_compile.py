@@ -1,0 +1,95 @@
+"""Resolution of names, all errors at once, hints and warnings."""
+
+import pytest
+
+from hoglet.hog import bound
+from hoglet.hog.compile import compile_expression, compile_program, compile_template
+from hoglet.hog.diagnostics import CompileError
+from hoglet.kit.errors import SourceError
+
+
+def test_all_errors_are_reported_in_source_order() -> None:
+    with pytest.raises(CompileError) as caught:
+        compile_program("let a := 1\nlet a := 2\nzz := 3\nprint([1][0])")
+
+    assert [(e.line, e.column) for e in caught.value.errors] == [(2, 1), (3, 1), (4, 7)]
+
+
+def test_hint_names_the_near_variable() -> None:
+    with pytest.raises(SourceError) as caught:
+        compile_program("let total := 1\ntotl := 2")
+
+    assert caught.value.hint == "Did you mean `total`?"
+
+
+def test_span_is_the_statement_at_fault() -> None:
+    source = "let a := 1; let a := 2"
+    with pytest.raises(SourceError) as caught:
+        compile_program(source)
+
+    assert source[caught.value.start : caught.value.end] == "let a := 2"
+
+
+@pytest.mark.parametrize(
+    ("source", "message", "hint"),
+    [
+        ("let a := 1\na = 2", "`:=` assigns", None),
+        ("prnt(1)", "Unknown function `prnt`", "Did you mean `print`?"),
+        ("print(evnt.x)", "Unknown global `evnt`", "Did you mean `event`?"),
+    ],
+)
+def test_warnings(source: str, message: str, hint: str | None) -> None:
+    warnings = compile_program(source).warnings
+
+    assert len(warnings) == 1
+    assert message in warnings[0].message
+    assert warnings[0].hint == hint
+
+
+def test_known_names_do_not_warn() -> None:
+    assert compile_program("fetch(inputs.url); print(event.x)").warnings == ()
+    assert compile_program("mine(x)", known_globals={"mine", "x"}).warnings == ()
+
+
+def test_reads_and_calls_are_collected() -> None:
+    program = compile_program("fun f() { return inputs.a } fetch(event.b, f(), arrayMap)")
+
+    assert program.global_reads == {"inputs", "event", "arrayMap"}
+    assert program.global_calls == {"fetch"}
+
+
+def test_captures_pass_through_the_functions_between() -> None:
+    program = compile_program("let a := 1 fun f() { fun g() { a := a + 1 } }")
+    names = {f.name: [v.name for v in f.captures] for f in program.functions}
+
+    assert names == {"root": [], "f": ["a"], "g": ["a"]}
+    assert program.root.variables[0].captured
+    assert program.root.variables[0].assigned
+
+
+def test_let_does_not_see_itself_but_a_function_does() -> None:
+    program = compile_program("let f := () -> f(); fun g() { return g() }")
+
+    assert program.global_calls == {"f"}
+
+
+def test_slots_are_shared_by_blocks_that_follow() -> None:
+    program = compile_program("fun f(p) { { let a := 1 } { let b := 2 } let c := 3 }")
+    function = program.functions[1]
+
+    assert [(v.name, v.slot) for v in function.variables] == [
+        ("p", 0),
+        ("a", 1),
+        ("b", 1),
+        ("c", 1),
+    ]
+
+
+def test_single_expression_template_keeps_its_type() -> None:
+    assert isinstance(compile_template("{1 + 1}").expression, bound.Arithmetic)
+    assert isinstance(compile_template("a{1}").expression, bound.CallGlobal)
+
+
+def test_expression_refuses_a_second_statement() -> None:
+    with pytest.raises(SourceError):
+        compile_expression("1; 2")

@@ -1,0 +1,134 @@
+"""Site functions: TypeScript erased, inputs and filters evaluated in Node as posthog-js would."""
+
+import json
+
+import pytest
+
+from hoglet.hog.javascript import SiteMapping, site_function_javascript, transpile_site_source
+from hoglet.kit.errors import SourceError
+from hoglet.syntax import parse_expression
+from support.hog_engines import _javascript
+from support.oracle import need, why_no_node
+
+TYPED = """\
+import type { A } from 'x'
+interface X { a: number }
+type Y = string | X
+enum Size { Small, Large = 5, Next }
+class Base<T> { constructor(private readonly n: number, public m?: T) {} }
+export async function onLoad<T>(this: X, { inputs }: { inputs: any }, y?: number): Promise<void> {
+  const a: string = inputs.x as string
+  return (<any>a)!
+}
+export const onEvent = (e: Y): e is X => e satisfies any
+"""
+
+
+def run(code: str, expression: str) -> list[str]:
+    need(why_no_node())
+    answer = _javascript().ask(code=f"const site = ({code})();\n{expression}")
+    assert answer["error"] is None
+    return answer["output"]
+
+
+def test_types_are_erased_and_exports_returned() -> None:
+    text = transpile_site_source(TYPED)
+
+    assert "async function onLoad( { inputs }, y) {" in text
+    assert "const a = inputs.x\n" in text
+    assert text.rstrip().endswith('return { "onLoad": onLoad, "onEvent": onEvent };')
+    assert text.split("\n")[6].strip() == "const a = inputs.x"  # lines stay where they were
+
+
+def test_plain_javascript_is_unchanged() -> None:
+    source = "function onLoad() { return `a ${1 ? 'x' : 2} <b>` }\nreturn { onLoad }\n"
+
+    assert transpile_site_source(source) == source
+
+
+def test_enums_and_parameter_properties_work() -> None:
+    code = site_function_javascript(
+        TYPED + "console.log(Size.Large, Size[6], new Base(1, 2).m, new Base(3).n)", {}
+    )
+
+    assert run(code, "") == ["5 Next 2 3"]
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "let a: = 1",
+        "export function onLoad( {",
+        "import x from 'y'",
+        "namespace N { export const x = 1 }",
+        "@dec class A {}",
+        "export * from 'x'",
+    ],
+)
+def test_what_is_refused(source: str) -> None:
+    with pytest.raises(SourceError, match="Error in the TypeScript code"):
+        transpile_site_source(source)
+
+
+def test_init_calls_on_load_with_the_inputs() -> None:
+    code = site_function_javascript(
+        "export const onLoad = ({ inputs, posthog }) => console.log(JSON.stringify(inputs), posthog)",
+        {
+            "b": {"value": "{inputs.a + 1}", "order": 1},
+            "a": {"value": "{1 + 1}", "order": 0},
+            "list": {"value": [1, "x{2}", {"k": "{3}"}]},
+            "bad": {"value": "{boom()}"},
+            "plain": {"value": "text"},
+        },
+    )
+
+    assert run(code, "site.init({ posthog: 'ph', callback: (ok) => console.log(ok) })") == [
+        '{"list":[1,"x2",{"k":3}],"bad":null,"plain":"text","a":2,"b":3} ph',
+        "true",
+    ]
+
+
+def test_callback_hears_of_a_missing_on_load() -> None:
+    code = site_function_javascript("export function onEvent() {}", {})
+
+    assert run(code, "site.init({ posthog: 1, callback: (ok) => console.log(ok) })") == ["true"]
+
+
+def test_events_reach_the_mappings_that_match() -> None:
+    code = site_function_javascript(
+        "export function onEvent({ inputs }) { console.log(JSON.stringify(inputs)) }",
+        {"name": {"value": "{person.name}"}, "to": {"value": "all"}},
+        parse_expression("event = '$pageview' and person.name like 'J%'"),
+        [
+            SiteMapping(inputs={"to": {"value": "{event.event}!"}}),
+            SiteMapping(filters=parse_expression("event = 'other'")),
+            SiteMapping(disabled=True),
+        ],
+    )
+    events = [
+        {"event": {"event": "$pageview"}, "person": {"name": "Jo"}, "groups": {}},
+        {"event": {"event": "$pageview"}, "person": {"name": "Al"}, "groups": {}},
+        {"event": {"event": "other"}, "person": {"name": "Jo"}},
+    ]
+    call = f"""
+    const {{ processEvent }} = site.init({{ posthog: 1, callback: () => {{}} }})
+    for (const event of {json.dumps(events)}) {{ processEvent(event, 1) }}
+    """
+
+    assert run(code, call) == ['{"name":"Jo","to":"$pageview!"}']
+
+
+def test_without_mappings_nothing_is_called() -> None:
+    code = site_function_javascript("export function onEvent() { console.log('never') }", {})
+
+    assert run(code, "site.init({ callback: () => {} }).processEvent({ event: {} }, 1)") == []
+
+
+def test_a_user_text_can_not_break_out() -> None:
+    code = site_function_javascript(
+        "export function onLoad({ inputs }) { console.log(inputs.x) }",
+        {"x": {"value": "</script>/*build*/\u2028'\"`$x"}},
+    )
+
+    assert "</script>" not in code
+    assert run(code, "site.init({ callback: () => {} })") == ["</script>/*build*/\u2028'\"`$x"]
