@@ -1,6 +1,8 @@
 """Builds every room from the settings, in order, and closes them in the opposite order."""
 
 import asyncio
+import os
+import platform
 from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
@@ -8,8 +10,9 @@ from dataclasses import dataclass
 from hoglet.access.bootstrap import FirstStart, ensure_first_project
 from hoglet.access.rates import Allowance, RateSettings
 from hoglet.access.service import Access
-from hoglet.app.operations import COMPILE_OPERATIONS, RUN_OPERATIONS
+from hoglet.app.operations import COMPILE_OPERATIONS, PIPELINE_OPERATIONS, RUN_OPERATIONS
 from hoglet.kit.clock import Clock, SystemClock
+from hoglet.kit.ids import new_id
 from hoglet.migrations.upgrade import migrate
 from hoglet.outbound.client import Outbound
 from hoglet.queue.sql import SqlQueue
@@ -30,6 +33,7 @@ class Rooms:
     queue: SqlQueue
     compile_sandbox: Sandbox
     run_sandbox: Sandbox
+    pipeline_sandbox: Sandbox
     outbound: Outbound
     access: Access
     first_start: FirstStart
@@ -56,15 +60,19 @@ async def open_rooms(settings: Settings) -> AsyncGenerator[Rooms]:
         stack.push_async_callback(compile_sandbox.close)
         run_sandbox = Sandbox(RUN_OPERATIONS, workers=settings.executor_workers)
         stack.push_async_callback(run_sandbox.close)
+        # One worker: it remembers a group between the two halves of its work.
+        pipeline_sandbox = Sandbox(PIPELINE_OPERATIONS, workers=1)
+        stack.push_async_callback(pipeline_sandbox.close)
         outbound = await stack.enter_async_context(Outbound(allow_hosts=settings.allow_hosts))
         yield Rooms(
             settings=settings,
             clock=clock,
             database=database,
             warehouse=warehouse,
-            queue=SqlQueue(database, clock, owner="server"),
+            queue=await _open_queue(database, clock),
             compile_sandbox=compile_sandbox,
             run_sandbox=run_sandbox,
+            pipeline_sandbox=pipeline_sandbox,
             outbound=outbound,
             access=access,
             first_start=first_start,
@@ -83,6 +91,18 @@ async def _open_storage(settings: Settings, stack: AsyncExitStack) -> tuple[Data
     database = Database(url)
     stack.push_async_callback(database.close)
     return database, warehouse
+
+
+async def _open_queue(database: Database, clock: Clock) -> SqlQueue:
+    """On SQLite this is the only server, so what a killed one held is free at once.
+
+    Servers that share a PostgreSQL have names of their own; their leases run out.
+    """
+    if not database.is_sqlite:
+        return SqlQueue(database, clock, owner=f"{platform.node()}-{os.getpid()}-{new_id()}")
+    queue = SqlQueue(database, clock, owner="server")
+    await queue.reclaim()
+    return queue
 
 
 async def _open_warehouse(settings: Settings) -> Warehouse:

@@ -10,12 +10,17 @@ import structlog
 
 from hoglet.app.features import Features
 from hoglet.app.rooms import Rooms
+from hoglet.pipeline.batches import BatchWorker
 from hoglet.pipeline.commits import GroupCommits
+from hoglet.pipeline.committing import GroupCommit
+from hoglet.pipeline.copies import Copies
 from hoglet.pipeline.delivery import Deliveries
 from hoglet.pipeline.executor import Executor
 from hoglet.pipeline.function_cache import FunctionCache
 from hoglet.pipeline.invocation import InvocationRunner
 from hoglet.pipeline.outbox import TelemetryOutbox
+from hoglet.pipeline.upkeep import Upkeep
+from hoglet.pipeline.worker_calls import WorkerCalls
 
 log = structlog.get_logger()
 
@@ -49,12 +54,53 @@ def build_workers(rooms: Rooms, features: Features) -> list[Worker]:
     roles = rooms.settings.roles
     outbox = TelemetryOutbox(rooms.database, features.functions.telemetry)
     workers: list[Worker] = []
+    if "pipeline" in roles:
+        workers += build_pipeline(rooms, features, outbox)
     if "executor" in roles:
         executor = _executor(rooms, features, outbox)
         workers.append(Worker("executor", executor.run, executor.stop))
     if {"executor", "pipeline"} & set(roles):
         workers.append(Worker("telemetry", outbox.run, outbox.stop))
     return workers
+
+
+def build_pipeline(rooms: Rooms, features: Features, outbox: TelemetryOutbox) -> list[Worker]:
+    """Spool to warehouse and runs; copies of persons; ingestion warnings."""
+    copies = Copies(rooms.database, rooms.queue, rooms.warehouse)
+    committing = GroupCommit(
+        database=rooms.database,
+        queue=rooms.queue,
+        outbox=outbox,
+        copies=copies,
+        events=features.events.repository,
+        letters=features.functions.letters,
+        watcher=features.functions.watcher,
+        warnings=features.events.warnings,
+        clock=rooms.clock,
+    )
+    batches = BatchWorker(
+        database=rooms.database,
+        queue=rooms.queue,
+        warehouse=rooms.warehouse,
+        calls=WorkerCalls(rooms.pipeline_sandbox, features.functions.service),
+        functions=features.functions.service,
+        events=features.events.repository,
+        committing=committing,
+        access=rooms.access,
+        clock=rooms.clock,
+        site_url=rooms.settings.resolved_site_url(),
+    )
+    upkeep = Upkeep(
+        database=rooms.database,
+        warnings=features.events.warnings,
+        letters=features.functions.letters,
+        clock=rooms.clock,
+    )
+    return [
+        Worker("batches", batches.run, batches.stop),
+        Worker("copies", copies.run, copies.stop),
+        Worker("upkeep", upkeep.run, upkeep.stop),
+    ]
 
 
 def _executor(rooms: Rooms, features: Features, outbox: TelemetryOutbox) -> Executor:

@@ -76,7 +76,7 @@ class BatchWorker:
         self._stopping = False
 
     async def run(self) -> None:
-        """Work until :meth:`stop`; the group under way is ended, one that was only read goes back."""
+        """Work until :meth:`stop`: the group under way is ended, the one after it goes back."""
         begun: _Begun | None = None
         while not self._stopping:
             begun = begun or await self._begin()

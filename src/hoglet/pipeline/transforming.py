@@ -12,12 +12,13 @@ from typing import Any
 
 from hoglet.events.incoming import MAX_DISTINCT_ID_LENGTH, MAX_NAME_LENGTH, Event
 from hoglet.functions.runnable import RunnableFunction
-from hoglet.functions.transforming import FAILED, TransformationResult, Transformer
+from hoglet.functions.transforming import TransformationResult, transform
 from hoglet.pipeline.messages import Line, ProjectFacts, Tally
 
 MAX_TIMEOUTS = 3  # of one transformation in one group: 1.65 s
 MAX_LINES = 1000  # of one group; prints of 100,000 events would be a flood
 _FREE_MS = 50  # below, a run costs the watcher nothing
+_NOTES = ("$transformations_succeeded", "$transformations_failed", "$transformations_skipped")
 
 
 class GroupTransformer:
@@ -26,35 +27,46 @@ class GroupTransformer:
     def __init__(
         self, functions: Sequence[RunnableFunction], project: ProjectFacts, tally: Tally
     ) -> None:
-        self._left = list(functions)
-        self._given_up: list[RunnableFunction] = []
-        self._transformer = Transformer(self._left)
+        self._functions = list(functions)
         self._project = {"id": project.id, "name": "", "url": project.site_url}
         self._timeouts: dict[str, int] = {}
         self._tally = tally
 
     def apply(self, event: Event) -> Event | None:
         """Run all on one event; None when one of them drops it."""
-        timestamp = iso(event.timestamp)
-        done = self._transformer.apply(
-            {
-                "uuid": str(event.uuid),
-                "event": event.event,
-                "distinct_id": event.distinct_id,
-                "properties": event.properties,
-                "timestamp": timestamp,
-            },
-            self._project,
-            now=timestamp,
-        )
-        for result in done.results:
-            self._count(result, event)
-        if done.event is None:
-            return None
-        self._note_given_up(done.event["properties"])
-        return _changed(event, done.event)
+        current = self._plain(event)
+        notes: dict[str, list[str]] = {}
+        for function in self._functions:
+            outcome = self._run(function, current)
+            if outcome == "dropped":
+                return None
+            label = f"{function.name or ''} ({function.id})"
+            notes.setdefault(f"$transformations_{outcome}", []).append(label)
+        current["properties"] = {**current["properties"], **notes}
+        return _changed(event, current)
 
-    def _count(self, result: TransformationResult, event: Event) -> None:
+    def _plain(self, event: Event) -> dict[str, Any]:
+        return {
+            "uuid": str(event.uuid),
+            "event": event.event,
+            "distinct_id": event.distinct_id,
+            "properties": _without_notes(event.properties),
+            "timestamp": iso(event.timestamp),
+        }
+
+    def _run(self, function: RunnableFunction, current: dict[str, Any]) -> str:
+        """Run one; ``current`` becomes what it makes of it."""
+        if self._timeouts.get(function.id, 0) >= MAX_TIMEOUTS:
+            self._tally.count(function.id, "failure", "failed")
+            return "failed"
+        result = transform(function, current, self._project, now=current["timestamp"])
+        self._count(result, current["uuid"])
+        if result.event is not None:
+            current.update(result.event)
+            current["properties"] = _without_notes(current["properties"])
+        return result.outcome
+
+    def _count(self, result: TransformationResult, instance: str) -> None:
         function_id = result.function_id
         counter = {
             "succeeded": ("success", "succeeded"),
@@ -67,7 +79,6 @@ class GroupTransformer:
         }[result.outcome]
         self._tally.count(function_id, *counter)
         if result.logs and len(self._tally.lines) < MAX_LINES:
-            instance = str(event.uuid)
             self._tally.lines.extend(
                 Line(function_id, instance, line.level, line.message) for line in result.logs
             )
@@ -78,24 +89,20 @@ class GroupTransformer:
 
     def _note_timeout(self, function_id: str) -> None:
         self._timeouts[function_id] = self._timeouts.get(function_id, 0) + 1
-        if self._timeouts[function_id] >= MAX_TIMEOUTS:
-            self._given_up += [one for one in self._left if one.id == function_id]
-            self._left = [one for one in self._left if one.id != function_id]
-            self._transformer = Transformer(self._left)
+        if self._timeouts[function_id] == MAX_TIMEOUTS:
             text = "Not run for the rest of a batch: it ran into its time limit too often"
             self._tally.lines.append(Line(function_id, "", "error", text))
-
-    def _note_given_up(self, properties: dict[str, Any]) -> None:
-        for function in self._given_up:
-            self._tally.count(function.id, "failure", "failed")
-            label = f"{function.name} ({function.id})"
-            if label not in properties.get(FAILED, []):
-                properties[FAILED] = [*properties.get(FAILED, []), label]
 
 
 def iso(at: datetime) -> str:
     """An instant as runs see it: ``2026-01-01T10:00:00.000000Z``."""
     return at.strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+
+def _without_notes(properties: dict[str, Any]) -> dict[str, Any]:
+    if not any(name in properties for name in _NOTES):
+        return properties
+    return {name: value for name, value in properties.items() if name not in _NOTES}
 
 
 def _changed(event: Event, to: dict[str, Any]) -> Event:

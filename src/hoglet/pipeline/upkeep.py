@@ -1,0 +1,71 @@
+"""Small regular work: warnings to the database, old dead letters and masking windows dropped."""
+
+import asyncio
+from collections.abc import Coroutine
+from typing import Any
+
+import structlog
+from sqlalchemy.exc import SQLAlchemyError
+
+from hoglet.events.ingestion_warnings import IngestionWarnings
+from hoglet.functions.dead_letters import DeadLetters
+from hoglet.functions.mask_repository import drop_expired
+from hoglet.kit.clock import Clock
+from hoglet.store.database import Database
+
+log = structlog.get_logger()
+
+WARNINGS_EVERY_S = 5.0
+PRUNE_EVERY_S = 600.0
+
+
+class Upkeep:
+    """Does the regular work until it is stopped, then writes the last warnings."""
+
+    def __init__(
+        self,
+        *,
+        database: Database,
+        warnings: IngestionWarnings,
+        letters: DeadLetters,
+        clock: Clock,
+    ) -> None:
+        self._database = database
+        self._warnings = warnings
+        self._letters = letters
+        self._clock = clock
+        self._stopping = asyncio.Event()
+
+    async def run(self) -> None:
+        """Work until :meth:`stop`."""
+        until_pruning = 0.0
+        while not self._stopping.is_set():
+            await self._guarded(self._warnings.flush())
+            until_pruning -= WARNINGS_EVERY_S
+            if until_pruning <= 0:
+                until_pruning = PRUNE_EVERY_S
+                await self._guarded(self._prune())
+            await self._pause()
+        await self._guarded(self._warnings.flush())
+
+    def stop(self) -> None:
+        """Let :meth:`run` end."""
+        self._stopping.set()
+
+    async def _prune(self) -> None:
+        async with self._database.write() as session:
+            await self._letters.prune(session)
+            await drop_expired(session, self._clock.now())
+
+    async def _guarded(self, work: Coroutine[Any, Any, None]) -> None:
+        try:
+            await work
+        except SQLAlchemyError:
+            log.exception("upkeep failed", action="upkeep_failed")
+
+    async def _pause(self) -> None:
+        try:
+            async with asyncio.timeout(WARNINGS_EVERY_S):
+                await self._stopping.wait()
+        except TimeoutError:
+            return
