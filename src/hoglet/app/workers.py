@@ -19,6 +19,7 @@ from hoglet.pipeline.executor import Executor
 from hoglet.pipeline.function_cache import FunctionCache
 from hoglet.pipeline.invocation import InvocationRunner
 from hoglet.pipeline.outbox import TelemetryOutbox
+from hoglet.pipeline.recompiling import Recompiler
 from hoglet.pipeline.upkeep import Upkeep
 from hoglet.pipeline.worker_calls import WorkerCalls
 
@@ -56,9 +57,13 @@ def build_workers(rooms: Rooms, features: Features) -> list[Worker]:
     workers: list[Worker] = []
     if "pipeline" in roles:
         workers += build_pipeline(rooms, features, outbox)
+        recompiler = _recompiler(rooms, features)
+        workers.append(Worker("recompiler", recompiler.run, recompiler.stop))
     if "executor" in roles:
         executor = _executor(rooms, features, outbox)
         workers.append(Worker("executor", executor.run, executor.stop))
+    if "api" in roles:
+        workers.append(_endpoint_jobs(features))
     if {"executor", "pipeline"} & set(roles):
         workers.append(Worker("telemetry", outbox.run, outbox.stop))
     return workers
@@ -101,6 +106,27 @@ def build_pipeline(rooms: Rooms, features: Features, outbox: TelemetryOutbox) ->
         Worker("copies", copies.run, copies.stop),
         Worker("upkeep", upkeep.run, upkeep.stop),
     ]
+
+
+def _recompiler(rooms: Rooms, features: Features) -> Recompiler:
+    return Recompiler(
+        queue=rooms.queue,
+        database=rooms.database,
+        functions=features.functions.service,
+        access=rooms.access,
+        clock=rooms.clock,
+    )
+
+
+def _endpoint_jobs(features: Features) -> Worker:
+    """Beside the API, because background runs and builds refresh what the API remembers."""
+    stopping = asyncio.Event()
+    jobs = features.endpoints.jobs
+
+    async def run() -> None:
+        await jobs.run_until(stopping)
+
+    return Worker("endpoints", run, stopping.set)
 
 
 def _executor(rooms: Rooms, features: Features, outbox: TelemetryOutbox) -> Executor:
