@@ -1,0 +1,248 @@
+"""From the spool to the warehouse and to runs, with real parts; exactly once, whatever fails."""
+
+from collections.abc import AsyncGenerator
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from hoglet.functions.jobs import decode_invoke
+from hoglet.functions.runnable import RunnableFunction
+from hoglet.kit.clock import FixedClock
+from hoglet.store.database import Database
+from hoglet.warehouse.errors import WarehouseDown
+from support.pipeline import Line, at, open_line
+
+NOW = at("2026-05-01T12:00:00+00:00")
+FUNCTION = "0193e8c6-0000-7000-8000-0000000000aa"
+UUID_1 = "0193e8c6-0000-7000-8000-000000000001"
+TRUE = {"kind": "Constant", "value": True}
+
+
+@pytest.fixture
+async def line(database: Database, warehouse: Any, fresh_project_id: int) -> AsyncGenerator[Line]:
+    async with open_line(database, warehouse, FixedClock(NOW), fresh_project_id) as opened:
+        yield opened
+
+
+def _event(name: str = "e", who: str = "u", **more: Any) -> dict[str, Any]:
+    properties = {key: value for key, value in more.items() if key != "uuid"}
+    given = {"uuid": more["uuid"]} if "uuid" in more else {}
+    return {"event": name, "distinct_id": who, "properties": properties, **given}
+
+
+def _condition(source: str) -> dict[str, Any]:
+    import msgspec
+
+    from hoglet.functions.language import template_tree
+
+    return msgspec.to_builtins(template_tree("{" + source + "}"))
+
+
+def _function(line: Line, **more: Any) -> RunnableFunction:
+    fields: dict[str, Any] = {
+        "id": FUNCTION,
+        "project_id": line.project_id,
+        "type": "destination",
+        "name": "d",
+        "filter": _condition("true"),
+        **more,
+    }
+    return RunnableFunction(**fields)
+
+
+async def test_events_are_stored_with_their_person_and_groups(line: Line):
+    groups = {"$groups": {"company": "acme"}}
+    await line.capture(
+        _event("$groupidentify", **{"$group_type": "company", "$group_key": "acme",
+                                    "$group_set": {"size": 5}}),
+        _event("buy", price=5, **{"$set": {"plan": "pro"}}, **groups),
+        _event("quiet", "ghost", **{"$process_person_profile": False}),
+    )  # fmt: skip
+    await line.work()
+
+    rows = await line.select(
+        "SELECT event, distinct_id, person_properties, person_mode, `$group_0`, "
+        "properties_json.price, properties_json.`$ip` FROM events "
+        "WHERE project_id = {p} ORDER BY event"
+    )
+    assert [row[:5] for row in rows] == [
+        ("$groupidentify", "u", "{}", "full", ""),
+        ("buy", "u", '{"plan":"pro"}', "full", "acme"),
+        ("quiet", "ghost", "{}", "propertyless", ""),
+    ]
+    assert (rows[1][5], rows[1][6]) == (5, "9.8.7.6")
+    persons = "SELECT properties, is_identified FROM persons FINAL WHERE project_id = {p}"
+    assert await line.select(persons) == [('{"plan":"pro"}', 0)]
+    found = await line.select("SELECT key, properties FROM groups FINAL WHERE project_id = {p}")
+    assert found == [("acme", '{"size":5}')]
+
+
+async def test_past_events_follow_a_merge(line: Line):
+    await line.capture(_event("first", "anon"), _event("other", "user"))
+    await line.work()
+    await line.capture(_event("$identify", "user", **{"$anon_distinct_id": "anon"}))
+    await line.work()
+
+    overrides = await line.select(
+        "SELECT distinct_id, person_id FROM person_distinct_id_overrides FINAL "
+        "WHERE project_id = {p}"
+    )
+    survivor = await line.select(
+        "SELECT id FROM persons FINAL WHERE project_id = {p} AND is_deleted = 0"
+    )
+    assert overrides == [("anon", survivor[0][0])]
+
+
+async def test_a_uuid_is_stored_once_and_triggers_once(line: Line):
+    line.functions.functions = [_function(line)]
+    await line.capture(_event(uuid=UUID_1), _event(uuid=UUID_1))
+    await line.work()
+    await line.capture(_event(uuid=UUID_1))
+    await line.work()
+
+    assert await line.select("SELECT count() FROM events WHERE project_id = {p}") == [(1,)]
+    assert len(await line.runs()) == 1
+
+
+async def test_matching_sees_the_person_and_makes_a_stable_run(line: Line):
+    wanted = _condition("person.properties.plan = 'pro'")
+    line.functions.functions = [_function(line, filter=wanted, events=["buy"])]
+    await line.capture(
+        _event("buy", uuid=UUID_1, **{"$set": {"plan": "pro"}}),
+        _event("buy", "other"),
+        _event("view"),
+    )
+    await line.work()
+
+    (job,) = await line.runs()
+    invoke = decode_invoke(job.payload)
+    assert job.id == invoke.invocation_id
+    assert invoke.globals["person"]["properties"] == {"plan": "pro"}
+    assert invoke.globals["event"]["uuid"] == UUID_1
+    assert invoke.globals["source"]["name"] == "d"
+    assert await line.counts(FUNCTION) == {
+        "filtered": 2,
+        "triggered": 1,
+        "billable_invocation": 1,
+    }
+
+
+async def test_transformations_change_and_drop_events(line: Line):
+    first = _function(
+        line,
+        type="transformation",
+        name="mark",
+        hog="let e := event; e.properties.seen := true; return e",
+    )
+    second = _function(
+        line,
+        id="0193e8c6-0000-7000-8000-0000000000bb",
+        type="transformation",
+        name="drop",
+        hog="if (event.event == 'bad') { return null } return event",
+    )
+    line.functions.functions = [first, second]
+    await line.capture(_event("good"), _event("bad"))
+    await line.work()
+
+    rows = await line.select("SELECT event, properties FROM events WHERE project_id = {p}")
+    assert len(rows) == 1
+    assert '"seen":true' in rows[0][1]
+    assert '"$transformations_succeeded":["mark (' in rows[0][1]
+    assert (await line.counts(second.id))["dropped"] == 1
+
+
+async def test_an_endless_transformation_delays_a_group_by_seconds(line: Line):
+    line.functions.functions = [
+        _function(line, type="transformation", hog="while (true) {} return event")
+    ]
+    await line.capture(*[_event(str(number)) for number in range(50)])
+    await line.work()
+
+    rows = await line.select("SELECT count() FROM events WHERE project_id = {p}")
+    assert rows == [(50,)]
+    assert (await line.counts(FUNCTION))["failed"] == 50
+
+
+async def test_a_historical_batch_triggers_nothing(line: Line):
+    line.functions.functions = [_function(line)]
+    await line.capture(_event(**{"$set": {"a": 1}}), historical=True)
+    await line.work()
+
+    assert await line.runs() == []
+    assert len(await line.select("SELECT 1 FROM events WHERE project_id = {p}")) == 1
+
+
+async def test_a_filter_that_raises_becomes_a_letter(line: Line):
+    broken = _condition("match(event, '(')")
+    line.functions.functions = [_function(line, filter=broken)]
+    await line.capture(_event())
+    await line.work()
+
+    assert [letter.letter_class for letter in line.letters.kept] == ["filter"]
+    assert (await line.counts(FUNCTION))["filtering_failed"] == 1
+
+
+async def test_a_disabled_function_gets_letters_instead_of_runs(line: Line):
+    line.functions.functions = [_function(line, state=3, enabled=False)]
+    await line.capture(_event())
+    await line.work()
+
+    assert [letter.letter_class for letter in line.letters.kept] == ["disabled"]
+    assert await line.runs() == []
+    assert (await line.counts(FUNCTION))["disabled_permanently"] == 1
+
+
+async def test_a_crash_between_insert_and_commit_changes_nothing(
+    line: Line, monkeypatch: pytest.MonkeyPatch
+):
+    """The rows are in the warehouse, the commit is lost: the group is worked off again."""
+    line.functions.functions = [_function(line)]
+    await line.capture(*[_event(uuid=str(UUID(int=number + 1))) for number in range(20)])
+
+    async def crash(*_arguments: Any) -> None:
+        raise WarehouseDown("gone")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(line.batches._committing, "commit", crash)
+        patch.setattr("hoglet.pipeline.batches.asyncio.sleep", crash_free_sleep)
+        await line.batches.work_once()
+    assert await line.select("SELECT count() FROM events WHERE project_id = {p}") == [(20,)]
+    await line.work()
+
+    assert await line.select("SELECT count() FROM events WHERE project_id = {p}") == [(20,)]
+    assert len(await line.runs()) == 20
+
+
+async def crash_free_sleep(_seconds: float) -> None:
+    """No pause in tests."""
+
+
+async def test_a_crashing_worker_costs_functions_not_events(
+    line: Line, monkeypatch: pytest.MonkeyPatch
+):
+    """A group whose reading kills the worker again and again is stored without functions."""
+    line.functions.functions = [_function(line)]
+    await line.capture(_event())
+
+    async def refuse(request: Any) -> Any:
+        if request.functions_key != "none":
+            raise RuntimeError("worker died")
+        return await real(request)
+
+    real = line.batches._calls.read
+    monkeypatch.setattr(line.batches._calls, "read", refuse)
+    for _ in range(5):
+        await line.batches.work_once()
+        line.clock.advance(seconds=60)  # pyright: ignore[reportAttributeAccessIssue]
+
+    assert await line.select("SELECT count() FROM events WHERE project_id = {p}") == [(1,)]
+
+
+async def test_events_of_a_century_fit(line: Line):
+    months = [f"{1970 + number // 12}-{number % 12 + 1:02}-01" for number in range(650)]
+    await line.capture(*[{**_event("old"), "timestamp": f"{month}T00:00:00Z"} for month in months])
+    await line.work()
+
+    assert await line.select("SELECT count() FROM events WHERE project_id = {p}") == [(650,)]

@@ -1,0 +1,151 @@
+"""The pipeline with real parts: a database, the embedded warehouse, a worker process."""
+
+import contextlib
+from collections.abc import AsyncGenerator
+from datetime import datetime
+from typing import Any
+
+import orjson
+
+from hoglet.access.service import Access
+from hoglet.events.ingestion_warnings import IngestionWarnings
+from hoglet.events.repository import EventsRepository
+from hoglet.events.spool import SpooledV1, job_of
+from hoglet.functions.dead_letters import NewLetter
+from hoglet.functions.runnable import RunnableFunction
+from hoglet.functions.watcher import Watcher
+from hoglet.kit.clock import Clock
+from hoglet.pipeline.batches import BatchWorker
+from hoglet.pipeline.committing import GroupCommit
+from hoglet.pipeline.copies import Copies
+from hoglet.pipeline.operations import OPERATIONS
+from hoglet.pipeline.outbox import TelemetryOutbox
+from hoglet.pipeline.worker_calls import WorkerCalls
+from hoglet.queue.port import Job
+from hoglet.queue.sql import SqlQueue
+from hoglet.sandbox import Sandbox
+from hoglet.store.database import Database
+from hoglet.warehouse.port import Warehouse
+from hoglet.warehouse.telemetry import Telemetry
+
+
+class GivenFunctions:
+    """Functions without their service: a list that a test sets."""
+
+    def __init__(self) -> None:
+        self.functions: list[RunnableFunction] = []
+
+    async def version_stamp(self, project_id: int) -> str:
+        return f"{project_id}:{len(self.functions)}:{id(self.functions)}"
+
+    async def load_runnable(self, project_id: int, kinds: Any) -> list[RunnableFunction]:
+        return [one for one in self.functions if one.type in kinds]
+
+
+class KeptLetters:
+    """Dead letters in memory."""
+
+    def __init__(self) -> None:
+        self.kept: list[NewLetter] = []
+
+    async def add(self, _session: Any, letters: list[NewLetter]) -> None:
+        self.kept.extend(letters)
+
+
+class Line:
+    """A whole pipeline on one project."""
+
+    def __init__(
+        self, database: Database, warehouse: Warehouse, clock: Clock, project_id: int
+    ) -> None:
+        self.database = database
+        self.warehouse = warehouse
+        self.clock = clock
+        self.project_id = project_id
+        self.queue = SqlQueue(database, clock)
+        self.functions = GivenFunctions()
+        self.letters: Any = KeptLetters()
+        self.events = EventsRepository()
+        self.sandbox = Sandbox(OPERATIONS, workers=1)
+        self.copies = Copies(database, self.queue, warehouse)
+        self.outbox = TelemetryOutbox(database, Telemetry(warehouse))
+        self.warnings = IngestionWarnings(database, self.events, clock)
+        access = Access(database, clock)
+        self.batches = BatchWorker(
+            database=database,
+            queue=self.queue,
+            warehouse=warehouse,
+            calls=WorkerCalls(self.sandbox, self.functions),
+            functions=self.functions,
+            events=self.events,
+            committing=GroupCommit(
+                database=database,
+                queue=self.queue,
+                outbox=self.outbox,
+                copies=self.copies,
+                events=self.events,
+                letters=self.letters,
+                watcher=Watcher(clock, access.activity),
+                warnings=self.warnings,
+                clock=clock,
+            ),
+            access=access,
+            clock=clock,
+            site_url="https://hoglet.example",
+        )
+
+    async def capture(self, *events: dict[str, Any], historical: bool = False) -> None:
+        """Spool a batch."""
+        body = orjson.dumps({"batch": list(events), "historical_migration": historical})
+        spooled = SpooledV1(
+            project_id=self.project_id, received_at=self.clock.now(), ip="9.8.7.6", body=body
+        )
+        async with self.database.write() as session:
+            await self.queue.enqueue(session, [job_of(spooled, events=len(events))])
+
+    async def work(self) -> None:
+        """Work everything off."""
+        while await self.batches.work_once():
+            pass
+        while await self.copies.flush():
+            pass
+        while await self.outbox.flush():
+            pass
+
+    async def select(self, sql: str) -> list[tuple[Any, ...]]:
+        """Rows of the warehouse; ``{p}`` is the project id."""
+        answer = await self.warehouse.query(sql.replace("{p}", str(self.project_id)))
+        return [tuple(row) for row in answer.rows]
+
+    async def runs(self) -> list[Job]:
+        """The runs that wait."""
+        from datetime import timedelta
+
+        from hoglet.functions.jobs import INVOKE_QUEUE
+
+        return await self.queue.lease(INVOKE_QUEUE, limit=1000, duration=timedelta(minutes=1))
+
+    async def counts(self, function_id: str) -> dict[str, int]:
+        """Metrics of a function by name."""
+        rows = await self.select(
+            "SELECT metric_name, sum(count) FROM app_metrics WHERE project_id = {p} "
+            f"AND app_source_id = '{function_id}' GROUP BY metric_name"
+        )
+        return dict(rows)
+
+
+@contextlib.asynccontextmanager
+async def open_line(
+    database: Database, warehouse: Warehouse, clock: Clock, project_id: int
+) -> AsyncGenerator[Line]:
+    """A pipeline, its worker process stopped at the end."""
+    line = Line(database, warehouse, clock, project_id)
+    try:
+        yield line
+    finally:
+        await line.sandbox.close()
+
+
+def at(text: str) -> datetime:
+    """``at("2026-05-01T12:00:00+00:00")``."""
+    return datetime.fromisoformat(text)
