@@ -65,9 +65,13 @@ async def remote_config_script(request: Request, token: str) -> Response:
     return Response(script, media_type="application/javascript", headers=_CACHE)
 
 
+@router.get("/flags/definitions")
 @router.get("/api/feature_flag/local_evaluation")
 async def local_evaluation(_principal: Annotated[Principal, Depends(requires_key())]) -> Response:
-    """What server SDKs load to decide flags themselves: nothing."""
+    """What server SDKs load to decide flags themselves: nothing.
+
+    The first path is what newer SDKs ask; without an answer they log an error every 30 seconds.
+    """
     return JsonAnswer({"flags": [], "group_type_mapping": {}, "cohorts": {}})
 
 

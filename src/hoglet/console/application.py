@@ -14,6 +14,8 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from hoglet.web.application import set_fallback
 
+PREFIXES = ("/project/", "/sign-in", "/console/", "/_nicegui")
+
 type MakeSite = Callable[[ASGIApp, list[str]], FastAPI]
 
 
@@ -54,7 +56,7 @@ class Console:
 def mount_console(app: FastAPI, secret_keys: list[str]) -> Console:
     """Let the console answer what no route of ``app`` does; it is closed with the application."""
     console = Console(app, secret_keys)
-    set_fallback(app, console)
+    set_fallback(app, console, PREFIXES)
     outer = app.router.lifespan_context
 
     @asynccontextmanager

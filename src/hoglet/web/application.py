@@ -7,6 +7,7 @@ from typing import Any
 from fastapi import APIRouter, FastAPI
 from fastapi.routing import APIRoute
 from prometheus_client import CollectorRegistry
+from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.routing import BaseRoute, Route
@@ -77,18 +78,32 @@ def create_application(
     return app
 
 
-def set_fallback(app: FastAPI, fallback: ASGIApp) -> None:
-    """Let ``fallback`` (the console) answer what no route matches, except below ``/api``.
+def set_fallback(app: FastAPI, fallback: ASGIApp, prefixes: tuple[str, ...]) -> None:
+    """Let ``fallback`` (the console) answer what no route matches.
 
-    A mount at ``/`` would match everything and so hide every 405.
+    A mount at ``/`` would match everything and so hide every 405. Programs that ask for a path
+    nobody knows get the 404 of the API; people (``Accept: text/html``) get the fallback's.
+
+    Args:
+        app: the application.
+        fallback: answers ``/``, all paths below ``prefixes``, and people outside ``/api``.
+        prefixes: e.g. ``("/project/",)``.
     """
 
     async def default(scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http" and _is_api(scope["path"]):
+        if scope["type"] == "http" and not _is_for_people(scope, prefixes):
             raise HTTPException(404)
         await fallback(scope, receive, send)
 
     app.router.default = default
+
+
+def _is_for_people(scope: Scope, prefixes: tuple[str, ...]) -> bool:
+    path: str = scope["path"]
+    if path == "/" or path.startswith(prefixes):
+        return True
+    wants_page = "text/html" in Headers(scope=scope).get("accept", "")
+    return wants_page and not path.startswith("/api")
 
 
 def _add(app: FastAPI, router: APIRouter, prefix: str) -> None:
@@ -112,7 +127,3 @@ def _add(app: FastAPI, router: APIRouter, prefix: str) -> None:
             app.router.routes.append(Route(prefix + route.path, route.endpoint, methods=methods))
         else:
             raise TypeError(f"{type(route).__name__} cannot be registered here")
-
-
-def _is_api(path: str) -> bool:
-    return path == "/api" or path.startswith("/api/")

@@ -327,5 +327,7 @@ async def test_local_evaluation_needs_a_key_and_gives_nothing(client: httpx.Asyn
         "/api/feature_flag/local_evaluation", headers={"Authorization": ""}
     )
 
-    assert body == {"flags": [], "group_type_mapping": {}, "cohorts": {}}
+    newer = await get(client, "/flags/definitions?token=x&send_cohorts")
+
+    assert body == newer == {"flags": [], "group_type_mapping": {}, "cohorts": {}}
     assert anonymous.status_code == 401

@@ -75,7 +75,7 @@ async def client() -> AsyncGenerator[httpx.AsyncClient]:
     async def console(scope: Any, receive: Any, send: Any) -> None:
         await Response("console")(scope, receive, send)
 
-    set_fallback(app, console)
+    set_fallback(app, console, ("/pages/",))
     transport = httpx.ASGITransport(app, raise_app_exceptions=False)
     async with httpx.AsyncClient(transport=transport, base_url="http://hoglet.test") as client:
         yield client
@@ -221,13 +221,16 @@ async def test_raised_errors_have_one_shape(
 async def test_unknown_paths_and_methods(client: httpx.AsyncClient) -> None:
     missing = await client.get("/api/nothing/here/")
     method = await client.delete("/api/projects/1/things/")
-    page = await client.get("/functions")
+    below = await client.get("/api-typo", headers={"Accept": "application/json"})
+    page = await client.get("/pages/one")
+    person = await client.get("/typo", headers={"Accept": "text/html,*/*"})
 
     assert shape(missing) == (404, "invalid_request", "not_found", None)
     assert missing.json()["detail"] == "Not found."
     assert shape(method) == (405, "invalid_request", "method_not_allowed", None)
     assert method.json()["detail"] == 'Method "DELETE" not allowed.'
-    assert page.text == "console"
+    assert shape(below) == (404, "invalid_request", "not_found", None)
+    assert page.text == person.text == "console"
 
 
 async def test_page_urls_repeat_the_query_string(client: httpx.AsyncClient) -> None:
