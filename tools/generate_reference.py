@@ -7,6 +7,8 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+from hog_pages import library_page, opcodes_page
+
 from hoglet.settings import Settings
 
 FOLDER = Path(__file__).parent.parent / "docs" / "reference"
@@ -30,6 +32,8 @@ def settings_page() -> str:
 
 
 PAGES: dict[str, Callable[[], str]] = {
+    "hog-library.md": library_page,
+    "opcodes.md": opcodes_page,
     "settings.md": settings_page,
 }
 

@@ -72,7 +72,7 @@ def test_what_is_refused(source: str) -> None:
 
 def test_init_calls_on_load_with_the_inputs() -> None:
     code = site_function_javascript(
-        "export const onLoad = ({ inputs, posthog }) => console.log(JSON.stringify(inputs), posthog)",
+        "export const onLoad = ({ inputs, posthog }) => console.log(JSON.stringify(inputs), posthog)",  # noqa: E501 (one line of TypeScript)
         {
             "b": {"value": "{inputs.a + 1}", "order": 1},
             "a": {"value": "{1 + 1}", "order": 0},
