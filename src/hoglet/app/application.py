@@ -42,6 +42,7 @@ def build_application(rooms: Rooms, features: Features) -> FastAPI:
     app.state.backfills = features.functions.backfills
     app.state.dead_letters = features.functions.letters
     app.state.telemetry = features.functions.telemetry
+    app.state.trials = features.functions.trials
     app.state.endpoints = features.endpoints
     if "console" in rooms.settings.roles:
         mount_console(app, secret_keys(rooms.settings.data_dir, rooms.settings.secret_keys))

@@ -12,6 +12,7 @@ from hoglet.functions.jobs import RecompileLater
 from hoglet.functions.secrets import SecretBox
 from hoglet.functions.service import FunctionService
 from hoglet.functions.templates.registry import Templates
+from hoglet.functions.trials import Trials
 from hoglet.functions.watcher import Watcher
 from hoglet.warehouse.telemetry import Telemetry
 
@@ -26,6 +27,7 @@ class Functions:
     letters: DeadLetters
     watcher: Watcher
     telemetry: Telemetry
+    trials: Trials
 
 
 def build_functions(rooms: Rooms) -> Functions:
@@ -51,4 +53,5 @@ def build_functions(rooms: Rooms) -> Functions:
         letters=DeadLetters(service, rooms.queue),
         watcher=watcher,
         telemetry=Telemetry(rooms.warehouse),
+        trials=Trials(service, rooms.run_sandbox, rooms.outbound, settings.resolved_site_url()),
     )

@@ -3,6 +3,8 @@
 _FUNCTIONS = {
     "functions.compile": "hoglet.functions.operations:compile_function",
     "functions.run_step": "hoglet.functions.operations:run_step",
+    "functions.match": "hoglet.functions.operations:match",
+    "functions.transform": "hoglet.functions.operations:transform_event",
 }
 _ENDPOINTS = {
     "endpoints.compile": "hoglet.endpoints.operations:compile_run",

@@ -23,6 +23,7 @@ from datetime import datetime
 from typing import Any, Literal
 
 import msgspec
+import orjson
 
 from hoglet.functions.runnable import RunnableFunction
 from hoglet.functions.running import engine
@@ -51,10 +52,12 @@ class HostCall(msgspec.Struct, frozen=True, kw_only=True):
     For ``fetch`` the ``request`` is a normalised :class:`~.running.fetching.FetchRequest` as a
     dict (``{"url", "method", "headers", "body"}``). It holds secrets: do not store it. To try a call
     again later, run the step again with its journal; it gives the same call and no log line twice.
+    ``rendered`` shows the call as the program wrote it, redacted; for test runs only.
     """
 
     name: str
     request: dict[str, Any]
+    rendered: str = ""
 
 
 class StepRequest(msgspec.Struct, kw_only=True):
@@ -66,6 +69,7 @@ class StepRequest(msgspec.Struct, kw_only=True):
         journal: from :func:`new_journal` or :func:`resume`.
         mapping: index of the mapping whose inputs are laid over the function's; None without.
         has_email: an SMTP server is configured, so ``sendEmail`` exists.
+        with_rendering: fill in ``HostCall.rendered``.
     """
 
     function: RunnableFunction
@@ -73,6 +77,7 @@ class StepRequest(msgspec.Struct, kw_only=True):
     journal: Journal
     mapping: int | None = None
     has_email: bool = False
+    with_rendering: bool = False
 
 
 class Step(msgspec.Struct, kw_only=True):
@@ -182,7 +187,7 @@ class _Run:
     def _settle(self, step: Step, ended: engine.Ended) -> None:
         if ended.call is not None:
             step.outcome = "call"
-            step.call = HostCall(name=ended.call[0], request=ended.call[1])
+            step.call = self._host_call(ended.call, ended.arguments)
         elif ended.error is not None:
             step.outcome, step.error_class = "failed", ended.error_class
             step.error = clean_line(ended.error, self.secrets)
@@ -190,6 +195,12 @@ class _Run:
         else:
             step.result = ended.value
             self._judge_statuses(step)
+
+    def _host_call(self, call: tuple[str, dict[str, Any]], arguments: list[Any]) -> HostCall:
+        if not self.request.with_rendering:
+            return HostCall(name=call[0], request=call[1])
+        rendered = clean_line(rendered_call(call[0], arguments), self.secrets)
+        return HostCall(name=call[0], request=call[1], rendered=rendered)
 
     def _judge_statuses(self, step: Step) -> None:
         """A final status of 400 or more fails the run even if the program handled it."""
@@ -240,6 +251,22 @@ class _Run:
             f"Ops: {ended.operations}. Event: '{event.get('url', '')}'"
         )
         return LogLine("debug", clean_line(text, self.secrets))
+
+
+def rendered_call(name: str, arguments: list[Any]) -> str:
+    """A call as text, options as JSON indented by two spaces.
+
+    Example:
+        >>> rendered_call("fetch", ["https://host", {}])
+        "fetch('https://host', {})"
+    """
+    shown = [f"'{one}'" if isinstance(one, str) else _indented(one) for one in arguments]
+    return f"{name}({', '.join(shown)})"
+
+
+def _indented(value: Any) -> str:
+    options = orjson.OPT_INDENT_2 | orjson.OPT_NON_STR_KEYS
+    return orjson.dumps(value, default=str, option=options).decode()
 
 
 def two_digits(milliseconds: float) -> str:

@@ -11,11 +11,17 @@ import msgspec
 from hoglet.functions.compile import Compiled, Draft, compile_draft
 from hoglet.functions.execution import StepRequest
 from hoglet.functions.execution import run_step as run
+from hoglet.functions.matching import Conditions, match_function
+from hoglet.functions.runnable import RunnableFunction
+from hoglet.functions.running.filter_globals import filter_globals
+from hoglet.functions.transforming import transform
 from hoglet.kit.errors import Invalid
 
 OPERATIONS = {
     "functions.compile": "hoglet.functions.operations:compile_function",
     "functions.run_step": "hoglet.functions.operations:run_step",
+    "functions.match": "hoglet.functions.operations:match",
+    "functions.transform": "hoglet.functions.operations:transform_event",
 }
 
 
@@ -48,3 +54,37 @@ def run_step(payload: dict[str, Any]) -> dict[str, Any]:
         A ``Step`` as plain values.
     """
     return msgspec.to_builtins(run(msgspec.convert(payload, StepRequest)))
+
+
+def match(payload: dict[str, Any]) -> dict[str, Any]:
+    """Ask whether a function matches an event; for test runs.
+
+    Args:
+        payload: ``{"function": {...}, "globals": {...}}``.
+
+    Returns:
+        A ``Match`` as plain values.
+    """
+    function = msgspec.convert(payload["function"], RunnableFunction)
+    values = filter_globals(payload["globals"])
+    return msgspec.to_builtins(match_function(function, values, Conditions(kept=100)))
+
+
+def transform_event(payload: dict[str, Any]) -> dict[str, Any]:
+    """Run one transformation on one event; for test runs.
+
+    Args:
+        payload: ``{"function": {...}, "event": {...}, "project": {...}, "now": "2026-…"}``.
+
+    Returns:
+        A ``TransformationResult`` as plain values.
+    """
+    function = msgspec.convert(payload["function"], RunnableFunction)
+    done = transform(
+        function,
+        payload["event"],
+        payload["project"],
+        now=payload["now"],
+        conditions=Conditions(kept=100),
+    )
+    return msgspec.to_builtins(done)

@@ -1,4 +1,4 @@
-"""Routes beside the functions themselves: icons, logs, metrics, backfills.
+"""Routes beside the functions themselves: icons, test runs, logs, metrics, backfills.
 
 Registered before ``api.router``, so that ``icon`` and ``icons`` are matched before a function id.
 
@@ -18,7 +18,8 @@ from hoglet.functions.telemetry import (
     read_metric_filters,
     shown_logs,
 )
-from hoglet.kit.errors import Invalid, NotFound
+from hoglet.functions.trials import Trials
+from hoglet.kit.errors import Bug, Invalid, NotFound
 from hoglet.warehouse.telemetry import Telemetry
 from hoglet.web.answers import JsonAnswer, answer
 from hoglet.web.body import read_object
@@ -97,6 +98,18 @@ async def enable_backfills(request: Request, function_id: str, scope: Writes) ->
     """Row 6."""
     made = await _backfills(request).enable(scope, function_id)
     return answer(request, {"batch_export_id": str(made)})
+
+
+@router.post(ONE + "/invocations")
+async def run_trial(request: Request, function_id: str, scope: Writes) -> Response:
+    """Row 7: a test run; ``new`` is a function that is not stored."""
+    trials: Trials = request.app.state.trials
+    body = await read_object(request)
+    try:
+        return answer(request, await trials.run(scope, function_id, body))
+    except Bug as error:
+        error.extra = {**error.extra, "status": "error"}
+        raise
 
 
 @router.post("/batch_exports/{batch_export_id}/backfills")

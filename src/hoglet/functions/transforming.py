@@ -11,7 +11,7 @@ from typing import Any, Literal
 import msgspec
 
 from hoglet.functions.execution import PROGRAM_MILLISECONDS, LogLine
-from hoglet.functions.matching import match_function
+from hoglet.functions.matching import Conditions, match_function
 from hoglet.functions.runnable import RunnableFunction
 from hoglet.functions.running import engine
 from hoglet.functions.running.filter_globals import filter_globals
@@ -49,6 +49,7 @@ def transform(
     project: dict[str, Any],
     *,
     now: str,
+    conditions: Conditions,
     places: GeoLookup = no_places,
 ) -> TransformationResult:
     """Run one transformation.
@@ -58,11 +59,12 @@ def transform(
         event: ``{"uuid", "event", "distinct_id", "properties", "timestamp", ...}``; not changed.
         project: ``{"id": 1, "name": "", "url": "https://host"}``.
         now: ISO instant for templates of inputs.
+        conditions: compiled filters to reuse; fresh ones for a function that is not stored.
         places: the place of an IP address.
     """
     result = TransformationResult(function_id=function.id, outcome="succeeded", event=event)
     values = {"project": project, "event": event}
-    match = match_function(function, filter_globals(values))
+    match = match_function(function, filter_globals(values), conditions)
     if match.outcome == "failed":
         return _failed(result, "filter", match.error or "")
     if match.outcome == "filtered":

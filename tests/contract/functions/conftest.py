@@ -19,13 +19,16 @@ from hoglet.functions.compile import Compiled, Draft
 from hoglet.functions.compiler import read_answer
 from hoglet.functions.dead_letters import DeadLetters
 from hoglet.functions.jobs import RecompileLater
-from hoglet.functions.operations import compile_function
+from hoglet.functions.operations import OPERATIONS, compile_function
 from hoglet.functions.secrets import SecretBox
 from hoglet.functions.service import FunctionService
 from hoglet.functions.templates.registry import Templates
+from hoglet.functions.trials import Trials
 from hoglet.functions.watcher import Watcher
 from hoglet.kit.clock import FixedClock
+from hoglet.outbound.client import Outbound
 from hoglet.queue.sql import SqlQueue
+from hoglet.sandbox import Sandbox
 from hoglet.store.base import Base
 from hoglet.store.database import Database
 from hoglet.web.application import create_application
@@ -107,12 +110,16 @@ async def hoglet(tmp_path: Path) -> AsyncIterator[Hoglet]:
     app.state.actions = ActionService(database, clock, access.activity, RecompileLater(queue))
     app.state.backfills = Backfills(service, queue)
     app.state.dead_letters = DeadLetters(service, queue)
+    sandbox, outbound = Sandbox(OPERATIONS, workers=1), await Outbound().open()
+    app.state.trials = Trials(service, sandbox, outbound, "http://hoglet")
     transport = httpx.ASGITransport(app=app, raise_app_exceptions=False)
     headers = {"Authorization": f"Bearer {KEY}"}
     async with httpx.AsyncClient(
         transport=transport, base_url="http://hoglet", headers=headers
     ) as client:
         yield Hoglet(client, database, clock, service, app)
+    await sandbox.close()
+    await outbound.close()
     await database.close()
 
 

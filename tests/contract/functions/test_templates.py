@@ -97,7 +97,11 @@ async def test_functions_of_a_hidden_template_can_only_be_switched_off(hoglet, a
         row = await session.get(HogFunctionRow, UUID(made["id"]))
         row.template_id = "template-posthog-capture"
 
-    assert attr_of(await hoglet.patch(made["id"], enabled=True)) == (400, "invalid_input", "enabled")
+    assert attr_of(await hoglet.patch(made["id"], enabled=True)) == (
+        400,
+        "invalid_input",
+        "enabled",
+    )
     renamed = await hoglet.patch(made["id"], name="x")
     assert renamed.status_code == (400 if enabled else 200)
     assert (await hoglet.patch(made["id"], enabled=False)).status_code == 200

@@ -20,6 +20,7 @@ from hoglet.functions.execution import StepRequest, new_journal, resume, run_ste
 from hoglet.functions.inputs.schema import read_schema
 from hoglet.functions.inputs.secrets import split_secrets
 from hoglet.functions.loading import runnable_of_values
+from hoglet.functions.matching import Conditions
 from hoglet.functions.saving import NEW
 from hoglet.functions.templates.registry import PREFIX, Templates
 from hoglet.functions.transforming import transform
@@ -91,7 +92,12 @@ def test_a_template_does_what_its_case_says(template, case):
 
 def check_transformation(function, event, case):
     result = transform(
-        function, event, PROJECT, now=event["timestamp"], places=lambda _ip: case.get("geoip")
+        function,
+        event,
+        PROJECT,
+        now=event["timestamp"],
+        conditions=Conditions(),
+        places=lambda _ip: case.get("geoip"),
     )
 
     assert result.error is None
@@ -140,7 +146,10 @@ def check_calls(calls, expected, event):
             sent["body_json"] = json.loads(request["body"])
             text = json.dumps(wanted["body_json"])
             text = text.replace('"$EVENT"', json.dumps(event))
-            wanted = {**wanted, "body_json": json.loads(text.replace('"$PERSON"', json.dumps(PERSON)))}
+            wanted = {
+                **wanted,
+                "body_json": json.loads(text.replace('"$PERSON"', json.dumps(PERSON))),
+            }
         assert {key: sent[key] for key in wanted} == wanted
 
 

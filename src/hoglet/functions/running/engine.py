@@ -50,7 +50,7 @@ class EvaluationFailed(Exception):
 class Ended(NamedTuple):
     """How a program's step ended: with a ``call``, an ``error``, or else a ``value``.
 
-    ``call`` is ``("fetch", {"url": ...})``; ``error_class`` is ``hog`` or ``timeout``.
+    ``call`` is ``("fetch", {"url": ...})``, ``arguments`` what the program passed; ``error_class`` is ``hog`` or ``timeout``.
     """
 
     milliseconds: float
@@ -59,6 +59,7 @@ class Ended(NamedTuple):
     memory_bytes: int = 0
     value: Any = None
     call: tuple[str, dict[str, Any]] | None = None
+    arguments: list[Any] = []  # noqa: RUF012 (a NamedTuple; never changed)
     error: str | None = None
     error_class: Any = None
 
@@ -94,7 +95,7 @@ def run_program(
         except HostRefused as refused:
             step = execution.fail(str(refused))
         else:
-            return _ended(execution, call=call)
+            return _ended(execution, call=call, arguments=step.args)
     if isinstance(step, Failed):
         is_limit = step.error.kind in _LIMITS
         kind = "timeout" if is_limit else "hog"

@@ -1,0 +1,353 @@
+"""Test runs: a function, stored or only sent, on one event, with or without real requests.
+
+Masking, the watcher and quotas do not apply; nothing is stored.
+
+Source: spec/hog-functions.md section 9.2.
+"""
+
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+import msgspec
+
+from hoglet.access.entities import Scope
+from hoglet.functions import repository, types
+from hoglet.functions.execution import HostCall, LogLine, Step, StepRequest, new_journal, resume
+from hoglet.functions.loading import runnable_of_values
+from hoglet.functions.matching import Match
+from hoglet.functions.runnable import RunnableFunction
+from hoglet.functions.running.fetching import (
+    FetchRequest,
+    shape_failure,
+    shape_response,
+    with_delivery_headers,
+)
+from hoglet.functions.running.invocation_globals import project_globals, source_globals
+from hoglet.functions.saving import NEW, Plan
+from hoglet.functions.schemas import FunctionFields, read_fields
+from hoglet.functions.service import FunctionService
+from hoglet.functions.tables import HogFunctionRow
+from hoglet.functions.transforming import TransformationResult
+from hoglet.functions.trial_globals import read_globals, trial_refused
+from hoglet.kit.errors import Invalid
+from hoglet.kit.ids import new_id
+from hoglet.outbound.client import Outbound
+from hoglet.outbound.port import OutboundRequest, OutboundResponse
+from hoglet.sandbox import Sandbox, SandboxCrashed, SandboxTimedOut
+from hoglet.web.timestamps import iso_z
+
+STEP_SECONDS = 8.0  # the filter may take 5 s, the program 550 ms; beyond, the worker is killed
+_FIELD_NAMES = frozenset(field.alias or name for name, field in FunctionFields.model_fields.items())
+
+
+class Trials:
+    """Runs tests of functions.
+
+    Args:
+        functions: the functions.
+        sandbox: runs ``functions.match``, ``functions.run_step`` and ``functions.transform``.
+        outbound: makes the requests when mocks are off.
+        site_url: address of this server, for the globals.
+    """
+
+    def __init__(
+        self, functions: FunctionService, sandbox: Sandbox, outbound: Outbound, site_url: str
+    ) -> None:
+        self._functions = functions
+        self._sandbox = sandbox
+        self._outbound = outbound
+        self._site_url = site_url
+
+    async def run(self, scope: Scope, function_id: str, body: dict[str, Any]) -> dict[str, Any]:
+        """Run one test.
+
+        Returns:
+            ``{"result": None, "status": "success", "errors": [], "logs": [{...}]}``.
+
+        Raises:
+            Invalid: a bad configuration (attr ``configuration__…``), event or type.
+        """
+        invocation_id = _read_invocation_id(body.get("invocation_id"))
+        row = await self._stored(scope, function_id)
+        function = await self._function(scope, row, body)
+        if function.type not in types.TESTABLE:
+            raise trial_refused("Functions of this type cannot be tested.", attr="type")
+        project = project_globals(
+            project_id=scope.project.id, name=scope.project.name, site_url=self._site_url
+        )
+        run = read_globals(
+            body,
+            project=project,
+            source=source_globals(
+                project_url=project["url"], function_id=function.id, name=function.name
+            ),
+            now=self._functions.clock.now(),
+            name_properties=scope.project.person_display_name_properties,
+        )
+        trial = _Trial(self._functions.clock.now())
+        worker = _Worker(self._sandbox)
+        try:
+            if function.type in types.ORDERED:
+                site = {"id": scope.project.id, "name": "", "url": self._site_url}
+                await self._transform(worker, function, run, site, trial)
+            else:
+                is_mocked = body.get("mock_async_functions", True) is not False
+                caller = _Caller(None if is_mocked else self._outbound, invocation_id, trial)
+                await self._deliver(worker, function, run, caller, trial)
+        except (SandboxTimedOut, SandboxCrashed) as error:
+            trial.fail(error.detail)
+        return trial.answer()
+
+    async def _stored(self, scope: Scope, function_id: str) -> HogFunctionRow | None:
+        """The stored function; an id that cannot be loaded is as good as ``new``."""
+        try:
+            wanted = UUID(function_id)
+        except ValueError:
+            return None
+        async with self._functions.database.read() as session:
+            return await repository.find(session, scope.project.id, wanted)
+
+    async def _function(
+        self, scope: Scope, row: HogFunctionRow | None, body: dict[str, Any]
+    ) -> RunnableFunction:
+        configuration = _configuration(body)
+        if configuration is None:
+            if row is None:
+                raise Invalid("This field is required.", code="required", attr="configuration")
+            configuration = {}
+        try:
+            return await self._configured(scope, row, configuration)
+        except Invalid as error:
+            raise _of_configuration(error) from None
+
+    async def _configured(
+        self, scope: Scope, row: HogFunctionRow | None, configuration: dict[str, Any]
+    ) -> RunnableFunction:
+        sent = read_fields(configuration)
+        for name in ("template_id", "base_updated_at", "enabled", "deleted", "execution_order"):
+            sent.pop(name, None)
+        plan = self._plan(row, sent)
+        context = await self._functions.context(scope.project, plan)
+        compiled = await self._functions.compiler.compile(plan.draft(context))
+        reason = (compiled.filters or {}).get("bytecode_error")
+        if reason:
+            attr = "filters__non_field_errors"
+            raise Invalid(f"The filter is not valid: {reason}", attr=attr)
+        values = plan.apply(compiled, {} if row is None else row.matcher)
+        return runnable_of_values(
+            values,
+            function_id=str(row.id) if row else "new",
+            project_id=scope.project.id,
+        )
+
+    def _plan(self, row: HogFunctionRow | None, sent: dict[str, Any]) -> Plan:
+        if row is not None:
+            return self._functions.plan_update(row, {**sent, "enabled": False})
+        return Plan(NEW, sent, secrets={}, mapping_secrets={}, template=None, is_new=True)
+
+    async def _transform(
+        self,
+        worker: "_Worker",
+        function: RunnableFunction,
+        run: dict[str, Any],
+        project: dict[str, Any],
+        trial: "_Trial",
+    ) -> None:
+        now = self._functions.clock.now().isoformat()
+        done = await worker.transform(function, run["event"], project, now)
+        trial.log_all(done.logs)
+        trial.result = done.event
+        if done.error is not None:
+            trial.fail(done.error)
+        elif done.outcome == "skipped":
+            trial.status = "skipped"
+
+    async def _deliver(
+        self,
+        worker: "_Worker",
+        function: RunnableFunction,
+        run: dict[str, Any],
+        caller: "_Caller",
+        trial: "_Trial",
+    ) -> None:
+        match = await worker.match(function, run)
+        if match.error is not None:
+            trial.log("error", f"Error filtering event {run['event']['uuid']}: {match.error}")
+            trial.fail(match.error)
+            return
+        for index in match.unmatched:
+            name = (function.mappings or ())[index].name or f"number {index + 1}"
+            trial.log("info", f"The mapping {name} does not match the event")
+        if match.outcome != "matched" or match.mappings == []:
+            trial.status = "skipped"
+            return
+        for mapping in match.mappings or [None]:
+            await self._run_one(worker, function, run, mapping, caller, trial)
+
+    async def _run_one(
+        self,
+        worker: "_Worker",
+        function: RunnableFunction,
+        run: dict[str, Any],
+        mapping: int | None,
+        caller: "_Caller",
+        trial: "_Trial",
+    ) -> None:
+        now = self._functions.clock.now()
+        journal = new_journal(now, caller.invocation_id.int & 0x7FFF_FFFF)
+        while True:
+            request = StepRequest(
+                function=function,
+                globals=run,
+                journal=journal,
+                mapping=mapping,
+                with_rendering=True,
+            )
+            step = await worker.step(request)
+            trial.log_all(step.logs)
+            trial.note_captures(step)
+            if step.outcome != "call" or step.call is None:
+                break
+            journal = resume(step, await caller.answer(step.call))
+        if step.error is not None:
+            trial.fail(step.error)
+
+
+class _Worker:
+    """The operations of the sandbox, typed."""
+
+    def __init__(self, sandbox: Sandbox) -> None:
+        self._sandbox = sandbox
+
+    async def match(self, function: RunnableFunction, run: dict[str, Any]) -> Match:
+        payload = {"function": msgspec.to_builtins(function), "globals": run}
+        answer = await self._sandbox.call("functions.match", payload, deadline=STEP_SECONDS)
+        return msgspec.convert(answer, Match)
+
+    async def step(self, request: StepRequest) -> Step:
+        payload = msgspec.to_builtins(request)
+        answer = await self._sandbox.call("functions.run_step", payload, deadline=STEP_SECONDS)
+        return msgspec.convert(answer, Step)
+
+    async def transform(
+        self, function: RunnableFunction, event: dict[str, Any], project: dict[str, Any], now: str
+    ) -> TransformationResult:
+        payload = {
+            "function": msgspec.to_builtins(function),
+            "event": event,
+            "project": project,
+            "now": now,
+        }
+        answer = await self._sandbox.call("functions.transform", payload, deadline=STEP_SECONDS)
+        return msgspec.convert(answer, TransformationResult)
+
+
+class _Trial:
+    """What a test run has come to so far."""
+
+    def __init__(self, started_at: datetime) -> None:
+        self.result: Any = None
+        self.status = "success"
+        self._errors: list[str] = []
+        self._logs: list[dict[str, str]] = []
+        self._at = started_at
+
+    def log(self, level: str, message: str) -> None:
+        """Add a line; each is a millisecond later than the one before, so that they sort."""
+        self._logs.append({"level": level, "timestamp": iso_z(self._at), "message": message})
+        self._at += timedelta(milliseconds=1)
+
+    def log_all(self, lines: list[LogLine]) -> None:
+        for line in lines:
+            self.log(line.level, line.message)
+
+    def note_captures(self, step: Step) -> None:
+        for captured in step.captures:
+            self.log("info", f"A test run captures no events, so not {captured['event']} either")
+
+    def fail(self, error: str) -> None:
+        self.status = "error"
+        self._errors.append(error)
+
+    def answer(self) -> dict[str, Any]:
+        return {
+            "result": self.result,
+            "status": self.status,
+            "errors": self._errors,
+            "logs": self._logs,
+        }
+
+
+class _Caller:
+    """Answers host calls: by a mock, or for real when there is an ``outbound``."""
+
+    def __init__(self, outbound: Outbound | None, invocation_id: UUID, trial: _Trial) -> None:
+        self._outbound = outbound
+        self.invocation_id = invocation_id
+        self._trial = trial
+
+    async def answer(self, call: HostCall) -> Any:
+        if self._outbound is None or call.name != "fetch":
+            return self._mock(call)
+        request = with_delivery_headers(
+            msgspec.convert(call.request, FetchRequest),
+            invocation_id=str(self.invocation_id),
+            attempt=1,
+        )
+        found = await self._outbound.fetch(
+            OutboundRequest(
+                url=request.url,
+                method=request.method,
+                headers=request.headers,
+                body=None if request.body is None else request.body.encode(),
+            )
+        )
+        if isinstance(found, OutboundResponse):
+            return shape_response(found.status, found.body)
+        self._trial.log("error", found.text)
+        return shape_failure(found.name, found.message)
+
+    def _mock(self, call: HostCall) -> Any:
+        self._trial.log("info", f"Async function '{call.name}' was mocked with arguments:")
+        self._trial.log("info", call.rendered)
+        return {"status": 200, "body": {}}
+
+
+def _configuration(body: dict[str, Any]) -> dict[str, Any] | None:
+    """The configuration sent, whole or as top-level fields; None when there is neither.
+
+    Raises:
+        Invalid: ``configuration`` is no object.
+    """
+    sent = body.get("configuration")
+    if isinstance(sent, dict):
+        return sent
+    if sent is not None:
+        detail = f'Expected a dictionary of items but got type "{type(sent).__name__}".'
+        raise Invalid(detail, code="not_a_dict", attr="configuration")
+    fields = {name: value for name, value in body.items() if name in _FIELD_NAMES}
+    return fields or None
+
+
+def _of_configuration(error: Invalid) -> Invalid:
+    """The error with ``configuration__`` before its attr, and the nested map beside it."""
+    path = (error.attr or "non_field_errors").split("__")
+    nested: Any = [error.detail]
+    for part in reversed(path):
+        nested = {part: nested}
+    return Invalid(
+        error.detail,
+        code=error.error_code,
+        attr="__".join(["configuration", *path]),
+        extra={"configuration": nested},
+    )
+
+
+def _read_invocation_id(value: Any) -> UUID:
+    if value is None:
+        return new_id()
+    try:
+        return UUID(str(value))
+    except ValueError:
+        raise trial_refused("The invocation id has to be a UUID.", attr="invocation_id") from None

@@ -1,0 +1,129 @@
+"""Test runs: spec/hog-functions.md section 9.2."""
+
+import pytest
+
+EVENT = {"uuid": "0198c2a0-0000-7000-8000-000000000001", "event": "$pageview", "distinct_id": "a"}
+GLOBALS = {"event": {**EVENT, "properties": {"plan": "pro"}}}
+FETCH = "let r := fetch(inputs.url, {'headers': {'X': inputs.token}, 'body': {'a': 1}}); print(r)"
+SCHEMA = [
+    {"type": "string", "key": "url", "required": True},
+    {"type": "string", "key": "token", "secret": True},
+]
+INPUTS = {"url": {"value": "https://example.com/{event.event}"}, "token": {"value": "s3cret"}}
+
+
+async def trial(hoglet, id_, **body):
+    return await hoglet.call("POST", f"/{id_}/invocations", json=body)
+
+
+async def test_a_mocked_run_logs_its_calls(hoglet):
+    made = await hoglet.create(hog=FETCH, inputs_schema=SCHEMA, inputs=INPUTS)
+    response = await trial(hoglet, made["id"], globals=GLOBALS)
+    done = response.json()
+
+    assert response.status_code == 200
+    assert (done["result"], done["status"], done["errors"]) == (None, "success", [])
+    assert [log["level"] for log in done["logs"]] == ["info", "info", "info", "debug"]
+    assert "fetch" in done["logs"][0]["message"]
+    assert done["logs"][1]["message"] == (
+        "fetch('https://example.com/$pageview', {\n"
+        '  "headers": {\n    "X": "***REDACTED***"\n  },\n  "body": {\n    "a": 1\n  }\n})'
+    )
+    assert done["logs"][2]["message"] == '{"status":200,"body":{}}'
+    times = [log["timestamp"] for log in done["logs"]]
+    assert sorted(set(times)) == times
+    assert "s3cret" not in response.text
+
+
+async def test_events_may_come_as_rows(hoglet):
+    made = await hoglet.create(hog="print(event.properties.a, person.name)")
+    row = {**EVENT, "properties": '{"a": 5}', "person_id": "p", "timestamp": "2026-01-01 00:00:00"}
+    row["person_properties"] = '{"email": "x@y.z"}'
+    done = (await trial(hoglet, made["id"], clickhouse_event=row)).json()
+
+    assert done["logs"][0]["message"] == "5, x@y.z"
+
+
+async def test_a_filter_that_does_not_match_skips(hoglet):
+    filters = {"events": [{"id": "other", "type": "events"}]}
+    made = await hoglet.create(filters=filters)
+    done = (await trial(hoglet, made["id"], globals=GLOBALS)).json()
+    own = (await trial(hoglet, made["id"], globals=GLOBALS, configuration={"filters": {}})).json()
+
+    assert done["status"] == "skipped"
+    assert own["status"] == "success"
+
+
+async def test_mappings_run_one_by_one(hoglet):
+    page = {"events": [{"id": "$pageview", "type": "events"}]}
+    other = {"events": [{"id": "other", "type": "events"}]}
+    schema = [{"type": "string", "key": "x"}]
+    mappings = [
+        {"name": "one", "filters": page, "inputs_schema": schema, "inputs": {"x": {"value": "1"}}},
+        {"name": "two", "filters": other},
+        {"name": "three", "inputs_schema": schema, "inputs": {"x": {"value": "3"}}},
+    ]
+    made = await hoglet.create(hog="print(inputs.x)", mappings=mappings)
+    done = (await trial(hoglet, made["id"], globals=GLOBALS)).json()
+
+    messages = [log["message"] for log in done["logs"] if log["level"] == "info"]
+    assert "two" in messages[0]
+    assert messages[1:] == ["1", "3"]
+
+
+async def test_transformations_answer_the_event(hoglet):
+    made = await hoglet.create(
+        type="transformation", hog="let e := event; e.properties.x := 1; return e"
+    )
+    done = (await trial(hoglet, made["id"], globals=GLOBALS)).json()
+    dropped = await trial(hoglet, made["id"], globals=GLOBALS, configuration={"hog": "return null"})
+
+    assert done["result"]["properties"] == {"plan": "pro", "x": 1}
+    assert (dropped.json()["result"], dropped.json()["status"]) == (None, "success")
+
+
+async def test_a_run_that_fails(hoglet):
+    made = await hoglet.create(hog="throw Error('no')")
+    done = (await trial(hoglet, made["id"], globals=GLOBALS)).json()
+
+    assert done["status"] == "error"
+    assert done["errors"] == ["Error('no')"]
+    assert done["logs"][-1]["level"] == "error"
+
+
+async def test_new_functions_are_run_from_their_configuration(hoglet, attr_of):
+    configuration = {"type": "destination", "hog": "print('hi')"}
+    done = await trial(hoglet, "new", globals=GLOBALS, configuration=configuration)
+    flat = await trial(hoglet, "new", globals=GLOBALS, **configuration)
+    unknown = await trial(hoglet, "nothing", globals=GLOBALS, **configuration)
+    nothing = await trial(hoglet, "new", globals=GLOBALS)
+
+    for response in (done, flat, unknown):
+        assert response.json()["logs"][0]["message"] == "hi"
+    assert attr_of(nothing) == (400, "required", "configuration")
+
+
+async def test_a_bad_configuration_is_named_in_both_shapes(hoglet, attr_of):
+    made = await hoglet.create(inputs_schema=SCHEMA, inputs=INPUTS)
+    refused = await trial(hoglet, made["id"], globals=GLOBALS, configuration={"inputs": {}})
+
+    assert attr_of(refused) == (400, "invalid_input", "configuration__inputs__url")
+    assert refused.json()["configuration"] == {"inputs": {"url": ["This field is required."]}}
+
+
+@pytest.mark.parametrize(
+    "body", [{"globals": {}}, {"globals": GLOBALS, "invocation_id": "x"}, {"globals": None}]
+)
+async def test_refusals_carry_a_status(hoglet, body):
+    made = await hoglet.create()
+    refused = await trial(hoglet, made["id"], **body)
+
+    assert refused.status_code == 400
+    assert refused.json()["status"] == "error"
+
+
+async def test_some_types_cannot_be_tested(hoglet):
+    made = await hoglet.create(type="source_webhook")
+    refused = await trial(hoglet, made["id"], globals=GLOBALS)
+
+    assert (refused.status_code, refused.json()["status"]) == (400, "error")
