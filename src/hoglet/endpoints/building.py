@@ -17,17 +17,27 @@ from hoglet.access import repository as projects
 from hoglet.access.entities import Project
 from hoglet.endpoints import repository
 from hoglet.endpoints.compiler import Compiled, Compiler
+from hoglet.endpoints.insight_runs import (
+    TABLE_COLUMNS,
+    TABLE_DEFINITION,
+    compute_insight,
+    items_of,
+)
+from hoglet.endpoints.insights import for_table
 from hoglet.endpoints.materializing import TABLE_PREFIX, BuildJob, Materializer
 from hoglet.endpoints.query_errors import as_query_error
 from hoglet.endpoints.records import COMPLETED, interval_seconds
 from hoglet.endpoints.settings import EndpointSettings
 from hoglet.endpoints.tables import EndpointVersionRow
 from hoglet.endpoints.variables import stored_values
+from hoglet.endpoints.words import HOGQL
 from hoglet.kit.clock import Clock
 from hoglet.kit.errors import HogletError
 from hoglet.kit.ids import new_id
 from hoglet.store.database import Database
 from hoglet.warehouse import Warehouse
+
+type Json = dict[str, Any]
 
 logger = structlog.get_logger(__name__)
 
@@ -116,7 +126,27 @@ class Builder:
             project = await projects.find_project(session, row.project_id)
         return None if project is None else (version, project)
 
+    async def _fill_insight(self, project: Project, query: Json, table: str) -> None:
+        wanted = for_table(query)
+        compiled = await self._compiler.compile_insight(project, wanted)
+        results, _ = await compute_insight(
+            self._warehouse,
+            wanted,
+            compiled,
+            query_id=table,
+            seconds=self._settings.background_seconds,
+        )
+        rows = items_of(project.id, results)
+        await self._warehouse.command(
+            f"CREATE TABLE {table} (project_id Int64, {TABLE_DEFINITION}) "
+            "ENGINE = MergeTree ORDER BY (project_id, position)"
+        )
+        await self._warehouse.insert(table, TABLE_COLUMNS, rows)
+
     async def _fill(self, project: Project, version: EndpointVersionRow, table: str) -> None:
+        if version.query["kind"] != HOGQL:
+            await self._fill_insight(project, version.query, table)
+            return
         compiled = await self._compiler.compile_build(
             project,
             version.query,

@@ -13,7 +13,7 @@ import msgspec
 import orjson
 
 from hoglet.access.entities import Project
-from hoglet.endpoints.operations import COMPILE, COMPILE_BUILD, COMPILE_READ, TABLE
+from hoglet.endpoints.operations import COMPILE, COMPILE_BUILD, COMPILE_INSIGHT, COMPILE_READ, TABLE
 from hoglet.endpoints.saved_tables import SavedTables
 from hoglet.hogql.paging import LimitFacts
 from hoglet.kit.clock import Clock
@@ -51,6 +51,14 @@ class Compiled(msgspec.Struct, frozen=True):
     columns: list[tuple[str, str]]
     hogql: str
     limits: LimitFacts
+
+
+class CompiledInsight(msgspec.Struct, frozen=True):
+    """Queries to run; ``context`` is what ``operations`` needs again to shape their rows."""
+
+    queries: list[Compiled]
+    date_range: dict[str, str]
+    context: dict[str, Any]
 
 
 class Compiler:
@@ -130,6 +138,14 @@ class Compiler:
         payload = {"query": query, "variables": variables, "buckets": buckets}
         context = await self.context(project, unlimited=True)
         return await self._compile(COMPILE_BUILD, payload, context)
+
+    async def compile_insight(self, project: Project, query: Json) -> CompiledInsight:
+        """The queries of an insight on the raw data; relative dates are read from the clock."""
+        context = self.stamped(await self.context(project, unlimited=True))
+        answer = await self.call(
+            COMPILE_INSIGHT, {"query": query, "context": context, "variables": {}}
+        )
+        return msgspec.convert(answer | {"context": context}, CompiledInsight)
 
     async def _compile(self, operation: str, payload: Json, context: Json) -> Compiled:
         parts = [operation, payload, context]

@@ -3,17 +3,21 @@
 Source: design/architecture.md section 6; spec/query-endpoints.md sections 5.5 to 5.8.
 """
 
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
 from hoglet.endpoints.cache import Result
 from hoglet.endpoints.compiler import Compiled, Compiler
+from hoglet.endpoints.insight_runs import compute_insight, read_items
 from hoglet.endpoints.reading import Reading
 from hoglet.endpoints.slots import Slots
 from hoglet.endpoints.values import encode_rows
+from hoglet.endpoints.words import HOGQL
 from hoglet.hogql.paging import cut_page
 from hoglet.kit.clock import Clock
-from hoglet.warehouse import Budget, QueryResult, Warehouse
+from hoglet.warehouse import Budget, QueryResult, Statistics, Warehouse
+from hoglet.web.answers import dump_json
 
 type Json = dict[str, Any]
 
@@ -59,6 +63,8 @@ class Computer:
             TooManyQueries: no slot; WarehouseBusy, WarehouseDown: try later.
         """
         slots = self._inline if reading.kept is None else self._materialized
+        if reading.query["kind"] != HOGQL:
+            return await self._compute_insight(reading, slots, query_id=query_id, seconds=seconds)
         compiled = await self._compile(reading)
         async with slots.taken():
             started_at = self._clock.now()
@@ -69,6 +75,62 @@ class Computer:
                 query_id=query_id,
             )
         return _result(reading, compiled, answer, started_at, self._cache_seconds(reading))
+
+    async def _compute_insight(
+        self, reading: Reading, slots: Slots, *, query_id: str, seconds: float
+    ) -> Result:
+        started_at = self._clock.now()
+        if reading.kept is not None:
+            async with slots.taken():
+                rows_json, count, spent = await read_items(
+                    self._warehouse,
+                    reading.kept.table or "",
+                    reading.project,
+                    reading.query,
+                    reading.variables,
+                    query_id=query_id,
+                    seconds=seconds,
+                )
+            return self._insight_result(reading, rows_json, count, spent, started_at)
+        compiled = await self._compiler.compile_insight(reading.project, reading.query)
+        async with slots.taken():
+            results, spent = await compute_insight(
+                self._warehouse, reading.query, compiled, query_id=query_id, seconds=seconds
+            )
+        result = self._insight_result(reading, dump_json(results), len(results), spent, started_at)
+        dates = {
+            "resolved_date_range": compiled.date_range,
+            "hogql": "; ".join(each.hogql for each in compiled.queries),
+        }
+        return replace(result, debug=result.debug | dates)
+
+    def _insight_result(
+        self,
+        reading: Reading,
+        rows_json: bytes,
+        count: int,
+        spent: Statistics,
+        computed_at: datetime,
+    ) -> Result:
+        kept = reading.kept
+        return Result(
+            rows_json=rows_json,
+            columns=[],
+            types=[],
+            row_count=count,
+            limit=None,
+            offset=0,
+            has_more=False,
+            computed_at=computed_at,
+            cache_seconds=self._cache_seconds(reading),
+            is_materialized=kept is not None,
+            materialized_at=None if kept is None else kept.built_at,
+            rows_read=spent.rows_read,
+            bytes_read=spent.bytes_read,
+            engine_seconds=spent.seconds,
+            debug=_debug(reading, spent, hogql=None),
+            is_insight=True,
+        )
 
     async def _compile(self, reading: Reading) -> Compiled:
         if reading.kept is None:
@@ -122,13 +184,18 @@ def _result(
         rows_read=spent.rows_read,
         bytes_read=spent.bytes_read,
         engine_seconds=spent.seconds,
-        debug={
-            "calculation_trigger": None,
-            "cache_key": reading.key,
-            "explain": None,
-            "modifiers": reading.query.get("modifiers"),
-            "resolved_date_range": None,
-            "timings": [{"k": "./clickhouse_execute", "t": round(spent.seconds, 6)}],
-            "hogql": compiled.hogql,
-        },
+        debug=_debug(reading, spent, hogql=compiled.hogql),
     )
+
+
+def _debug(reading: Reading, spent: Statistics, *, hogql: str | None) -> Json:
+    """The keys that only ``debug`` shows (5.6)."""
+    return {
+        "calculation_trigger": None,
+        "cache_key": reading.key,
+        "explain": None,
+        "modifiers": reading.query.get("modifiers"),
+        "resolved_date_range": None,
+        "timings": [{"k": "./clickhouse_execute", "t": round(spent.seconds, 6)}],
+        "hogql": hogql,
+    }

@@ -12,8 +12,11 @@ from typing import Any
 
 import msgspec
 
+from hoglet.endpoints.insights import breakdown_names, eligibility
+from hoglet.endpoints.words import HOGQL
 from hoglet.hogql.compile import CompiledQuery, compile_query
 from hoglet.hogql.context import Limits, QueryContext, SavedColumn, SavedTable
+from hoglet.hogql.insights import build_insight
 from hoglet.hogql.materialise import MaterialisationPlan, Refusal, plan_materialisation
 from hoglet.hogql.types import Type
 
@@ -23,15 +26,22 @@ COMPILE = "endpoints.compile"
 ANALYSE = "endpoints.analyse"
 COMPILE_BUILD = "endpoints.compile_build"
 COMPILE_READ = "endpoints.compile_read"
+COMPILE_INSIGHT = "endpoints.compile_insight"
 PREVIEW = "endpoints.preview"
 OPERATIONS = {
     COMPILE: "hoglet.endpoints.operations:compile_run",
     ANALYSE: "hoglet.endpoints.operations:analyse",
     COMPILE_BUILD: "hoglet.endpoints.operations:compile_build",
     COMPILE_READ: "hoglet.endpoints.operations:compile_read",
+    COMPILE_INSIGHT: "hoglet.endpoints.operations:compile_insight",
     PREVIEW: "hoglet.endpoints.operations:preview",
 }
 TABLE = "materialized_table"
+INSIGHT_COLUMNS: list[Any] = [
+    ["position", {"name": "Integer"}],
+    ["breakdown_value", {"name": "Array", "item": {"name": "String"}}],
+    ["item", {"name": "String"}],
+]
 
 
 class AnyValue(Mapping[str, Any]):
@@ -56,6 +66,14 @@ class AnyValue(Mapping[str, Any]):
         return True
 
 
+def compile_insight(payload: Json) -> Json:
+    """The queries of an insight, as SQL on the raw data."""
+    context = context_of(payload["context"])
+    plan = build_insight(payload["query"], context)
+    compiled = [compile_query(query, context=context) for query in plan.queries]
+    return {"queries": [_plain(each) for each in compiled], "date_range": plan.date_range}
+
+
 def compile_run(payload: Json) -> Json:
     """A query with its values, as SQL on the raw data."""
     query = payload["query"]
@@ -65,9 +83,11 @@ def compile_run(payload: Json) -> Json:
 def analyse(payload: Json) -> Json:
     """The columns of a query, the variables it uses, and whether it can be kept as a table."""
     query = payload["query"]
+    if query["kind"] != HOGQL:
+        return _analyse_insight(payload)
     compiled = compile_query(
         query["query"],
-        context=_context(payload["context"]),
+        context=context_of(payload["context"]),
         variables=AnyValue(payload["variables"]),
         filters=query.get("filters"),
         values=query.get("values"),
@@ -77,6 +97,19 @@ def analyse(payload: Json) -> Json:
         "variables": list(compiled.variables_used),
         "uses_filters": compiled.has_filters,
         **_eligibility(payload),
+    }
+
+
+def _analyse_insight(payload: Json) -> Json:
+    query = payload["query"]
+    compile_insight(payload | {"context": payload["context"] | {"unlimited": True}})
+    names = breakdown_names(query)
+    allowed = eligibility(query)
+    plan = {"columns": INSIGHT_COLUMNS, "variables": names} if allowed.can_materialize else None
+    return {
+        "breakdowns": names,
+        "eligibility": msgspec.to_builtins(allowed),
+        "plan": plan,
     }
 
 
@@ -93,10 +126,13 @@ def compile_read(payload: Json) -> Json:
 
 def preview(payload: Json) -> Json:
     """How a query would be kept as a table (section 7.6)."""
+    if payload["query"]["kind"] != HOGQL:
+        allowed = eligibility(payload["query"])
+        return _empty_preview(allowed.can_materialize, allowed.reason, allowed.reason_code)
     try:
         plan = _plan(payload)
     except Refusal as refusal:
-        return _no_preview(refusal)
+        return _empty_preview(False, refusal.reason, refusal.reason_code)
     query = payload["query"]
     columns = _compile(payload | {"limit": None, "offset": None}, plan.build, query).columns
     return {
@@ -111,11 +147,11 @@ def preview(payload: Json) -> Json:
     }
 
 
-def _no_preview(refusal: Refusal) -> Json:
+def _empty_preview(can: bool, reason: str | None, code: str | None) -> Json:  # noqa: FBT001 (private)
     return {
-        "can_materialize": False,
-        "reason": refusal.reason,
-        "reason_code": refusal.reason_code,
+        "can_materialize": can,
+        "reason": reason,
+        "reason_code": code,
         "transformed_query": None,
         "execution_query": None,
         "display_execution_query": None,
@@ -151,7 +187,7 @@ def _plan(payload: Json) -> MaterialisationPlan:
     query = payload["query"]
     return plan_materialisation(
         query["query"],
-        context=_context(payload["context"]),
+        context=context_of(payload["context"]),
         variables=payload["variables"],
         filters=query.get("filters"),
         values=query.get("values"),
@@ -162,7 +198,7 @@ def _plan(payload: Json) -> MaterialisationPlan:
 def _compile(payload: Json, source: Any, query: Json) -> CompiledQuery:
     return compile_query(
         source,
-        context=_context(payload["context"]),
+        context=context_of(payload["context"]),
         variables=payload["variables"],
         filters=query.get("filters"),
         values=query.get("values"),
@@ -181,7 +217,8 @@ def _plain(compiled: CompiledQuery) -> Json:
     }
 
 
-def _context(plain: Json) -> QueryContext:
+def context_of(plain: Json) -> QueryContext:
+    """What the compiler is told about a project, from plain values."""
     return QueryContext(
         project_id=plain["project_id"],
         timezone=plain["timezone"],

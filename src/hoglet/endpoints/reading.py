@@ -12,9 +12,10 @@ import orjson
 
 from hoglet.access.entities import Project
 from hoglet.access.variables import Variable
+from hoglet.endpoints.insights import DATE_NAMES, bind
 from hoglet.endpoints.schemas import RunRequest
 from hoglet.endpoints.targets import Kept, Target
-from hoglet.endpoints.variables import values_for_run
+from hoglet.endpoints.variables import convert, values_for_run
 from hoglet.endpoints.words import HOGQL
 
 type Json = dict[str, Any]
@@ -53,17 +54,25 @@ def plan_reading(
     if query["kind"] == HOGQL:
         variables = values_for_run(query, request.variables, known)
     else:
-        variables = request.variables
+        variables = {
+            name: convert(name, sent, "String") for name, sent in request.variables.items()
+        }
+        overridden = request.filters_override or {}
+        dates = not any(overridden.get(name) for name in DATE_NAMES)
+        query = query if kept is not None else bind(query, variables, dates=dates)
     return _reading(project, target, request, query, variables=variables, kept=kept)
 
 
 def inline_instead(reading: Reading, request: RunRequest) -> Reading:
     """The same run from the raw data, when the table could not be read after all."""
+    query = reading.query
+    if query["kind"] != HOGQL:
+        query = bind(query, reading.variables, dates=True)
     return _reading(
         reading.project,
         reading.target,
         request,
-        reading.query,
+        query,
         variables=reading.variables,
         kept=None,
     )

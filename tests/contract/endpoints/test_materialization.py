@@ -24,8 +24,16 @@ async def work(endpoints: EndpointWorld) -> None:
     await endpoints.rooms.jobs.work_off()
 
 
+async def count_tables(endpoints: EndpointWorld) -> int:
+    found = await endpoints.warehouse.query(
+        "SELECT count() FROM system.tables WHERE startsWith(name, 'endpoint_table_')"
+    )
+    return found.rows[0][0]
+
+
 async def test_15_life_of_a_table(endpoints: EndpointWorld) -> None:
     await add_some(endpoints)
+    before = await count_tables(endpoints)
     await endpoints.create(COUNTS, name="a")
     patched = await endpoints.patch("/a", {"is_materialized": True, "sync_frequency": "12hour"})
     assert (patched.status_code, patched.json()["is_materialized"]) == (200, True)
@@ -70,10 +78,7 @@ async def test_15_life_of_a_table(endpoints: EndpointWorld) -> None:
     }
     endpoints.world.clock.advance(seconds=300)
     await work(endpoints)
-    left = await endpoints.warehouse.query(
-        "SELECT count() FROM system.tables WHERE startsWith(name, 'endpoint_table_')"
-    )
-    assert left.rows[0][0] == 0
+    assert await count_tables(endpoints) == before
 
 
 async def test_create_materialized_and_change_the_query(endpoints: EndpointWorld) -> None:

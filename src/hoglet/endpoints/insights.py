@@ -1,0 +1,137 @@
+"""Insight endpoints: their variables, and whether they can be kept as a table.
+
+Source: spec/query-endpoints.md sections 5.2, 5.4, 7.2 and 7.3.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from hoglet.endpoints.analysis import Eligibility
+
+type Json = dict[str, Any]
+
+DATE_NAMES = ("date_from", "date_to")
+BREAKDOWN_LIMIT = 10_000  # section 7.3
+_MATERIALIZABLE = (
+    "FunnelsQuery",
+    "HogQLQuery",
+    "LifecycleQuery",
+    "PathsQuery",
+    "RetentionQuery",
+    "StickinessQuery",
+    "TrendsQuery",
+)
+_BY_BREAKDOWN = ("TrendsQuery", "RetentionQuery")
+
+
+def breakdown_names(query: Json) -> list[str]:
+    """The properties an insight is broken down by, in order; each is a variable."""
+    if query["kind"] not in (*_BY_BREAKDOWN, "FunnelsQuery"):
+        return []
+    return [name for name, _ in _breakdowns(query)]
+
+
+def eligibility(query: Json) -> Eligibility:
+    """Whether an insight can be kept as a table, and if not, why (7.2)."""
+    kind = query["kind"]
+    if kind not in _MATERIALIZABLE:
+        listed = ", ".join(_MATERIALIZABLE)
+        return _no("query_type_not_materializable", f"{kind} is not one of {listed}.")
+    if (query.get("compareFilter") or {}).get("compare"):
+        return _no(
+            "compare_mode_not_supported", "A comparison with an earlier period is not supported."
+        )
+    breakdown = query.get("breakdownFilter") or {}
+    if _has_cohort(breakdown):
+        return _no("cohort_breakdown_not_supported", "A breakdown by cohorts is not supported.")
+    if kind == "FunnelsQuery" and _breakdowns(query):
+        return _no("funnel_breakdown_not_supported", "A funnel with a breakdown is not supported.")
+    if query.get("samplingFactor") not in (None, 1):
+        return _no("query_type_not_materializable", "A sampled query is not supported.")
+    return Eligibility(can_materialize=True)
+
+
+def bind(query: Json, variables: Mapping[str, Any], *, dates: bool) -> Json:
+    """An insight with the values of a run: dates replaced, breakdown values as filters.
+
+    Args:
+        query: as stored, with overrides.
+        variables: e.g. ``{"$browser": "Chrome", "date_from": "-7d"}``.
+        dates: False when ``filters_override`` already set the dates, which wins.
+    """
+    bound = dict(query)
+    moments = {name: variables[name] for name in DATE_NAMES if variables.get(name)}
+    if moments and dates:
+        bound["dateRange"] = {**(query.get("dateRange") or {}), **moments}
+    rules = [
+        _filter(name, item, variables[name])
+        for name, item in _breakdowns(query)
+        if variables.get(name) is not None
+    ]
+    if rules:
+        bound["properties"] = _and(query.get("properties"), rules)
+    return bound
+
+
+def for_table(query: Json) -> Json:
+    """The insight that fills a table: every breakdown value gets its own rows."""
+    if not _breakdowns(query):
+        return query
+    raised = {**query["breakdownFilter"], "breakdown_limit": BREAKDOWN_LIMIT}
+    return {**query, "breakdownFilter": raised}
+
+
+def _breakdowns(query: Json) -> list[tuple[str, Json]]:
+    """Name and description of every breakdown, e.g. ``("$browser", {"type": "event"})``."""
+    filter_ = query.get("breakdownFilter") or {}
+    several = filter_.get("breakdowns")
+    if isinstance(several, list) and several:
+        return [
+            (str(each.get("property")), dict(each)) for each in several if isinstance(each, dict)
+        ]
+    value = filter_.get("breakdown")
+    if value in (None, "", []):
+        return []
+    item = {
+        "type": filter_.get("breakdown_type") or "event",
+        "group_type_index": filter_.get("breakdown_group_type_index"),
+    }
+    if item["type"] == "cohort":
+        return []
+    return [(str(each), item) for each in (value if isinstance(value, list) else [value])]
+
+
+def _filter(name: str, item: Json, value: Any) -> Json:
+    """A breakdown value as a property filter; the empty text means "not set"."""
+    kind = item.get("type") or "event"
+    if kind == "hogql":
+        test = f"isNull({name})" if value == "" else f"(toString({name})) = {_literal(value)}"
+        return {"type": "hogql", "key": test}
+    rule = {"type": kind, "key": name, "group_type_index": item.get("group_type_index")}
+    if value == "":
+        return {**rule, "operator": "is_not_set"}
+    return {**rule, "operator": "exact", "value": value}
+
+
+def _literal(value: Any) -> str:
+    """A value as a HogQL constant; the parser makes it one that is bound."""
+    text = str(value).replace("\\", "\\\\").replace("'", "\\'")
+    return f"'{text}'"
+
+
+def _and(saved: Any, rules: list[Json]) -> Any:
+    if not saved:
+        return rules
+    if isinstance(saved, list):
+        return [*saved, *rules]
+    return {"type": "AND", "values": [saved, {"type": "AND", "values": rules}]}
+
+
+def _has_cohort(breakdown: Json) -> bool:
+    kinds = [breakdown.get("breakdown_type")]
+    kinds += [each.get("type") for each in breakdown.get("breakdowns") or []]
+    return "cohort" in kinds
+
+
+def _no(code: str, reason: str) -> Eligibility:
+    return Eligibility(can_materialize=False, reason=reason, reason_code=code)

@@ -1,0 +1,217 @@
+"""Insight endpoints (sections 5.2, 5.4, 5.6, 7 and 10.6; cases 3, 9, 10, 11)."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from support.endpoints import EndpointWorld
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+AT = datetime(2026, 1, 4, 12, tzinfo=UTC)
+NODE = {"kind": "EventsNode", "event": "$pageview", "name": "$pageview"}
+TRENDS: dict[str, Any] = {
+    "kind": "TrendsQuery",
+    "series": [NODE],
+    "dateRange": {"date_from": "-30d"},
+}
+BY_BROWSER = TRENDS | {
+    "breakdownFilter": {"breakdowns": [{"property": "$browser", "type": "event"}]}
+}
+INSIGHT_KEYS = {
+    "results",
+    "hasMore",
+    "error",
+    "is_cached",
+    "last_refresh",
+    "next_allowed_client_refresh",
+    "cache_target_age",
+    "timezone",
+    "query_status",
+    "query_metadata",
+    "name",
+    "execution_id",
+    "endpoint_version",
+    "endpoint_version_created_at",
+}
+
+
+async def add_views(endpoints: EndpointWorld) -> None:
+    browsers = ["Chrome", "Chrome", "Firefox", None]
+    await endpoints.add_events(
+        [
+            (
+                "$pageview",
+                AT - timedelta(days=10 * (n % 2)),
+                f"u{n}",
+                f'{{"$browser":"{b}","$os":"Linux"}}' if b else "{}",
+            )
+            for n, b in enumerate(browsers)
+        ]
+    )
+
+
+def total(body: dict[str, Any]) -> float:
+    return sum(sum(item["data"]) for item in body["results"])
+
+
+async def test_03_every_given_field_is_kept(endpoints: EndpointWorld) -> None:
+    rich = TRENDS | {
+        "series": [NODE, NODE | {"math": "dau"}],
+        "breakdownFilter": {"breakdown": "$browser", "breakdown_type": "event"},
+        "compareFilter": {"compare": True, "compare_to": "-1w"},
+        "trendsFilter": {"formula": "A+B", "goalLines": [{"label": "g", "value": 5}]},
+        "samplingFactor": 0.1,
+    }
+    for query in (TRENDS, rich):
+        record = await endpoints.create(query)
+        for key, value in query.items():
+            assert record["query"][key] == value, key
+        assert record["query"]["properties"] == []
+        assert record["query"]["modifiers"] is None
+        assert record["columns"] == []
+
+
+async def test_09_plain_dates_and_breakdowns(endpoints: EndpointWorld) -> None:
+    await add_views(endpoints)
+    await endpoints.create(TRENDS, name="a")
+    whole = await endpoints.ran("a")
+    assert set(whole) == INSIGHT_KEYS
+    assert list(whole)[0] == "results"
+    assert total(whole) == 4
+    assert {"data", "labels", "days", "count", "label", "action"} <= set(whole["results"][0])
+    later = await endpoints.ran(
+        "a", variables={"date_from": "2026-01-01"}, debug=True, refresh="force"
+    )
+    assert later["resolved_date_range"]["date_from"].startswith("2026-01-01")
+    assert total(later) == 2
+    unknown = await endpoints.run("a", variables={"$browser": "Chrome"})
+    assert (unknown.status_code, unknown.json()["attr"]) == (400, "variables")
+    assert "$browser" in unknown.json()["detail"]
+    await endpoints.create(BY_BROWSER, name="b")
+    assert total(await endpoints.ran("b", variables={"$browser": "Chrome"})) == 2
+    assert total(await endpoints.ran("b", variables={"$browser": ""})) == 1
+    assert total(await endpoints.ran("b")) == 4
+
+
+async def test_11_materialized_breakdowns_are_required(endpoints: EndpointWorld) -> None:
+    await add_views(endpoints)
+    await endpoints.create(BY_BROWSER, name="a")
+    inline = {
+        value: (await endpoints.ran("a", variables={"$browser": value}))["results"]
+        for value in ("Chrome", "Firefox", "", "Nothing")
+    }
+    on = await endpoints.patch("/a", {"is_materialized": True})
+    assert on.status_code == 200, on.text
+    wrong = await endpoints.run("a", variables={"$os": "Linux"})
+    assert wrong.status_code == 400
+    assert "$os" in wrong.json()["detail"]
+    empty = await endpoints.run("a")
+    assert empty.status_code == 400
+    assert "$browser" in empty.json()["detail"]
+    await endpoints.rooms.jobs.work_off()
+    for value, results in inline.items():
+        table = await endpoints.ran("a", variables={"$browser": value})
+        assert table["endpoint_materialized"] is True
+        assert table["results"] == results, value
+        assert set(table) == INSIGHT_KEYS | {"endpoint_materialized", "endpoint_materialized_at"}
+    direct = await endpoints.ran("a", variables={"$browser": "Chrome"}, refresh="direct")
+    assert "endpoint_materialized" not in direct
+    for override in ({"breakdownFilter": {}}, {"properties": []}):
+        refused = await endpoints.run(
+            "a", variables={"$browser": "Chrome"}, query_override=override
+        )
+        assert (refused.status_code, refused.json()["attr"]) == (400, "query_override")
+
+
+async def test_optional_breakdowns(endpoints: EndpointWorld) -> None:
+    await add_views(endpoints)
+    body = {"is_materialized": True, "optional_breakdown_properties": ["$browser"]}
+    record = await endpoints.create(BY_BROWSER, name="a", **body)
+    assert record["optional_breakdown_properties"] == ["$browser"]
+    await endpoints.rooms.jobs.work_off()
+    assert total(await endpoints.ran("a")) == 4
+    unknown = await endpoints.post(
+        "", endpoints.body(BY_BROWSER, optional_breakdown_properties=["$os"])
+    )
+    assert (unknown.status_code, unknown.json()["attr"]) == (400, "optional_breakdown_properties")
+
+
+async def test_overrides(endpoints: EndpointWorld) -> None:
+    await add_views(endpoints)
+    await endpoints.create(TRENDS, name="a")
+    node = NODE | {"event": "$pageleave"}
+    assert total(await endpoints.ran("a", query_override={"series": [node]})) == 0
+    filters = {"date_from": "2026-01-01", "properties": [{"key": "$browser", "value": "Chrome"}]}
+    assert total(await endpoints.ran("a", filters_override=filters)) == 1
+    wins = await endpoints.ran(
+        "a",
+        filters_override={"date_from": "2026-01-01"},
+        variables={"date_from": "2025-01-01"},
+    )
+    assert total(wins) == 2
+    for override in (
+        {"kind": "FunnelsQuery"},
+        {"properties": [{"type": "hogql", "key": "1=1"}]},
+        {"series": [NODE | {"math": "hogql", "math_hogql": "count()"}]},
+        {"breakdownFilter": {"breakdown_type": "hogql", "breakdown": "1"}},
+        {"series": [{"kind": "DataWarehouseNode"}]},
+        {"source": {"kind": "HogQLQuery", "query": "SELECT 1"}},
+    ):
+        refused = await endpoints.run("a", query_override=override)
+        assert (refused.status_code, refused.json()["attr"]) == (400, "query_override"), override
+    for field in ("limit", "offset"):
+        refused = await endpoints.run("a", **{"limit": 5, field: 5})
+        assert refused.status_code == 400
+
+
+async def test_which_insights_can_be_kept(endpoints: EndpointWorld) -> None:
+    cases = [
+        (TRENDS, None),
+        (TRENDS | {"compareFilter": {"compare": True}}, "compare_mode_not_supported"),
+        (
+            TRENDS | {"breakdownFilter": {"breakdown": [1], "breakdown_type": "cohort"}},
+            "cohort_breakdown_not_supported",
+        ),
+        (
+            {
+                "kind": "FunnelsQuery",
+                "series": [NODE, NODE],
+                "breakdownFilter": {"breakdown": "$browser", "breakdown_type": "event"},
+            },
+            "funnel_breakdown_not_supported",
+        ),
+        ({"kind": "FunnelsQuery", "series": [NODE, NODE]}, None),
+        ({"kind": "LifecycleQuery", "series": [NODE]}, None),
+        ({"kind": "StickinessQuery", "series": [NODE]}, None),
+        ({"kind": "PathsQuery", "pathsFilter": {"includeEventTypes": ["$pageview"]}}, None),
+        (
+            {
+                "kind": "RetentionQuery",
+                "retentionFilter": {
+                    "targetEntity": {"id": "$pageview", "type": "events"},
+                    "returningEntity": {"id": "$pageview", "type": "events"},
+                },
+            },
+            None,
+        ),
+    ]
+    for query, code in cases:
+        record = await endpoints.create(query)
+        status = record["materialization"]
+        assert (status["can_materialize"], status["reason_code"]) == (code is None, code)
+        inline = await endpoints.ran(record["name"])
+        if code is not None:
+            continue
+        await endpoints.patch(f"/{record['name']}", {"is_materialized": True})
+        await endpoints.rooms.jobs.work_off()
+        table = await endpoints.ran(record["name"])
+        assert table["endpoint_materialized"] is True, record["query"]["kind"]
+        assert table["results"] == inline["results"]
+
+
+async def test_refused_kinds(endpoints: EndpointWorld) -> None:
+    for kind in ("InsightVizNode", "DataVisualizationNode", "EventsQuery", "WebOverviewQuery"):
+        refused = await endpoints.post("", endpoints.body({"kind": kind, "source": TRENDS}))
+        assert refused.status_code == 400
+        assert refused.json()["attr"] == "query__kind"
