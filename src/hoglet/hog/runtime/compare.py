@@ -222,6 +222,8 @@ def member(needle: Any, items: list[Any]) -> bool:
     if kind is str:
         return needle in items
     if kind is int or kind is float:
+        if needle != needle:  # noqa: PLR0124 (NaN, which membership finds though it equals nothing)
+            return any(type(item) is float and item != item for item in items)  # noqa: PLR0124
         return any(is_number(item) and item == needle for item in items)
     return any(item is needle for item in items)
 
