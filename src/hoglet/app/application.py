@@ -10,6 +10,7 @@ from hoglet.app.features import Features
 from hoglet.app.rooms import Rooms
 from hoglet.console.application import mount_console
 from hoglet.endpoints import api as endpoint_api
+from hoglet.endpoints import api_log as endpoint_log_api
 from hoglet.endpoints.api_run import run_routes
 from hoglet.events.api import capture_routes
 from hoglet.functions import action_api, dead_letter_api, side_api, template_api
@@ -30,6 +31,7 @@ def build_application(rooms: Rooms, features: Features) -> FastAPI:
             action_api.router,
             template_api.router,
             function_api.router,
+            endpoint_log_api.router,
             endpoint_api.router,
         ],
         checks=_checks(rooms),

@@ -4,6 +4,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+
 from support.endpoints import EndpointWorld
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -77,7 +78,7 @@ async def test_09_plain_dates_and_breakdowns(endpoints: EndpointWorld) -> None:
     await endpoints.create(TRENDS, name="a")
     whole = await endpoints.ran("a")
     assert set(whole) == INSIGHT_KEYS
-    assert list(whole)[0] == "results"
+    assert next(iter(whole)) == "results"
     assert total(whole) == 4
     assert {"data", "labels", "days", "count", "label", "action"} <= set(whole["results"][0])
     later = await endpoints.ran(
