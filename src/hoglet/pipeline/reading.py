@@ -18,7 +18,7 @@ from hoglet.events.person_rules import (
     groups_of,
     processes_person,
 )
-from hoglet.functions.matching import FunctionIndex
+from hoglet.functions.matching import Conditions, FunctionIndex
 from hoglet.functions.runnable import RunnableFunction
 from hoglet.pipeline.definitions import Definitions
 from hoglet.pipeline.messages import Part, ProjectFacts, ReadRequest, Tally, Wanted
@@ -44,7 +44,7 @@ class FunctionSet:
     def __init__(self, key: str, project: ProjectFacts, functions: list[RunnableFunction]) -> None:
         self.key = key
         self.project = project
-        self.by_id = {function.id: function for function in functions}
+        self.conditions = Conditions()
         self.transformations = [
             one for one in functions if one.type == "transformation" and one.enabled
         ]
@@ -68,7 +68,9 @@ class ReadGroup(msgspec.Struct):
 def read_group(request: ReadRequest, functions: FunctionSet) -> ReadGroup:
     """Parse and transform all events of a group."""
     tally, definitions = Tally(), Definitions()
-    transformer = GroupTransformer(functions.transformations, functions.project, tally)
+    transformer = GroupTransformer(
+        functions.transformations, functions.project, tally, functions.conditions
+    )
     readings: list[Reading] = []
     for part in request.parts:
         for event, own_uuid, historical in _events_of(part):

@@ -11,6 +11,7 @@ from datetime import datetime
 from typing import Any
 
 from hoglet.events.incoming import MAX_DISTINCT_ID_LENGTH, MAX_NAME_LENGTH, Event
+from hoglet.functions.matching import Conditions
 from hoglet.functions.runnable import RunnableFunction
 from hoglet.functions.transforming import TransformationResult, transform
 from hoglet.pipeline.messages import Line, ProjectFacts, Tally
@@ -25,12 +26,17 @@ class GroupTransformer:
     """The transformations at work on one group; what they count and log goes to ``tally``."""
 
     def __init__(
-        self, functions: Sequence[RunnableFunction], project: ProjectFacts, tally: Tally
+        self,
+        functions: Sequence[RunnableFunction],
+        project: ProjectFacts,
+        tally: Tally,
+        conditions: Conditions,
     ) -> None:
         self._functions = list(functions)
         self._project = {"id": project.id, "name": "", "url": project.site_url}
         self._timeouts: dict[str, int] = {}
         self._tally = tally
+        self._conditions = conditions
 
     def apply(self, event: Event) -> Event | None:
         """Run all on one event; None when one of them drops it."""
@@ -59,7 +65,13 @@ class GroupTransformer:
         if self._timeouts.get(function.id, 0) >= MAX_TIMEOUTS:
             self._tally.count(function.id, "failure", "failed")
             return "failed"
-        result = transform(function, current, self._project, now=current["timestamp"])
+        result = transform(
+            function,
+            current,
+            self._project,
+            now=current["timestamp"],
+            conditions=self._conditions,
+        )
         self._count(result, current["uuid"])
         if result.event is not None:
             current.update(result.event)
