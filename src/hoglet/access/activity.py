@@ -128,9 +128,9 @@ def _entry(row: ActivityRow) -> dict[str, Any]:
 def _matching(project_id: int, scope: str | None, item_id: str | None) -> list[Any]:
     wanted: list[Any] = [ActivityRow.project_id == project_id]
     if scope is not None:
-        wanted.append(ActivityRow.scope == scope)
+        wanted.append(ActivityRow.scope == scope.replace("\x00", ""))  # PostgreSQL refuses NULs
     if item_id is not None:
-        wanted.append(ActivityRow.item_id == item_id)
+        wanted.append(ActivityRow.item_id == item_id.replace("\x00", ""))
     return wanted
 
 

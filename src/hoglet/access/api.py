@@ -44,6 +44,17 @@ async def read_current_key(
     return JsonAnswer(key_object(row))
 
 
+@router.get("/api/organizations")
+async def list_organizations(
+    request: Request, principal: Annotated[Principal, Depends(requires_key("organization:read"))]
+) -> Response:
+    """The organizations of the caller."""
+    page = parse_page(request.query_params)
+    found = await Directory(access_of(request), principal).organizations()
+    shown = found[page.offset :][: page.limit]
+    return JsonAnswer(envelope(request, page, len(found), shown))
+
+
 @router.get("/api/organizations/{organization_id}")
 async def read_organization(
     request: Request,

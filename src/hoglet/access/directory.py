@@ -46,6 +46,18 @@ class Directory:
         async with self._access.database.read() as session:
             return await self._organization(session, await self._find(session, organization_id))
 
+    async def organizations(self) -> list[dict[str, Any]]:
+        """The organizations the caller is a member of, within the key's reach."""
+        user = self._principal.user
+        allowed = self._principal.scoped_organizations
+        async with self._access.database.read() as session:
+            memberships = await repository.memberships_of(session, 0 if user is None else user.id)
+            return [
+                await self._organization(session, row)
+                for row, _ in memberships
+                if not allowed or row.id in allowed
+            ]
+
     async def projects(self, organization_id: str | None = None) -> list[Project]:
         """The projects the caller reaches, of one organization or of all.
 

@@ -62,7 +62,7 @@ class Access:
 
     async def project_by_token(self, token: str) -> Project | None:
         """The project of a capture token (``phc_…``)."""
-        return await self._tokens.get(token)
+        return None if "\x00" in token else await self._tokens.get(token)
 
     async def current_project(self, principal: Principal) -> Project | None:
         """What ``@current`` means for this caller."""

@@ -12,9 +12,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import httpx
+import psycopg
 import pytest
 from fastapi import FastAPI
 from fastapi.routing import APIRoute
+from sqlalchemy.engine import make_url
 from starlette.routing import Route
 
 from hoglet.access.tables import OrganizationRow, ProjectRow
@@ -52,18 +54,32 @@ class Hoglet(NamedTuple):
         return {"Authorization": f"Bearer {self.rooms.first_start.personal_api_key}"}
 
 
-@pytest.fixture(scope="module")
-def hoglet(tmp_path_factory: pytest.TempPathFactory) -> Generator[Hoglet]:
+@pytest.fixture(scope="module", params=["sqlite", "postgres"])
+def hoglet(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Generator[Hoglet]:
     folder = tmp_path_factory.mktemp("hoglet")
+    url = None
+    if request.param == "postgres":
+        url = _new_postgres_database(request.getfixturevalue("postgres_server"))
     with asyncio.Runner() as runner:
         stack = AsyncExitStack()
-        app, rooms = runner.run(_open(stack, folder))
+        app, rooms = runner.run(_open(stack, folder, url))
         yield Hoglet(app, rooms, runner)
         runner.run(stack.aclose())
 
 
-async def _open(stack: AsyncExitStack, folder: Path) -> tuple[FastAPI, Rooms]:
-    settings = Settings(data_dir=folder, roles=["api"])  # pyright: ignore[reportCallIssue]
+def _new_postgres_database(server: str) -> str:
+    with psycopg.connect(server, autocommit=True) as connection:
+        connection.execute("CREATE DATABASE every_route")
+    url = make_url(server).set(drivername="postgresql+psycopg", database="every_route")
+    return url.render_as_string(hide_password=False)
+
+
+async def _open(
+    stack: AsyncExitStack, folder: Path, database_url: str | None
+) -> tuple[FastAPI, Rooms]:
+    settings = Settings(data_dir=folder, roles=["api"], database_url=database_url)  # pyright: ignore[reportCallIssue]
     rooms = await stack.enter_async_context(open_rooms(settings))
     app = build_application(rooms, build_features(rooms))
     await stack.enter_async_context(app.router.lifespan_context(app))

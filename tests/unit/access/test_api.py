@@ -97,6 +97,8 @@ async def test_organizations_are_those_of_the_caller(
     current = await get(client, "/api/organizations/@current/")
 
     by_id = await get(client, f"/api/organizations/{current['id']}")
+    listed = await get(client, "/api/organizations/")
+    assert listed["results"] == [current]
     assert current == by_id
     assert current["member_count"] == 1
     assert [team["id"] for team in current["teams"]] == [1]
@@ -269,6 +271,7 @@ async def test_the_activity_log_is_narrowed_by_scope_and_item(
         ],
     }
     assert (await get(client, f"{P}/activity_log/?scope=Endpoint"))["results"] == []
+    assert (await get(client, f"{P}/activity_log/?scope=%00&item_id=%00"))["results"] == []
 
 
 async def test_the_file_tree_joins_what_features_keep(
@@ -318,7 +321,8 @@ async def test_remote_configuration_by_token(client: httpx.AsyncClient, world: W
     assert config.json()["analytics"] == {"endpoint": "/i/v0/e/"}
     assert config.json()["siteApps"] == []
     assert f'window._POSTHOG_REMOTE_CONFIG["{token}"]={{config:' in script.text
-    assert (await client.get("/array/phc_wrong/config")).status_code == 404
+    for wrong in ("phc_wrong", "%00"):
+        assert (await client.get(f"/array/{wrong}/config")).status_code == 404
 
 
 async def test_local_evaluation_needs_a_key_and_gives_nothing(client: httpx.AsyncClient) -> None:
