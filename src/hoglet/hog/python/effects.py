@@ -11,6 +11,8 @@ from typing import Any, Final
 from hoglet.hog import bound
 from hoglet.hog.python.kinds import Facts
 from hoglet.hog.python.walk import own_nodes, parts
+from hoglet.hog.runtime.errors import EngineError
+from hoglet.hog.runtime.patterns import compile_pattern
 from hoglet.hog.stl.table import STL
 
 STABLE: Final = 0
@@ -109,7 +111,10 @@ class Effects:
                 if entry is None or not entry.total or not self.is_pure_library(node):
                     return False
             case bound.Compare():
-                if node.operator in {"in", "not in"} or "~" in node.operator:
+                listed = isinstance(node.right, bound.MakeArray | bound.MakeTuple)
+                if node.operator in {"in", "not in"} and not listed:
+                    return False
+                if "~" in node.operator and not _is_valid_pattern(node.right):
                     return False
             case bound.CallValue() | bound.SqlNode():
                 return False
@@ -118,3 +123,13 @@ class Effects:
             case _:
                 pass
         return all(self.may_skip(part) for part in parts(node))
+
+
+def _is_valid_pattern(node: Any) -> bool:
+    if not isinstance(node, bound.Constant) or type(node.value) is not str:
+        return False
+    try:
+        compile_pattern(node.value, False)  # noqa: FBT003 (a cache key)
+    except EngineError:
+        return False
+    return True

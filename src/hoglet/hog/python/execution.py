@@ -23,7 +23,7 @@ from hoglet.hog.compile import compile_program
 from hoglet.hog.python.budget import Budget
 from hoglet.hog.python.journal import Journal
 from hoglet.hog.python.memory import MemoryMeter
-from hoglet.hog.python.program import DEFAULT_ASYNC, CompiledProgram, compile_python, load
+from hoglet.hog.python.program import DEFAULT_ASYNC, CompiledProgram, compile_python, load_for
 from hoglet.hog.python.watchdog import watchdog
 from hoglet.hog.runtime import meter
 from hoglet.hog.runtime.convert import export_value, import_value
@@ -118,8 +118,8 @@ class Execution:
         self.alarmed = False
         self.async_names = program.async_names
         self.memory_bytes = self.budget.memory_bytes
-        self._program = load(program.source)
         self._globals = dict(globals or {})
+        self._program = load_for(program, self._globals)
         self._functions = functions
         self._on_print = on_print
         self._clock = clock or SystemClock()

@@ -13,9 +13,20 @@ from typing import Any, Final
 from hoglet.hog import bound
 from hoglet.hog.python.effects import EFFECTS, READS, STABLE
 from hoglet.hog.python.lines import Writer
-from hoglet.hog.python.operands import Operand, arithmetic, coerced, comparison, literal
+from hoglet.hog.python.operands import (
+    Operand,
+    arithmetic,
+    coerced,
+    comparison,
+    literal,
+    one_of,
+)
 from hoglet.hog.stl.table import STL
 
+_PLAIN: Final = frozenset({"==", "!=", "<", "<=", ">", ">="})
+_TAKES_RAW: Final = frozenset(
+    {"length", "empty", "notEmpty", "isNull", "isNotNull", "lower", "upper", "trim"}
+)
 _LONGEST_TEXT: Final = 400  # longer texts are bound, so that parentheses never pile up
 
 
@@ -121,9 +132,59 @@ class ExpressionPrinter(Writer):
         kind = self.facts.variables.get(node.variable) or "A"
         return Operand(self.variable(node.variable), "C" if kind == "Z" else kind, atom=True)
 
-    def _read_global(self, node: bound.ReadGlobal) -> Operand:
+    def raw(self, node: Any) -> Operand:
+        """An expression whose value may be plain data of the host, not brought in yet."""
+        if isinstance(node, bound.ReadGlobal) and not node.library:
+            text = self._raw_in_batch(node) if self.program.batch else self._raw_global(node)
+            return Operand(text, "A", raw=True)
+        if isinstance(node, bound.GetProperty) and is_raw(node.target):
+            target = self.raw(node.target)
+            mark = self.mark()
+            key = self.value(node.key)
+            if self.mark() > mark or not key.atom:
+                return self._property(node)
+            return Operand(self._property_text(target, key), "A", raw=True)
+        return self.value(node)
+
+    def _raw_in_batch(self, node: bound.ReadGlobal) -> str:
+        """A missing root is a KeyError, with which the batch takes its slow way."""
+        text = f"G[{ascii(node.path[0])}]"
+        for part in node.path[1:]:
+            name = self.temporaries.new()
+            if not isinstance(part, str):
+                text = f"prop({text}, {part})"
+            else:
+                text = f"({name}.get({ascii(part)}) if type({name} := {text}) is D else None)"
+        return text
+
+    def _raw_global(self, node: bound.ReadGlobal) -> str:
+        """The root is a local of the program; whatever is unusual goes the slow way."""
         path = ", ".join(ascii(part) if isinstance(part, str) else repr(part) for part in node.path)
-        return Operand(f"read(G, {path})", "A")
+        slow = f"read(G, {path})"
+        root = self.program.root_name(str(node.path[0]))
+        *middle, last = node.path
+        if not middle:
+            return f"({root} if {root} is not None else {slow})"
+        if not all(isinstance(part, str) for part in node.path):
+            return slow
+        tests, holder = [f"type({root}) is D"], root
+        for part in middle[1:]:
+            name = self.temporaries.new()
+            tests.append(f"type({name} := {holder}.get({ascii(part)})) is D")
+            holder = name
+        return f"({holder}.get({ascii(last)}) if {' and '.join(tests)} else {slow})"
+
+    def _brought_in(self, operand: Operand) -> Operand:
+        """A raw operand as a Hog value; text, the usual case, is one already."""
+        if not operand.raw:
+            return operand
+        first, again = self.temporaries.twice(operand)
+        return Operand(f"({again} if type({first}) is S else imp({again}))", "A")
+
+    def _read_global(self, node: bound.ReadGlobal) -> Operand:
+        if node.library:
+            return Operand(f"read(G, {ascii(node.path[0])})", "A")
+        return self._brought_in(self.raw(node))
 
     # --- operators
 
@@ -139,7 +200,27 @@ class ExpressionPrinter(Writer):
         return self.bind(left), right
 
     def _compare(self, node: bound.Compare) -> Operand:
-        left, right = self.both(node.left, node.right)
+        if node.operator in _PLAIN:
+            raw = self._raw_comparison(node)
+            if raw is not None:
+                return raw
+        texts = _listed_texts(node)
+        if texts:
+            return one_of(node.operator, self.raw(node.left), texts, self.temporaries)
+        if "like" in node.operator and isinstance(node.right, bound.Constant):
+            left, right = self.raw(node.left), self.value(node.right)
+        else:
+            left, right = self.both(node.left, node.right)
+        return comparison(node.operator, left, right, self.temporaries)
+
+    def _raw_comparison(self, node: bound.Compare) -> Operand | None:
+        """A comparison of a global with a literal, which need not be brought in first."""
+        pair = node.left, node.right
+        if not any(isinstance(item, bound.Constant) and _is_small(item.value) for item in pair):
+            return None
+        if not any(is_raw(item) for item in pair):
+            return None
+        left, right = self.raw(node.left), self.raw(node.right)
         return comparison(node.operator, left, right, self.temporaries)
 
     def _between(self, node: bound.Between) -> Operand:
@@ -233,6 +314,13 @@ class ExpressionPrinter(Writer):
     # --- parts of values
 
     def _property(self, node: bound.GetProperty) -> Operand:
+        if is_raw(node.target) and self.effects.level(node.key) == STABLE:
+            mark = self.mark()
+            key = self.value(node.key)
+            if self.mark() == mark and key.atom:
+                text = self._property_text(self.raw(node.target), key)
+                return self._brought_in(Operand(text, "A", raw=True))
+            del self.lines[mark:]
         target, key = self.sequence((node.target, node.key))
         if not target.atom and not key.atom:
             target = self.bind(target)
@@ -305,7 +393,7 @@ class ExpressionPrinter(Writer):
             text = f"host({ascii(node.name)}, [{self._listed(node.arguments)}])"
             return Operand(self.noted(node, node.name, text), "A")
         entry = STL.get(node.name)
-        operands = self.sequence(node.arguments)
+        operands = self._arguments(node)
         if entry is None:
             missing = f"unknown_call({ascii(node.name)}, {_after(operands)})"
             return Operand(missing, "A")
@@ -316,6 +404,11 @@ class ExpressionPrinter(Writer):
             return Operand(f"fail({ascii(fault)}, {_after(operands)})", "A")
         text = self._library_call(node.name, operands)
         return Operand(self.noted(node, node.name, text), self.facts.kind(node) or "A")
+
+    def _arguments(self, node: bound.CallGlobal) -> list[Operand]:
+        if node.name in _TAKES_RAW and len(node.arguments) == 1 and is_raw(node.arguments[0]):
+            return [self.raw(node.arguments[0])]
+        return self.sequence(node.arguments)
 
     def _library_call(self, name: str, operands: list[Operand]) -> str:
         special = self._SPECIAL.get(name)
@@ -433,6 +526,27 @@ class ExpressionPrinter(Writer):
         bound.MakeFunction: _make_function,
         bound.SqlNode: _sql,
     }
+
+
+def _listed_texts(node: bound.Compare) -> list[str]:
+    """The literal texts on the right of ``in``, empty when it is anything else."""
+    if node.operator not in {"in", "not in"}:
+        return []
+    if not isinstance(node.right, bound.MakeArray | bound.MakeTuple):
+        return []
+    values = [item.value if isinstance(item, bound.Constant) else None for item in node.right.items]
+    return values if all(isinstance(value, str) for value in values) else []
+
+
+def is_raw(node: Any) -> bool:
+    """Whether an expression reads the host's data and nothing else."""
+    if isinstance(node, bound.GetProperty):
+        return is_raw(node.target)
+    return isinstance(node, bound.ReadGlobal) and not node.library
+
+
+def _is_small(value: Any) -> bool:
+    return value is None or isinstance(value, str) or (type(value) is int and abs(value) < 2**31)
 
 
 def _after(operands: list[Operand]) -> str:

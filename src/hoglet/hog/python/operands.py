@@ -5,6 +5,7 @@ arrives as literals that :func:`literal` has written.
 """
 
 import math
+import re
 from typing import Any, Final
 
 from hoglet.hog.python.kinds import NUMBERS, constant_kind
@@ -23,15 +24,25 @@ class Operand:
         kind: see :mod:`hoglet.hog.python.kinds`.
         atom: it is a name or a literal: evaluating it twice is free and safe.
         value: the constant, if it is one.
+        raw: it is plain data of the host, not brought in yet.
     """
 
-    __slots__ = ("atom", "kind", "text", "value")
+    __slots__ = ("atom", "kind", "raw", "text", "value")
 
-    def __init__(self, text: str, kind: str, *, atom: bool = False, value: Any = _UNKNOWN) -> None:
+    def __init__(
+        self,
+        text: str,
+        kind: str,
+        *,
+        atom: bool = False,
+        value: Any = _UNKNOWN,
+        raw: bool = False,
+    ) -> None:
         self.text = text
         self.kind = kind
         self.atom = atom
         self.value = value
+        self.raw = raw
 
     @property
     def constant(self) -> bool:
@@ -226,7 +237,7 @@ def comparison(operator: str, left: Operand, right: Operand, new: Temporaries) -
     """``left operator right`` as a bool; at most one of the two is no atom."""
     helper = _HELPERS.get(operator)
     if helper is not None:
-        return Operand(_helper_text(operator, helper, left, right), "B")
+        return Operand(_helper_text(operator, helper, left, right, new), "B")
     slow = _ORDER.get(operator) or _EQUALITY[operator]
     if left.kind == "N" or right.kind == "N":
         return Operand(_null_text(operator, left, right), "B")
@@ -239,10 +250,39 @@ def comparison(operator: str, left: Operand, right: Operand, new: Temporaries) -
     return Operand(text, "B")
 
 
-def _helper_text(operator: str, helper: str, left: Operand, right: Operand) -> str:
+def _helper_text(
+    operator: str, helper: str, left: Operand, right: Operand, new: Temporaries
+) -> str:
     if operator in {"in", "not in"} and right.kind == "D" and left.kind == "S":
         return f"({left.text} {operator} {right.text})"
+    if operator in _LIKE and right.constant and right.kind == "S":
+        bare = right.value.strip("%")
+        if "%" not in bare and "_" not in bare:
+            return _membership(_LIKE[operator], literal(bare).text, left, new)
+    if operator in _REGEX and right.constant and right.kind == "S":
+        if right.value and _NO_SYNTAX.match(right.value):
+            return _membership(_REGEX[operator], right.text, left, new)
     return f"{helper}({left.text}, {right.text})"
+
+
+_REGEX: Final = {"=~": "in", "!~": "not in"}
+_NO_SYNTAX: Final = re.compile(r"[A-Za-z0-9 @/:_,;%&=<>~!#'\"-]+\Z")
+_LIKE: Final = {"like": "in", "not like": "not in"}
+
+
+def _membership(word: str, needle: str, text: Operand, new: Temporaries) -> str:
+    """A search for a plain text; what is no text does not hold it."""
+    first, again = new.twice(text)
+    otherwise = "False" if word == "in" else "True"
+    return f"({needle} {word} {again} if type({first}) is S else {otherwise})"
+
+
+def one_of(operator: str, left: Operand, texts: list[str], new: Temporaries) -> Operand:
+    """``left in ['a', 'b']`` for literal texts; what is no text is none of them."""
+    first, again = new.twice(left)
+    listed = "".join([f"{ascii(text)}, " for text in texts])
+    otherwise = "False" if operator == "in" else "True"
+    return Operand(f"({again} {operator} ({listed}) if type({first}) is S else {otherwise})", "B")
 
 
 def _null_text(operator: str, left: Operand, right: Operand) -> str:
@@ -270,7 +310,8 @@ def _guarded_comparison(
         uses[id(operand)] = again
         guards.append(f"type({first}) is {guard}")
     a, b = uses[id(left)], uses[id(right)]
-    return f"({a} {operator} {b} if {' and '.join(guards)} else {slow}({a}, {b}))"
+    slow_a, slow_b = (f"imp({a})" if left.raw else a), (f"imp({b})" if right.raw else b)
+    return f"({a} {operator} {b} if {' and '.join(guards)} else {slow}({slow_a}, {slow_b}))"
 
 
 def _comparison_guard(operator: str, left: Operand, right: Operand) -> str | None:

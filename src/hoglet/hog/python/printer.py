@@ -63,6 +63,7 @@ class ProgramPrinter:
         async_names: names of calls that suspend the run.
         known_globals: roots of globals that surely exist.
         trace: whether values and calls are recorded line by line.
+        batch: print ``f0(events, slow)``, the truth of the one expression for many events.
     """
 
     def __init__(
@@ -73,21 +74,31 @@ class ProgramPrinter:
         async_names: frozenset[str],
         known_globals: frozenset[str],
         trace: bool,
+        batch: bool = False,
     ) -> None:
         self.functions = functions_of_host
         self.async_names = async_names
         self.host_names = functions_of_host | async_names
+        self.roots: dict[str, str] = {}
         self.trace = trace
+        self.batch = batch
         self.all = functions
         self.facts = Facts(functions, self.host_names)
         self.effects = Effects(self.facts, host_names=self.host_names, known_globals=known_globals)
         self.storage = Storage(self.facts)
         self.suspending, self.dynamic_async = find_suspending(functions, self.facts, self)
 
+    def root_name(self, root: str) -> str:
+        """The Python name of a global's root, read once when the program starts."""
+        return self.roots.setdefault(root, f"g{len(self.roots) + 1}")
+
     def print(self) -> str:
         """The text of the module."""
         root = FunctionPrinter(self, self.all[0])
-        root.print_root()
+        if self.batch:
+            root.print_batch()
+        else:
+            root.print_root()
         shown = [(function.name, len(function.parameters)) for function in self.all]
         names = dict(enumerate(shown))
         if [function.number for function in self.all] != list(names):
@@ -120,7 +131,33 @@ class FunctionPrinter(StatementPrinter):
     def print_root(self) -> None:
         """Write the program itself."""
         self.line("def f0(d, G):")
+        mark = self.mark()
         self._print_body()
+        self.indent += 1
+        for root, name in self.program.roots.items():
+            self.insert(mark, f"{name} = G.get({ascii(root)})")
+        self.indent -= 1
+
+    def print_batch(self) -> None:
+        """Write the truth of the one expression for each of many events."""
+        result = self._function.body.statements[0]
+        if not isinstance(result, bound.Return) or result.value is None:
+            raise TypeError("only an expression can be printed for batches")
+        self.line("def f0(events, slow):")
+        self.indent = 1
+        mark = self.mark()
+        text = self.strict(result.value)
+        before = self.take(mark)
+        if not before:
+            self.line(f"try: return [{text} for G in events]")
+            self.line("except ANY: pass")
+        self.line("out = []")
+        self.line("for G in events:")
+        self.line("  try:")
+        self.put([(indent + 2, line, source) for indent, line, source in before])
+        self.line(f"    out.append({text})")
+        self.line("  except ANY: out.append(slow(G))")
+        self.line("return out")
 
     def variable(self, variable: bound.Variable) -> str:
         """The Python text that reads or is assigned a variable."""

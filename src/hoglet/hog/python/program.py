@@ -6,7 +6,7 @@ Source: spec/hog-language.md section 10 (limits) and the architecture's section 
 import sys
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from types import CodeType
 from typing import Any, Final
 
@@ -15,6 +15,7 @@ import msgspec
 from hoglet.hog import bound
 from hoglet.hog.python.printer import print_program
 from hoglet.hog.python.vocabulary import VOCABULARY
+from hoglet.hog.python.walk import everything
 from hoglet.kit.errors import SourceError
 
 DEFAULT_ASYNC: Final = frozenset({"fetch"})
@@ -32,9 +33,13 @@ class CompiledProgram(msgspec.Struct, frozen=True, kw_only=True):
         functions: names of host functions it was compiled against.
         async_names: names of calls that suspend it.
         suspends: whether a run can suspend at all.
+        roots: globals it reads; with all of them given, some tests can stop early.
+        careful: the module for runs that lack one of the roots, None if there is no difference.
     """
 
     source: str
+    roots: frozenset[str] = frozenset()
+    careful: str | None = None
     functions: frozenset[str] = frozenset()
     async_names: frozenset[str] = frozenset()
     suspends: bool = False
@@ -70,8 +75,11 @@ def compile_expression(
     functions: Collection[str] = frozenset(),
     async_functions: Collection[str] = frozenset(),
     known_globals: Collection[str] = frozenset(),
+    batch: bool = False,
 ) -> CompiledProgram:
     """Print one expression (a filter, a condition, a template) as a program that returns it.
+
+    ``batch`` prints a function over a list of events instead, see ``python.predicate``.
 
     Raises:
         SourceError: the expression is nested too deeply to be run.
@@ -92,7 +100,9 @@ def compile_expression(
         has_return=True,
     )
     everything = (root, *expression.functions)
-    return _compiled(everything, functions, async_functions, known_globals, trace=False)
+    return _compiled(
+        everything, functions, async_functions, known_globals, trace=False, batch=batch
+    )
 
 
 def _compiled(
@@ -102,23 +112,50 @@ def _compiled(
     known_globals: Collection[str],
     *,
     trace: bool,
+    batch: bool = False,
 ) -> CompiledProgram:
     given = frozenset(functions)
+    roots = _roots(all_functions[0])
     async_names = (frozenset(async_functions) | {"sleep"}) - given
     try:
-        source, suspends = print_program(
-            all_functions,
-            functions_of_host=given,
-            async_names=async_names,
-            known_globals=frozenset(known_globals),
-            trace=trace,
-        )
+        options: dict[str, Any] = {
+            "functions_of_host": given,
+            "async_names": async_names,
+            "trace": trace,
+            "batch": batch,
+        }
+        known = frozenset(known_globals)
+        source, suspends = print_program(all_functions, known_globals=known | roots, **options)
+        careful, _ = print_program(all_functions, known_globals=known, **options)
+        if batch:  # a batch has no second chance
+            source = careful
         load(source)
     except RecursionError:
         raise SourceError("The program is nested too deeply") from None
     return CompiledProgram(
-        source=source, functions=given, async_names=async_names, suspends=suspends
+        source=source,
+        functions=given,
+        async_names=async_names,
+        suspends=suspends,
+        roots=roots,
+        careful=None if careful == source else careful,
     )
+
+
+def _roots(root: bound.BoundFunction) -> frozenset[str]:
+    """Roots of all globals that are read as data."""
+    return frozenset(
+        str(node.path[0])
+        for node in everything(root, into_functions=True)
+        if isinstance(node, bound.ReadGlobal) and not node.library
+    )
+
+
+def load_for(program: CompiledProgram, given: Mapping[str, Any]) -> "LoadedProgram":
+    """The module that fits the globals that are given."""
+    if program.careful is None or program.roots <= given.keys():
+        return load(program.source)
+    return load(program.careful)
 
 
 class LoadedProgram:

@@ -101,6 +101,8 @@ class StatementPrinter(ExpressionPrinter):
 
     def _assignment_text(self, target: Operand, key: Operand, value: Operand) -> str:
         plain = f"set_prop({target.text}, {key.text}, {value.text})"
+        if target.constant:
+            return plain
         if key.kind == "S":
             if target.kind == "D":
                 return f"{target.text}[{key.text}] = {value.text}"
@@ -109,11 +111,19 @@ class StatementPrinter(ExpressionPrinter):
         if key.kind in "ZCK":
             guard = f" and type({key.text}) is I" if key.kind == "K" else ""
             place = str(key.value - 1) if key.constant else f"{key.text} - 1"
+            if target.constant:
+                return plain
             test = f"type({target.text}) is L and 0 < {key.text} <= LEN({target.text}){guard}"
             self.line(f"if {test}: {target.text}[{place}] = {value.text}")
+            size = f"LEN({target.text})"
+            # one in 1024 goes the slow way, which accounts for the memory
+            grows = f"type({target.text}) is L and {key.text} == {size} + 1 and {size} & 1023"
+            self.line(f"elif {grows}: {target.text}.append({value.text})")
             return f"else: {plain}"
         if key.kind == "A":
-            test = f"type({target.text}) is D and type({key.text}) is S"
+            test = f"type({key.text}) is S"
+            if target.kind != "D":
+                test = f"type({target.text}) is D and {test}"
             self.line(f"if {test}: {target.text}[{key.text}] = {value.text}")
             return f"else: {plain}"
         return plain

@@ -43,7 +43,8 @@ def read(given: dict[str, Any], root: Any, *path: Any) -> Any:
 
 def _read_function(name: str, path: tuple[Any, ...]) -> Any:
     if not path:
-        found = function_value(name, meter.current().async_names)
+        run = meter.running.run
+        found = function_value(name, run.async_names if run is not None else frozenset())
         if found is not None:
             return found
     raise EngineError(f"Global variable not found: {'.'.join(map(str, (name, *path)))}")
@@ -177,7 +178,7 @@ def _namespace() -> dict[str, Any]:
         "NAN": math.nan,
         "I": int, "F": float, "S": str, "B": bool, "L": list, "D": dict, "GEN": GeneratorType,
         "FN": FunctionType,
-        "type": type, "LEN": len, "STR": str, "JOIN": "".join, "THROW": HogThrow,
+        "type": type, "LEN": len, "STR": str, "JOIN": "".join, "THROW": HogThrow, "ANY": Exception, "imp": import_value,
         "RANGE": range,
         "check": check, "read": read, "host": host, "thrown": thrown, "fail": fail,
         "unknown_call": unknown_call, "each": each, "each_pair": each_pair, "part": part,

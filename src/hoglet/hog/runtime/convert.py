@@ -7,11 +7,12 @@ Source: spec/hog-language.md section 4 (tagged forms) and 8 (``jsonStringify``).
 """
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 from hoglet.hog.runtime import meter
 from hoglet.hog.runtime.errors import EngineError
-from hoglet.hog.runtime.numbers import LARGEST_INTEGER, number_text, settle, to_float
+from hoglet.hog.runtime.numbers import LARGEST_INTEGER, number_text, to_float
 from hoglet.hog.runtime.printing import as_text
 from hoglet.hog.runtime.values import (
     HogDate,
@@ -32,32 +33,39 @@ def import_value(value: Any) -> Any:
     ``{"__hogDate__": True, "year": 2024, "month": 5, "day": 3}`` becomes a HogDate.
     """
     kind = type(value)
-    if kind is str or value is None or kind is bool:
+    if kind in _AS_IS:
         return value
     if kind is int:
         return value if -LARGEST_INTEGER <= value <= LARGEST_INTEGER else to_float(value)
-    if kind is float:
-        return value
     try:
-        return _import_container(value)
+        return _imported(value)
     except RecursionError:
         raise EngineError("The value nests too deeply") from None
 
 
-def _import_container(value: Any) -> Any:
+_AS_IS = frozenset({str, float, bool, type(None)})
+
+
+def _imported(value: Any) -> Any:
     if isinstance(value, dict):
-        tagged = revive(value)
-        if tagged is not None:
-            return tagged
+        if not _TAGS.isdisjoint(value):
+            tagged = revive(value)
+            if tagged is not None:
+                return tagged
         return {
-            (key if type(key) is str else str(key)): import_value(item)
+            (key if type(key) is str else str(key)): (
+                item if type(item) in _AS_IS else import_value(item)
+            )
             for key, item in value.items()
         }
     if isinstance(value, list):
-        return [import_value(item) for item in value]
+        return [item if type(item) in _AS_IS else import_value(item) for item in value]
     if isinstance(value, tuple):
         return HogTuple([import_value(item) for item in value])
     return value if isinstance(value, HogDate | HogDateTime | HogError) else str(value)
+
+
+_TAGS = frozenset({"__hogDate__", "__hogDateTime__", "__hogError__"})
 
 
 def revive(value: dict[Any, Any]) -> Any:
@@ -82,30 +90,27 @@ def export_value(value: Any) -> Any:
 
     Whole numbers become ints, tuples lists, dates and errors their tagged forms, functions their
     printed text; keys become text, and a container inside itself null.
+
+    Raises:
+        EngineError: it nests deeper than 200.
     """
-    return _export(value, [])
+    return export_with(value, _whole)
 
 
-def _export(value: Any, path: list[int]) -> Any:  # noqa: PLR0911 (one line a type)
+def export_with(value: Any, number: Callable[[float], Any]) -> Any:
+    """:func:`export_value` with a function of one's own for floats."""
     kind = type(value)
-    if kind is str or value is None or kind is bool or kind is int:
+    if kind in PLAIN:
         return value
     if kind is float:
-        return _export_float(value)
-    if isinstance(value, dict | list):
-        return _export_container(value, path)
-    if is_function(value):
-        return as_text(value)
-    return tagged_form(value, path)
+        return number(value)
+    return _exported(value, number, [])
 
 
-def _export_float(value: float) -> int | float:
-    if value.is_integer() and abs(value) <= LARGEST_INTEGER:
-        return int(value)
-    return value
-
-
-def _export_container(value: Any, path: list[int]) -> Any:
+def _exported(value: Any, number: Callable[[float], Any], path: list[int]) -> Any:
+    """Anything but plain scalars and floats."""
+    if not isinstance(value, dict | list):
+        return as_text(value) if is_function(value) else tagged_form(value, number, path)
     if id(value) in path:
         return None
     if len(path) > DEEPEST:
@@ -114,13 +119,32 @@ def _export_container(value: Any, path: list[int]) -> Any:
     path.append(id(value))
     try:
         if type(value) is dict:
-            return {
-                (key if type(key) is str else key_text(key)): _export(item, path)
-                for key, item in value.items()
-            }
-        return [_export(item, path) for part in meter.chunks(value) for item in part]
+            keys = [key if type(key) is str else key_text(key) for key in value]
+            return dict(zip(keys, _items(list(value.values()), number, path), strict=True))
+        return _items(value, number, path)
     finally:
         path.pop()
+
+
+def _items(items: list[Any], number: Callable[[float], Any], path: list[int]) -> list[Any]:
+    return [
+        item
+        if (kind := type(item)) in PLAIN
+        else number(item)
+        if kind is float
+        else _exported(item, number, path)
+        for part in meter.chunks(items)
+        for item in part
+    ]
+
+
+def _whole(value: float) -> int | float:
+    if value.is_integer() and abs(value) <= LARGEST_INTEGER:
+        return int(value)
+    return value
+
+
+PLAIN = frozenset({str, int, bool, type(None)})
 
 
 def key_text(key: Any) -> str:
@@ -129,18 +153,18 @@ def key_text(key: Any) -> str:
     return number_text(shown) if is_number(shown) else as_text(shown)
 
 
-def tagged_form(value: Any, path: list[int]) -> dict[str, Any]:
+def tagged_form(
+    value: Any, number: Callable[[float], Any] = _whole, path: list[int] | None = None
+) -> dict[str, Any]:
     """``{"__hogDate__": True, ...}`` and its siblings."""
     if type(value) is HogDate:
         return {"__hogDate__": True, "year": value.year, "month": value.month, "day": value.day}
     if type(value) is HogDateTime:
-        return {"__hogDateTime__": True, "dt": settle(value.seconds), "zone": value.zone}
-    return {
-        "__hogError__": True,
-        "type": _export(value.type, path),
-        "message": _export(value.message, path),
-        "payload": _export(value.payload, path),
-    }
+        seconds = value.seconds
+        shown = number(seconds) if type(seconds) is float else seconds
+        return {"__hogDateTime__": True, "dt": shown, "zone": value.zone}
+    parts = _items([value.type, value.message, value.payload], number, path or [])
+    return {"__hogError__": True, "type": parts[0], "message": parts[1], "payload": parts[2]}
 
 
 def size_of(value: Any) -> int:

@@ -4,6 +4,8 @@ Source: spec/hog-language.md section 8 (``jsonStringify``, ``jsonParse``).
 """
 
 import json
+import math
+import re
 from json.encoder import encode_basestring  # type: ignore[attr-defined]
 from typing import Any, Final
 
@@ -11,9 +13,11 @@ import orjson
 import re2
 
 from hoglet.hog.runtime import meter
-from hoglet.hog.runtime.convert import export_value, import_value
+from hoglet.hog.runtime.convert import export_value, export_with, import_value, tagged_form
 from hoglet.hog.runtime.errors import EngineError
-from hoglet.hog.runtime.numbers import number_text
+from hoglet.hog.runtime.numbers import LARGEST_INTEGER, number_text
+from hoglet.hog.runtime.printing import as_text
+from hoglet.hog.runtime.values import is_function
 
 _NEEDS_WALK: Final = re2.compile(r'"__hog(?:Date|DateTime|Error)__"|[0-9]{16}|[eE][+]?[0-9]{2}')
 
@@ -66,15 +70,38 @@ def write_json(value: Any, indent: int = 0) -> str:
 
 
 def _fast(value: Any) -> str:
-    plain = export_value(value)
     try:
-        text = orjson.dumps(plain)
-    except (TypeError, ValueError):
-        return _compact(plain)
-    return _compact(plain) if _EXPONENT.search(text) else text.decode()
+        text = orjson.dumps(value, _plain, orjson.OPT_PASSTHROUGH_SUBCLASS)
+    except (TypeError, ValueError, RecursionError):  # odd keys, halves of characters, cycles
+        return _compact(export_value(value))
+    if type(value) is float or _ODD_NUMBER.search(text):
+        return _exact(value)
+    return text.decode()
 
 
-_EXPONENT: Final = re2.compile(rb"[0-9]e|[0-9]{16}\.0")
+def _plain(value: Any) -> Any:
+    """What the writer does not know itself: tuples, dates, errors, functions."""
+    if isinstance(value, list):
+        return list(value)
+    return as_text(value) if is_function(value) else tagged_form(value)
+
+
+def _exact(value: Any) -> str:
+    """As text, with numbers written the way JavaScript does."""
+    return orjson.dumps(export_with(value, _written)).decode()
+
+
+def _written(number: float) -> Any:
+    if number.is_integer() and abs(number) <= LARGEST_INTEGER:
+        return int(number)
+    if not math.isfinite(number):
+        return None
+    return orjson.Fragment(number_text(number))
+
+
+_ODD_NUMBER: Final = re.compile(rb"[:,[]-?[0-9][0-9.]*(?:e|\.0[],}])")
+"""A whole float or one with an exponent, or a text that looks like it; then numbers are written
+one by one."""
 
 
 def _compact(value: Any) -> str:

@@ -28,6 +28,7 @@ class Meter(Protocol):
 
     memory_bytes: int
     alarmed: bool
+    async_names: frozenset[str]
 
     def check_in(self, depth: int) -> int:
         """Look at clock and memory; the depth is given back. Raises LimitExceeded."""

@@ -70,7 +70,9 @@ class _Sql:
     def _call(self, node: Tree, depth: int) -> str:
         params = node.get("params")
         head = f"({self._listed(params, depth)})" if params is not None else ""
-        return f"{_name(node.get('name'), self._show)}{head}({self._listed(node.get('args'), depth)})"
+        return (
+            f"{_name(node.get('name'), self._show)}{head}({self._listed(node.get('args'), depth)})"
+        )
 
     def _arithmetic(self, node: Tree, depth: int) -> str:
         name = _ARITHMETIC.get(_text(node.get("op")), "unknown")
@@ -130,7 +132,9 @@ class _Sql:
         window = self.print(over, depth) if over is not None else ""
         if over is None:
             window = _name(node.get("over_identifier"), self._show)
-        arguments = f"({self._listed(node.get('exprs'), depth)})({self._listed(node.get('args'), depth)})"
+        arguments = (
+            f"({self._listed(node.get('exprs'), depth)})({self._listed(node.get('args'), depth)})"
+        )
         return f"{name}{arguments} OVER ({window})"
 
     def _window(self, node: Tree, depth: int) -> str:

@@ -21,7 +21,8 @@ _NOT_BASE64: Final = re.compile(r"[^A-Za-z0-9+/]")
 
 
 def _bytes(value: str) -> bytes:
-    meter.charge(len(value))
+    if len(value) > meter.LARGE:
+        meter.charge(len(value))
     return scrub(value).encode()
 
 
@@ -99,7 +100,14 @@ def _digest(name: str, value: Any, form: Any) -> Any:
     if value is None:
         return None
     data = _bytes(text(name, "data", value))
-    return _shown(name, hashlib.new(name, data, usedforsecurity=False).digest(), form)
+    return _shown(name, _ALGORITHMS[name](data, usedforsecurity=False).digest(), form)
+
+
+_ALGORITHMS: Final[dict[str, Any]] = {
+    "md5": hashlib.md5,
+    "sha1": hashlib.sha1,
+    "sha256": hashlib.sha256,
+}
 
 
 def _shown(function: str, digest: bytes, form: Any) -> str:

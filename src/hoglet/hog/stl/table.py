@@ -146,7 +146,7 @@ _ENCODING = _rows(
     ("md5Hex", 1, 1, encoding.md5_hex, "(string) -> string", "A", "linear", "Digest in hex.", "print(md5Hex('a'))", "0cc175b9c0f1b6a831c399e269772661"),
     ("sha1Hex", 1, 1, encoding.sha1_hex, "(string) -> string", "A", "linear", "Digest in hex.", "print(sha1Hex('a'))", "86f7e437faa5a7fce15d1ddcb9eaeaea377667b8"),
     ("sha256Hex", 1, 1, encoding.sha256_hex, "(string) -> string", "A", "linear", "Digest in hex.", "print(length(sha256Hex('a')))", "64"),
-    ("sha256HmacChain", 1, 2, encoding.sha256_hmac_chain, "(array, string?) -> string", "A", "linear", "Chained HMAC: the first item is the key.", "print(sha256HmacChain(['key', 'a'], 'base64'))", "eYoZS62RtYVz8mvZ4uJZ5gGdbp/mNOxR5aSlqgPywkg="),
+    ("sha256HmacChain", 1, 2, encoding.sha256_hmac_chain, "(array, string?) -> string", "A", "linear", "Chained HMAC: the first item is the key.", "print(sha256HmacChain(['key', 'a'], 'base64'))", "eAw9tM495bnlWBb7qY9ZBjHZbAdScbJpdiONX0REIZs="),
     ("sha1HmacChain", 1, 2, encoding.sha1_hmac_chain, "(array, string?) -> string", "A", "linear", "Chained HMAC: the first item is the key.", "print(length(sha1HmacChain(['key', 'a', 'b'])))", "40"),
     ("sha256HmacChainHex", 1, 1, encoding.sha256_hmac_chain_hex, "(array) -> string", "A", "linear", "Chained HMAC in hex.", "print(length(sha256HmacChainHex(['key', 'a'])))", "64"),
     ("sha1HmacChainHex", 1, 1, encoding.sha1_hmac_chain_hex, "(array) -> string", "A", "linear", "Chained HMAC in hex.", "print(length(sha1HmacChainHex(['key', 'a'])))", "40"),

@@ -1,0 +1,138 @@
+"""Times the programs of this folder: hoglet, the official machine in Node, hand-written Python.
+
+All three run warm in one sitting, budgets on; the figure is the median of the rounds. Before
+anything is timed, the three outputs are compared. Run ``make bench-hog`` (or this file).
+
+What this does not measure: compiling, starting processes, and waiting for hosts.
+"""
+
+import argparse
+import importlib.util
+import json
+import math
+import platform
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from hoglet.hog.bytecode import program_bytecode
+from hoglet.hog.compile import compile_program
+from hoglet.hog.python import Execution, Failed, compile_python
+
+HERE = Path(__file__).parent
+ORACLE = HERE.parent.parent / "tests" / "oracle"
+
+
+def programs(names: list[str]) -> list[Path]:
+    found = sorted((HERE / "programs").glob("*.hog"))
+    return [path for path in found if not names or path.stem in names]
+
+
+def globals_of(path: Path) -> dict:
+    given = path.with_suffix(".globals.json")
+    return json.loads(given.read_text()) if given.exists() else {}
+
+
+def time_hoglet(path: Path, rounds: int) -> tuple[float, list[str]]:
+    program = compile_python(compile_program(path.read_text()))
+    given = globals_of(path)
+    lines: list[str] = []
+
+    def run() -> None:
+        lines.clear()
+        step = Execution(program, globals=given, on_print=lines.append).start()
+        if isinstance(step, Failed):
+            sys.exit(f"{path.stem}: {step.error.text}")
+
+    return median(run, rounds), lines
+
+
+def time_python(path: Path, rounds: int) -> tuple[float, list[str]]:
+    name = f"bench_{path.stem}"
+    spec = importlib.util.spec_from_file_location(name, path.with_suffix(".py"))
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    lines: list[str] = []
+
+    def run() -> None:
+        lines.clear()
+        module.main(lines.append)
+
+    return median(run, rounds), lines
+
+
+def median(run, rounds: int) -> float:
+    for _ in range(max(rounds // 4, 3)):
+        run()
+    times = []
+    for _ in range(rounds):
+        start = time.perf_counter()
+        run()
+        times.append((time.perf_counter() - start) * 1000)
+    return statistics.median(times)
+
+
+def time_machine(paths: list[Path], rounds: int) -> dict:
+    node = shutil.which("node")
+    if node is None or not (ORACLE / "node_modules").exists():
+        return {}
+    jobs = {
+        path.stem: {
+            "bytecode": program_bytecode(compile_program(path.read_text())),
+            "globals": globals_of(path),
+        }
+        for path in paths
+    }
+    with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
+        json.dump(jobs, file)
+        file.flush()
+        command = [node, str(HERE / "vm.mjs"), file.name, str(ORACLE), str(rounds)]
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+    return json.loads(done.stdout)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("names", nargs="*", help="programs, without .hog; all by default")
+    parser.add_argument("--rounds", type=int, default=30)
+    parser.add_argument("--json", action="store_true")
+    options = parser.parse_args()
+    paths = programs(options.names)
+    machine = time_machine(paths, options.rounds)
+    rows = []
+    for path in paths:
+        ours, printed = time_hoglet(path, options.rounds)
+        python, expected = time_python(path, options.rounds)
+        official = machine.get(path.stem)
+        if printed != expected or (official and official["output"] != expected):
+            sys.exit(f"{path.stem}: outputs differ: {printed} {expected} {official}")
+        rows.append((path.stem, ours, official and official["milliseconds"], python))
+    report(rows, as_json=options.json)
+
+
+def report(rows: list, *, as_json: bool) -> None:
+    speedups = [official / ours for _, ours, official, _ in rows if official]
+    mean = math.exp(statistics.fmean(map(math.log, speedups))) if speedups else None
+    if as_json:
+        names = ("program", "hoglet_ms", "machine_ms", "python_ms")
+        body = [dict(zip(names, row, strict=True)) for row in rows]
+        print(json.dumps({"programs": body, "times_faster": mean}))
+        return
+    print(f"Python {platform.python_version()}, {platform.machine()}; milliseconds, medians")
+    print(
+        f"{'program':12} {'hoglet':>9} {'machine':>9} {'python':>9} {'x machine':>10} {'/ python':>9}"
+    )
+    for name, ours, official, python in rows:
+        times = f"{official / ours:10.1f}" if official else " " * 10
+        shown = f"{official:9.3f}" if official else " " * 9
+        print(f"{name:12} {ours:9.3f} {shown} {python:9.3f} {times} {ours / python:9.2f}")
+    if mean:
+        print(f"geometric mean: {mean:.1f} times the official machine; lowest {min(speedups):.1f}")
+
+
+if __name__ == "__main__":
+    main()
