@@ -89,6 +89,15 @@ class Settings(BaseSettings):
     rate_limit_sustained_per_hour: int = Field(
         0, ge=0, description="Requests an hour for each key; 0: no limit."
     )
+    rate_limit_project_burst_per_minute: int = Field(
+        0, ge=0, description="Requests a minute for each project over all its keys; 0: no limit."
+    )
+    rate_limit_project_sustained_per_hour: int = Field(
+        0, ge=0, description="Requests an hour for each project over all its keys; 0: no limit."
+    )
+    request_body_bytes: int = Field(
+        20 * 1024**2, gt=0, description="Largest request body that is read, in bytes."
+    )
     log_level: Literal["debug", "info", "warning", "error"] = Field(
         "info", description="Least level of hoglet's own log."
     )

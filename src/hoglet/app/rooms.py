@@ -118,4 +118,8 @@ def _rates(settings: Settings) -> RateSettings:
         per_minute=settings.rate_limit_burst_per_minute or None,
         per_hour=settings.rate_limit_sustained_per_hour or None,
     )
-    return RateSettings(per_key=per_key)
+    per_project = Allowance(
+        per_minute=settings.rate_limit_project_burst_per_minute or None,
+        per_hour=settings.rate_limit_project_sustained_per_hour or None,
+    )
+    return RateSettings(per_key=per_key, per_project=per_project)
