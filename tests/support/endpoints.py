@@ -120,7 +120,9 @@ async def open_endpoints(
             settings=settings,
         )
         app = create_application(
-            routes=run_routes(), project_routers=[api.router, api_log.router, api_project.router]
+            routes=run_routes(),
+            project_routers=[api.router, api_log.router, api_project.router],
+            log_requests=False,
         )
         app.state.access = world.access
         app.state.endpoints = rooms

@@ -20,6 +20,7 @@ from hoglet.endpoints import errors
 from hoglet.endpoints.bodies import accepted_body, query_status
 from hoglet.endpoints.places import place_of
 from hoglet.endpoints.queries import read_number
+from hoglet.endpoints.reading import Reading
 from hoglet.endpoints.rooms import EndpointRooms, rooms_of
 from hoglet.endpoints.runner import Answer, NeedsBackground
 from hoglet.endpoints.schemas import RunBody, RunRequest, read
@@ -27,7 +28,7 @@ from hoglet.endpoints.tables import AsyncRunRow
 from hoglet.endpoints.targets import Target
 from hoglet.kit.errors import HogletError, Invalid, NotFound
 from hoglet.web.answers import JsonAnswer
-from hoglet.web.body import read_object
+from hoglet.web.body import read_body, read_object
 from hoglet.web.paths import PROJECT_PREFIX
 from hoglet.web.validate import NOT_BOOLEAN
 
@@ -59,9 +60,24 @@ async def run_endpoint(request: Request) -> Response:
     polled = _polled_id(request)
     if polled is not None:
         return await _poll(request, rooms, scope, current, polled)
+    key = (
+        scope.project.id,
+        name,
+        request.method,
+        request.scope["query_string"],
+        request.headers.get("content-type", ""),
+        await read_body(request),
+    )
+    quick = rooms.quick.answer(key, scope, current)
+    if quick is not None:
+        body, target = quick
+        rooms.notes.executed(target.endpoint_id, target.version_id, rooms.access.clock.now())
+        return Response(body, media_type=_JSON)
     wanted = await read_run(request)
     target = await rooms.targets.version(current, wanted.version)
-    outcome = await _unless_disconnected(request, _run(rooms, scope, target, wanted))
+    reading = await rooms.runner.check(scope, target, wanted)
+    rooms.quick.remember(key, current, wanted, reading)
+    outcome = await _unless_disconnected(request, _run(rooms, scope, reading, wanted))
     if outcome is None:
         return Response(status_code=_CLIENT_CLOSED_REQUEST)
     return await _respond(request, rooms, scope, outcome)
@@ -143,9 +159,10 @@ def _polled_id(request: Request) -> str | None:
 
 
 async def _run(
-    rooms: EndpointRooms, scope: Scope, target: Target, wanted: RunRequest
+    rooms: EndpointRooms, scope: Scope, reading: Reading, wanted: RunRequest
 ) -> Answer | AsyncRunRow:
-    outcome = await rooms.runner.run(scope, target, wanted)
+    target = reading.target
+    outcome = await rooms.runner.run(scope, reading, wanted)
     rooms.notes.executed(target.endpoint_id, target.version_id, rooms.access.clock.now())
     if isinstance(outcome, NeedsBackground):
         return await rooms.background.start(scope, outcome)

@@ -14,6 +14,7 @@ from hoglet.endpoints.compiler import Compiler, ProjectSchema
 from hoglet.endpoints.computing import Computer
 from hoglet.endpoints.jobs import EndpointJobs
 from hoglet.endpoints.materializing import Materializer
+from hoglet.endpoints.quick import QuickRuns
 from hoglet.endpoints.runlog import RunLog
 from hoglet.endpoints.runner import Runner
 from hoglet.endpoints.saved_tables import SavedTables
@@ -40,6 +41,7 @@ class EndpointRooms:
     service: EndpointService
     targets: Targets
     runner: Runner
+    quick: QuickRuns
     background: BackgroundRuns
     notes: RunLog
     telemetry: Telemetry
@@ -112,6 +114,7 @@ def build_endpoints(
         service=EndpointService(access, analyser, materializer),
         targets=targets,
         runner=runner,
+        quick=QuickRuns(runner),
         background=background,
         notes=log,
         telemetry=Telemetry(warehouse),

@@ -92,15 +92,14 @@ class Runner:
         self._variables = Recall(self._load_variables, seconds=_VARIABLES_SECONDS)
 
     async def run(
-        self, scope: Scope, target: Target, request: RunRequest
+        self, scope: Scope, reading: Reading, request: RunRequest
     ) -> Answer | NeedsBackground:
-        """Check a run and answer it.
+        """Answer a run that ``check`` let pass.
 
         Raises:
-            Invalid: section 5.8 rows 9 to 13; CostExceeded: row 15; Throttled, Unavailable: later.
+            QueryError: section 5.8 row 13; CostExceeded: row 15; Throttled, Unavailable: later.
         """
-        check_run(target, request, scope.principal)
-        reading = await self._plan(scope.project, target, request)
+        target = reading.target
         cached = self._cached(reading, request.refresh)
         if cached is not None:
             answer = self._from_cache(reading, cached, request)
@@ -109,6 +108,37 @@ class Runner:
         if request.refresh in _BACKGROUND:
             return NeedsBackground(target, request)
         return await self.compute(scope.project, target, request, user_id=scope.user_id)
+
+    async def check(self, scope: Scope, target: Target, request: RunRequest) -> Reading:
+        """What a run would compute, if it is allowed.
+
+        Raises:
+            Invalid: section 5.8 rows 9 to 12, and values that do not fit.
+        """
+        check_run(target, request, scope.principal)
+        return await self._plan(scope.project, target, request)
+
+    def fresh(self, reading: Reading, refresh: str) -> Result | None:
+        """The kept result if it is good enough as it is, without a refresh in the background."""
+        now = self._clock.now()
+        if reading.kept is not None and reading.kept.seconds_left(now) <= 0:
+            return None
+        result = self._cached(reading, refresh)
+        stale = refresh == "async_except_on_cache_miss" and result and not result.is_fresh(now)
+        return None if stale else result
+
+    def note_hit(
+        self,
+        user_id: int | None,
+        reading: Reading,
+        request: RunRequest,
+        result: Result,
+        execution_id: UUID,
+    ) -> None:
+        """Log a run that was answered from the cache."""
+        zone = reading.project.timezone
+        answer = Answer(reading.target, result, execution_id, zone, is_cached=True, wish=request)
+        self._note(user_id, answer, request, 0.0)
 
     async def compute(
         self,
