@@ -26,7 +26,7 @@ from hoglet.kit.errors import (
     Unreadable,
     UnsupportedMediaType,
 )
-from hoglet.web.body import BODY_KEY, read_json
+from hoglet.web.body import BODY_KEY, read_body, read_json
 
 CURRENT = "@current"
 _BEARER = "Bearer "
@@ -59,6 +59,7 @@ def requires_key(scope: str | None = None) -> Callable[[Request], Awaitable[Prin
             raise _wrong_kind()
         if scope is not None:
             _check_scope(principal, scope)
+        access_of(request).rates.check_key(principal)
         return principal
 
     return guard
@@ -203,7 +204,12 @@ async def _find_key(request: Request) -> tuple[str | None, str]:
 
 
 async def _key_in_body(request: Request) -> str | None:
-    """The key in a JSON body; a body that cannot be read has none (and a key elsewhere may)."""
+    """The key in a JSON body; a body that cannot be read has none (and a key elsewhere may).
+
+    Nothing is parsed for a caller without a key: that could be 20 MB of anything.
+    """
+    if BODY_KEY.encode() not in await read_body(request):
+        return None
     try:
         body: Any = await read_json(request)
     except (Unreadable, UnsupportedMediaType):

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from hoglet.access.entities import Scope
+from hoglet.access.entities import Principal, Scope
 from hoglet.kit.errors import Throttled
 
 _MINUTE_S = 60
@@ -57,10 +57,18 @@ class RateLimiter:
         Raises:
             Throttled: the key's or the project's allowance is used up.
         """
-        self.take(f"key:{scope.principal.key_id}", self.settings.per_key)
+        self.check_key(scope.principal)
         if scope.principal.kind == "secret":
             self.take(f"secret:{scope.project.id}", self.settings.per_key)
         self.take(f"project:{scope.project.id}", self.settings.per_project)
+
+    def check_key(self, principal: Principal) -> None:
+        """Count one request of a route outside projects.
+
+        Raises:
+            Throttled: the key's allowance is used up.
+        """
+        self.take(f"key:{principal.key_id}", self.settings.per_key)
 
     def take(self, bucket: str, allowance: Allowance) -> None:
         """Count one request in a named bucket, e.g. ``runs:key:1f2e``.

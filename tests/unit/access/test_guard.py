@@ -113,7 +113,18 @@ async def test_no_key_is_401_with_a_challenge(client: httpx.AsyncClient) -> None
     assert response.headers["www-authenticate"] == "Bearer"
 
 
-@pytest.mark.parametrize("content", [b"{", b"[" * 2000, b"[1]", b'"x"', b'{"personal_api_key": 5}'])
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"{",
+        b"[" * 2000,
+        b"[1]",
+        b'"x"',
+        b'{"personal_api_key": 5}',
+        b'"personal_api_key"',
+        b'{"personal_api_key',
+    ],
+)
 async def test_a_strange_body_without_a_key_is_401(
     client: httpx.AsyncClient, content: bytes
 ) -> None:

@@ -1,0 +1,76 @@
+"""Keys and projects made on the command line while the server runs; a real SDK's first calls."""
+
+import subprocess
+import sys
+import time
+from collections.abc import Generator
+from pathlib import Path
+
+import httpx
+import pytest
+from posthog import Posthog
+
+from support.server import KEY, TOKEN, RunningServer
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Generator[RunningServer]:
+    server = RunningServer(tmp_path_factory.mktemp("access") / "data").start()
+    yield server
+    assert server.stop() == 0
+
+
+def hoglet(server: RunningServer, *words: str) -> str:
+    command = [sys.executable, "-m", "hoglet.cli.main", *words]
+    done = subprocess.run(
+        command, env=server.environment, capture_output=True, text=True, check=True
+    )
+    return done.stdout.strip()
+
+
+def status_with(server: RunningServer, key: str, path: str) -> int:
+    headers = {"Authorization": f"Bearer {key}"}
+    return httpx.get(server.url + path, headers=headers).status_code
+
+
+def test_a_key_works_at_once_and_stops_within_seconds(server: RunningServer) -> None:
+    key = hoglet(server, "key", "create", "--scopes", "project:read", "--project", "1")
+    assert status_with(server, key, "/api/projects/1/") == 200
+    assert status_with(server, key, "/api/users/@me/") == 403
+
+    hoglet(server, "key", "revoke", key)
+
+    deadline = time.monotonic() + 10
+    while status_with(server, key, "/api/projects/1/") != 401:
+        assert time.monotonic() < deadline, "a revoked key still works after ten seconds"
+        time.sleep(0.2)
+
+
+def test_a_project_made_on_the_command_line_captures_at_once(server: RunningServer) -> None:
+    project_id, token = hoglet(server, "project", "create", "Shop").split()
+
+    event = {"api_key": token, "event": "first", "distinct_id": "u"}
+    captured = server.client.post("/capture/", json=event)
+    listed = server.client.get("/api/projects/").json()["results"]
+
+    assert captured.status_code == 200
+    assert [str(each["id"]) for each in listed] == ["1", project_id]
+
+
+def test_the_python_sdk_finds_its_routes(server: RunningServer, tmp_path: Path) -> None:
+    failures: list[object] = []
+    client = Posthog(
+        TOKEN,
+        host=server.url,
+        secret_key=KEY,
+        on_error=lambda error, _batch: failures.append(error),
+    )
+
+    client.load_feature_flags()
+    flags = client.evaluate_flags("someone")
+    client.capture("bought", distinct_id="someone", properties={"$ip": "1.1.1.1"})
+    client.shutdown()
+
+    assert failures == []
+    assert client.feature_flags == []
+    assert flags.get_flag("anything") is None
