@@ -115,27 +115,32 @@ def distinct_id_of(raw: dict[str, Any]) -> str:
 
 
 def accept(
-    raw: dict[str, Any], *, sent_at: datetime | None, received_at: datetime, made_up: UUID
-) -> Event:
+    raw: dict[str, Any], *, sent_at: datetime | None, received_at: datetime, made_up: int
+) -> tuple[Event, bool]:
     """The event of a raw object that ``refusal_of`` lets pass.
 
     Args:
         raw: the object; it is not changed.
         sent_at: the client's time when it sent the batch, if told.
         received_at: the server's time when the request arrived.
-        made_up: its uuid if it brings no valid one.
+        made_up: the number of its uuid if it brings no valid one.
+
+    Returns:
+        The event, and whether it brought its own uuid.
     """
+    own = _uuid_of(raw.get("uuid"))
     properties: dict[str, Any] = dict(raw.get("properties") or {})
     for key in _PERSON_KEYS:
         if raw.get(key):
             properties[key] = _joined(raw[key], properties.get(key))
-    return Event(
-        uuid=_uuid_of(raw.get("uuid")) or made_up,
+    event = Event(
+        uuid=own or UUID(int=made_up),
         event=name_of(raw),
         distinct_id=distinct_id_of(raw),
         properties=properties,
         timestamp=_timestamp_of(raw, sent_at, received_at),
     )
+    return event, own is not None
 
 
 def read_time(value: Any) -> datetime | None:
@@ -147,8 +152,9 @@ def read_time(value: Any) -> datetime | None:
             parsed = datetime.fromtimestamp(value, UTC)
         else:
             return None
-        aware = parsed if parsed.tzinfo else parsed.replace(tzinfo=UTC)
-        return aware.astimezone(UTC)
+        if parsed.tzinfo is UTC:
+            return parsed
+        return parsed.astimezone(UTC) if parsed.tzinfo else parsed.replace(tzinfo=UTC)
     except (ValueError, OverflowError, OSError):
         return None
 

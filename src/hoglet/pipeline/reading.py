@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
-from uuid import UUID
 
 import msgspec
 import orjson
@@ -109,13 +108,15 @@ def _events_of(part: Part) -> Iterator[tuple[Event, bool, bool]]:
         if incoming.refusal_of(raw) is not None:
             continue
         # Made from the job's id: the same when the group is worked off again after a crash.
-        made_up = UUID(int=part.job_id.int + place)
-        event = incoming.accept(
-            raw, sent_at=part.sent_at, received_at=part.received_at, made_up=made_up
+        event, own_uuid = incoming.accept(
+            raw,
+            sent_at=part.sent_at,
+            received_at=part.received_at,
+            made_up=part.job_id.int + place,
         )
         if part.ip is not None:
             event.properties.setdefault("$ip", part.ip)
-        yield event, event.uuid != made_up, batch.historical
+        yield event, own_uuid, batch.historical
 
 
 def _reading(event: Event, received_at: datetime, *, own_uuid: bool, historical: bool) -> Reading:

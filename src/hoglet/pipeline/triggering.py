@@ -28,6 +28,8 @@ class Triggers:
         self._project = project
         self._url: str = globals_["url"]
         self._tally = tally
+        self._events = 0
+        self._asked: dict[str, int] = {}
         self.invocations: list[Invocation] = []
 
     def match(self, index: FunctionIndex, event: Event, run_globals: dict[str, Any] | None) -> None:
@@ -38,15 +40,22 @@ class Triggers:
             event: what happened.
             run_globals: without ``source``; None when no function waits for the event's name.
         """
-        matches = index.match(run_globals) if run_globals is not None else []
+        self._events += 1
+        if run_globals is None:
+            return
         by_id = {function.id: function for function in index.candidates(event.event)}
-        asked = set(by_id)
-        for match in matches:
-            self._take(by_id[match.function_id], match, event, run_globals or {})
-        if len(index.functions) <= COUNTED_FUNCTIONS:
-            for function in index.functions:
-                if function.id not in asked:
-                    self._tally.count(function.id, "other", "filtered")
+        for match in index.match(run_globals):
+            self._asked[match.function_id] = self._asked.get(match.function_id, 0) + 1
+            self._take(by_id[match.function_id], match, event, run_globals)
+
+    def count_filtered(self, index: FunctionIndex) -> None:
+        """Count events whose name functions do not even wait for; once, at the end."""
+        if len(index.functions) > COUNTED_FUNCTIONS:
+            return
+        for function in index.functions:
+            number = self._events - self._asked.get(function.id, 0)
+            if number:
+                self._tally.count(function.id, "other", "filtered", number)
 
     def _take(
         self,

@@ -15,7 +15,7 @@ MADE_UP = UUID(int=7)
 
 def _accept(raw: dict[str, Any], sent_at: datetime | None = None) -> incoming.Event:
     full = {"event": "e", "distinct_id": "d", **raw}
-    return incoming.accept(full, sent_at=sent_at, received_at=NOW, made_up=MADE_UP)
+    return incoming.accept(full, sent_at=sent_at, received_at=NOW, made_up=MADE_UP.int)[0]
 
 
 @pytest.mark.parametrize(
