@@ -13,7 +13,7 @@ from hoglet.endpoints import api as endpoint_api
 from hoglet.endpoints import api_log as endpoint_log_api
 from hoglet.endpoints.api_run import run_routes
 from hoglet.events.api import capture_routes
-from hoglet.functions import action_api, dead_letter_api, side_api, template_api
+from hoglet.functions import action_api, dead_letter_api, public_api, side_api, template_api
 from hoglet.functions import api as function_api
 from hoglet.web.application import create_application
 from hoglet.web.health import Check
@@ -23,7 +23,12 @@ def build_application(rooms: Rooms, features: Features) -> FastAPI:
     """Mount every room; their services hang on ``app.state``."""
     app = create_application(
         routes=[*capture_routes(), *run_routes()],
-        routers=[access_api.router, api_public.router, template_api.public_router],
+        routers=[
+            access_api.router,
+            api_public.router,
+            template_api.public_router,
+            public_api.router,
+        ],
         project_routers=[
             api_project.router,
             side_api.router,
@@ -35,6 +40,7 @@ def build_application(rooms: Rooms, features: Features) -> FastAPI:
             endpoint_api.router,
         ],
         checks=_checks(rooms),
+        body_limit_bytes=rooms.settings.request_body_bytes,
         log_requests=rooms.settings.log_level == "debug",
     )
     app.state.access = rooms.access
@@ -44,6 +50,7 @@ def build_application(rooms: Rooms, features: Features) -> FastAPI:
     app.state.backfills = features.functions.backfills
     app.state.dead_letters = features.functions.letters
     app.state.telemetry = features.functions.telemetry
+    app.state.webhooks = features.functions.webhooks
     app.state.trials = features.functions.trials
     app.state.endpoints = features.endpoints
     if "console" in rooms.settings.roles:

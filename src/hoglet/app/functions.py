@@ -14,6 +14,9 @@ from hoglet.functions.service import FunctionService
 from hoglet.functions.templates.registry import Templates
 from hoglet.functions.trials import Trials
 from hoglet.functions.watcher import Watcher
+from hoglet.functions.webhooks import Webhooks
+from hoglet.pipeline.outbox import TelemetryOutbox
+from hoglet.pipeline.webhook_runs import WebhookRuns
 from hoglet.warehouse.telemetry import Telemetry
 
 
@@ -28,6 +31,7 @@ class Functions:
     watcher: Watcher
     telemetry: Telemetry
     trials: Trials
+    webhooks: Webhooks
 
 
 def build_functions(rooms: Rooms) -> Functions:
@@ -44,14 +48,25 @@ def build_functions(rooms: Rooms) -> Functions:
         activity=access.activity,
         watcher=watcher,
     )
+    letters, telemetry = DeadLetters(service, rooms.queue), Telemetry(rooms.warehouse)
+    site_url = settings.resolved_site_url()
+    record = WebhookRuns(
+        database=rooms.database,
+        queue=rooms.queue,
+        outbox=TelemetryOutbox(rooms.database, telemetry),
+        letters=letters,
+        watcher=watcher,
+        clock=rooms.clock,
+    )
     return Functions(
         service=service,
         actions=ActionService(
             rooms.database, rooms.clock, access.activity, RecompileLater(rooms.queue)
         ),
         backfills=Backfills(service, rooms.queue),
-        letters=DeadLetters(service, rooms.queue),
+        letters=letters,
         watcher=watcher,
-        telemetry=Telemetry(rooms.warehouse),
-        trials=Trials(service, rooms.run_sandbox, rooms.outbound, settings.resolved_site_url()),
+        telemetry=telemetry,
+        trials=Trials(service, rooms.run_sandbox, rooms.outbound, site_url),
+        webhooks=Webhooks(service, rooms.run_sandbox, record, access.project, site_url),
     )

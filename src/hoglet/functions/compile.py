@@ -15,13 +15,14 @@ from hoglet.functions.errors import FilterRefused
 from hoglet.functions.filters.build import build_filter, event_names
 from hoglet.functions.filters.context import FilterContext
 from hoglet.functions.inputs.compiled import InputRules, compile_inputs
+from hoglet.functions.inputs.secrets import split_secrets
 from hoglet.functions.language import (
     check_size,
     expression_bytecode,
     program_bytecode,
     read_template,
 )
-from hoglet.functions.site import transpile_filter, transpile_source
+from hoglet.functions.site import site_script, transpile_filter
 from hoglet.kit.errors import Invalid, SourceError
 
 
@@ -92,18 +93,31 @@ def compile_draft(draft: Draft) -> Compiled:
     if draft.mappings is not None:
         _compile_mappings(draft, compiled, source)
     if draft.hog is not None:
-        _compile_code(draft, draft.hog, compiled)
+        check_size(draft.hog)
+        if draft.type in types.SITE:
+            compiled.transpiled = _site_script(draft, draft.hog, compiled)
+        else:
+            compiled.bytecode = program_bytecode(draft.hog)
     if draft.masking is not None:
         compiled.masking = _compile_masking(draft.masking)
     return compiled
 
 
-def _compile_code(draft: Draft, hog: str, compiled: Compiled) -> None:
-    check_size(hog)
-    if draft.type in types.SITE:
-        compiled.transpiled = transpile_source(hog)
-    else:
-        compiled.bytecode = program_bytecode(hog)
+def _site_script(draft: Draft, hog: str, compiled: Compiled) -> str:
+    """The whole script of a site function; secrets never get into it."""
+    plain, _ = split_secrets(draft.inputs_schema, compiled.inputs or {})
+    mappings = [
+        (
+            split_secrets(mapping.get("inputs_schema") or [], mapping.get("inputs") or {})[0],
+            matcher.tree,
+            bool(mapping.get("disabled")),
+        )
+        for mapping, matcher in zip(
+            compiled.mappings or [], compiled.mapping_matchers or [], strict=True
+        )
+    ]
+    condition = None if compiled.matcher is None else compiled.matcher.tree
+    return site_script(hog, plain, condition, mappings)
 
 
 def _compile_filters(

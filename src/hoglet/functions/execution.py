@@ -50,8 +50,8 @@ class HostCall(msgspec.Struct, frozen=True, kw_only=True):
     """What the caller has to do: ``fetch`` or ``sendEmail``.
 
     For ``fetch`` the ``request`` is a normalised :class:`~.running.fetching.FetchRequest` as a
-    dict (``{"url", "method", "headers", "body"}``). It holds secrets: do not store it. To try a call
-    again later, run the step again with its journal; it gives the same call and no log line twice.
+    dict (``{"url", "method", "headers", "body"}``). It holds secrets: do not store it. To try a
+    call again later, run the step again with its journal: the same call comes, no line twice.
     ``rendered`` shows the call as the program wrote it, redacted; for test runs only.
     """
 

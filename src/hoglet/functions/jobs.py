@@ -1,7 +1,7 @@
 """The jobs of functions: what is queued and in which form.
 
-Queues: ``functions.recompile`` (worked off with ``FunctionService.recompile``), ``functions.invoke``
-and ``functions.backfill`` (worked off by the pipeline).
+Queues: ``functions.recompile`` (worked off with ``FunctionService.recompile``),
+``functions.invoke`` and ``functions.backfill`` (worked off by the pipeline).
 
 Source: spec/hog-functions.md sections 5.5, 10 and 13.1.
 """

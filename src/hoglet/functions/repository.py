@@ -69,7 +69,7 @@ async def page(
 
 async def sketches(session: AsyncSession, project_id: int, wish: ListWish) -> list[Sketch]:
     """All rows of a list in its standard order, as little as filtering needs."""
-    columns = select(
+    columns: Any = select(
         HogFunctionRow.id,
         HogFunctionRow.name,
         HogFunctionRow.description,

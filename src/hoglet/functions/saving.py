@@ -90,12 +90,13 @@ class Plan:
     def draft(self, context: FilterContext) -> Draft:
         """What has to be compiled."""
         sent, values = self.sent, self.values
-        is_inputs = self.is_new or "inputs" in sent or "inputs_schema" in sent
-        is_mappings = "mappings" in sent or (self.is_new and values["mappings"] is not None)
+        is_site = values["type"] in types.SITE  # its script holds code, inputs and filters
+        is_inputs = is_site or self.is_new or "inputs" in sent or "inputs_schema" in sent
+        is_mappings = is_site or "mappings" in sent
         return Draft(
             type=values["type"],
             inputs_schema=values["inputs_schema"],
-            hog=values["hog"] if "hog" in sent else None,
+            hog=values["hog"] if is_site or "hog" in sent else None,
             inputs=self._inputs() if is_inputs else None,
             filters=_without_generated(values["filters"]),
             mappings=self._mappings() if is_mappings else None,
@@ -107,7 +108,7 @@ class Plan:
     def apply(self, compiled: Compiled, stored_matcher: dict[str, Any]) -> dict[str, Any]:
         """The column values to store; ``secrets`` and ``mapping_secrets`` still open."""
         values = dict(self.values)
-        if "hog" in self.sent:
+        if compiled.bytecode is not None or compiled.transpiled is not None:
             values["bytecode"], values["transpiled"] = compiled.bytecode, compiled.transpiled
         values["secrets"], values["mapping_secrets"] = self.secrets, self.mapping_secrets
         if compiled.inputs is not None:

@@ -3,25 +3,55 @@
 Source: spec/hog-functions.md sections 3.2, 4.3 and 13.8; hog-language.md section 14.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
+import msgspec
+
 from hoglet.hog.compile import bind_expression
+from hoglet.hog.javascript import (
+    expression_javascript,
+    site_function_javascript,
+    template_javascript,
+)
+from hoglet.hog.javascript.printer import literal
+from hoglet.hog.javascript.site import SiteMapping
 from hoglet.kit.errors import Invalid, SourceError
 from hoglet.syntax import tree
 
 
-def transpile_source(source: str) -> str:
-    """The JavaScript of a site function written in TypeScript.
+def site_script(
+    source: str,
+    inputs: dict[str, Any],
+    condition: dict[str, Any] | None,
+    mappings: Sequence[tuple[dict[str, Any], dict[str, Any] | None, bool]],
+) -> str:
+    """The script of a site function: a parenthesised function returning ``{init}``.
+
+    Args:
+        source: TypeScript with ``onLoad`` or ``onEvent``.
+        inputs: stored inputs without secrets.
+        condition: the filter as plain JSON of the tree; None (it did not compile) never holds.
+        mappings: inputs, condition and ``disabled`` of each mapping.
 
     Raises:
         Invalid: attr ``hog``; the code is not TypeScript.
     """
-    from hoglet.hog.javascript import transpile_site_source
-
+    parts = [
+        SiteMapping(inputs=own, filters=_condition(filters), disabled=disabled)
+        for own, filters, disabled in mappings
+    ]
     try:
-        return transpile_site_source(source)
+        return site_function_javascript(source, inputs, _condition(condition), parts)
     except SourceError as error:
         raise Invalid(f"There is an error in the TypeScript code. {error}", attr="hog") from None
+
+
+def _condition(stored: dict[str, Any] | None) -> "tree.Expression":
+    if stored is None:
+        return tree.Constant(value=False)
+    condition: tree.Expression = msgspec.convert(stored, tree.Expression)
+    return condition
 
 
 def transpile_value(value: Any) -> dict[str, Any]:
@@ -35,16 +65,11 @@ def transpile_value(value: Any) -> dict[str, Any]:
 
 def transpile_filter(condition: "tree.Expression") -> dict[str, Any]:
     """A filter, in the same form."""
-    from hoglet.hog.javascript import expression_javascript
-
     printed = expression_javascript(bind_expression(condition))
     return {"lang": "ts", "code": printed.code, "stl": list(printed.helpers)}
 
 
 def _code(value: Any, used: dict[str, None]) -> str:
-    from hoglet.hog.javascript import template_javascript
-    from hoglet.hog.javascript.printer import literal
-
     if isinstance(value, str):
         printed = template_javascript(value)
         used.update(dict.fromkeys(printed.helpers))

@@ -5,7 +5,7 @@ Source: spec/hog-functions.md sections 9.3-9.5.
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 from hoglet.functions.relative_time import resolve_instant
 from hoglet.kit.errors import Invalid
@@ -51,7 +51,7 @@ def read_metric_filters(
         before=_relative(query.get("before"), "before", now, timezone),
         names=_comma_list(query.get("name")),
         kinds=_comma_list(query.get("kind")),
-        breakdown_by=cast("Literal['name', 'kind']", breakdown),
+        breakdown_by=breakdown,
         instance_id=(query.get("instance_id") or None) if with_instance else None,
     )
 
@@ -65,7 +65,7 @@ def read_interval(query: Mapping[str, str]) -> Literal["hour", "day", "week"]:
     interval = query.get("interval") or "day"
     if interval not in _INTERVALS:
         raise _not_a_choice(interval, "interval")
-    return cast("Literal['hour', 'day', 'week']", interval)
+    return interval
 
 
 def shown_logs(entries: list[LogEntry]) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """One transformation on one event, for test runs. Pure.
 
-The pipeline applies all transformations of a project to whole batches; it has rules of its own about
-time and log lines (``hoglet.pipeline.transforming``).
+The pipeline applies all transformations of a project to whole batches; it has rules of its own
+about time and log lines (``hoglet.pipeline.transforming``).
 
 Source: spec/hog-functions.md section 13.6.
 """

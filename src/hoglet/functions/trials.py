@@ -183,16 +183,17 @@ class Trials:
             trial.status = "skipped"
             return
         for mapping in match.mappings or [None]:
-            await self._run_one(worker, function, run, mapping, caller, trial)
+            await self._run_one(worker, function, run, caller, trial, mapping=mapping)
 
     async def _run_one(
         self,
         worker: "_Worker",
         function: RunnableFunction,
         run: dict[str, Any],
-        mapping: int | None,
         caller: "_Caller",
         trial: "_Trial",
+        *,
+        mapping: int | None,
     ) -> None:
         now = self._functions.clock.now()
         journal = new_journal(now, caller.invocation_id.int & 0x7FFF_FFFF)

@@ -12,7 +12,7 @@ from cryptography.fernet import Fernet
 
 from hoglet.access.bootstrap import ensure_first_project
 from hoglet.access.service import Access
-from hoglet.functions import action_api, api, dead_letter_api, side_api, template_api
+from hoglet.functions import action_api, api, dead_letter_api, public_api, side_api, template_api
 from hoglet.functions.action_service import ActionService
 from hoglet.functions.backfills import Backfills
 from hoglet.functions.compile import Compiled, Draft
@@ -25,12 +25,16 @@ from hoglet.functions.service import FunctionService
 from hoglet.functions.templates.registry import Templates
 from hoglet.functions.trials import Trials
 from hoglet.functions.watcher import Watcher
+from hoglet.functions.webhooks import Webhooks
 from hoglet.kit.clock import FixedClock
 from hoglet.outbound.client import Outbound
+from hoglet.pipeline.outbox import TelemetryOutbox
+from hoglet.pipeline.webhook_runs import WebhookRuns
 from hoglet.queue.sql import SqlQueue
 from hoglet.sandbox import Sandbox
 from hoglet.store.base import Base
 from hoglet.store.database import Database
+from hoglet.warehouse.telemetry import Telemetry
 from hoglet.web.application import create_application
 
 KEY = "phx_test"
@@ -53,6 +57,10 @@ class InlineCompiler:
         return read_answer(compile_function(msgspec.to_builtins(draft)))
 
 
+class NoWarehouse:
+    """Stands in where a test never reads the warehouse; any use fails the test."""
+
+
 @dataclass
 class Hoglet:
     """A running application and a client that holds a key."""
@@ -62,6 +70,7 @@ class Hoglet:
     clock: FixedClock
     service: FunctionService
     app: Any
+    queue: SqlQueue
 
     async def call(self, method: str, path: str = "", **more: Any) -> httpx.Response:
         return await self.client.request(method, f"/api/projects/1/hog_functions{path}", **more)
@@ -84,7 +93,7 @@ async def hoglet(tmp_path: Path) -> AsyncIterator[Hoglet]:
     clock = TickingClock(datetime(2026, 1, 5, 12, tzinfo=UTC))
     await ensure_first_project(database, clock, personal_api_key=KEY)
     app = create_application(
-        routers=[template_api.public_router],
+        routers=[template_api.public_router, public_api.router],
         project_routers=[
             side_api.router,
             dead_letter_api.router,
@@ -111,13 +120,25 @@ async def hoglet(tmp_path: Path) -> AsyncIterator[Hoglet]:
     app.state.backfills = Backfills(service, queue)
     app.state.dead_letters = DeadLetters(service, queue)
     sandbox, outbound = Sandbox(OPERATIONS, workers=1), await Outbound().open()
+    watcher = service.watcher
+    telemetry = Telemetry(NoWarehouse())
+    app.state.telemetry = telemetry
+    record = WebhookRuns(
+        database=database,
+        queue=queue,
+        outbox=TelemetryOutbox(database, telemetry),
+        letters=app.state.dead_letters,
+        watcher=watcher,
+        clock=clock,
+    )
+    app.state.webhooks = Webhooks(service, sandbox, record, access.project, "http://hoglet")
     app.state.trials = Trials(service, sandbox, outbound, "http://hoglet")
     transport = httpx.ASGITransport(app=app, raise_app_exceptions=False)
     headers = {"Authorization": f"Bearer {KEY}"}
     async with httpx.AsyncClient(
         transport=transport, base_url="http://hoglet", headers=headers
     ) as client:
-        yield Hoglet(client, database, clock, service, app)
+        yield Hoglet(client, database, clock, service, app, queue)
     await sandbox.close()
     await outbound.close()
     await database.close()

@@ -14,6 +14,7 @@ from hoglet.functions.inputs.ordering import evaluation_order
 from hoglet.functions.inputs.values import REQUIRED, check_value
 from hoglet.functions.language import Template, liquid_references, read_template
 from hoglet.functions.site import transpile_value
+from hoglet.hog.stl.table import STL
 from hoglet.kit.errors import Invalid, SourceError
 
 COMPILED_TYPES = frozenset(
@@ -34,7 +35,6 @@ TRANSFORMATION_GLOBALS = frozenset({"project", "event", "inputs"})
 TRANSFORMATION_HELPERS = frozenset(
     {"geoipLookup", "cleanNullValues", "isKnownBotUserAgent", "isKnownBotIp"}
 )
-MASK = "********"
 _ENTRY_KEYS = ("value", "templating")
 
 
@@ -94,9 +94,9 @@ def _entry(
         detail = f'Expected a dictionary of items but got type "{type(sent).__name__}".'
         raise Invalid(detail, code="not_a_dict", attr=attr)
     entry = None if sent is None else {name: sent[name] for name in _ENTRY_KEYS if name in sent}
-    if not entry or "value" not in entry:
-        if default is not None and (item.get("required") or rules.with_defaults):
-            entry = (entry or {}) | {"value": default}
+    fills_in = default is not None and (item.get("required") or rules.with_defaults)
+    if fills_in and (not entry or "value" not in entry):
+        entry = (entry or {}) | {"value": default}
     if item.get("required") and (entry is None or entry.get("value") in (None, "")):
         raise Invalid(REQUIRED, attr=attr)
     return entry
@@ -139,9 +139,10 @@ def _shows_templating(item: dict[str, Any], entry: dict[str, Any]) -> bool:
 
 
 def _with_design(item: dict[str, Any], value: Any) -> Any:
-    if item["type"] in EMAIL_TYPES and isinstance(value, dict):
-        if value.get("html") and not value.get("design"):
-            return value | {"design": {"html": value["html"]}}
+    if item["type"] not in EMAIL_TYPES or not isinstance(value, dict):
+        return value
+    if value.get("html") and not value.get("design"):
+        return value | {"design": {"html": value["html"]}}
     return value
 
 
@@ -199,8 +200,6 @@ def _refuse_foreign_globals(roots: set[str], attr: str) -> None:
 
 def library_names() -> frozenset[str]:
     """The names of the standard library."""
-    from hoglet.hog.stl.table import STL
-
     return frozenset(STL)
 
 

@@ -26,6 +26,7 @@ from hoglet.hog.python import (
     compile_expression,
     compile_python,
 )
+from hoglet.hog.runtime.convert import export_value
 from hoglet.hog.runtime.printing import as_text
 from hoglet.kit.clock import FixedClock
 from hoglet.kit.errors import SourceError
@@ -50,7 +51,8 @@ class EvaluationFailed(Exception):
 class Ended(NamedTuple):
     """How a program's step ended: with a ``call``, an ``error``, or else a ``value``.
 
-    ``call`` is ``("fetch", {"url": ...})``, ``arguments`` what the program passed; ``error_class`` is ``hog`` or ``timeout``.
+    ``call`` is ``("fetch", {"url": ...})``, ``arguments`` what the program passed;
+    ``error_class`` is ``hog`` or ``timeout``.
     """
 
     milliseconds: float
@@ -140,7 +142,7 @@ def evaluate_template(
 def mask_digest(text: str, values: dict[str, Any]) -> str | None:
     """md5 of the stringified hash template; None for a falsy or failing one (section 6)."""
     try:
-        found = _evaluate(_template(text, False), values, MASK_BUDGET)  # noqa: FBT003 (a cache key)
+        found = _evaluate(_template(text, False), values, MASK_BUDGET)
     except EvaluationFailed:
         return None
     if not found:
@@ -160,13 +162,8 @@ class _Run(Execution):
         if name != "print":
             return super().call_host(name, given)
         if not self._journal.replaying:
-            self._call_unrecorded(given)
+            self._host.print(*[export_value(item) for item in given])
         return None
-
-    def _call_unrecorded(self, given: list[Any]) -> None:
-        from hoglet.hog.runtime.convert import export_value
-
-        self._host.print(*[export_value(item) for item in given])
 
 
 def _ended(execution: Execution, **outcome: Any) -> Ended:

@@ -93,7 +93,7 @@ def _unescape(text: str) -> str:
 def _with_dotted_keys(properties: dict[str, Any]) -> dict[str, Any]:
     """``detail.name`` beside ``detail``: activity filters name nested fields by dotted keys."""
     answer = dict(properties)
-    waiting: list[tuple[str, Any]] = [(key, value) for key, value in properties.items()]
+    waiting: list[tuple[str, Any]] = list(properties.items())
     while waiting:
         path, value = waiting.pop()
         if isinstance(value, dict):

@@ -1,1 +1,1 @@
-"""Templates of functions: each a folder with ``template.yaml`` and ``template.hog`` (or ``.ts``)."""
+"""Templates of functions: folders with ``template.yaml`` and ``template.hog`` (or ``.ts``)."""

@@ -1,0 +1,67 @@
+"""Actions and what they do to filters: spec/hog-functions.md sections 5.1, 5.5 and 15."""
+
+from datetime import timedelta
+
+from hoglet.access.repository import find_project
+from hoglet.functions.jobs import RECOMPILE_QUEUE, decode_recompile
+
+BASE = "/api/projects/1/actions"
+STEPS = [{"event": "$pageview", "url": "docs", "url_matching": "contains"}]
+
+
+async def test_actions_are_made_read_changed_and_listed(hoglet):
+    client = hoglet.client
+    made = await client.post(BASE + "/", json={"name": "Docs", "steps": STEPS})
+    id_ = made.json()["id"]
+    changed = await client.patch(f"{BASE}/{id_}/", json={"name": "All docs"})
+    listed = (await client.get(BASE)).json()
+
+    assert made.status_code == 201
+    assert set(made.json()["steps"][0]) == {
+        "event", "url", "url_matching", "properties", "selector", "tag_name", "text", "href",
+    }  # fmt: skip
+    assert changed.json()["name"] == "All docs"
+    assert (listed["count"], listed["results"][0]["id"]) == (1, id_)
+    gone = await client.patch(f"{BASE}/{id_}", json={"deleted": True})
+    assert gone.json()["deleted"] is True
+    assert (await client.get(f"{BASE}/{id_}")).status_code == 404
+    assert (await client.get(f"{BASE}/x")).status_code == 404
+
+
+async def test_filters_refer_to_actions(hoglet, attr_of):
+    id_ = (await hoglet.client.post(BASE, json={"name": "Docs", "steps": STEPS})).json()["id"]
+    filters = {"actions": [{"id": str(id_), "type": "actions"}]}
+    made = await hoglet.create(filters=filters, enabled=True)
+    unknown = {"actions": [{"id": 999, "type": "actions"}]}
+    body = {"hog": "return 1", "filters": unknown}
+    refused = await hoglet.call("POST", json={**body, "enabled": True})
+    disabled = (await hoglet.call("POST", json=body)).json()
+
+    assert made["filters"]["bytecode"][-2:] == [3, 2]
+    assert attr_of(refused) == (400, "invalid_input", "filters__non_field_errors")
+    assert disabled["filters"]["bytecode"] is None
+    assert "999" in disabled["filters"]["bytecode_error"]
+    assert attr_of(await hoglet.patch(disabled["id"], enabled=True))[2].startswith("filters")
+    fixed = (await hoglet.patch(disabled["id"], enabled=True, filters={})).json()
+    assert "bytecode_error" not in fixed["filters"]
+
+
+async def test_changing_an_action_compiles_its_functions_again(hoglet):
+    id_ = (await hoglet.client.post(BASE, json={"steps": STEPS})).json()["id"]
+    made = await hoglet.create(filters={"actions": [{"id": id_, "type": "actions"}]}, enabled=True)
+    other = await hoglet.create(enabled=True)
+    await hoglet.client.patch(f"{BASE}/{id_}", json={"steps": [{"event": "paid"}]})
+    leased = await hoglet.queue.lease(RECOMPILE_QUEUE, limit=10, duration=timedelta(seconds=9))
+    job = decode_recompile(leased[0].payload)
+    async with hoglet.database.read() as session:
+        project = await find_project(session, job.project_id)
+    before = await hoglet.service.version_stamp(1)
+
+    assert await hoglet.service.recompile(project, action_id=job.action_id) == 1
+    fresh = (await hoglet.call("GET", f"/{made['id']}")).json()
+    assert fresh["filters"]["bytecode"] == ["_H", 1, 32, "paid", 32, "event", 1, 1, 11]
+    assert fresh["updated_at"] == made["updated_at"]
+    assert (await hoglet.call("GET", f"/{other['id']}")).json() == other
+    assert await hoglet.service.version_stamp(1) != before
+    runnable = await hoglet.service.load_runnable(1)
+    assert [one.events for one in runnable if one.id == made["id"]] == [["paid"]]

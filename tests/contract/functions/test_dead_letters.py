@@ -1,0 +1,130 @@
+"""Dead letters: spec/hog-functions.md section 10."""
+
+from uuid import UUID
+
+import pytest
+
+from hoglet.functions.dead_letters import LetterSettings, NewLetter
+from hoglet.functions.jobs import INVOKE_QUEUE, decode_invoke
+from hoglet.kit.ids import new_id
+
+ITEM = {
+    "id", "class", "invocation_id", "event_uuid", "event", "distinct_id", "attempts", "error",
+    "first_failed_at", "last_failed_at", "redriven_at",
+}  # fmt: skip
+
+
+async def add(hoglet, function, *, letter_class="fetch", invocation=None, name="e"):
+    letters = hoglet.app.state.dead_letters
+    letter = NewLetter(
+        project_id=1,
+        function_id=UUID(function["id"]),
+        letter_class=letter_class,
+        invocation_id=invocation or new_id(),
+        globals={"event": {"uuid": "u", "event": name, "distinct_id": "d"}, "inputs": {"a": "s"}},
+        error="status 400",
+    )
+    async with hoglet.database.write() as session:
+        return await letters.add(session, [letter])
+
+
+async def listed(hoglet, function, query=""):
+    response = await hoglet.call("GET", f"/{function['id']}/dead_letters{query}")
+    assert response.status_code == 200
+    return response.json()
+
+
+async def jobs(hoglet):
+    from datetime import timedelta
+
+    leased = await hoglet.queue.lease(INVOKE_QUEUE, limit=100, duration=timedelta(seconds=1))
+    return [decode_invoke(job.payload) for job in leased]
+
+
+async def test_letters_are_listed_newest_first_and_filtered(hoglet):
+    made = await hoglet.create(enabled=True)
+    await add(hoglet, made, name="first")
+    await add(hoglet, made, letter_class="hog", name="second")
+    everything = await listed(hoglet, made)
+
+    assert [one["event"] for one in everything["results"]] == ["second", "first"]
+    assert everything["count"] == 2
+    assert set(everything["results"][0]) == ITEM
+    assert (await listed(hoglet, made, "?class=fetch,timeout"))["count"] == 1
+    assert (await listed(hoglet, made, "?redriven=true"))["count"] == 0
+    after = everything["results"][1]["last_failed_at"]
+    assert (await listed(hoglet, made, f"?after={after}"))["count"] == 1
+    assert len((await listed(hoglet, made, "?limit=1"))["results"]) == 1
+    bad = await hoglet.call("GET", f"/{made['id']}/dead_letters?class=nope")
+    assert (bad.status_code, bad.json()["attr"]) == (400, "class")
+
+
+async def test_one_letter_shows_its_globals_without_inputs_and_can_be_deleted(hoglet):
+    made = await hoglet.create()
+    await add(hoglet, made)
+    id_ = (await listed(hoglet, made))["results"][0]["id"]
+    path = f"/{made['id']}/dead_letters/{id_}"
+    letter = (await hoglet.call("GET", path)).json()
+
+    assert letter["globals"] == {"event": {"uuid": "u", "event": "e", "distinct_id": "d"}}
+    assert (await hoglet.call("DELETE", path)).status_code == 204
+    assert (await hoglet.call("GET", path)).status_code == 404
+
+
+async def test_a_redrive_enqueues_each_letter_once(hoglet):
+    made = await hoglet.create(enabled=True)
+    await add(hoglet, made, letter_class="filter")
+    await add(hoglet, made)
+    path = f"/{made['id']}/dead_letters/redrive"
+    first = await hoglet.call("POST", path, json={"class": ["filter"]})
+    rest = await hoglet.call("POST", path, json={"all": True})
+    again = await hoglet.call("POST", path, json={"all": True})
+
+    assert first.json() == {"queued": 1, "skipped": 0}
+    assert rest.json() == {"queued": 1, "skipped": 1}
+    assert again.json() == {"queued": 0, "skipped": 2}
+    queued = await jobs(hoglet)
+    assert sorted(job.start_at for job in queued) == ["filter", "inputs"]
+    assert all(job.is_redrive for job in queued)
+    assert (await listed(hoglet, made, "?redriven=true"))["count"] == 2
+
+
+async def test_a_failed_redrive_updates_its_letter(hoglet):
+    made = await hoglet.create(enabled=True)
+    invocation = new_id()
+    await add(hoglet, made, invocation=invocation)
+    await hoglet.call("POST", f"/{made['id']}/dead_letters/redrive", json={"all": True})
+    await add(hoglet, made, invocation=invocation, letter_class="hog")
+    letters = (await listed(hoglet, made))["results"]
+
+    assert [(one["class"], one["attempts"]) for one in letters] == [("hog", 2)]
+    assert letters[0]["redriven_at"] is None
+    assert letters[0]["first_failed_at"] < letters[0]["last_failed_at"]
+
+
+@pytest.mark.parametrize("body", [{}, {"ids": []}, {"ids": ["x"]}, {"all": False}])
+async def test_a_redrive_needs_a_choice(hoglet, body):
+    made = await hoglet.create(enabled=True)
+    response = await hoglet.call("POST", f"/{made['id']}/dead_letters/redrive", json=body)
+
+    assert response.status_code == 400
+
+
+async def test_letters_of_a_disabled_function_wait(hoglet, attr_of):
+    made = await hoglet.create()
+    refused = await hoglet.call("POST", f"/{made['id']}/dead_letters/redrive", json={"all": True})
+
+    assert attr_of(refused) == (400, "invalid_input", None)
+
+
+async def test_the_oldest_letters_are_dropped(hoglet):
+    made = await hoglet.create()
+    hoglet.app.state.dead_letters.settings = LetterSettings(keep_per_function=2)
+    for name in ("a", "b"):
+        assert await add(hoglet, made, name=name) == []
+    assert await add(hoglet, made, name="c") == [UUID(made["id"])]
+
+    assert [one["event"] for one in (await listed(hoglet, made))["results"]] == ["c", "b"]
+    hoglet.clock.advance(seconds=8 * 24 * 3600)
+    async with hoglet.database.write() as session:
+        assert await hoglet.app.state.dead_letters.prune(session) == 2
