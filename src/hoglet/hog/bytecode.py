@@ -13,6 +13,7 @@ from typing import Any
 
 from hoglet.hog import bound
 from hoglet.hog.compile import compile_template
+from hoglet.hog.depth import guarded
 from hoglet.hog.opcodes import Operation
 
 type Bytecode = list[Any]
@@ -45,16 +46,24 @@ _COMPARISON = {
 
 
 def program_bytecode(program: bound.BoundProgram) -> Bytecode:
-    """Bytecode of a program, e.g. ``["_H", 1, 33, 1, 35]`` for ``1``."""
+    """Bytecode of a program, e.g. ``["_H", 1, 33, 1, 35]`` for ``1``.
+
+    Raises:
+        SourceError: the program is nested too deeply.
+    """
     printer = _Printer(program.root.number, None)
-    printer.block(program.root.body)
+    guarded(lambda: printer.block(program.root.body))
     return ["_H", 1, *printer.cells]
 
 
 def expression_bytecode(expression: bound.BoundExpression) -> Bytecode:
-    """Bytecode of one expression, e.g. ``["_H", 1, 29]`` for ``true``."""
+    """Bytecode of one expression, e.g. ``["_H", 1, 29]`` for ``true``.
+
+    Raises:
+        SourceError: the expression is nested too deeply.
+    """
     printer = _Printer(0, None)
-    printer.expression(expression.expression)
+    guarded(lambda: printer.expression(expression.expression))
     return ["_H", 1, *printer.cells]
 
 

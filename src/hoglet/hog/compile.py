@@ -9,13 +9,14 @@ Compiling is pure and bounded by the caps of the parser; text from outside still
 worker process with a deadline (spec/hog-language.md section 13).
 """
 
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 
 from hoglet.hog import bound
 from hoglet.hog.bind_expressions import EXPRESSIONS
 from hoglet.hog.bind_statements import STATEMENTS, bind_root
 from hoglet.hog.binder import Binder
-from hoglet.kit.errors import SourceError
+from hoglet.hog.depth import guarded
+from hoglet.hog.stl.table import STL
 from hoglet.syntax import parse, tree
 
 DEFAULT_GLOBALS = frozenset(
@@ -74,7 +75,7 @@ def bind_program(
         SourceError: it does not compile.
     """
     binder = _binder(known_globals)
-    root = _guarded(lambda: bind_root(binder, program))
+    root = guarded(lambda: bind_root(binder, program))
     return bound.BoundProgram(
         root=root,
         functions=_in_order((root, *binder.functions)),
@@ -93,7 +94,7 @@ def bind_expression(
         SourceError: it does not compile.
     """
     binder = _binder(known_globals)
-    result = _guarded(lambda: binder.expression(expression))
+    result = guarded(lambda: binder.expression(expression))
     return bound.BoundExpression(
         expression=result,
         functions=_in_order(tuple(binder.functions)),
@@ -107,25 +108,10 @@ def _binder(known_globals: Collection[str]) -> Binder:
     return Binder(
         expressions=EXPRESSIONS,
         statements=STATEMENTS,
-        library=_library(),
+        library=STL,
         known_globals=known_globals,
     )
 
 
-def _library() -> Collection[str]:
-    try:
-        from hoglet.hog.stl.table import STL
-    except ImportError:
-        return frozenset()
-    return STL
-
-
 def _in_order(functions: tuple[bound.BoundFunction, ...]) -> tuple[bound.BoundFunction, ...]:
     return tuple(sorted(functions, key=lambda function: function.number))
-
-
-def _guarded[Result](bind: Callable[[], Result]) -> Result:
-    try:
-        return bind()
-    except RecursionError:
-        raise SourceError("The source is nested too deeply") from None

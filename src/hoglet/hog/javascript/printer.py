@@ -12,6 +12,7 @@ import msgspec
 
 from hoglet.hog import bound
 from hoglet.hog.compile import compile_template
+from hoglet.hog.depth import guarded
 from hoglet.hog.javascript.library import helpers, library_source
 from hoglet.hog.javascript.names import Names, safe_name
 
@@ -40,16 +41,24 @@ class JavaScript(msgspec.Struct, frozen=True):
 
 
 def program_javascript(program: bound.BoundProgram) -> str:
-    """A whole program: the helpers it uses, then its statements."""
+    """A whole program: the helpers it uses, then its statements.
+
+    Raises:
+        SourceError: the program is nested too deeply.
+    """
     printer = _Printer()
-    code = printer.statements(program.root.body)
+    code = guarded(lambda: printer.statements(program.root.body))
     return "\n".join(part for part in (library_source(printer.used), code) if part) + "\n"
 
 
 def expression_javascript(expression: bound.BoundExpression) -> JavaScript:
-    """One expression, without its helpers."""
+    """One expression, without its helpers.
+
+    Raises:
+        SourceError: the expression is nested too deeply.
+    """
     printer = _Printer()
-    code = printer.expression(expression.expression)
+    code = guarded(lambda: printer.expression(expression.expression))
     return JavaScript(code, tuple(sorted(printer.used & helpers().keys())))
 
 
