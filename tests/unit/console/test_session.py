@@ -63,7 +63,11 @@ async def test_a_wrong_key_is_sent_back(client: httpx.AsyncClient, key: str) -> 
     assert "set-cookie" not in response.headers
 
 
-@pytest.mark.parametrize("cookie", ["", "nonsense", Fernet(Fernet.generate_key()).encrypt(b"x")])
+@pytest.mark.parametrize(
+    "cookie",
+    ["", "nonsense", Fernet(Fernet.generate_key()).encrypt(b"x")],
+    ids=["empty", "nonsense", "sealed with another key"],
+)
 def test_a_forged_cookie_is_nobody(sessions: Sessions, cookie: str | bytes) -> None:
     assert key_in(sessions, cookie if isinstance(cookie, str) else cookie.decode()) is None
 

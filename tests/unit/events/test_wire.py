@@ -13,7 +13,7 @@ from hoglet.events.errors import InvalidPayload
 from hoglet.kit.errors import TooLarge
 
 BODY = orjson.dumps({"api_key": "phc_x", "event": "é+/", "distinct_id": "u"})
-GZIPPED = gzip.compress(BODY)
+GZIPPED = gzip.compress(BODY, mtime=0)
 BASE64 = base64.b64encode(BODY)
 
 
