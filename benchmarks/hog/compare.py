@@ -124,12 +124,12 @@ def report(rows: list, *, as_json: bool) -> None:
         return
     print(f"Python {platform.python_version()}, {platform.machine()}; milliseconds, medians")
     print(
-        f"{'program':12} {'hoglet':>9} {'machine':>9} {'python':>9} {'x machine':>10} {'/ python':>9}"
+        f"{'program':15} {'hoglet':>9} {'machine':>9} {'python':>8} {'x machine':>9} {'/ python':>8}"
     )
     for name, ours, official, python in rows:
         times = f"{official / ours:10.1f}" if official else " " * 10
         shown = f"{official:9.3f}" if official else " " * 9
-        print(f"{name:12} {ours:9.3f} {shown} {python:9.3f} {times} {ours / python:9.2f}")
+        print(f"{name:15} {ours:9.3f} {shown} {python:9.3f} {times} {ours / python:9.2f}")
     if mean:
         print(f"geometric mean: {mean:.1f} times the official machine; lowest {min(speedups):.1f}")
 

@@ -98,7 +98,7 @@ class Effects:
                 own = STABLE
         return max([own, *(self.level(part) for part in parts(node))])
 
-    def may_skip(self, node: Any) -> bool:
+    def may_skip(self, node: Any) -> bool:  # noqa: C901, PLR0911 (one case a node)
         """Whether leaving the expression out is never noticed: no effect, no error."""
         match node:
             case bound.ReadGlobal():
@@ -129,7 +129,7 @@ def _is_valid_pattern(node: Any) -> bool:
     if not isinstance(node, bound.Constant) or type(node.value) is not str:
         return False
     try:
-        compile_pattern(node.value, False)  # noqa: FBT003 (a cache key)
+        compile_pattern(node.value, False)
     except EngineError:
         return False
     return True

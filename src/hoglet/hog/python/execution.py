@@ -123,7 +123,7 @@ class Execution:
         self._functions = functions
         self._on_print = on_print
         self._clock = clock or SystemClock()
-        self._random = random.Random(seed) if seed is not None else random.SystemRandom()
+        self._random = random.SystemRandom() if seed is None else random.Random(seed)  # noqa: S311 (a seed asks for it)
         self._journal = Journal()
         self._memory = MemoryMeter(self.budget.memory_bytes)
         self._generator: Any = None

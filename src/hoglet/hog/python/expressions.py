@@ -105,7 +105,6 @@ class ExpressionPrinter(Writer):
         if EFFECTS in levels and min(levels) >= READS:
             second = self.bind(self.value(right))
             return self.value(left), second
-        mark = self.mark()
         second = self.value(right)
         between = self.mark()
         first = self.value(left)
@@ -113,7 +112,6 @@ class ExpressionPrinter(Writer):
             name = self.temporaries.new()
             self.insert(between, f"{name} = {second.text}")
             second = Operand(name, second.kind, atom=True)
-        _ = mark
         if not first.atom and not second.atom and not self._may_stay(first, second):
             second = self.bind(second)
         return first, second
@@ -148,13 +146,13 @@ class ExpressionPrinter(Writer):
 
     def _raw_in_batch(self, node: bound.ReadGlobal) -> str:
         """A missing root is a KeyError, with which the batch takes its slow way."""
-        text = f"G[{ascii(node.path[0])}]"
+        text = f"G[{node.path[0]!a}]"
         for part in node.path[1:]:
             name = self.temporaries.new()
             if not isinstance(part, str):
                 text = f"prop({text}, {part})"
             else:
-                text = f"({name}.get({ascii(part)}) if type({name} := {text}) is D else None)"
+                text = f"({name}.get({part!a}) if type({name} := {text}) is D else None)"
         return text
 
     def _raw_global(self, node: bound.ReadGlobal) -> str:
@@ -170,9 +168,9 @@ class ExpressionPrinter(Writer):
         tests, holder = [f"type({root}) is D"], root
         for part in middle[1:]:
             name = self.temporaries.new()
-            tests.append(f"type({name} := {holder}.get({ascii(part)})) is D")
+            tests.append(f"type({name} := {holder}.get({part!a})) is D")
             holder = name
-        return f"({holder}.get({ascii(last)}) if {' and '.join(tests)} else {slow})"
+        return f"({holder}.get({last!a}) if {' and '.join(tests)} else {slow})"
 
     def _brought_in(self, operand: Operand) -> Operand:
         """A raw operand as a Hog value; text, the usual case, is one already."""
@@ -183,7 +181,7 @@ class ExpressionPrinter(Writer):
 
     def _read_global(self, node: bound.ReadGlobal) -> Operand:
         if node.library:
-            return Operand(f"read(G, {ascii(node.path[0])})", "A")
+            return Operand(f"read(G, {node.path[0]!a})", "A")
         return self._brought_in(self.raw(node))
 
     # --- operators
@@ -300,12 +298,10 @@ class ExpressionPrinter(Writer):
             return Operand(coerced(value, kind), kind)
         if value.kind == "N" and value.constant:
             return self.value(node.fallback)
-        mark = self.mark()
         fallback = self._branch(node.fallback, kind)
         if not fallback[0]:
             first, again = self.temporaries.twice(value)
             return Operand(f"({again} if {first} is not None else {fallback[1]})", kind)
-        _ = mark
         name = self.temporaries.new()
         self.line(f"{name} = {value.text}")
         self._guard(f"if {name} is None:", fallback, name)
@@ -373,8 +369,8 @@ class ExpressionPrinter(Writer):
             return Operand(f"[{', '.join(self._sql_part(item) for item in node.items)}]", "L")
         if isinstance(node, bound.SqlMap | bound.SqlNode):
             items = node.items if isinstance(node, bound.SqlMap) else node.fields
-            head = [f"'__hx_ast': {ascii(node.kind)}"] if isinstance(node, bound.SqlNode) else []
-            fields = [f"{ascii(name)}: {self._sql_part(value)}" for name, value in items]
+            head = [f"'__hx_ast': {node.kind!a}"] if isinstance(node, bound.SqlNode) else []
+            fields = [f"{name!a}: {self._sql_part(value)}" for name, value in items]
             return Operand(f"{{{', '.join(head + fields)}}}", "D")
         return self.value(node)
 
@@ -387,21 +383,21 @@ class ExpressionPrinter(Writer):
 
     def _call_global(self, node: bound.CallGlobal) -> Operand:
         if node.name in self.program.async_names:
-            text = f"(yield ({ascii(node.name)}, [{self._listed(node.arguments)}]))"
+            text = f"(yield ({node.name!a}, [{self._listed(node.arguments)}]))"
             return Operand(self.noted(node, node.name, text), "A")
         if node.name in self.program.functions:
-            text = f"host({ascii(node.name)}, [{self._listed(node.arguments)}])"
+            text = f"host({node.name!a}, [{self._listed(node.arguments)}])"
             return Operand(self.noted(node, node.name, text), "A")
         entry = STL.get(node.name)
         operands = self._arguments(node)
         if entry is None:
-            missing = f"unknown_call({ascii(node.name)}, {_after(operands)})"
+            missing = f"unknown_call({node.name!a}, {_after(operands)})"
             return Operand(missing, "A")
         fault = entry.arity_fault(len(operands))
         if fault is None and len(operands) > 300:
             fault = "Too many arguments"
         if fault is not None:
-            return Operand(f"fail({ascii(fault)}, {_after(operands)})", "A")
+            return Operand(f"fail({fault!a}, {_after(operands)})", "A")
         text = self._library_call(node.name, operands)
         return Operand(self.noted(node, node.name, text), self.facts.kind(node) or "A")
 
@@ -475,7 +471,7 @@ class ExpressionPrinter(Writer):
             fault = (
                 f"Too many arguments. Passed {len(operands)}, expected {len(function.parameters)}"
             )
-            return Operand(f"fail({ascii(fault)}, {_after(operands)})", "A")
+            return Operand(f"fail({fault!a}, {_after(operands)})", "A")
         given = ["d + 1"]
         for place, parameter in enumerate(function.parameters):
             kind = self.facts.variables.get(parameter) or "A"
@@ -534,8 +530,9 @@ def _listed_texts(node: bound.Compare) -> list[str]:
         return []
     if not isinstance(node.right, bound.MakeArray | bound.MakeTuple):
         return []
-    values = [item.value if isinstance(item, bound.Constant) else None for item in node.right.items]
-    return values if all(isinstance(value, str) for value in values) else []
+    values = [item.value for item in node.right.items if isinstance(item, bound.Constant)]
+    texts = [value for value in values if isinstance(value, str)]
+    return texts if len(texts) == len(node.right.items) else []
 
 
 def is_raw(node: Any) -> bool:

@@ -113,9 +113,10 @@ class Facts:
         for node in self._nodes:
             if isinstance(node, bound.DeclareFunction) and not node.variable.assigned:
                 candidates[node.variable] = node.function
-            if isinstance(node, bound.Declare) and isinstance(node.value, bound.MakeFunction):
-                if not node.variable.assigned:
-                    candidates[node.variable] = node.value.function
+            if isinstance(node, bound.Declare) and not node.variable.assigned:
+                value = node.value
+                if isinstance(value, bound.MakeFunction):
+                    candidates[node.variable] = value.function
         self.named = dict(candidates)
         callees = {
             id(node.callee)
@@ -197,7 +198,7 @@ class Facts:
             kind = join(kind, "N")
         self.results[function.number] = kind
 
-    def kind(self, node: Any) -> str | None:  # noqa: C901, PLR0911, PLR0912 (one line a node)
+    def kind(self, node: Any) -> str | None:  # noqa: C901, PLR0911 (one line a node)
         """The kind of an expression, None while nothing is known."""
         match node:
             case bound.Constant():

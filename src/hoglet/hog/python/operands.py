@@ -259,9 +259,9 @@ def _helper_text(
         bare = right.value.strip("%")
         if "%" not in bare and "_" not in bare:
             return _membership(_LIKE[operator], literal(bare).text, left, new)
-    if operator in _REGEX and right.constant and right.kind == "S":
-        if right.value and _NO_SYNTAX.match(right.value):
-            return _membership(_REGEX[operator], right.text, left, new)
+    is_literal = operator in _REGEX and right.constant and right.kind == "S"
+    if is_literal and _NO_SYNTAX.match(right.value):
+        return _membership(_REGEX[operator], right.text, left, new)
     return f"{helper}({left.text}, {right.text})"
 
 
@@ -280,7 +280,7 @@ def _membership(word: str, needle: str, text: Operand, new: Temporaries) -> str:
 def one_of(operator: str, left: Operand, texts: list[str], new: Temporaries) -> Operand:
     """``left in ['a', 'b']`` for literal texts; what is no text is none of them."""
     first, again = new.twice(left)
-    listed = "".join([f"{ascii(text)}, " for text in texts])
+    listed = "".join([f"{text!a}, " for text in texts])
     otherwise = "False" if operator == "in" else "True"
     return Operand(f"({again} {operator} ({listed}) if type({first}) is S else {otherwise})", "B")
 

@@ -2,8 +2,8 @@
 
 A simple expression (no lambdas, nothing that can grow or that asks for the time) is printed so
 that it reads the events where they stand, without copies and without a budget: its work is
-bounded by its own length and by the event. Any other expression runs as a program of its own, with a
-budget for each event.
+bounded by its own length and by the event. Any other expression runs as a program of its own,
+with a budget for each event.
 
 Source: spec/hog-language.md section 2 (an expression compiled on its own yields its value).
 """

@@ -104,7 +104,7 @@ class ProgramPrinter:
         if [function.number for function in self.all] != list(names):
             names = {f.number: (f.name, len(f.parameters)) for f in self.all}
         table = ", ".join(
-            [f"{number}: ({ascii(name)}, {size})" for number, (name, size) in names.items()]
+            [f"{number}: ({name!a}, {size})" for number, (name, size) in names.items()]
         )
         head = f"FUNCTIONS = {{{table}}}"
         lines = [0, 0, 0, *(line for _, _, line in root.lines)]
@@ -135,7 +135,7 @@ class FunctionPrinter(StatementPrinter):
         self._print_body()
         self.indent += 1
         for root, name in self.program.roots.items():
-            self.insert(mark, f"{name} = G.get({ascii(root)})")
+            self.insert(mark, f"{name} = G.get({root!a})")
         self.indent -= 1
 
     def print_batch(self) -> None:

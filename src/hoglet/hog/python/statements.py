@@ -99,7 +99,9 @@ class StatementPrinter(ExpressionPrinter):
         self.line(self._assignment_text(target, key, value))
         self.note(f"{key.value}" if key.constant else "item", value.text)
 
-    def _assignment_text(self, target: Operand, key: Operand, value: Operand) -> str:
+    def _assignment_text(  # noqa: PLR0911 (one kind of key after the other)
+        self, target: Operand, key: Operand, value: Operand
+    ) -> str:
         plain = f"set_prop({target.text}, {key.text}, {value.text})"
         if target.constant:
             return plain
@@ -229,10 +231,8 @@ class StatementPrinter(ExpressionPrinter):
     def _catches(self, node: bound.Try, flag: str) -> None:
         word = "if"
         for clause in node.catches:
-            if clause.type_name is None:
-                test = "True"
-            else:
-                test = f"{flag}.type == {ascii(clause.type_name)}"
+            wanted = clause.type_name
+            test = "True" if wanted is None else f"{flag}.type == {wanted!a}"
             self.line(f"{word} {test}:")
             self.indent += 1
             if clause.variable is not node.error:
@@ -246,14 +246,14 @@ class StatementPrinter(ExpressionPrinter):
     def note(self, name: str, text: str) -> None:
         """Record an assigned value, in traced runs."""
         if self.program.trace:
-            self.line(f"note({self.source_line}, {ascii(name)}, {text})")
+            self.line(f"note({self.source_line}, {name!a}, {text})")
 
     def noted(self, node: Any, name: str, text: str) -> str:
         """Record a call and its result, in traced runs."""
         if not self.program.trace:
             return text
         line = node.start.line if node.start is not None else self.source_line
-        return f"note({line}, {ascii(name + '()')}, {text})"
+        return f"note({line}, {name + '()'!a}, {text})"
 
     @property
     def bound_function(self) -> bound.BoundFunction:

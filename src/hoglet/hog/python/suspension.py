@@ -29,7 +29,8 @@ def find_suspending(
             function.number
             for function in functions
             if any(
-                _suspends(node, facts, program, suspending, dynamic) for node in own_nodes(function)
+                _suspends(node, facts, program, suspending, dynamic=dynamic)
+                for node in own_nodes(function)
             )
         }
         escaped = found - {function.number for function in facts.direct.values()} - {0}
@@ -48,7 +49,7 @@ def _names_async(node: Any, program: "ProgramPrinter") -> bool:
 
 
 def _suspends(
-    node: Any, facts: Facts, program: "ProgramPrinter", suspending: set[int], dynamic: bool
+    node: Any, facts: Facts, program: "ProgramPrinter", suspending: set[int], *, dynamic: bool
 ) -> bool:
     if isinstance(node, bound.CallGlobal):
         if node.name in program.async_names:

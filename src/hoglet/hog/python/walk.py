@@ -31,9 +31,11 @@ def everything(node: Any, *, into_functions: bool) -> Iterator[Any]:
     while waiting:
         current = waiting.pop()
         yield current
-        for part in parts(current):
-            if into_functions or not isinstance(part, bound.BoundFunction):
-                waiting.append(part)
+        waiting.extend(
+            part
+            for part in parts(current)
+            if into_functions or not isinstance(part, bound.BoundFunction)
+        )
 
 
 def own_nodes(function: bound.BoundFunction) -> Iterator[Any]:

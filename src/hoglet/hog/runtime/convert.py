@@ -71,14 +71,14 @@ _TAGS = frozenset({"__hogDate__", "__hogDateTime__", "__hogError__"})
 def revive(value: dict[Any, Any]) -> Any:
     """The date or error behind a tagged form, None for any other object."""
     if value.get("__hogDateTime__") is True:
-        seconds = value.get("dt")
+        seconds: Any = value.get("dt")
         zone = value.get("zone")
         if is_number(seconds):
             return HogDateTime(seconds, zone if type(zone) is str else "UTC")
     if value.get("__hogDate__") is True:
-        parts = value.get("year"), value.get("month"), value.get("day")
+        parts: list[Any] = [value.get("year"), value.get("month"), value.get("day")]
         if all(is_number(part) and math.isfinite(part) for part in parts):
-            return HogDate(*(int(part) for part in parts))  # pyright: ignore[reportArgumentType]
+            return HogDate(*(int(part) for part in parts))
     if value.get("__hogError__") is True:
         payload = import_value(value.get("payload"))
         return HogError(value.get("type"), value.get("message"), payload)
@@ -121,7 +121,7 @@ def _exported(value: Any, number: Callable[[float], Any], path: list[int]) -> An
         if type(value) is dict:
             keys = [key if type(key) is str else key_text(key) for key in value]
             return dict(zip(keys, _items(list(value.values()), number, path), strict=True))
-        return _items(value, number, path)
+        return _items(list(value), number, path)
     finally:
         path.pop()
 
@@ -191,7 +191,7 @@ def sizes_of(values: list[Any], *, enough: int | None = None) -> int:
                     waiting.append(list(item))
                     waiting.append(list(item.values()))
                 else:
-                    waiting.append(item)
+                    waiting.append(item)  # pyright: ignore[reportArgumentType] (a list)
     return total
 
 

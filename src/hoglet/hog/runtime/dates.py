@@ -68,9 +68,7 @@ def from_datetime(moment: datetime) -> float:
 
 def instant(value: HogDate | HogDateTime) -> float:
     """Seconds since 1970; a Date is its midnight in UTC."""
-    if type(value) is HogDate:
-        return days_of(value) * 86_400
-    return value.seconds
+    return days_of(value) * 86_400 if isinstance(value, HogDate) else value.seconds
 
 
 def days_of(value: HogDate) -> int:
@@ -126,7 +124,7 @@ def parse_instant(text: str, zone: str = "UTC") -> float | None:
     year, month, day, hour, minute, second = (int(part or 0) for part in match.groups()[:6])
     fraction = int(((match[7] or "") + "000")[:3])
     try:
-        moment = datetime(year, month, day, hour, minute, second, fraction * 1000, tzinfo=UTC)  # noqa: DTZ001 (it has one)
+        moment = datetime(year, month, day, hour, minute, second, fraction * 1000, tzinfo=UTC)
     except ValueError:
         return None
     offset = match[8]

@@ -45,7 +45,7 @@ def whole(number: Number) -> Number:
     return number
 
 
-def to_number(value: Any) -> Number:  # noqa: PLR0911 (one line a type)
+def to_number(value: Any) -> Number:
     """Any value as a number, as arithmetic does it: null is 0, other text NaN."""
     kind = type(value)
     if kind is int or kind is float:

@@ -37,7 +37,7 @@ _IDENTIFIER: Final = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]*\Z")
 
 
 def quoted(text: str) -> str:
-    """A string as it prints inside others: ``'it\\'s'``."""
+    """A string as it prints inside others: in single quotes, with escapes."""
     return "'" + text.translate(_ESCAPES).replace("'", "\\'") + "'"
 
 

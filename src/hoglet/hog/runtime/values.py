@@ -161,7 +161,7 @@ def function_signature(function: Any) -> tuple[str, int]:
     return function.__globals__["FUNCTIONS"][number]
 
 
-def type_name(value: Any) -> str:  # noqa: PLR0911 (one line a type)
+def type_name(value: Any) -> str:
     """What ``typeof`` says, e.g. ``integer``."""
     if value is None:
         return "null"

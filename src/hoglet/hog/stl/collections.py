@@ -5,9 +5,9 @@ from typing import Any
 from hoglet.hog.runtime import meter
 from hoglet.hog.runtime.compare import contains, index_of, member
 from hoglet.hog.runtime.errors import HogThrow
+from hoglet.hog.runtime.meter import chunks
 from hoglet.hog.runtime.numbers import to_number
 from hoglet.hog.runtime.printing import as_text, printed
-from hoglet.hog.runtime.meter import chunks
 from hoglet.hog.runtime.text import mend, order_key
 from hoglet.hog.runtime.values import HogError, is_number, shown_key
 

@@ -385,7 +385,7 @@ _LETTERS: Final[dict[str, Any]] = {
     "T": lambda m: f"{_two(m.hour)}:{_two(m.minute)}:{_two(m.second)}",
     "r": lambda m: f"{_two(_half_hour(m))}:{_two(m.minute)} {_half(m)}",
     "z": _offset,
-    "n": lambda m: "\n",
-    "t": lambda m: "\t",
-    "%": lambda m: "%",
+    "n": lambda _: "\n",
+    "t": lambda _: "\t",
+    "%": lambda _: "%",
 }

@@ -262,7 +262,8 @@ _DATES = _rows(
     ("today", 0, 0, dates.today, "() -> date", "A", "constant", "The UTC day.", "print(typeof(today()))", "date"),
     pure=False,
 )  # fmt: skip
-_OTHER = _rows(
+_OTHER = [
+    *_rows(
     "Errors and output",
     ("Error", 0, 2, types.make_error, "(any?, any?) -> error", "A", "constant", "An error with message and payload.", "print(Error('bad', 1))", "Error('bad', 1)"),
     ("RetryError", 0, 2, types.make_retry_error, "(any?, any?) -> error", "A", "constant", "An error that asks for another try.", "print(RetryError('later').type)", "RetryError"),
@@ -270,7 +271,7 @@ _OTHER = _rows(
     ("HogError", 1, 3, types.make_hog_error, "(any, any?, any?) -> error", "A", "constant", "An error of any type.", "print(HogError('Own', 'bad'))", "Own('bad')"),
     total=True,
     pure=False,
-) + [
+),
     LibraryEntry("print", 0, None, types.print_line, "(any...) -> null", "N", "linear", "Writes a line.", "print('a', 1)", "a 1", "Errors and output", pure=False),
     LibraryEntry("sleep", 1, 1, None, "(number) -> null", "A", "constant", "Waits so many seconds; suspends the run.", "print(typeof(sleep))", "function", "Errors and output", "async", pure=False),
 ]  # fmt: skip

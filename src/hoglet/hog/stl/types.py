@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from hoglet.hog.runtime import meter
 from hoglet.hog.runtime.compare import order_unified, plain_join, same, truthy
+from hoglet.hog.runtime.dates import days_of
 from hoglet.hog.runtime.errors import EngineError
 from hoglet.hog.runtime.numbers import add, subtract, text_to_number, to_number
 from hoglet.hog.runtime.printing import as_text, printed
@@ -18,7 +19,6 @@ from hoglet.hog.runtime.values import (
     is_number,
     type_name,
 )
-from hoglet.hog.runtime.dates import days_of
 
 _LEADING_INTEGER: Final = re.compile(r"\s*([+-]?)(?:(0[xX][0-9a-fA-F]+)|([0-9]+))")
 _LEADING_DECIMAL: Final = re.compile(
@@ -34,7 +34,7 @@ def type_of(value: Any) -> str:
     return type_name(value)
 
 
-def to_int(value: Any) -> Any:
+def to_int(value: Any) -> Any:  # noqa: PLR0911 (one line a type)
     kind = type(value)
     if kind is int:
         return value
