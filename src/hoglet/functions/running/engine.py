@@ -26,6 +26,7 @@ from hoglet.hog.python import (
     compile_expression,
     compile_python,
 )
+from hoglet.hog.python.predicate import PredicateFailed, compile_predicate
 from hoglet.hog.runtime.convert import export_value
 from hoglet.hog.runtime.printing import as_text
 from hoglet.kit.clock import FixedClock
@@ -115,10 +116,17 @@ def compile_filter(condition: dict[str, Any]) -> Predicate:
     """
     try:
         node = msgspec.convert(condition, tree.Expression)
-        program = compile_expression(bind_expression(node))
+        predicate = compile_predicate(bind_expression(node), budget=FILTER_BUDGET)
     except (SourceError, msgspec.ValidationError) as error:
         raise EvaluationFailed(f"The filter does not compile: {error}") from None
-    return lambda values: _evaluate(program, values, FILTER_BUDGET)
+
+    def ask(values: dict[str, Any]) -> Any:
+        try:
+            return predicate(values)
+        except PredicateFailed as error:
+            raise EvaluationFailed(str(error)) from None
+
+    return ask
 
 
 def evaluate_template(
