@@ -41,6 +41,26 @@ async def signed_in_page(
     return None
 
 
+async def tabs(builders: dict[str, Callable[[], Awaitable[None]]]) -> None:
+    """Tabs whose content is made when they are first opened; the first one at once."""
+    with ui.tabs().classes("w-full").props("align=left no-caps dense") as bar:
+        for name in builders:
+            ui.tab(name)
+    first = next(iter(builders))
+    with ui.tab_panels(bar, value=first).classes("w-full bg-transparent"):
+        panels = {name: ui.tab_panel(name) for name in builders}
+
+    async def open_tab(name: str) -> None:
+        if name in unopened:
+            unopened.remove(name)
+            with panels[name]:
+                await builders[name]()
+
+    unopened = set(builders)
+    bar.on_value_change(lambda event: open_tab(str(event.value)))
+    await open_tab(first)
+
+
 def heading(text: str, note: str = "") -> None:
     """The page's title with a quieter line below."""
     with ui.column().classes("gap-0"):

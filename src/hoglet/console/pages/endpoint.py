@@ -9,7 +9,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from hoglet.console.backend import Backend
-from hoglet.console.frame import EDITOR, failed, heading, signed_in_page
+from hoglet.console.frame import EDITOR, failed, heading, signed_in_page, tabs
 from hoglet.console.pages.logs import logs_panel
 from hoglet.console.session import Sessions
 
@@ -34,16 +34,13 @@ async def _build(backend: Backend, path: str) -> None:
         return
     record: dict[str, Any] = reply.body
     _title(record)
-    with ui.tabs().classes("w-full").props("align=left no-caps dense") as tabs:
-        for name in ("Run", "Query", "Logs"):
-            ui.tab(name)
-    with ui.tab_panels(tabs, value="Run").classes("w-full bg-transparent"):
-        with ui.tab_panel("Run"):
-            _run_form(backend, path, record)
-        with ui.tab_panel("Query"):
-            _query(backend, path, record)
-        with ui.tab_panel("Logs"):
-            logs_panel(backend, f"{path}/logs", "Each run writes a line here.")
+    await tabs(
+        {
+            "Run": lambda: _run_form(backend, path, record),
+            "Query": lambda: _query(backend, path, record),
+            "Logs": lambda: logs_panel(backend, f"{path}/logs", "Each run writes a line here."),
+        }
+    )
 
 
 def _title(record: dict[str, Any]) -> None:
@@ -56,7 +53,7 @@ def _title(record: dict[str, Any]) -> None:
         ui.label(record["endpoint_path"]).classes("font-mono text-xs opacity-70")
 
 
-def _run_form(backend: Backend, path: str, record: dict[str, Any]) -> None:
+async def _run_form(backend: Backend, path: str, record: dict[str, Any]) -> None:
     async def run() -> None:
         body = _run_body(fields, limit.value if limit else None)
         started = time.perf_counter()
@@ -124,7 +121,7 @@ def _result_table(names: list[str], rows: list[list[Any]]) -> None:
     ).classes("w-full").props("dense").mark("result")
 
 
-def _query(backend: Backend, path: str, record: dict[str, Any]) -> None:
+async def _query(backend: Backend, path: str, record: dict[str, Any]) -> None:
     query = record["query"]
     if query["kind"] != _HOGQL:
         text = orjson.dumps(query, option=orjson.OPT_INDENT_2).decode()

@@ -9,7 +9,7 @@ from starlette.responses import Response
 
 from hoglet.console.backend import Backend
 from hoglet.console.charts import metrics_chart
-from hoglet.console.frame import EDITOR, empty, failed, heading, signed_in_page, tell
+from hoglet.console.frame import EDITOR, empty, failed, heading, signed_in_page, tabs, tell
 from hoglet.console.pages.functions import status_of
 from hoglet.console.pages.logs import logs_panel
 from hoglet.console.session import Sessions
@@ -46,20 +46,15 @@ async def _build(backend: Backend, path: str) -> None:
         return
     function: dict[str, Any] = reply.body
     _title(backend, path, function)
-    with ui.tabs().classes("w-full").props("align=left no-caps dense") as tabs:
-        for name in ("Code", "Test", "Logs", "Metrics", "Configuration"):
-            ui.tab(name)
-    with ui.tab_panels(tabs, value="Code").classes("w-full bg-transparent"):
-        with ui.tab_panel("Code"):
-            _code(backend, path, function)
-        with ui.tab_panel("Test"):
-            _test(backend, path)
-        with ui.tab_panel("Logs"):
-            logs_panel(backend, f"{path}/logs", "A line appears here whenever the function runs.")
-        with ui.tab_panel("Metrics"):
-            _metrics(backend, path)
-        with ui.tab_panel("Configuration"):
-            _configuration(function)
+    await tabs(
+        {
+            "Code": lambda: _code(backend, path, function),
+            "Test": lambda: _test(backend, path),
+            "Logs": lambda: logs_panel(backend, f"{path}/logs", "Every run writes lines here."),
+            "Metrics": lambda: _metrics(backend, path),
+            "Configuration": lambda: _configuration(function),
+        }
+    )
 
 
 def _title(backend: Backend, path: str, function: dict[str, Any]) -> None:
@@ -77,7 +72,7 @@ def _title(backend: Backend, path: str, function: dict[str, Any]) -> None:
         ui.switch("Enabled", value=function["enabled"], on_change=switch)
 
 
-def _code(backend: Backend, path: str, function: dict[str, Any]) -> None:
+async def _code(backend: Backend, path: str, function: dict[str, Any]) -> None:
     async def save() -> None:
         reply = await backend.send("PATCH", path, {"hog": editor.value})
         problem.set_text("" if reply.is_good else reply.problem)
@@ -92,7 +87,7 @@ def _code(backend: Backend, path: str, function: dict[str, Any]) -> None:
         problem = ui.label().classes("text-negative font-mono text-sm").mark("problem")
 
 
-def _test(backend: Backend, path: str) -> None:
+async def _test(backend: Backend, path: str) -> None:
     async def run() -> None:
         try:
             sent = orjson.loads(globals_editor.value)
@@ -131,7 +126,7 @@ def _outcome(result: dict[str, Any]) -> None:
         ui.code(text, language="json").classes("w-full")
 
 
-def _metrics(backend: Backend, path: str) -> None:
+async def _metrics(backend: Backend, path: str) -> None:
     chosen = ui.toggle(_RANGES, value="-7d").props("no-caps dense")
 
     @ui.refreshable
@@ -152,10 +147,10 @@ def _metrics(backend: Backend, path: str) -> None:
             ui.echart(metrics_chart(reply.body)).classes("w-full h-80").mark("chart")
 
     chosen.on_value_change(chart.refresh)
-    ui.timer(0, chart, once=True)
+    await chart()
 
 
-def _configuration(function: dict[str, Any]) -> None:
+async def _configuration(function: dict[str, Any]) -> None:
     for title in ("inputs", "inputs_schema", "filters", "mappings", "masking"):
         ui.label(title).classes("text-sm font-medium opacity-70")
         text = orjson.dumps(_written(function[title]), option=orjson.OPT_INDENT_2).decode()

@@ -18,7 +18,7 @@ _COLORS = {"ERROR": "negative", "WARN": "warning", "INFO": "primary"}
 _LINES = 200
 
 
-def logs_panel(backend: Backend, path: str, hint: str) -> None:
+async def logs_panel(backend: Backend, path: str, hint: str) -> None:
     """Filters and the newest lines; ``hint`` says when there will be some."""
     with ui.row().classes("w-full items-center gap-2"):
         level = ui.select(_LEVELS, value="").props("dense outlined options-dense").classes("w-40")
@@ -41,7 +41,7 @@ def logs_panel(backend: Backend, path: str, hint: str) -> None:
     level.on_value_change(lines.refresh)
     search.on_value_change(lines.refresh)
     again.on_click(lines.refresh)
-    ui.timer(0, lines, once=True)
+    await lines()
 
 
 def _table(entries: list[dict[str, Any]]) -> None:
