@@ -1,0 +1,151 @@
+"""kill -9 of a real server at random instants, during capture and delivery.
+
+What must hold afterwards (docs: "What a 200 means"): every event of a batch answered 200 is in the
+warehouse exactly once; every delivery that is due has arrived, each under one stable id.
+"""
+
+import collections
+import http.server
+import random
+import threading
+import time
+import uuid
+from collections.abc import Generator
+from pathlib import Path
+
+import httpx
+import pytest
+
+from support.server import TOKEN, RunningServer
+
+EVENTS_PER_BATCH = 20
+QUERY = "SELECT toString(uuid), count() FROM events GROUP BY 1 LIMIT 50000"
+
+
+class Receiver:
+    """Takes deliveries: event uuid → delivery ids, once for each arrival."""
+
+    def __init__(self) -> None:
+        self.arrivals: dict[str, list[str]] = collections.defaultdict(list)
+        arrivals = self.arrivals
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_POST(self) -> None:
+                self.rfile.read(int(self.headers.get("content-length") or 0))
+                event = self.path.removeprefix("/")
+                arrivals[event].append(self.headers["X-Hoglet-Delivery"])
+                self.send_response(200)
+                self.send_header("content-length", "0")
+                self.end_headers()
+
+            def log_message(self, *_arguments: object) -> None:
+                pass
+
+        self._server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self._server.daemon_threads = True
+        self.url = f"http://127.0.0.1:{self._server.server_port}"
+        threading.Thread(target=self._server.serve_forever, daemon=True).start()
+
+    def close(self) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+
+
+class Sender:
+    """Sends batches as fast as they are answered; remembers which were answered 200."""
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+        self.answered: set[str] = set()
+        self.sent: set[str] = set()
+        self.due: set[str] = set()
+        self._stopping = threading.Event()
+        self._threads = [threading.Thread(target=self._run, daemon=True) for _ in range(2)]
+
+    def start(self) -> None:
+        for thread in self._threads:
+            thread.start()
+
+    def stop(self) -> None:
+        self._stopping.set()
+        for thread in self._threads:
+            thread.join()
+
+    def _run(self) -> None:
+        with httpx.Client(timeout=5) as client:
+            while not self._stopping.is_set():
+                self._send(client)
+                time.sleep(0.05)
+
+    def _send(self, client: httpx.Client) -> None:
+        uuids = [str(uuid.uuid4()) for _ in range(EVENTS_PER_BATCH)]
+        self.sent.update(uuids)
+        batch = [
+            {"event": "deliver" if place % 5 == 0 else "store", "distinct_id": f"u{place}",
+             "uuid": one, "properties": {"due": place % 5 == 0}}
+            for place, one in enumerate(uuids)
+        ]  # fmt: skip
+        try:
+            answer = client.post(self.url + "/batch/", json={"api_key": TOKEN, "batch": batch})
+        except httpx.TransportError:
+            return
+        if answer.status_code == 200:
+            self.answered.update(uuids)
+            self.due.update(one for place, one in enumerate(uuids) if place % 5 == 0)
+
+
+@pytest.fixture
+def receiver() -> Generator[Receiver]:
+    opened = Receiver()
+    yield opened
+    opened.close()
+
+
+def _set_up(server: RunningServer, receiver: Receiver) -> None:
+    destination = {
+        "type": "destination",
+        "name": "deliver",
+        "enabled": True,
+        "hog": f"fetch(f'{receiver.url}/{{event.uuid}}', {{'method': 'POST'}})",
+        "filters": {"events": [{"id": "deliver", "type": "events"}]},
+    }
+    server.client.post("/api/projects/1/hog_functions/", json=destination).raise_for_status()
+    query = {"name": "stored", "query": {"kind": "HogQLQuery", "query": QUERY}}
+    server.client.post("/api/projects/1/endpoints/", json=query).raise_for_status()
+
+
+def _stored(server: RunningServer) -> dict[str, int]:
+    answer = server.client.post("/api/projects/1/endpoints/stored/run", json={"refresh": "force"})
+    answer.raise_for_status()
+    return {row[0]: row[1] for row in answer.json()["results"]}
+
+
+@pytest.mark.parametrize("kills", [3, pytest.param(20, marks=pytest.mark.slow)])
+def test_nothing_accepted_is_lost_or_doubled(tmp_path: Path, receiver: Receiver, kills: int):
+    server = RunningServer(tmp_path / "data").start()
+    _set_up(server, receiver)
+    sender = Sender(server.url)
+    sender.start()
+    chance = random.Random(kills)  # noqa: S311 (instants, not secrets)
+    for _ in range(kills):
+        time.sleep(chance.uniform(0.3, 2.0))
+        server.kill()
+        server.start()
+    time.sleep(1)
+    sender.stop()
+
+    deadline = time.monotonic() + 90
+    while time.monotonic() < deadline:
+        stored = _stored(server)
+        if sender.answered <= stored.keys() and sender.due <= receiver.arrivals.keys():
+            break
+        time.sleep(0.5)
+    status = server.stop()
+
+    assert len(sender.answered) > 100 * kills / 3
+    assert sender.answered - stored.keys() == set(), server.log()[-3000:]
+    assert {one for one, number in stored.items() if number > 1} == set()
+    assert stored.keys() <= sender.sent
+    assert sender.due - receiver.arrivals.keys() == set()
+    assert {one for one, ids in receiver.arrivals.items() if len(set(ids)) > 1} == set()
+    assert status == 0
