@@ -50,25 +50,22 @@ async def test_what_the_program_sees_of_a_request(hoglet, anybody):
 
 
 @pytest.mark.parametrize(
-    ("hog", "status", "kind", "body"),
+    ("hog", "expected"),
     [
-        ("return {'httpResponse': {'status': 201, 'body': 'x'}}", 201, "text/plain", b"x"),
-        ("return {'httpResponse': {'status': 'no', 'body': 'x'}}", 500, "text/plain", b"x"),
+        ("return {'httpResponse': {'status': 201, 'body': 'x'}}", (201, "text/plain", b"x")),
+        ("return {'httpResponse': {'status': 'no', 'body': 'x'}}", (500, "text/plain", b"x")),
         (
             "return {'httpResponse': {'status': 200, 'body': '<b>', 'contentType': 'text/html'}}",
-            200,
-            "text/plain",
-            b"<b>",
+            (200, "text/plain", b"<b>"),
         ),
         (
             "return {'httpResponse': {'status': 200, 'body': {'a': 1}}}",
-            200,
-            "application/json",
-            orjson.dumps({"a": 1}),
+            (200, "application/json", orjson.dumps({"a": 1})),
         ),
     ],
 )
-async def test_the_program_may_answer_itself(hoglet, anybody, hog, status, kind, body):
+async def test_the_program_may_answer_itself(hoglet, anybody, hog, expected):
+    status, kind, body = expected
     path, _ = await webhook(hoglet, hog)
     response = await anybody.get(path)
 

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from hoglet.functions.filters.roots import FILTER_ROOTS
 from hoglet.functions.language import template_tree
 from hoglet.functions.running.host import HOST_FUNCTIONS, Host, HostRefused
 from hoglet.functions.running.journal import Journal
@@ -116,17 +117,19 @@ def compile_filter(condition: dict[str, Any]) -> Predicate:
     """
     try:
         node = msgspec.convert(condition, tree.Expression)
-        predicate = compile_predicate(bind_expression(node), budget=FILTER_BUDGET)
+        predicate = compile_predicate(
+            bind_expression(node), known_globals=FILTER_ROOTS, budget=FILTER_BUDGET
+        )
     except (SourceError, msgspec.ValidationError) as error:
         raise EvaluationFailed(f"The filter does not compile: {error}") from None
 
-    def ask(values: dict[str, Any]) -> Any:
+    def evaluate(values: dict[str, Any]) -> Any:
         try:
             return predicate(values)
-        except PredicateFailed as error:
-            raise EvaluationFailed(str(error)) from None
+        except PredicateFailed as failed:
+            raise EvaluationFailed(failed.error.text) from None
 
-    return ask
+    return evaluate
 
 
 def evaluate_template(

@@ -41,13 +41,12 @@ def read_fetch(arguments: list[Any]) -> FetchRequest:
         arguments: ``["https://host/path", {"method": "POST", "headers": {...}, "body": {...}}]``.
 
     Raises:
-        FetchRefused: no URL, or not http or https.
+        FetchRefused: no URL. One that is not http or https is refused when it is sent, as a fetch
+            failure.
     """
     url = arguments[0] if arguments else None
     if not isinstance(url, str) or not url.strip():
         raise FetchRefused("fetch needs a URL as its first argument")
-    if not url.strip().lower().startswith(("http://", "https://")):
-        raise FetchRefused(f"fetch can only reach http and https addresses, not {url[:100]}")
     options = arguments[1] if len(arguments) > 1 and isinstance(arguments[1], dict) else {}
     method = str(options.get("method") or "POST").upper()
     headers = options.get("headers")

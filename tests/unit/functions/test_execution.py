@@ -1,0 +1,213 @@
+"""Runs step by step: spec/hog-functions.md sections 13.2-13.5."""
+
+import time
+from datetime import UTC, datetime
+
+import msgspec
+import pytest
+
+from hoglet.functions.execution import StepRequest, new_journal, resume, run_step
+from hoglet.functions.operations import run_step as run_step_operation
+from hoglet.functions.runnable import RunnableFunction, RunnableInput, RunnableMapping
+
+EVENT = {"uuid": "u1", "event": "paid", "distinct_id": "ada", "properties": {"a": 1}, "url": "U"}
+
+
+def function(hog, *inputs, **fields):
+    return RunnableFunction(
+        id="f", project_id=1, type="destination", hog=hog, inputs=inputs, **fields
+    )
+
+
+def run(function_, answers=(), *, event=EVENT, mapping=None):
+    """All steps of a run, through plain values as the sandbox carries them."""
+    journal = new_journal(datetime(2026, 1, 5, tzinfo=UTC), 7)
+    steps = []
+    waiting = iter(answers)
+    while True:
+        request = StepRequest(
+            function=function_, globals={"event": event}, journal=journal, mapping=mapping
+        )
+        plain = msgspec.json.decode(msgspec.json.encode(msgspec.to_builtins(request)))
+        step = msgspec.convert(run_step_operation(plain), type(run_step(request)))
+        steps.append(step)
+        if step.outcome != "call":
+            return steps
+        journal = resume(step, next(waiting))
+
+
+def test_a_run_without_calls_finishes_in_one_step():
+    (step,) = run(function("return event.event"))
+
+    assert (step.outcome, step.result) == ("finished", "paid")
+    assert step.logs[0].level == "debug"
+    assert "'U'" in step.logs[0].message
+
+
+def test_replay_logs_and_captures_once():
+    code = """
+        print('one')
+        let before := randomFloat()
+        let a := fetch('https://a')
+        postHogCapture({'event': 'x'})
+        print('two', before == before)
+        let b := fetch('https://b')
+        print('three', a.status, b.body)
+        return before
+    """
+    answers = [{"status": 200, "body": ""}, {"status": 200, "body": {"x": 1}}]
+    steps = run(function(code), answers)
+
+    lines = [[line.message for line in step.logs] for step in steps]
+    assert lines[0] == ["one"]
+    assert lines[1] == ["two, true"]
+    assert lines[2][0] == 'three, 200, {"x":1}'
+    assert [len(step.captures) for step in steps] == [0, 1, 0]
+    assert [step.call.request["url"] for step in steps[:2]] == ["https://a", "https://b"]
+    assert steps[2].fetches == 2
+    assert 0 <= steps[2].result < 1
+
+
+def test_a_waiting_step_asks_again_without_repeating_its_lines():
+    f = function("print('once'); postHogCapture({'event': 'x'}); fetch('https://a')")
+    first = run_step(
+        StepRequest(function=f, globals={"event": EVENT}, journal=new_journal(datetime.now(UTC), 1))
+    )
+    again = run_step(StepRequest(function=f, globals={"event": EVENT}, journal=first.journal))
+
+    assert (len(first.logs), len(first.captures)) == (1, 1)
+    assert (again.outcome, again.call) == ("call", first.call)
+    assert (again.logs, again.captures) == ([], [])
+    done = run_step(
+        StepRequest(function=f, globals={"event": EVENT}, journal=resume(again, {"status": 200}))
+    )
+    assert (done.outcome, len(done.logs), done.captures) == ("finished", 1, [])
+
+
+@pytest.mark.parametrize(
+    ("status", "outcome"), [(200, "finished"), (399, "finished"), (400, "failed")]
+)
+def test_a_bad_final_status_fails_the_run(status, outcome):
+    steps = run(function("try { fetch('https://a') } catch {} return 1"), [{"status": status}])
+
+    assert steps[-1].outcome == outcome
+    assert steps[-1].error_class == ("fetch" if outcome == "failed" else None)
+
+
+@pytest.mark.parametrize("codes", [[404], ["4xx"], [500, 404]])
+def test_listed_statuses_are_no_failure(codes):
+    item = RunnableInput(key="codes", value=codes, type="non_failure_status_codes")
+    step = run(function("fetch('https://a')", item), [{"status": 404}])[-1]
+
+    assert step.outcome == "finished"
+    assert (step.logs[0].level, "404" in step.logs[0].message) == ("info", True)
+
+
+@pytest.mark.parametrize(
+    ("code", "error", "error_class"),
+    [
+        ("throw Error('no')", "Error('no')", "hog"),
+        ("nothing()", "Unsupported function call: nothing", "hog"),
+        ("while (true) {}", "timed out", "timeout"),
+        ("let a := []; while (true) { a := arrayPushBack(a, 'xxxxxxxxxxxxxxx') }", "", "timeout"),
+        ("fetch()", "URL", "hog"),
+        ("postHogCapture({})", "event name", "hog"),
+        ("postHogCapture({'event': 'a'}); postHogCapture({'event': 'b'})", "once", "hog"),
+        ("sendEmail({})", "sendEmail", "hog"),
+    ],
+)
+def test_how_runs_fail(code, error, error_class):
+    step = run(function(code))[-1]
+
+    assert step.outcome == "failed"
+    assert error in step.error
+    assert step.error_class == error_class
+    assert step.logs[-1].level == "error"
+    assert "u1" in step.logs[-1].message
+
+
+def test_at_most_five_async_steps():
+    code = "for (let i := 0; i < 6; i := i + 1) { fetch('https://a') }"
+    steps = run(function(code), [{"status": 200}] * 6)
+
+    assert (len(steps), steps[-1].error_class) == (6, "timeout")
+
+
+def test_the_25th_print_is_the_last():
+    step = run(function("for (let i := 0; i < 40; i := i + 1) { print(i) }"))[-1]
+
+    assert [line.level for line in step.logs] == ["info"] * 24 + ["warn", "debug"]
+    assert "u1" in step.logs[24].message
+
+
+def test_an_endless_loop_ends_within_its_time():
+    begun = time.perf_counter()
+    run(function("while (true) {}"))
+
+    assert time.perf_counter() - begun < 2
+
+
+def test_capture_chains_end():
+    event = {**EVENT, "properties": {"$hog_function_execution_count": 10}}
+    step = run(function("postHogCapture({'event': 'a'})"), event=event)[-1]
+
+    assert (step.outcome, step.captures, step.logs[0].level) == ("finished", [], "warn")
+
+
+def test_secrets_are_redacted():
+    token = RunnableInput(key="token", value="s3cret {event.event}", secret=True)
+    code = "print(inputs.token, {'Authorization': 'Bearer abc'}); throw Error(inputs.token)"
+    step = run(function(code, token))[-1]
+
+    text = " ".join(line.message for line in step.logs) + step.error
+    assert "s3cret" not in text
+    assert "abc" not in text
+    assert text.count("***REDACTED***") >= 3
+
+
+def test_inputs_are_built_in_order_with_mappings_on_top():
+    f = function(
+        "return inputs",
+        RunnableInput(key="a", value="{event.event}"),
+        RunnableInput(key="b", value={"x": "{inputs.a}!", "$$_extend_object": "{event.properties}"},
+                      type="json"),
+        RunnableInput(key="c", value="{{ event.event | upcase }}", templating="liquid"),
+        RunnableInput(key="d", value="{raw", type="choice"),
+        mappings=(RunnableMapping(inputs=(RunnableInput(key="a", value="over"),)),),
+    )  # fmt: skip
+
+    assert run(f)[-1].result == {"a": "paid", "b": {"x": "paid!", "a": 1}, "c": "PAID", "d": "{raw"}
+    assert run(f, mapping=0)[-1].result["a"] == "over"
+
+
+@pytest.mark.parametrize(
+    "item",
+    [
+        RunnableInput(key="a", value="{event.event.x()}"),
+        RunnableInput(key="a", value="{{ event | nofilter }}", templating="liquid"),
+        RunnableInput(key="a", value="{% for i in (1..999999999) %}x{% endfor %}",
+                      templating="liquid"),
+    ],
+)  # fmt: skip
+def test_inputs_that_cannot_be_built_fail_the_run(item):
+    step = run(function("return 1", item))[-1]
+
+    assert (step.outcome, step.error_class) == ("failed", "inputs")
+    assert "u1" in step.logs[-1].message
+
+
+def test_fetch_arguments_are_normalised():
+    code = "fetch('https://a', {'headers': {'X': 'y', 'N': 1}, 'body': {'a': 1}})"
+    assert run(function(code), [{"status": 200}])[0].call.request == {
+        "url": "https://a",
+        "method": "POST",
+        "headers": {"X": "y"},
+        "body": '{"a":1}',
+    }
+    bare = run(function("fetch('https://a', {'method': 'get', 'body': 'x'})"), [{"status": 200}])
+    assert bare[0].call.request == {
+        "url": "https://a",
+        "method": "GET",
+        "headers": {"Content-Type": "application/json"},
+        "body": None,
+    }
