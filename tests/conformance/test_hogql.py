@@ -52,7 +52,9 @@ def test_answered(case: Case, hogql_world: HogqlWorld) -> None:
     if case.becomes:
         assert compiled.sql == case.becomes
     if "params" in case.given:
-        assert {k: v for k, v in compiled.params.items() if k != "project_id"} == case.given["params"]
+        assert {k: v for k, v in compiled.params.items() if k != "project_id"} == case.given[
+            "params"
+        ]
     if "columns" in case.given:
         assert [column.name for column in compiled.columns] == case.given["columns"]
     if "types" in case.given:

@@ -95,11 +95,19 @@ def compile_query(
     """
     _check_timezone(context.timezone)
     parsed = parse(query) if isinstance(query, str) else query
-    binder = Binder(context, variables, filters, values)
+    try:
+        return _compile(parsed, context, Binder(context, variables, filters, values), limit, offset)
+    except RecursionError:
+        raise refused("The query is nested too deeply") from None
+
+
+def _compile(
+    parsed: "tree.Query", context: QueryContext, binder: Binder, limit: int | None, offset: int
+) -> CompiledQuery:
     resolver = Resolver(context, binder)
-    relation = _guarded(resolver, parsed)
-    relation, facts = apply_limits(relation, context.limits, limit, offset)
-    columns = _columns(resolver, relation, resolver.root, context)
+    root = resolver.query(parsed)
+    relation, facts = apply_limits(root, context.limits, limit, offset)
+    columns = _columns(resolver, relation, root, context)
     for rewrite in PASSES:
         relation = rewrite(relation)
     sql, params = _print(enforce(relation, context), context)
@@ -135,14 +143,6 @@ def _check_timezone(name: str) -> None:
         ZoneInfo(name)
     except (ValueError, OSError, KeyError):
         raise refused(f"Unknown time zone {name!r}") from None
-
-
-def _guarded(resolver: Resolver, parsed: "tree.Query") -> Relation:
-    try:
-        resolver.root = resolver.query(parsed)
-    except RecursionError:
-        raise refused("The query is nested too deeply") from None
-    return resolver.root
 
 
 def _print(relation: Relation, context: QueryContext) -> tuple[str, dict[str, Any]]:

@@ -19,7 +19,7 @@ MAX_LIMIT = 50_000
 MAX_TABLES = 120
 """Relations one query may read after CTEs are expanded; keeps doubling CTEs from exploding."""
 
-MAX_DEPTH = 60
+MAX_DEPTH = 200
 """Selects and expressions nested in each other; deeper text would exhaust Python's stack."""
 
 

@@ -18,7 +18,9 @@ _DROPPED = re.compile(
     r"|\bcollate\s+'",
     re.IGNORECASE,
 )
-_HINTS = {"rollup": "use GROUP BY ROLLUP(...)", "cube": "use GROUP BY CUBE(...)"}
+_FILTER = re.compile(r"\bfilter\s*\(", re.IGNORECASE)
+_OVER = re.compile(r"\s*over\b", re.IGNORECASE)
+_HINTS = {"over": "use the -If form, e.g. countIf(...) OVER (...)", "rollup": "use GROUP BY ROLLUP(...)", "cube": "use GROUP BY CUBE(...)"}
 
 
 def refuse_dropped_syntax(source: str) -> None:
@@ -27,20 +29,37 @@ def refuse_dropped_syntax(source: str) -> None:
     Raises:
         SourceError: the text holds one of them outside strings and comments.
     """
-    if not _DROPPED.search(source):
+    if not (_DROPPED.search(source) or _FILTER.search(source)):
         return
     blank = _SKIPPED.sub(lambda found: "'" + " " * (len(found.group()) - 2) + "'", source)
     found = _DROPPED.search(blank)
-    if found is None:
-        return
-    words = " ".join(found.group().upper().strip("'").split())
-    before = source[: found.start()]
-    raise SourceError(
+    if found is not None:
+        words = " ".join(found.group().upper().strip("'").split())
+        raise _dropped(source, words, found.start(), found.end())
+    for found in _FILTER.finditer(blank):
+        end = _closing(blank, found.end())
+        if _OVER.match(blank, end):
+            raise _dropped(source, "FILTER before OVER", found.start(), end)
+
+
+def _closing(text: str, start: int) -> int:
+    """Where the bracket that was opened before ``start`` ends."""
+    depth = 1
+    for place in range(start, len(text)):
+        depth += (text[place] == "(") - (text[place] == ")")
+        if depth == 0:
+            return place + 1
+    return len(text)
+
+
+def _dropped(source: str, words: str, start: int, end: int) -> SourceError:
+    before = source[:start]
+    return SourceError(
         f"{words} is not supported",
         line=before.count("\n") + 1,
-        column=found.start() - (before.rfind("\n") + 1) + 1,
-        start=found.start(),
-        end=found.end(),
+        column=start - (before.rfind("\n") + 1) + 1,
+        start=start,
+        end=end,
         hint=_HINTS.get(words.split()[-1].lower()),
         code=SYNTAX,
     )

@@ -64,7 +64,8 @@ class Printer:
         if node.project is None:
             raise Bug(f"scan of {node.table} without its project")
         columns = ", ".join(self._column(*column) for column in node.columns)
-        parts = [f"SELECT {columns or PROJECT_PARAMETER} FROM {name(node.table)}"]
+        columns = columns or ("1" if node.group_by else PROJECT_PARAMETER)
+        parts = [f"SELECT {columns} FROM {name(node.table)}"]
         parts += ["FINAL"] if node.final else []
         parts.append(f"WHERE {PROJECT_PARAMETER} = {self.expr(node.project)}")
         parts += [f"AND ({self.expr(node.where)})"] if node.where is not None else []

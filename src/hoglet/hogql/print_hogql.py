@@ -42,7 +42,7 @@ def _name(part: str | int) -> str:
     text = str(part)
     if isinstance(part, int) or text == "*" or _PLAIN.match(text):
         return text
-    escaped = text.replace("\\", "\\\\").replace("`", "\\`")
+    escaped = text.replace("\\", "\\\\").replace("`", "``")
     return f"`{escaped}`"
 
 

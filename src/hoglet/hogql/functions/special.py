@@ -114,6 +114,28 @@ def _multi_if(args: tuple[Expr, ...], _type: Type, _context: QueryContext) -> Ex
     return Apply(function="multiIf", args=args, type=widest(results))
 
 
+def _case(args: tuple[Expr, ...], _type: Type, _context: QueryContext) -> Expr:
+    results = [*args[2::2], *([args[-1]] if len(args) % 2 == 0 else [])]
+    type_ = widest(result.type for result in results)
+    return Apply(function="caseWithExpression", args=args, type=type_)
+
+
+_DAYS_AND_MORE = frozenset({"week", "month", "quarter", "year"})
+
+
+def _date_trunc(args: tuple[Expr, ...], type_: Type, _context: QueryContext) -> Expr:
+    unit = str(args[0].value).lower() if isinstance(args[0], Value) else ""
+    dated = DATE.or_null(type_.nullable) if unit in _DAYS_AND_MORE else type_
+    return Apply(function="dateTrunc", args=args, type=dated)
+
+
+def _start_of_interval(args: tuple[Expr, ...], type_: Type, _context: QueryContext) -> Expr:
+    step = args[1].function if isinstance(args[1], Apply) else ""
+    if step.removeprefix("toInterval").lower() in _DAYS_AND_MORE:
+        type_ = DATE.or_null(type_.nullable)
+    return Apply(function="toStartOfInterval", args=args, type=type_)
+
+
 def _coalesce(args: tuple[Expr, ...], _type: Type, _context: QueryContext) -> Expr:
     nullable = all(arg.type.nullable for arg in args)
     type_ = widest(arg.type for arg in args)
@@ -135,6 +157,10 @@ def _json_agg(args: tuple[Expr, ...], _type: Type, _context: QueryContext) -> Ex
 
 def _json_build_object(args: tuple[Expr, ...], _type: Type, _context: QueryContext) -> Expr:
     return _sql(STRING, "toJSONString(", Apply(function="map", args=args), ")")
+
+
+def _string_to_array(args: tuple[Expr, ...], type_: Type, _context: QueryContext) -> Expr:
+    return Apply(function="splitByString", args=(args[1], args[0]), type=type_)
 
 
 def _split_part(args: tuple[Expr, ...], _type: Type, _context: QueryContext) -> Expr:
@@ -183,6 +209,13 @@ SPECIAL: dict[str, Builder] = {
     "current_date": _today,
     "yesterday": _yesterday,
     "toDate": _to_date,
+    "date": _to_date,
+    "timestamp": _to_datetime,
+    "caseWithExpression": _case,
+    "_caseWithExpression": _case,
+    "dateTrunc": _date_trunc,
+    "date_trunc": _date_trunc,
+    "toStartOfInterval": _start_of_interval,
     "toDateTime": _to_datetime,
     "toDateTime64": _to_datetime64,
     "_toDateTime": _raw_datetime,
@@ -218,6 +251,7 @@ SPECIAL: dict[str, Builder] = {
     "json_agg": _json_agg,
     "json_build_object": _json_build_object,
     "split_part": _split_part,
+    "string_to_array": _string_to_array,
     "date_part": _date_part,
     "date_bin": _date_bin,
     "dateAdd": _shift("plus"),

@@ -3,6 +3,7 @@
 VALUES = """
 if | 3 | unknown | if(true, 1, 2)
 multiIf | 3+ | unknown | multiIf(false, 1, true, 2, 3)
+_caseWithExpression=caseWithExpression | 3+ | unknown | _caseWithExpression(1, 1, 'a', 'b')
 caseWithExpression | 3+ | unknown | caseWithExpression(1, 1, 'a', 'b')
 greatest | 1+ | widest | greatest(1, 2)
 least | 1+ | widest | least(1, 2)

@@ -58,7 +58,8 @@ _TRENDS = (
     "FROM {best} GROUP BY bucket, breakdown"
 )
 _TIMES = (
-    "SELECT groupArray((arrayElement(best, {steps}) - arrayElement(best, 1)) / {ticks}) AS seconds "
+    "SELECT groupArray((intDiv(arrayElement(best, {steps}), 16) - "
+    "intDiv(arrayElement(best, 1), 16)) / 1000000) AS seconds "
     "FROM {best} WHERE reached >= {steps}"
 )
 
@@ -95,7 +96,7 @@ class _Funnel:
             moment = call("fromUnixTimestamp", call("intDiv", _at(1), constant(_TICKS)))
             return fill(_TRENDS, bucket=self.span.index(moment), steps=count, best=best)
         if self._kind == "time_to_convert":
-            return fill(_TIMES, steps=count, ticks=constant(_TICKS), best=best)
+            return fill(_TIMES, steps=count, best=best)
         return fill(_STEPS, columns=self._step_columns(), best=best)
 
     def _actors(self) -> Any:
@@ -148,7 +149,7 @@ class _Funnel:
             reached = tree.CompareOperation(left=field("reached"), right=constant(step), op=">=")
             columns.append(alias(f"count_{step}", call("countIf", reached)))
             if step > 1:
-                gap = _over(_minus(_at(step), _at(step - 1)), _TICKS)
+                gap = _over(_minus(_micros(step), _micros(step - 1)), 1_000_000)
                 columns.append(alias(f"average_{step}", call("avgIf", gap, reached)))
                 middle = call("quantileIf", gap, reached, params=[constant(0.5)])
                 columns.append(alias(f"median_{step}", middle))
@@ -237,6 +238,10 @@ def _expression(text: str, **parts: Any) -> Expression:
 
 def _at(step: int) -> Expression:
     return call("arrayElement", field("best"), constant(step))
+
+
+def _micros(step: int) -> Expression:
+    return call("intDiv", _at(step), constant(16))
 
 
 def _no_steps() -> Expression:

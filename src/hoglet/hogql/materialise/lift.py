@@ -161,7 +161,15 @@ def _carry_on(
     if ranged and (is_aggregated(node) or node.distinct):
         raise Refusal("Range variables in a CTE that groups rows are not supported")
     _check_reader(node, set(carried))
-    return add_columns(node, codes)
+    return node if has_star(node) else add_columns(node, codes)
+
+
+def has_star(select: tree.SelectQuery) -> bool:
+    """Whether SELECT brings every column of its source, the carried ones included."""
+    items = (getattr(item, "chain", ("",)) for item in select.select)
+    return any(chain[-1] == "*" for chain in items) or any(
+        isinstance(item, tree.ColumnsExpr) for item in select.select
+    )
 
 
 def _reads(node: Any, names: set[str]) -> bool:

@@ -17,6 +17,7 @@ from hoglet.hogql.context import Limits, QueryContext
 from hoglet.hogql.materialise.lift import (
     add_columns,
     aggregates_in,
+    has_star,
     is_aggregated,
     lift_ctes,
     refuse_unsound,
@@ -135,14 +136,18 @@ class _Compiler:
         self._values = values
 
     def columns(self, query: Any) -> list[tuple[str, str, str]]:
-        """``(shown name, name in the SQL, type)`` of a query's columns.
+        """``(shown name, name in the SQL, type)`` of a query's columns; variables are NULL.
 
         Raises:
             Refusal: the query does not compile.
         """
         try:
             compiled = compile_query(
-                query, context=self._context, filters=self._filters, values=self._values
+                query,
+                context=self._context,
+                variables=dict.fromkeys(variables_in(query)),
+                filters=self._filters,
+                values=self._values,
             )
         except SourceError as error:
             raise Refusal(f"The query is not valid: {error.message}", code=INVALID) from None
@@ -161,10 +166,21 @@ def _plan(
     if not variables_in(parsed):
         return _plain_plan(parsed, compiler)
     lifted, from_ctes = lift_ctes(parsed)
+    if from_ctes and has_star(lifted):
+        lifted = _named(lifted, compiler.columns(parsed))
     refuse_unsound(lifted, inner=False)
     rest, found = take_predicates(lifted)
     found = [*from_ctes, *found]
     return _variable_plan(rest, found, overrides, compiler)
+
+
+def _named(
+    select: tree.SelectQuery, columns: list[tuple[str, str, str]]
+) -> tree.SelectQuery:
+    """``SELECT *`` with its columns by name: what a CTE carries must not become one of them."""
+    if len(select.select) != 1:
+        raise Refusal("'*' beside other columns, over a CTE with variables, is not supported")
+    return changed(select, select=tuple(field(label) for _, label, _ in columns))
 
 
 def _plain_plan(parsed: Any, compiler: _Compiler) -> MaterialisationPlan:

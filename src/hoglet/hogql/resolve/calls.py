@@ -7,6 +7,7 @@ from hoglet.hogql.functions import Function, find_function, function_names
 from hoglet.hogql.functions.special import SPECIAL
 from hoglet.hogql.plan import Apply, Expr, Ordering, Over, ScalarQuery, Trusted, Window
 from hoglet.hogql.resolve.compare import compare
+from hoglet.hogql.resolve.expressions import cast_to
 from hoglet.hogql.resolve.scope import Scope
 from hoglet.hogql.types import BOOLEAN, STRING
 from hoglet.syntax import tree
@@ -25,6 +26,8 @@ def resolve_call(resolver: "Resolver", node: tree.Call, scope: Scope) -> Expr:
     """``name(params)(args)``."""
     if node.name.lower() == "exists" and len(node.args) == 1:
         return _exists(resolver, node, scope)
+    if node.name.lower() == "cast" and len(node.args) == 2:
+        return _cast(resolver, node, scope)
     name = node.name if node.filter_expr is None else f"{node.name}If"
     function = find_function(name)
     if function is None:
@@ -124,6 +127,13 @@ def _exists(resolver: "Resolver", node: tree.Call, scope: Scope) -> Expr:
     if not isinstance(inner, ScalarQuery):
         raise refused("EXISTS needs a query", node)
     return Apply(function="exists", args=(inner,), type=BOOLEAN)
+
+
+def _cast(resolver: "Resolver", node: tree.Call, scope: Scope) -> Expr:
+    target = getattr(node.args[1], "value", None)
+    if not isinstance(target, str):
+        raise refused("CAST needs the name of a type", node)
+    return cast_to(resolver, node.args[0], target, node, scope)
 
 
 # --- windows

@@ -130,14 +130,16 @@ def _membership(operator: str, left: Expr, right: Expr, timezone: str) -> Expr:
     negative = operator in _NEGATIVE
     if _is_null(right):
         return Apply(function="isNotNull" if negative else "isNull", args=(left,), type=BOOLEAN)
-    if isinstance(right, Apply) and right.function in {"array", "tuple"}:
+    if isinstance(right, Value) and right.bind.startswith("Array("):
+        left = _text(left)
+    elif isinstance(right, Apply) and right.function in {"array", "tuple"}:
         if not right.args:
             return TRUE if negative else FALSE
         right = _aligned_list(left, right, timezone)
     elif not isinstance(right, ScalarQuery) and right.type.name != "Array":
         items: Expr = Apply(function="tuple", args=(right,))
         right = _aligned_list(left, items, timezone) if right.type.name != "Tuple" else right
-    elif right.type.name == "Array" and not isinstance(right, Apply | ScalarQuery):
+    elif right.type.name == "Array" and not isinstance(right, Apply | ScalarQuery | Value):
         return _has(right, left, negative)
     return _null_safe(operator, left, right)
 
@@ -158,7 +160,12 @@ def _aligned_list(left: Expr, right: Expr, timezone: str) -> Expr:
             _as_time(item, left.type.name, timezone) if item.type.name == "String" else item
             for item in items
         )
-    return Apply(function="tuple", args=items, type=right.type)
+    return Apply(function="tuple", args=items, type=right.type) if items else _none(right)
+
+
+def _none(right: Expr) -> Expr:
+    """A list of NULLs only: nothing is in it."""
+    return Apply(function="tuple", args=(Number(text="NULL"),), type=right.type)
 
 
 def _cohort(resolver: "Resolver", node: tree.CompareOperation, scope: Scope) -> Expr:

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
 _INT64 = 2**63
 
+_BOUND_TOGETHER = 8
+"""Longer lists of texts are one parameter; shorter ones stay readable in the SQL."""
+
 
 def constant(value: Any, node: Any = None) -> Expr:
     """The plan of a Python value: text is bound, numbers and booleans are literals."""
@@ -142,6 +145,9 @@ def _arithmetic_type(operator: str, left: Expr, right: Expr) -> Type:
 def resolve_array(resolver: "Resolver", node: tree.Array, scope: Scope) -> Expr:
     """``[a, b]``."""
     items = resolver.expressions(node.exprs, scope)
+    if len(items) > _BOUND_TOGETHER and all(isinstance(item, Value) for item in items):
+        texts = [item.value for item in items if isinstance(item, Value)]
+        return Value(value=texts, bind="Array(String)", type=types.STRING_ARRAY)
     item = widest(expr.type for expr in items)
     return Apply(function="array", args=items, type=Type("Array", item=item))
 
@@ -255,11 +261,16 @@ _CASTS: dict[str, str] = {
 
 def resolve_cast(resolver: "Resolver", node: Any, scope: Scope) -> Expr:
     """``CAST(x AS type)``, ``x::type``, ``TRY_CAST``: the null-safe conversion of that type."""
-    name = node.type_name.strip().lower()
-    function = _CASTS.get(name.split("(")[0].strip())
+    return cast_to(resolver, node.expr, node.type_name, node, scope)
+
+
+def cast_to(resolver: "Resolver", expr: Any, name: str, node: Any, scope: Scope) -> Expr:
+    """``expr`` converted to the type of that name, e.g. ``Nullable(Int64)``."""
+    bare = name.strip().lower().removeprefix("nullable(").strip()
+    function = _CASTS.get(bare.split("(")[0].rstrip(") "))
     if function is None:
-        raise refused(f"Unsupported type in cast: {node.type_name}", node)
-    call = tree.Call(name=function, args=(node.expr,), start=node.start, end=node.end)
+        raise refused(f"Unsupported type in cast: {name}", node)
+    call = tree.Call(name=function, args=(expr,), start=node.start, end=node.end)
     return resolver.expression(call, scope)
 
 

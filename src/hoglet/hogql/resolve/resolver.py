@@ -10,7 +10,7 @@ from typing import Any
 from hoglet.hogql.bind import Binder
 from hoglet.hogql.context import QueryContext
 from hoglet.hogql.errors import refused
-from hoglet.hogql.plan import Expr, Relation, Select
+from hoglet.hogql.plan import Expr, Relation
 from hoglet.hogql.resolve import calls, compare, expressions, selects
 from hoglet.hogql.resolve.scope import Scope
 from hoglet.syntax import tree
@@ -29,7 +29,6 @@ class Resolver:
         self.binder = binder
         self.tables: list[str] = []
         self.relations = 0
-        self.root: Relation = Select(columns=())
         self.shown: dict[int, tuple[Relation, tuple[str, ...]]] = {}
         self._depth = 0
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from hoglet.hogql.errors import TABLE_DENIED, refused, unknown_table
-from hoglet.hogql.plan import Apply, Expr, Join, Name, Number, Numbers, Relation, Select, SetQuery
+from hoglet.hogql.plan import Apply, Expr, Join, Name, Number, Numbers, Relation, Select, SetQuery, Trusted
 from hoglet.hogql.plan import column_types
 from hoglet.hogql.print_hogql import print_expression
 from hoglet.hogql.resolve.calls import resolve_ordering, resolve_window
@@ -258,10 +258,21 @@ def _constraint(
     if not before:
         raise refused("ON without a JOIN", join)
     if join.constraint.constraint_type.upper() != "USING":
-        return resolver.expression(join.constraint.expr, scope)
+        return _joinable(resolver.expression(join.constraint.expr, scope))
     expr = join.constraint.expr
     items = expr.exprs if isinstance(expr, tree.Tuple) else (expr,)
     return _using(items, scope, before, source)
+
+
+def _joinable(expr: Expr) -> Expr:
+    """Equalities of ON as the warehouse can join by them: NULL joins nothing anyway."""
+    if isinstance(expr, Apply) and expr.function == "and":
+        return msgspec.structs.replace(expr, args=tuple(_joinable(arg) for arg in expr.args))
+    if isinstance(expr, Trusted) and expr.parts[0] == "ifNull(":
+        inner = expr.parts[1]
+        if isinstance(inner, Apply) and inner.function == "equals":
+            return inner
+    return expr
 
 
 def _using(
@@ -317,6 +328,8 @@ def _named_source(
     if name in EMPTY_TABLES:
         resolver.tables.append(name)
         return alias, EmptySource(printed, EMPTY_TABLES[name])
+    if join.column_aliases:
+        raise refused("Column aliases are only supported for subqueries", join)
     found = find_table(name, resolver.context)
     if found is None:
         raise unknown_table(name, table, table_names(resolver.context))

@@ -1,0 +1,30 @@
+-- case: equality with a missing property is false, inequality true
+select count(), countIf(properties.$browser = 'Chrome'), countIf(properties.$browser != 'Chrome'), countIf(not (properties.$browser = 'Chrome')) from events
+-- rows [[6, 2, 4, 4]]
+-- case: membership
+select countIf(properties.$browser in ('Chrome', 'Safari')), countIf(properties.$browser not in ('Chrome', 'Safari')) from events
+-- rows [[3, 3]]
+-- case: order and patterns with NULL are false, their negations true
+select countIf(properties.price < 5), countIf(properties.price >= 5), countIf(properties.$browser like 'C%'), countIf(properties.$browser not like 'C%'), countIf(properties.$browser =~ '^C'), countIf(properties.$browser !~ '^C') from events
+-- rows [[1, 3, 2, 4, 2, 4]]
+-- case: equals NULL asks for NULL
+select countIf(properties.$browser = null), countIf(properties.$browser is null), countIf(properties.$browser is not null) from events
+-- rows [[2, 2, 4]]
+-- case: two missing sides are equal
+select count() from events where properties.nope = properties.neither
+-- rows [[6]]
+-- case: is distinct from
+select countIf(properties.$browser is distinct from 'Chrome'), countIf(properties.$browser is not distinct from 'Chrome') from events
+-- rows [[4, 2]]
+-- case: an empty list holds nothing
+select countIf(event in []), countIf(event not in []) from events
+-- rows [[0, 6]]
+-- case: conversions give NULL instead of failing
+select toInt('x'), toInt('12'), toFloat('y'), toDate('z'), toDateTime('z'), toUUID('u'), toInt(1.5), toDecimal('1.5', 2)
+-- rows [[null, 12, null, null, null, null, null, "1.50"]]
+-- case: the raw conversions are there under another name
+select _toInt64('12'), _toDate('2026-01-05')
+-- rows [[12, "2026-01-05"]]
+-- case: coalesce and the like
+select coalesce(null, 2), ifNull(toInt('x'), 3), nullIf(1, 1), properties.nope ?? 'none' from events limit 1
+-- rows [[2, 3, null, "none"]]

@@ -1,0 +1,33 @@
+-- case: a property is read from the JSON column, its value is bound
+select count() from events where properties.$browser = 'Chrome'
+-- becomes
+SELECT count() AS `count()` FROM (SELECT multiIf(isNotNull(properties_json.`$browser`.:String), properties_json.`$browser`.:String, isNotNull(properties_json.`$browser`), toJSONString(properties_json.`$browser`), nullIf(toString(properties_json.^`$browser`), '{}')) AS `properties__$browser` FROM events WHERE project_id = {project_id:Int64}) AS events WHERE ifNull(equals(events.`properties__$browser`, {v0:String}), 0) LIMIT 101
+-- params {"v0": "Chrome"}
+-- rows [[2]]
+-- case: declared types
+select properties.price, properties.paid, properties.when from events order by timestamp
+-- rows [[10.0, true, null], [2.5, false, null], [7.0, null, null], [100.0, null, "2026-01-04 08:00:00"], [null, null, null], [null, null, null]]
+-- case: undeclared properties are text, also numbers and booleans; missing ones are NULL
+select properties.v, properties.plan, properties.nope from events order by timestamp
+-- rows [[null, null, null], [null, null, null], [null, null, null], ["1.10.2", "pro", null], ["1.9.0", null, null], [null, null, null]]
+-- case: nested, quoted and dotted keys, array places
+select properties.a.b, properties['x y'], properties.`x y`, properties['dot.ted'], properties.tags.1, properties.tags[2] from events where properties.a.b is not null
+-- rows [["1", "z", "z", "yes", "t1", "t2"]]
+-- case: the whole bag is its JSON text
+select properties from events where event = 'purchase' order by timestamp
+-- rows [["{\"price\": 100, \"plan\": \"pro\", \"when\": \"2026-01-04T08:00:00Z\", \"v\": \"1.10.2\"}"], ["{}"]]
+-- case: a list or an object comes as JSON
+select properties.tags, properties.a, JSONExtractArrayRaw(properties.tags) from events order by timestamp limit 2
+-- rows [["[\"t1\",\"t2\"]", "{\"b\":1}", ["\"t1\"", "\"t2\""]], [null, null, []]]
+-- case: text properties compare with numbers as numbers
+select properties.v, properties.$browser = 1 from events where properties.v != 1 order by timestamp
+-- rows [[null, 0], [null, 0], [null, 0], ["1.10.2", 0], ["1.9.0", 0], [null, 0]]
+-- case: booleans
+select count() from events where properties.paid = true
+-- rows [[1]]
+-- case: keys that look like syntax are only keys
+select properties['{v9:String}'], properties['^a'], properties['a`b'], properties['x\\'], properties[''] from events limit 1
+-- rows [[null, null, null, null, null]]
+-- case: properties of a subquery's JSON text
+select p.email from (select properties as p from persons) order by 1
+-- rows [["ann@b.com"], ["bob@a.com"]]

@@ -1,0 +1,197 @@
+-- case: it does not parse
+selet 100
+-- refused hogql_syntax_error at 1:1
+-- case: an unfinished bracket
+select f(1
+-- refused hogql_syntax_error
+-- case: several statements
+select 1; select 2
+-- refused hogql_syntax_error
+-- case: an unknown column is named, with a near one
+select nonexistent_column_xyz from events
+-- refused hogql_query_error at 1:8: "nonexistent_column_xyz"
+-- case: a typing mistake gets a suggestion
+select evnt from events
+-- refused hogql_query_error at 1:8: "Did you mean 'event'?"
+-- case: an unknown table is named, with a near one
+select 1 from event
+-- refused unknown_table at 1:15: "Did you mean 'events'?"
+-- case: an unknown function is named, with a near one
+select toStartOfDai(timestamp) from events
+-- refused unknown_function at 1:8: "Did you mean 'toStartOfDay'?"
+-- case: the number of arguments
+select substring('a')
+-- refused number_of_arguments_doesnt_match: "expects 2 to 3 arguments, found 1"
+-- case: parameters of a function without
+select abs(1)(2)
+-- refused number_of_arguments_doesnt_match
+-- case: the project column cannot be named
+select project_id from events
+-- refused hogql_query_error
+-- case: nor filtered on
+select count() from events where project_id = 2
+-- refused hogql_query_error
+-- case: system tables
+select * from system.tables
+-- refused unknown_table: "system.tables"
+-- case: other databases
+select * from default.events
+-- refused unknown_table
+-- case: physical tables that are no logical ones
+select * from hogql_world_daily
+-- refused unknown_table
+-- case: files
+select * from file('/etc/passwd')
+-- refused table_access_denied
+-- case: network
+select * from url('http://example.com/x', CSV)
+-- refused table_access_denied
+-- case: other servers
+select * from remote('127.0.0.1', system.one)
+-- refused table_access_denied
+-- case: any table function but numbers
+select * from generateRandom('a Int64')
+-- refused table_access_denied
+-- case: a view of merged tables
+select * from merge('default', '.*')
+-- refused table_access_denied
+-- case: dictionaries
+select dictGet('d', 'a', 1)
+-- refused unknown_function
+-- case: reading files by function
+select file('/etc/passwd')
+-- refused unknown_function
+-- case: sleeping
+select sleep(3)
+-- refused unknown_function
+-- case: settings by function
+select getSetting('max_threads')
+-- refused unknown_function
+-- case: who and where
+select currentUser(), hostName()
+-- refused unknown_function
+-- case: symbols of the server
+select addressToLine(1)
+-- refused unknown_function
+-- case: input
+select * from input('a String')
+-- refused table_access_denied
+-- case: the escape hatch of the other JSON reader
+select evalMLMethod(1)
+-- refused unknown_function
+-- case: settings
+select 1 settings max_threads = 1
+-- refused hogql_syntax_error
+-- case: a format
+select 1 format CSV
+-- refused hogql_syntax_error
+-- case: into a file
+select 1 into outfile 'x'
+-- refused hogql_syntax_error
+-- case: writing
+insert into events values (1)
+-- refused hogql_syntax_error
+-- case: dropping
+drop table events
+-- refused hogql_syntax_error
+-- case: explain
+explain select 1
+-- refused hogql_syntax_error
+-- case: a comment does not hide a second statement
+select 1 /* ; */ ; drop table events
+-- refused hogql_syntax_error
+-- case: WITH TOTALS would be dropped
+select event, count() from events group by event with totals
+-- refused hogql_syntax_error at 1:50: "WITH TOTALS"
+-- case: so would NULLS FIRST
+select event from events order by event nulls first
+-- refused hogql_syntax_error: "NULLS FIRST"
+-- case: and WITH ROLLUP
+select event from events group by event with rollup
+-- refused hogql_syntax_error: "WITH ROLLUP"
+-- case: and FILTER before OVER
+select count() filter (where (number) > 1) over () from numbers(2)
+-- refused hogql_syntax_error: "FILTER"
+-- case: and IGNORE NULLS
+select any(event) ignore nulls from events
+-- refused hogql_syntax_error: "IGNORE NULLS"
+-- case: FINAL
+select 1 from events final
+-- refused hogql_query_error: "FINAL"
+-- case: grouping sets
+select event from events group by grouping sets ((event), ())
+-- refused hogql_query_error: "GROUPING SETS"
+-- case: recursion
+with recursive a as (select 1 as x union all select x + 1 from a) select x from a
+-- refused hogql_query_error: "RECURSIVE"
+-- case: a CTE that reads itself
+with a as (select * from a) select * from a
+-- refused unknown_table
+-- case: a join without a condition
+select 1 from events e join persons p
+-- refused hogql_query_error: "ON or USING"
+-- case: the same alias twice
+select 1 from events e join persons e on 1 = 1
+-- refused hogql_query_error: "'e'"
+-- case: an ambiguous column
+select properties from events e join persons p on e.person_id = p.id
+-- refused hogql_query_error: "Ambiguous"
+-- case: a table where a value is needed
+select person from events
+-- refused hogql_query_error: "person.id"
+-- case: fields of a plain column
+select timestamp.day from events
+-- refused hogql_query_error
+-- case: a variable without a value
+select {variables.nope}
+-- refused hogql_query_error at 1:8: "nope"
+-- case: a placeholder that is left over
+select {what} from events
+-- refused hogql_query_error: "{what}"
+-- case: a placeholder for a table
+select 1 from {variables.t}
+-- variables {"t": "system.tables"}
+-- refused hogql_query_error
+-- case: LIMIT that is no number
+select 1 limit 'x'
+-- refused hogql_query_error: "LIMIT"
+-- case: a negative LIMIT
+select 1 limit -1
+-- refused hogql_query_error: "LIMIT"
+-- case: a union of different widths
+select 1 union all select 1, 2
+-- refused hogql_query_error: "same number of columns"
+-- case: a window function without a window
+select row_number() from events
+-- refused hogql_query_error: "OVER"
+-- case: an unknown window
+select sum(number) over w from numbers(2)
+-- refused hogql_query_error: "'w'"
+-- case: a plain function with a window
+select lower('a') over () from events
+-- refused not_an_aggregate
+-- case: distinct in a plain function
+select lower(distinct event) from events
+-- refused not_an_aggregate
+-- case: an unknown type in a cast
+select 'x'::geography
+-- refused hogql_query_error: "geography"
+-- case: a bad date in filters
+-- filters {"dateRange": {"date_from": "yesterdayish"}}
+select 1 from events where {filters}
+-- refused hogql_query_error: "yesterdayish"
+-- case: star without a table
+select *
+-- refused hogql_query_error
+-- case: star of nothing
+select x.* from events
+-- refused hogql_query_error: "x.*"
+-- case: values and other tables of the parser
+select * from (values (1, 2)) as t(a, b)
+-- refused hogql_syntax_error
+-- case: CTEs that double each other
+with a as (select 1 as x from events), b as (select p.x from a p join a q on p.x = q.x), c as (select p.x from b p join b q on p.x = q.x), d as (select p.x from c p join c q on p.x = q.x), e as (select p.x from d p join d q on p.x = q.x), f as (select p.x from e p join e q on p.x = q.x), g as (select p.x from f p join f q on p.x = q.x), h as (select p.x from g p join g q on p.x = q.x) select x from h
+-- refused hogql_query_error: "too many tables"
+-- case: deep nesting
+select ((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((1))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))
+-- refused hogql_syntax_error

@@ -1,0 +1,23 @@
+-- case: every scan has the project, also those of lazy joins and of IN
+select count() from events where person.properties.email in (select properties.email from persons)
+-- becomes
+SELECT count() AS `count()` FROM (SELECT events__person.properties__email AS person__properties__email FROM (SELECT distinct_id, person_id AS event_person_id FROM events WHERE project_id = {project_id:Int64}) AS events LEFT JOIN (SELECT distinct_id, person_id FROM person_distinct_id_overrides FINAL WHERE project_id = {project_id:Int64} AND (is_deleted = 0)) AS events__override ON equals(events.distinct_id, events__override.distinct_id) LEFT JOIN (SELECT id, multiIf(isNotNull(properties_json.`email`.:String), properties_json.`email`.:String, isNotNull(properties_json.`email`), toJSONString(properties_json.`email`), nullIf(toString(properties_json.^`email`), '{}')) AS properties__email FROM persons FINAL WHERE project_id = {project_id:Int64} AND (is_deleted = 0)) AS events__person ON equals(if(notEmpty(events__override.distinct_id), events__override.person_id, events.event_person_id), events__person.id)) AS events WHERE ifNull(in(events.person__properties__email, (SELECT persons.properties__email AS email FROM (SELECT multiIf(isNotNull(properties_json.`email`.:String), properties_json.`email`.:String, isNotNull(properties_json.`email`), toJSONString(properties_json.`email`), nullIf(toString(properties_json.^`email`), '{}')) AS properties__email FROM persons FINAL WHERE project_id = {project_id:Int64} AND (is_deleted = 0)) AS persons)), 0) LIMIT 101
+-- rows [[6]]
+-- case: OR true does not widen it
+select count() from events where event = 'nope' or true or 1 = 1
+-- rows [[6]]
+-- case: an alias called like the project's column is only an alias
+select 2 as project_id, count() from events group by project_id
+-- rows [[2, 6]]
+-- case: other projects' groups, sessions and persons stay away
+select (select count() from groups), (select count() from sessions), (select count() from persons), (select count() from cohort_people), (select sum(views) from daily_v1), (select count() from person_distinct_ids)
+-- rows [[2, 2, 2, 1, 3, 3]]
+-- case: a cross join sees one project
+select count() from events, persons
+-- rows [[12]]
+-- case: comments in the text do not reach the engine
+select count() /* FROM events */ from events -- where project_id = 2
+-- rows [[6]]
+-- case: text that looks like a table is text
+select 'FROM events', concat('SELECT * FROM ', 'system.tables') as `FROM system.tables`
+-- rows [["FROM events", "SELECT * FROM system.tables"]]

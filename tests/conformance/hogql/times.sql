@@ -1,0 +1,29 @@
+-- case: text beside a time is a time of the project's zone
+-- timezone Europe/Berlin
+select event from events where timestamp >= '2026-01-07 00:00:00' and timestamp < '2026-01-07 10:05:00' order by timestamp
+-- rows [["purchase"], ["$pageview"]]
+-- case: days begin at local midnight
+-- timezone Europe/Berlin
+select toStartOfDay(timestamp) as day, count() from events group by day order by day
+-- rows [["2026-01-04 23:00:00", 3], ["2026-01-06 23:00:00", 3]]
+-- case: in UTC the same events fall on other days
+select toStartOfDay(timestamp) as day, count() from events group by day order by day
+-- rows [["2026-01-05 00:00:00", 3], ["2026-01-06 00:00:00", 1], ["2026-01-07 00:00:00", 2]]
+-- case: a date compares with text as a date
+select count() from events where toDate(timestamp) = '2026-01-05'
+-- rows [[3]]
+-- case: between
+select count() from events where timestamp between '2026-01-05' and '2026-01-06'
+-- rows [[3]]
+-- case: intervals
+select timestamp + interval 1 day, timestamp - toIntervalHour(2), dateDiff('day', toDate('2026-01-01'), toDate('2026-01-05')) from events order by timestamp limit 1
+-- rows [["2026-01-06 10:00:00", "2026-01-05 08:00:00", 4]]
+-- case: Postgres spellings
+select date_trunc('month', timestamp), date_part('year', timestamp), to_char(timestamp, '%Y') from events limit 1
+-- rows [["2026-01-01", 2026, "2026"]]
+-- case: now and today are times
+select now() > '2026-01-01', today() > toDate('2026-01-01'), now() - interval 1 day < now()
+-- rows [[1, 1, 1]]
+-- case: membership of times
+select count() from events where toDate(timestamp) in ('2026-01-05', '2026-01-06')
+-- rows [[4]]

@@ -1,0 +1,151 @@
+"""A materialised run gives the rows of the inline run; what cannot be shown to is refused."""
+
+import itertools
+
+import msgspec
+import pytest
+
+from hoglet.hogql import SavedColumn, SavedTable, compile_query
+from hoglet.hogql.materialise import Refusal, plan_materialisation
+from support.hogql_world import CONTEXT, PROJECT, UNLIMITED, HogqlWorld
+
+_numbers = itertools.count()
+_PAGE = {"e": "$pageview"}
+
+# query, variables of each run
+SAME = [
+    ("select event, count() from events group by event order by count() desc, event limit 2", [{}]),
+    ("select event, timestamp from events order by properties.price desc, uuid limit 3", [{}]),
+    ("select distinct event from events order by event", [{}]),
+    ("select event from events where event = {variables.e}", [_PAGE, {"e": "nope"}]),
+    ("select count() from events where event = {variables.e}", [_PAGE, {"e": "nope"}]),
+    ("select count(), uniq(distinct_id), avg(properties.price), max(properties.price) from events "
+     "where event = {variables.e}", [_PAGE, {"e": "nope"}]),
+    ("select event, count() as c from events where properties.$browser = {variables.b} "
+     "and timestamp >= {variables.f} and timestamp < {variables.t} group by event order by c desc, event",
+     [{"b": "Chrome", "f": "2026-01-05", "t": "2026-01-07"}, {"b": "x", "f": "2026-01-05", "t": "2026-01-07"}]),
+    ("select distinct_id, sum(properties.price) as s from events where event = {variables.e} "
+     "group by distinct_id having s > 1 order by s limit 2", [_PAGE, {"e": "purchase"}]),
+    ("select count(), max(properties.price), countIf(event = 'purchase') from events "
+     "where event like {variables.p} and toDate(timestamp) >= {variables.d}",
+     [{"p": "%page%", "d": "2026-01-05"}, {"p": "z%", "d": "2026-01-05"}]),
+    ("select event, properties.price as p from events where properties.price > {variables.n} order by p",
+     [{"n": 5}, {"n": 5000}]),
+    ("select e.event from events e where e.person.properties.email = {variables.m} order by e.timestamp",
+     [{"m": "ann@b.com"}, {"m": "nope"}]),
+    ("with a as (select event, distinct_id, count() c from events where event = {variables.e} "
+     "group by event, distinct_id) select distinct_id, sum(c) from a group by distinct_id order by 1",
+     [_PAGE, {"e": "nope"}]),
+    ("with a as (select event, distinct_id from events where event = {variables.e}), "
+     "b as (select distinct_id, count() as c from a group by distinct_id) select * from b order by c, 1",
+     [_PAGE]),
+    ("select distinct event from events where timestamp >= {variables.f} order by event",
+     [{"f": "2026-01-06"}]),
+    ("select event from events where event = {variables.e} order by timestamp desc", [{"e": "purchase"}]),
+    ("select count() from events where {variables.f} <= timestamp", [{"f": "2026-01-06"}]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("query", "runs"), SAME, ids=str)
+def test_same_rows(query: str, runs, hogql_world: HogqlWorld) -> None:
+    plan = plan_materialisation(query, context=CONTEXT, variables=dict.fromkeys(runs[0]))
+    context = _build(hogql_world, plan)
+
+    for variables in runs:
+        inline = compile_query(query, context=CONTEXT, variables=variables)
+        read = compile_query(plan.read("kept"), context=context, variables=variables)
+        expected, found = hogql_world.run(inline), hogql_world.run(read)
+        if "order by" not in query:
+            expected, found = sorted(map(repr, expected)), sorted(map(repr, found))
+
+        assert expected == found
+        assert [column.name for column in inline.columns] == [column.name for column in read.columns]
+        assert inline.limits == read.limits
+
+
+def _build(world: HogqlWorld, plan):
+    unlimited = msgspec.structs.replace(CONTEXT, limits=UNLIMITED)
+    built = compile_query(plan.build, context=unlimited)
+    name = f"hogql_kept_{next(_numbers)}"
+    world.command(
+        f"CREATE OR REPLACE TABLE {name} ENGINE = MergeTree ORDER BY tuple() AS "
+        f"SELECT toInt64({PROJECT}) AS project_id, * FROM ({built.sql})",
+        built.params,
+    )
+    columns = tuple(SavedColumn(column.label, column.kind) for column in built.columns)
+    return msgspec.structs.replace(CONTEXT, saved_tables={"kept": SavedTable(name, columns)})
+
+
+@pytest.mark.parametrize(
+    ("query", "reason"),
+    [
+        ("select count() from events having count() > {variables.x}", "HAVING"),
+        ("select event from events where event = {variables.x} or event = 'y'", "inside OR"),
+        ("select event from events where event != {variables.x}", "Operator '!='"),
+        ("select event from events where event in {variables.x}", "Operator 'in'"),
+        ("select {variables.x} from events", "not used in WHERE"),
+        ("select event from events limit {variables.x}", "not used in WHERE"),
+        ("select event from events where not (event = {variables.x})", "column operator variable"),
+        ("select event from events where concat({variables.x}, 'a') = event", "column operator"),
+        ("select event from events where event = {variables.x} and distinct_id = {variables.x}",
+         "several columns"),
+        ("select event, avg(properties.price) from events where timestamp > {variables.x} group by event",
+         "avg(properties.price)"),
+        ("select event, uniq(distinct_id) from events where event like {variables.x} group by event",
+         "uniq(distinct_id)"),
+        ("select event as x from events where distinct_id = {variables.x}", "alias"),
+        ("select event from events where event = {variables.y}", "'y'"),
+        ("select event from events where event = {variables}", "not understood"),
+        ("select event, row_number() over () from events where event = {variables.x}", "window"),
+        ("select event from events where event = {variables.x} limit 1 by event", "LIMIT BY"),
+        ("select 1 union all select 2 from events where event = {variables.x}", "set operation"),
+        ("with a as (select event from events where event = {variables.x}), b as (select event from "
+         "events where event = {variables.x}) select * from a", "several CTEs"),
+        ("with a as (select event from events where event = {variables.x}) select * from a where "
+         "event = {variables.x}", "both a CTE and the top level"),
+        ("with a as (select event from events where event = {variables.x}) select a.event from a "
+         "join persons p on 1 = 1", "JOIN"),
+        ("with a as (select event from events where event = {variables.x} limit 5) select event from a",
+         "LIMIT"),
+        ("with a as (select count() as c from events where event = {variables.x}) select c from a",
+         "without GROUP BY"),
+        ("with a as (select event, row_number() over () as n from events where event = {variables.x}) "
+         "select n from a", "window"),
+        ("select c from (select count() as c from events where event = {variables.x})", "not used in WHERE"),
+        ("select event from events where now() > {variables.x}", "compared with a column"),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_refused(query: str, reason: str) -> None:
+    with pytest.raises(Refusal) as caught:
+        plan_materialisation(query, context=CONTEXT, variables={"x": "a"})
+
+    assert caught.value.reason_code == "variables_not_supported"
+    assert reason in caught.value.reason
+
+
+@pytest.mark.parametrize("query", ["", "selet 1", "select nope from events", "select 1 from nowhere"])
+def test_invalid(query: str) -> None:
+    with pytest.raises(Refusal) as caught:
+        plan_materialisation(query, context=CONTEXT, variables={})
+
+    assert caught.value.reason_code == "empty_or_invalid_query"
+
+
+def test_preview() -> None:
+    query = (
+        "select event, count() as c from events where timestamp >= {variables.a} "
+        "and timestamp < {variables.b} group by event"
+    )
+
+    plan = plan_materialisation(
+        query, context=CONTEXT, variables={"a": 1, "b": 1}, bucket_overrides={"timestamp": "hour"}
+    )
+
+    assert plan.variables == ("a", "b")
+    (pair,) = plan.range_pairs
+    assert (pair.column, pair.variables, pair.bucket_fn) == ("timestamp", ("a", "b"), "toStartOfHour")
+    (aggregate,) = plan.aggregates
+    assert (aggregate.expression, aggregate.reaggregate_fn) == ("count()", "sum")
+    assert "toStartOfHour(timestamp) AS a" in plan.transformed_query()
+    assert "{variables.a}" in plan.execution_query("kept_v1")

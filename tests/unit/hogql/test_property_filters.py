@@ -1,0 +1,121 @@
+"""Property filters in SQL meaning, by what they find in the world."""
+
+import msgspec
+import pytest
+
+from hoglet.hogql import compile_query, property_condition
+from hoglet.kit.errors import SourceError
+from support.hogql_world import CONTEXT, HogqlWorld
+
+# filter, numbers of the events found (by the last digit of their uuid)
+CASES = [
+    ({"key": "$browser", "value": "Chrome"}, [1, 3]),
+    ({"key": "$browser", "value": ["Chrome", "Safari"], "operator": "exact"}, [1, 2, 3]),
+    ({"key": "$browser", "value": ["Chrome"], "operator": "exact"}, [1, 3]),
+    ({"key": "$browser", "value": [], "operator": "exact"}, [1, 2, 3, 4, 5, 6]),
+    ({"key": "$browser", "value": "Chrome", "operator": "is_not"}, [2, 4, 5, 6]),
+    ({"key": "$browser", "value": ["Chrome", "Safari"], "operator": "is_not"}, [4, 5, 6]),
+    ({"key": "$browser", "value": ["Chrome"], "operator": "in"}, [1, 3]),
+    ({"key": "$browser", "value": ["Chrome"], "operator": "not_in"}, [2, 4, 5, 6]),
+    ({"key": "$browser", "value": "chr", "operator": "icontains"}, [1, 3]),
+    ({"key": "$browser", "value": ["chr", "saf"], "operator": "icontains"}, [1, 2, 3]),
+    ({"key": "$browser", "value": "chr", "operator": "not_icontains"}, [2, 4, 5, 6]),
+    ({"key": "$browser", "value": ["chr", "saf"], "operator": "not_icontains"}, [4, 5, 6]),
+    ({"key": "$browser", "value": ["fire"], "operator": "icontains_multi"}, [5]),
+    ({"key": "$browser", "value": ["fire"], "operator": "not_icontains_multi"}, [1, 2, 3, 4, 6]),
+    ({"key": "$browser", "value": "^C.*e$", "operator": "regex"}, [1, 3]),
+    ({"key": "$browser", "value": ["^C", "^S"], "operator": "regex"}, [1, 2, 3]),
+    ({"key": "$browser", "value": "^C", "operator": "not_regex"}, [2, 4, 5, 6]),
+    ({"key": "price", "value": 7, "operator": "gt"}, [1, 4]),
+    ({"key": "price", "value": "7", "operator": "gte"}, [1, 3, 4]),
+    ({"key": "price", "value": 7, "operator": "lt"}, [2]),
+    ({"key": "price", "value": 7, "operator": "lte"}, [2, 3]),
+    ({"key": "price", "value": [2.5, 10], "operator": "between"}, [1, 2, 3]),
+    ({"key": "price", "value": [2.5, 10], "operator": "not_between"}, [4, 5, 6]),
+    ({"key": "price", "operator": "is_set"}, [1, 2, 3, 4]),
+    ({"key": "price", "operator": "is_not_set"}, [5, 6]),
+    ({"key": "price", "value": "10", "operator": "exact"}, [1]),
+    ({"key": "paid", "value": "true", "operator": "exact"}, [1]),
+    ({"key": "paid", "value": ["false"], "operator": "exact"}, [2]),
+    ({"key": "when", "value": "2026-01-05", "operator": "is_date_before"}, [4]),
+    ({"key": "when", "value": "-30d", "operator": "is_date_after"}, [4]),
+    ({"key": "when", "value": "2026-01-04 08:00:00", "operator": "is_date_exact"}, [4]),
+    ({"key": "v", "value": "1.9.5", "operator": "semver_gt"}, [4]),
+    ({"key": "v", "value": "1.9.0", "operator": "semver_eq"}, [5]),
+    ({"key": "v", "value": "1.9", "operator": "semver_tilde"}, [5]),
+    ({"key": "v", "value": "1.2.0", "operator": "semver_caret"}, [4, 5]),
+    ({"key": "v", "value": "1.10.*", "operator": "semver_wildcard"}, [4]),
+    ({"key": "email", "value": "bob@a.com", "type": "person"}, [5, 6]),
+    ({"key": "distinct_id", "value": "anon", "type": "person"}, [1]),
+    ({"key": "name", "value": "Acme", "type": "group", "group_type_index": 0}, [1, 2, 4]),
+    ({"key": "$pageview_count", "value": 2, "type": "session"}, [1, 2, 3]),
+    ({"key": "event", "value": "purchase", "type": "event_metadata"}, [4, 6]),
+    ({"key": "properties.price > 50 or event = '$autocapture'", "type": "hogql"}, [3, 4]),
+    ({"key": "id", "value": 5, "type": "cohort"}, [1, 2, 3, 4]),
+    ({"key": "id", "value": 5, "type": "cohort", "operator": "not_in"}, [5, 6]),
+    ({"key": "tag_name", "value": "a", "type": "element"}, [3]),
+    ({"key": "text", "value": "Go", "type": "element"}, [3]),
+    ({"key": "href", "value": "a.com", "operator": "icontains", "type": "element"}, [3]),
+    ({"key": "selector", "value": "a.nav-link", "type": "element"}, [3]),
+    ({"key": "selector", "value": "div > a", "type": "element"}, [3]),
+    ({"key": "selector", "value": "span", "type": "element"}, []),
+    ({"key": "", "value": "x"}, [1, 2, 3, 4, 5, 6]),
+    ({"type": "OR", "values": [{"key": "price", "value": 100}, {"key": "price", "value": 10}]}, [1, 4]),
+    ({"type": "AND", "values": [{"key": "price", "value": 100}, {"key": "plan", "value": "x"}]}, []),
+]
+
+
+@pytest.mark.parametrize(("item", "expected"), CASES, ids=str)
+def test_finds(item, expected, hogql_world: HogqlWorld) -> None:
+    rows = hogql_world.rows(
+        "select uuid from events where {filters} order by timestamp", filters={"properties": [item]}
+    )
+
+    assert [int(uuid[-1]) for (uuid,) in rows] == expected
+
+
+@pytest.mark.parametrize(
+    "item",
+    [
+        {"key": "a", "value": "b", "operator": "sounds_like"},
+        {"key": "a", "value": "b", "type": "planet"},
+        {"key": "a", "value": [1], "operator": "between"},
+        {"key": "a", "value": [5, 1], "operator": "between"},
+        {"key": "a", "value": "someday", "operator": "is_date_before"},
+        {"key": "a", "value": "x.y", "operator": "semver_gt"},
+        {"key": "a", "value": "1.2", "operator": "semver_near"},
+        {"key": "id", "value": "many", "type": "cohort"},
+        {"key": "a", "value": "1", "type": "group", "group_type_index": 9},
+        {"key": "a", "value": {"deep": 1}},
+        {"key": "selektor", "value": "x", "type": "element"},
+        {"key": "1 +", "type": "hogql"},
+        {"key": "sleep(1)", "type": "hogql"},
+    ],
+    ids=str,
+)
+def test_refuses(item) -> None:
+    with pytest.raises(SourceError):
+        compile_query(
+            "select 1 from events where {filters}",
+            context=CONTEXT,
+            filters={"properties": [item]},
+        )
+
+
+def test_values_are_bound() -> None:
+    compiled = compile_query(
+        "select 1 from events where {filters}",
+        context=CONTEXT,
+        filters={"properties": [{"key": "plan", "value": "'; drop table events", "operator": "icontains"}]},
+    )
+
+    assert "drop table" not in compiled.sql
+    assert compiled.params["v0"] == "%'; drop table events%"
+
+
+def test_booleans_stay_text_without_a_definition() -> None:
+    context = msgspec.structs.replace(CONTEXT, property_types={})
+
+    condition = property_condition({"key": "paid", "value": True}, context)
+
+    assert condition.right.value == "true"
