@@ -1,12 +1,12 @@
-"""Metrics as the options of a stacked bar chart. Pure."""
+"""Metrics as the options of a chart: outcomes as stacked bars, everything else as lines. Pure."""
 
 from typing import Any
 
+_OUTCOMES = frozenset({"succeeded", "failed"})  # a run has one of them, so their sum means runs
 _COLORS = {
     "succeeded": "#36b37e",
-    "success": "#36b37e",
     "failed": "#e5484d",
-    "failure": "#e5484d",
+    "dead_lettered": "#7a1f2b",
     "filtered": "#9aa4b2",
     "triggered": "#1d4aff",
     "fetch": "#f5a623",
@@ -26,6 +26,8 @@ def metrics_chart(metrics: dict[str, Any]) -> dict[str, Any]:
 
 
 def _series(series: dict[str, Any]) -> dict[str, Any]:
-    options = {"name": series["name"], "type": "bar", "stack": "all", "data": series["values"]}
+    options = {"name": series["name"], "type": "line", "data": series["values"]}
+    if series["name"] in _OUTCOMES:
+        options |= {"type": "bar", "stack": "runs", "barMaxWidth": 40}
     color = _COLORS.get(series["name"])
     return options if color is None else options | {"itemStyle": {"color": color}}

@@ -3,7 +3,7 @@
 from hoglet.console.charts import metrics_chart
 
 
-def test_series_are_stacked_over_the_labels() -> None:
+def test_outcomes_are_stacked_bars_and_the_rest_are_lines() -> None:
     metrics = {
         "labels": ["2026-01-04", "2026-01-05"],
         "series": [{"name": "succeeded", "values": [1, 2]}, {"name": "new", "values": [0, 3]}],
@@ -16,5 +16,6 @@ def test_series_are_stacked_over_the_labels() -> None:
         ("succeeded", [1, 2]),
         ("new", [0, 3]),
     ]
+    assert [each["type"] for each in options["series"]] == ["bar", "line"]
     assert "itemStyle" in options["series"][0]
     assert "itemStyle" not in options["series"][1]

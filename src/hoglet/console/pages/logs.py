@@ -55,11 +55,8 @@ def _table(entries: list[dict[str, Any]]) -> None:
         }
         for index, entry in enumerate(entries)
     ]
-    table = ui.table(
-        rows=rows,
-        row_key="id",
-        pagination=50,
-        columns=columns(("time", "Time (UTC)"), ("level", "Level"), ("message", "Message")),
-    ).classes("w-full")
+    shown = columns(("time", "Time (UTC)"), ("level", "Level"), ("message", "Message"))
+    shown[0]["style"] = "white-space: nowrap"
+    table = ui.table(rows=rows, row_key="id", pagination=50, columns=shown).classes("w-full")
     table.props("dense wrap-cells").mark("logs")
     badge_cell(table, "level")
