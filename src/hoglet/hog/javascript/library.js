@@ -428,7 +428,7 @@ function toIntervalMonth(value) { return __toHogInterval(value, 'month') }
 function __isoWeek(day) {
     const thursday = new Date(day)
     thursday.setUTCDate(day.getUTCDate() + 4 - (day.getUTCDay() || 7))
-    return [thursday.getUTCFullYear(), Math.ceil(((thursday - Date.UTC(thursday.getUTCFullYear(), 0, 1)) / 86400000 + 1) / 7)]
+    return Math.ceil(((thursday - Date.UTC(thursday.getUTCFullYear(), 0, 1)) / 86400000 + 1) / 7)
 }
 function formatDateTime(value, format, zone) {
     if (isNull(value)) { return null }
@@ -440,13 +440,12 @@ function formatDateTime(value, format, zone) {
     const [year, month, date, hour] = [day.getUTCFullYear(), day.getUTCMonth() + 1, day.getUTCDate(), day.getUTCHours()]
     const [minute, second] = [__pad(day.getUTCMinutes(), 2), __pad(day.getUTCSeconds(), 2)]
     const [half, hour12] = [hour < 12 ? 'AM' : 'PM', __pad(hour % 12 || 12, 2)]
-    const [weekYear, week] = __isoWeek(day)
     const weekday = String(day.getUTCDay() || 7)
     const letters = {
         a: names('short', 'weekday'), W: names('long', 'weekday'), b: names('short', 'month'), M: names('long', 'month'),
         c: __pad(month, 2), m: __pad(month, 2), d: __pad(date, 2), e: String(date),
         j: __pad(Math.floor((Date.UTC(year, month - 1, date) - Date.UTC(year, 0, 1)) / 86400000) + 1, 3),
-        C: __pad(year % 100, 2), y: __pad(year % 100, 2), g: __pad(weekYear % 100, 2), G: String(weekYear), Y: String(year), V: __pad(week, 2),
+        C: __pad(year % 100, 2), y: __pad(year % 100, 2), g: __pad(year % 100, 2), G: String(year), Y: String(year), V: __pad(__isoWeek(day), 2),
         D: `${__pad(month, 2)}/${__pad(date, 2)}/${__pad(year % 100, 2)}`, F: `${year}-${__pad(month, 2)}-${__pad(date, 2)}`, u: weekday, w: weekday,
         H: __pad(hour, 2), k: __pad(hour, 2), h: hour12, I: hour12, l: hour12, p: half, i: minute, s: second, S: second, f: __pad(day.getUTCMilliseconds(), 3),
         R: `${__pad(hour, 2)}:${minute}`, T: `${__pad(hour, 2)}:${minute}:${second}`, r: `${hour12}:${minute} ${half}`, z: __offsetText(offset, ''), n: '\n', t: '\t', '%': '%',
