@@ -5,6 +5,7 @@ import re
 from pathlib import Path
 
 import pytest
+
 from support.server import RunningServer
 
 DOCS = Path(__file__).parents[2] / "docs"
