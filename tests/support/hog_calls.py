@@ -6,7 +6,8 @@ from hypothesis import strategies as st
 
 _TEXTS = [
     "", "a", "abc", "aXbXc", "  pad  ", "Zoë", "😀b", "10", "42 km", "1e3", "-7.5", "true",
-    "x=1&y=2", "it's", "line\\nbreak", "banana", "BANANA", "1.2.3", "v10.0.1-beta", "192.168.1.5", "a,b,,c",
+    "x=1&y=2", "it's", "line\\nbreak", "banana", "BANANA", "1.2.3", "v10.0.1-beta", "192.168.1.5",
+    "a,b,,c",
 ]  # fmt: skip
 _PLAIN = ["a", "X", "b", "an", ",", "B", " "]
 _NUMBERS = [0, 1, 2, 3, 5, -1, -2.5, 2.5, 0.5, 1.5, 3.99, 100, 1714739696]

@@ -224,9 +224,7 @@ def read_globals(file: Path | None) -> dict[str, Any]:
 
 
 def fail_to_compile(error: SourceError) -> None:
-    """Print each error as ``line:column: message``, with its hint, and exit with 2."""
+    """Print each error as ``line:column: message`` and exit with 2; ``check`` adds hints."""
     for one in getattr(error, "errors", (error,)):
         print(str(one), file=sys.stderr)
-        if one.hint:
-            print(f"  {one.hint}", file=sys.stderr)
     raise typer.Exit(DOES_NOT_COMPILE)
