@@ -6,8 +6,9 @@ Payloads and answers are plain values (see ``hoglet.sandbox``). A payload holds:
      "variables": {"plan": "pro"}, "limit": None, "offset": None}
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
+from functools import wraps
 from typing import Any
 
 import msgspec
@@ -19,6 +20,7 @@ from hoglet.hogql.context import Limits, QueryContext, SavedColumn, SavedTable
 from hoglet.hogql.insights import build_insight
 from hoglet.hogql.materialise import MaterialisationPlan, Refusal, plan_materialisation
 from hoglet.hogql.types import Type
+from hoglet.kit.errors import SourceError
 
 type Json = dict[str, Any]
 
@@ -37,11 +39,31 @@ OPERATIONS = {
     PREVIEW: "hoglet.endpoints.operations:preview",
 }
 TABLE = "materialized_table"
+_MALFORMED = (AttributeError, IndexError, KeyError, OverflowError, TypeError, ValueError)
 INSIGHT_COLUMNS: list[Any] = [
     ["position", {"name": "Integer"}],
     ["breakdown_value", {"name": "Array", "item": {"name": "String"}}],
     ["item", {"name": "String"}],
 ]
+
+
+def _refusing_malformed[**P](operation: Callable[P, Json]) -> Callable[P, Json]:
+    """Answer nested parts of the wrong form (a filter that is a text) as a refusal.
+
+    The forms of series and filters are as many as their kinds; each is read where it is used, and
+    whatever does not fit there is the author's mistake, not hoglet's.
+    """
+
+    @wraps(operation)
+    def guarded(*args: P.args, **kwargs: P.kwargs) -> Json:
+        try:
+            return operation(*args, **kwargs)
+        except _MALFORMED as error:
+            raise SourceError(
+                f"A part of the query has an unexpected form ({error}).", code="hogql_query_error"
+            ) from error
+
+    return guarded
 
 
 class AnyValue(Mapping[str, Any]):
@@ -66,6 +88,7 @@ class AnyValue(Mapping[str, Any]):
         return True
 
 
+@_refusing_malformed
 def compile_insight(payload: Json) -> Json:
     """The queries of an insight, as SQL on the raw data."""
     context = context_of(payload["context"])
@@ -74,12 +97,14 @@ def compile_insight(payload: Json) -> Json:
     return {"queries": [_plain(each) for each in compiled], "date_range": plan.date_range}
 
 
+@_refusing_malformed
 def compile_run(payload: Json) -> Json:
     """A query with its values, as SQL on the raw data."""
     query = payload["query"]
     return _plain(_compile(payload, query["query"], query))
 
 
+@_refusing_malformed
 def analyse(payload: Json) -> Json:
     """The columns of a query, the variables it uses, and whether it can be kept as a table."""
     query = payload["query"]
@@ -113,17 +138,20 @@ def _analyse_insight(payload: Json) -> Json:
     }
 
 
+@_refusing_malformed
 def compile_build(payload: Json) -> Json:
     """The SQL that fills the table of a query."""
     plan, query = _plan(payload), payload["query"]
     return _plain(_compile(payload | {"limit": None, "offset": None}, plan.build, query))
 
 
+@_refusing_malformed
 def compile_read(payload: Json) -> Json:
     """The SQL of a run on the table; the context's saved tables hold it as ``TABLE``."""
     return _plain(_compile(payload, _plan(payload).read(TABLE), {}))
 
 
+@_refusing_malformed
 def preview(payload: Json) -> Json:
     """How a query would be kept as a table (section 7.6)."""
     if payload["query"]["kind"] != HOGQL:
