@@ -79,4 +79,3 @@ def test_types_that_the_table_promises_fit_what_the_engine_says(hogql_world: Hog
             wrong.append(f"{function.name}: {compiled.columns[0].type} but {found}")
 
     assert wrong == []
-

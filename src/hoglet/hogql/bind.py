@@ -106,7 +106,7 @@ def as_tree(value: Any, node: Any = None) -> tree.Expression:
 def filters_condition(
     filters: Mapping[str, Any], context: QueryContext, tables: TableAliases
 ) -> tree.Expression:
-    """The condition of ``{filters}``: dates on the first table with a time, properties, accounts."""
+    """The condition of ``{filters}``: dates of the first table with a time, properties."""
     timed = [(alias, LAZY_TABLES[name]) for alias, name in tables if name in LAZY_TABLES]
     timed = [(alias, table) for alias, table in timed if table.time is not None]
     found: list[tree.Expression] = []

@@ -20,7 +20,11 @@ _DROPPED = re.compile(
 )
 _FILTER = re.compile(r"\bfilter\s*\(", re.IGNORECASE)
 _OVER = re.compile(r"\s*over\b", re.IGNORECASE)
-_HINTS = {"over": "use the -If form, e.g. countIf(...) OVER (...)", "rollup": "use GROUP BY ROLLUP(...)", "cube": "use GROUP BY CUBE(...)"}
+_HINTS = {
+    "over": "use the -If form, e.g. countIf(...) OVER (...)",
+    "rollup": "use GROUP BY ROLLUP(...)",
+    "cube": "use GROUP BY CUBE(...)",
+}
 
 
 def refuse_dropped_syntax(source: str) -> None:
@@ -60,6 +64,6 @@ def _dropped(source: str, words: str, start: int, end: int) -> SourceError:
         column=start - (before.rfind("\n") + 1) + 1,
         start=start,
         end=end,
-        hint=_HINTS.get(words.split()[-1].lower()),
+        hint=_HINTS.get(words.rsplit(maxsplit=1)[-1].lower()),
         code=SYNTAX,
     )

@@ -59,5 +59,6 @@ def unknown_table(name: str, node: Any, known: Iterable[str]) -> SourceError:
 
 def unknown_function(name: str, node: Any, known: Iterable[str]) -> SourceError:
     """A function that is not on the allow-list."""
-    return refused(f"Unsupported function call '{name}(...)'.{near(name, known)}", node,
-                   code=UNKNOWN_FUNCTION)
+    return refused(
+        f"Unsupported function call '{name}(...)'.{near(name, known)}", node, code=UNKNOWN_FUNCTION
+    )

@@ -17,13 +17,18 @@ PROJECT_PARAMETER = "project_id"
 
 _PLAIN = re.compile(r"[a-z_][a-z0-9_]*\Z")
 _RESERVED = frozenset(
-    "all and any anti array as asc asof between by case cast cross cube date desc distinct else "
-    "end except exists explain extract false fill final first format from full global group "
-    "grouping having if ilike in index inner insert intersect interval into is join key last left like "
-    "limit not null nulls offset on or order over paste prewhere qualify right rollup sample "
-    "select semi set settings some table then ties timestamp to top totals true union using "
-    "values when where window with".split()
-)
+    {
+        "all", "and", "any", "anti", "array", "as", "asc", "asof", "between", "by", "case", "cast",
+        "cross", "cube", "date", "desc", "distinct", "else", "end", "except", "exists", "explain",
+        "extract", "false", "fill", "final", "first", "format", "from", "full", "global", "group",
+        "grouping", "having", "if", "ilike", "in", "index", "inner", "insert", "intersect",
+        "interval", "into", "is", "join", "key", "last", "left", "like", "limit", "not", "null",
+        "nulls", "offset", "on", "or", "order", "over", "paste", "prewhere", "qualify", "right",
+        "rollup", "sample", "select", "semi", "set", "settings", "some", "table", "then", "ties",
+        "timestamp", "to", "top", "totals", "true", "union", "using", "values", "when", "where",
+        "window", "with",
+    }
+)  # fmt: skip
 
 
 def name(text: str) -> str:
@@ -58,14 +63,14 @@ class Printer:
             parts += [f"{operator} ({self.relation(query)})" for operator, query in node.rest]
             return " ".join(parts)
         args = ", ".join(self.expr(arg) for arg in node.args)
-        return f"SELECT number FROM numbers({args})"
+        return f"SELECT number FROM numbers({args})"  # noqa: S608 (printed arguments)
 
     def _scan(self, node: plan.Scan) -> str:
         if node.project is None:
             raise Bug(f"scan of {node.table} without its project")
         columns = ", ".join(self._column(*column) for column in node.columns)
         columns = columns or ("1" if node.group_by else PROJECT_PARAMETER)
-        parts = [f"SELECT {columns} FROM {name(node.table)}"]
+        parts = [f"SELECT {columns} FROM {name(node.table)}"]  # noqa: S608 (the printer's job)
         parts += ["FINAL"] if node.final else []
         parts.append(f"WHERE {PROJECT_PARAMETER} = {self.expr(node.project)}")
         parts += [f"AND ({self.expr(node.where)})"] if node.where is not None else []
@@ -114,8 +119,9 @@ class Printer:
         if not node.group_by:
             return []
         items = self._list(node.group_by)
-        return [f"GROUP BY {node.group_by_mode}({items})" if node.group_by_mode
-                else f"GROUP BY {items}"]
+        return [
+            f"GROUP BY {node.group_by_mode}({items})" if node.group_by_mode else f"GROUP BY {items}"
+        ]
 
     def _tail(self, node: plan.Select) -> list[str]:
         parts: list[str] = []
@@ -138,8 +144,11 @@ class Printer:
         if item.fill is None:
             return text
         words = ("FROM", "TO", "STEP")
-        parts = [f" {word} {self.expr(expr)}" for word, expr in zip(words, item.fill, strict=True)
-                 if expr is not None]
+        parts = [
+            f" {word} {self.expr(expr)}"
+            for word, expr in zip(words, item.fill, strict=True)
+            if expr is not None
+        ]
         return f"{text} WITH FILL{''.join(parts)}"
 
     def _window(self, window: plan.Window) -> str:
@@ -160,53 +169,65 @@ class Printer:
         """One expression."""
         return _PRINTERS[type(node)](self, node)
 
-    def _name(self, node: plan.Name) -> str:
+    def print_name(self, node: plan.Name) -> str:
+        """A column, an alias or a lambda argument."""
         if node.source is None:
             return name(node.name)
         return f"{name(node.source)}.{name(node.name)}"
 
-    def _number(self, node: plan.Number) -> str:
+    def print_number(self, node: plan.Number) -> str:
+        """A literal."""
         return node.text
 
-    def _value(self, node: plan.Value) -> str:
+    def print_value(self, node: plan.Value) -> str:
+        """A bound constant: the same value is one parameter."""
         key = (node.bind, repr(node.value))
         label = self._bound.get(key)
         if label is None:
             project = node.bind == "Project"
-            label = PROJECT_PARAMETER if project else f"v{len(self.params.keys() - {PROJECT_PARAMETER})}"
+            label = (
+                PROJECT_PARAMETER
+                if project
+                else f"v{len(self.params.keys() - {PROJECT_PARAMETER})}"
+            )
             self._bound[key] = label
             self.params[label] = node.value
         bind = "Int64" if node.bind == "Project" else node.bind
         return f"{{{label}:{bind}}}"
 
-    def _apply(self, node: plan.Apply) -> str:
+    def print_apply(self, node: plan.Apply) -> str:
+        """A function call."""
         params = f"({self._list(node.params)})" if node.params is not None else ""
         distinct = "DISTINCT " if node.distinct else ""
         return f"{node.function}{params}({distinct}{self._list(node.args)})"
 
-    def _trusted(self, node: plan.Trusted) -> str:
+    def print_trusted(self, node: plan.Trusted) -> str:
+        """SQL of hoglet's own with its holes filled."""
         return "".join([part if isinstance(part, str) else self.expr(part) for part in node.parts])
 
-    def _lambda(self, node: plan.LambdaExpr) -> str:
+    def print_lambda(self, node: plan.LambdaExpr) -> str:
+        """``(a, b) -> body``."""
         names = ", ".join(name(item) for item in node.names)
         return f"({names}) -> {self.expr(node.body)}"
 
-    def _over(self, node: plan.Over) -> str:
+    def print_over(self, node: plan.Over) -> str:
+        """A window function."""
         if node.window is not None:
-            return f"{self._apply(node.call)} OVER ({self._window(node.window)})"
-        return f"{self._apply(node.call)} OVER {name(node.name or '')}"
+            return f"{self.print_apply(node.call)} OVER ({self._window(node.window)})"
+        return f"{self.print_apply(node.call)} OVER {name(node.name or '')}"
 
-    def _scalar(self, node: plan.ScalarQuery) -> str:
+    def print_scalar(self, node: plan.ScalarQuery) -> str:
+        """A query as a value."""
         return f"({self.relation(node.query)})"
 
 
 _PRINTERS: dict[type, Any] = {
-    plan.Name: Printer._name,
-    plan.Number: Printer._number,
-    plan.Value: Printer._value,
-    plan.Apply: Printer._apply,
-    plan.Trusted: Printer._trusted,
-    plan.LambdaExpr: Printer._lambda,
-    plan.Over: Printer._over,
-    plan.ScalarQuery: Printer._scalar,
+    plan.Name: Printer.print_name,
+    plan.Number: Printer.print_number,
+    plan.Value: Printer.print_value,
+    plan.Apply: Printer.print_apply,
+    plan.Trusted: Printer.print_trusted,
+    plan.LambdaExpr: Printer.print_lambda,
+    plan.Over: Printer.print_over,
+    plan.ScalarQuery: Printer.print_scalar,
 }

@@ -14,10 +14,21 @@ from hoglet.syntax import tree
 _PLAIN = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]*\Z")
 _ARITHMETIC = {"+": "plus", "-": "minus", "*": "multiply", "/": "divide", "%": "modulo"}
 _COMPARE = {
-    "==": "equals", "!=": "notEquals", "<": "less", "<=": "lessOrEquals", ">": "greater",
-    ">=": "greaterOrEquals", "like": "like", "ilike": "ilike", "not like": "notLike",
-    "not ilike": "notILike", "in": "in", "not in": "notIn", "=~": "match",
-    "in cohort": "inCohort", "not in cohort": "notInCohort",
+    "==": "equals",
+    "!=": "notEquals",
+    "<": "less",
+    "<=": "lessOrEquals",
+    ">": "greater",
+    ">=": "greaterOrEquals",
+    "like": "like",
+    "ilike": "ilike",
+    "not like": "notLike",
+    "not ilike": "notILike",
+    "in": "in",
+    "not in": "notIn",
+    "=~": "match",
+    "in cohort": "inCohort",
+    "not in cohort": "notInCohort",
 }
 
 type Expand = Callable[[tree.Placeholder], Any]
@@ -88,7 +99,9 @@ class _HogQL:
     def arithmetic(self, node: tree.ArithmeticOperation) -> str:
         if node.op == "-" and node.left.start is None and getattr(node.left, "value", 1) == 0:
             return f"negate({self.expr(node.right)})"
-        return f"{_ARITHMETIC.get(node.op, node.op)}({self.expr(node.left)}, {self.expr(node.right)})"
+        return (
+            f"{_ARITHMETIC.get(node.op, node.op)}({self.expr(node.left)}, {self.expr(node.right)})"
+        )
 
     def compare(self, node: tree.CompareOperation) -> str:
         left, right = self.expr(node.left), self.expr(node.right)
@@ -174,7 +187,8 @@ class _HogQL:
     def columns_expr(self, node: tree.ColumnsExpr) -> str:
         if node.exclude:
             return f"* EXCLUDE ({', '.join(_name(each) for each in node.exclude)})"
-        return f"columns({_quoted(node.regex or '') if node.columns is None else self.many(node.columns)})"
+        inner = _quoted(node.regex or "") if node.columns is None else self.many(node.columns)
+        return f"columns({inner})"
 
     # --- queries
 

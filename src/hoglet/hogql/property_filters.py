@@ -21,7 +21,7 @@ type Prefix = tuple[str, ...]
 TRUE = constant(True)
 
 
-def property_condition(
+def property_condition(  # noqa: PLR0911 (one return a kind)
     item: Mapping[str, Any], context: QueryContext, prefix: Prefix = ()
 ) -> Condition:
     """The condition of one property filter, or of a group ``{type: "AND"|"OR", values: [...]}``.
@@ -70,7 +70,9 @@ class _Hint:
         self.context = context
 
 
-def _target(item: Mapping[str, Any], kind: str, prefix: Prefix) -> Condition:
+def _target(  # noqa: PLR0911 (one return a kind)
+    item: Mapping[str, Any], kind: str, prefix: Prefix
+) -> Condition:
     key = str(item["key"])
     if kind in {"event", "feature"}:
         if key == "$elements_chain":
@@ -234,11 +236,13 @@ def _contains(target: Condition, value: Any, _hint: _Hint) -> Condition:
 def _search(target: Condition, value: Any) -> Condition:
     values = value if isinstance(value, list) else [value]
     words = tree.Array(exprs=tuple(constant(str(each)) for each in values))
-    found = call("multiSearchAnyCaseInsensitive", call("ifNull", _text(target), constant("")), words)
+    found = call(
+        "multiSearchAnyCaseInsensitive", call("ifNull", _text(target), constant("")), words
+    )
     return compare("==", found, constant(1))
 
 
-def _contains_not(target: Condition, value: Any, hint: _Hint) -> Condition:
+def _contains_not(target: Condition, value: Any, _hint: _Hint) -> Condition:
     if isinstance(value, list) and len(value) > 1:
         return negated(_search(target, value))
     value = value[0] if isinstance(value, list) and value else value

@@ -129,7 +129,9 @@ def test_printed_hogql_parses_and_prints_the_same(case) -> None:
 def test_the_clock_of_the_context_decides_relative_dates() -> None:
     compiled = compile_query(
         "select 1 from events where {filters}",
-        context=msgspec.structs.replace(CONTEXT, now=datetime.fromisoformat("2030-05-05T00:00:00Z")),
+        context=msgspec.structs.replace(
+            CONTEXT, now=datetime.fromisoformat("2030-05-05T00:00:00Z")
+        ),
         filters={"dateRange": {"date_from": "-1d"}},
     )
 

@@ -40,7 +40,9 @@ def test_resolves(text: str, expected: str) -> None:
 
 
 def test_the_end_of_a_range_is_the_end_of_its_day() -> None:
-    assert str(resolve_date("2026-01-05", NOW, "UTC", end=True)) == "2026-01-05 23:59:59.999999+00:00"
+    assert (
+        str(resolve_date("2026-01-05", NOW, "UTC", end=True)) == "2026-01-05 23:59:59.999999+00:00"
+    )
     assert str(resolve_date("-1d", NOW, "UTC", end=True)) == "2026-01-13 23:59:59.999999+00:00"
 
 

@@ -180,9 +180,11 @@ def test_funnel_window(run) -> None:
 
     steps = run("FunnelsQuery", series=[PAGE, CLICK, BUY], funnelsFilter=window)
 
-    assert [step["count"] for step in steps] == [2, 2, 1] or [
-        step["count"] for step in steps
-    ] == [2, 1, 0]
+    assert [step["count"] for step in steps] == [2, 2, 1] or [step["count"] for step in steps] == [
+        2,
+        1,
+        0,
+    ]
 
 
 def test_the_same_step_twice_needs_two_events(run) -> None:
@@ -314,8 +316,14 @@ def test_paths_from_a_start(run) -> None:
         ("TrendsQuery", {"series": [{**PAGE, "math": "sum"}]}),
         ("TrendsQuery", {"series": [PAGE], "interval": "century"}),
         ("TrendsQuery", {"series": [PAGE], "dateRange": {"date_from": "someday"}}),
-        ("TrendsQuery", {"series": [PAGE], "interval": "minute", "dateRange": {"date_from": "-1y"}}),
-        ("TrendsQuery", {"series": [PAGE], "breakdownFilter": {"breakdown": "x", "breakdown_type": "y"}}),
+        (
+            "TrendsQuery",
+            {"series": [PAGE], "interval": "minute", "dateRange": {"date_from": "-1y"}},
+        ),
+        (
+            "TrendsQuery",
+            {"series": [PAGE], "breakdownFilter": {"breakdown": "x", "breakdown_type": "y"}},
+        ),
         ("FunnelsQuery", {"series": []}),
         ("FunnelsQuery", {"series": [PAGE], "funnelsFilter": {"funnelOrderType": "strict"}}),
         ("FunnelsQuery", {"series": [PAGE], "funnelsFilter": {"funnelVizType": "flow"}}),

@@ -59,7 +59,9 @@ def test_same_rows(query: str, runs, hogql_world: HogqlWorld) -> None:
             expected, found = sorted(map(repr, expected)), sorted(map(repr, found))
 
         assert expected == found
-        assert [column.name for column in inline.columns] == [column.name for column in read.columns]
+        assert [column.name for column in inline.columns] == [
+            column.name for column in read.columns
+        ]
         assert inline.limits == read.limits
 
 
@@ -124,7 +126,9 @@ def test_refused(query: str, reason: str) -> None:
     assert reason in caught.value.reason
 
 
-@pytest.mark.parametrize("query", ["", "selet 1", "select nope from events", "select 1 from nowhere"])
+@pytest.mark.parametrize(
+    "query", ["", "selet 1", "select nope from events", "select 1 from nowhere"]
+)
 def test_invalid(query: str) -> None:
     with pytest.raises(Refusal) as caught:
         plan_materialisation(query, context=CONTEXT, variables={})
@@ -144,7 +148,11 @@ def test_preview() -> None:
 
     assert plan.variables == ("a", "b")
     (pair,) = plan.range_pairs
-    assert (pair.column, pair.variables, pair.bucket_fn) == ("timestamp", ("a", "b"), "toStartOfHour")
+    assert (pair.column, pair.variables, pair.bucket_fn) == (
+        "timestamp",
+        ("a", "b"),
+        "toStartOfHour",
+    )
     (aggregate,) = plan.aggregates
     assert (aggregate.expression, aggregate.reaggregate_fn) == ("count()", "sum")
     assert "toStartOfHour(timestamp) AS a" in plan.transformed_query()

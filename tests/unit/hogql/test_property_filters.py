@@ -60,8 +60,14 @@ CASES = [
     ({"key": "selector", "value": "div > a", "type": "element"}, [3]),
     ({"key": "selector", "value": "span", "type": "element"}, []),
     ({"key": "", "value": "x"}, [1, 2, 3, 4, 5, 6]),
-    ({"type": "OR", "values": [{"key": "price", "value": 100}, {"key": "price", "value": 10}]}, [1, 4]),
-    ({"type": "AND", "values": [{"key": "price", "value": 100}, {"key": "plan", "value": "x"}]}, []),
+    (
+        {"type": "OR", "values": [{"key": "price", "value": 100}, {"key": "price", "value": 10}]},
+        [1, 4],
+    ),
+    (
+        {"type": "AND", "values": [{"key": "price", "value": 100}, {"key": "plan", "value": "x"}]},
+        [],
+    ),
 ]
 
 
@@ -106,7 +112,11 @@ def test_values_are_bound() -> None:
     compiled = compile_query(
         "select 1 from events where {filters}",
         context=CONTEXT,
-        filters={"properties": [{"key": "plan", "value": "'; drop table events", "operator": "icontains"}]},
+        filters={
+            "properties": [
+                {"key": "plan", "value": "'; drop table events", "operator": "icontains"}
+            ]
+        },
     )
 
     assert "drop table" not in compiled.sql

@@ -25,7 +25,9 @@ _columns = st.sampled_from(
      "company.properties.name", "properties.`a``b`", "properties['x\\'y']", "pdi.person_id",
      "(select count() from persons)", "toString(timestamp)"]
 )  # fmt: skip
-_names = st.text(st.characters(codec="utf-8", exclude_characters="`\\\x00"), min_size=1, max_size=12)
+_names = st.text(
+    st.characters(codec="utf-8", exclude_characters="`\\\x00"), min_size=1, max_size=12
+)
 _conditions = st.sampled_from(
     ["1", "true or false", "event = 'x'", "person_id in (select id from persons)", "{filters}",
      "person_id in cohort 5", "event in (select event from events where properties.p = 1)",
@@ -59,7 +61,9 @@ def test_every_scan_has_its_project(query: str, value: str) -> None:
         return
 
     assert compiled.params["project_id"] == PROJECT
-    text = re.sub(r"`(?:[^`\\]|\\.)*`", lambda found: found.group().replace("FROM", "from"), compiled.sql)
+    text = re.sub(
+        r"`(?:[^`\\]|\\.)*`", lambda found: found.group().replace("FROM", "from"), compiled.sql
+    )
     for scope in _SCOPE.finditer(text):
         rest = scope["rest"].removeprefix(" FINAL")
         assert rest.startswith(" WHERE project_id = {project_id:Int64}")

@@ -45,16 +45,20 @@ class _Enforcer:
             return self._tuple(node)
         if not isinstance(node, msgspec.Struct):
             return node
-        if kind is plan.Apply:
+        if isinstance(node, plan.Apply):
             self._check_function(node)
-        if kind is plan.Scan:
+        if isinstance(node, plan.Scan):
             self._check_table(node)
             node = msgspec.structs.replace(node, project=self._project)
         return self._children(node, kind)
 
     def _tuple(self, items: tuple[Any, ...]) -> tuple[Any, ...]:
         visited = tuple([self.visit(item) for item in items])
-        return visited if any(new is not old for new, old in zip(visited, items, strict=True)) else items
+        return (
+            visited
+            if any(new is not old for new, old in zip(visited, items, strict=True))
+            else items
+        )
 
     def _children(self, node: Any, kind: type) -> Any:
         changed: dict[str, Any] = {}
@@ -83,7 +87,17 @@ _SKIPPED = frozenset({"type", "project", "limit", "offset"})
 _FIELDS: dict[type, tuple[str, ...]] = {
     kind: tuple(name for name in kind.__struct_fields__ if name not in _SKIPPED)
     for kind in (
-        plan.Apply, plan.Trusted, plan.LambdaExpr, plan.Ordering, plan.Window, plan.Over,
-        plan.ScalarQuery, plan.Scan, plan.Numbers, plan.Join, plan.Select, plan.SetQuery,
+        plan.Apply,
+        plan.Trusted,
+        plan.LambdaExpr,
+        plan.Ordering,
+        plan.Window,
+        plan.Over,
+        plan.ScalarQuery,
+        plan.Scan,
+        plan.Numbers,
+        plan.Join,
+        plan.Select,
+        plan.SetQuery,
     )
 }

@@ -20,8 +20,11 @@ _TOKEN = re.compile(
 _PREDICATE = ["WHERE", "project_id", "=", "{project_id:Int64}"]
 _ENDS = frozenset({")", "AND", "GROUP"})
 _FORBIDDEN = frozenset(
-    "SETTINGS FORMAT INTO INSERT ALTER DROP CREATE TRUNCATE ATTACH DETACH SYSTEM GRANT".split()
-)
+    {
+        "SETTINGS", "FORMAT", "INTO", "INSERT", "ALTER", "DROP", "CREATE", "TRUNCATE", "ATTACH",
+        "DETACH", "SYSTEM", "GRANT",
+    }
+)  # fmt: skip
 
 
 def tokens(sql: str) -> Iterator[str]:

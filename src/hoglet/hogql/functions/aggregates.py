@@ -122,4 +122,4 @@ approx_top_k | (1-2) 1 | array | approx_top_k(2)(number)
 analysisOfVariance | 2 | tuple | analysisOfVariance(number, number % 2)
 singleValueOrNull | 1 | same? | singleValueOrNull(number)
 nothing | 0+ | unknown? | nothing(number)
-"""
+"""  # noqa: E501 (a row is a line)

@@ -156,4 +156,4 @@ tumbleEnd | 1-3 | datetime | tumbleEnd(_toDateTime('2026-01-05 10:00:00'), toInt
 hop | 3-4 | tuple | hop(_toDateTime('2026-01-05 10:00:00'), toIntervalDay(1), toIntervalDay(2))
 hopStart | 1-4 | datetime | hopStart(_toDateTime('2026-01-05 10:00:00'), toIntervalDay(1), toIntervalDay(2))
 hopEnd | 1-4 | datetime | hopEnd(_toDateTime('2026-01-05 10:00:00'), toIntervalDay(1), toIntervalDay(2))
-"""
+"""  # noqa: E501 (a row is a line)

@@ -123,4 +123,4 @@ randCanonical | 0-1 | float | randCanonical() >= 0
 randUniform | 2 | float | randUniform(1, 2) >= 1
 randNormal | 2 | float | randNormal(0, 1) < 100
 randConstant | 0-1 | int | randConstant() >= 0
-"""
+"""  # noqa: E501 (a row is a line)

@@ -120,8 +120,15 @@ def _read(table: str, *, aggregate: bool = False, window: bool = False) -> Itera
             raise ValueError(f"bad function row: {line}")
         low, high = _bounds(row["arity"])
         yield Function(
-            row["name"], row["clickhouse"] or row["name"], low, high, row["returns"],
-            row["example"], aggregate, window, _bounds(row["params"]) if row["params"] else None,
+            row["name"],
+            row["clickhouse"] or row["name"],
+            low,
+            high,
+            row["returns"],
+            row["example"],
+            aggregate,
+            window,
+            _bounds(row["params"]) if row["params"] else None,
         )
 
 
@@ -134,8 +141,17 @@ _FUNCTIONS: dict[str, Function] = {
 _ANY_CASE = {name.lower(): row for name, row in reversed(_FUNCTIONS.items())}
 
 _COMBINATORS = (
-    "If", "Array", "Distinct", "OrNull", "OrDefault", "State", "MergeState", "Merge", "ForEach",
-    "Map", "SimpleState",
+    "If",
+    "Array",
+    "Distinct",
+    "OrNull",
+    "OrDefault",
+    "State",
+    "MergeState",
+    "Merge",
+    "ForEach",
+    "Map",
+    "SimpleState",
 )
 
 

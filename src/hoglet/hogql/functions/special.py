@@ -32,7 +32,11 @@ def _yesterday(_args: tuple[Expr, ...], _type: Type, context: QueryContext) -> E
 
 
 def _zone(args: tuple[Expr, ...], index: int, context: QueryContext) -> str | Expr:
-    return args[index] if len(args) > index else f"'{context.timezone}'"
+    return _optional(args, index, f"'{context.timezone}'")
+
+
+def _optional(args: tuple[Expr, ...], index: int, default: str) -> str | Expr:
+    return args[index] if len(args) > index else default
 
 
 def _to_date(args: tuple[Expr, ...], type_: Type, context: QueryContext) -> Expr:
@@ -54,11 +58,17 @@ def _to_datetime(args: tuple[Expr, ...], type_: Type, context: QueryContext) -> 
 
 
 def _to_datetime64(args: tuple[Expr, ...], type_: Type, context: QueryContext) -> Expr:
-    scale = args[1] if len(args) > 1 else "6"
+    scale = _optional(args, 1, "6")
     zone = _zone(args, 2, context)
     if args[0].type.name == "String":
         return _sql(
-            type_.or_null(), "parseDateTime64BestEffortOrNull(", args[0], ", ", scale, ", ", zone,
+            type_.or_null(),
+            "parseDateTime64BestEffortOrNull(",
+            args[0],
+            ", ",
+            scale,
+            ", ",
+            zone,
             ")",
         )
     return _sql(type_, "toDateTime64(", args[0], ", ", scale, ", ", zone, ")")
@@ -99,7 +109,8 @@ def _cast_or_null(target: str) -> Builder:
 
 
 def _to_decimal(args: tuple[Expr, ...], type_: Type, _context: QueryContext) -> Expr:
-    digits = int(args[1].text) if len(args) > 1 and isinstance(args[1], Number) else 10
+    given = _optional(args, 1, "10")
+    digits = int(given.text) if isinstance(given, Number) else 10
     return _sql(type_, "accurateCastOrNull(", args[0], f", 'Decimal64({min(max(digits, 0), 18)})')")
 
 
@@ -169,9 +180,17 @@ def _split_part(args: tuple[Expr, ...], _type: Type, _context: QueryContext) -> 
 
 
 _PARTS = {
-    "year": "toYear", "quarter": "toQuarter", "month": "toMonth", "week": "toISOWeek",
-    "day": "toDayOfMonth", "dow": "toDayOfWeek", "doy": "toDayOfYear", "hour": "toHour",
-    "minute": "toMinute", "second": "toSecond", "epoch": "toUnixTimestamp",
+    "year": "toYear",
+    "quarter": "toQuarter",
+    "month": "toMonth",
+    "week": "toISOWeek",
+    "day": "toDayOfMonth",
+    "dow": "toDayOfWeek",
+    "doy": "toDayOfYear",
+    "hour": "toHour",
+    "minute": "toMinute",
+    "second": "toSecond",
+    "epoch": "toUnixTimestamp",
 }
 
 

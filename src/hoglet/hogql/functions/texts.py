@@ -220,4 +220,4 @@ toIPv6OrNull | 1 | str? | toString(toIPv6OrNull('x'))
 isIPv4String | 1 | bool | isIPv4String('1.2.3.4')
 isIPv6String | 1 | bool | isIPv6String('::1')
 isIPAddressInRange | 2 | bool | isIPAddressInRange('1.2.3.4', '1.2.3.0/24')
-"""
+"""  # noqa: E501 (a row is a line)

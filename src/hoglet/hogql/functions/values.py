@@ -122,4 +122,4 @@ h3Distance | 2 | int | h3Distance(geoToH3(1.0, 2.0, 5), geoToH3(1.0, 2.0, 5))
 h3PointDistM | 4 | float | h3PointDistM(1.0, 2.0, 3.0, 4.0)
 h3PointDistKm | 4 | float | h3PointDistKm(1.0, 2.0, 3.0, 4.0)
 h3GetRes0Indexes | 0 | array | length(h3GetRes0Indexes())
-"""
+"""  # noqa: E501 (a row is a line)

@@ -16,7 +16,7 @@ from hoglet.syntax import parse_expression
 
 OTHER = "Other"
 DEFAULT_LIMIT = 25
-_MOST = 1000
+_MOST = 10_000
 
 
 class Breakdown(msgspec.Struct, frozen=True):

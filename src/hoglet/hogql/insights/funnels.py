@@ -11,7 +11,6 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-
 from hoglet.hogql.context import QueryContext
 from hoglet.hogql.errors import refused
 from hoglet.hogql.insights.breakdowns import Breakdown, breakdown_of, clean
@@ -27,7 +26,12 @@ from hoglet.hogql.trees import Expression, alias, call, constant, every, field, 
 from hoglet.syntax import tree
 
 _SECONDS = {
-    "second": 1, "minute": 60, "hour": 3600, "day": 86_400, "week": 604_800, "month": 2_592_000,
+    "second": 1,
+    "minute": 60,
+    "hour": 3600,
+    "day": 86_400,
+    "week": 604_800,
+    "month": 2_592_000,
 }
 _TICKS = 16_000_000
 """Ticks of a second: microseconds times 16, which leaves room for the ranks of 15 steps."""
@@ -129,8 +133,9 @@ class _Funnel:
         window = constant(self._window() * _TICKS)
         order = self._filter.get("funnelOrderType") or "ordered"
         if order == "ordered":
-            later = tree.Array(exprs=steps[1:]) if len(steps) > 1 else _no_steps()
-            return _expression(_ORDERED, window=window, later=later, first=steps[0])
+            first, *others = steps
+            later = tree.Array(exprs=tuple(others)) if others else _no_steps()
+            return _expression(_ORDERED, window=window, later=later, first=first)
         if order == "unordered":
             every_step = tree.Array(exprs=steps)
             count = constant(len(steps))
@@ -217,7 +222,9 @@ class _Funnel:
     def _shape_times(self, seconds: list[float]) -> dict[str, Any]:
         if not seconds:
             return {"bins": [], "average_conversion_time": None}
-        count = int(self._filter.get("binCount") or 0) or max(1, min(60, round(len(seconds) ** 0.5)))
+        count = int(self._filter.get("binCount") or 0) or max(
+            1, min(60, round(len(seconds) ** 0.5))
+        )
         low, high = min(seconds), max(seconds)
         width = max((high - low) / count, 1)
         bins = [[int(low + width * place), 0] for place in range(count + 1)]
@@ -262,5 +269,3 @@ def _minus(left: Expression, right: Expression) -> Expression:
 
 def _over(left: Expression, right: int) -> Expression:
     return tree.ArithmeticOperation(left=left, right=constant(right), op="/")
-
-

@@ -29,7 +29,8 @@ _COUNTS = (
     "SELECT place, status, count() AS actors FROM (SELECT arrayJoin(arrayConcat("
     "arrayMap(at -> (_toInt64(at), multiIf(at <= born, 'new', has(active, at - 1), 'returning', "
     "'resurrecting')), active), "
-    "arrayMap(at -> (_toInt64(at + 1), 'dormant'), arrayFilter(at -> NOT has(active, at + 1), active))"
+    "arrayMap(at -> (_toInt64(at + 1), 'dormant'), "
+    "arrayFilter(at -> NOT has(active, at + 1), active))"
     ")) AS cell, cell.1 AS place, cell.2 AS status FROM {actors}) "
     "WHERE place >= 0 AND place < {count} GROUP BY place, status"
 )

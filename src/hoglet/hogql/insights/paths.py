@@ -54,7 +54,7 @@ def build(query: Mapping[str, Any], context: QueryContext) -> Built:
         started=_started(filter_),
         steps=constant(max(2, min(int(filter_.get("stepLimit") or 5), 20))),
         pause=constant(_PAUSE_SECONDS),
-        item=_item(filter_),
+        item=_item(),
         where=every([*conditions, *_included(filter_)]),
         entity=entity_of(query),
         edges=constant(max(1, min(int(filter_.get("edgeLimit") or 50), 1000))),
@@ -69,14 +69,16 @@ def _started(filter_: Mapping[str, Any]) -> Expression:
     return fill(f"SELECT {_FROM_START}", start=constant(str(start))).select[0]
 
 
-def _item(filter_: Mapping[str, Any]) -> Expression:
+def _item() -> Expression:
     """What a step is called: the page without its trailing slash, the screen, the event."""
     page = call("replaceRegexpOne", _property("$current_url"), constant(r"(.)/$"), constant(r"\1"))
     event = field("event")
     return call(
         "multiIf",
-        compare("==", event, constant("$pageview")), page,
-        compare("==", event, constant("$screen")), _property("$screen_name"),
+        compare("==", event, constant("$pageview")),
+        page,
+        compare("==", event, constant("$screen")),
+        _property("$screen_name"),
         event,
     )
 

@@ -18,7 +18,12 @@ from hoglet.hogql.insights.series import common_conditions, entity_of, series_co
 from hoglet.hogql.insights.span import Span, span_of
 from hoglet.hogql.trees import Expression, alias, call, compare, constant, every, field, fill, some
 
-_PERIODS = {"Hour": ("hour", "h"), "Day": ("day", "d"), "Week": ("week", "w"), "Month": ("month", "m")}
+_PERIODS = {
+    "Hour": ("hour", "h"),
+    "Day": ("day", "d"),
+    "Week": ("week", "w"),
+    "Month": ("month", "m"),
+}
 _FIRST_TIME = frozenset({"retention_first_time", "retention_first_ever_occurrence"})
 _PAGEVIEW = {"id": "$pageview", "type": "events", "name": "$pageview"}
 

@@ -47,7 +47,9 @@ def _step(step: Mapping[str, Any], context: QueryContext) -> Expression:
     if step.get("event"):
         parts.append(compare("==", field("event"), constant(str(step["event"]))))
     if step.get("url"):
-        operator = {"exact": "exact", "regex": "regex"}.get(str(step.get("url_matching")), "icontains")
+        operator = {"exact": "exact", "regex": "regex"}.get(
+            str(step.get("url_matching")), "icontains"
+        )
         rule = {"key": "$current_url", "value": step["url"], "operator": operator}
         parts.append(property_condition(rule, context))
     for key in ("selector", "tag_name", "text", "href"):
@@ -119,7 +121,9 @@ def _property_math(math: str, node: Node) -> Expression:
     if not name:
         raise refused(f"Math '{math}' needs math_property")
     function, level = _PROPERTY_MATH[math]
-    chain = ("session", "$session_duration") if name == "$session_duration" else ("properties", name)
+    chain = (
+        ("session", "$session_duration") if name == "$session_duration" else ("properties", name)
+    )
     if node.get("math_property_type") == "person_properties":
         chain = ("person", "properties", name)
     params = [constant(level)] if level is not None else None

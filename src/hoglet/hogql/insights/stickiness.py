@@ -37,7 +37,7 @@ def build(query: Mapping[str, Any], context: QueryContext) -> Built:
 
     def shape(answers: Sequence[Rows]) -> list[Any]:
         return [
-            _line(node, order, part, name, context, rows)
+            _line(node, part, context, rows, order=order, period=name)
             for (part, name, order, node), rows in zip(plans, answers, strict=True)
         ]
 
@@ -62,11 +62,12 @@ def _query(
 
 def _line(
     node: Mapping[str, Any],
-    order: int,
     span: Span,
-    period: str | None,
     context: QueryContext,
     rows: Rows,
+    *,
+    order: int,
+    period: str | None,
 ) -> dict[str, Any]:
     count = len(span.buckets())
     data = [0] * count
@@ -80,7 +81,9 @@ def _line(
         "count": sum(data),
         "data": data,
         "days": list(range(1, count + 1)),
-        "labels": [f"{number} {unit}{'' if number == 1 else 's'}" for number in range(1, count + 1)],
+        "labels": [
+            f"{number} {unit}{'' if number == 1 else 's'}" for number in range(1, count + 1)
+        ],
     }
     if period is not None:
         line |= {"compare": True, "compare_label": period}

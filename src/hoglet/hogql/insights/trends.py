@@ -168,7 +168,11 @@ class _Trend:
         count = 0 if self._is_total else len(period.span.buckets())
         scale = 1.0
         if self._factor is not None and (node.get("math") or "total") in {
-            "total", "dau", "sum", "unique_session", "unique_group",
+            "total",
+            "dau",
+            "sum",
+            "unique_session",
+            "unique_group",
         }:
             scale = 1 / self._factor
         groups: dict[tuple[str, ...], list[float]] = defaultdict(lambda: [0] * (count or 1))
@@ -194,7 +198,9 @@ class _Trend:
         filter_ = self._query.get("breakdownFilter") or {}
         if not rest or filter_.get("breakdown_hide_other_aggregation"):
             return kept
-        data = [sum(values) for values in zip(*(line.data for line in rest), strict=True)]
+        data: list[float] = [
+            sum(values) for values in zip(*(line.data for line in rest), strict=True)
+        ]
         names: list[str | None] = [OTHER] * len(self._breakdown.parts)
         return [*kept, _Line(rest[0].order, names, data, sum(data), rest[0].period)]
 
@@ -203,7 +209,9 @@ class _Trend:
         found: list[_Line] = []
         for order, formula in enumerate(self._formulas):
             for key in keys:
-                named = {chr(65 + line.order): line.data for line in lines if tuple(line.values) == key}
+                named = {
+                    chr(65 + line.order): line.data for line in lines if tuple(line.values) == key
+                }
                 data = evaluate_formula(formula, named, len(lines[0].data) if lines else 0)
                 found.append(_Line(order, list(key), data, sum(data), period))
         return found

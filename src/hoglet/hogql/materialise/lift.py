@@ -118,9 +118,7 @@ def lift_ctes(select: tree.SelectQuery) -> tuple[tree.SelectQuery, list[Predicat
     return _carry(select, holders[0])
 
 
-def _carry(
-    select: tree.SelectQuery, holder: tree.CTE
-) -> tuple[tree.SelectQuery, list[Predicate]]:
+def _carry(select: tree.SelectQuery, holder: tree.CTE) -> tuple[tree.SelectQuery, list[Predicate]]:
     inner = holder.expr
     if not isinstance(inner, tree.SelectQuery):
         raise Refusal("Variables in a CTE with set operations are not supported")
@@ -133,7 +131,7 @@ def _carry(
         raise Refusal("Range variables in a CTE that groups rows are not supported")
     columns = {each.code: each.column for each in found}
     carried = {holder.name: add_columns(rest, columns)}
-    codes = {code: field(code) for code in columns}
+    codes: dict[str, Expression] = {code: field(code) for code in columns}
     ranged = any(each.operator not in EQUALITY for each in found)
     for cte in select.ctes or ():
         if cte is not holder and _reads(cte.expr, set(carried)):

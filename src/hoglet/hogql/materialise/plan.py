@@ -154,9 +154,7 @@ class _Compiler:
         return [(column.name, column.label, column.hogql) for column in compiled.columns]
 
 
-def _plan(
-    parsed: Any, overrides: Mapping[str, str], compiler: _Compiler
-) -> MaterialisationPlan:
+def _plan(parsed: Any, overrides: Mapping[str, str], compiler: _Compiler) -> MaterialisationPlan:
     if isinstance(parsed, tree.SelectSetQuery):
         if names := variables_in(parsed):
             raise Refusal(f"Variable '{names[0]}' is used in a set operation")
@@ -174,9 +172,7 @@ def _plan(
     return _variable_plan(rest, found, overrides, compiler)
 
 
-def _named(
-    select: tree.SelectQuery, columns: list[tuple[str, str, str]]
-) -> tree.SelectQuery:
+def _named(select: tree.SelectQuery, columns: list[tuple[str, str, str]]) -> tree.SelectQuery:
     """``SELECT *`` with its columns by name: what a CTE carries must not become one of them."""
     if len(select.select) != 1:
         raise Refusal("'*' beside other columns, over a CTE with variables, is not supported")
@@ -202,14 +198,11 @@ def _variable_plan(
 ) -> MaterialisationPlan:
     whole = not rest.group_by and not rest.group_by_mode and bool(aggregates_in(rest.select))
     several = any(each.operator not in EQUALITY for each in found)
-    if several and rest.having is not None:
-        raise Refusal("HAVING together with range or LIKE variables is not supported")
+    if (several or whole) and rest.having is not None:
+        raise Refusal("HAVING is only supported with GROUP BY and variables compared by '='")
     original = compiler.columns(rest)
     buckets = _buckets(rest, found, overrides, compiler)
-    columns = {
-        each.code: call(buckets[each.code], _as_time(each.column)) if buckets[each.code] else each.column
-        for each in found
-    }
+    columns = {each.code: _kept(each.column, buckets[each.code]) for each in found}
     regroup = several and (is_aggregated(rest) or bool(rest.distinct))
     ordered, order_by = _keep_order(changed(rest, limit=None, offset=None), regroup=regroup)
     build = add_columns(ordered, columns)
@@ -228,6 +221,10 @@ def _variable_plan(
     return MaterialisationPlan(
         changed(build, order_by=None), names, _pairs(found, buckets), aggregates, reading
     )
+
+
+def _kept(column: Expression, bucket: str | None) -> Expression:
+    return call(bucket, _as_time(column)) if bucket else column
 
 
 def _as_time(column: Expression) -> Expression:
@@ -301,8 +298,8 @@ def _ordered_column(select: tree.SelectQuery, expr: Any) -> str | None:
         return _shown(select.select[expr.value - 1])
     for item in select.select:
         inner = item.expr if isinstance(item, tree.Alias) else item
-        named = isinstance(item, tree.Alias) and isinstance(expr, tree.Field)
-        if same(inner, expr) or (named and expr.chain == (_shown(item),)):
+        aliased = isinstance(item, tree.Alias) and getattr(expr, "chain", None) == (item.alias,)
+        if same(inner, expr) or aliased:
             return _shown(item)
     return None
 

@@ -97,7 +97,9 @@ def _predicate(part: Expression, name: str) -> Predicate:
 
 def _check_column(column: Expression, name: str) -> None:
     nodes = list(walk(column))
-    plain = all(isinstance(n, tree.Field | tree.Constant | tree.Call | tree.ArrayAccess) for n in nodes)
+    plain = all(
+        isinstance(n, tree.Field | tree.Constant | tree.Call | tree.ArrayAccess) for n in nodes
+    )
     calls = [node for node in nodes if isinstance(node, tree.Call)]
     steady = all(_is_steady(call) for call in calls)
     if not plain or not steady or not any(isinstance(node, tree.Field) for node in nodes):

@@ -68,9 +68,8 @@ def reread_items(
 
 def _function(expr: Any, type_: str, *, several: bool) -> str:
     name = print_expression(expr)
-    if not isinstance(expr, tree.Call) or len(aggregates_in(expr)) != 1 or expr.distinct:
-        if several or not isinstance(expr, tree.Call):
-            raise Refusal(f"'{name}' cannot be re-aggregated from parts")
+    if not isinstance(expr, tree.Call):
+        raise Refusal(f"'{name}' cannot be re-aggregated from parts")
     function = find_function(expr.name)
     stem = expr.name.removesuffix("If").removesuffix("Array").lower()
     if stem in _AGAIN and not expr.distinct:

@@ -16,9 +16,18 @@ if TYPE_CHECKING:
     from hoglet.hogql.resolve.resolver import Resolver
 
 _COMPARISONS = {
-    "equals": "==", "notEquals": "!=", "less": "<", "greater": ">", "lessOrEquals": "<=",
-    "greaterOrEquals": ">=", "in": "in", "notIn": "not in", "like": "like", "ilike": "ilike",
-    "notLike": "not like", "notILike": "not ilike",
+    "equals": "==",
+    "notEquals": "!=",
+    "less": "<",
+    "greater": ">",
+    "lessOrEquals": "<=",
+    "greaterOrEquals": ">=",
+    "in": "in",
+    "notIn": "not in",
+    "like": "like",
+    "ilike": "ilike",
+    "notLike": "not like",
+    "notILike": "not ilike",
 }
 
 
@@ -138,7 +147,7 @@ def _cast(resolver: "Resolver", node: tree.Call, scope: Scope) -> Expr:
 
 # --- windows
 
-_FRAME_ENDS = {
+_FRAME_ENDS: dict[tuple[str, int | None], str] = {
     ("PRECEDING", None): "UNBOUNDED PRECEDING",
     ("FOLLOWING", None): "UNBOUNDED FOLLOWING",
     ("CURRENT ROW", None): "CURRENT ROW",
@@ -208,4 +217,3 @@ def _frame_end(node: tree.WindowFrameExpr) -> str:
     if node.frame_type not in {"PRECEDING", "FOLLOWING"}:
         raise refused(f"Unknown window frame {node.frame_type}", node)
     return f"{int(node.frame_value or 0)} {node.frame_type}"
-

@@ -18,10 +18,24 @@ if TYPE_CHECKING:
     from hoglet.hogql.resolve.resolver import Resolver
 
 _FUNCTIONS = {
-    "==": "equals", "!=": "notEquals", "<": "less", "<=": "lessOrEquals", ">": "greater",
-    ">=": "greaterOrEquals", "like": "like", "ilike": "ilike", "not like": "notLike",
-    "not ilike": "notILike", "in": "in", "not in": "notIn", "global in": "in",
-    "global not in": "notIn", "=~": "match", "!~": "match", "=~*": "match", "!~*": "match",
+    "==": "equals",
+    "!=": "notEquals",
+    "<": "less",
+    "<=": "lessOrEquals",
+    ">": "greater",
+    ">=": "greaterOrEquals",
+    "like": "like",
+    "ilike": "ilike",
+    "not like": "notLike",
+    "not ilike": "notILike",
+    "in": "in",
+    "not in": "notIn",
+    "global in": "in",
+    "global not in": "notIn",
+    "=~": "match",
+    "!~": "match",
+    "=~*": "match",
+    "!~*": "match",
 }
 _NEGATIVE = frozenset({"!=", "not like", "not ilike", "not in", "global not in", "!~", "!~*"})
 
@@ -82,7 +96,9 @@ def _null_safe(operator: str, left: Expr, right: Expr) -> Expr:
     return Trusted(parts=("ifNull(", plain, f", {fallback})"), type=BOOLEAN)
 
 
-def _align(left: Expr, right: Expr, timezone: str) -> tuple[Expr, Expr]:
+def _align(  # noqa: PLR0911 (one return a pair of types)
+    left: Expr, right: Expr, timezone: str
+) -> tuple[Expr, Expr]:
     """Both sides of one kind."""
     one, two = left.type.name, right.type.name
     if one == two:
@@ -110,8 +126,10 @@ def _as_time(expr: Expr, target: str, timezone: str) -> Expr:
     )
     if target == "DateTime" or not isinstance(expr, Value):
         return parsed
-    return parsed if len(str(expr.value)) > len("2026-01-05") else Apply(
-        function="toDate", args=(parsed,), type=DATE
+    return (
+        parsed
+        if len(str(expr.value)) > len("2026-01-05")
+        else Apply(function="toDate", args=(parsed,), type=DATE)
     )
 
 
@@ -169,9 +187,7 @@ def _none(right: Expr) -> Expr:
 
 
 def _cohort(resolver: "Resolver", node: tree.CompareOperation, scope: Scope) -> Expr:
-    cohort = tree.CompareOperation(
-        left=tree.Field(chain=("cohort_id",)), right=node.right, op="=="
-    )
+    cohort = tree.CompareOperation(left=tree.Field(chain=("cohort_id",)), right=node.right, op="==")
     people = tree.SelectQuery(
         select=(tree.Field(chain=("person_id",)),),
         select_from=tree.JoinExpr(table=tree.Field(chain=("cohort_people",))),

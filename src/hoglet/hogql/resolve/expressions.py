@@ -6,8 +6,16 @@ from typing import TYPE_CHECKING, Any
 from hoglet.hogql import types
 from hoglet.hogql.errors import refused
 from hoglet.hogql.functions.registry import widest
-from hoglet.hogql.plan import Apply, Expr, LambdaExpr, Number, ScalarQuery, Trusted, Value
-from hoglet.hogql.plan import column_types
+from hoglet.hogql.plan import (
+    Apply,
+    Expr,
+    LambdaExpr,
+    Number,
+    ScalarQuery,
+    Trusted,
+    Value,
+    column_types,
+)
 from hoglet.hogql.resolve.scope import Scope
 from hoglet.hogql.types import BOOLEAN, FLOAT, INTEGER, NULL, STRING, Type
 from hoglet.syntax import tree
@@ -114,9 +122,7 @@ def resolve_not(resolver: "Resolver", node: tree.Not, scope: Scope) -> Expr:
 _ARITHMETIC = {"+": "plus", "-": "minus", "*": "multiply", "/": "divide", "%": "modulo"}
 
 
-def resolve_arithmetic(
-    resolver: "Resolver", node: tree.ArithmeticOperation, scope: Scope
-) -> Expr:
+def resolve_arithmetic(resolver: "Resolver", node: tree.ArithmeticOperation, scope: Scope) -> Expr:
     """``left op right``; ``0 - x`` made by the parser for ``-x`` becomes a negation."""
     left = resolver.expression(node.left, scope)
     right = resolver.expression(node.right, scope)

@@ -79,11 +79,10 @@ class Scope:
             return owners[0].resolve(chain, node)
         if len(owners) > 1:
             tables = ", ".join(source.alias for source in owners)
-            raise refused(f"Ambiguous query. Found multiple sources for field: {first} ({tables})",
-                          node)
+            raise refused(
+                f"Ambiguous query. Found multiple sources for field: {first} ({tables})", node
+            )
         known = [name for source in self.sources.values() for name in source.names()]
         where = f"tables: {', '.join(self.sources)}" if self.sources else "no table in FROM"
         path = ".".join(map(str, chain))
         raise unknown_field(path, node, [*known, *self.aliases], where)
-
-

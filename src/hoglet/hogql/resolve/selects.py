@@ -5,8 +5,19 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from hoglet.hogql.errors import TABLE_DENIED, refused, unknown_table
-from hoglet.hogql.plan import Apply, Expr, Join, Name, Number, Numbers, Relation, Select, SetQuery, Trusted
-from hoglet.hogql.plan import column_types
+from hoglet.hogql.plan import (
+    Apply,
+    Expr,
+    Join,
+    Name,
+    Number,
+    Numbers,
+    Relation,
+    Select,
+    SetQuery,
+    Trusted,
+    column_types,
+)
 from hoglet.hogql.print_hogql import print_expression
 from hoglet.hogql.resolve.calls import resolve_ordering, resolve_window
 from hoglet.hogql.resolve.scope import CteQuery, Scope
@@ -21,13 +32,20 @@ if TYPE_CHECKING:
 
 _SET_OPERATORS = frozenset(
     {
-        "UNION ALL", "UNION DISTINCT", "INTERSECT", "INTERSECT DISTINCT", "EXCEPT",
+        "UNION ALL",
+        "UNION DISTINCT",
+        "INTERSECT",
+        "INTERSECT DISTINCT",
+        "EXCEPT",
         "EXCEPT DISTINCT",
     }
 )
 _JOIN_WORDS = frozenset(
-    "JOIN INNER LEFT RIGHT FULL OUTER CROSS ANY ALL ASOF SEMI ANTI".split()
-)
+    {
+        "JOIN", "INNER", "LEFT", "RIGHT", "FULL", "OUTER", "CROSS", "ANY", "ALL", "ASOF", "SEMI",
+        "ANTI",
+    }
+)  # fmt: skip
 
 
 def resolve_query(resolver: "Resolver", node: Any, parent: Scope | None) -> Relation:
@@ -39,9 +57,7 @@ def resolve_query(resolver: "Resolver", node: Any, parent: Scope | None) -> Rela
     raise refused("A placeholder cannot stand for a whole query", node)
 
 
-def _resolve_set(
-    resolver: "Resolver", node: tree.SelectSetQuery, parent: Scope | None
-) -> SetQuery:
+def _resolve_set(resolver: "Resolver", node: tree.SelectSetQuery, parent: Scope | None) -> SetQuery:
     shared = Scope(parent)
     first_node = node.initial_select_query
     if isinstance(first_node, tree.SelectQuery):
@@ -59,9 +75,7 @@ def _resolve_set(
     return SetQuery(first=first, rest=tuple(rest))
 
 
-def _resolve_select(
-    resolver: "Resolver", node: tree.SelectQuery, parent: Scope | None
-) -> Select:
+def _resolve_select(resolver: "Resolver", node: tree.SelectQuery, parent: Scope | None) -> Select:
     scope = Scope(parent)
     _declare_ctes(node, scope)
     joins = _resolve_from(resolver, node, scope)
@@ -223,9 +237,7 @@ def _count(resolver: "Resolver", node: Any, scope: Scope, clause: str) -> Expr |
 type _Joined = tuple[Source, str, Expr | None]
 
 
-def _resolve_from(
-    resolver: "Resolver", node: tree.SelectQuery, scope: Scope
-) -> list[_Joined]:
+def _resolve_from(resolver: "Resolver", node: tree.SelectQuery, scope: Scope) -> list[_Joined]:
     taken = {item.alias for item in node.select if isinstance(item, tree.Alias)}
     joins: list[_Joined] = []
     join = node.select_from
@@ -275,9 +287,7 @@ def _joinable(expr: Expr) -> Expr:
     return expr
 
 
-def _using(
-    items: tuple[Any, ...], scope: Scope, before: list[Source], source: Source
-) -> Expr:
+def _using(items: tuple[Any, ...], scope: Scope, before: list[Source], source: Source) -> Expr:
     pairs: list[Expr] = []
     for item in items:
         if not isinstance(item, tree.Field) or len(item.chain) != 1:
@@ -324,7 +334,9 @@ def _named_source(
         return alias, _numbers(resolver, join, name, printed, scope)
     cte = scope.cte(name)
     if cte is not None:
-        return alias, QuerySource(printed, _cte_relation(resolver, cte, join), cte.cte.columns or ())
+        return alias, QuerySource(
+            printed, _cte_relation(resolver, cte, join), cte.cte.columns or ()
+        )
     if name in EMPTY_TABLES:
         resolver.tables.append(name)
         return alias, EmptySource(printed, EMPTY_TABLES[name])

@@ -121,7 +121,10 @@ class EmptySource(QuerySource):
 
     def __init__(self, alias: str, fields: Mapping[str, Field]) -> None:
         columns = tuple(
-            (name, Trusted(parts=(f"CAST(NULL, 'Nullable({_EMPTY.get(kind, kind)})')",), type=type_))
+            (
+                name,
+                Trusted(parts=(f"CAST(NULL, 'Nullable({_EMPTY.get(kind, kind)})')",), type=type_),
+            )
             for name, type_, kind in _column_kinds(fields)
         )
         super().__init__(alias, Select(columns=columns, where=FALSE))
@@ -139,7 +142,9 @@ def _column_kinds(fields: Mapping[str, Field]) -> Iterator[tuple[str, Type, str]
 class TableSource:
     """A logical table. Columns are added while the query is resolved."""
 
-    def __init__(self, table: Table, alias: str, context: QueryContext, sample: float | None = None) -> None:
+    def __init__(
+        self, table: Table, alias: str, context: QueryContext, sample: float | None = None
+    ) -> None:
         self.alias = alias
         self.table = table
         self._context = context
@@ -271,7 +276,7 @@ class TableSource:
             joins.append(
                 Join(relation=joined.relation(), alias=joined.alias, kind="LEFT JOIN", on=on)
             )
-        columns = {name: expr for name, expr in self._outputs.values()}
+        columns = dict(self._outputs.values())
         return Select(columns=tuple(columns.items()), joins=tuple(joins))
 
     def _scan(self) -> Scan:

@@ -1,8 +1,9 @@
 """``*``, ``alias.*`` and ``columns(...)`` as single columns."""
 
-import re2
 from collections.abc import Iterator, Sequence
 from typing import Any
+
+import re2
 
 from hoglet.hogql.errors import refused, unknown_field
 from hoglet.hogql.resolve.scope import Scope

@@ -14,9 +14,7 @@ from hoglet.hogql.schema.fields import (
 from hoglet.hogql.types import DATETIME, STRING, STRING_ARRAY, UUID
 
 _HREF = r"extract(elements_chain, '(?::|\")href=\"(.*?)\"')"
-_TEXTS = (
-    r"arrayDistinct(extractAll(elements_chain, '(?::|\")text=\"(.*?)\"'))"
-)
+_TEXTS = r"arrayDistinct(extractAll(elements_chain, '(?::|\")text=\"(.*?)\"'))"
 _IDS = r"arrayDistinct(extractAll(elements_chain, '(?::|\")attr_id=\"(.*?)\"'))"
 _ELEMENTS = (
     "arrayDistinct(extractAll(elements_chain, "

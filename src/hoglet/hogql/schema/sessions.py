@@ -29,15 +29,35 @@ _PAGEVIEWS = "countIf(event = '$pageview')"
 _CLICKS = "countIf(event = '$autocapture')"
 _SCREENS = "countIf(event = '$screen')"
 _AD_IDS = (
-    "gclid", "gclsrc", "dclid", "gbraid", "wbraid", "fbclid", "msclkid", "twclid", "li_fat_id",
-    "mc_cid", "igshid", "ttclid", "epik", "qclid", "sccid", "_kx", "irclid",
+    "gclid",
+    "gclsrc",
+    "dclid",
+    "gbraid",
+    "wbraid",
+    "fbclid",
+    "msclkid",
+    "twclid",
+    "li_fat_id",
+    "mc_cid",
+    "igshid",
+    "ttclid",
+    "epik",
+    "qclid",
+    "sccid",
+    "_kx",
+    "irclid",
 )
 _SEARCH = "'google|bing|duckduckgo|yahoo|baidu|yandex|ecosia|qwant|startpage'"
-_SOCIAL = "'facebook|instagram|twitter|^t\\\\.co|x\\\\.com|linkedin|reddit|pinterest|tiktok|threads'"
+_SOCIAL = (
+    "'facebook|instagram|twitter|^t\\\\.co|x\\\\.com|linkedin|reddit|pinterest|tiktok|threads'"
+)
 _VIDEO = "'youtube|vimeo|twitch'"
 _CHANNEL_FIELDS = (
-    ("$entry_utm_medium",), ("$entry_utm_source",), ("$entry_referring_domain",),
-    ("$entry_gclid",), ("$entry_msclkid",),
+    ("$entry_utm_medium",),
+    ("$entry_utm_source",),
+    ("$entry_referring_domain",),
+    ("$entry_gclid",),
+    ("$entry_msclkid",),
 )
 _MEDIUM, _SOURCE, _REFERRER = (f"lower(ifNull({{{index}}}, ''))" for index in range(3))
 _PAID = (

@@ -93,4 +93,3 @@ QUERY_LOG = Table(
     },
     time="event_time",
 )
-
