@@ -14,6 +14,7 @@ from hoglet.functions import types
 from hoglet.functions.errors import FilterRefused
 from hoglet.functions.filters.build import build_filter, event_names
 from hoglet.functions.filters.context import FilterContext
+from hoglet.functions.filters.normalise import GENERATED
 from hoglet.functions.inputs.compiled import InputRules, compile_inputs
 from hoglet.functions.inputs.secrets import split_secrets
 from hoglet.functions.language import (
@@ -135,6 +136,10 @@ def _compile_filters(
     )
 
 
+def _without_generated(filters: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in filters.items() if name not in GENERATED}
+
+
 def _refused_filters(
     filters: dict[str, Any], draft: Draft, attr: str, reason: str
 ) -> tuple[dict[str, Any], Matcher]:
@@ -157,8 +162,10 @@ def _compile_mappings(draft: Draft, compiled: Compiled, source: str) -> None:
         schema = mapping.get("inputs_schema") or []
         if schema or mapping.get("inputs") is not None:
             stored["inputs"] = compile_inputs(schema, mapping.get("inputs") or {}, rules)
-        filters, matcher = _compile_filters(mapping["filters"], draft, f"{prefix}__filters")
-        stored["filters"] = filters
+        wanted = _without_generated(mapping.get("filters") or {})
+        filters, matcher = _compile_filters(wanted, draft, f"{prefix}__filters")
+        if "filters" in mapping:
+            stored["filters"] = filters
         compiled.mappings.append(stored)
         compiled.mapping_matchers.append(matcher)
 

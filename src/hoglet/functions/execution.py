@@ -30,6 +30,7 @@ from hoglet.functions.running import engine
 from hoglet.functions.running.fetching import is_tolerated
 from hoglet.functions.running.host import Host
 from hoglet.functions.running.inputs import InputsFailed, all_inputs, build_inputs
+from hoglet.functions.running.invocation_globals import ALWAYS_THERE
 from hoglet.functions.running.journal import Journal
 from hoglet.functions.running.redaction import clean_line, secret_texts
 
@@ -114,12 +115,13 @@ def new_journal(now: datetime, seed: int) -> Journal:
     return Journal(started_at=now.isoformat(), seed=seed)
 
 
-def resume(step: Step, answer: Any) -> Journal:
+def resume(step: Step, answer: Any, milliseconds: float = 0) -> Journal:
     """The journal after a host call was answered.
 
     Args:
         step: one whose outcome is ``call``.
         answer: what the program gets, e.g. ``{"status": 200, "body": "ok"}``.
+        milliseconds: how long the call took, for the closing log line.
     """
     name = step.call.name if step.call else ""
     status = answer.get("status") if isinstance(answer, dict) else None
@@ -129,6 +131,7 @@ def resume(step: Step, answer: Any) -> Journal:
         entries=[*step.journal.entries, ["host", answer]],
         calls=[*step.journal.calls, call],
         waiting=False,
+        waited_ms=step.journal.waited_ms + milliseconds,
     )
 
 
@@ -137,6 +140,7 @@ def run_step(request: StepRequest) -> Step:
 
     Never raises for what the function does; a program that fails is a ``failed`` step.
     """
+    request.globals = {**ALWAYS_THERE, **request.globals}
     function, journal = request.function, request.journal
     try:
         inputs = build_inputs(
@@ -245,8 +249,9 @@ class _Run:
         if step.outcome == "failed":
             text = f"Error executing function on event {event.get('uuid')}: {step.error}"
             return LogLine("error", clean_line(text, self.secrets))
+        total = ended.milliseconds + step.journal.waited_ms
         text = (
-            f"Function completed in {two_digits(ended.milliseconds)}ms. "
+            f"Function completed in {two_digits(total)}ms. "
             f"Sync: {two_digits(ended.milliseconds)}ms. Mem: {ended.memory_bytes} bytes. "
             f"Ops: {ended.operations}. Event: '{event.get('url', '')}'"
         )

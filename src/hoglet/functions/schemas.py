@@ -145,7 +145,8 @@ def _read_mapping(value: Any, attr: str) -> dict[str, Any]:
         )
     if mapping.get("inputs") is not None:
         mapping["inputs"] = _read_inputs(mapping["inputs"], f"{attr}__inputs")
-    mapping["filters"] = normalise_filters(mapping.get("filters"), prefix=f"{attr}__filters")
+    if "filters" in mapping:
+        mapping["filters"] = normalise_filters(mapping["filters"], prefix=f"{attr}__filters")
     return mapping
 
 

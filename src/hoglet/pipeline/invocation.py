@@ -65,7 +65,7 @@ class InvocationRunner:
             waits = await self._call(function, invoke, record, step.call.request)
             if isinstance(waits, Ending):
                 return waits
-            journal = resume(step, waits.answer)
+            journal = resume(step, waits.answer, waits.milliseconds)
             invoke = msgspec.structs.replace(invoke, journal=journal, attempt=1)
             record.invoke = invoke
 

@@ -3,7 +3,7 @@
 A case: ``inputs`` (schema defaults fill the rest), ``globals`` laid over a page view of Ada,
 ``answers`` to the host calls in order (200 when left out), and what is expected: ``calls`` (a
 count, or ``[name, request]`` with ``body_json`` for a JSON body), ``captures``, ``error`` (a part
-of it), ``logs`` (parts, in order), ``result``, ``properties`` (of a transformed event), ``dropped``.
+of it), ``logs`` (parts, in order), ``result``, ``properties`` (of the event), ``dropped``.
 """
 
 import json

@@ -7,6 +7,7 @@ from typing import Any
 
 from hoglet.functions.runnable import RunnableFunction, RunnableInput
 from hoglet.functions.running import engine
+from hoglet.functions.running.invocation_globals import ALWAYS_THERE
 from hoglet.functions.running.liquid import LiquidFailed, render_liquid
 
 EXTEND = "$$_extend_object"
@@ -60,7 +61,7 @@ def build_inputs(
     builder = _Builder(now=now, seed=seed, with_record=function.source.startswith("data-warehouse"))
     for item in all_inputs(function, mapping):
         try:
-            built[item.key] = builder.build(item, {**globals_, "inputs": built})
+            built[item.key] = builder.build(item, {**ALWAYS_THERE, **globals_, "inputs": built})
         except (engine.EvaluationFailed, LiquidFailed) as error:
             raise InputsFailed(f"Could not build the input {item.key}: {error}") from None
     return built

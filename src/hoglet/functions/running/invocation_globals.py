@@ -7,6 +7,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import quote
 
+ALWAYS_THERE: dict[str, Any] = {"person": None, "groups": {}, "variables": {}}
+"""Globals that programs and templates may read on any event, also one without a person."""
+
 DEFAULT_NAME_PROPERTIES = ("email", "name", "username")
 
 

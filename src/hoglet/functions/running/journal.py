@@ -16,6 +16,7 @@ class Journal(msgspec.Struct, kw_only=True):
         printed: ``print`` calls so far.
         captured: the run's ``postHogCapture`` was handed out.
         waiting: the next host call was handed out already, with its log lines.
+        waited_ms: time that answered host calls took.
         spent_ms: own time of the program in the longest replay so far.
     """
 
@@ -26,4 +27,5 @@ class Journal(msgspec.Struct, kw_only=True):
     printed: int = 0
     captured: bool = False
     waiting: bool = False
+    waited_ms: float = 0
     spent_ms: float = 0

@@ -1,0 +1,57 @@
+"""Mappings: spec/hog-functions.md section 4.5."""
+
+PAGE = {"events": [{"id": "$pageview", "type": "events"}]}
+SCHEMA = [
+    {"type": "string", "key": "x", "required": True},
+    {"type": "string", "key": "d", "default": "filled"},
+    {"type": "string", "key": "token", "secret": True},
+]
+
+
+async def test_mappings_are_compiled_and_take_over_events(hoglet):
+    inputs = {"x": {"value": "{event.event}"}, "token": {"value": "s3cret"}}
+    mapping = {"name": "one", "inputs_schema": SCHEMA, "inputs": inputs, "filters": PAGE}
+    filters = {**PAGE, "actions": [], "properties": []}
+    made = await hoglet.create(filters=filters, mappings=[mapping, {"disabled": True}])
+    one, two = made["mappings"]
+
+    assert made["filters"] == {"source": "events", "properties": [], "bytecode": ["_H", 1, 29]}
+    assert one["inputs"]["x"]["bytecode"] == ["_H", 1, 32, "event", 32, "event", 1, 2]
+    assert one["inputs"]["d"]["value"] == "filled"
+    assert one["inputs"]["token"] == {"secret": True}
+    assert one["filters"]["bytecode"][2:] == [32, "$pageview", 32, "event", 1, 1, 11]
+    assert one["filters"]["source"] == "events"
+    assert two == {"disabled": True}
+    kept = {"x": {"value": "y"}, "token": {"secret": True}}
+    changed = await hoglet.patch(made["id"], mappings=[{**mapping, "inputs": kept}])
+    assert changed.status_code == 200, changed.text
+    function = (await hoglet.service.load_runnable(1)) or [await load(hoglet, made)]
+    values = {item.key: item.value for item in function[0].mappings[0].inputs}
+    assert values == {"x": "y", "d": "filled", "token": "s3cret"}
+    assert "s3cret" not in (await hoglet.call("GET", "?full=true")).text
+
+
+async def load(hoglet, made):
+    from uuid import UUID
+
+    return await hoglet.service.load_one(1, UUID(made["id"]))
+
+
+async def test_errors_name_the_mapping(hoglet, attr_of):
+    body = {"hog": "return 1", "mappings": [{}, {"inputs_schema": SCHEMA, "inputs": {}}]}
+    missing = await hoglet.call("POST", json=body)
+    bad = {**body, "mappings": [{"inputs_schema": [{"type": "nope", "key": "a"}]}]}
+    schema = await hoglet.call("POST", json=bad)
+    enabled = {**body, "enabled": True, "mappings": [{"filters": {"actions": [{"id": 9}]}}]}
+    filters = await hoglet.call("POST", json=enabled)
+
+    assert attr_of(missing) == (400, "invalid_input", "mappings__1__inputs__x")
+    assert attr_of(schema)[2] == "mappings__0__inputs_schema__0__type"
+    assert attr_of(filters)[2] == "mappings__0__filters__non_field_errors"
+
+
+async def test_an_empty_list_on_create_is_null(hoglet):
+    made = await hoglet.create(mappings=[], filters=PAGE)
+
+    assert made["mappings"] is None
+    assert made["filters"]["events"] == PAGE["events"]
