@@ -484,3 +484,118 @@ function __cohort(list) {
 }
 function inCohort(cohort, list) { return __cohort(list).includes(cohort) }
 function notInCohort(cohort, list) { return !__cohort(list).includes(cohort) }
+function __padded(bytes, bigEndian) {
+    const size = Math.ceil((bytes.length + 9) / 64) * 64
+    const padded = new Uint8Array(size)
+    padded.set(bytes)
+    padded[bytes.length] = 0x80
+    const view = new DataView(padded.buffer)
+    const bits = bytes.length * 8
+    view.setUint32(bigEndian ? size - 4 : size - 8, bits >>> 0, !bigEndian)
+    view.setUint32(bigEndian ? size - 8 : size - 4, Math.floor(bits / 4294967296), !bigEndian)
+    return view
+}
+function __wordBytes(words, bigEndian) {
+    const view = new DataView(new ArrayBuffer(words.length * 4))
+    words.forEach((word, index) => view.setUint32(index * 4, word >>> 0, !bigEndian))
+    return new Uint8Array(view.buffer)
+}
+function __turnLeft(word, count) { return (word << count) | (word >>> (32 - count)) }
+function __primeFractions(count, root) {
+    const fractions = []
+    for (let candidate = 2; fractions.length < count; candidate += 1) {
+        let prime = true
+        for (let divisor = 2; divisor * divisor <= candidate; divisor += 1) { if (candidate % divisor === 0) { prime = false } }
+        if (prime) { fractions.push(((candidate ** (1 / root)) % 1) * 4294967296 | 0) }
+    }
+    return fractions
+}
+function __sha256(bytes) {
+    const view = __padded(bytes, true)
+    const constants = __primeFractions(64, 3)
+    const state = __primeFractions(8, 2)
+    for (let block = 0; block < view.byteLength; block += 64) {
+        const words = Array.from({ length: 16 }, (_, index) => view.getInt32(block + index * 4))
+        for (let index = 16; index < 64; index += 1) {
+            const [early, late] = [words[index - 15], words[index - 2]]
+            const first = __turnLeft(early, 25) ^ __turnLeft(early, 14) ^ (early >>> 3)
+            const second = __turnLeft(late, 15) ^ __turnLeft(late, 13) ^ (late >>> 10)
+            words.push((words[index - 16] + first + words[index - 7] + second) | 0)
+        }
+        let [a, b, c, d, e, f, g, h] = state
+        for (let index = 0; index < 64; index += 1) {
+            const mixed = __turnLeft(e, 26) ^ __turnLeft(e, 21) ^ __turnLeft(e, 7)
+            const first = (h + mixed + ((e & f) ^ (~e & g)) + constants[index] + words[index]) | 0
+            const second = ((__turnLeft(a, 30) ^ __turnLeft(a, 19) ^ __turnLeft(a, 10)) + ((a & b) ^ (a & c) ^ (b & c))) | 0
+            ;[a, b, c, d, e, f, g, h] = [(first + second) | 0, a, b, c, (d + first) | 0, e, f, g]
+        }
+        ;[a, b, c, d, e, f, g, h].forEach((value, index) => { state[index] = (state[index] + value) | 0 })
+    }
+    return __wordBytes(state, true)
+}
+function __sha1(bytes) {
+    const view = __padded(bytes, true)
+    const state = [0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476, 0xc3d2e1f0]
+    const constants = [0x5a827999, 0x6ed9eba1, 0x8f1bbcdc, 0xca62c1d6]
+    for (let block = 0; block < view.byteLength; block += 64) {
+        const words = Array.from({ length: 16 }, (_, index) => view.getInt32(block + index * 4))
+        for (let index = 16; index < 80; index += 1) {
+            words.push(__turnLeft(words[index - 3] ^ words[index - 8] ^ words[index - 14] ^ words[index - 16], 1))
+        }
+        let [a, b, c, d, e] = state
+        for (let index = 0; index < 80; index += 1) {
+            const part = Math.floor(index / 20)
+            const mixed = [(b & c) | (~b & d), b ^ c ^ d, (b & c) | (b & d) | (c & d), b ^ c ^ d][part]
+            ;[a, b, c, d, e] = [(__turnLeft(a, 5) + mixed + e + constants[part] + words[index]) | 0, a, __turnLeft(b, 30), c, d]
+        }
+        ;[a, b, c, d, e].forEach((value, index) => { state[index] = (state[index] + value) | 0 })
+    }
+    return __wordBytes(state, true)
+}
+function __md5(bytes) {
+    const view = __padded(bytes, false)
+    const state = [0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476]
+    const turns = [[7, 12, 17, 22], [5, 9, 14, 20], [4, 11, 16, 23], [6, 10, 15, 21]]
+    for (let block = 0; block < view.byteLength; block += 64) {
+        let [a, b, c, d] = state
+        for (let index = 0; index < 64; index += 1) {
+            const part = index >> 4
+            const mixed = [(b & c) | (~b & d), (d & b) | (~d & c), b ^ c ^ d, c ^ (b | ~d)][part]
+            const place = [index, 5 * index + 1, 3 * index + 5, 7 * index][part] % 16
+            const constant = Math.floor(Math.abs(Math.sin(index + 1)) * 4294967296)
+            const sum = (a + mixed + constant + view.getInt32(block + place * 4, true)) | 0
+            ;[a, b, c, d] = [d, (b + __turnLeft(sum, turns[part][index % 4])) | 0, b, c]
+        }
+        ;[a, b, c, d].forEach((value, index) => { state[index] = (state[index] + value) | 0 })
+    }
+    return __wordBytes(state, false)
+}
+function __binary(bytes) { return Array.from(bytes, (byte) => String.fromCharCode(byte)).join('') }
+function __digest(bytes, form) {
+    if (form === 'base64') { return btoa(__binary(bytes)) }
+    if (form === 'base64url') { return btoa(__binary(bytes)).replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '') }
+    if (form === 'binary') { return __binary(bytes) }
+    return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
+}
+function md5(text, form) { return isNull(text) ? null : __digest(__md5(__bytes(text)), form) }
+function sha1(text, form) { return isNull(text) ? null : __digest(__sha1(__bytes(text)), form) }
+function sha256(text, form) { return isNull(text) ? null : __digest(__sha256(__bytes(text)), form) }
+function md5Hex(text) { return md5(text) }
+function sha1Hex(text) { return sha1(text) }
+function sha256Hex(text) { return sha256(text) }
+function __hmacChain(hash, list, form) {
+    if (isNull(list)) { return null }
+    if (list.length < 2) { throw new Error('Data array must contain at least two elements.') }
+    let key = __bytes(list[0])
+    for (const message of list.slice(1)) {
+        const block = new Uint8Array(64)
+        block.set(key.length > 64 ? hash(key) : key)
+        const inner = hash(Uint8Array.from([...block.map((byte) => byte ^ 0x36), ...__bytes(message)]))
+        key = hash(Uint8Array.from([...block.map((byte) => byte ^ 0x5c), ...inner]))
+    }
+    return __digest(key, form)
+}
+function sha256HmacChain(list, form) { return __hmacChain(__sha256, list, form) }
+function sha1HmacChain(list, form) { return __hmacChain(__sha1, list, form) }
+function sha256HmacChainHex(list) { return __hmacChain(__sha256, list) }
+function sha1HmacChainHex(list) { return __hmacChain(__sha1, list) }
