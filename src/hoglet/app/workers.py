@@ -15,6 +15,7 @@ from hoglet.pipeline.commits import GroupCommits
 from hoglet.pipeline.committing import GroupCommit
 from hoglet.pipeline.copies import Copies
 from hoglet.pipeline.delivery import Deliveries
+from hoglet.pipeline.endings import EndingCommits
 from hoglet.pipeline.executor import Executor
 from hoglet.pipeline.function_cache import FunctionCache
 from hoglet.pipeline.invocation import InvocationRunner
@@ -134,13 +135,20 @@ def _executor(rooms: Rooms, features: Features, outbox: TelemetryOutbox) -> Exec
     return Executor(
         queue=rooms.queue,
         commits=GroupCommits(rooms.database),
+        endings=EndingCommits(
+            database=rooms.database,
+            queue=rooms.queue,
+            outbox=outbox,
+            letters=functions.letters,
+            watcher=functions.watcher,
+            clock=rooms.clock,
+        ),
         functions=FunctionCache(functions.service),
         runner=InvocationRunner(
             rooms.run_sandbox, Deliveries(rooms.outbound, rooms.clock), rooms.clock
         ),
         outbox=outbox,
         letters=functions.letters,
-        watcher=functions.watcher,
         clock=rooms.clock,
     )
 

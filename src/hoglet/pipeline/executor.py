@@ -13,14 +13,14 @@ import structlog
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hoglet.functions.dead_letters import DeadLetters
-from hoglet.functions.jobs import INVOKE_QUEUE, InvokeV1, decode_invoke, encode
+from hoglet.functions.jobs import INVOKE_QUEUE, InvokeV1, decode_invoke
 from hoglet.functions.runnable import RunnableFunction
-from hoglet.functions.watcher import Watcher
 from hoglet.functions.watcher_rules import DISABLED, FORCED_DISABLED
 from hoglet.kit.clock import Clock
 from hoglet.pipeline.commits import GroupCommits
+from hoglet.pipeline.endings import EndingCommits
 from hoglet.pipeline.function_cache import FunctionCache
-from hoglet.pipeline.invocation import Ending, InvocationRunner, Verdict
+from hoglet.pipeline.invocation import InvocationRunner
 from hoglet.pipeline.outbox import TelemetryOutbox
 from hoglet.pipeline.outcome import RunRecord
 from hoglet.queue import Job, LeaseLost, Queue
@@ -45,20 +45,20 @@ class Executor:
         *,
         queue: Queue,
         commits: GroupCommits,
+        endings: EndingCommits,
         functions: FunctionCache,
         runner: InvocationRunner,
         outbox: TelemetryOutbox,
         letters: DeadLetters,
-        watcher: Watcher,
         clock: Clock,
     ) -> None:
         self._queue = queue
         self._commits = commits
+        self._endings = endings
         self._functions = functions
         self._runner = runner
         self._outbox = outbox
         self._letters = letters
-        self._watcher = watcher
         self._clock = clock
         self._running: dict[asyncio.Task[None], Job] = {}
         self._stopping = False
@@ -108,7 +108,8 @@ class Executor:
             elif not function.enabled:
                 await self._refuse(job, invoke, function)
             else:
-                await self._record(job, function, await self._runner.run(function, invoke))
+                ending = await self._runner.run(function, invoke)
+                await self._endings.commit(job, function, ending)
         except LeaseLost:
             log.info("a run went on elsewhere", action="lease_lost", job=str(job.id))
         except msgspec.ValidationError as error:
@@ -116,35 +117,6 @@ class Executor:
         except Exception:
             # The lease runs out and the run is tried again: a fault of ours must not lose it.
             log.exception("a run failed inside hoglet", action="run_failed", job=str(job.id))
-
-    async def _record(self, job: Job, function: RunnableFunction, ending: Ending) -> None:
-        async def work(session: AsyncSession) -> None:
-            if ending.verdict is Verdict.WAITS:
-                await self._give_back(session, job, ending)
-            else:
-                await self._end(session, job, function, ending)
-            await self._outbox.add(session, ending.record.messages)
-            await self._queue.enqueue(session, ending.record.captures)
-
-        await self._commits.commit(work)
-
-    async def _give_back(self, session: AsyncSession, job: Job, ending: Ending) -> None:
-        assert ending.invoke is not None, "a waiting run has one"  # noqa: S101 (narrows the type)
-        run_at = ending.run_at or self._clock.now()
-        payload = encode(ending.invoke)
-        await self._queue.retry(session, job, run_at=run_at, payload=payload)
-
-    async def _end(
-        self, session: AsyncSession, job: Job, function: RunnableFunction, ending: Ending
-    ) -> None:
-        assert ending.step is not None, "an ended run has one"  # noqa: S101 (narrows the type)
-        record = ending.record
-        await self._queue.finish(session, [job])
-        letter = record.finish(ending.step, self._clock.now())
-        if letter is not None:
-            await self._letters.add(session, [letter])
-        observation = record.observation(function, failed=letter is not None)
-        await self._watcher.observe(session, [observation])
 
     async def _refuse(self, job: Job, invoke: InvokeV1, function: RunnableFunction) -> None:
         """A function that was switched off while its run waited does not run."""

@@ -3,6 +3,7 @@
 A project's stamp is asked for at most once a second; a change is seen within that.
 """
 
+import asyncio
 import time
 from uuid import UUID
 
@@ -18,6 +19,7 @@ class FunctionCache:
     def __init__(self, functions: FunctionService) -> None:
         self._functions = functions
         self._stamps: dict[int, tuple[float, str]] = {}
+        self._asking: dict[int, asyncio.Lock] = {}
         self._known: dict[tuple[int, UUID], tuple[str, RunnableFunction | None]] = {}
 
     async def get(self, project_id: int, function_id: UUID) -> RunnableFunction | None:
@@ -25,14 +27,25 @@ class FunctionCache:
         stamp = await self._stamp(project_id)
         known = self._known.get((project_id, function_id))
         if known is None or known[0] != stamp:
-            loaded = await self._functions.load_one(project_id, function_id)
-            known = self._known[project_id, function_id] = (stamp, loaded)
+            known = await self._load(project_id, function_id, stamp)
         return known[1]
 
+    async def _load(
+        self, project_id: int, function_id: UUID, stamp: str
+    ) -> tuple[str, RunnableFunction | None]:
+        async with self._asking[project_id]:
+            known = self._known.get((project_id, function_id))
+            if known is None or known[0] != stamp:
+                loaded = await self._functions.load_one(project_id, function_id)
+                known = self._known[project_id, function_id] = (stamp, loaded)
+            return known
+
     async def _stamp(self, project_id: int) -> str:
-        now = time.monotonic()
-        asked_at, stamp = self._stamps.get(project_id, (0.0, ""))
-        if not stamp or now - asked_at > STAMP_SECONDS:
-            stamp = await self._functions.version_stamp(project_id)
-            self._stamps[project_id] = (now, stamp)
-        return stamp
+        """One run asks for all that wait: hundreds may start at the same moment."""
+        async with self._asking.setdefault(project_id, asyncio.Lock()):
+            now = time.monotonic()
+            asked_at, stamp = self._stamps.get(project_id, (0.0, ""))
+            if not stamp or now - asked_at > STAMP_SECONDS:
+                stamp = await self._functions.version_stamp(project_id)
+                self._stamps[project_id] = (now, stamp)
+            return stamp

@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, Row, Select, delete, event, func, select, update
+from sqlalchemy import ColumnElement, Row, Select, delete, event, func, or_, select, update
 from sqlalchemy.dialects.postgresql import insert as postgresql_insert
 from sqlalchemy.dialects.sqlite import insert as sqlite_insert
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -181,8 +181,9 @@ class SqlQueue:
             await session.execute(select(func.pg_advisory_xact_lock(func.hashtext(queue))))
 
     async def _anything_due(self, queue: str) -> bool:
+        due = [self._due(queue, priority).exists() for priority in Priority]
         async with self._database.read() as session:
-            return bool(await self._candidates(session, queue, 1, lock=False))
+            return bool(await session.scalar(select(or_(*due))))
 
     async def _candidates(
         self,
@@ -190,7 +191,6 @@ class SqlQueue:
         queue: str,
         limit: int,
         *conditions: ColumnElement[bool],
-        lock: bool = True,
     ) -> list[Row[Any]]:
         """Due jobs as ``(id, weight, group_id, ordering_key)``, priority by priority.
 
@@ -200,7 +200,7 @@ class SqlQueue:
         found: list[Row[Any]] = []
         for priority in Priority:
             statement = self._due(queue, priority).where(*conditions).limit(limit - len(found))
-            if lock and not self._database.is_sqlite:
+            if not self._database.is_sqlite:
                 statement = statement.with_for_update(skip_locked=True)
             found.extend((await session.execute(statement)).all())
             if len(found) >= limit:
