@@ -22,7 +22,7 @@ class Features:
 def build_features(rooms: Rooms) -> Features:
     """Build the features and plug them into the access room's providers."""
     events = build_events(rooms)
-    functions = build_functions(rooms)
+    functions = build_functions(rooms, events.repository.property_types)
     endpoints = build_endpoint_rooms(rooms, events.repository)
     connect_providers(rooms, events)
     return Features(events, functions, endpoints)

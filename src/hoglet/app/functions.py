@@ -10,7 +10,7 @@ from hoglet.functions.compiler import SandboxCompiler
 from hoglet.functions.dead_letters import DeadLetters
 from hoglet.functions.jobs import RecompileLater
 from hoglet.functions.secrets import SecretBox
-from hoglet.functions.service import FunctionService
+from hoglet.functions.service import FunctionService, PropertyTypes
 from hoglet.functions.templates.registry import Templates
 from hoglet.functions.trials import Trials
 from hoglet.functions.watcher import Watcher
@@ -34,7 +34,7 @@ class Functions:
     webhooks: Webhooks
 
 
-def build_functions(rooms: Rooms) -> Functions:
+def build_functions(rooms: Rooms, property_types: PropertyTypes) -> Functions:
     """The services on the shared database, queue and sandbox."""
     settings, access = rooms.settings, rooms.access
     keys = secret_keys(settings.data_dir, settings.secret_keys)
@@ -47,6 +47,7 @@ def build_functions(rooms: Rooms) -> Functions:
         templates=Templates(),
         activity=access.activity,
         watcher=watcher,
+        property_types=property_types,
     )
     letters, telemetry = DeadLetters(service, rooms.queue), Telemetry(rooms.warehouse)
     site_url = settings.resolved_site_url()

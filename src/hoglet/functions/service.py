@@ -7,7 +7,7 @@ the transaction.
 Source: spec/hog-functions.md sections 2, 3, 7 and 9.7.
 """
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
@@ -57,6 +57,15 @@ _MASKED = "masked"
 _SAVE_ATTEMPTS = 5  # concurrent writers of one function; more means something is wrong
 
 
+type PropertyTypes = Callable[[AsyncSession, int], Awaitable[Mapping[tuple[str, str], str]]]
+"""Project id to ``{("event", "paid"): "Boolean"}``."""
+
+
+async def no_property_types(_session: AsyncSession, _project_id: int) -> dict[tuple[str, str], str]:
+    """For projects whose properties nobody types."""
+    return {}
+
+
 class FunctionService:
     """The functions of all projects.
 
@@ -68,6 +77,7 @@ class FunctionService:
         templates: what functions may be made from.
         activity: gets an entry for every save.
         watcher: tells and changes states.
+        property_types: types of the properties a project has seen.
     """
 
     def __init__(
@@ -80,6 +90,7 @@ class FunctionService:
         templates: Templates,
         activity: ActivityLog,
         watcher: Watcher,
+        property_types: PropertyTypes = no_property_types,
     ) -> None:
         self.database = database
         self.compiler = compiler
@@ -88,6 +99,7 @@ class FunctionService:
         self.templates = templates
         self.activity = activity
         self.watcher = watcher
+        self._property_types = property_types
 
     async def create(self, scope: Scope, body: dict[str, Any]) -> Shown:
         """Make a function.
@@ -232,11 +244,15 @@ class FunctionService:
         wanted = _action_ids([plan.values["filters"], *_filters_of(plan.values["mappings"])])
         async with self.database.read() as session:
             actions = await action_repository.steps_by_id(session, project.id, wanted)
+            types_ = await self._property_types(session, project.id)
         return FilterContext(
             now=self.clock.now(),
             timezone=project.timezone,
             test_account_filters=[f for f in project.test_account_filters if isinstance(f, dict)],
             actions=actions,
+            boolean_properties=[
+                f"{scope}:{name}" for (scope, name), kind in types_.items() if kind == "Boolean"
+            ],
         )
 
     def plan_update(self, row: HogFunctionRow, sent: dict[str, Any]) -> Plan:

@@ -17,7 +17,6 @@ class FilterContext(msgspec.Struct, frozen=True, kw_only=True):
         cohorts: dynamic cohorts made of person properties, by id text: ``{"3": [{...}]}``;
             cohorts that are not listed cannot be inlined.
         boolean_properties: properties the project defines as Boolean, ``["event:paid"]``.
-        path_cleaning: ``[{"regex": "[0-9]+", "alias": ":id"}]``, applied in order.
     """
 
     now: datetime = msgspec.field(default_factory=lambda: datetime.fromtimestamp(0, UTC))
@@ -26,4 +25,3 @@ class FilterContext(msgspec.Struct, frozen=True, kw_only=True):
     actions: dict[str, dict[str, Any]] = {}
     cohorts: dict[str, list[dict[str, Any]]] = {}
     boolean_properties: list[str] = []
-    path_cleaning: list[dict[str, str]] = []

@@ -38,7 +38,7 @@ def apply_operator(
         subject: the property's field.
         operator: one of the table in section 5.2.
         value: scalar or list, as stored in the filter.
-        context: gives the instant and zone of relative dates and the path-cleaning rules.
+        context: gives the instant and zone of relative dates.
 
     Raises:
         FilterRefused: unknown operator, or a value the operator cannot take.
@@ -174,16 +174,6 @@ def _date(symbol: str) -> Build:
     return build
 
 
-def _cleaned_path(
-    subject: "tree.Expression", value: Any, context: FilterContext
-) -> "tree.Expression":
-    cleaned = subject
-    for rule in context.path_cleaning:
-        regex, alias = rule.get("regex", ""), rule.get("alias", "")
-        cleaned = call("replaceRegexpAll", cleaned, constant(regex), constant(alias))
-    return compare(cleaned, "==", constant(value))
-
-
 def _semver(operator: str) -> Build:
     def build(subject: "tree.Expression", value: Any, _: FilterContext) -> "tree.Expression":
         return semver.compare_versions(subject, operator, value)
@@ -216,7 +206,7 @@ _BUILDERS: dict[str, Build] = {
     "not_between": _between_not,
     "is_set": _is_set,
     "is_not_set": _is_not_set,
-    "is_cleaned_path_exact": _cleaned_path,
+    "is_cleaned_path_exact": _exact,  # projects have no path-cleaning rules
     **{name: _ordering(symbol) for name, symbol in _ORDER.items()},
     **{name: _date(symbol) for name, symbol in _DATES.items()},
     **{name: _semver(name) for name in semver.OPERATORS},
@@ -228,6 +218,7 @@ _TAKES_LISTS = frozenset(
         "is_not",
         "in",
         "not_in",
+        "is_cleaned_path_exact",
         "icontains",
         "not_icontains",
         "icontains_multi",
