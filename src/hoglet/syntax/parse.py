@@ -21,6 +21,7 @@ from hogql_parser_rs import (
 from hoglet.kit.errors import SourceError
 from hoglet.syntax import tree
 from hoglet.syntax.caps import check_caps, check_template_caps
+from hoglet.syntax.hints import hint_for
 from hoglet.syntax.place import place
 from hoglet.syntax.shift import shift_back
 
@@ -98,4 +99,5 @@ def _as_source_error(
         return SourceError(f"This syntax is not supported ({error})", end=len(source))
     start = (failure.get("start") or {}).get("offset", 0)
     end = (failure.get("end") or {}).get("offset", start)
-    return SourceError(failure["message"], **place(source, start - prefix, end - prefix))
+    found = place(source, start - prefix, end - prefix)
+    return SourceError(failure["message"], hint=hint_for(source, found["start"]), **found)

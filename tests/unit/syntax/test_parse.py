@@ -68,3 +68,23 @@ def test_empty_template_is_the_empty_text() -> None:
 def test_broken_templates_are_refused(text: str) -> None:
     with pytest.raises(SourceError):
         parse_template(text)
+
+
+@pytest.mark.parametrize(
+    ("source", "hint"),
+    [
+        ("let a = 1", "`:=` assigns"),
+        ("let f := (x) => x", "x -> ..."),
+        ("if (a && b) {}", "`and`"),
+        ("print(!a)", "`not x`"),
+        ("a++", "a + 1".replace("a", "x")),
+        ("let é := 1", "backticks"),
+        ("print(1", None),
+    ],
+)
+def test_hints_for_habits_of_other_languages(source: str, hint: str | None) -> None:
+    with pytest.raises(SourceError) as caught:
+        parse_program(source)
+
+    assert (caught.value.hint is None) == (hint is None)
+    assert hint is None or hint in str(caught.value.hint)
