@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from hoglet.hog import bound
 from hoglet.hog.python.kinds import Facts
-from hoglet.hog.python.walk import own_nodes, parts
+from hoglet.hog.python.walk import parts
 from hoglet.hog.runtime.errors import EngineError
 from hoglet.hog.runtime.patterns import compile_pattern
 from hoglet.hog.stl.table import STL
@@ -37,6 +37,7 @@ class Effects:
         self.known_globals = known_globals
         self.harmless = self._harmless_functions()
         self._levels: dict[int, int] = {}
+        self._skippable: dict[int, bool] = {}
 
     def _harmless_functions(self) -> set[int]:
         """Functions whose calls change nothing and end in no error of their own."""
@@ -53,7 +54,7 @@ class Effects:
         return candidates
 
     def _is_harmless(self, function: bound.BoundFunction, candidates: set[int]) -> bool:
-        for node in own_nodes(function):
+        for node in self.facts.own[function.number]:
             if isinstance(node, bound.AssignProperty | bound.Throw | bound.Try):
                 return False
             if isinstance(node, bound.AssignVariable) and (node.outer or node.variable.captured):
@@ -98,8 +99,14 @@ class Effects:
                 own = STABLE
         return max([own, *(self.level(part) for part in parts(node))])
 
-    def may_skip(self, node: Any) -> bool:  # noqa: C901, PLR0911 (one case a node)
+    def may_skip(self, node: Any) -> bool:
         """Whether leaving the expression out is never noticed: no effect, no error."""
+        known = self._skippable.get(id(node))
+        if known is None:
+            known = self._skippable[id(node)] = self._may_skip(node)
+        return known
+
+    def _may_skip(self, node: Any) -> bool:  # noqa: C901, PLR0911 (one case a node)
         match node:
             case bound.ReadGlobal():
                 return node.path[0] in self.known_globals

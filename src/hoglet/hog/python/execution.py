@@ -214,6 +214,8 @@ class Execution:
             return Finished(export_value(stop.value))
         except (HogThrow, EngineError, LimitExceeded, RecursionError, MemoryError) as error:
             return self._failed(error)
+        except Exception as error:  # noqa: BLE001 (a fault of ours must not take the host down)
+            return self._failed(EngineError(f"Internal error: {error!r}"), error.__traceback__)
 
     def _suspended(self, request: tuple[str, list[Any]]) -> Step:
         self._steps += 1
@@ -222,12 +224,20 @@ class Execution:
             message = f"Exceeded maximum number of async steps: {limit}"
             raise LimitExceeded(message, kind="steps")
         name, args = request
+        self._mark_call(name)
         return HostCall(name, [export_value(item) for item in args])
+
+    def _mark_call(self, name: str) -> None:
+        """Remember that the call was reached: up to here, a replay repeats what is known."""
+        if not self._journal.replaying:
+            self._journal.record("call", name)
+        elif self._journal.take("call") != name:
+            raise EngineError(f"Replay calls {name} where another call was recorded")
 
     # --- failures
 
-    def _failed(self, error: BaseException) -> Failed:
-        frames = self._frames(error.__traceback__)
+    def _failed(self, error: BaseException, traceback: TracebackType | None = None) -> Failed:
+        frames = self._frames(traceback or error.__traceback__)
         error.__traceback__ = None
         line = frames[-1].line if frames else 0
         if self._generator is not None:

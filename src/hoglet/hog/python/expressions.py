@@ -27,6 +27,7 @@ _PLAIN: Final = frozenset({"==", "!=", "<", "<=", ">", ">="})
 _TAKES_RAW: Final = frozenset(
     {"length", "empty", "notEmpty", "isNull", "isNotNull", "lower", "upper", "trim"}
 )
+_LONGEST_CHAIN: Final = 8
 _LONGEST_TEXT: Final = 400  # longer texts are bound, so that parentheses never pile up
 
 
@@ -45,7 +46,8 @@ class ExpressionPrinter(Writer):
     def test(self, node: Any) -> str:
         """An expression as a condition: anything whose Python truth is the Hog truth."""
         if isinstance(node, bound.Not):
-            return f"(not {self.test(node.operand)})"
+            inner, odd = _without_nots(node)
+            return f"(not {self.test(inner)})" if odd else self.test(inner)
         if isinstance(node, bound.And | bound.Or):
             return self._chain(node, strict=False)
         return self.truth(self.value(node))
@@ -67,7 +69,8 @@ class ExpressionPrinter(Writer):
         if isinstance(node, bound.And | bound.Or):
             return self._chain(node, strict=True)
         if isinstance(node, bound.Not):
-            return f"(not {self.test(node.operand)})"
+            inner, odd = _without_nots(node)
+            return f"(not {self.test(inner)})" if odd else self.strict(inner)
         operand = self.value(node)
         return operand.text if operand.kind == "B" else f"truthy({operand.text})"
 
@@ -267,6 +270,8 @@ class ExpressionPrinter(Writer):
 
     def _conditional(self, node: bound.Conditional) -> Operand:
         kind = self.facts.kind(node) or "A"
+        if _chained(node) > _LONGEST_CHAIN:
+            return self._long_conditional(node, kind)
         test = self.test(node.condition)
         then, otherwise = self._branch(node.then, kind), self._branch(node.otherwise, kind)
         if not then[0] and not otherwise[0]:
@@ -274,6 +279,23 @@ class ExpressionPrinter(Writer):
         name = self.temporaries.new()
         self._guard(f"if {test}:", then, name)
         self._guard("else:", otherwise, name)
+        return Operand(name, kind, atom=True)
+
+    def _long_conditional(self, node: Any, kind: str) -> Operand:
+        """A chain of ``c ? a : d ? b : ...`` as branches one below the other, not inside."""
+        name = self.temporaries.new()
+        self.line("while True:")
+        self.indent += 1
+        while isinstance(node, bound.Conditional):
+            self.line(f"if {self.test(node.condition)}:")
+            self.indent += 1
+            self.line(f"{name} = {coerced(self.value(node.then), kind)}")
+            self.line("break")
+            self.indent -= 1
+            node = node.otherwise
+        self.line(f"{name} = {coerced(self.value(node), kind)}")
+        self.line("break")
+        self.indent -= 1
         return Operand(name, kind, atom=True)
 
     def _branch(self, node: Any, kind: str) -> tuple[list[Any], str]:
@@ -522,6 +544,22 @@ class ExpressionPrinter(Writer):
         bound.MakeFunction: _make_function,
         bound.SqlNode: _sql,
     }
+
+
+def _chained(node: Any) -> int:
+    """How many conditionals follow each other by their last branch."""
+    count = 0
+    while isinstance(node, bound.Conditional):
+        node, count = node.otherwise, count + 1
+    return count
+
+
+def _without_nots(node: Any) -> tuple[Any, bool]:
+    """What a run of ``not`` stands before, and whether their number is odd."""
+    odd = False
+    while isinstance(node, bound.Not):
+        node, odd = node.operand, not odd
+    return node, odd
 
 
 def _listed_texts(node: bound.Compare) -> list[str]:

@@ -1,7 +1,8 @@
 """What happened to a run from outside, so that it can be brought to the same point again.
 
-An entry is ``[kind, value]``: ``["host", result]`` for calls of the host, suspending or not,
-``["raise", [type, message, payload]]`` for calls that failed, ``["now", seconds]``,
+An entry is ``[kind, value]``: ``["call", name]`` where the run suspended, ``["host", result]`` for
+calls of the host, suspending or not, ``["raise", [type, message, payload]]`` for calls that
+failed, ``["now", seconds]``,
 ``["random", number]`` and ``["uuid", text]``. A journal is a list of entries, plain JSON.
 """
 

@@ -101,7 +101,9 @@ class Facts:
         self.results: dict[int, str | None] = {}
         self.direct: dict[bound.Variable, bound.BoundFunction] = {}
         self.loops: set[bound.Variable] = set()
-        self._nodes = list(everything(functions[0], into_functions=True))
+        self.own = {f.number: list(own_nodes(f)) for f in functions}
+        self._nodes = [node for nodes in self.own.values() for node in nodes]
+        self._final: dict[int, str | None] | None = None
         self._find_direct()
         self._find_loops()
         self._settle()
@@ -141,7 +143,7 @@ class Facts:
 
     def _find_loops(self) -> None:
         for function in self.functions.values():
-            for node in own_nodes(function):
+            for node in self.own[function.number]:
                 if isinstance(node, bound.While | bound.For | bound.ForIn):
                     self._mark_loop(node)
 
@@ -156,14 +158,20 @@ class Facts:
             if function.number not in self._closed:
                 for parameter in function.parameters:
                     self.variables[parameter] = "A"
+        teaching = [node for node in self._nodes if isinstance(node, _TEACHING)]
+        returns = {
+            number: [node for node in nodes if isinstance(node, bound.Return)]
+            for number, nodes in self.own.items()
+        }
         changed = True
         while changed:
             before = dict(self.variables), dict(self.results)
-            for node in self._nodes:
+            for node in teaching:
                 self._learn(node)
-            for function in self.functions.values():
-                self._learn_result(function)
+            for number, function in self.functions.items():
+                self._learn_result(function, returns[number])
             changed = before != (self.variables, self.results)
+        self._final = {}
 
     def _meet(self, variable: bound.Variable, kind: str | None) -> None:
         self.variables[variable] = join(self.variables.get(variable), kind)
@@ -189,17 +197,23 @@ class Facts:
             given = place < len(node.arguments)
             self._meet(parameter, self.kind(node.arguments[place]) if given else "N")
 
-    def _learn_result(self, function: bound.BoundFunction) -> None:
+    def _learn_result(self, function: bound.BoundFunction, returns: list[bound.Return]) -> None:
         kind = self.results.get(function.number)
-        for node in own_nodes(function):
-            if isinstance(node, bound.Return):
-                kind = join(kind, "N" if node.value is None else self.kind(node.value))
+        for node in returns:
+            kind = join(kind, "N" if node.value is None else self.kind(node.value))
         if not always_returns(function.body):
             kind = join(kind, "N")
         self.results[function.number] = kind
 
-    def kind(self, node: Any) -> str | None:  # noqa: C901, PLR0911 (one line a node)
+    def kind(self, node: Any) -> str | None:
         """The kind of an expression, None while nothing is known."""
+        if self._final is None:
+            return self._kind(node)
+        if id(node) not in self._final:
+            self._final[id(node)] = self._kind(node)
+        return self._final[id(node)]
+
+    def _kind(self, node: Any) -> str | None:  # noqa: C901, PLR0911 (one line a node)
         match node:
             case bound.Constant():
                 return constant_kind(node.value)
@@ -238,6 +252,16 @@ class Facts:
             kind = self.kind(node.arguments[0])
             return None if kind is None else ("C" if kind in "SL" else "A")
         return entry.result_kind
+
+
+_TEACHING: Final = (
+    bound.Declare,
+    bound.AssignVariable,
+    bound.DeclareFunction,
+    bound.ForIn,
+    bound.Try,
+    bound.CallValue,
+)
 
 
 def declared_by(node: Any) -> tuple[bound.Variable, ...]:

@@ -13,7 +13,6 @@ from hoglet.hog.python.effects import Effects
 from hoglet.hog.python.kinds import Facts, always_returns
 from hoglet.hog.python.statements import StatementPrinter
 from hoglet.hog.python.suspension import find_suspending
-from hoglet.hog.python.walk import own_nodes
 
 
 class Storage:
@@ -58,7 +57,7 @@ class ProgramPrinter:
     """Prints one program.
 
     Args:
-        functions: every function of it, the root first.
+        facts: what is known about its functions.
         functions_of_host: names of functions that the host gives.
         async_names: names of calls that suspend the run.
         known_globals: roots of globals that surely exist.
@@ -68,7 +67,7 @@ class ProgramPrinter:
 
     def __init__(
         self,
-        functions: tuple[bound.BoundFunction, ...],
+        facts: Facts,
         *,
         functions_of_host: frozenset[str],
         async_names: frozenset[str],
@@ -82,11 +81,11 @@ class ProgramPrinter:
         self.roots: dict[str, str] = {}
         self.trace = trace
         self.batch = batch
-        self.all = functions
-        self.facts = Facts(functions, self.host_names)
+        self.all = tuple(facts.functions.values())
+        self.facts = facts
         self.effects = Effects(self.facts, host_names=self.host_names, known_globals=known_globals)
         self.storage = Storage(self.facts)
-        self.suspending, self.dynamic_async = find_suspending(functions, self.facts, self)
+        self.suspending, self.dynamic_async = find_suspending(self.all, self.facts, self)
 
     def root_name(self, root: str) -> str:
         """The Python name of a global's root, read once when the program starts."""
@@ -203,7 +202,7 @@ class FunctionPrinter(StatementPrinter):
         storage = self.program.storage
         names = {
             storage.name(node.variable)
-            for node in own_nodes(self._function)
+            for node in self.facts.own[self._function.number]
             if isinstance(node, bound.AssignVariable)
             and node.outer
             and not storage.is_boxed(node.variable)
@@ -212,10 +211,10 @@ class FunctionPrinter(StatementPrinter):
             self.line(f"nonlocal {', '.join(sorted(names))}")
 
 
-def print_program(functions: tuple[bound.BoundFunction, ...], **options: Any) -> tuple[str, bool]:
+def print_program(facts: Facts, **options: Any) -> tuple[str, bool]:
     """The Python text of a program, and whether it can suspend.
 
     The options are those of :class:`ProgramPrinter`.
     """
-    printer = ProgramPrinter(functions, **options)
+    printer = ProgramPrinter(facts, **options)
     return printer.print(), 0 in printer.suspending

@@ -13,6 +13,7 @@ from typing import Any, Final
 import msgspec
 
 from hoglet.hog import bound
+from hoglet.hog.python.kinds import Facts
 from hoglet.hog.python.printer import print_program
 from hoglet.hog.python.vocabulary import VOCABULARY
 from hoglet.hog.python.walk import everything
@@ -125,8 +126,9 @@ def _compiled(
             "batch": batch,
         }
         known = frozenset(known_globals)
-        source, suspends = print_program(all_functions, known_globals=known | roots, **options)
-        careful, _ = print_program(all_functions, known_globals=known, **options)
+        facts = Facts(all_functions, given | async_names)
+        source, suspends = print_program(facts, known_globals=known | roots, **options)
+        careful, _ = print_program(facts, known_globals=known, **options)
         if batch:  # a batch has no second chance
             source = careful
         load(source)

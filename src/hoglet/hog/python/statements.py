@@ -148,9 +148,20 @@ class StatementPrinter(ExpressionPrinter):
     def _if(self, node: bound.If) -> None:
         self.line(f"if {self.test(node.condition)}:")
         self.body(node.then)
-        if node.otherwise is not None:
+        otherwise = node.otherwise
+        # `else if` stays flat: Python allows 100 levels of indentation, Hog as many branches
+        while isinstance(otherwise, bound.If):
+            mark = self.mark()
+            test = self.test(otherwise.condition)
+            if self.mark() > mark:
+                self.take(mark)
+                break
+            self.line(f"elif {test}:")
+            self.body(otherwise.then)
+            otherwise = otherwise.otherwise
+        if otherwise is not None:
             self.line("else:")
-            self.body(node.otherwise)
+            self.body(otherwise)
 
     def _loop_head(self, condition: Any) -> None:
         """``while condition:`` and the check of the budget; leaves the indent inside."""

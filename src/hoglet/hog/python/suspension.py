@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from hoglet.hog import bound
 from hoglet.hog.python.kinds import Facts
-from hoglet.hog.python.walk import own_nodes
 from hoglet.hog.stl.table import STL
 
 if TYPE_CHECKING:
@@ -23,14 +22,14 @@ def find_suspending(
     an async host function by its name.
     """
     suspending: set[int] = set()
-    dynamic = any(_names_async(node, program) for f in functions for node in own_nodes(f))
+    dynamic = any(_names_async(node, program) for f in functions for node in facts.own[f.number])
     while True:
         found = {
             function.number
             for function in functions
             if any(
                 _suspends(node, facts, program, suspending, dynamic=dynamic)
-                for node in own_nodes(function)
+                for node in facts.own[function.number]
             )
         }
         escaped = found - {function.number for function in facts.direct.values()} - {0}

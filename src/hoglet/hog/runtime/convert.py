@@ -62,7 +62,8 @@ def _imported(value: Any) -> Any:
         return [item if type(item) in _AS_IS else import_value(item) for item in value]
     if isinstance(value, tuple):
         return HogTuple([import_value(item) for item in value])
-    return value if isinstance(value, HogDate | HogDateTime | HogError) else str(value)
+    known = isinstance(value, HogDate | HogDateTime | HogError) or is_function(value)
+    return value if known else str(value)
 
 
 _TAGS = frozenset({"__hogDate__", "__hogDateTime__", "__hogError__"})

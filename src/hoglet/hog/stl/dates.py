@@ -138,7 +138,7 @@ _PARTS: Final[dict[str, Any]] = {
 
 
 def extract(part: Any, value: Any) -> Any:
-    name = part.lower() if type(part) is str else part
+    name = part.lower() if type(part) is str else ""
     if name not in _PARTS:
         raise EngineError(f"Unknown extract part: {as_text(part)}")
     moment = _moment("extract", value)

@@ -1,0 +1,134 @@
+"""Budgets: time, memory, depth, arguments, steps. None can be caught by the program."""
+
+import time
+
+import pytest
+
+from hoglet.hog.python import Budget, run_program
+
+SHORT = Budget(timeout_s=0.3)
+
+
+def failure(source: str, **limits):
+    outcome = run_program(source, budget=Budget(**limits))
+    assert outcome.error is not None, outcome.result
+    return outcome.error
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "while (true) { }",
+        "for (;;) { let x := 1 }",
+        "fun f(n) { return n > 40 ? 1 : f(n + 1) + f(n + 1) } return f(0)",
+        "let a := range(1000); while (true) { arrayMap(x -> x + 1, a) }",
+        "let a := range(300000); while (true) { let t := toString(a) }",
+        "try { while (true) { } } catch (e) { print('caught') }",
+        "while (true) { try { throw Error('x') } catch { } }",
+    ],
+)
+def test_time_is_spent(source: str) -> None:
+    started = time.perf_counter()
+    error = failure(source, timeout_s=0.3)
+
+    assert error.kind == "timeout"
+    assert error.text.startswith("Execution timed out after 0.3 seconds. Performed ")
+    assert error.text.endswith(" ops.")
+    assert time.perf_counter() - started < 1.5
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "let s := 'x'; while (true) { s := s || s }",
+        "let s := 'x'; while (true) { s := f'{s}{s}' }",
+        "let s := ''; while (true) { s := s || 'abcdefghijklmnopqrstuvwxyz' }",
+        "let a := []; let i := 1; while (true) { a[i] := f'item number {i}'; i := i + 1 }",
+        "let l := null; while (true) { l := [l, 1] }",
+        "let d := {}; let i := 0; while (true) { d[f'k{i}'] := i; i := i + 1 }",
+        "return length(range(100000000))",
+        "let a := []; a[100000000] := 1",
+        "let x := 'aaaaaaaaaaaaaaaaaaaa'; while (true) { x := replaceAll(x, 'a', 'aaaaaaaaaa') }",
+        "let a := [1]; while (true) { a := arrayMap(x -> a, range(100)) }",
+        "fun f(n) { let s := arrayStringConcat(range(20000)); return f(n + 1) || s } return f(0)",
+        "try { let s := 'x'; while (true) { s := s || s } } catch (e) { print('caught') }",
+    ],
+)
+def test_memory_is_spent(source: str) -> None:
+    limit = 2_000_000
+    error = failure(source, memory_bytes=limit, timeout_s=20)
+
+    assert error.kind == "memory"
+    assert error.text.startswith(f"Memory limit of {limit} bytes exceeded. Tried to allocate ")
+
+
+def test_garbage_is_not_charged() -> None:
+    source = (
+        "let s := ''; for (let i := 0; i < 3000; i := i + 1) { s := arrayStringConcat(range(500)) }"
+    )
+
+    assert run_program(source, budget=Budget(memory_bytes=200_000)).error is None
+
+
+def test_depth_is_exactly_a_thousand_frames() -> None:
+    recursion = "fun d(n) {{ return n == 0 ? 0 : 1 + d(n - 1) }} return d({})"
+
+    assert run_program(recursion.format(998)).result == 998
+    error = failure(recursion.format(999))
+    assert (error.kind, error.text) == ("depth", "Call stack exceeded maximum length of 1000")
+    assert len(error.frames) == 50
+
+
+def test_callbacks_count_as_frames() -> None:
+    recursion = "fun r(n) {{ return n = 0 ? 0 : arrayMap(x -> r(x - 1), [n])[1] + 1 }} return r({})"
+
+    assert run_program(recursion.format(499)).result == 499
+    assert failure(recursion.format(500)).kind == "depth"
+
+
+def test_suspending_recursion_counts_the_same() -> None:
+    recursion = "fun d(n) {{ if (n == 0) {{ return fetch('x') }} return d(n - 1) }} return d({})"
+    functions = {"fetch": lambda url: url}
+
+    assert (
+        run_program(recursion.format(998), functions=functions, async_functions={"fetch"}).result
+        == "x"
+    )
+    outcome = run_program(recursion.format(999), functions=functions, async_functions={"fetch"})
+    assert outcome.error is not None
+    assert outcome.error.kind == "depth"
+
+
+def test_too_many_arguments() -> None:
+    many = ", ".join(["1"] * 301)
+
+    assert failure(f"return concat({many})").text == "Too many arguments"
+    assert failure("fun f(a, b) { return 1 } f(1, 2, 3)").text == (
+        "Too many arguments. Passed 3, expected 2"
+    )
+
+
+def test_async_steps() -> None:
+    outcome = run_program(
+        "while (true) { fetch('x') }",
+        functions={"fetch": lambda url: url},
+        async_functions={"fetch"},
+        budget=Budget(async_steps=3),
+    )
+
+    assert outcome.error is not None
+    assert (outcome.error.kind, outcome.error.text) == (
+        "steps",
+        "Exceeded maximum number of async steps: 3",
+    )
+
+
+@pytest.mark.parametrize(
+    "end", ["print(x)", "return jsonStringify(x)", "return x", "return x == [x]"]
+)
+def test_deep_values_do_no_harm(end: str) -> None:
+    source = f"let x := []; for (let i := 0; i < 100000; i := i + 1) {{ x := [x] }} {end}"
+
+    outcome = run_program(source)
+
+    assert outcome.error is None or outcome.error.kind in {"engine", "depth"}
