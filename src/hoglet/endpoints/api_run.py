@@ -18,6 +18,7 @@ from hoglet.access.entities import Scope
 from hoglet.access.guard import authorize
 from hoglet.endpoints import errors
 from hoglet.endpoints.bodies import accepted_body, query_status
+from hoglet.endpoints.formats import etag_of, headers_of, is_known, wanted_format, write
 from hoglet.endpoints.places import place_of
 from hoglet.endpoints.queries import read_number
 from hoglet.endpoints.reading import Reading
@@ -60,6 +61,7 @@ async def run_endpoint(request: Request) -> Response:
     polled = _polled_id(request)
     if polled is not None:
         return await _poll(request, rooms, scope, current, polled)
+    kind = wanted_format(request.headers.get("accept", ""))
     key = (
         scope.project.id,
         name,
@@ -68,11 +70,11 @@ async def run_endpoint(request: Request) -> Response:
         request.headers.get("content-type", ""),
         await read_body(request),
     )
-    quick = rooms.quick.answer(key, scope, current)
+    quick = rooms.quick.answer(key, scope, current) if kind is None else None
     if quick is not None:
-        body, target = quick
+        body, etag, target = quick
         rooms.notes.executed(target.endpoint_id, target.version_id, rooms.access.clock.now())
-        return Response(body, media_type=_JSON)
+        return _tagged(request, etag) or Response(body, media_type=_JSON, headers={"ETag": etag})
     wanted = await read_run(request)
     target = await rooms.targets.version(current, wanted.version)
     reading = await rooms.runner.check(scope, target, wanted)
@@ -176,10 +178,34 @@ async def _respond(
     if isinstance(outcome, AsyncRunRow):
         return _accepted(request, scope, outcome, name)
     if not outcome.stale:
-        return Response(outcome.body(), media_type=_JSON)
+        return _answered(request, outcome)
     refreshing = await rooms.background.start(scope, NeedsBackground(outcome.target, outcome.wish))
     status = query_status(refreshing, labels=["endpoint"])
     return Response(outcome.body(status), media_type=_JSON)
+
+
+def _answered(request: Request, answer: Answer) -> Response:
+    """A result in the form that was asked for, or 304 when the caller has it already."""
+    target, result = answer.target, answer.result
+    headers: dict[str, str] = {}
+    if request.method == "GET":
+        etag = etag_of(target, result)
+        known = _tagged(request, etag)
+        if known is not None:
+            return known
+        headers["ETag"] = etag
+    kind = wanted_format(request.headers.get("accept", ""))
+    if kind is None or result.is_insight:
+        return Response(answer.body(), media_type=_JSON, headers=headers)
+    headers |= headers_of(result, answer.execution_id)
+    return Response(write(kind, target, result), media_type=kind, headers=headers)
+
+
+def _tagged(request: Request, etag: str) -> Response | None:
+    sent = request.headers.get("if-none-match")
+    if request.method != "GET" or not sent or not is_known(etag, sent):
+        return None
+    return Response(status_code=304, headers={"ETag": etag})
 
 
 async def _poll(

@@ -13,6 +13,7 @@ from uuid import UUID
 
 from hoglet.access.entities import Scope
 from hoglet.endpoints.cache import Result
+from hoglet.endpoints.formats import etag_of
 from hoglet.endpoints.reading import Reading
 from hoglet.endpoints.runner import Answer, Runner
 from hoglet.endpoints.schemas import RunRequest
@@ -36,6 +37,7 @@ class _Known:
     reading: Reading
     result: Result | None = None
     body: tuple[bytes, bytes] = (b"", b"")
+    etag: str = ""
 
 
 class QuickRuns:
@@ -48,8 +50,10 @@ class QuickRuns:
         self._runner = runner
         self._known: OrderedDict[QuickKey, _Known] = OrderedDict()
 
-    def answer(self, key: QuickKey, scope: Scope, current: Target) -> tuple[bytes, Target] | None:
-        """The body of a cached run and its version; None when it has to go the long way.
+    def answer(
+        self, key: QuickKey, scope: Scope, current: Target
+    ) -> tuple[bytes, str, Target] | None:
+        """The body, the ETag and the version of a cached run; None: go the long way.
 
         Args:
             key: project, name, method, query string, content type, body.
@@ -64,11 +68,12 @@ class QuickRuns:
             return None
         if known.result is not result:
             known.body = _split(known, result, scope.project.timezone)
+            known.etag = etag_of(known.reading.target, result)
             known.result = result
         execution_id = new_id()
         self._runner.note_hit(scope.user_id, known.reading, known.wish, result, execution_id)
         before, after = known.body
-        return before + str(execution_id).encode() + after, known.reading.target
+        return before + str(execution_id).encode() + after, known.etag, known.reading.target
 
     def remember(self, key: QuickKey, current: Target, wish: RunRequest, reading: Reading) -> None:
         """Know a request that passed every check; those with overrides are not remembered."""

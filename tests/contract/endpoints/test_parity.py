@@ -41,13 +41,13 @@ QUERIES = [
         "SELECT event, n FROM c WHERE event = {variables.event}"
     ),
     (
-        "SELECT toStartOfDay(timestamp) AS day, count() FROM events WHERE event = {variables.event} "
-        "GROUP BY day HAVING count() > 1 ORDER BY day"
+        "SELECT toStartOfDay(timestamp) AS day, count() FROM events "
+        "WHERE event = {variables.event} GROUP BY day HAVING count() > 1 ORDER BY day"
     ),
     "SELECT count() FROM events WHERE timestamp >= {variables.since}",
     (
-        "SELECT event, count() AS n, min(timestamp) FROM events WHERE timestamp >= {variables.since} "
-        "GROUP BY event ORDER BY event"
+        "SELECT event, count() AS n, min(timestamp) FROM events "
+        "WHERE timestamp >= {variables.since} GROUP BY event ORDER BY event"
     ),
     (
         "SELECT event, sum(toFloat(properties.price)) FROM events "
