@@ -120,6 +120,15 @@ def _stored(server: RunningServer) -> dict[str, int]:
     return {row[0]: row[1] for row in answer.json()["results"]}
 
 
+def _account(server: RunningServer) -> dict[str, object]:
+    """What the function itself tells; for the message of a failure."""
+    functions = "/api/projects/1/hog_functions/"
+    found = server.client.get(functions).json()["results"][0]
+    totals = server.client.get(f"{functions}{found['id']}/metrics/totals?breakdown_by=name").json()
+    letters = server.client.get(f"{functions}{found['id']}/dead_letters?limit=3").json()
+    return {"status": found["status"], "totals": totals, "letters": letters}
+
+
 @pytest.mark.parametrize("kills", [3, pytest.param(20, marks=pytest.mark.slow)])
 def test_nothing_accepted_is_lost_or_doubled(tmp_path: Path, receiver: Receiver, kills: int):
     server = RunningServer(tmp_path / "data").start()
@@ -140,12 +149,13 @@ def test_nothing_accepted_is_lost_or_doubled(tmp_path: Path, receiver: Receiver,
         if sender.answered <= stored.keys() and sender.due <= receiver.arrivals.keys():
             break
         time.sleep(0.5)
+    account = _account(server)
     status = server.stop()
 
     assert len(sender.answered) > 100 * kills / 3
     assert sender.answered - stored.keys() == set(), server.log()[-3000:]
     assert {one for one, number in stored.items() if number > 1} == set()
     assert stored.keys() <= sender.sent
-    assert sender.due - receiver.arrivals.keys() == set()
+    assert sender.due - receiver.arrivals.keys() == set(), account
     assert {one for one, ids in receiver.arrivals.items() if len(set(ids)) > 1} == set()
     assert status == 0

@@ -8,10 +8,23 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import delete, func, select, tuple_
+import orjson
+from sqlalchemy import (
+    ARRAY,
+    Select,
+    bindparam,
+    delete,
+    func,
+    literal,
+    select,
+    true,
+    tuple_,
+    type_coerce,
+)
 from sqlalchemy.dialects.postgresql import insert as postgresql_insert
 from sqlalchemy.dialects.sqlite import insert as sqlite_insert
 from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm import InstrumentedAttribute
 
 from hoglet.events.group_book import GroupState
 from hoglet.events.people import IdState, PeopleState, PersonState
@@ -146,18 +159,23 @@ class EventsRepository:
         self, session: AsyncSession, project_id: int, uuids: Sequence[UUID]
     ) -> set[UUID]:
         """Those of the uuids that the project has stored before."""
-        found: set[UUID] = set()
-        for part in _parts(uuids):
-            wanted = select(SeenEventRow.event_uuid).where(
-                SeenEventRow.project_id == project_id, SeenEventRow.event_uuid.in_(part)
-            )
-            found.update((await session.scalars(wanted)).all())
-        return found
+        if not uuids:
+            return set()
+        given = _one_parameter(session, SeenEventRow.event_uuid, uuids)
+        wanted = select(SeenEventRow.event_uuid).where(
+            SeenEventRow.project_id == project_id, SeenEventRow.event_uuid.in_(given)
+        )
+        return set((await session.scalars(wanted)).all())
 
     async def add_seen(self, session: AsyncSession, project_id: int, uuids: Iterable[UUID]) -> None:
         """Remember uuids; sorted, because neighbours share a page of the index."""
-        rows = [{"project_id": project_id, "event_uuid": uuid} for uuid in sorted(uuids)]
-        await _insert_new(session, SeenEventRow, rows)
+        ordered = sorted(uuids)
+        if not ordered:
+            return
+        given = _one_parameter(session, SeenEventRow.event_uuid, ordered)
+        rows = select(literal(project_id), given.subquery()).where(true())
+        insert = _insert(session, SeenEventRow).from_select(["project_id", "event_uuid"], rows)
+        await session.execute(insert.on_conflict_do_nothing())
 
     async def add_definitions(
         self,
@@ -236,37 +254,51 @@ _LONGEST_NAME = 400
 
 
 async def _person_rows(session: AsyncSession, project_id: int, names: Collection[str]) -> list[Any]:
-    found: list[Any] = []
-    for part in _parts(sorted(names)):
-        wanted = (
-            select(
-                DistinctIdRow.distinct_id,
-                DistinctIdRow.version.label("id_version"),
-                PersonRow.id,
-                PersonRow.properties,
-                PersonRow.created_at,
-                PersonRow.is_identified,
-                PersonRow.version,
-            )
-            .join(
-                PersonRow,
-                (PersonRow.id == DistinctIdRow.person_id)
-                & (PersonRow.project_id == DistinctIdRow.project_id),
-            )
-            .where(DistinctIdRow.project_id == project_id, DistinctIdRow.distinct_id.in_(part))
+    if not names:
+        return []
+    given = _one_parameter(session, DistinctIdRow.distinct_id, sorted(names))
+    wanted = (
+        select(
+            DistinctIdRow.distinct_id,
+            DistinctIdRow.version.label("id_version"),
+            PersonRow.id,
+            PersonRow.properties,
+            PersonRow.created_at,
+            PersonRow.is_identified,
+            PersonRow.version,
         )
-        found.extend((await session.execute(wanted)).all())
-    return found
+        .join(
+            PersonRow,
+            (PersonRow.id == DistinctIdRow.person_id)
+            & (PersonRow.project_id == DistinctIdRow.project_id),
+        )
+        .where(DistinctIdRow.project_id == project_id, DistinctIdRow.distinct_id.in_(given))
+    )
+    return list((await session.execute(wanted)).all())
 
 
 async def _all_ids(session: AsyncSession, project_id: int, persons: Collection[UUID]) -> list[Any]:
-    found: list[Any] = []
-    for part in _parts(list(persons)):
-        wanted = select(DistinctIdRow).where(
-            DistinctIdRow.project_id == project_id, DistinctIdRow.person_id.in_(part)
-        )
-        found.extend((await session.scalars(wanted)).all())
-    return found
+    if not persons:
+        return []
+    given = _one_parameter(session, DistinctIdRow.person_id, list(persons))
+    wanted = select(DistinctIdRow).where(
+        DistinctIdRow.project_id == project_id, DistinctIdRow.person_id.in_(given)
+    )
+    return list((await session.scalars(wanted)).all())
+
+
+def _one_parameter(
+    session: AsyncSession, column: InstrumentedAttribute[Any], values: Sequence[Any]
+) -> Select[Any]:
+    """A subquery that yields the values, handed over as ONE parameter.
+
+    A list of 2,000 parameters costs SQLAlchemy about 4 us for each, more than finding the rows.
+    """
+    if session.get_bind().dialect.name == "sqlite":
+        texts = [value.hex if isinstance(value, UUID) else value for value in values]
+        listed = func.json_each(orjson.dumps(texts).decode()).table_valued("value")
+        return select(type_coerce(listed.c.value, column.type))
+    return select(func.unnest(bindparam(None, list(values), type_=ARRAY(column.type))))
 
 
 def _person_state(row: Any) -> PersonState:
