@@ -10,6 +10,7 @@ import structlog
 
 from hoglet.app.features import Features
 from hoglet.app.rooms import Rooms
+from hoglet.pipeline.backfilling import BackfillWorker
 from hoglet.pipeline.batches import BatchWorker
 from hoglet.pipeline.commits import GroupCommits
 from hoglet.pipeline.committing import GroupCommit
@@ -102,7 +103,17 @@ def build_pipeline(rooms: Rooms, features: Features, outbox: TelemetryOutbox) ->
         letters=features.functions.letters,
         clock=rooms.clock,
     )
+    backfills = BackfillWorker(
+        queue=rooms.queue,
+        database=rooms.database,
+        warehouse=rooms.warehouse,
+        backfills=features.functions.backfills,
+        access=rooms.access,
+        clock=rooms.clock,
+        site_url=rooms.settings.resolved_site_url(),
+    )
     return [
+        Worker("backfills", backfills.run, backfills.stop),
         Worker("batches", batches.run, batches.stop),
         Worker("copies", copies.run, copies.stop),
         Worker("upkeep", upkeep.run, upkeep.stop),

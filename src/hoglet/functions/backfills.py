@@ -7,7 +7,7 @@ Source: spec/hog-functions.md section 9.1.
 """
 
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from sqlalchemy import select
@@ -23,7 +23,15 @@ from hoglet.kit.ids import new_id
 from hoglet.queue.port import NewJob, Queue
 from hoglet.web.timestamps import iso_z, parse_instant
 
-STARTING, RUNNING, COMPLETED, FAILED = "Starting", "Running", "Completed", "Failed"
+STARTING, RUNNING, COMPLETED = "Starting", "Running", "Completed"
+
+
+class Window(NamedTuple):
+    """From ``start_at`` up to ``end_at``, exclusive; ``events`` None stands for all names."""
+
+    start_at: datetime | None
+    end_at: datetime | None
+    events: list[str] | None
 
 
 class Backfills:
@@ -95,24 +103,24 @@ class Backfills:
                 "status": row.status,
             }
 
-    async def window(
-        self, session: AsyncSession, backfill_id: UUID
-    ) -> tuple[datetime | None, datetime | None]:
-        """The window of a backfill, for the pipeline.
-
-        Raises:
-            NotFound: it is gone.
-        """
+    async def window(self, session: AsyncSession, backfill_id: UUID) -> Window | None:
+        """Which stored events a backfill takes, for the pipeline; None when it is gone."""
         row = await session.get(BackfillRow, backfill_id)
-        if row is None:
-            raise NotFound
-        return row.start_at, row.end_at
+        export = None if row is None else await session.get(BatchExportRow, row.batch_export_id)
+        if row is None or export is None:
+            return None
+        return Window(row.start_at, row.end_at, _event_names(export.filters))
 
     async def settle(self, session: AsyncSession, backfill_id: UUID, status: str) -> None:
-        """Note how far a backfill came: ``Running``, ``Completed`` or ``Failed``."""
+        """Note how far a backfill came: ``Running`` or ``Completed``."""
         row = await session.get(BackfillRow, backfill_id)
         if row is not None:
             row.status = status
+
+
+def _event_names(filters: list[dict[str, Any]]) -> list[str] | None:
+    names = [entry.get("id") for entry in filters]
+    return [str(name) for name in names] if names and all(names) else None
 
 
 def _check(row: HogFunctionRow) -> None:

@@ -6,6 +6,7 @@ Queues: ``functions.recompile`` (worked off with ``FunctionService.recompile``),
 Source: spec/hog-functions.md sections 5.5, 10 and 13.1.
 """
 
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -59,12 +60,17 @@ class InvokeV1(msgspec.Struct, frozen=True, kw_only=True, tag="invoke.v1"):
 
 
 class BackfillV1(msgspec.Struct, frozen=True, tag="backfill.v1"):
-    """Run a function on the stored events of a window; ``Backfills.window`` tells which."""
+    """Run a function on the stored events of a window; ``Backfills.window`` tells which.
+
+    ``after_at`` and ``after_uuid`` name the last event of the page before.
+    """
 
     project_id: int
     function_id: UUID
     batch_export_id: UUID
     backfill_id: UUID
+    after_at: datetime | None = None
+    after_uuid: UUID | None = None
 
 
 def encode(job: RecompileV1 | InvokeV1 | BackfillV1) -> bytes:
