@@ -11,7 +11,7 @@ from typing import Any
 from hoglet.hog.runtime import meter
 from hoglet.hog.runtime.compare import truthy
 from hoglet.hog.runtime.errors import EngineError
-from hoglet.hog.runtime.printing import printed
+from hoglet.hog.runtime.json_text import write_json
 from hoglet.hog.runtime.values import LibraryFunction
 from hoglet.hog.stl.arguments import wrong
 
@@ -27,7 +27,7 @@ def call_value(depth: int, callee: Any, *arguments: Any) -> Any:
         return callee(depth, *arguments)
     if type(callee) is LibraryFunction and callee.call is not None:
         return callee.call(depth, *arguments)
-    raise EngineError(f"Invalid closure: {printed(callee)}")
+    raise EngineError(f"Invalid closure: {write_json(callee)}")
 
 
 def too_many(passed: int, expected: int) -> EngineError:
