@@ -8,7 +8,6 @@ import asyncio
 import re
 from collections.abc import Generator
 from contextlib import AsyncExitStack
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import httpx
@@ -25,6 +24,7 @@ from hoglet.app.features import build_features
 from hoglet.app.rooms import Rooms, open_rooms
 from hoglet.kit.ids import new_id
 from hoglet.settings import Settings
+from hoglet.warehouse import ClickHouseWarehouse
 
 PREFIX = "/api/projects/{project_id}"
 FOREIGN = "2"
@@ -62,9 +62,13 @@ def hoglet(
     url = None
     if request.param == "postgres":
         url = _new_postgres_database(request.getfixturevalue("postgres_server"))
+    warehouse: ClickHouseWarehouse = request.getfixturevalue("warehouse")
+    settings = Settings(  # pyright: ignore[reportCallIssue]
+        data_dir=folder, roles=["api"], database_url=url, warehouse_url=warehouse.url
+    )
     with asyncio.Runner() as runner:
         stack = AsyncExitStack()
-        app, rooms = runner.run(_open(stack, folder, url))
+        app, rooms = runner.run(_open(stack, settings))
         yield Hoglet(app, rooms, runner)
         runner.run(stack.aclose())
 
@@ -76,10 +80,7 @@ def _new_postgres_database(server: str) -> str:
     return url.render_as_string(hide_password=False)
 
 
-async def _open(
-    stack: AsyncExitStack, folder: Path, database_url: str | None
-) -> tuple[FastAPI, Rooms]:
-    settings = Settings(data_dir=folder, roles=["api"], database_url=database_url)  # pyright: ignore[reportCallIssue]
+async def _open(stack: AsyncExitStack, settings: Settings) -> tuple[FastAPI, Rooms]:
     rooms = await stack.enter_async_context(open_rooms(settings))
     app = build_application(rooms, build_features(rooms))
     await stack.enter_async_context(app.router.lifespan_context(app))
