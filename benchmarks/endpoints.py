@@ -158,7 +158,7 @@ def measure_cached(client: Client, repeat: int) -> dict[str, float]:
             for _ in range(5)
         ]
     finally:
-        server.terminate()
+        server.kill()
         server.join()
     return {
         "bare": statistics.median(first for first, _ in rounds),
