@@ -16,6 +16,7 @@ from hoglet.hogql.dates import as_text, resolve_date
 from hoglet.hogql.errors import near, refused
 from hoglet.hogql.property_filters import conditions
 from hoglet.hogql.schema.catalog import LAZY_TABLES
+from hoglet.hogql.shapes import FILTERS, check_shape
 from hoglet.hogql.trees import compare, constant, every, field
 from hoglet.syntax import tree
 
@@ -35,6 +36,7 @@ class Binder:
     ) -> None:
         self._context = context
         self._variables = variables or {}
+        check_shape(filters, FILTERS)
         self._filters = filters or {}
         self._values = values or {}
         self._expanded: dict[int, tuple[tree.Placeholder, tree.Expression]] = {}

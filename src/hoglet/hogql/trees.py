@@ -17,6 +17,9 @@ def constant(value: Any) -> tree.Constant:
     return tree.Constant(value=value)
 
 
+TRUE = constant(True)
+
+
 def field(*chain: str | int) -> tree.Field:
     """A name or a path of names."""
     return tree.Field(chain=chain)

@@ -9,6 +9,7 @@ from hoglet.hogql.context import QueryContext
 from hoglet.hogql.errors import refused
 from hoglet.hogql.insights import funnels, lifecycle, paths, retention, stickiness, trends
 from hoglet.hogql.insights.built import Built
+from hoglet.hogql.shapes import INSIGHT, check_shape
 
 _KINDS: dict[str, Callable[[Mapping[str, Any], QueryContext], Built]] = {
     "TrendsQuery": trends.build,
@@ -44,6 +45,7 @@ def build_insight(query: Mapping[str, Any], context: QueryContext) -> InsightPla
     builder = _KINDS.get(str(query.get("kind")))
     if builder is None:
         raise refused(f"Unsupported insight kind: {query.get('kind')}")
+    check_shape(query, INSIGHT)
     built = builder(query, context)
     dates = {"date_from": built.span.start.isoformat(), "date_to": built.span.end.isoformat()}
     return InsightPlan(tuple(built.queries), built.shape, dates)

@@ -1,0 +1,224 @@
+"""FROM: tables, subqueries, CTEs, joins, sampling and ARRAY JOIN."""
+
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from hoglet.hogql.errors import TABLE_DENIED, refused, unknown_table
+from hoglet.hogql.plan import Apply, Expr, Name, Number, Numbers, Relation, Trusted
+from hoglet.hogql.resolve.scope import CteQuery, Scope
+from hoglet.hogql.resolve.sources import EmptySource, QuerySource, Source, TableSource
+from hoglet.hogql.schema.catalog import EMPTY_TABLES, find_table, table_names
+from hoglet.hogql.types import INTEGER, UNKNOWN
+from hoglet.syntax import tree
+
+if TYPE_CHECKING:
+    from hoglet.hogql.resolve.resolver import Resolver
+
+_JOIN_WORDS = frozenset(
+    {
+        "JOIN", "INNER", "LEFT", "RIGHT", "FULL", "OUTER", "CROSS", "ANY", "ALL", "ASOF", "SEMI",
+        "ANTI",
+    }
+)  # fmt: skip
+
+
+def count_of(resolver: "Resolver", node: Any, scope: Scope, clause: str) -> Expr | None:
+    """A row count: a whole number, 0 or more, also from a variable."""
+    if node is None:
+        return None
+    if isinstance(node, tree.Placeholder):
+        node = resolver.binder.expand(node, tuple(scope.table_aliases))
+    value = getattr(node, "value", None)
+    if isinstance(node, tree.Constant) and value is None:
+        return None  # a variable that is NULL bounds nothing
+    if isinstance(value, str) and value.strip().isdigit():
+        value = int(value)
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    if not isinstance(node, tree.Constant) or isinstance(value, bool) or not isinstance(value, int):
+        raise refused(f"{clause} must be a whole number", node)
+    if value < 0:
+        raise refused(f"{clause} must not be negative", node)
+    return Number(text=str(value), type=INTEGER)
+
+
+type Joined = tuple[Source, str, Expr | None]
+
+
+def resolve_from(resolver: "Resolver", node: tree.SelectQuery, scope: Scope) -> list[Joined]:
+    """The sources of FROM with how each is joined; the scope learns their aliases."""
+    taken = {item.alias for item in node.select if isinstance(item, tree.Alias)}
+    joins: list[Joined] = []
+    join = node.select_from
+    while join is not None:
+        user_alias, source = _resolve_source(resolver, join, scope, taken)
+        if user_alias in scope.sources:
+            raise refused(f"Already have joined a table called '{user_alias}'", join)
+        before = list(scope.sources.values())
+        scope.sources[user_alias] = source
+        kind = _join_kind(join) if joins else ""
+        joins.append((source, kind, _constraint(resolver, join, scope, before, source)))
+        join = join.next_join
+    return joins
+
+
+def _join_kind(join: tree.JoinExpr) -> str:
+    words = (join.join_type or "JOIN").upper().replace("GLOBAL ", "").split()
+    if not set(words) <= _JOIN_WORDS:
+        raise refused(f"{join.join_type} is not supported", join)
+    return " ".join(words)
+
+
+def _constraint(
+    resolver: "Resolver", join: tree.JoinExpr, scope: Scope, before: list[Source], source: Source
+) -> Expr | None:
+    if join.constraint is None:
+        if before and "CROSS" not in (join.join_type or ""):
+            raise refused("A JOIN needs ON or USING", join)
+        return None
+    if not before:
+        raise refused("ON without a JOIN", join)
+    if join.constraint.constraint_type.upper() != "USING":
+        return _joinable(resolver.expression(join.constraint.expr, scope))
+    expr = join.constraint.expr
+    items = expr.exprs if isinstance(expr, tree.Tuple) else (expr,)
+    return _using(items, scope, before, source)
+
+
+def _joinable(expr: Expr) -> Expr:
+    """Equalities of ON as the warehouse can join by them: NULL joins nothing anyway."""
+    if isinstance(expr, Apply) and expr.function == "and":
+        return msgspec.structs.replace(expr, args=tuple(_joinable(arg) for arg in expr.args))
+    if isinstance(expr, Trusted) and expr.parts[0] == "ifNull(":
+        inner = expr.parts[1]
+        if isinstance(inner, Apply) and inner.function == "equals":
+            return inner
+    return expr
+
+
+def _using(items: tuple[Any, ...], scope: Scope, before: list[Source], source: Source) -> Expr:
+    pairs: list[Expr] = []
+    for item in items:
+        if not isinstance(item, tree.Field) or len(item.chain) != 1:
+            raise refused("USING takes column names", item)
+        name = str(item.chain[0])
+        owners = [other for other in before if other.knows(name)]
+        if not owners:
+            raise refused(f"USING: no table before has a field {name}", item)
+        sides = (owners[0].resolve((name,), item), source.resolve((name,), item))
+        pairs.append(Apply(function="equals", args=sides))
+        scope.merged.add(name)
+    return pairs[0] if len(pairs) == 1 else Apply(function="and", args=tuple(pairs))
+
+
+def _resolve_source(
+    resolver: "Resolver", join: tree.JoinExpr, scope: Scope, taken: set[str]
+) -> tuple[str, Source]:
+    resolver.count_relation(join)
+    if join.table_final:
+        raise refused("FINAL is not supported: tables always show their newest rows", join)
+    if isinstance(join.table, tree.Field):
+        return _named_source(resolver, join, join.table, scope, taken)
+    if not isinstance(join.table, tree.SelectQuery | tree.SelectSetQuery):
+        raise refused("FROM needs a table or a query", join)
+    alias = join.alias or f"q{len(scope.sources)}"
+    relation = resolver.query(join.table, scope)
+    return alias, QuerySource(_printed(alias, taken), relation, join.column_aliases or ())
+
+
+def _printed(alias: str, taken: set[str]) -> str:
+    """A table alias that no column alias of the same select can be mistaken for."""
+    while alias in taken:
+        alias += "_t"
+    return alias
+
+
+def _named_source(
+    resolver: "Resolver", join: tree.JoinExpr, table: tree.Field, scope: Scope, taken: set[str]
+) -> tuple[str, Source]:
+    name = ".".join(map(str, table.chain))
+    alias = join.alias or str(table.chain[-1])
+    printed = _printed(alias, taken)
+    if name == "numbers" or join.table_args is not None:
+        return alias, _numbers(resolver, join, name, printed, scope)
+    cte = scope.cte(name)
+    if cte is not None:
+        return alias, QuerySource(
+            printed, _cte_relation(resolver, cte, join), cte.cte.columns or ()
+        )
+    if name in EMPTY_TABLES:
+        resolver.tables.append(name)
+        return alias, EmptySource(printed, EMPTY_TABLES[name])
+    if join.column_aliases:
+        raise refused("Column aliases are only supported for subqueries", join)
+    found = find_table(name, resolver.context)
+    if found is None:
+        raise unknown_table(name, table, table_names(resolver.context))
+    resolver.tables.append(name)
+    scope.table_aliases.append((alias, name))
+    return alias, TableSource(found, printed, resolver.context, _sample(join, name))
+
+
+def _cte_relation(resolver: "Resolver", cte: CteQuery, node: Any) -> Relation:
+    if cte.resolving:
+        raise refused(f"'{cte.cte.name}' refers to itself", node)
+    if cte.relation is None:
+        cte.resolving = True
+        before = resolver.relations
+        cte.relation = resolver.query(cte.cte.expr, cte.scope)  # pyright: ignore[reportArgumentType] (a subquery CTE)
+        cte.cost = resolver.relations - before
+        cte.resolving = False
+    else:
+        resolver.relations += cte.cost
+        resolver.count_relation(node)
+    return cte.relation
+
+
+def _numbers(
+    resolver: "Resolver", join: tree.JoinExpr, name: str, alias: str, scope: Scope
+) -> Source:
+    if name != "numbers":
+        raise refused(f"Table function '{name}' is not allowed", join, code=TABLE_DENIED)
+    if not join.table_args or len(join.table_args) > 2:
+        raise refused("numbers(n) takes one or two numbers", join)
+    args = [count_of(resolver, arg, scope, "numbers()") for arg in join.table_args]
+    resolver.tables.append(name)
+    return QuerySource(alias, Numbers(args=tuple(arg for arg in args if arg is not None)))
+
+
+def _sample(join: tree.JoinExpr, table: str) -> float | None:
+    if join.sample is None:
+        return None
+    if table != "events" or join.sample.offset_value is not None:
+        raise refused("SAMPLE is supported on events, without OFFSET", join)
+    ratio = join.sample.sample_value
+    bottom = float(ratio.right.value) if ratio.right is not None else 1.0
+    share = float(ratio.left.value) / bottom if bottom else 0.0
+    if not 0 < share <= 1:
+        raise refused("SAMPLE takes a share between 0 and 1", join)
+    return share
+
+
+def resolve_array_join(
+    resolver: "Resolver", node: tree.SelectQuery, scope: Scope
+) -> tuple[tuple[str, Expr], ...]:
+    """The arrays of ARRAY JOIN, by the alias of their items."""
+    found: list[tuple[str, Expr]] = []
+    for item in node.array_join_list or ():
+        if not isinstance(item, tree.Alias):
+            raise refused("ARRAY JOIN needs an alias for each array: ARRAY JOIN x AS y", item)
+        expr = resolver.expression(item.expr, scope)
+        scope.aliases[item.alias] = Name(name=item.alias, type=expr.type.item or UNKNOWN)
+        found.append((item.alias, expr))
+    return tuple(found)
+
+
+def array_join_kind(node: tree.SelectQuery) -> str:
+    """``ARRAY JOIN`` or ``LEFT ARRAY JOIN``; empty without one."""
+    if not node.array_join_list:
+        return ""
+    kind = (node.array_join_op or "ARRAY JOIN").upper()
+    if kind not in {"ARRAY JOIN", "LEFT ARRAY JOIN", "INNER ARRAY JOIN"}:
+        raise refused(f"{kind} is not supported", node)
+    return kind.removeprefix("INNER ")
