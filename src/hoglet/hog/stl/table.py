@@ -218,8 +218,8 @@ _LOGIC = _rows(
     ("not", 1, 1, types.logical_not, "(any) -> boolean", "B", "constant", "The operator not.", "print(not(0))", "true"),
     ("and", 1, None, types.logical_and, "(any...) -> boolean", "B", "constant", "The operator and.", "print(and(1, 2))", "true"),
     ("or", 1, None, types.logical_or, "(any...) -> boolean", "B", "constant", "The operator or.", "print(or(0, 2))", "true"),
-    ("if", 2, 3, types.choose, "(any, any, any?) -> any", "A", "constant", "Lazy choice; a missing else is null.", "print(if(true, 1, 2))", "1"),
-    ("multiIf", 2, None, types.choose_many, "(any, any, ...) -> any", "A", "constant", "Lazy choice among many.", "print(multiIf(false, 1, true, 2, 3))", "2"),
+    ("if", 3, 3, types.choose, "(any, any, any?) -> any", "A", "constant", "Lazy choice; a missing else is null.", "print(if(true, 1, 2))", "1"),
+    ("multiIf", 3, None, types.choose_many, "(any, any, ...) -> any", "A", "constant", "Lazy choice among many.", "print(multiIf(false, 1, true, 2, 3))", "2"),
     total=True,
 ) + _rows(
     "Logic and numbers",
