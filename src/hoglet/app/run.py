@@ -24,6 +24,7 @@ async def run_server(settings: Settings) -> None:
     try:
         async with open_rooms(settings) as rooms:
             features = build_features(rooms)
+            await features.functions.service.reseal_secrets()
             async with running(build_workers(rooms, features)):
                 application = build_application(rooms, features)
                 _greet(rooms)

@@ -178,6 +178,14 @@ async def all_live(session: AsyncSession, project_id: int) -> list[HogFunctionRo
     return list(await session.scalars(statement))
 
 
+async def with_secrets(session: AsyncSession) -> list[HogFunctionRow]:
+    """All functions of all projects that hold secrets, deleted ones too."""
+    statement = select(HogFunctionRow).where(
+        HogFunctionRow.secrets.is_not(None) | HogFunctionRow.mapping_secrets.is_not(None)
+    )
+    return list(await session.scalars(statement))
+
+
 def _matching(statement: Select[Any], project_id: int, wish: ListWish) -> Select[Any]:
     statement = statement.where(
         HogFunctionRow.project_id == project_id,

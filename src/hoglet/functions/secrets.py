@@ -23,11 +23,12 @@ class SecretBox:
     """Seals and opens JSON.
 
     Args:
-        keys: Fernet keys; the first seals, all open. To rotate, put a new key in front and call
-            :meth:`reseal` on every row.
+        keys: Fernet keys; the first seals, all open. To rotate, put a new key in front;
+            the next start seals every row with it (``FunctionService.reseal_secrets``).
     """
 
     def __init__(self, keys: Sequence[bytes]) -> None:
+        self.has_old_keys = len(keys) > 1
         self._box = MultiFernet([Fernet(key) for key in keys])
 
     def seal(self, secrets: dict[str, Any]) -> str | None:

@@ -239,6 +239,20 @@ class FunctionService:
             await self._recompile_one(project, row.id)
         return len(affected)
 
+    async def reseal_secrets(self) -> int:
+        """Seal all secrets with the newest key; returns how many functions have any.
+
+        Does nothing when there is only one key. Old keys may be removed afterwards.
+        """
+        if not self.box.has_old_keys:
+            return 0
+        async with self.database.write() as session:
+            rows = await repository.with_secrets(session)
+            for row in rows:
+                row.secrets = row.secrets and self.box.reseal(row.secrets)
+                row.mapping_secrets = row.mapping_secrets and self.box.reseal(row.mapping_secrets)
+            return len(rows)
+
     async def context(self, project: Project, plan: Plan) -> FilterContext:
         """What the filters of a save may refer to."""
         wanted = _action_ids([plan.values["filters"], *_filters_of(plan.values["mappings"])])

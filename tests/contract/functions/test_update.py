@@ -184,3 +184,22 @@ async def secret_of(hoglet, function_id):
 
     function = await hoglet.service.load_one(1, read_id(function_id))
     return next((item.value for item in function.inputs if item.key == "token"), None)
+
+
+async def test_secrets_move_to_a_new_key(hoglet):
+    from cryptography.fernet import Fernet
+
+    from hoglet.functions.secrets import SecretBox, SecretsUnreadable
+
+    old, new = Fernet.generate_key(), Fernet.generate_key()
+    hoglet.service.box = SecretBox([old])
+    inputs = {"url": {"value": "https://a"}, "token": {"value": "s3cret"}}
+    made = await hoglet.create(inputs_schema=SCHEMA, inputs=inputs)
+    assert await hoglet.service.reseal_secrets() == 0
+    hoglet.service.box = SecretBox([new, old])
+    assert await hoglet.service.reseal_secrets() == 1
+    hoglet.service.box = SecretBox([new])
+    assert await secret_of(hoglet, made["id"]) == "s3cret"
+    hoglet.service.box = SecretBox([old])
+    with pytest.raises(SecretsUnreadable):
+        await secret_of(hoglet, made["id"])

@@ -211,3 +211,19 @@ def test_fetch_arguments_are_normalised():
         "headers": {"Content-Type": "application/json"},
         "body": None,
     }
+
+
+def test_fetching_our_own_capture_routes_counts_as_a_capture():
+    code = "fetch('http://host:80/batch/', {'body': {'batch': [{'event': 'a'}]}})"
+    project = {"url": "http://host/project/1"}
+
+    def first(count):
+        event = {**EVENT, "properties": {"$hog_function_execution_count": count}}
+        journal = new_journal(datetime(2026, 1, 5, tzinfo=UTC), 7)
+        run_globals = {"event": event, "project": project}
+        return run_step(StepRequest(function=function(code), globals=run_globals, journal=journal))
+
+    assert first(3).call.request["body"] == (
+        '{"batch":[{"event":"a","properties":{"$hog_function_execution_count":4}}]}'
+    )
+    assert (first(10).outcome, "refused" in first(10).error) == ("failed", True)

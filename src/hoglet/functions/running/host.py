@@ -11,12 +11,17 @@ import msgspec
 import orjson
 
 from hoglet.functions.running import bots
-from hoglet.functions.running.fetching import FetchRefused, read_fetch
+from hoglet.functions.running.fetching import FetchRefused, FetchRequest, read_fetch
+from hoglet.functions.running.loop_guard import (
+    DEPTH_PROPERTY,
+    MAX_DEPTH,
+    depth_of,
+    is_own_capture,
+    with_depth,
+)
 from hoglet.hog.python.execution import HostFailure
 
 MAX_PRINTS = 25
-MAX_CAPTURE_DEPTH = 10
-DEPTH_PROPERTY = "$hog_function_execution_count"
 HELPERS = frozenset({"geoipLookup", "cleanNullValues", "isKnownBotUserAgent", "isKnownBotIp"})
 HOST_FUNCTIONS = HELPERS | {"print", "postHogCapture"}
 
@@ -54,6 +59,7 @@ class Host:
         places: GeoLookup = no_places,
     ) -> None:
         self.event: dict[str, Any] = run.get("event") or {}
+        self._site_url = str((run.get("project") or {}).get("url") or "")
         self.lines: list[tuple[str, str]] = []
         self.captures: list[dict[str, Any]] = []
         self.printed = printed
@@ -99,8 +105,8 @@ class Host:
         if self.captured:
             raise HostFailure("postHogCapture can be called only once in a run")
         self.captured = True
-        depth = _depth(self.event)
-        if depth >= MAX_CAPTURE_DEPTH:
+        depth = depth_of(self.event)
+        if depth >= MAX_DEPTH:
             self.log("warn", f"postHogCapture refused: {depth} functions in a row captured already")
             return
         properties = asked.get("properties")
@@ -125,10 +131,23 @@ class Host:
             raise HostRefused(f"{name} is not available here")
         if name == "fetch":
             try:
-                return msgspec.to_builtins(read_fetch(arguments))
+                return msgspec.to_builtins(self._guarded(read_fetch(arguments)))
             except FetchRefused as error:
                 raise HostRefused(str(error)) from None
         return arguments[0] if arguments and isinstance(arguments[0], dict) else {}
+
+    def _guarded(self, request: FetchRequest) -> FetchRequest:
+        """Count a request to our own capture routes as a capture.
+
+        Raises:
+            HostRefused: too many functions in a row did so.
+        """
+        if not is_own_capture(request.url, self._site_url):
+            return request
+        depth = depth_of(self.event)
+        if depth >= MAX_DEPTH:
+            raise HostRefused(f"fetch refused: {depth} functions in a row captured already")
+        return msgspec.structs.replace(request, body=with_depth(request.body, depth + 1))
 
 
 def clean_null_values(value: Any = None) -> Any:
@@ -138,11 +157,6 @@ def clean_null_values(value: Any = None) -> Any:
     if isinstance(value, list):
         return [clean_null_values(part) for part in value if part is not None]
     return value
-
-
-def _depth(event: dict[str, Any]) -> int:
-    count = (event.get("properties") or {}).get(DEPTH_PROPERTY)
-    return count if isinstance(count, int) and not isinstance(count, bool) else 0
 
 
 def _printed(value: Any) -> str:

@@ -1,0 +1,60 @@
+"""Keeps functions from triggering themselves through this server's own capture routes.
+
+``postHogCapture`` counts how many functions in a row captured; a ``fetch`` of the capture routes is
+counted in the same property and ends at the same depth.
+
+Source: spec/hog-functions.md section 13.3.
+"""
+
+from typing import Any
+from urllib.parse import urlsplit
+
+import orjson
+
+DEPTH_PROPERTY = "$hog_function_execution_count"
+MAX_DEPTH = 10
+_CAPTURE_PATHS = frozenset({"/batch", "/i/v0/e", "/e", "/capture", "/track", "/engage"})
+
+
+def depth_of(event: dict[str, Any]) -> int:
+    """How many functions in a row led to an event."""
+    count = (event.get("properties") or {}).get(DEPTH_PROPERTY)
+    return count if isinstance(count, int) and not isinstance(count, bool) else 0
+
+
+def is_own_capture(url: str, site_url: str) -> bool:
+    """Whether a URL is a capture route of this server."""
+    try:
+        target, site = urlsplit(url), urlsplit(site_url)
+        same = (target.hostname, _port(target.scheme, target.port)) == (
+            site.hostname,
+            _port(site.scheme, site.port),
+        )
+    except ValueError:
+        return False
+    return same and target.path.rstrip("/") in _CAPTURE_PATHS
+
+
+def with_depth(body: str | None, depth: int) -> str | None:
+    """A capture body whose events carry ``depth``; a body that is no JSON stays as it is."""
+    try:
+        parsed: Any = orjson.loads(body or "")
+    except orjson.JSONDecodeError:
+        return body
+    for event in _events(parsed):
+        properties = event.get("properties")
+        event["properties"] = {
+            **(properties if isinstance(properties, dict) else {}),
+            DEPTH_PROPERTY: depth,
+        }
+    return orjson.dumps(parsed).decode()
+
+
+def _events(parsed: Any) -> list[dict[str, Any]]:
+    if isinstance(parsed, dict):
+        parsed = parsed["batch"] if isinstance(parsed.get("batch"), list) else [parsed]
+    return [one for one in parsed if isinstance(one, dict)] if isinstance(parsed, list) else []
+
+
+def _port(scheme: str, port: int | None) -> int | None:
+    return port or {"http": 80, "https": 443}.get(scheme)
