@@ -249,7 +249,7 @@ class HogqlWorld:
         asyncio.run(self.warehouse.command(sql, params))
 
 
-def plain(value: Any) -> Any:
+def plain(value: Any) -> Any:  # noqa: PLR0911 (one return a type)
     """A value as JSON would hold it; NaN as None, times as ISO text."""
     if isinstance(value, datetime):
         return value.isoformat(sep=" ").removesuffix("+00:00")

@@ -31,3 +31,9 @@ select (select count() from events), exists(select 1 from persons where properti
 -- case: state and merge
 select countMerge(s), uniqMerge(u) from (select countState() as s, uniqState(event) as u from events group by distinct_id)
 -- rows [[6, 3]]
+-- case: an action by name or id
+select event from events where matchesAction('Buy') and matchesAction(1) order by timestamp
+-- rows [["$pageview"], ["purchase"], ["purchase"]]
+-- case: versions in order
+select properties.v from events where properties.v is not null order by sortableSemver(properties.v)
+-- rows [["1.9.0"], ["1.10.2"]]

@@ -195,3 +195,6 @@ with a as (select 1 as x from events), b as (select p.x from a p join a q on p.x
 -- case: deep nesting
 select ((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((1))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))
 -- refused hogql_syntax_error
+-- case: an unknown action
+select 1 from events where matchesAction('Sel')
+-- refused hogql_query_error: "Action Sel does not exist"

@@ -1,3 +1,4 @@
+# ruff: noqa: E501 (a query reads best on one line)
 import time
 from datetime import datetime
 

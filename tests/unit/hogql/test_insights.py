@@ -1,3 +1,4 @@
+# ruff: noqa: E501 (a query reads best on one line)
 """Insight queries: what they answer about the world."""
 
 import msgspec

@@ -1,3 +1,4 @@
+# ruff: noqa: E501, ISC004 (a query reads best on one line)
 """A materialised run gives the rows of the inline run; what cannot be shown to is refused."""
 
 import itertools

@@ -174,6 +174,13 @@ def _string_to_array(args: tuple[Expr, ...], type_: Type, _context: QueryContext
     return Apply(function="splitByString", args=(args[1], args[0]), type=type_)
 
 
+def _sortable_semver(args: tuple[Expr, ...], type_: Type, _context: QueryContext) -> Expr:
+    pattern = r"'^v?(\\d+)(?:\\.(\\d+))?(?:\\.(\\d+))?'"
+    text: tuple[str | Expr, ...] = ("ifNull(toString(", args[0], "), '')")
+    parts = ("arrayMap(x -> toInt64OrZero(x), extractGroups(", *text, f", {pattern}))")
+    return Trusted(parts=parts, type=type_)
+
+
 def _split_part(args: tuple[Expr, ...], _type: Type, _context: QueryContext) -> Expr:
     pieces = Apply(function="splitByString", args=(args[1], args[0]), type=STRING_ARRAY)
     return Apply(function="arrayElement", args=(pieces, args[2]), type=STRING)
@@ -270,6 +277,7 @@ SPECIAL: dict[str, Builder] = {
     "json_agg": _json_agg,
     "json_build_object": _json_build_object,
     "split_part": _split_part,
+    "sortableSemver": _sortable_semver,
     "string_to_array": _string_to_array,
     "date_part": _date_part,
     "date_bin": _date_bin,

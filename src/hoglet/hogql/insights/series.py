@@ -6,10 +6,11 @@ Source: spec/query-endpoints.md section 10.6, spec/hog-functions.md section 5.1 
 from collections.abc import Mapping
 from typing import Any
 
+from hoglet.hogql.actions import action_condition
 from hoglet.hogql.context import QueryContext
 from hoglet.hogql.errors import refused
-from hoglet.hogql.property_filters import conditions, property_condition
-from hoglet.hogql.trees import Expression, call, compare, constant, every, field, some
+from hoglet.hogql.property_filters import conditions
+from hoglet.hogql.trees import Expression, call, compare, constant, every, field
 from hoglet.syntax import parse_expression, tree
 
 type Node = Mapping[str, Any]
@@ -36,27 +37,7 @@ def _entity(node: Node, context: QueryContext) -> Expression | None:
 
 
 def _action(node: Node, context: QueryContext) -> Expression:
-    action = context.actions.get(str(node.get("id")))
-    if action is None:
-        raise refused(f"Action {node.get('id')} does not exist")
-    return some([_step(step, context) for step in action.get("steps") or []])
-
-
-def _step(step: Mapping[str, Any], context: QueryContext) -> Expression:
-    parts: list[Expression] = []
-    if step.get("event"):
-        parts.append(compare("==", field("event"), constant(str(step["event"]))))
-    if step.get("url"):
-        operator = {"exact": "exact", "regex": "regex"}.get(
-            str(step.get("url_matching")), "icontains"
-        )
-        rule = {"key": "$current_url", "value": step["url"], "operator": operator}
-        parts.append(property_condition(rule, context))
-    for key in ("selector", "tag_name", "text", "href"):
-        if step.get(key):
-            rule = {"key": key, "value": step[key], "operator": "exact", "type": "element"}
-            parts.append(property_condition(rule, context))
-    return every([*parts, *conditions(step.get("properties") or [], context)])
+    return action_condition(str(node.get("id")), context)
 
 
 def common_conditions(query: Mapping[str, Any], context: QueryContext) -> list[Expression]:

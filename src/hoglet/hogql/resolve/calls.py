@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
+from hoglet.hogql.actions import action_condition
 from hoglet.hogql.errors import ARITY, NOT_AGGREGATE, refused, unknown_function
 from hoglet.hogql.functions import Function, find_function, function_names
 from hoglet.hogql.functions.special import SPECIAL
@@ -37,6 +38,8 @@ def resolve_call(resolver: "Resolver", node: tree.Call, scope: Scope) -> Expr:
         return _exists(resolver, node, scope)
     if node.name.lower() == "cast" and len(node.args) == 2:
         return _cast(resolver, node, scope)
+    if node.name == "matchesAction" and len(node.args) == 1:
+        return _matches_action(resolver, node, scope)
     name = node.name if node.filter_expr is None else f"{node.name}If"
     function = find_function(name)
     if function is None:
@@ -143,6 +146,13 @@ def _cast(resolver: "Resolver", node: tree.Call, scope: Scope) -> Expr:
     if not isinstance(target, str):
         raise refused("CAST needs the name of a type", node)
     return cast_to(resolver, node.args[0], target, node, scope)
+
+
+def _matches_action(resolver: "Resolver", node: tree.Call, scope: Scope) -> Expr:
+    wanted = getattr(node.args[0], "value", None)
+    if not isinstance(wanted, str | int):
+        raise refused("matchesAction needs the id or the name of an action", node)
+    return resolver.expression(action_condition(str(wanted), resolver.context), scope)
 
 
 # --- windows
