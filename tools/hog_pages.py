@@ -11,8 +11,8 @@ def opcodes_page() -> str:
     lines = [
         "# Opcodes of Hog bytecode\n",
         'A program is a JSON array, `["_H", 1, ...]`. Operands follow their opcode. A stack',
-        "picture reads `before NAME after`, the top of the stack on the right. Jumps count from the cell",
-        "after the operand, the handler of `TRY` from the operand itself.",
+        "picture reads `before NAME after`, the top of the stack on the right. Jumps count from",
+        "the cell after the operand, the handler of `TRY` from the operand itself.",
         "`hoglet hog disassemble FILE` lists a program.\n",
         "| code | name | operands | stack | meaning |",
         "|---|---|---|---|---|",

@@ -1,5 +1,8 @@
 """Resolution of names, all errors at once, hints and warnings."""
 
+import inspect
+import sys
+
 import pytest
 
 from hoglet.hog import bound
@@ -93,3 +96,14 @@ def test_single_expression_template_keeps_its_type() -> None:
 def test_expression_refuses_a_second_statement() -> None:
     with pytest.raises(SourceError):
         compile_expression("1; 2")
+
+
+def test_what_is_nested_too_deeply_is_an_error_not_a_crash() -> None:
+    source = "not " * 300 + "1"
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(len(inspect.stack()) + 150)
+    try:
+        with pytest.raises(SourceError, match="nested too deeply"):
+            compile_program(source)
+    finally:
+        sys.setrecursionlimit(limit)
