@@ -1,6 +1,7 @@
 """The background work of a server: what runs beside the API, and how it stops."""
 
 import asyncio
+import contextlib
 from collections.abc import AsyncGenerator, Callable, Coroutine
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -27,6 +28,8 @@ from hoglet.pipeline.worker_calls import WorkerCalls
 
 log = structlog.get_logger()
 
+RESTART_SECONDS = 1.0  # after a worker failed
+
 
 @dataclass
 class Worker:
@@ -43,10 +46,12 @@ async def running(workers: list[Worker]) -> AsyncGenerator[None]:
 
     The order is that of the flow: who is stopped later still takes what the earlier ones leave.
     """
-    tasks = [asyncio.create_task(_guarded(worker), name=worker.name) for worker in workers]
+    stopping = asyncio.Event()
+    tasks = [asyncio.create_task(_guarded(one, stopping), name=one.name) for one in workers]
     try:
         yield
     finally:
+        stopping.set()
         for worker, task in zip(workers, tasks, strict=True):
             worker.stop()
             await task
@@ -164,10 +169,14 @@ def _executor(rooms: Rooms, features: Features, outbox: TelemetryOutbox) -> Exec
     )
 
 
-async def _guarded(worker: Worker) -> None:
-    """A worker never ends by itself; if one does, say so loudly rather than stand still."""
-    try:
-        await worker.run()
-    except Exception:
-        log.exception("a worker stopped", action="worker_failed", worker=worker.name)
-        raise
+async def _guarded(worker: Worker, stopping: asyncio.Event) -> None:
+    """A worker that fails (a full disk, a database that went away) is started again."""
+    while True:
+        try:
+            await worker.run()
+        except Exception:
+            log.exception("a worker failed", action="worker_failed", worker=worker.name)
+        if stopping.is_set():
+            return
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(stopping.wait(), RESTART_SECONDS)

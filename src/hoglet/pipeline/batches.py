@@ -10,6 +10,7 @@ from datetime import timedelta
 
 import msgspec
 import structlog
+from sqlalchemy.exc import SQLAlchemyError
 
 from hoglet.access.service import Access
 from hoglet.events.repository import EventsRepository
@@ -29,9 +30,10 @@ log = structlog.get_logger()
 
 MAX_EVENTS = 2000  # of a group, unless one batch alone is larger
 MAX_BATCHES = 200
-PLAIN_FROM_ATTEMPT = 4  # from here on a group is stored without asking any function
-BURIED_FROM_ATTEMPT = 8
+PLAIN_AFTER_FAILURES = 3  # from here on a group is stored without asking any function
+BURIED_AFTER_FAILURES = 7
 _IDLE_WAIT = timedelta(seconds=1)
+_STORAGE_PAUSE_S = 2.0
 
 
 class _Begun(msgspec.Struct):
@@ -114,7 +116,7 @@ class BatchWorker:
         await self._queue.release(begun.jobs)
 
     async def _begin(self) -> _Begun | None:
-        """Lease a group and have it read."""
+        """Lease a group and have it read; None when nothing waits or storage is not usable."""
         try:
             jobs = await self._queue.lease_group(
                 SPOOL_QUEUE, limit=MAX_BATCHES, duration=LEASE, max_weight=MAX_EVENTS
@@ -122,10 +124,10 @@ class BatchWorker:
             if not jobs:
                 return None
             request = await self._request(jobs)
-        except HogletError as error:
+        except (HogletError, SQLAlchemyError, OSError) as error:
             log.warning("the spool cannot be read", action="spool_waits", error=str(error))
-            await asyncio.sleep(1)
-            return None
+            await asyncio.sleep(_STORAGE_PAUSE_S)
+            return None  # what was leased comes back when its lease ends
         return _Begun(jobs, request, asyncio.create_task(self._calls.read(request)))
 
     async def _request(self, jobs: Sequence[Job]) -> ReadRequest:
@@ -133,7 +135,7 @@ class BatchWorker:
         project_id = spooled[0].project_id
         project = await self._access.project(project_id)
         stamp = await self._functions.version_stamp(project_id)
-        plain = jobs[0].attempt >= PLAIN_FROM_ATTEMPT
+        plain = jobs[0].retries >= PLAIN_AFTER_FAILURES
         return ReadRequest(
             group=jobs[0].group or jobs[0].id,
             project=ProjectFacts(
@@ -193,14 +195,15 @@ class BatchWorker:
 
     async def _later(self, jobs: Sequence[Job], error: Exception) -> None:
         """Try a group again after a pause; bury what fails for ever, unless storage is down."""
-        waits = isinstance(error, HogletError) and error.blame == "operator"
-        attempt = jobs[0].attempt
-        delay = timedelta(seconds=min(2 ** min(attempt, 6), 30))
+        if isinstance(error, HogletError) and error.blame == "operator":
+            await self._queue.release(jobs)
+            await asyncio.sleep(_STORAGE_PAUSE_S)
+            return
+        failures = jobs[0].retries + 1
+        run_at = self._clock.now() + timedelta(seconds=2**failures)
         async with self._database.write() as session:
             for job in jobs:
-                if attempt >= BURIED_FROM_ATTEMPT and not waits:
+                if failures > BURIED_AFTER_FAILURES:
                     await self._queue.bury(session, job, str(error)[:2000])
                 else:
-                    run_at = job.run_at if waits else self._clock.now() + delay
                     await self._queue.retry(session, job, run_at=run_at)
-        await asyncio.sleep(min(delay.total_seconds(), 5) if waits else 0)

@@ -58,12 +58,19 @@ class NewJob(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Job(msgspec.Struct, frozen=True, kw_only=True):
-    """A leased job. ``attempt`` counts leases from 1; ``group`` see :meth:`Queue.lease_group`."""
+    """A leased job.
+
+    Args:
+        attempt: leases so far, this one included; a killed process raises it too.
+        retries: how often ``retry`` gave it back, so how often working on it failed.
+        group: see :meth:`Queue.lease_group`.
+    """
 
     id: UUID
     queue: str
     payload: bytes
     attempt: int
+    retries: int
     priority: Priority
     ordering_key: str | None
     weight: int

@@ -107,7 +107,7 @@ class SqlQueue:
         priority: Priority | None = None,
     ) -> None:
         """Give a leased job back, due at ``run_at``."""
-        values: dict[str, Any] = {**_UNLEASED, "run_at": run_at}
+        values: dict[str, Any] = {**_UNLEASED, "run_at": run_at, "retries": JobRow.retries + 1}
         if payload is not None:
             values["payload"] = payload
         if priority is not None:
@@ -125,7 +125,7 @@ class SqlQueue:
     async def revive(self, session: AsyncSession, queue: str) -> int:
         """Make all buried jobs of a queue due again; returns how many."""
         buried = (JobRow.queue == queue) & JobRow.buried_at.is_not(None)
-        values = {"buried_at": None, "error": None, "attempts": 0}
+        values = {"buried_at": None, "error": None, "attempts": 0, "retries": 0}
         result = await session.execute(update(JobRow).where(buried).values(**values))
         self._wake_after_commit(session, {queue})
         return _count(result)
@@ -304,6 +304,7 @@ def _rows_of(jobs: Sequence[NewJob], now: datetime) -> list[dict[str, Any]]:
             "ordering_key": job.ordering_key,
             "weight": job.weight,
             "attempts": 0,
+            "retries": 0,
             "payload": job.payload,
         }
         for place, job in enumerate(jobs)
@@ -318,6 +319,7 @@ def _job_of(row: JobRow) -> Job:
         queue=row.queue,
         payload=row.payload,
         attempt=row.attempts,
+        retries=row.retries,
         priority=Priority(row.priority),
         ordering_key=row.ordering_key,
         weight=row.weight,

@@ -22,6 +22,7 @@ class JobRow(Base):
     ordering_key: Mapped[str | None] = mapped_column(String(200))
     weight: Mapped[int] = mapped_column(Integer)
     attempts: Mapped[int] = mapped_column(Integer)
+    retries: Mapped[int] = mapped_column(Integer)
     group_id: Mapped[UUID | None] = mapped_column(Uuid)
     leased_until: Mapped[datetime | None] = mapped_column(UtcDateTime)
     lease: Mapped[UUID | None] = mapped_column(Uuid)

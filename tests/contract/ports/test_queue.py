@@ -122,6 +122,7 @@ async def test_a_retried_job_waits_until_its_time_with_its_new_payload(
     clock.advance(seconds=60)
     (again,) = await _lease(queue)
     assert (again.payload, again.attempt, again.priority) == (b"second", 2, Priority.LOW)
+    assert again.retries == 1
 
 
 async def test_urgent_jobs_overtake_normal_ones_and_these_low_ones(queue: SqlQueue):
@@ -198,7 +199,8 @@ async def test_a_restarted_owner_gets_its_jobs_back_and_nobody_elses(
     restarted = SqlQueue(database, clock, owner="one")
 
     assert await restarted.reclaim() == 1
-    assert _payloads(await _lease(restarted)) == [b"mine"]
+    (again,) = await _lease(restarted)
+    assert (again.payload, again.attempt, again.retries) == (b"mine", 2, 0)
 
 
 async def test_depth_tells_the_lag_of_the_oldest_ready_job(queue: SqlQueue, clock: FixedClock):

@@ -113,6 +113,7 @@ def upgrade() -> None:
         sa.Column("ordering_key", sa.String(length=200), nullable=True),
         sa.Column("weight", sa.Integer(), nullable=False),
         sa.Column("attempts", sa.Integer(), nullable=False),
+        sa.Column("retries", sa.Integer(), nullable=False),
         sa.Column("group_id", sa.Uuid(), nullable=True),
         sa.Column("leased_until", hoglet.store.base.UtcDateTime(timezone=True), nullable=True),
         sa.Column("lease", sa.Uuid(), nullable=True),
