@@ -23,7 +23,7 @@ from hoglet.kit.ids import new_id
 type QuickKey = tuple[int, str, str, bytes, str, bytes]
 
 REMEMBERED = 5_000
-LARGEST_BODY_BYTES = 10_000
+LARGEST_BODY_BYTES = 2_000
 _HOLE = UUID(int=0)
 _HOLE_TEXT = str(_HOLE).encode()
 

@@ -115,8 +115,12 @@ class Runner:
         Raises:
             Invalid: section 5.8 rows 9 to 12, and values that do not fit.
         """
-        check_run(target, request, scope.principal)
-        return await self._plan(scope.project, target, request)
+        try:
+            check_run(target, request, scope.principal)
+            return await self._plan(scope.project, target, request)
+        except HogletError as error:
+            self._note_failure(scope.user_id, target, request, execution_id=new_id(), error=error)
+            raise
 
     def fresh(self, reading: Reading, refresh: str) -> Result | None:
         """The kept result if it is good enough as it is, without a refresh in the background."""
@@ -156,16 +160,17 @@ class Runner:
         started = perf_counter()
         try:
             result = await self._compute(
-                reading, request, str(execution_id), seconds or self._settings.run_seconds
+                reading, request, str(execution_id), seconds or self._settings.capped_run_seconds
             )
         except HogletError as error:
             public = as_query_error(error)
             self._note_failure(
                 user_id,
-                reading,
+                target,
                 request,
                 execution_id=execution_id,
-                started=started,
+                seconds=perf_counter() - started,
+                is_materialized=reading.kept is not None,
                 error=public,
             )
             raise public from error
@@ -255,19 +260,20 @@ class Runner:
     def _note_failure(
         self,
         user_id: int | None,
-        reading: Reading,
+        target: Target,
         request: RunRequest,
         *,
         execution_id: UUID,
-        started: float,
         error: HogletError,
+        seconds: float = 0.0,
+        is_materialized: bool = False,
     ) -> None:
         now = self._clock.now()
         self._log.add(
             RunNote(
-                **_common(reading.target, request, execution_id, user_id, now),
-                seconds=perf_counter() - started,
-                is_materialized=reading.kept is not None,
+                **_common(target, request, execution_id, user_id, now),
+                seconds=seconds,
+                is_materialized=is_materialized,
                 error=str(error),
             )
         )

@@ -39,6 +39,11 @@ class EndpointSettings:
     secret_runs: Allowance = NO_LIMIT
 
     @property
+    def capped_run_seconds(self) -> float:
+        """``run_seconds``, but never more than a minute."""
+        return min(self.run_seconds, LONGEST_RUN_SECONDS)
+
+    @property
     def query_slots(self) -> int:
         """Queries on raw data at once."""
         return self.concurrent_queries or 2 * (os.cpu_count() or 2)

@@ -21,6 +21,7 @@ class Budget:
         seconds: wall time; the engine stops by itself after it.
         memory_bytes: working memory of the query.
         result_rows: most rows of the answer; None means no limit. One more is an error, not a cut.
+        result_bytes: most bytes of the answer; it is held in memory as a whole.
         read_bytes: most bytes read from storage; None means no limit.
         read_only: refuse everything but reading this warehouse's own tables (no files, no
             network, no change of settings). Only hoglet's own statements may turn it off.
@@ -29,6 +30,7 @@ class Budget:
     seconds: float = 10.0
     memory_bytes: int = 1024 * MEGABYTE
     result_rows: int | None = None
+    result_bytes: int = 128 * MEGABYTE
     read_bytes: int | None = None
     read_only: bool = True
 

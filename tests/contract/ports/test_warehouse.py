@@ -138,6 +138,9 @@ async def test_memory_is_limited(warehouse: Warehouse) -> None:
 async def test_the_size_of_the_answer_is_limited(warehouse: Warehouse) -> None:
     with pytest.raises(QueryTooCostly):
         await warehouse.query("SELECT * FROM numbers(11)", budget=Budget(result_rows=10))
+    sql = "SELECT repeat(toString(number), 100000) FROM numbers(1000)"
+    with pytest.raises(QueryTooCostly):
+        await warehouse.query(sql, budget=Budget(result_bytes=10_000_000))
 
 
 async def test_cancelling_by_id_stops_the_query(warehouse: Warehouse) -> None:
@@ -255,7 +258,8 @@ from hoglet.warehouse import open_warehouse
 async def main():
     warehouse = await open_warehouse("chdb://" + sys.argv[1])
     columns = ["project_id", "log_source", "timestamp", "message"]
-    rows = [(1, "endpoint", datetime.now(UTC).replace(hour=0, minute=0, second=0, microsecond=0), str(n)) for n in range(100)]
+    today = datetime.now(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+    rows = [(1, "endpoint", today, str(n)) for n in range(100)]
     await warehouse.insert("log_entries", columns, rows, dedup_token="batch-1")
     count = (await warehouse.query("SELECT count() FROM log_entries")).rows[0][0]
     print(count, flush=True)
