@@ -16,6 +16,7 @@ from hoglet.kit.errors import SourceError
 
 hog_app = typer.Typer(help="Run, compile and check Hog programs.", no_args_is_help=True)
 
+_JSON_NAMES: dict[type, str] = {dict: "object", list: "array"}
 FAILED = 1
 DOES_NOT_COMPILE = 2
 
@@ -163,7 +164,7 @@ def disassemble(file: SourceFile) -> None:
     source = read_source(file)
     try:
         if file.suffix == ".json":
-            print(listing(json.loads(source)), end="")
+            print(listing(_parse_json(file, source, list)), end="")
         else:
             print(listing(program_bytecode(compile_program(source))), end="")
     except SourceError as error:
@@ -212,13 +213,18 @@ def read_globals(file: Path | None) -> dict[str, Any]:
     """The globals of a JSON file. Exits with 2 when it is not an object."""
     if file is None:
         return {}
+    return _parse_json(file, read_source(file), dict)
+
+
+def _parse_json[Kind](file: Path, text: str, kind: type[Kind]) -> Kind:
+    """JSON of the wanted kind; exits with 2 when it is something else."""
     try:
-        found = json.loads(read_source(file))
+        found = json.loads(text)
     except json.JSONDecodeError as error:
         print(f"{file} is not JSON: {error}", file=sys.stderr)
         raise typer.Exit(DOES_NOT_COMPILE) from None
-    if not isinstance(found, dict):
-        print(f"{file} has to hold a JSON object", file=sys.stderr)
+    if not isinstance(found, kind):
+        print(f"{file} has to hold a JSON {_JSON_NAMES[kind]}", file=sys.stderr)
         raise typer.Exit(DOES_NOT_COMPILE)
     return found
 

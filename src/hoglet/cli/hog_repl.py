@@ -74,7 +74,8 @@ def start(values: dict[str, Any]) -> None:
         except EOFError:
             return
         if text.strip():
-            print("\n".join(session.enter(text)))
+            for line in session.enter(text):
+                print(line)
 
 
 def is_open(text: str) -> bool:
