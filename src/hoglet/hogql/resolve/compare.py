@@ -9,8 +9,9 @@ Source: spec/query-endpoints.md section 10.4, spec/hog-functions.md section 5.3.
 from typing import TYPE_CHECKING, Any
 
 from hoglet.hogql.errors import refused
-from hoglet.hogql.plan import FALSE, TRUE, Apply, Expr, Number, ScalarQuery, Trusted, Value
+from hoglet.hogql.plan import FALSE, TRUE, Apply, Expr, Name, Number, ScalarQuery, Trusted, Value
 from hoglet.hogql.resolve.scope import Scope
+from hoglet.hogql.resolve.sources import TableSource
 from hoglet.hogql.types import BOOLEAN, DATE, DATETIME, FLOAT, NUMBERS, STRING, TIMES
 from hoglet.syntax import tree
 
@@ -46,7 +47,23 @@ def resolve_compare(resolver: "Resolver", node: tree.CompareOperation, scope: Sc
         return _cohort(resolver, node, scope)
     left = resolver.expression(node.left, scope)
     right = resolver.expression(node.right, scope)
+    if resolver.context.timezone != "UTC" and node.op in _ORDER:
+        left, right = _stored_times(left, right, scope), _stored_times(right, left, scope)
     return compare(node.op, left, right, resolver.context.timezone, node)
+
+
+_ORDER = frozenset({"==", "!=", "<", "<=", ">", ">="})
+
+
+def _stored_times(expr: Expr, other: Expr, scope: Scope) -> Expr:
+    """A time column as it is stored, where the other side is an instant too."""
+    instant = other.type.name == "DateTime" or isinstance(other, Value)
+    if not instant or expr.type.name != "DateTime" or not isinstance(expr, Name):
+        return expr
+    for source in scope.sources.values():
+        if source.alias == expr.source and isinstance(source, TableSource):
+            return source.untouched(expr)
+    return expr
 
 
 def compare(operator: str, left: Expr, right: Expr, timezone: str, node: Any = None) -> Expr:

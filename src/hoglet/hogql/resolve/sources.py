@@ -178,6 +178,27 @@ class TableSource:
             known = self._outputs[chain] = (name, inner)
         return Name(source=self.alias, name=known[0], type=known[1].type)
 
+    def untouched(self, column: Name) -> Name:
+        """The same time without its conversion to the project's zone.
+
+        Comparisons read this one: an instant is the same in every zone, and only the stored
+        column lets the engine skip what its primary key rules out.
+        """
+        raw = self._base.get(column.name)
+        if not isinstance(raw, Trusted) or raw.parts[0] != "toTimeZone(":
+            return column
+        stored = raw.parts[1]
+        if not isinstance(stored, Name):
+            return column
+        chain: Chain = (f"{column.name}__utc",)
+        if chain not in self._outputs:
+            # Qualified, or the engine would take the converted alias of the same name.
+            column_itself = Name(source=self.table.physical, name=stored.name, type=stored.type)
+            inner = self._add(chain, column_itself)
+            self._outputs[chain] = (getattr(inner, "name", ""), inner)
+        name, inner = self._outputs[chain]
+        return Name(source=self.alias, name=name, type=inner.type)
+
     def _build(self, fields: Any, chain: Chain, full: Chain, node: Any) -> Expr:
         field: Field | None = fields.get(chain[0])
         if field is None and chain[0] in self._context.group_types:
