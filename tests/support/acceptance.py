@@ -133,7 +133,7 @@ def check(response: httpx.Response, step: dict[str, Any]) -> None:
     Raises:
         AssertionError: something differs.
     """
-    assert response.status_code == step["want"], f"status {response.status_code}"
+    match(response.status_code, step["want"], "status")
     for name, wanted in (step.get("answers") or {}).items():
         match(response.headers.get(name), wanted, f"header {name}")
     for word in step.get("lacks") or []:
@@ -216,6 +216,7 @@ _MATCHERS = {
     "$len": lambda given, count: len(given) == count,
     "$keys": lambda given, keys: isinstance(given, dict) and set(given) == set(keys),
     "$has": lambda given, part: given is not _MISSING and part in given,
+    "$some": lambda given, part: part == "${input}" or any(_contains(each, part) for each in given),
     "$lacks": lambda given, part: given is not _MISSING and part not in given,
     "$in": lambda given, choices: given in choices,
     "$part": _contains,

@@ -80,6 +80,8 @@ def _status_and_type(error: HogletError) -> tuple[int, str]:
 def _headers(error: HogletError, status: int) -> dict[str, str]:
     if status == 401:
         return {"WWW-Authenticate": "Bearer"}
+    if status == 413:  # the rest of the body is not read, so nothing may follow it
+        return {"Connection": "close"}
     wait_seconds: int | None = getattr(error, "wait_seconds", None)
     return {} if wait_seconds is None else {"Retry-After": str(wait_seconds)}
 
