@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from hog_pages import library_page, opcodes_page
+from hogql_pages import functions_page, tables_page
 
 from hoglet.settings import Settings
 
@@ -33,6 +34,8 @@ def settings_page() -> str:
 
 PAGES: dict[str, Callable[[], str]] = {
     "hog-library.md": library_page,
+    "hogql-functions.md": functions_page,
+    "hogql-tables.md": tables_page,
     "opcodes.md": opcodes_page,
     "settings.md": settings_page,
 }

@@ -1,0 +1,69 @@
+# ruff: noqa: E501 (lines of pages)
+"""The reference pages of HogQL: tables and functions, from the tables in the code."""
+
+from itertools import chain
+
+from hoglet.hogql.context import QueryContext
+from hoglet.hogql.functions import Function, functions
+from hoglet.hogql.schema import EMPTY_TABLES, TABLES, LazyTable, Nested, Properties, table_names
+from hoglet.hogql.schema.fields import Field
+
+
+def tables_page() -> str:
+    """Every table with its fields."""
+    lines = [
+        "# Tables of HogQL\n",
+        "Fields in *italics* are left out by `SELECT *`. A field of another table is joined when it is used.",
+        "Group types of the project are further names of `group_0` to `group_4` in `events`.\n",
+    ]
+    for name, table in TABLES.items():
+        lines.extend([f"## {name}\n", "| field | holds |", "|---|---|"])
+        lines.extend(_field(field_name, field) for field_name, field in table.fields.items())
+        lines.append("")
+    known = {*TABLES, *EMPTY_TABLES}
+    others = [name for name in table_names(QueryContext(project_id=0)) if name not in known]
+    lines.append("## Others\n")
+    lines.append(
+        f"`{'`, `'.join(others)}(n)` with the column `number`; materialized endpoints by the name of their table."
+    )
+    lines.append(f"There, but without rows: `{'`, `'.join(EMPTY_TABLES)}`.")
+    return "\n".join(lines) + "\n"
+
+
+def _field(name: str, field: Field) -> str:
+    shown = f"`{name}`" if field.star else f"*`{name}`*"
+    if isinstance(field, LazyTable):
+        return f"| {shown} | the fields of `{field.table}` |"
+    if isinstance(field, Properties):
+        return f"| {shown} | {field.kind} properties: `{name}.key`, `{name}['any key']`, `{name}.a.b` |"
+    if isinstance(field, Nested):
+        return f"| {shown} | `{'`, `'.join(f'{name}.{each}' for each in field.fields)}` |"
+    type_ = getattr(field, "type", None)
+    return f"| {shown} | {type_.name if type_ else 'another name of ' + '.'.join(getattr(field, 'chain', ()))} |"
+
+
+def functions_page() -> str:
+    """Every function with an example that the tests run."""
+    rows = functions()
+    plain = [row for row in rows if not (row.aggregate or row.window)]
+    lines = [
+        "# Functions of HogQL\n",
+        f"{len(rows)} functions. Names are accepted in any case. Every example is executed by the tests;",
+        "those of aggregates and window functions over `numbers(5)`, whose column is `number`.\n",
+        "Aggregates take the endings `If`, `Array`, `Distinct`, `OrNull`, `OrDefault`, `State`, `Merge`, `ForEach`, `Map`.\n",
+    ]
+    for title, group in (
+        ("Functions", plain),
+        ("Aggregates", [row for row in rows if row.aggregate]),
+        ("Window functions", [row for row in rows if row.window]),
+    ):
+        lines.extend([f"## {title}\n", "| function | arguments | example |", "|---|---|---|"])
+        lines.extend(map(_function, sorted(group, key=lambda row: row.name.lower())))
+        lines.append("")
+    return "\n".join(chain(lines))
+
+
+def _function(row: Function) -> str:
+    high = "more" if row.high is None else str(row.high)
+    count = str(row.low) if row.low == row.high else f"{row.low} to {high}"
+    return f"| `{row.name}` | {count} | `{row.example.replace('|', chr(92) + '|')}` |"
