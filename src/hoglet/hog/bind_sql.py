@@ -6,6 +6,7 @@ the data and is bound as Hog.
 Source: spec/hog-language.md sections 5 and 12.
 """
 
+import math
 from typing import Any
 
 from hoglet.hog import bound
@@ -48,7 +49,22 @@ def _constant(node: tree.Constant) -> bound.SqlNode:
 
 def constant_value(node: tree.Constant) -> bound.Scalar:
     """The value of a literal. What JSON cannot hold arrives as text and is a double."""
-    return float(node.value) if node.value_type == "number" else node.value
+    return _wide_number(node.value) if node.value_type == "number" else node.value
+
+
+def _wide_number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        return _prefixed(text)
+
+
+def _prefixed(text: str) -> float:
+    """``0xFFFFFFFFFFFFFFFFFF`` or ``0b1...`` with a sign perhaps."""
+    try:
+        return float(int(text, 0))
+    except OverflowError:
+        return -math.inf if text.startswith("-") else math.inf
 
 
 def _is_absent(node: tree.Node, name: str) -> bool:
