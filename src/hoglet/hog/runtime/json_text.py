@@ -74,9 +74,21 @@ def _fast(value: Any) -> str:
         text = orjson.dumps(value, _plain, orjson.OPT_PASSTHROUGH_SUBCLASS)
     except (TypeError, ValueError, RecursionError):  # odd keys, halves of characters, cycles
         return _compact(export_value(value))
-    if type(value) is float or _ODD_NUMBER.search(text):
+    if type(value) is float or _has_odd_number(text):
         return _exact(value)
     return text.decode()
+
+
+def _has_odd_number(text: bytes) -> bool:
+    """Whether a whole float or one with an exponent may have been written.
+
+    Plain searches answer nearly always, and are thirty times faster than the pattern.
+    """
+    if any([mark in text for mark in _WHOLE_MARKS]):  # noqa: C419 (faster than a generator)
+        return True
+    if any([mark in text for mark in _EXPONENT_MARKS]):  # noqa: C419
+        return _EXPONENT.search(text) is not None
+    return False
 
 
 def _plain(value: Any) -> Any:
@@ -99,9 +111,9 @@ def _written(number: float) -> Any:
     return orjson.Fragment(number_text(number))
 
 
-_ODD_NUMBER: Final = re.compile(rb"[:,[]-?[0-9][0-9.]*(?:e|\.0[],}])")
-"""A whole float or one with an exponent, or a text that looks like it; then numbers are written
-one by one."""
+_WHOLE_MARKS: Final = (b".0,", b".0]", b".0}")
+_EXPONENT_MARKS: Final = tuple(b"%de" % digit for digit in range(10))
+_EXPONENT: Final = re.compile(rb"[:,[]-?[0-9][0-9.]*e")
 
 
 def _compact(value: Any) -> str:
