@@ -1,0 +1,215 @@
+"""The parts of runs that have no dependencies."""
+
+import asyncio
+from datetime import UTC, datetime
+from decimal import Decimal
+from typing import Any
+from uuid import UUID
+
+import orjson
+import pytest
+
+from hoglet.endpoints.cache import Result, ResultCache
+from hoglet.endpoints.errors import TooManyQueries
+from hoglet.endpoints.flights import Flights
+from hoglet.endpoints.insights import bind, breakdown_names, eligibility
+from hoglet.endpoints.query_kinds import expand
+from hoglet.endpoints.slots import Slots
+from hoglet.endpoints.values import encode_rows
+from hoglet.endpoints.variables import convert
+from hoglet.kit.errors import Invalid
+from hoglet.warehouse import Column
+
+AT = datetime(2026, 1, 5, 12, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "timezone", "expected"),
+    [
+        ("DateTime64(6, 'UTC')", AT, "UTC", "2026-01-05T12:00:00Z"),
+        ("DateTime64(6, 'UTC')", AT, "Europe/Berlin", "2026-01-05T13:00:00+01:00"),
+        ("Nullable(DateTime)", None, "Europe/Berlin", None),
+        ("Array(DateTime)", [AT], "Asia/Tokyo", ["2026-01-05T21:00:00+09:00"]),
+        ("Float64", float("nan"), "UTC", None),
+        ("Float64", float("inf"), "UTC", None),
+        ("Decimal(18, 2)", Decimal("1.50"), "UTC", "1.50"),
+        ("UUID", UUID(int=1), "UTC", "00000000-0000-0000-0000-000000000001"),
+        ("JSON", {"a": {"b": 1}}, "UTC", '{"a":{"b":1}}'),
+        ("Map(UInt8, String)", {1: "a"}, "UTC", {"1": "a"}),
+        ("Tuple(UInt8, DateTime)", (1, AT), "UTC", [1, "2026-01-05T12:00:00Z"]),
+        ("UInt256", 2**200, "UTC", None),
+    ],
+)
+def test_values_become_json(kind: str, value: Any, timezone: str, expected: Any) -> None:
+    text = encode_rows([Column("x", kind)], [(value,)], timezone)
+
+    if kind == "UInt256":
+        assert text == f"[[{2**200}]]".encode()
+    else:
+        assert orjson.loads(text) == [[expected]]
+
+
+@pytest.mark.parametrize(
+    ("value", "kind", "expected"),
+    [
+        ("5", "Number", 5),
+        ("-5.5", "Number", -5.5),
+        (" 7 ", "Number", 7),
+        ("TRUE", "Boolean", True),
+        ("0", "Boolean", False),
+        ("a, b", "List", ["a", "b"]),
+        ('["a,b", 1]', "List", ["a,b", 1]),
+        ("", "List", []),
+        ("2026-01-05", "Date", "2026-01-05"),
+        ("2026-01-05T10:00:00Z", "Date", "2026-01-05T10:00:00Z"),
+        (5, "String", 5),
+        (None, "Number", None),
+        ([1, None], "List", [1, None]),
+    ],
+)
+def test_text_is_converted(value: Any, kind: str, expected: Any) -> None:
+    assert convert("x", value, kind) == expected
+
+
+@pytest.mark.parametrize(
+    ("value", "kind"),
+    [
+        ("inf", "Number"),
+        ("nan", "Number"),
+        ("1e999", "Number"),
+        ("", "Number"),
+        ("maybe", "Boolean"),
+        ("05.01.2026", "Date"),
+        ("2026-13-01", "Date"),
+        ({}, "String"),
+        ([[1]], "List"),
+        ("x" * 200_000, "String"),
+    ],
+    ids=lambda value: str(value)[:12],
+)
+def test_text_that_does_not_fit_is_refused(value: Any, kind: str) -> None:
+    with pytest.raises(Invalid) as refused:
+        convert("x", value, kind)
+
+    assert refused.value.attr == "variables"
+
+
+def result(size: int) -> Result:
+    return Result(b"x" * size, [], [], 0, None, 0, False, AT, 60)
+
+
+def test_the_cache_forgets_what_was_used_longest_ago() -> None:
+    cache = ResultCache(30_000)
+    for key in "abc":
+        cache.put(key, result(5_000))
+    cache.get("a")
+    cache.put("d", result(5_000))
+    cache.put("e", result(5_000))
+
+    assert [cache.get(key) is not None for key in "abcde"] == [True, False, True, True, True]
+    assert cache.size_bytes <= 30_000
+    cache.put("huge", result(20_000))
+    assert cache.get("huge") is None
+
+
+async def test_flights_are_shared_and_end_with_their_last_passenger() -> None:
+    flights: Flights[int] = Flights()
+    started = cancelled = 0
+
+    async def work() -> int:
+        nonlocal started, cancelled
+        started += 1
+        try:
+            await asyncio.sleep(10)
+        except asyncio.CancelledError:
+            cancelled += 1
+            raise
+        return 1
+
+    passengers = [asyncio.ensure_future(flights.join("k", work)) for _ in range(3)]
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
+    passengers[0].cancel()
+    await asyncio.sleep(0)
+    assert (started, cancelled) == (1, 0)
+    for passenger in passengers:
+        passenger.cancel()
+    await asyncio.gather(*passengers, return_exceptions=True)
+    await asyncio.sleep(0)
+    assert cancelled == 1
+    assert not flights.is_flying("k")
+
+
+async def test_an_error_reaches_everybody_who_waits() -> None:
+    flights: Flights[int] = Flights()
+
+    async def fail() -> int:
+        await asyncio.sleep(0)
+        raise Invalid("no")
+
+    outcomes = await asyncio.gather(
+        *(flights.join("k", fail) for _ in range(3)), return_exceptions=True
+    )
+    assert all(isinstance(outcome, Invalid) for outcome in outcomes)
+
+
+async def test_a_slot_is_waited_for_only_so_long() -> None:
+    slots = Slots(1, wait_seconds=0.05)
+    async with slots.taken():
+        with pytest.raises(TooManyQueries):
+            async with slots.taken():
+                raise AssertionError("two at once")
+    async with slots.taken():
+        pass
+
+
+def test_an_old_comparison_moves_to_its_own_place() -> None:
+    query = {"kind": "TrendsQuery", "series": [], "trendsFilter": {"compare": True, "x": 1}}
+    expanded = expand(query)
+
+    assert expanded["compareFilter"] == {"compare": True}
+    assert expanded["trendsFilter"] == {"x": 1}
+    assert query["trendsFilter"] == {"compare": True, "x": 1}
+
+
+@pytest.mark.parametrize(
+    ("query", "attr"),
+    [
+        ({"kind": "TrendsQuery"}, "query__series"),
+        ({"kind": "TrendsQuery", "series": {}}, "query__series"),
+        ({"kind": "TrendsQuery", "series": [1]}, "query__series__0"),
+        (
+            {"kind": "TrendsQuery", "series": [{"kind": "DataWarehouseNode"}]},
+            "query__series__0__kind",
+        ),
+        ({"kind": "TrendsQuery", "series": [], "interval": "year"}, "query__interval"),
+        ({"kind": "TrendsQuery", "series": [], "samplingFactor": "x"}, "query__samplingFactor"),
+        ({"kind": "HogQLQuery", "query": "x", "variables": {"k": 1}}, "query__variables__k"),
+        ({"kind": "PathsQuery"}, "query__pathsFilter"),
+    ],
+)
+def test_forms_of_queries_are_checked(query: dict[str, Any], attr: str) -> None:
+    with pytest.raises(Invalid) as refused:
+        expand(query)
+
+    assert refused.value.attr == attr
+
+
+def test_breakdown_values_become_filters() -> None:
+    query: dict[str, Any] = {
+        "kind": "TrendsQuery",
+        "breakdownFilter": {
+            "breakdowns": [
+                {"property": "$browser", "type": "event"},
+                {"property": "properties.x", "type": "hogql"},
+            ]
+        },
+        "properties": [{"key": "a"}],
+    }
+    bound = bind(query, {"$browser": "", "properties.x": "it's \\"}, dates=True)
+
+    assert breakdown_names(query) == ["$browser", "properties.x"]
+    assert bound["properties"][0] == {"key": "a"}
+    assert bound["properties"][1]["operator"] == "is_not_set"
+    assert bound["properties"][2]["key"] == "(toString(properties.x)) = 'it\\'s \\\\'"
+    assert eligibility(query).can_materialize
