@@ -11,6 +11,7 @@ _ENDPOINTS = {
     "endpoints.analyse": "hoglet.endpoints.operations:analyse",
     "endpoints.compile_build": "hoglet.endpoints.operations:compile_build",
     "endpoints.compile_read": "hoglet.endpoints.operations:compile_read",
+    "endpoints.compile_insight": "hoglet.endpoints.operations:compile_insight",
     "endpoints.preview": "hoglet.endpoints.operations:preview",
 }
 
