@@ -69,7 +69,26 @@ def damaged(draw: st.DrawFn) -> str:
         end = min(len(source), start + draw(st.integers(0, 8)))
         piece = draw(
             st.sampled_from(
-                ["", source[start:end] * 2, "{", ")", "'", "f'{", "->", ":=", "\x00", "é", "/*"]
+                [
+                    "",
+                    source[start:end] * 2,
+                    "{",
+                    ")",
+                    "'",
+                    "f'{",
+                    "->",
+                    ":=",
+                    "\x00",
+                    "é",
+                    "/*",
+                    "0xFFFFFFFFFFFFFFFFFF",
+                    "1e999",
+                    "<a>",
+                    "?.",
+                    "1_0",
+                    "sql(",
+                    "(select 1 from a)",
+                ]
             )
         )
         source = source[:start] + piece + source[end:]

@@ -197,7 +197,7 @@ def _for_in(binder: Binder, node: tree.ForInStatement) -> bound.Statement:
     names = ["expr", "keys", "values", "index", "limit"]
     if node.keyVar is None:
         names.remove("keys")
-    hidden = tuple([frame.declare(f"__H_{name}_H__", node.start) for name in names])
+    hidden = tuple([frame.declare(f"__H_{name}_H__", node.start, hidden=True) for name in names])
     key = None if node.keyVar is None else binder.declare(node.keyVar, node)
     value = binder.declare(node.valueVar, node)
     body = _body(binder, node.body)

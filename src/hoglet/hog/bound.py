@@ -39,15 +39,25 @@ class Variable:
         captured: an inner function reads or writes it, so it needs a cell of its own.
         assigned: it is assigned after its declaration (by its function or an inner one).
         used: it is read anywhere.
+        hidden: made by the compiler; no name in the source means it.
     """
 
-    __slots__ = ("assigned", "captured", "function", "name", "slot", "start", "used")
+    __slots__ = ("assigned", "captured", "function", "hidden", "name", "slot", "start", "used")
 
-    def __init__(self, name: str, *, slot: int, function: int, start: Position | None) -> None:
+    def __init__(
+        self,
+        name: str,
+        *,
+        slot: int,
+        function: int,
+        start: Position | None,
+        hidden: bool = False,
+    ) -> None:
         self.name = name
         self.slot = slot
         self.function = function
         self.start = start
+        self.hidden = hidden
         self.captured = False
         self.assigned = False
         self.used = False

@@ -47,11 +47,14 @@ class Frame:
 
     def has_in_scope(self, name: str) -> bool:
         """Whether the innermost scope already declares ``name``."""
-        return any(variable.name == name for variable in self._live[self._starts[-1] :])
+        scope = self._live[self._starts[-1] :]
+        return any(variable.name == name and not variable.hidden for variable in scope)
 
-    def declare(self, name: str, start: Position | None) -> Variable:
+    def declare(self, name: str, start: Position | None, *, hidden: bool = False) -> Variable:
         """Add a variable to the innermost scope; duplicates are the caller's to refuse."""
-        variable = Variable(name, slot=len(self._live), function=self.number, start=start)
+        variable = Variable(
+            name, slot=len(self._live), function=self.number, start=start, hidden=hidden
+        )
         self._live.append(variable)
         self.variables.append(variable)
         return variable
@@ -69,7 +72,7 @@ class Frame:
     def find(self, name: str) -> Variable | None:
         """The variable of this frame that ``name`` means now."""
         for variable in reversed(self._live):
-            if variable.name == name:
+            if variable.name == name and not variable.hidden:
                 return variable
         return None
 
@@ -81,7 +84,7 @@ class Frame:
             frame = frame.parent
 
     def _own_names(self) -> Iterator[str]:
-        return (v.name for v in self._live if not v.name.startswith("__H_"))
+        return (variable.name for variable in self._live if not variable.hidden)
 
 
 class Scopes:

@@ -405,14 +405,18 @@ def _catch_body(printer: _Printer, node: bound.Try, clause: bound.Catch) -> str:
     """The error under the clause's name, and ``e`` and ``type`` where they are read besides."""
     count = printer.names.count()
     lines = [f"let {printer.names.declare(clause.variable)} = __error;"]
-    if node.error.used and clause.variable is not node.error:
+    if _is_needed(node.error) and clause.variable is not node.error:
         lines.append(f"let {printer.names.declare(node.error)} = __error;")
-    if node.error_type.used:
+    if _is_needed(node.error_type):
         lines.append(f"let {printer.names.declare(node.error_type)} = __error.type;")
     if clause.body.statements:
         lines.append(printer.statements(clause.body))
     printer.names.end(count)
     return "\n".join(lines)
+
+
+def _is_needed(variable: bound.Variable) -> bool:
+    return variable.used or variable.assigned
 
 
 def _block(printer: _Printer, node: bound.Block) -> str:
