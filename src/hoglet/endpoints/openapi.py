@@ -51,7 +51,8 @@ _CELL_SCHEMAS: dict[str, Json] = {
     "string": {"type": "string"},
     "datetime": {"type": "string", "format": "date-time"},
     "date": {"type": "string", "format": "date"},
-    "boolean": {"type": "boolean"},
+    # the engine's comparisons give 0 and 1, its Bool columns true and false
+    "boolean": {"anyOf": [{"type": "boolean"}, {"type": "integer"}]},
     "array": {"type": "array", "items": {}},
 }
 _DATES = ("date_from", "date_to")
