@@ -15,6 +15,7 @@ from hoglet.functions.templates.registry import Templates
 from hoglet.functions.trials import Trials
 from hoglet.functions.watcher import Watcher
 from hoglet.functions.webhooks import Webhooks
+from hoglet.pipeline.internal_events import InternalEvents
 from hoglet.pipeline.outbox import TelemetryOutbox
 from hoglet.pipeline.webhook_runs import WebhookRuns
 from hoglet.warehouse.telemetry import Telemetry
@@ -39,6 +40,9 @@ def build_functions(rooms: Rooms, property_types: PropertyTypes) -> Functions:
     settings, access = rooms.settings, rooms.access
     keys = secret_keys(settings.data_dir, settings.secret_keys)
     watcher = Watcher(rooms.clock, access.activity)
+    internal = InternalEvents(rooms.queue, rooms.clock)
+    access.activity.listeners.append(internal.on_activity)
+    watcher.listeners.append(internal.on_state_change)
     service = FunctionService(
         database=rooms.database,
         compiler=SandboxCompiler(rooms.compile_sandbox),

@@ -21,4 +21,7 @@ PIPELINE_OPERATIONS = {
 }
 
 COMPILE_OPERATIONS = {**_FUNCTIONS, **_ENDPOINTS}
-RUN_OPERATIONS = {**_FUNCTIONS}
+RUN_OPERATIONS = {
+    **_FUNCTIONS,
+    "pipeline.match_internal": "hoglet.pipeline.internal_matching:match_internal",
+}

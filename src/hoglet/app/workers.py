@@ -20,6 +20,7 @@ from hoglet.pipeline.delivery import Deliveries
 from hoglet.pipeline.endings import EndingCommits
 from hoglet.pipeline.executor import Executor
 from hoglet.pipeline.function_cache import FunctionCache
+from hoglet.pipeline.internal_events import InternalEventWorker
 from hoglet.pipeline.invocation import InvocationRunner
 from hoglet.pipeline.outbox import TelemetryOutbox
 from hoglet.pipeline.recompiling import Recompiler
@@ -117,7 +118,16 @@ def build_pipeline(rooms: Rooms, features: Features, outbox: TelemetryOutbox) ->
         clock=rooms.clock,
         site_url=rooms.settings.resolved_site_url(),
     )
+    internal = InternalEventWorker(
+        queue=rooms.queue,
+        sandbox=rooms.pipeline_sandbox,
+        functions=features.functions.service,
+        committing=committing,
+        access=rooms.access,
+        site_url=rooms.settings.resolved_site_url(),
+    )
     return [
+        Worker("internal events", internal.run, internal.stop),
         Worker("backfills", backfills.run, backfills.stop),
         Worker("batches", batches.run, batches.stop),
         Worker("copies", copies.run, copies.stop),

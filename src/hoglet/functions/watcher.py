@@ -5,7 +5,7 @@ The pipeline calls :meth:`Watcher.observe` with batches of results, in its own t
 Source: spec/hog-functions.md section 7.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -42,13 +42,16 @@ class Observation(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class StateChange(msgspec.Struct, frozen=True, kw_only=True):
-    """A function changed its state; the pipeline emits ``$hog_function_state_changed``."""
+    """A function changed its state; listeners emit ``$hog_function_state_changed``."""
 
     project_id: int
     function_id: UUID
     name: str | None
     before: int
     after: int
+
+
+type Listener = Callable[[AsyncSession, StateChange], Awaitable[None]]
 
 
 class Watcher:
@@ -58,11 +61,15 @@ class Watcher:
         clock: tells now.
         activity: gets an entry when a function is disabled.
         settings: the numbers of section 7.
+
+    Attributes:
+        listeners: told of each change, inside the transaction that makes it.
     """
 
     def __init__(
         self, clock: Clock, activity: ActivityLog, settings: WatcherSettings | None = None
     ) -> None:
+        self.listeners: list[Listener] = []
         self._clock = clock
         self._activity = activity
         self.settings = settings or WatcherSettings()
@@ -152,13 +159,16 @@ class Watcher:
         function.version += 1
         if state in (DISABLED, FORCED_DISABLED):
             await self._switch_off(session, function)
-        return StateChange(
+        change = StateChange(
             project_id=function.project_id,
             function_id=function.id,
             name=function.name,
             before=before,
             after=state,
         )
+        for listener in self.listeners:
+            await listener(session, change)
+        return change
 
     async def _switch_off(self, session: AsyncSession, function: HogFunctionRow) -> None:
         was_enabled, function.enabled = function.enabled, False

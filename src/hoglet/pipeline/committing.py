@@ -6,23 +6,22 @@ because they go there under the group's id.
 """
 
 from collections.abc import Sequence
+from datetime import timedelta
 from uuid import UUID
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hoglet.events.ingestion_warnings import IngestionWarnings
 from hoglet.events.repository import EventsRepository
-from hoglet.functions.dead_letters import DeadLetters, NewLetter
-from hoglet.functions.jobs import INVOKE_QUEUE
-from hoglet.functions.mask_repository import raise_counters
-from hoglet.functions.matching import masked_allowance
+from hoglet.functions.dead_letters import DeadLetters
 from hoglet.functions.watcher import Observation, Watcher
 from hoglet.kit.clock import Clock
 from hoglet.pipeline.copies import Copies
-from hoglet.pipeline.messages import Acted, Invocation, Tally
+from hoglet.pipeline.enqueuing import enqueue_runs, letters_of
+from hoglet.pipeline.messages import Acted, Tally
 from hoglet.pipeline.outbox import TelemetryOutbox
 from hoglet.pipeline.rows import group_rows, messages_of, person_rows
-from hoglet.queue import Job, NewJob, Priority, Queue
+from hoglet.queue import Job, Queue
 from hoglet.store.database import Database
 
 
@@ -65,11 +64,18 @@ class GroupCommit:
             await self._events.save_groups(session, project_id, acted.new_group_types, acted.groups)
             await self._events.add_seen(session, project_id, acted.new_uuids)
             await self._learn(session, project_id, acted)
-            await self._trigger(session, acted)
+            await enqueue_runs(
+                session, self._queue, acted.invocations, acted.tally, self._clock.now()
+            )
             await self._report(session, project_id, acted)
         self._remember(project_id, acted)
         for kind, example in acted.warnings:
             self._warnings.note(project_id, kind, example)
+
+    async def postpone(self, job: Job, pause: timedelta) -> None:
+        """Give a job back for later."""
+        async with self._database.write() as session:
+            await self._queue.retry(session, job, run_at=self._clock.now() + pause)
 
     async def _learn(self, session: AsyncSession, project_id: int, acted: Acted) -> None:
         known = self._known
@@ -90,64 +96,8 @@ class GroupCommit:
         self._known.update((project_id, scope, name) for scope, name, _ in acted.properties)
         self._known.update((project_id, "name", name) for name in acted.events)
 
-    async def _trigger(self, session: AsyncSession, acted: Acted) -> None:
-        """Enqueue the runs that masking lets go."""
-        allowed = await self._unmasked(session, acted)
-        billed: dict[UUID, str] = {}
-        jobs: list[NewJob] = []
-        for one in allowed:
-            acted.tally.count(one.function_id, "other", "triggered")
-            billed.setdefault(one.event_uuid, one.function_id)
-            priority = Priority.LOW if one.is_slow else Priority.NORMAL
-            jobs.append(
-                NewJob(queue=INVOKE_QUEUE, payload=one.payload, id=one.id, priority=priority)
-            )
-        for function_id in billed.values():
-            acted.tally.count(function_id, "billing", "billable_invocation")
-        await self._queue.enqueue(session, jobs)
-
-    async def _unmasked(self, session: AsyncSession, acted: Acted) -> list[Invocation]:
-        masked = [one for one in acted.invocations if one.mask]
-        if not masked:
-            return acted.invocations
-        wanted: dict[tuple[UUID, str], tuple[int, int]] = {}
-        for one in masked:
-            key = (UUID(one.function_id), one.mask)
-            number, _ = wanted.get(key, (0, 0))
-            wanted[key] = (number + 1, one.mask_ttl)
-        raised = await raise_counters(session, wanted, self._clock.now())
-        left = {
-            (UUID(one.function_id), one.mask): masked_allowance(
-                raised[UUID(one.function_id), one.mask].old,
-                raised[UUID(one.function_id), one.mask].new,
-                one.mask_threshold or None,
-            )
-            for one in masked
-        }
-        allowed: list[Invocation] = []
-        for one in acted.invocations:
-            key = (UUID(one.function_id), one.mask)
-            if one.mask and left[key] <= 0:
-                acted.tally.count(one.function_id, "other", "masked")
-                continue
-            if one.mask:
-                left[key] -= 1
-            allowed.append(one)
-        return allowed
-
     async def _report(self, session: AsyncSession, project_id: int, acted: Acted) -> None:
-        letters = [
-            NewLetter(
-                project_id=project_id,
-                function_id=UUID(draft.function_id),
-                letter_class=draft.error_class,
-                invocation_id=draft.invocation_id,
-                globals=draft.globals,
-                error=draft.error,
-                mapping=draft.mapping,
-            )
-            for draft in acted.tally.letters
-        ]
+        letters = letters_of(project_id, acted.tally)
         if letters:
             await self._letters.add(session, letters)
         observations = _observations(acted.tally)

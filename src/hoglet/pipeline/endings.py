@@ -113,9 +113,8 @@ class EndingCommits:
             letters = [one.letter for one in ended if one.letter is not None]
             if letters:
                 await self._letters.add(session, letters)
-            await self._watcher.observe(
-                session, [one.observation for one in ended if one.observation is not None]
-            )
+            seen = [one.observation for one in ended if one.observation is not None]
+            await self._watcher.observe(session, seen)
             messages = Messages()
             for one in taken:
                 messages.logs.extend(one.ending.record.messages.logs)

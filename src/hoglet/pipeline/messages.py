@@ -155,17 +155,17 @@ class Acted(msgspec.Struct, tag="acted"):
         warnings: ingestion warnings ``[(kind, example)]``.
     """
 
-    blocks: list[bytes]
-    stored: int
-    people: PeopleState
-    new_group_types: dict[str, int]
-    groups: list[GroupState]
-    new_uuids: list[UUID]
-    invocations: list[Invocation]
-    tally: Tally
-    properties: list[tuple[str, str, str]]
-    events: list[str]
-    warnings: list[tuple[str, dict[str, Any]]]
+    blocks: list[bytes] = []
+    stored: int = 0
+    people: PeopleState = msgspec.field(default_factory=PeopleState)
+    new_group_types: dict[str, int] = {}
+    groups: list[GroupState] = []
+    new_uuids: list[UUID] = []
+    invocations: list[Invocation] = []
+    tally: Tally = msgspec.field(default_factory=Tally)
+    properties: list[tuple[str, str, str]] = []
+    events: list[str] = []
+    warnings: list[tuple[str, dict[str, Any]]] = []
 
 
 encoder = msgspec.msgpack.Encoder()

@@ -6,17 +6,22 @@ The worker keeps the functions of a few projects and the groups it has read, see
 
 from collections import OrderedDict
 
+import msgspec
+
 from hoglet.pipeline.acting import act
+from hoglet.pipeline.internal_matching import InternalRequest, match_internal
 from hoglet.pipeline.messages import Missing, act_requests, encoder, read_requests
 from hoglet.pipeline.reading import FunctionSet, ReadGroup, read_group, wanted
 
 OPERATIONS = {
     "pipeline.read": "hoglet.pipeline.operations:read",
     "pipeline.act": "hoglet.pipeline.operations:act_on",
+    "pipeline.internal": "hoglet.pipeline.operations:match_internal_event",
 }
 _KEPT_PROJECTS = 50
 _KEPT_GROUPS = 4  # one is acting, one is being read ahead; more would only hold memory
 
+_internal_requests = msgspec.msgpack.Decoder(InternalRequest)
 _functions: OrderedDict[int, FunctionSet] = OrderedDict()
 _groups: OrderedDict[str, ReadGroup] = OrderedDict()
 
@@ -43,6 +48,11 @@ def act_on(payload: bytes) -> bytes:
     if group is None:
         return encoder.encode(Missing("group"))
     return encoder.encode(act(group, request))
+
+
+def match_internal_event(payload: bytes) -> bytes:
+    """``InternalRequest`` → ``Acted``."""
+    return encoder.encode(match_internal(_internal_requests.decode(payload)))
 
 
 def _keep[K, V](memory: OrderedDict[K, V], key: K, value: V, limit: int) -> None:

@@ -1,0 +1,188 @@
+"""Internal events: hoglet's own doings that functions of type ``internal_destination`` wait for.
+
+They are never stored. A change writes its event into a queue in its own transaction; the worker
+here matches it and enqueues the runs.
+
+Source: spec/hog-functions.md sections 3.1, 5.5 and 13.1.
+"""
+
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+import msgspec
+import structlog
+from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from hoglet.access.activity import Activity
+from hoglet.access.service import Access
+from hoglet.functions.runnable import RunnableFunction
+from hoglet.functions.watcher import StateChange
+from hoglet.kit.clock import Clock
+from hoglet.kit.errors import HogletError
+from hoglet.kit.ids import new_id
+from hoglet.pipeline.committing import GroupCommit
+from hoglet.pipeline.holding import LEASE, holding
+from hoglet.pipeline.internal_matching import InternalRequest
+from hoglet.pipeline.messages import Acted, ProjectFacts, act_answers, encoder
+from hoglet.pipeline.transforming import iso
+from hoglet.pipeline.worker_calls import DEADLINE_S, Functions
+from hoglet.queue import Job, NewJob, Queue
+from hoglet.sandbox import Sandbox
+
+log = structlog.get_logger()
+
+INTERNAL_QUEUE = "internal"
+ACTIVITY_EVENT = "$activity_log_entry_created"
+STATE_EVENT = "$hog_function_state_changed"
+_KIND = ("internal_destination",)
+_IDLE_WAIT = timedelta(seconds=1)
+_PAUSE = timedelta(seconds=5)
+_MOST_FAILURES = 5
+
+
+class InternalEventV1(msgspec.Struct, frozen=True, kw_only=True):
+    """One event; ``timestamp`` is ISO."""
+
+    project_id: int
+    uuid: UUID
+    event: str
+    distinct_id: str
+    properties: dict[str, Any]
+    timestamp: str
+
+
+class InternalEvents:
+    """Writes internal events into their queue, in the caller's transaction."""
+
+    def __init__(self, queue: Queue, clock: Clock) -> None:
+        self._queue = queue
+        self._clock = clock
+
+    async def on_activity(self, session: AsyncSession, activity: Activity) -> None:
+        """A listener of :class:`hoglet.access.activity.ActivityLog`."""
+        properties = {
+            "activity": activity.activity,
+            "scope": activity.scope,
+            "item_id": activity.item_id,
+            "user_id": activity.user_id,
+            "detail": {
+                "name": activity.name,
+                "changes": [
+                    {
+                        "type": activity.scope,
+                        "action": change.action,
+                        "field": change.field,
+                        "before": change.before,
+                        "after": change.after,
+                    }
+                    for change in activity.changes
+                ],
+            },
+        }
+        who = str(activity.user_id) if activity.user_id is not None else "hoglet"
+        await self._add(session, activity.project_id, ACTIVITY_EVENT, who, properties)
+
+    async def on_state_change(self, session: AsyncSession, change: StateChange) -> None:
+        """A listener of :class:`hoglet.functions.watcher.Watcher`."""
+        properties = {
+            "hog_function_id": str(change.function_id),
+            "hog_function_name": change.name,
+            "previous_state": change.before,
+            "state": change.after,
+        }
+        await self._add(session, change.project_id, STATE_EVENT, "hoglet", properties)
+
+    async def _add(
+        self,
+        session: AsyncSession,
+        project_id: int,
+        event: str,
+        who: str,
+        properties: dict[str, Any],
+    ) -> None:
+        made = InternalEventV1(
+            project_id=project_id,
+            uuid=new_id(),
+            event=event,
+            distinct_id=who,
+            properties=properties,
+            timestamp=iso(self._clock.now()),
+        )
+        payload = msgspec.msgpack.encode(msgspec.to_builtins(made, enc_hook=str))
+        await self._queue.enqueue(session, [NewJob(queue=INTERNAL_QUEUE, payload=payload)])
+
+
+class InternalEventWorker:
+    """Matches internal events and enqueues runs."""
+
+    def __init__(
+        self,
+        *,
+        queue: Queue,
+        sandbox: Sandbox,
+        functions: Functions,
+        committing: GroupCommit,
+        access: Access,
+        site_url: str,
+    ) -> None:
+        self._queue = queue
+        self._sandbox = sandbox
+        self._functions = functions
+        self._committing = committing
+        self._access = access
+        self._site_url = site_url.rstrip("/")
+        self._stopping = False
+
+    async def run(self) -> None:
+        """Work until :meth:`stop`."""
+        while not self._stopping:
+            if not await self.work_once() and not self._stopping:
+                await self._queue.wait(INTERNAL_QUEUE, _IDLE_WAIT)
+
+    def stop(self) -> None:
+        """Let :meth:`run` end."""
+        self._stopping = True
+        self._queue.wake(INTERNAL_QUEUE)
+
+    async def work_once(self) -> bool:
+        """Work off one event; False when none waits."""
+        jobs = await self._queue.lease(INTERNAL_QUEUE, limit=1, duration=LEASE)
+        for job in jobs:
+            async with holding(self._queue, jobs):
+                await self._work(job)
+        return bool(jobs)
+
+    async def _work(self, job: Job) -> None:
+        event = msgspec.msgpack.decode(job.payload, type=InternalEventV1)
+        try:
+            acted = await self._match(event)
+        except (HogletError, SQLAlchemyError) as error:
+            log.warning("an internal event waits", action="internal_failed", error=str(error))
+            if job.retries < _MOST_FAILURES:
+                await self._committing.postpone(job, _PAUSE)
+                return
+            acted = Acted()
+        await self._committing.commit(event.project_id, [job], acted)
+
+    async def _match(self, event: InternalEventV1) -> Acted:
+        functions: list[RunnableFunction] = await self._functions.load_runnable(
+            event.project_id, _KIND
+        )
+        if not functions:
+            return Acted()
+        project = await self._access.project(event.project_id)
+        request = InternalRequest(
+            project=ProjectFacts(event.project_id, project.name if project else "", self._site_url),
+            functions=functions,
+            uuid=event.uuid,
+            event=event.event,
+            distinct_id=event.distinct_id,
+            properties=event.properties,
+            timestamp=event.timestamp,
+        )
+        payload = encoder.encode(request)
+        answer = await self._sandbox.call("pipeline.internal", payload, deadline=DEADLINE_S)
+        found = act_answers.decode(answer)
+        return found if isinstance(found, Acted) else Acted()

@@ -1,0 +1,45 @@
+"""Internal destinations run on hoglet's own events, through the front door."""
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from support.server import RunningServer
+
+FUNCTIONS = "/api/projects/1/hog_functions/"
+
+
+def _wait_for(found: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 30
+    while not found():
+        assert time.monotonic() < deadline, "nothing happened"
+        time.sleep(0.2)
+
+
+def test_a_change_triggers_an_internal_destination(tmp_path: Path):
+    server = RunningServer(tmp_path / "data").start()
+    try:
+        wanted = [{"key": "detail.name", "value": "watched", "operator": "exact", "type": "event"}]
+        watching = {
+            "type": "internal_destination",
+            "name": "watching",
+            "enabled": True,
+            "hog": "print(event.event, event.properties.scope)",
+            "filters": {
+                "events": [{"id": "$activity_log_entry_created", "type": "events"}],
+                "properties": wanted,
+            },
+        }
+        made = server.client.post(FUNCTIONS, json=watching).json()
+        for name in ("watched", "other"):
+            body = {"type": "destination", "name": name, "hog": "return 1"}
+            server.client.post(FUNCTIONS, json=body).raise_for_status()
+
+        def lines() -> list[str]:
+            answer = server.client.get(f"{FUNCTIONS}{made['id']}/logs?level=info").json()
+            return [line["message"] for line in answer["results"]]
+
+        _wait_for(lambda: bool(lines()))
+        assert lines() == ["$activity_log_entry_created, HogFunction"]
+    finally:
+        server.stop()
