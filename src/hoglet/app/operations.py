@@ -18,10 +18,8 @@ _ENDPOINTS = {
 PIPELINE_OPERATIONS = {
     "pipeline.read": "hoglet.pipeline.operations:read",
     "pipeline.act": "hoglet.pipeline.operations:act_on",
+    "pipeline.internal": "hoglet.pipeline.operations:match_internal_event",
 }
 
 COMPILE_OPERATIONS = {**_FUNCTIONS, **_ENDPOINTS}
-RUN_OPERATIONS = {
-    **_FUNCTIONS,
-    "pipeline.match_internal": "hoglet.pipeline.internal_matching:match_internal",
-}
+RUN_OPERATIONS = {**_FUNCTIONS}
