@@ -16,6 +16,7 @@ import orjson
 
 from hoglet.events.errors import InvalidPayload
 from hoglet.kit.errors import TooLarge
+from hoglet.kit.nesting import is_deeper_than
 
 NESTING_LIMIT = 128  # orjson reads 1024 levels but writes only 254; what is stored must be readable
 _GZIP_MAGIC = b"\x1f\x8b"
@@ -70,7 +71,7 @@ def parse(text: bytes) -> tuple[Any, bytes]:
     except orjson.JSONDecodeError:
         value = _parse_leniently(text)
         text = orjson.dumps(value)
-    if _is_deeper_than(value, NESTING_LIMIT):
+    if is_deeper_than(value, NESTING_LIMIT):
         raise InvalidPayload(f"The body is nested deeper than {NESTING_LIMIT} levels.")
     return value, text
 
@@ -121,18 +122,3 @@ def _looks_like_json(data: bytes) -> bool:
 
 def _too_large(limit_bytes: int) -> TooLarge:
     return TooLarge(f"The request body is larger than {limit_bytes} bytes.")
-
-
-def _is_deeper_than(value: Any, limit: int) -> bool:
-    """Level by level, without recursion: the input decides the depth."""
-    level = [value] if isinstance(value, dict | list) else []
-    for _ in range(limit):
-        if not level:
-            return False
-        level = [
-            child
-            for parent in level
-            for child in (parent.values() if type(parent) is dict else parent)
-            if type(child) is dict or type(child) is list
-        ]
-    return bool(level)

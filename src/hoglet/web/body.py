@@ -13,6 +13,7 @@ import orjson
 from starlette.requests import Request
 
 from hoglet.kit.errors import Invalid, TooLarge, Unreadable, UnsupportedMediaType
+from hoglet.kit.nesting import is_deeper_than
 from hoglet.web.validate import not_a_dict
 
 DEFAULT_BODY_BYTES = 20 * 1024 * 1024  # section 12; the setting replaces it, see create_application
@@ -79,7 +80,7 @@ def parse_json(body: bytes) -> Any:
         parsed = orjson.loads(body)
     except orjson.JSONDecodeError as error:
         raise Unreadable(f"JSON parse error - {error}") from None
-    if _is_deeper_than(parsed, NESTING_LIMIT):
+    if is_deeper_than(parsed, NESTING_LIMIT):
         raise Unreadable(f"JSON parse error - nested deeper than {NESTING_LIMIT} levels")
     return parsed
 
@@ -111,18 +112,3 @@ async def _stream(request: Request, limit: int) -> bytes:
 
 def _too_large(limit: int) -> TooLarge:
     return TooLarge(f"The request body is larger than {limit} bytes.")
-
-
-def _is_deeper_than(value: Any, limit: int) -> bool:
-    """Level by level, without recursion: the input decides the depth."""
-    level = [value] if isinstance(value, dict | list) else []
-    for _ in range(limit):
-        if not level:
-            return False
-        level = [
-            child
-            for parent in level
-            for child in (parent.values() if type(parent) is dict else parent)
-            if type(child) is dict or type(child) is list
-        ]
-    return bool(level)

@@ -1,0 +1,25 @@
+"""How deep a JSON value is nested."""
+
+from typing import Any
+
+
+def is_deeper_than(value: Any, limit: int) -> bool:
+    """Whether lists and objects are nested more than ``limit`` levels.
+
+    Works level by level, without recursion: whoever sent the value decides its depth.
+
+    Example:
+        >>> is_deeper_than([[1]], 1), is_deeper_than([[1]], 2)
+        (True, False)
+    """
+    level = [value] if isinstance(value, dict | list) else []
+    for _ in range(limit):
+        if not level:
+            return False
+        level = [
+            child
+            for parent in level
+            for child in (parent.values() if type(parent) is dict else parent)
+            if type(child) is dict or type(child) is list
+        ]
+    return bool(level)
