@@ -286,10 +286,10 @@ def one_of(operator: str, left: Operand, texts: list[str], new: Temporaries) -> 
 
 
 def _null_text(operator: str, left: Operand, right: Operand) -> str:
-    other = right if left.kind == "N" else left
-    if operator in _EQUALITY and other.constant:
+    null, other = (left, right) if left.kind == "N" else (right, left)
+    if operator in _EQUALITY and null.constant and other.constant:
         return str((other.value is None) == (operator == "=="))
-    if operator in _EQUALITY and (left.constant or right.constant):
+    if operator in _EQUALITY and null.constant:
         return f"({other.text} is {'' if operator == '==' else 'not '}None)"
     slow = _ORDER.get(operator) or _EQUALITY[operator]
     return f"{slow}({left.text}, {right.text})"
