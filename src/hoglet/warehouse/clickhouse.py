@@ -1,6 +1,6 @@
 """The warehouse on ClickHouse: one implementation, embedded (chDB) or a server, chosen by URL.
 
-The engine's calls block, so they run in threads: readers (about twice the cores), writers of
+The engine's calls block, so they run in threads: readers (twice the cores and some), writers of
 their own so that slow reads never hold up the event pipeline, and one thread for stopping queries.
 """
 
@@ -23,6 +23,7 @@ from hoglet.warehouse.schema import Retention, apply_schema
 from hoglet.warehouse.values import BLOCK_FORMAT, encode_block
 
 WRITERS = 2
+SPARE_READERS = 12  # for short reads (tables, logs, checks) while the slow ones take their time
 STOP_ATTEMPTS = 20
 STOP_PAUSE_S = 0.05
 READ = Budget()
@@ -36,7 +37,9 @@ class ClickHouseWarehouse:
         self.url = url
         self._cores = os.cpu_count() or 2
         self._clients = Clients(url)
-        self._readers = ThreadPoolExecutor(readers or 2 * self._cores, "warehouse-read")
+        self._readers = ThreadPoolExecutor(
+            readers or 2 * self._cores + SPARE_READERS, "warehouse-read"
+        )
         self._writers = ThreadPoolExecutor(WRITERS, "warehouse-write")
         self._stopper = ThreadPoolExecutor(1, "warehouse-stop")
         self._running: dict[str, Future[Any]] = {}

@@ -19,7 +19,7 @@ from hoglet.warehouse.port import Budget
 
 EMBEDDED_SCHEMES = ("chdb",)
 SERVER_SCHEMES = ("clickhouse", "clickhouses", "clickhouse+http", "clickhouse+https")
-IDLE_PER_BUDGET = 16
+MOST_IDLE = 64
 WRITE_TIMEOUT_S = 3600
 
 # What every connection is given. Text in JSON columns stays text: without the two inference
@@ -68,9 +68,9 @@ class Clients:
     def give_back(self, client: Client, budget: Budget, threads: int) -> None:
         """Keep the connection for the next query of that budget, unless enough are kept."""
         with self._lock:
-            idle = self._idle[budget, threads]
-            if len(idle) < IDLE_PER_BUDGET and client in self._open:
-                idle.append(client)
+            enough = sum(map(len, self._idle.values())) >= MOST_IDLE
+            if not enough and client in self._open:
+                self._idle[budget, threads].append(client)
                 return
         self.drop(client)
 
