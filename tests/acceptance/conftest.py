@@ -169,7 +169,7 @@ def receiver() -> Generator[Receiver]:
 @pytest.fixture(scope="session")
 def world(tmp_path_factory: pytest.TempPathFactory, receiver: Receiver) -> Generator[World]:
     folder: Path = tmp_path_factory.mktemp("acceptance") / "data"
-    server = RunningServer(folder).start()
+    server = RunningServer(folder, query_seconds="3").start()
     database = Database(f"sqlite+aiosqlite:///{folder.absolute()}/hoglet.db")
     with asyncio.Runner() as loop:
         yield World(server, receiver, database, loop)
