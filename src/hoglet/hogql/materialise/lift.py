@@ -66,6 +66,17 @@ def add_columns(select: tree.SelectQuery, columns: dict[str, Expression]) -> tre
     return changed(select, select=(*select.select, *added), group_by=group_by)
 
 
+def column_name(code: str, expr: Expression, select: tree.SelectQuery) -> str:
+    """What a kept column is called: the code name, unless that would hide a column in use.
+
+    ``toStartOfDay(timestamp) AS timestamp`` would change what ``timestamp`` means in WHERE.
+    """
+    itself = isinstance(expr, tree.Field) and expr.chain == (code,)
+    nodes = [*walk(select), *walk(expr)]
+    used = any(isinstance(node, tree.Field) and node.chain[0] == code for node in nodes)
+    return code if itself or not used else f"{code}__value"
+
+
 def _grouped(select: tree.SelectQuery, expr: Expression) -> bool:
     return any(same(item, expr) for item in select.group_by or ())
 
@@ -130,6 +141,9 @@ def _carry(select: tree.SelectQuery, holder: tree.CTE) -> tuple[tree.SelectQuery
     if grouped and any(each.operator not in EQUALITY for each in found):
         raise Refusal("Range variables in a CTE that groups rows are not supported")
     columns = {each.code: each.column for each in found}
+    for code, expr in columns.items():
+        if column_name(code, expr, rest) != code:
+            raise Refusal(f"'{code}' is both a variable and a column of the CTE it is used in")
     carried = {holder.name: add_columns(rest, columns)}
     codes: dict[str, Expression] = {code: field(code) for code in columns}
     ranged = any(each.operator not in EQUALITY for each in found)

@@ -17,6 +17,7 @@ from hoglet.hogql.context import Limits, QueryContext
 from hoglet.hogql.materialise.lift import (
     add_columns,
     aggregates_in,
+    column_name,
     has_star,
     is_aggregated,
     lift_ctes,
@@ -202,7 +203,9 @@ def _variable_plan(
         raise Refusal("HAVING is only supported with GROUP BY and variables compared by '='")
     original = compiler.columns(rest)
     buckets = _buckets(rest, found, overrides, compiler)
-    columns = {each.code: _kept(each.column, buckets[each.code]) for each in found}
+    kept = {each.code: _kept(each.column, buckets[each.code]) for each in found}
+    names = {code: column_name(code, expr, rest) for code, expr in kept.items()}
+    columns = {names[code]: expr for code, expr in kept.items()}
     regroup = several and (is_aggregated(rest) or bool(rest.distinct))
     ordered, order_by = _keep_order(changed(rest, limit=None, offset=None), regroup=regroup)
     build = add_columns(ordered, columns)
@@ -211,15 +214,14 @@ def _variable_plan(
     reading = tree.SelectQuery(
         select=items,
         distinct=rest.distinct if several else None,
-        where=every([_filter(each, buckets[each.code]) for each in found]),
+        where=every([_filter(each, names[each.code], buckets[each.code]) for each in found]),
         group_by=group_by,
         order_by=order_by or None,
         limit=rest.limit,
         offset=rest.offset,
     )
-    names = tuple(dict.fromkeys(each.code for each in found))
     return MaterialisationPlan(
-        changed(build, order_by=None), names, _pairs(found, buckets), aggregates, reading
+        changed(build, order_by=None), tuple(names), _pairs(found, buckets), aggregates, reading
     )
 
 
@@ -255,11 +257,11 @@ def _buckets(
     return buckets
 
 
-def _filter(each: Predicate, bucket: str | None) -> Expression:
+def _filter(each: Predicate, name: str, bucket: str | None) -> Expression:
     value: Expression = tree.Placeholder(expr=field("variables", each.code))
     if bucket is not None:
         value = call(bucket, call("toDateTime", value))
-    return compare(each.operator, field(each.code), value)
+    return compare(each.operator, field(name), value)
 
 
 def _pairs(found: list[Predicate], buckets: dict[str, str | None]) -> tuple[RangePair, ...]:
