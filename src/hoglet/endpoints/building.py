@@ -99,7 +99,7 @@ class Builder:
     async def drop(self, table: str) -> None:
         """Drop a table of an earlier build."""
         if _TABLE.fullmatch(table):
-            await self._warehouse.command(f"DROP TABLE IF EXISTS {table} SYNC")
+            await self._warehouse.drop_table(table)
 
     async def sweep(self) -> None:
         """Drop tables that no version points to; they are left by builds that were killed."""
@@ -137,10 +137,8 @@ class Builder:
             seconds=self._settings.background_seconds,
         )
         rows = items_of(project.id, results)
-        await self._warehouse.command(
-            f"CREATE TABLE {table} (project_id Int64, {TABLE_DEFINITION}) "
-            "ENGINE = MergeTree ORDER BY (project_id, position)"
-        )
+        columns = f"project_id Int64, {TABLE_DEFINITION}"
+        await self._warehouse.create_table(table, columns, order_by="(project_id, position)")
         await self._warehouse.insert(table, TABLE_COLUMNS, rows)
 
     async def _fill(self, project: Project, version: EndpointVersionRow, table: str) -> None:
@@ -155,9 +153,8 @@ class Builder:
         )
         columns = await self._columns(compiled)
         definitions = ", ".join(f"{_quoted(name)} {kind}" for name, kind in columns)
-        await self._warehouse.command(
-            f"CREATE TABLE {table} (project_id Int64, {definitions}) "
-            "ENGINE = MergeTree ORDER BY project_id SETTINGS allow_nullable_key = 1"
+        await self._warehouse.create_table(
+            table, f"project_id Int64, {definitions}", order_by="project_id"
         )
         names = ", ".join(_quoted(name) for name, _ in columns)
         await self._warehouse.command(

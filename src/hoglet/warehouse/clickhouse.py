@@ -19,7 +19,7 @@ from clickhouse_connect.driver.exceptions import ClickHouseError
 from hoglet.warehouse.clients import WRITE_TIMEOUT_S, Clients
 from hoglet.warehouse.errors import QueryCancelled, from_engine
 from hoglet.warehouse.port import Budget, Column, QueryResult, Statistics
-from hoglet.warehouse.schema import Retention, apply_schema
+from hoglet.warehouse.schema import Retention, apply_schema, on_cluster, own_table
 from hoglet.warehouse.values import BLOCK_FORMAT, encode_block
 
 WRITERS = 2
@@ -33,8 +33,9 @@ WRITE = Budget(seconds=WRITE_TIMEOUT_S, memory_bytes=4 * 1024**3, read_only=Fals
 class ClickHouseWarehouse:
     """The port on ``clickhouse-connect``; see ``hoglet.warehouse.port`` for the contract."""
 
-    def __init__(self, url: str, *, readers: int | None = None) -> None:
+    def __init__(self, url: str, *, cluster: str | None = None, readers: int | None = None) -> None:
         self.url = url
+        self._cluster = cluster
         self._cores = os.cpu_count() or 2
         self._clients = Clients(url)
         self._readers = ThreadPoolExecutor(
@@ -95,6 +96,14 @@ class ClickHouseWarehouse:
         """See ``Warehouse.command``."""
         budget = WRITE if seconds is None else replace(WRITE, seconds=seconds)
         await self._write(lambda client: _run_command(client, sql, params), budget)
+
+    async def create_table(self, name: str, columns: str, *, order_by: str) -> None:
+        """See ``Warehouse.create_table``."""
+        await self.command(own_table(name, columns, order_by, self._cluster))
+
+    async def drop_table(self, name: str) -> None:
+        """See ``Warehouse.drop_table``."""
+        await self.command(f"DROP TABLE IF EXISTS {name} {on_cluster(self._cluster)} SYNC")
 
     async def cancel(self, query_id: str) -> None:
         """See ``Warehouse.cancel``."""
@@ -158,7 +167,8 @@ class ClickHouseWarehouse:
         """Have the engine stop a query; again for a while, since it may only just be starting."""
 
         def work() -> None:
-            statement = f"KILL QUERY WHERE startsWith(query, {_text(_tag(query_id))}) ASYNC"
+            where = f"startsWith(query, {_text(_tag(query_id))})"
+            statement = f"KILL QUERY {on_cluster(self._cluster)} WHERE {where} ASYNC"
             for _ in range(STOP_ATTEMPTS):
                 if running.done():
                     return
@@ -183,7 +193,7 @@ async def open_warehouse(
         WarehouseInUse: another process holds the folder.
         WarehouseDown: the server cannot be reached.
     """
-    warehouse = ClickHouseWarehouse(url)
+    warehouse = ClickHouseWarehouse(url, cluster=cluster)
     try:
         await apply_schema(warehouse, cluster=cluster, retention=retention)
     except BaseException:

@@ -136,6 +136,20 @@ class Warehouse(Protocol):
         """Run a statement of hoglet's own (DDL, INSERT SELECT) within ``seconds``."""
         ...
 
+    async def create_table(self, name: str, columns: str, *, order_by: str) -> None:
+        """Make a table of hoglet's own; in a cluster every node holds all of it.
+
+        Args:
+            name: made by hoglet, e.g. ``endpoint_table_1f…``.
+            columns: definitions, e.g. ``"project_id Int64, `day` Date"``.
+            order_by: e.g. ``project_id``.
+        """
+        ...
+
+    async def drop_table(self, name: str) -> None:
+        """Drop a table made by ``create_table``; nothing happens when it is not there."""
+        ...
+
     async def cancel(self, query_id: str) -> None:
         """Stop the query of that id wherever it is; unknown ids are ignored."""
         ...

@@ -78,10 +78,23 @@ async def apply_schema(
         )
 
 
+def own_table(name: str, columns: str, order_by: str, cluster: str | None) -> str:
+    """The statement that makes a table outside the DDL files (see ``Warehouse.create_table``).
+
+    The replication path has no shard in it, so all nodes are replicas of one table.
+    """
+    path = f"('/clickhouse/tables/hoglet/{name}', '{{shard}}-{{replica}}')"
+    engine = f"ReplicatedMergeTree{path}" if cluster else "MergeTree"
+    return (
+        f"CREATE TABLE {name} {on_cluster(cluster)} ({columns}) "
+        f"ENGINE = {engine} ORDER BY {order_by}"
+    )
+
+
 def _render(template: str, cluster: str | None, retention: Retention) -> str:
     return Template(template).substitute(
         local="_local" if cluster else "",
-        on_cluster=_on_cluster(cluster),
+        on_cluster=on_cluster(cluster),
         replicated="Replicated" if cluster else "",
         durable=_DURABLE,
         paths=JSON_PATHS,
@@ -98,12 +111,13 @@ def _distributed(template: str, cluster: str) -> str:
     table = name.group(1)
     place = f"{_quoted(cluster)}, currentDatabase(), {table}_local, {key.group(1)}"
     return (
-        f"CREATE TABLE IF NOT EXISTS {table} {_on_cluster(cluster)} AS {table}_local "
+        f"CREATE TABLE IF NOT EXISTS {table} {on_cluster(cluster)} AS {table}_local "
         f"ENGINE = Distributed({place})"
     )
 
 
-def _on_cluster(cluster: str | None) -> str:
+def on_cluster(cluster: str | None) -> str:
+    """The clause that runs a statement on every node; empty without a cluster."""
     return f"ON CLUSTER {_quoted(cluster)}" if cluster else ""
 
 

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from hoglet.warehouse import Warehouse
-from hoglet.warehouse.schema import apply_schema, migrations
+from hoglet.warehouse.schema import apply_schema, migrations, own_table
 
 
 def test_files_are_numbered_without_gaps() -> None:
@@ -32,6 +32,14 @@ def test_the_clustered_form_is_replicated_and_distributed() -> None:
     assert "events_local ON CLUSTER 'it\\'s'" in local
     assert "ENGINE = ReplicatedMergeTree" in local
     assert "Distributed('it\\'s', currentDatabase(), events_local" in distributed
+
+
+@pytest.mark.parametrize("cluster", [None, "main"])
+async def test_own_tables_parse_in_both_forms(warehouse: Warehouse, cluster: str | None) -> None:
+    statement = own_table("endpoint_table_1", "project_id Int64", "project_id", cluster)
+
+    await warehouse.query(f"EXPLAIN AST {statement}")
+    assert ("ON CLUSTER 'main'" in statement) == (cluster is not None)
 
 
 async def test_applying_again_changes_nothing(warehouse: Warehouse) -> None:
