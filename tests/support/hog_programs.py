@@ -2,8 +2,9 @@
 
 They stay clear of the deviations of section 11: no null in an ordering, no capture of a variable
 that does not live to the end of the program, no library function given a wrong type. With
-``mixed`` the operands of arithmetic, comparison and text are of any scalar type; without it the
-printed JavaScript, whose operators are JavaScript's, agrees too.
+``mixed`` the operands of arithmetic, comparison and text are of any scalar type, and print when
+they are evaluated; without it the printed JavaScript agrees too, whose operators and order of
+evaluation are JavaScript's.
 """
 
 from hypothesis import strategies as st
@@ -13,6 +14,7 @@ _TEXTS = ["", "x", "abc", "Zoë", "10", "9", "a b", "it's", "true", "1.5", "-3"]
 _NUMBERS = [0, 1, 2, 3, 7, -1, -4, 10, 0.5, 2.5, -0.25, 100000, 9007199254740991]
 _KINDS = ["number", "text", "boolean", "list"]
 _DEPTH = 3
+_SAY = "fun say(x) { print('say', x); return x } fun effect() { print('effect') }"
 
 
 class _Maker:
@@ -29,7 +31,8 @@ class _Maker:
     def program(self) -> str:
         lines = self.statements(self._draw(st.integers(2, 8)), 0)
         shown = ", ".join(self._scopes[0]) or "1"
-        return "\n".join([*lines, f"print({shown})"]) + "\n"
+        start = [_SAY] if self._mixed else []
+        return "\n".join([*start, *lines, f"print({shown})"]) + "\n"
 
     def pick(self, choices: list) -> object:
         return self._draw(st.sampled_from(choices))
@@ -158,6 +161,8 @@ class _Maker:
             return str(self.pick(names))
         if depth >= _DEPTH:
             return self.literal(kind)
+        if self._mixed and self._draw(st.integers(0, 7)) == 0:  # the order of effects shows
+            return f"say({self.value(kind, depth + 1)})"
         return {
             "number": self.number,
             "text": self.text,
@@ -181,7 +186,9 @@ class _Maker:
         if not self._mixed:
             return self.value("number", depth)
         kind = str(self.pick(["number", "number", "text", "boolean", "null"]))
-        return "null" if kind == "null" else self.value(kind, depth)
+        if kind == "null":
+            return str(self.pick(["null", "effect()"]))
+        return self.value(kind, depth)
 
     def ordered(self, depth: int) -> str:
         if not self._mixed:
