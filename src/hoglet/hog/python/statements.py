@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from hoglet.hog import bound
-from hoglet.hog.python.expressions import ExpressionPrinter
+from hoglet.hog.python.expressions import ExpressionPrinter, kept
 from hoglet.hog.python.operands import Operand, coerced, literal
 
 _CHECK: Final = "if d > LIMIT: check(d)"
@@ -95,6 +95,8 @@ class StatementPrinter(ExpressionPrinter):
 
     def _assign_property(self, node: bound.AssignProperty) -> None:
         target, key, value = self.sequence((node.target, node.key, node.value))
+        if value.kind == "F" and not value.constant:
+            value = Operand(kept(value), "A")
         target, key, value = self.bind(target), self.bind(key), self.bind(value)
         self.line(self._assignment_text(target, key, value))
         self.note(f"{key.value}" if key.constant else "item", value.text)

@@ -187,6 +187,7 @@ def _namespace() -> dict[str, Any]:
         "call": call_value, "call_steps": call_steps,
         "add": numbers.add, "sub": numbers.subtract, "mul": numbers.multiply,
         "div": numbers.divide, "mod": numbers.remainder, "settle": numbers.settle,
+        "whole": numbers.whole,
         "eq": compare.equal, "ne": compare.not_equal, "lt": compare.less,
         "le": compare.less_equal, "gt": compare.greater, "ge": compare.greater_equal,
         "truthy": compare.truthy, "contains": compare.contains,

@@ -116,26 +116,36 @@ def _exported(value: Any, number: Callable[[float], Any], path: list[int]) -> An
         return None
     if len(path) > DEEPEST:
         raise EngineError("The value nests too deeply")
-    meter.poll()
     path.append(id(value))
     try:
-        if type(value) is dict:
-            keys = [key if type(key) is str else key_text(key) for key in value]
-            return dict(zip(keys, _items(list(value.values()), number, path), strict=True))
-        return _items(list(value), number, path)
+        return _exported_parts(value, number, path)
     finally:
         path.pop()
 
 
+def _exported_parts(
+    value: dict[Any, Any] | list[Any], number: Callable[[float], Any], path: list[int]
+) -> Any:
+    if isinstance(value, list):
+        return _items(value, number, path)
+    keys = [key if type(key) is str else key_text(key) for key in value]
+    return dict(zip(keys, _items(list(value.values()), number, path), strict=True))
+
+
 def _items(items: list[Any], number: Callable[[float], Any], path: list[int]) -> list[Any]:
+    if len(items) > meter.LARGE:
+        return [item for part in meter.chunks(items) for item in _part(part, number, path)]
+    return _part(items, number, path)
+
+
+def _part(items: list[Any], number: Callable[[float], Any], path: list[int]) -> list[Any]:
     return [
         item
         if (kind := type(item)) in PLAIN
         else number(item)
         if kind is float
         else _exported(item, number, path)
-        for part in meter.chunks(items)
-        for item in part
+        for item in items
     ]
 
 

@@ -20,7 +20,7 @@ LARGE: Final = 256
 """Texts and arrays above this size are charged one by one, smaller ones by the watchdog."""
 
 
-_CHUNK: Final = 20_000
+_CHUNK: Final = 10_000
 
 
 class Meter(Protocol):

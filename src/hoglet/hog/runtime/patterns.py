@@ -62,10 +62,15 @@ def _search(text: Any, pattern: Any, *, ignore_case: bool) -> bool:
 
 def found(pattern: str, text: str, *, ignore_case: bool) -> bool:
     """Whether an RE2 pattern is found in a text."""
-    code = scrub(text).encode()
-    # the wrapper around this call makes match objects, which costs six times the search
-    spans = compile_pattern(pattern, ignore_case)._regexp.Match(_ANYWHERE, code, 0, len(code))  # noqa: SLF001
-    return spans[0][0] >= 0
+    return is_found(compile_pattern(pattern, ignore_case), scrub(text).encode())
+
+
+def is_found(pattern: Any, code: bytes) -> bool:
+    """Whether a compiled pattern is found in UTF-8 code.
+
+    The package's own ``search`` makes match objects, which costs six times the search.
+    """
+    return pattern._regexp.Match(_ANYWHERE, code, 0, len(code))[0][0] >= 0  # noqa: SLF001
 
 
 def like(text: Any, pattern: Any) -> bool:
