@@ -28,7 +28,7 @@ from hoglet.warehouse.port import Warehouse
 
 log = structlog.get_logger()
 
-MAX_EVENTS = 2000  # of a group, unless one batch alone is larger
+MAX_EVENTS = 4000  # of a group, unless one batch alone is larger
 MAX_BATCHES = 200
 PLAIN_AFTER_FAILURES = 3  # from here on a group is stored without asking any function
 BURIED_AFTER_FAILURES = 7
@@ -42,6 +42,7 @@ class _Begun(msgspec.Struct):
     jobs: list[Job]
     request: ReadRequest
     wanted: asyncio.Task[Wanted]
+    acted: asyncio.Event = msgspec.field(default_factory=asyncio.Event)
 
 
 class BatchWorker:
@@ -103,7 +104,14 @@ class BatchWorker:
         return True
 
     async def _end_while_beginning(self, begun: _Begun) -> _Begun | None:
+        """End a group; once the worker process is done with it, have it read the next one.
+
+        Not sooner: the worker does one thing at a time, and this group would wait behind the next.
+        """
         ending = asyncio.create_task(self._end(begun))
+        acted = asyncio.create_task(begun.acted.wait())
+        await asyncio.wait((ending, acted), return_when=asyncio.FIRST_COMPLETED)
+        acted.cancel()
         following = None if self._stopping else await self._begin()
         if await ending or following is None:
             return following
@@ -170,6 +178,7 @@ class BatchWorker:
         project_id = begun.request.project.id
         request = await self._load(begun.request, await begun.wanted)
         acted = await self._calls.act(begun.request, request)
+        begun.acted.set()
         await self._store(begun.request, acted)
         await self._committing.commit(project_id, begun.jobs, acted)
 

@@ -66,6 +66,9 @@ def _configure_sqlite(connection: Any, _record: Any) -> None:
     cursor.execute("PRAGMA journal_mode=WAL")
     cursor.execute("PRAGMA synchronous=FULL")
     cursor.execute("PRAGMA foreign_keys=ON")
+    # The spool writes megabytes a second: checkpoints of 16 MB instead of 4 MB save disk writes.
+    cursor.execute("PRAGMA wal_autocheckpoint=4000")
+    cursor.execute("PRAGMA cache_size=-16000")  # 16 MB; the index of seen uuids is random access
     cursor.execute(f"PRAGMA busy_timeout={BUSY_TIMEOUT_MS}")
     cursor.close()
 
