@@ -174,7 +174,7 @@ def _result(
         columns=columns,
         types=[[name, kind] for name, kind in zip(columns, kinds, strict=True)],
         row_count=len(rows),
-        limit=compiled.limits.limit,
+        limit=compiled.limits.limit if reading.limit is None else reading.limit,
         offset=compiled.limits.offset,
         has_more=has_more,
         computed_at=computed_at,
