@@ -7,8 +7,10 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+from error_pages import errors_page
 from hog_pages import library_page, opcodes_page
 from hogql_pages import functions_page, tables_page
+from interface_pages import commands_page, routes_page
 
 from hoglet.settings import Settings
 
@@ -33,10 +35,13 @@ def settings_page() -> str:
 
 
 PAGES: dict[str, Callable[[], str]] = {
+    "commands.md": commands_page,
+    "errors.md": errors_page,
     "hog-library.md": library_page,
     "hogql-functions.md": functions_page,
     "hogql-tables.md": tables_page,
     "opcodes.md": opcodes_page,
+    "routes.md": routes_page,
     "settings.md": settings_page,
 }
 

@@ -2,6 +2,7 @@
 
 from fastapi import FastAPI
 from sqlalchemy import text
+from starlette.routing import BaseRoute
 
 from hoglet.access import api as access_api
 from hoglet.access import api_project, api_public
@@ -18,28 +19,32 @@ from hoglet.functions import api as function_api
 from hoglet.web.application import create_application
 from hoglet.web.health import Check
 
+ROUTERS = (access_api.router, api_public.router, template_api.public_router, public_api.router)
+PROJECT_ROUTERS = (
+    api_project.router,
+    side_api.router,
+    dead_letter_api.router,
+    action_api.router,
+    template_api.router,
+    function_api.router,
+    endpoint_log_api.router,
+    endpoint_api.router,
+)
+
+
+def hot_routes() -> list[BaseRoute]:
+    """The plain routes that are tried before all others."""
+    return [*capture_routes(), *run_routes()]
+
 
 def build_application(rooms: Rooms, features: Features) -> FastAPI:
     """Mount every room; their services hang on ``app.state``."""
     app = create_application(
-        routes=[*capture_routes(), *run_routes()],
-        routers=[
-            access_api.router,
-            api_public.router,
-            template_api.public_router,
-            public_api.router,
-        ],
-        project_routers=[
-            api_project.router,
-            side_api.router,
-            dead_letter_api.router,
-            action_api.router,
-            template_api.router,
-            function_api.router,
-            endpoint_log_api.router,
-            endpoint_api.router,
-        ],
+        routes=hot_routes(),
+        routers=ROUTERS,
+        project_routers=PROJECT_ROUTERS,
         checks=_checks(rooms),
+        registry=rooms.registry,
         body_limit_bytes=rooms.settings.request_body_bytes,
         log_requests=rooms.settings.log_level == "debug",
     )

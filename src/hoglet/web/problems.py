@@ -50,7 +50,7 @@ def add_error_key[E: HogletError](error: E) -> E:
 
 def problem(error: HogletError) -> Response:
     """The answer to an error that hoglet raised on purpose."""
-    status, kind = _status_and_type(error)
+    status, kind = status_and_type(type(error))
     if status == 500:
         return server_error(error.extra)
     body = {"type": kind, "code": error.error_code, "detail": str(error), "attr": error.attr}
@@ -70,8 +70,9 @@ def install(app: FastAPI) -> None:
     app.add_exception_handler(HTTPException, _on_http_exception)
 
 
-def _status_and_type(error: HogletError) -> tuple[int, str]:
-    for kind in type(error).__mro__:
+def status_and_type(error: type[HogletError]) -> tuple[int, str]:
+    """Status and ``type`` of a family of errors, e.g. ``(404, "invalid_request")``."""
+    for kind in error.__mro__:
         if kind in _KINDS:
             return _KINDS[kind]
     return 500, "server_error"
@@ -88,7 +89,7 @@ def _headers(error: HogletError, status: int) -> dict[str, str]:
 
 async def _on_hoglet_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, HogletError)  # noqa: S101 (the handler is registered for this class)
-    if _status_and_type(error)[0] == 500:
+    if status_and_type(type(error))[0] == 500:
         request_id = request.scope.get(REQUEST_ID)
         await logger.aerror(
             "unexpected error", action="request_failed", request_id=request_id, exc_info=error
