@@ -20,6 +20,7 @@ import platform
 import shutil
 import sys
 import tempfile
+import threading
 import time
 import uuid
 from concurrent.futures import ThreadPoolExecutor
@@ -39,6 +40,9 @@ let changed := event
 changed.properties.path := lower(event.properties.$current_url)
 return changed
 """
+
+
+_local = threading.local()
 
 
 def bodies(events: int) -> list[bytes]:
@@ -163,7 +167,11 @@ def through_hoglet(given: list[bytes], folder: Path) -> tuple[float, float]:
 
 
 def send(server: RunningServer, body: bytes) -> None:
-    httpx.post(server.url + "/batch/", content=body, timeout=60).raise_for_status()
+    """Over a connection that each client keeps, as SDKs do."""
+    client = getattr(_local, "client", None)
+    if client is None:
+        client = _local.client = httpx.Client(timeout=60)
+    client.post(server.url + "/batch/", content=body).raise_for_status()
 
 
 def main() -> None:

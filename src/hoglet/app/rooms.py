@@ -7,6 +7,8 @@ from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 
+from prometheus_client import CollectorRegistry
+
 from hoglet.access.bootstrap import FirstStart, ensure_first_project
 from hoglet.access.rates import Allowance, RateSettings
 from hoglet.access.service import Access
@@ -36,6 +38,7 @@ class Rooms:
     pipeline_sandbox: Sandbox
     outbound: Outbound
     access: Access
+    registry: CollectorRegistry
     first_start: FirstStart
 
 
@@ -75,6 +78,7 @@ async def open_rooms(settings: Settings) -> AsyncGenerator[Rooms]:
             pipeline_sandbox=pipeline_sandbox,
             outbound=outbound,
             access=access,
+            registry=CollectorRegistry(),
             first_start=first_start,
         )
 

@@ -23,6 +23,7 @@ from hoglet.pipeline.function_cache import FunctionCache
 from hoglet.pipeline.internal_events import InternalEventWorker
 from hoglet.pipeline.invocation import InvocationRunner
 from hoglet.pipeline.outbox import TelemetryOutbox
+from hoglet.pipeline.queue_gauges import QueueGauges
 from hoglet.pipeline.recompiling import Recompiler
 from hoglet.pipeline.upkeep import Upkeep
 from hoglet.pipeline.worker_calls import WorkerCalls
@@ -107,6 +108,7 @@ def build_pipeline(rooms: Rooms, features: Features, outbox: TelemetryOutbox) ->
         database=rooms.database,
         warnings=features.events.warnings,
         letters=features.functions.letters,
+        gauges=QueueGauges(rooms.queue, rooms.registry),
         clock=rooms.clock,
     )
     backfills = BackfillWorker(

@@ -11,6 +11,7 @@ from hoglet.events.ingestion_warnings import IngestionWarnings
 from hoglet.functions.dead_letters import DeadLetters
 from hoglet.functions.mask_repository import drop_expired
 from hoglet.kit.clock import Clock
+from hoglet.pipeline.queue_gauges import QueueGauges
 from hoglet.store.database import Database
 
 log = structlog.get_logger()
@@ -28,11 +29,13 @@ class Upkeep:
         database: Database,
         warnings: IngestionWarnings,
         letters: DeadLetters,
+        gauges: QueueGauges,
         clock: Clock,
     ) -> None:
         self._database = database
         self._warnings = warnings
         self._letters = letters
+        self._gauges = gauges
         self._clock = clock
         self._stopping = asyncio.Event()
 
@@ -41,6 +44,7 @@ class Upkeep:
         until_pruning = 0.0
         while not self._stopping.is_set():
             await self._guarded(self._warnings.flush())
+            await self._guarded(self._gauges.measure())
             until_pruning -= WARNINGS_EVERY_S
             if until_pruning <= 0:
                 until_pruning = PRUNE_EVERY_S
