@@ -206,7 +206,8 @@ _ROWS: dict[str, tuple[list[str], list[list[Any]]]] = {
         [[PROJECT, 5, ANN, 1], [OTHER, 5, BOB, 1]],
     ),
     "log_entries": (
-        ["project_id", "log_source", "log_source_id", "instance_id", "timestamp", "level", "message"],
+        ["project_id", "log_source", "log_source_id", "instance_id", "timestamp", "level",
+         "message"],
         [[project, "hog_function", "f1", "i1", datetime.now(UTC), "INFO", text]
          for project, text in ((PROJECT, "hello"), (OTHER, "secret"))],
     ),

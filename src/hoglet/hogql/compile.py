@@ -20,7 +20,7 @@ from hoglet.hogql.enforce import enforce, verify_sql
 from hoglet.hogql.errors import SYNTAX, refused
 from hoglet.hogql.paging import LimitFacts, apply_limits
 from hoglet.hogql.passes import PASSES
-from hoglet.hogql.plan import Relation, SetQuery, column_types
+from hoglet.hogql.plan import Relation, column_types
 from hoglet.hogql.print_clickhouse import Printer
 from hoglet.hogql.print_hogql import print_query
 from hoglet.hogql.resolve import Resolver
@@ -155,10 +155,7 @@ def _print(relation: Relation, context: QueryContext) -> tuple[str, dict[str, An
 def _columns(
     resolver: Resolver, relation: Relation, root: Relation, context: QueryContext
 ) -> tuple[Column, ...]:
-    first: Relation = root
-    while isinstance(first, SetQuery):
-        first = first.first
-    shown = resolver.shown[id(first)][1]
+    shown = resolver.names_of(root)
     types = column_types(relation)
     return tuple(
         Column(

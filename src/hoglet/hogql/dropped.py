@@ -18,11 +18,19 @@ _DROPPED = re.compile(
     r"|\bcollate\s+'",
     re.IGNORECASE,
 )
+_AFTER_QUERY = re.compile(r"\)\s*(?:order\s+by|limit\b)", re.IGNORECASE)
+_QUERY_IN_BRACKETS = re.compile(r"\((?=\s*(?:select|with|\())", re.IGNORECASE)
+_BEFORE_QUERY = re.compile(
+    r"(?:^|[()]|\b(?:union(?:\s+(?:all|distinct))?|(?:intersect|except)(?:\s+distinct)?))\s*\Z",
+    re.IGNORECASE,
+)
+_AFTER_BRACKETS = re.compile(r"\s*(order\s+by\b|limit\s+\S+\s+with\s+ties\b)", re.IGNORECASE)
 _FILTER = re.compile(r"\bfilter\s*\(", re.IGNORECASE)
 _OVER = re.compile(r"\s*over\b", re.IGNORECASE)
 _HINTS = {
     "over": "use the -If form, e.g. countIf(...) OVER (...)",
     "rollup": "use GROUP BY ROLLUP(...)",
+    "brackets": "use SELECT * FROM (...) ORDER BY ...",
     "cube": "use GROUP BY CUBE(...)",
 }
 
@@ -33,7 +41,7 @@ def refuse_dropped_syntax(source: str) -> None:
     Raises:
         SourceError: the text holds one of them outside strings and comments.
     """
-    if not (_DROPPED.search(source) or _FILTER.search(source)):
+    if not any(pattern.search(source) for pattern in (_DROPPED, _FILTER, _AFTER_QUERY)):
         return
     blank = _SKIPPED.sub(lambda found: "'" + " " * (len(found.group()) - 2) + "'", source)
     found = _DROPPED.search(blank)
@@ -44,6 +52,20 @@ def refuse_dropped_syntax(source: str) -> None:
         end = _closing(blank, found.end())
         if _OVER.match(blank, end):
             raise _dropped(source, "FILTER before OVER", found.start(), end)
+
+    _refuse_after_brackets(source, blank)
+
+
+def _refuse_after_brackets(source: str, blank: str) -> None:
+    """``(select ...) order by x``: what follows a query in brackets is dropped, but for LIMIT."""
+    for found in _QUERY_IN_BRACKETS.finditer(blank):
+        if not _BEFORE_QUERY.search(blank[: found.start()]):
+            continue
+        end = _closing(blank, found.start() + 1)
+        after = _AFTER_BRACKETS.match(blank, end)
+        if after:
+            words = f"{' '.join(after.group(1).upper().split())} after a query in brackets"
+            raise _dropped(source, words, end, after.end())
 
 
 def _closing(text: str, start: int) -> int:

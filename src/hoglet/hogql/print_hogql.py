@@ -199,7 +199,12 @@ class _HogQL:
                 f"{item.set_operator} {self.query(item.select_query)}"
                 for item in node.subsequent_select_queries
             ]
-            return " ".join(parts)
+            whole = " ".join(parts)
+            if node.limit is None and node.offset is None:
+                return whole
+            limit = f" LIMIT {self.expr(node.limit)}" if node.limit is not None else ""
+            offset = f" OFFSET {self.expr(node.offset)}" if node.offset is not None else ""
+            return f"({whole}){limit}{offset}"
         if isinstance(node, tree.Placeholder):
             return self.placeholder(node)
         return " ".join(self.select(node))

@@ -377,10 +377,15 @@ class SelectSetNode(Node, frozen=True, kw_only=True):
 
 
 class SelectSetQuery(Node, frozen=True, kw_only=True):
-    """``a union all b except c``; an ORDER BY or LIMIT after it arrives on the last select."""
+    """``a union all b except c``; an ORDER BY or LIMIT after it arrives on the last select.
+
+    ``limit`` and ``offset`` are those of ``(a union all b) limit 1``.
+    """
 
     initial_select_query: "SelectQuery | SelectSetQuery | Placeholder"
     subsequent_select_queries: tuple[SelectSetNode, ...] = ()
+    limit: "Expression | None" = None
+    offset: "Expression | None" = None
 
 
 # --- programs

@@ -57,3 +57,8 @@ select number from numbers(3) limit 1000000
 -- becomes
 SELECT numbers.number AS number FROM (SELECT number FROM numbers(3)) AS numbers LIMIT 50001
 -- rows [[0], [1], [2]]
+-- case: LIMIT after a union in brackets bounds the whole
+(select number from numbers(2) union all select number + 10 from numbers(2)) limit 3
+-- becomes
+SELECT page.number AS number FROM ((SELECT numbers.number AS number FROM (SELECT number FROM numbers(2)) AS numbers) UNION ALL (SELECT plus(numbers.number, 10) AS `plus(number, 10)` FROM (SELECT number FROM numbers(2)) AS numbers)) AS page LIMIT 3
+-- has more false

@@ -101,3 +101,9 @@ select count() > 0, count() < 6 from events sample 1/2
 -- case: with ties
 select event, timestamp from events order by toDate(timestamp) desc limit 1 with ties
 -- rows [["purchase", "2026-01-07 09:10:00"], ["$pageview", "2026-01-07 09:00:00"]]
+-- case: ORDER BY after brackets of other kinds is ordinary
+select number from (select number from numbers(3)) where number in (select 1 union all select 2) order by number desc
+-- rows [[2], [1]]
+-- case: functions and windows before ORDER BY
+select number, count() over (order by number) from numbers(2) group by (number) order by (number)
+-- rows [[0, 1], [1, 2]]

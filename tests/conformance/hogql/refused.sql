@@ -198,3 +198,15 @@ select ((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((1))))
 -- case: an unknown action
 select 1 from events where matchesAction('Sel')
 -- refused hogql_query_error: "Action Sel does not exist"
+-- case: ORDER BY after a union in brackets would be dropped
+(select 1 as a union all select 2) order by a
+-- refused hogql_syntax_error at 1:35: "ORDER BY after a query in brackets"
+-- case: also after one select
+(select 2 as a) order by a
+-- refused hogql_syntax_error: "ORDER BY after a query in brackets"
+-- case: and inside
+select * from ((select 1 as a union all select 2) order by a)
+-- refused hogql_syntax_error: "ORDER BY after a query in brackets"
+-- case: WITH TIES after a union
+(select 1 as a union all select 2) limit 1 with ties
+-- refused hogql_syntax_error: "WITH TIES after a query in brackets"

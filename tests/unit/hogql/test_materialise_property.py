@@ -1,3 +1,4 @@
+# ruff: noqa: E501 (a query reads best on one line)
 """Generated queries: whatever is not refused gives the same rows from its table as inline."""
 
 import itertools

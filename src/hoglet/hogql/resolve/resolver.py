@@ -10,7 +10,7 @@ from typing import Any
 from hoglet.hogql.bind import Binder
 from hoglet.hogql.context import QueryContext
 from hoglet.hogql.errors import refused
-from hoglet.hogql.plan import Expr, Relation
+from hoglet.hogql.plan import Expr, Relation, SetQuery
 from hoglet.hogql.resolve import calls, compare, expressions, selects
 from hoglet.hogql.resolve.scope import Scope
 from hoglet.syntax import tree
@@ -52,6 +52,12 @@ class Resolver:
         resolved = selects.resolve_query(self, node, parent)
         self._depth -= 1
         return resolved
+
+    def names_of(self, relation: Relation) -> tuple[str, ...]:
+        """What the columns of a resolved query are called in an answer."""
+        while isinstance(relation, SetQuery):
+            relation = relation.first
+        return self.shown[id(relation)][1]
 
     def count_relation(self, node: Any) -> None:
         """Note one more relation read.

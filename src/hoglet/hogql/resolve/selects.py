@@ -9,6 +9,7 @@ from hoglet.hogql.plan import (
     Apply,
     Expr,
     Join,
+    Name,
     Relation,
     Select,
     SetQuery,
@@ -50,7 +51,25 @@ def resolve_query(resolver: "Resolver", node: Any, parent: Scope | None) -> Rela
     raise refused("A placeholder cannot stand for a whole query", node)
 
 
-def _resolve_set(resolver: "Resolver", node: tree.SelectSetQuery, parent: Scope | None) -> SetQuery:
+def _resolve_set(resolver: "Resolver", node: tree.SelectSetQuery, parent: Scope | None) -> Relation:
+    queries = _resolve_queries(resolver, node, parent)
+    if node.limit is None and node.offset is None:
+        return queries
+    outside = Scope(parent)
+    limit = count_of(resolver, node.limit, outside, "LIMIT")
+    offset = count_of(resolver, node.offset, outside, "OFFSET")
+    columns = tuple(
+        (name, Name(source="page", name=name, type=type_)) for name, type_ in column_types(queries)
+    )
+    whole = Join(relation=queries, alias="page")
+    limited = Select(columns=columns, joins=(whole,), limit=limit, offset=offset)
+    resolver.shown[id(limited)] = (limited, resolver.names_of(queries))
+    return limited
+
+
+def _resolve_queries(
+    resolver: "Resolver", node: tree.SelectSetQuery, parent: Scope | None
+) -> SetQuery:
     shared = Scope(parent)
     first_node = node.initial_select_query
     if isinstance(first_node, tree.SelectQuery):
