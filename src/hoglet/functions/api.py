@@ -14,6 +14,7 @@ from hoglet.access.guard import requires
 from hoglet.functions.listing import read_listing, unknown_user
 from hoglet.functions.service import FunctionService
 from hoglet.functions.shape import full_item, full_object, list_item
+from hoglet.kit.errors import MethodNotAllowed
 from hoglet.web.answers import JsonAnswer, answer
 from hoglet.web.body import read_object
 from hoglet.web.pagination import envelope, parse_page
@@ -54,12 +55,18 @@ async def create_function(request: Request, scope: Writes) -> Response:
     return JsonAnswer(full_object(shown), status_code=201)
 
 
-@router.patch(PATH + "/rearrange")
+@router.api_route(PATH + "/rearrange", methods=["PATCH", "PUT"])
 async def rearrange_functions(request: Request, scope: Writes) -> Response:
     """Row 13."""
     body = await read_object(request)
     shown = await service_of(request).rearrange(scope, body.get("orders"))
     return answer(request, [full_object(one) for one in shown])
+
+
+@router.get(PATH + "/rearrange")
+async def refuse_rearrange(request: Request) -> Response:
+    """``rearrange`` is no function id, so it is not for the route below."""
+    raise MethodNotAllowed(f'Method "{request.method}" not allowed.')
 
 
 @router.get(ONE)

@@ -36,9 +36,16 @@ from hoglet.outbound.client import Outbound
 from hoglet.outbound.port import OutboundRequest, OutboundResponse
 from hoglet.sandbox import Sandbox, SandboxCrashed, SandboxTimedOut
 from hoglet.web.timestamps import iso_z
+from hoglet.web.validate import Body, validate
 
 STEP_SECONDS = 8.0  # the filter may take 5 s, the program 550 ms; beyond, the worker is killed
 _FIELD_NAMES = frozenset(field.alias or name for name, field in FunctionFields.model_fields.items())
+
+
+class TrialFields(Body):
+    """The plain fields of a test run's body."""
+
+    mock_async_functions: bool = True
 
 
 class Trials:
@@ -69,6 +76,7 @@ class Trials:
             Invalid: a bad configuration (attr ``configuration__…``), event or type.
         """
         invocation_id = _read_invocation_id(body.get("invocation_id"))
+        is_mocked = validate(TrialFields, body).mock_async_functions
         row = await self._stored(scope, function_id)
         function = await self._function(scope, row, body)
         if function.type not in types.TESTABLE:
@@ -92,7 +100,6 @@ class Trials:
                 site = {"id": scope.project.id, "name": "", "url": self._site_url}
                 await self._transform(worker, function, run, site, trial)
             else:
-                is_mocked = body.get("mock_async_functions", True) is not False
                 caller = _Caller(None if is_mocked else self._outbound, invocation_id, trial)
                 await self._deliver(worker, function, run, caller, trial)
         except (SandboxTimedOut, SandboxCrashed) as error:
