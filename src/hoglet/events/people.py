@@ -180,13 +180,13 @@ class People:
         if merged is None:
             survivor = survivor or self._create(into, at)
             self._attach(other, survivor)
+        elif survivor is not merged and merged.is_identified and not effect.dangerously:
+            self._warn("cannot_merge_already_identified", into, other)
+            return
         elif survivor is None:
             survivor = merged
             self._attach(into, survivor)
         elif survivor is not merged:
-            if merged.is_identified and not effect.dangerously:
-                self._warn("cannot_merge_already_identified", into, other)
-                return
             self._absorb(survivor, merged)
         if effect.identifies and not survivor.is_identified:
             survivor.is_identified = survivor.changed = True
