@@ -16,14 +16,27 @@ from hoglet.access.service import Access
 from hoglet.access.variables import Variable, list_variables
 from hoglet.endpoints import errors, repository, variables
 from hoglet.endpoints.analysis import Analyser, Analysis, from_json, to_json
+from hoglet.endpoints.drafts import (
+    active_after,
+    apply_active,
+    apply_rest,
+    apply_times,
+    new_rows,
+    next_version,
+    sorted_tags,
+)
 from hoglet.endpoints.materializing import Materializer
 from hoglet.endpoints.query_kinds import expand
 from hoglet.endpoints.repository import Found, ListFilters
+from hoglet.endpoints.save_checks import (
+    check_breakdowns,
+    refuse_contradictions,
+    refuse_ineligible,
+)
 from hoglet.endpoints.schemas import CreateBody, UpdateBody
 from hoglet.endpoints.tables import EndpointRow, EndpointVersionRow
-from hoglet.endpoints.words import DEFAULT_FRESHNESS_SECONDS, HOGQL
+from hoglet.endpoints.words import HOGQL
 from hoglet.kit.errors import HogletError, Invalid, NotFound, SourceError
-from hoglet.kit.ids import new_id
 
 type Json = dict[str, Any]
 
@@ -62,15 +75,15 @@ class EndpointService:
         Raises:
             Invalid: a field breaks a rule; nothing is saved.
         """
-        _refuse_contradictions(body, is_active=body.is_active is not False)
+        refuse_contradictions(body, is_active=body.is_active is not False)
         query, analysis = await self._read_query(scope.project, body.query, body.bucket_overrides)
-        _check_breakdowns(body.optional_breakdown_properties, query, analysis)
+        check_breakdowns(body.optional_breakdown_properties, query, analysis)
         if body.is_materialized:
-            _refuse_ineligible(analysis)
+            refuse_ineligible(analysis)
         async with self._database.write() as session:
             if await repository.find_endpoint(session, scope.project.id, body.name):
                 raise errors.name_taken(body.name)
-            endpoint, version = self._new_rows(scope, body, query, analysis)
+            endpoint, version = new_rows(scope, body, query, analysis, self._clock.now())
             session.add(endpoint)
             await session.flush()
             session.add(version)
@@ -175,20 +188,20 @@ class EndpointService:
         targeted: bool,
     ) -> Changed:
         endpoint, now = found.endpoint, self._clock.now()
-        _refuse_contradictions(body, is_active=_active_after(found, body, targeted=targeted))
+        refuse_contradictions(body, is_active=active_after(found, body, targeted=targeted))
         changed = body.query is not None and prepared and prepared[0] != found.version.query
         version = found.version
         if changed and prepared:
-            version = self._next_version(scope, found, *prepared)
+            version = next_version(scope, found, *prepared, now)
             session.add(version)
             endpoint.current_version = version.number
         elif prepared:
             version.analysis = to_json(prepared[1])
-        _apply_times(version, body)
-        _apply_rest(version, body)
-        _apply_active(endpoint, version, body, targeted=targeted)
+        apply_times(version, body)
+        apply_rest(version, body)
+        apply_active(endpoint, version, body, targeted=targeted)
         if body.tags is not None:
-            endpoint.tags = _tags(body.tags)
+            endpoint.tags = sorted_tags(body.tags)
         endpoint.updated_at = version.updated_at = now
         await session.flush()
         problem = await self._follow_materialization(session, scope, found, version, body)
@@ -215,7 +228,7 @@ class EndpointService:
             await self._materializer.disable(session, version.id)
             return None
         if body.is_materialized:
-            _refuse_ineligible(analysis)
+            refuse_ineligible(analysis)
         elif is_new and had and not analysis.eligibility.can_materialize:
             return analysis.eligibility.reason
         rescheduled = had and (any(map(body.sent, _TIMES)) or body.sent("bucket_overrides"))
@@ -260,72 +273,6 @@ class EndpointService:
             error.attr = error.attr or "query"
             raise
 
-    def _new_rows(
-        self, scope: Scope, body: CreateBody, query: Json, analysis: Analysis
-    ) -> tuple[EndpointRow, EndpointVersionRow]:
-        now = self._clock.now()
-        endpoint = EndpointRow(
-            id=new_id(),
-            project_id=scope.project.id,
-            name=body.name,
-            live_name=body.name,
-            is_active=body.is_active is not False,
-            current_version=1,
-            derived_from_insight=body.derived_from_insight,
-            tags=_tags(body.tags or []),
-            created_by_id=scope.user_id,
-            created_at=now,
-            updated_at=now,
-            last_executed_at=None,
-        )
-        version = EndpointVersionRow(
-            id=new_id(),
-            endpoint_id=endpoint.id,
-            number=1,
-            query=query,
-            analysis=to_json(analysis),
-            description=body.description or "",
-            is_active=True,
-            cache_age_seconds=body.cache_age_seconds,
-            data_freshness_seconds=body.data_freshness_seconds or DEFAULT_FRESHNESS_SECONDS,
-            sync_frequency=body.sync_frequency,
-            bucket_overrides=body.bucket_overrides,
-            optional_breakdown_properties=body.optional_breakdown_properties or [],
-            created_by_id=scope.user_id,
-            created_at=now,
-            updated_at=now,
-            last_executed_at=None,
-        )
-        return endpoint, version
-
-    def _next_version(
-        self, scope: Scope, found: Found, query: Json, analysis: Analysis
-    ) -> EndpointVersionRow:
-        """A version with a new query; the rest is copied from the current one."""
-        now, previous = self._clock.now(), found.version
-        return EndpointVersionRow(
-            id=new_id(),
-            endpoint_id=found.endpoint.id,
-            number=found.endpoint.current_version + 1,
-            query=query,
-            analysis=to_json(analysis),
-            description=previous.description,
-            is_active=True,
-            cache_age_seconds=previous.cache_age_seconds,
-            data_freshness_seconds=previous.data_freshness_seconds,
-            sync_frequency=previous.sync_frequency,
-            bucket_overrides=previous.bucket_overrides,
-            optional_breakdown_properties=[
-                name
-                for name in previous.optional_breakdown_properties
-                if name in analysis.breakdowns
-            ],
-            created_by_id=scope.user_id,
-            created_at=now,
-            updated_at=now,
-            last_executed_at=None,
-        )
-
     async def _find(
         self, session: AsyncSession, scope: Scope, name: str, number: int | None = None
     ) -> Found:
@@ -362,86 +309,6 @@ class EndpointService:
                 endpoint.name,
             ),
         )
-
-
-def _refuse_contradictions(body: CreateBody | UpdateBody, *, is_active: bool) -> None:
-    if not is_active and body.is_materialized:
-        raise Invalid("An inactive endpoint cannot be materialized.", attr="is_materialized")
-    if not is_active and body.sync_frequency is not None:
-        raise Invalid("An inactive endpoint has no sync frequency.", attr="sync_frequency")
-    if body.is_materialized is False and body.sync_frequency is not None:
-        raise Invalid(
-            "sync_frequency is the interval of materialization, which this request turns off.",
-            attr="sync_frequency",
-        )
-
-
-def _refuse_ineligible(analysis: Analysis) -> None:
-    eligibility = analysis.eligibility
-    if not eligibility.can_materialize:
-        raise errors.NotMaterializable(
-            eligibility.reason or "This query cannot be materialized.", attr="is_materialized"
-        )
-
-
-def _check_breakdowns(names: Sequence[str] | None, query: Json, analysis: Analysis) -> None:
-    if not names:
-        return
-    attr = "optional_breakdown_properties"
-    if query["kind"] not in ("TrendsQuery", "RetentionQuery"):
-        detail = f"{query['kind']} has no optional breakdowns; only Trends and Retention have."
-        raise Invalid(detail, attr=attr)
-    unknown = [name for name in names if name not in analysis.breakdowns]
-    if unknown:
-        known = ", ".join(analysis.breakdowns) or "none"
-        raise Invalid(
-            f"Not a breakdown of the query: {', '.join(unknown)}. Its breakdowns: {known}.",
-            attr=attr,
-        )
-
-
-def _active_after(found: Found, body: UpdateBody, *, targeted: bool) -> bool:
-    sent = body.is_active
-    if targeted:
-        return found.endpoint.is_active and (found.version.is_active if sent is None else sent)
-    return found.endpoint.is_active if sent is None else sent
-
-
-def _apply_times(version: EndpointVersionRow, body: UpdateBody) -> None:
-    """Set the times; data freshness alone replaces the two finer ones."""
-    if body.sent("data_freshness_seconds"):
-        version.data_freshness_seconds = body.data_freshness_seconds or DEFAULT_FRESHNESS_SECONDS
-        version.cache_age_seconds = version.sync_frequency = None
-    if body.sent("cache_age_seconds"):
-        version.cache_age_seconds = body.cache_age_seconds
-    if body.sent("sync_frequency"):
-        version.sync_frequency = body.sync_frequency
-
-
-def _apply_rest(version: EndpointVersionRow, body: UpdateBody) -> None:
-    if body.description is not None:
-        version.description = body.description
-    if body.bucket_overrides is not None:
-        version.bucket_overrides = body.bucket_overrides
-    if body.optional_breakdown_properties is not None:
-        names = body.optional_breakdown_properties
-        _check_breakdowns(names, version.query, from_json(version.analysis))
-        version.optional_breakdown_properties = names
-
-
-def _apply_active(
-    endpoint: EndpointRow, version: EndpointVersionRow, body: UpdateBody, *, targeted: bool
-) -> None:
-    if body.is_active is None:
-        return
-    if targeted:
-        version.is_active = body.is_active
-    else:
-        endpoint.is_active = body.is_active
-
-
-def _tags(tags: Sequence[str]) -> list[str]:
-    return sorted(set(tags))
 
 
 def _must(found: Found | None) -> Found:
