@@ -22,4 +22,4 @@ PIPELINE_OPERATIONS = {
 }
 
 COMPILE_OPERATIONS = {**_FUNCTIONS, **_ENDPOINTS}
-RUN_OPERATIONS = {**_FUNCTIONS}
+RUN_OPERATIONS = {**_FUNCTIONS, "pipeline.run_steps": "hoglet.pipeline.stepping:run_steps"}

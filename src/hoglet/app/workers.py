@@ -25,6 +25,7 @@ from hoglet.pipeline.invocation import InvocationRunner
 from hoglet.pipeline.outbox import TelemetryOutbox
 from hoglet.pipeline.queue_gauges import QueueGauges
 from hoglet.pipeline.recompiling import Recompiler
+from hoglet.pipeline.stepping import Stepper
 from hoglet.pipeline.upkeep import Upkeep
 from hoglet.pipeline.worker_calls import WorkerCalls
 
@@ -173,7 +174,7 @@ def _executor(rooms: Rooms, features: Features, outbox: TelemetryOutbox) -> Exec
         ),
         functions=FunctionCache(functions.service),
         runner=InvocationRunner(
-            rooms.run_sandbox, Deliveries(rooms.outbound, rooms.clock), rooms.clock
+            Stepper(rooms.run_sandbox), Deliveries(rooms.outbound, rooms.clock), rooms.clock
         ),
         outbox=outbox,
         letters=functions.letters,

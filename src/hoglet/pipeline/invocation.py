@@ -15,13 +15,9 @@ from hoglet.functions.execution import Step, StepRequest, new_journal, resume
 from hoglet.functions.jobs import InvokeV1
 from hoglet.functions.runnable import RunnableFunction
 from hoglet.kit.clock import Clock
-from hoglet.kit.errors import HogletError
 from hoglet.pipeline.delivery import Attempt, Deliveries
 from hoglet.pipeline.outcome import RunRecord
-from hoglet.sandbox import Sandbox, SandboxCrashed, SandboxTimedOut
-
-# 550 ms of program, replays, building inputs and starting a worker; beyond it something is stuck.
-STEP_SECONDS = 5.0
+from hoglet.pipeline.stepping import Stepper
 
 
 class Verdict(Enum):
@@ -44,8 +40,8 @@ class Ending(msgspec.Struct, frozen=True, kw_only=True):
 class InvocationRunner:
     """Carries runs on; holds nothing about them itself."""
 
-    def __init__(self, sandbox: Sandbox, deliveries: Deliveries, clock: Clock) -> None:
-        self._sandbox = sandbox
+    def __init__(self, stepper: Stepper, deliveries: Deliveries, clock: Clock) -> None:
+        self._stepper = stepper
         self._deliveries = deliveries
         self._clock = clock
 
@@ -75,15 +71,7 @@ class InvocationRunner:
         request = StepRequest(
             function=function, globals=invoke.globals, journal=journal, mapping=invoke.mapping
         )
-        try:
-            answer = await self._sandbox.call(
-                "functions.run_step", msgspec.to_builtins(request), deadline=STEP_SECONDS
-            )
-            step = msgspec.convert(answer, Step)
-        except (SandboxTimedOut, SandboxCrashed) as error:
-            step = _failed(request, "timeout", error.detail)
-        except HogletError as error:
-            step = _failed(request, "hog", error.detail)
+        step = await self._stepper.step(request)
         now = self._clock.now()
         record.hog_ms += step.milliseconds
         record.log_all(step.logs, now)
@@ -126,7 +114,3 @@ class InvocationRunner:
             what_next = f"the next attempt follows in {wait:.1f} s"
         text = f"Attempt {invoke.attempt} of fetch failed: {attempt.problem}; {what_next}"
         record.log("error", text, now)
-
-
-def _failed(request: StepRequest, error_class: Any, error: str) -> Step:
-    return Step(outcome="failed", journal=request.journal, error=error, error_class=error_class)
