@@ -129,13 +129,14 @@ def parse(source: str) -> "tree.Query":
     Raises:
         SourceError: code ``hogql_syntax_error``, with the position.
     """
-    refuse_dropped_syntax(source)
     try:
-        return parse_query(source)
+        parsed = parse_query(source)
     except SourceError as error:
         if error.error_code == "source_error":
             error.error_code = SYNTAX
         raise
+    refuse_dropped_syntax(source)
+    return parsed
 
 
 def _check_timezone(name: str) -> None:

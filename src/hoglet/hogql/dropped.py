@@ -10,20 +10,20 @@ from hoglet.hogql.errors import SYNTAX
 from hoglet.kit.errors import SourceError
 
 _SKIPPED = re.compile(
-    r"'(?:[^'\\]|\\.|'')*'|`(?:[^`\\]|\\.)*`|\"(?:[^\"\\]|\\.)*\"|--[^\n]*|//[^\n]*|/\*.*?\*/",
+    r"'(?:[^'\\]|\\.|'')*'|`(?:[^`\\]|\\.)*`|\"(?:[^\"\\]|\\.)*\"|--[^\n]*|//[^\n]*|#[^\n]*|/\*.*?\*/",
     re.DOTALL,
 )
 _DROPPED = re.compile(
     r"\bwith\s+(?:totals|rollup|cube)\b|\bnulls\s+(?:first|last)\b|\b(?:ignore|respect)\s+nulls\b"
-    r"|\bcollate\s+'",
+    r"|\bcollate\s+'|\.\s*\*\s*exclude\b",
     re.IGNORECASE,
 )
-_AFTER_QUERY = re.compile(r"\)\s*(?:order\s+by|limit\b)", re.IGNORECASE)
 _QUERY_IN_BRACKETS = re.compile(r"\((?=\s*(?:select|with|\())", re.IGNORECASE)
 _BEFORE_QUERY = re.compile(
     r"(?:^|[()]|\b(?:union(?:\s+(?:all|distinct))?|(?:intersect|except)(?:\s+distinct)?))\s*\Z",
     re.IGNORECASE,
 )
+_LOOK_BACK = 80  # characters; longer runs of blanks before a bracket are not looked through
 _AFTER_BRACKETS = re.compile(r"\s*(order\s+by\b|limit\s+\S+\s+with\s+ties\b)", re.IGNORECASE)
 _FILTER = re.compile(r"\bfilter\s*\(", re.IGNORECASE)
 _OVER = re.compile(r"\s*over\b", re.IGNORECASE)
@@ -36,14 +36,12 @@ _HINTS = {
 
 
 def refuse_dropped_syntax(source: str) -> None:
-    """Refuse words that would be dropped silently.
+    """Refuse words that would be dropped silently, in text that has been parsed.
 
     Raises:
         SourceError: the text holds one of them outside strings and comments.
     """
-    if not any(pattern.search(source) for pattern in (_DROPPED, _FILTER, _AFTER_QUERY)):
-        return
-    blank = _SKIPPED.sub(lambda found: "'" + " " * (len(found.group()) - 2) + "'", source)
+    blank = _SKIPPED.sub(_blanked, source)
     found = _DROPPED.search(blank)
     if found is not None:
         words = " ".join(found.group().upper().strip("'").split())
@@ -56,10 +54,20 @@ def refuse_dropped_syntax(source: str) -> None:
     _refuse_after_brackets(source, blank)
 
 
+def _blanked(found: re.Match[str]) -> str:
+    """Text constants as empty quotes, comments as blanks; places stay what they are."""
+    text = found.group()
+    if text[0] in "'`\"":
+        return "'" + " " * (len(text) - 2) + "'"
+    return " " * len(text)
+
+
 def _refuse_after_brackets(source: str, blank: str) -> None:
     """``(select ...) order by x``: what follows a query in brackets is dropped, but for LIMIT."""
     for found in _QUERY_IN_BRACKETS.finditer(blank):
-        if not _BEFORE_QUERY.search(blank[: found.start()]):
+        start = found.start()
+        before = blank[max(0, start - _LOOK_BACK) : start]
+        if not _BEFORE_QUERY.search(before if start <= _LOOK_BACK else f"x{before}"):
             continue
         end = _closing(blank, found.start() + 1)
         after = _AFTER_BRACKETS.match(blank, end)

@@ -210,3 +210,20 @@ select * from ((select 1 as a union all select 2) order by a)
 -- case: WITH TIES after a union
 (select 1 as a union all select 2) limit 1 with ties
 -- refused hogql_syntax_error: "WITH TIES after a query in brackets"
+-- case: EXCLUDE after the star of one table would be taken for all tables
+select e.* exclude (uuid) from events e join persons p on p.id = e.person_id
+-- refused hogql_syntax_error: "EXCLUDE"
+-- case: a comment hides nothing of that
+select event, count() # a comment
+from events group by event with totals
+-- refused hogql_syntax_error at 2:28: "WITH TOTALS"
+-- case: a window over another one
+select any(event) /* x */ respect nulls from events
+-- refused hogql_syntax_error
+-- case: nor a comment between the words
+select event, count() from events group by event with /* */ totals
+-- refused hogql_syntax_error at 1:50: "WITH TOTALS"
+-- case: order by behind a comment
+(select 1 as a) -- x
+order by a
+-- refused hogql_syntax_error: "ORDER BY after a query in brackets"

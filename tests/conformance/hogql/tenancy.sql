@@ -21,3 +21,8 @@ select count() /* FROM events */ from events -- where project_id = 2
 -- case: text that looks like a table is text
 select 'FROM events', concat('SELECT * FROM ', 'system.tables') as `FROM system.tables`
 -- rows [["FROM events", "SELECT * FROM system.tables"]]
+-- case: comments of every kind
+select 1 as a # from system.tables
+, 2 as b // from system.tables
+, 'with totals' as c -- with totals
+-- rows [[1, 2, "with totals"]]

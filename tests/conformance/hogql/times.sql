@@ -37,3 +37,6 @@ SELECT events.`timestamp` AS `timestamp` FROM (SELECT toTimeZone(`timestamp`, 'E
 -- timezone Europe/Berlin
 select person.properties.email from events where timestamp > '2026-01-07 10:05:00' and timestamp < now()
 -- rows [["bob@a.com"]]
+-- case: units may stand without quotes
+select dateDiff(day, toDate('2026-01-01'), toDate('2026-01-05')), date_trunc(month, toDate('2026-01-05'))
+-- rows [[4, "2026-01-01"]]

@@ -104,9 +104,28 @@ def _arguments(
     args = node.args
     if function.clickhouse.startswith("count") and args and _is_star(args[0]):
         args = args[1:]
+    if function.clickhouse in _TAKE_UNITS and args:
+        args = (_unit(args[0]), *args[1:])
     if node.filter_expr is not None:
         args = (*args, node.filter_expr)
     return resolver.expressions(args, scope)
+
+
+_TAKE_UNITS = frozenset(
+    {"dateDiff", "dateTrunc", "date_part", "dateAdd", "dateSub", "age", "dateName"}
+)
+_UNITS = frozenset(
+    {"year", "quarter", "month", "week", "day", "hour", "minute", "second", "millisecond"}
+)
+
+
+def _unit(node: Any) -> Any:
+    """``day`` in ``dateDiff(day, a, b)`` is a unit, not a column."""
+    if isinstance(node, tree.Field) and len(node.chain) == 1:
+        word = str(node.chain[0]).lower()
+        if word in _UNITS:
+            return tree.Constant(value=word, start=node.start, end=node.end)
+    return node
 
 
 def _is_star(node: Any) -> bool:
