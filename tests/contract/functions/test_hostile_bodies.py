@@ -16,7 +16,7 @@ JUNK: list[Any] = [
     {"properties": [{"key": "a", "type": "event", "operator": "semver_gt", "value": {}}]},
     {"properties": [{"key": "a", "type": "event", "operator": "between", "value": [None, {}]}]},
     {"properties": [{"key": "a", "type": "element", "value": [[]]}]},
-    {"properties": [{"key": "selector", "type": "element", "value": "a[b=\"c]:nth-child(x) >"}]},
+    {"properties": [{"key": "selector", "type": "element", "value": 'a[b="c]:nth-child(x) >'}]},
     {"properties": [{"key": "a", "type": "group", "group_type_index": 99, "value": 1}]},
     {"ttl": "60", "hash": {"a": 1}}, {"ttl": 60, "hash": "{" * 200}, {"max_attempts": "many"},
     [{"type": "string", "key": "a", "templating": 5}], [{"type": [], "key": {}}],
@@ -35,7 +35,7 @@ KINDS = ("destination", "transformation", "site_destination", "source_webhook")
 
 @pytest.mark.parametrize("seed", range(4))
 async def test_saving_junk_is_refused_or_saved(hoglet, seed):
-    choose = random.Random(seed)
+    choose = random.Random(seed)  # noqa: S311 (repeatable junk, not a secret)
     made = await hoglet.create(inputs_schema=[{"type": "json", "key": "a"}])
     for _ in range(120):
         fields = choose.sample(FIELDS, choose.randint(1, 3))
