@@ -123,9 +123,8 @@ def report(rows: list, *, as_json: bool) -> None:
         print(json.dumps({"programs": body, "times_faster": mean}))
         return
     print(f"Python {platform.python_version()}, {platform.machine()}; milliseconds, medians")
-    print(
-        f"{'program':15} {'hoglet':>9} {'machine':>9} {'python':>8} {'x machine':>9} {'/ python':>8}"
-    )
+    heads = ("program", "hoglet", "machine", "python", "x machine", "/ python")
+    print("{:15} {:>9} {:>9} {:>9} {:>10} {:>9}".format(*heads))
     for name, ours, official, python in rows:
         times = f"{official / ours:10.1f}" if official else " " * 10
         shown = f"{official:9.3f}" if official else " " * 9

@@ -317,7 +317,7 @@ class ExpressionPrinter(Writer):
         kind = self.facts.kind(node) or "A"
         value = self.value(node.value)
         if value.kind not in "AN":
-            return value if value.kind == kind else Operand(coerced(value, kind), kind)
+            return Operand(coerced(value, kind), kind) if kind == "F" else value
         if value.kind == "N" and value.constant:
             return self.value(node.fallback)
         fallback = self._branch(node.fallback, kind)

@@ -289,6 +289,9 @@ def _null_text(operator: str, left: Operand, right: Operand) -> str:
     null, other = (left, right) if left.kind == "N" else (right, left)
     if operator in _EQUALITY and null.constant and other.constant:
         return str((other.value is None) == (operator == "=="))
+    if operator in _EQUALITY and null.constant and other.kind not in "AN":
+        answer = str(operator == "!=")  # it is known not to be null
+        return answer if other.atom else f"({other.text}, {answer})[1]"
     if operator in _EQUALITY and null.constant:
         return f"({other.text} is {'' if operator == '==' else 'not '}None)"
     slow = _ORDER.get(operator) or _EQUALITY[operator]
