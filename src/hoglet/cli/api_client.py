@@ -1,0 +1,152 @@
+"""A client of a running server's API, for the commands that speak to one; standard library only."""
+
+import json
+import os
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from typing import Annotated, Any
+from urllib.parse import quote, urlencode
+
+import typer
+
+from hoglet.kit.errors import HogletError
+
+type Json = dict[str, Any]
+
+DEFAULT_PORT = "8000"
+_SECONDS = 60
+_PAGE = 500
+
+
+class ApiRefused(HogletError):
+    """The server answered with an error."""
+
+    code = "api_refused"
+    blame = "operator"
+
+    def __init__(self, detail: str, *, status: int) -> None:
+        super().__init__(detail)
+        self.status = status
+
+
+class ApiUnreachable(HogletError):
+    """No server answers at the address, or its answer is not the API's."""
+
+    code = "api_unreachable"
+    blame = "operator"
+
+
+Host = Annotated[
+    str,
+    typer.Option(
+        "--host", envvar="HOGLET_HOST", help="Address of the server, with or without http."
+    ),
+]
+Key = Annotated[str, typer.Option("--key", envvar="HOGLET_API_KEY", help="A personal API key.")]
+Project = Annotated[
+    str,
+    typer.Option(
+        "--project", envvar="HOGLET_PROJECT", help="Project id; @current is the key's own."
+    ),
+]
+
+
+class ApiClient:
+    """Calls the API of one project.
+
+    Args:
+        host: ``https://hoglet.example.com``; without a scheme it is the address a server on this
+            machine listens on, so that its environment serves the commands too.
+        key: an API key, sent as a bearer token.
+        project: its id or ``@current``.
+    """
+
+    def __init__(self, host: str, key: str, project: str = "@current") -> None:
+        if not key:
+            raise ApiUnreachable("Give an API key with --key or HOGLET_API_KEY.")
+        self.url = server_url(host)
+        self._key = key
+        self._base = f"{self.url}/api/projects/{quote(project, safe='@')}"
+        self._opener = urllib.request.build_opener(_NoRedirects)
+
+    def call(self, method: str, path: str, body: Any = None) -> Any:
+        """One request below the project, e.g. ``call("GET", "/endpoints/")``; its JSON.
+
+        Raises:
+            ApiRefused: a status of 400 and above; the detail is the server's.
+            ApiUnreachable: nobody answers.
+        """
+        with self.open(method, path, body) as answer:
+            text = answer.read()
+        try:
+            return json.loads(text) if text else None
+        except ValueError:
+            raise ApiUnreachable(f"{self.url} does not answer as a hoglet server does.") from None
+
+    def open(self, method: str, path: str, body: Any = None, **headers: str) -> Any:
+        """One request whose answer is read by the caller, who closes it.
+
+        Raises:
+            ApiRefused, ApiUnreachable: as ``call``.
+        """
+        request = urllib.request.Request(  # noqa: S310 (the scheme is checked by server_url)
+            self._base + path,
+            data=None if body is None else json.dumps(body).encode(),
+            method=method,
+            headers={
+                "Authorization": f"Bearer {self._key}",
+                "Content-Type": "application/json",
+                **headers,
+            },
+        )
+        try:
+            return self._opener.open(request, timeout=_SECONDS)
+        except urllib.error.HTTPError as error:
+            raise ApiRefused(_sentence(error), status=error.code) from None
+        except OSError as error:
+            reason = getattr(error, "reason", error)
+            raise ApiUnreachable(f"No server answers at {self.url}: {reason}") from None
+
+    def every(self, path: str, **query: str) -> Iterator[Json]:
+        """All items of a list, page by page."""
+        offset = 0
+        while True:
+            asked = urlencode({**query, "limit": _PAGE, "offset": offset})
+            page = self.call("GET", f"{path}?{asked}")
+            yield from page["results"]
+            offset += len(page["results"])
+            if not page["results"] or not page["next"]:
+                return
+
+
+def server_url(host: str) -> str:
+    """The address as a URL.
+
+    Example:
+        >>> server_url("127.0.0.1:9000"), server_url("https://hoglet.example.com/")
+        ('http://127.0.0.1:9000', 'https://hoglet.example.com')
+    """
+    if host.startswith(("http://", "https://")):
+        return host.rstrip("/")
+    has_port = host.rpartition(":")[2].isdecimal()
+    port = os.environ.get("HOGLET_PORT", DEFAULT_PORT)
+    return f"http://{host}" if has_port else f"http://{host}:{port}"
+
+
+class _NoRedirects(urllib.request.HTTPRedirectHandler):
+    """The API never redirects; following one could hand the key to somebody else."""
+
+    def redirect_request(self, *_args: Any, **_more: Any) -> None:
+        """Follow nothing; the answer becomes an error."""
+
+
+def _sentence(error: urllib.error.HTTPError) -> str:
+    """What a person has to know of a refusal: status, field and detail."""
+    text = error.read().decode(errors="replace")
+    try:
+        problem = json.loads(text)
+        field = f"{problem['attr']}: " if problem.get("attr") else ""
+        return f"{error.code} {problem['code']}: {field}{problem['detail']}"
+    except (ValueError, KeyError, TypeError):
+        return f"{error.code}: {text[:500] or error.reason}"

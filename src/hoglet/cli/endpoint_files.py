@@ -1,0 +1,185 @@
+"""Endpoints as YAML files: one file an endpoint, made to be read and reviewed.
+
+::
+
+    name: events_of_plan
+    description: Events by plan
+    query: |
+      select event, count() from events where properties.plan = {variables.plan} group by event
+    variables:
+      plan:
+        type: String
+        default: pro
+    tags: [billing]
+    cache_age_seconds: 600
+
+A field that is left out has its default. A query of another kind, or with further keys, is a
+mapping with ``kind``.
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, override
+
+import yaml
+
+from hoglet.kit.errors import HogletError
+
+type Json = dict[str, Any]
+
+HOGQL = "HogQLQuery"
+DEFAULTS: Json = {
+    "description": "",
+    "variables": {},
+    "tags": [],
+    "is_active": True,
+    "cache_age_seconds": None,
+    "data_freshness_seconds": 86400,
+    "is_materialized": False,
+    "sync_frequency": None,
+    "bucket_overrides": {},
+    "optional_breakdown_properties": [],
+}
+_ORDER = ("name", "description", "query", *(name for name in DEFAULTS if name != "description"))
+_VARIABLE_KEYS = ("name", "type", "default", "choices", "value")
+
+
+class BadFile(HogletError):
+    """A file of an endpoint cannot be read."""
+
+    code = "bad_endpoint_file"
+    blame = "author"
+
+
+def read_file(path: Path) -> Json:
+    """The endpoint of a file, all fields there, the query as the API takes it.
+
+    Raises:
+        BadFile: not YAML, an unknown key, or no name or query.
+    """
+    try:
+        loaded: Any = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        raise BadFile(f"{path}: {error}") from None
+    if not isinstance(loaded, dict):
+        raise BadFile(f"{path}: an endpoint is a mapping with name and query.")
+    _check_keys(path, loaded, _ORDER)
+    for name in ("name", "query"):
+        if not loaded.get(name):
+            raise BadFile(f"{path}: {name} is missing.")
+    given = {name: value for name, value in loaded.items() if value is not None}
+    document = {"name": given["name"], **DEFAULTS, **given}
+    document["query"] = _read_query(path, loaded["query"])
+    document["variables"] = _read_variables(path, document["variables"])
+    document["tags"] = sorted(set(map(str, document["tags"])))
+    return {name: document[name] for name in _ORDER}
+
+
+def write_text(document: Json) -> str:
+    """The file of an endpoint: keys in a fixed order, defaults left out.
+
+    Example:
+        >>> print(write_text({"name": "a", "query": {"kind": "HogQLQuery", "query": "select 1"}}))
+        name: a
+        query: select 1
+        <BLANKLINE>
+    """
+    shown = {
+        name: document[name]
+        for name in _ORDER
+        if name in document and document[name] != DEFAULTS.get(name, _NEVER)
+    }
+    shown["query"] = _short_query(shown["query"])
+    return yaml.dump(shown, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=100)
+
+
+def document_of(record: Json, variables: Mapping[str, Json]) -> Json:
+    """An endpoint of the API as a document.
+
+    Args:
+        record: spec/query-endpoints.md section 2.1.
+        variables: the project's, by id.
+    """
+    document = {name: record[name] for name in _ORDER if name in record}
+    document["bucket_overrides"] = record.get("bucket_overrides") or {}
+    query: Json = record["query"]
+    document["variables"] = _variables_of(query.get("variables") or {}, variables)
+    kept = {name: value for name, value in query.items() if value is not None}
+    kept.pop("variables", None)
+    if isinstance(kept.get("query"), str):
+        kept["query"] = kept["query"].strip()
+    document["query"] = kept
+    return {**DEFAULTS, **document}
+
+
+def _variables_of(definitions: Json, variables: Mapping[str, Json]) -> Json:
+    found = {
+        definition["code_name"]: _variable_of(definition, variables.get(key, {}))
+        for key, definition in definitions.items()
+    }
+    return dict(sorted(found.items()))
+
+
+def _variable_of(definition: Json, variable: Json) -> Json:
+    code: str = definition["code_name"]
+    default, value = variable.get("default_value"), definition.get("value")
+    shown: Json = {"type": variable.get("type", "String"), "default": default}
+    if variable.get("name", code.replace("_", " ")) != code.replace("_", " "):
+        shown["name"] = variable["name"]
+    if variable.get("values"):
+        shown["choices"] = variable["values"]
+    if value != default and not definition.get("isNull"):
+        shown["value"] = value
+    return {key: shown[key] for key in _VARIABLE_KEYS if key in shown}
+
+
+def _read_query(path: Path, query: Any) -> Json:
+    if isinstance(query, str):
+        return {"kind": HOGQL, "query": query.strip()}
+    if not isinstance(query, dict) or "kind" not in query:
+        raise BadFile(f"{path}: query is SQL, or a mapping with kind.")
+    kept = {name: value for name, value in query.items() if value is not None}
+    if isinstance(kept.get("query"), str):
+        kept["query"] = kept["query"].strip()
+    return kept
+
+
+def _read_variables(path: Path, variables: Any) -> Json:
+    if not isinstance(variables, dict):
+        raise BadFile(f"{path}: variables is a mapping of code names.")
+    read: Json = {}
+    for code, given in sorted(variables.items()):
+        if not isinstance(given, dict):
+            raise BadFile(f"{path}: variable {code} is a mapping with type and default.")
+        _check_keys(path, given, _VARIABLE_KEYS)
+        whole = {"type": "String", "default": None, **given}
+        read[str(code)] = {key: whole[key] for key in _VARIABLE_KEYS if key in whole}
+    return read
+
+
+def _check_keys(path: Path, given: Json, known: tuple[str, ...]) -> None:
+    unknown = [str(key) for key in given if key not in known]
+    if unknown:
+        raise BadFile(f"{path}: unknown {', '.join(unknown)}. Known: {', '.join(known)}.")
+
+
+def _short_query(query: Json) -> Any:
+    return query["query"] if set(query) == {"kind", "query"} and query["kind"] == HOGQL else query
+
+
+class _Dumper(yaml.SafeDumper):
+    """Texts of several lines as blocks; lists under their key, indented."""
+
+    @override
+    def increase_indent(self, flow: bool = False, indentless: bool = False) -> None:
+        super().increase_indent(flow, indentless=False)
+
+
+def _text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
+    if "\n" not in text:
+        return dumper.represent_scalar("tag:yaml.org,2002:str", text)
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style="|")
+
+
+_Dumper.add_representer(str, _text)
+_NEVER = object()

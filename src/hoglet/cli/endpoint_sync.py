@@ -1,0 +1,102 @@
+"""What pull, diff and push of endpoints have in common: the server's side as documents."""
+
+import difflib
+from collections.abc import Sequence
+from typing import Any
+
+from hoglet.cli.api_client import ApiClient
+from hoglet.cli.endpoint_files import DEFAULTS, BadFile, document_of, write_text
+
+type Json = dict[str, Any]
+
+_TIMES = ("cache_age_seconds", "data_freshness_seconds", "sync_frequency")
+
+
+class Endpoints:
+    """The endpoints and variables of a project, read once."""
+
+    def __init__(self, client: ApiClient) -> None:
+        self._client = client
+        self.variables = {one["id"]: one for one in client.every("/insight_variables/")}
+        self.records = {one["name"]: one for one in client.every("/endpoints/")}
+
+    def document(self, name: str) -> Json | None:
+        """One endpoint as a document, None when the server has none of the name."""
+        record = self.records.get(name)
+        return None if record is None else document_of(record, self.variables)
+
+    def difference(self, wanted: Json) -> list[str]:
+        """Lines of a unified diff from the server's state to what is wanted; ``[]`` when equal."""
+        there = self.document(wanted["name"])
+        before = "" if there is None else write_text(there)
+        return list(
+            difflib.unified_diff(
+                before.splitlines(),
+                write_text(wanted).splitlines(),
+                f"server/{wanted['name']}",
+                f"files/{wanted['name']}",
+                lineterm="",
+            )
+        )
+
+    def push(self, wanted: Json) -> list[str]:
+        """Make the server's state as wanted; sentences of what was done, ``[]`` for nothing."""
+        name, there = wanted["name"], self.document(wanted["name"])
+        if there == wanted:
+            return []
+        done = [
+            self._push_variable(code, wanted["variables"][code]) for code in wanted["variables"]
+        ]
+        if there is None:
+            self._client.call("POST", "/endpoints/", self._body(wanted, list(wanted)))
+            return [*filter(None, done), f"created endpoint {name}"]
+        changed = [key for key in wanted if wanted[key] != there.get(key)]
+        before = self.records[name]["current_version"]
+        record = self._client.call("PATCH", f"/endpoints/{name}/", self._body(wanted, changed))
+        text = f"updated endpoint {name}: {', '.join(changed)}"
+        if record["current_version"] != before:
+            text += f" (version {record['current_version']})"
+        if record.get("materialization_error"):
+            text += f"; its table could not be built: {record['materialization_error']}"
+        return [*filter(None, done), text]
+
+    def _body(self, wanted: Json, changed: Sequence[str]) -> Json:
+        """What to send: the changed fields, those that belong together as a whole."""
+        keys = set(changed) - {"variables"}
+        if keys & {*_TIMES, "is_materialized"}:
+            keys |= {*_TIMES, "is_materialized"}
+        body = {key: wanted[key] for key in DEFAULTS | {"name": "", "query": {}} if key in keys}
+        if "query" in changed or "variables" in changed:
+            body["query"] = {**wanted["query"], **self._definitions(wanted["variables"])}
+        return body
+
+    def _definitions(self, wanted: Json) -> Json:
+        by_code = {one["code_name"]: one["id"] for one in self.variables.values()}
+        definitions = {
+            by_code[code]: {
+                "variableId": by_code[code],
+                "code_name": code,
+                "value": variable.get("value", variable["default"]),
+            }
+            for code, variable in wanted.items()
+        }
+        return {"variables": definitions} if definitions else {}
+
+    def _push_variable(self, code: str, wanted: Json) -> str | None:
+        found = next((one for one in self.variables.values() if one["code_name"] == code), None)
+        body = {"type": wanted["type"], "default_value": wanted["default"]}
+        body["name"] = wanted.get("name", code.replace("_", " "))
+        if "choices" in wanted or (found and found["values"]):
+            body["values"] = wanted.get("choices")
+        if found is None:
+            made = self._client.call("POST", "/insight_variables/", body)
+            if made["code_name"] != code:
+                self._client.call("DELETE", f"/insight_variables/{made['id']}/")
+                raise BadFile(f'The name "{body["name"]}" gives {made["code_name"]}, not {code}.')
+            self.variables[made["id"]] = made
+            return f"created variable {code}"
+        if all(found[key] == value for key, value in body.items()):
+            return None
+        changed = self._client.call("PATCH", f"/insight_variables/{found['id']}/", body)
+        self.variables[found["id"]] = changed
+        return f"updated variable {code}"

@@ -1,0 +1,191 @@
+"""``hoglet endpoints``: saved queries as files beside the code that uses them."""
+
+import csv
+import json
+import sys
+from pathlib import Path
+from typing import Annotated, Any, Literal
+from urllib.parse import quote
+
+import typer
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from hoglet.cli.api_client import ApiClient, Host, Key, Project
+
+endpoints_app = typer.Typer(help="Endpoints as files, and their runs.", no_args_is_help=True)
+
+type Json = dict[str, Any]
+
+_PIPE_WIDTH = 400  # nothing is cut for a script that reads the table
+_COLOURS = {"+": "green", "-": "red", "@": "cyan"}
+_STATES = {True: "yes", False: "no"}
+
+Paths = Annotated[
+    list[Path] | None,
+    typer.Argument(help="Files, or folders of .yaml files. [default: endpoints]"),
+]
+DEFAULT_HOST = "127.0.0.1"
+
+
+@endpoints_app.command("list")
+def list_endpoints(host: Host = DEFAULT_HOST, key: Key = "", project: Project = "@current") -> None:
+    """List the endpoints of the server."""
+    table = Table(box=None, pad_edge=False)
+    for column in ("name", "version", "active", "materialized", "last run", "description"):
+        table.add_column(column)
+    for one in ApiClient(host, key, project).every("/endpoints/"):
+        table.add_row(
+            one["name"],
+            str(one["current_version"]),
+            _STATES[one["is_active"]],
+            _STATES[one["is_materialized"]],
+            (one["last_executed_at"] or "never")[:16],
+            Text(one["description"].partition("\n")[0]),
+        )
+    _console().print(table)
+
+
+@endpoints_app.command("pull")
+def pull(
+    names: Annotated[
+        list[str] | None, typer.Argument(help="Which; all when none is named.")
+    ] = None,
+    to: Annotated[Path, typer.Option("--to", help="Folder of the files.")] = Path("endpoints"),
+    host: Host = DEFAULT_HOST,
+    key: Key = "",
+    project: Project = "@current",
+) -> None:
+    """Write the server's endpoints to files, one each."""
+    from hoglet.cli.endpoint_files import BadFile, write_text
+    from hoglet.cli.endpoint_sync import Endpoints
+
+    there = Endpoints(ApiClient(host, key, project))
+    to.mkdir(parents=True, exist_ok=True)
+    for name in names or sorted(there.records):
+        document = there.document(name)
+        if document is None:
+            raise BadFile(f"There is no endpoint {name}.")
+        path, text = to / f"{name}.yaml", write_text(document)
+        if path.exists() and path.read_text(encoding="utf-8") == text:
+            continue
+        path.write_text(text, encoding="utf-8")
+        print(f"wrote {path}")
+
+
+@endpoints_app.command("diff")
+def diff(
+    paths: Paths = None, host: Host = DEFAULT_HOST, key: Key = "", project: Project = "@current"
+) -> None:
+    """Show what push would change; exits with 1 when anything differs."""
+    from hoglet.cli.endpoint_sync import Endpoints
+
+    wanted = _documents(paths)
+    there, console = Endpoints(ApiClient(host, key, project)), _console()
+    lines = [line for document in wanted for line in there.difference(document)]
+    for line in lines:
+        console.print(Text(line, style=_COLOURS.get(line[:1], "")), soft_wrap=True)
+    raise typer.Exit(1 if lines else 0)
+
+
+@endpoints_app.command("push")
+def push(
+    paths: Paths = None, host: Host = DEFAULT_HOST, key: Key = "", project: Project = "@current"
+) -> None:
+    """Make the server's endpoints, and their variables, as the files say; deletes nothing."""
+    from hoglet.cli.endpoint_sync import Endpoints
+
+    wanted = _documents(paths)
+    there = Endpoints(ApiClient(host, key, project))
+    done = [sentence for document in wanted for sentence in _push(there, document)]
+    if not done:
+        print("nothing to do")
+
+
+@endpoints_app.command("run")
+def run(
+    name: Annotated[str, typer.Argument(help="The endpoint.")],
+    variable: Annotated[
+        list[str] | None, typer.Option("--variable", "-v", help="name=value; may be repeated.")
+    ] = None,
+    version: Annotated[int | None, typer.Option(help="Another version than the newest.")] = None,
+    limit: Annotated[int | None, typer.Option(help="Most rows.")] = None,
+    offset: Annotated[int | None, typer.Option(help="Rows to pass over; needs --limit.")] = None,
+    refresh: Annotated[str, typer.Option(help="blocking, force, ...: see the API.")] = "blocking",
+    shape: Annotated[
+        Literal["table", "json", "csv"], typer.Option("--format", help="How to print the rows.")
+    ] = "table",
+    host: Host = DEFAULT_HOST,
+    key: Key = "",
+    project: Project = "@current",
+) -> None:
+    """Run an endpoint and print its rows."""
+    body: Json = {"refresh": refresh, "variables": _variables(variable or [])}
+    given = {"version": version, "limit": limit, "offset": offset}
+    body |= {field: value for field, value in given.items() if value is not None}
+    answer: Json = ApiClient(host, key, project).call("POST", f"/endpoints/{quote(name)}/run", body)
+    if shape == "json" or "columns" not in answer:
+        print(json.dumps(answer, indent=2, ensure_ascii=False))
+    elif shape == "csv":
+        writer = csv.writer(sys.stdout)
+        writer.writerows([answer["columns"], *(map(_cell, row) for row in answer["results"])])
+    else:
+        _print_rows(answer)
+
+
+def _push(there: Any, document: Json) -> list[str]:
+    """Each sentence is printed at once: what a later refusal leaves behind is known."""
+    sentences: list[str] = there.push(document)
+    for sentence in sentences:
+        print(sentence, flush=True)
+    return sentences
+
+
+def _documents(paths: list[Path] | None) -> list[Json]:
+    """Every file is read before anything is sent."""
+    from hoglet.cli.endpoint_files import BadFile, read_file
+
+    files: list[Path] = []
+    for path in paths or [Path("endpoints")]:
+        if not path.exists():
+            raise BadFile(f"There is no {path}.")
+        files += sorted([*path.glob("*.yaml"), *path.glob("*.yml")]) if path.is_dir() else [path]
+    documents = [read_file(path) for path in files]
+    names = [document["name"] for document in documents]
+    twice = {name for name in names if names.count(name) > 1}
+    if twice:
+        raise BadFile(f"Two files are about {', '.join(sorted(twice))}.")
+    return documents
+
+
+def _variables(pairs: list[str]) -> Json:
+    """Values stay text: the server reads them by the type of the variable."""
+    bad = [pair for pair in pairs if "=" not in pair]
+    if bad:
+        raise typer.BadParameter(f"{bad[0]} is not of the form name=value.")
+    return dict(pair.split("=", 1) for pair in pairs)
+
+
+def _print_rows(answer: Json) -> None:
+    table = Table(box=None, pad_edge=False)
+    for column in answer["columns"]:
+        table.add_column(Text(str(column)))
+    for row in answer["results"]:
+        table.add_row(*(Text(_cell(value)) for value in row))
+    _console().print(table)
+    if answer["hasMore"]:
+        Console(stderr=True).print("There are more rows; use --limit and --offset.")
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return ""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _console() -> Console:
+    console = Console(highlight=False)
+    if not console.is_terminal:
+        console.width = _PIPE_WIDTH
+    return console

@@ -1,0 +1,119 @@
+"""``hoglet endpoints``: a folder of files and a real server kept equal."""
+
+import json
+from collections.abc import Generator
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from hoglet.cli.main import app
+from support.server import KEY, RunningServer
+
+FILE = """\
+name: events_of_plan
+description: Events by plan
+query: |-
+  select event, count() as events
+  from events
+  where properties.plan = {variables.plan} and timestamp > {variables.first_day}
+  group by event
+variables:
+  first_day:
+    type: Date
+    default: '2020-01-01'
+  plan:
+    type: String
+    default: pro
+tags:
+  - billing
+cache_age_seconds: 600
+"""
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Generator[RunningServer]:
+    running = RunningServer(tmp_path_factory.mktemp("data")).start()
+    yield running
+    running.stop()
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "events_of_plan.yaml").write_text(FILE)
+    return tmp_path
+
+
+def command(server: RunningServer, *words: str) -> Result:
+    environment = {"HOGLET_HOST": server.url, "HOGLET_API_KEY": KEY}
+    return CliRunner().invoke(app, ["endpoints", *words], env=environment)
+
+
+def test_files_are_pushed_pulled_changed_and_run(server: RunningServer, folder: Path) -> None:
+    path = folder / "events_of_plan.yaml"
+
+    assert command(server, "diff", str(folder)).exit_code == 1
+    pushed = command(server, "push", str(folder))
+    assert pushed.output.splitlines() == [
+        "created variable first_day",
+        "created variable plan",
+        "created endpoint events_of_plan",
+    ]
+    assert command(server, "diff", str(folder)).exit_code == 0
+    assert command(server, "push", str(folder)).output == "nothing to do\n"
+
+    pulled = command(server, "pull", "--to", str(folder / "pulled"))
+    assert pulled.exit_code == 0
+    assert (folder / "pulled" / "events_of_plan.yaml").read_text() == FILE
+
+    renamed = FILE.replace("count() as events", "count() as n")
+    path.write_text(renamed.replace("default: pro", "default: team"))
+    different = command(server, "diff", str(path))
+    assert different.exit_code == 1
+    assert "-  select event, count() as events" in different.output
+    assert "+    default: team" in different.output
+    changed = command(server, "push", str(path))
+    assert changed.output.splitlines() == [
+        "updated variable plan",
+        "updated endpoint events_of_plan: query, variables (version 2)",
+    ]
+    assert command(server, "diff", str(path)).output == ""
+
+    path.write_text(FILE.replace("cache_age_seconds: 600\n", ""))
+    command(server, "push", str(path))
+    record = server.client.get("/api/projects/1/endpoints/events_of_plan/").json()
+    assert record["cache_age_seconds"] is None
+    assert record["tags"] == ["billing"]
+
+    listed = command(server, "list").output.splitlines()
+    assert listed[1].split()[:2] == ["events_of_plan", "3"]
+
+
+def test_a_run_prints_rows(server: RunningServer) -> None:
+    query = "select number, concat('a,', toString(number)) as t from numbers(3) where number > "
+    query += "{variables.least}"
+    variable = {"name": "least", "type": "Number", "default_value": 0}
+    server.client.post("/api/projects/1/insight_variables/", json=variable)
+    body = {"name": "rows", "query": {"kind": "HogQLQuery", "query": query}}
+    assert server.client.post("/api/projects/1/endpoints/", json=body).status_code == 201
+
+    table = command(server, "run", "rows", "-v", "least=1")
+    assert [line.split() for line in table.output.splitlines()] == [["number", "t"], ["2", "a,2"]]
+    csv = command(server, "run", "rows", "--format", "csv", "--limit", "1")
+    assert csv.output.splitlines()[:2] == ["number,t", '1,"a,1"']
+    whole = json.loads(command(server, "run", "rows", "--format", "json").output)
+    assert whole["results"] == [[1, "a,1"], [2, "a,2"]]
+
+
+def test_refusals_are_one_sentence(server: RunningServer, folder: Path) -> None:
+    (folder / "bad.yaml").write_text("name: bad\nquery: select x from nowhere\n")
+    refused = command(server, "push", str(folder / "bad.yaml"))
+    assert "400 invalid_input: query" in str(refused.exception)
+
+    (folder / "bad.yaml").write_text("name: bad\nquery: select 1\ncolour: red\n")
+    assert "unknown colour" in str(command(server, "diff", str(folder / "bad.yaml")).exception)
+
+    wrong_key = command(server, "list", "--key", "phx_wrong")
+    assert "401 authentication_failed" in str(wrong_key.exception)
+    nobody = command(server, "list", "--host", "http://127.0.0.1:9")
+    assert "No server answers at http://127.0.0.1:9" in str(nobody.exception)
