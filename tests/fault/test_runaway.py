@@ -1,0 +1,49 @@
+"""An endless function delays nobody: not the API, not capture, not other functions' deliveries."""
+
+import time
+from pathlib import Path
+
+from support.receiver import Receiver
+from support.server import TOKEN, RunningServer
+
+FUNCTIONS = "/api/projects/1/hog_functions/"
+
+
+def _destination(name: str, hog: str) -> dict[str, object]:
+    return {
+        "type": "destination",
+        "name": name,
+        "enabled": True,
+        "hog": hog,
+        "filters": {"events": [{"id": "go", "type": "events"}]},
+    }
+
+
+def test_an_endless_function_delays_nobody(tmp_path: Path):
+    receiver = Receiver()
+    server = RunningServer(tmp_path / "data").start()
+    try:
+        deliver = f"fetch(f'{receiver.url}/{{event.uuid}}', {{'method': 'POST'}})"
+        for destination in (
+            _destination("endless", "while (true) {}"),
+            _destination("deliver", deliver),
+        ):
+            server.client.post(FUNCTIONS, json=destination).raise_for_status()
+        batch = [{"event": "go", "distinct_id": f"u{number}"} for number in range(60)]
+        body = {"api_key": TOKEN, "batch": batch}
+        server.client.post("/batch/", json=body).raise_for_status()
+
+        slowest = 0.0
+        began = time.monotonic()
+        while len(receiver.arrivals) < 60 and time.monotonic() - began < 25:
+            asked = time.monotonic()
+            server.client.get(FUNCTIONS).raise_for_status()
+            slowest = max(slowest, time.monotonic() - asked)
+            time.sleep(0.05)
+
+        # 60 endless runs are 33 s of one worker; the deliveries must not stand behind them
+        assert len(receiver.arrivals) == 60
+        assert slowest < 3
+    finally:
+        server.stop()
+        receiver.close()
