@@ -69,7 +69,7 @@ async def last_execution_times(request: Request, scope: Reader) -> Response:
     """Row 12."""
     rooms = rooms_of(request)
     names = _names(await read_object(request))
-    await rooms.notes.flush()
+    await rooms.notes.flush_executions()
     results = await rooms.service.last_executions(scope, names) if names else None
     return JsonAnswer({"query_status": _executions_status(scope.project.id, results)})
 
@@ -79,7 +79,7 @@ async def read_endpoint(request: Request, name: str, scope: Reader) -> Response:
     """Row 3."""
     number = read_version(request)
     rooms = rooms_of(request)
-    await rooms.notes.flush()
+    await rooms.notes.flush_executions()
     if number is not None:
         return await _version(request, scope, name, number)
     return await _record(request, scope, await rooms.service.read(scope, name))
@@ -153,7 +153,7 @@ async def materialization_preview(request: Request, name: str, scope: Reader) ->
 async def list_versions(request: Request, name: str, scope: Reader) -> Response:
     """Row 10."""
     rooms, page = rooms_of(request), parse_page(request.query_params, default=None, maximum=None)
-    await rooms.notes.flush()
+    await rooms.notes.flush_executions()
     current, found = await rooms.service.versions(scope, name, limit=page.limit, offset=page.offset)
     users, place = await _users(rooms, found), place_of(request, scope)
     results = [records.version_record(each, current, users, place) for each in found]

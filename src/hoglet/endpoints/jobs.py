@@ -10,12 +10,12 @@ from datetime import timedelta
 import msgspec
 import structlog
 
+from hoglet.endpoints import repository
 from hoglet.endpoints.background import RUNS, BackgroundRuns, RunJob
 from hoglet.endpoints.building import Builder
 from hoglet.endpoints.materializing import BUILDS, BuildJob, DropJob, Materializer, TableJob
 from hoglet.endpoints.runlog import RunLog
 from hoglet.kit.clock import Clock
-from hoglet.kit.errors import HogletError
 from hoglet.queue.port import Job, Queue
 from hoglet.store.database import Database
 
@@ -23,6 +23,7 @@ logger = structlog.get_logger(__name__)
 
 LEASE = timedelta(minutes=10)
 PATIENCE = timedelta(seconds=5)
+PAUSE_SECONDS = 1.0
 HOUSEKEEPING_SECONDS = 6 * 3600
 MOST_ATTEMPTS = 3
 _TABLE_JOB: msgspec.json.Decoder[TableJob] = msgspec.json.Decoder(BuildJob | DropJob)
@@ -86,11 +87,15 @@ class EndpointJobs:
         at_once: int,
     ) -> None:
         while not stopping.is_set():
-            jobs = await self._queue.lease(queue, limit=at_once, duration=LEASE)
+            try:
+                jobs = await self._queue.lease(queue, limit=at_once, duration=LEASE)
+                await asyncio.gather(*(self._do(job, work) for job in jobs))
+            except Exception:  # the database is away or full: the work waits, the loop must not end
+                logger.exception("jobs could not be taken", action="lease_failed", queue=queue)
+                jobs = []
+                await asyncio.sleep(PAUSE_SECONDS)
             if not jobs:
                 await self._wait(queue, stopping)
-                continue
-            await asyncio.gather(*(self._do(job, work) for job in jobs))
 
     async def _wait(self, queue: str, stopping: asyncio.Event) -> None:
         waiting = asyncio.ensure_future(self._queue.wait(queue, PATIENCE))
@@ -134,8 +139,8 @@ class EndpointJobs:
         while not stopping.is_set():
             try:
                 await self.keep_house()
-            except HogletError as error:
-                logger.warning("housekeeping failed", action="sweep_failed", error=str(error))
+            except Exception:  # tried again later
+                logger.exception("housekeeping failed", action="sweep_failed")
             try:
                 async with asyncio.timeout(HOUSEKEEPING_SECONDS):
                     await stopping.wait()
@@ -147,4 +152,5 @@ class EndpointJobs:
         await self._builder.sweep()
         async with self._database.write() as session:
             await self._materializer.disable_unused(session)
+            await repository.delete_expired_runs(session, self._clock.now())
         self._forget()

@@ -14,6 +14,7 @@ from typing import Any
 from uuid import UUID
 
 import structlog
+from sqlalchemy.exc import OperationalError
 
 from hoglet.endpoints import repository
 from hoglet.kit.errors import HogletError
@@ -106,7 +107,7 @@ class RunLog:
     async def flush(self) -> None:
         """Write what is waiting, so that a reader sees it."""
         async with self._writing:
-            await self._flush_executions()
+            await self._write_executions()
             await self._flush_notes()
 
     async def run_until(self, stopping: asyncio.Event) -> None:
@@ -119,16 +120,25 @@ class RunLog:
                 pass
             try:
                 await self.flush()
-            except HogletError as error:
+            except Exception as error:  # noqa: BLE001 (kept and tried again)
                 logger.warning("runs were not logged", action="run_log_failed", error=str(error))
 
-    async def _flush_executions(self) -> None:
+    async def flush_executions(self) -> None:
+        """Write when endpoints last ran, so that a reader sees it; needs no warehouse."""
+        async with self._writing:
+            await self._write_executions()
+
+    async def _write_executions(self) -> None:
         waiting, self._executions = self._executions, {}
         if not waiting:
             return
         newest = sorted(waiting.values(), key=lambda each: each[2])
-        async with self._database.write() as session:
-            await repository.note_executions(session, newest)
+        try:
+            async with self._database.write() as session:
+                await repository.note_executions(session, newest)
+        except OperationalError:  # reading goes on while the storage is full or read-only
+            logger.warning("last runs were not noted", action="execution_not_noted")
+            self._executions = waiting | self._executions
 
     async def _flush_notes(self) -> None:
         notes, self._notes = self._notes, []
