@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import time
 
 import pytest
 
@@ -44,3 +45,19 @@ def test_sigterm_stops_it_with_status_0_and_it_starts_again(server):
 
     server.start()
     assert server.client.get("/api/users/@me/").status_code == 200
+
+
+def test_a_project_shows_that_events_have_arrived(server):
+    if server.process.poll() is not None:
+        server.start()
+    project = server.client.get("/api/projects/1/").json()
+    assert project["ingested_event"] is False
+
+    event = {"api_key": TOKEN, "event": "first", "distinct_id": "ada"}
+    assert server.client.post("/e/", json=event).status_code == 200
+    for _ in range(100):
+        project = server.client.get("/api/projects/1/").json()
+        if project["ingested_event"]:
+            return
+        time.sleep(0.1)
+    raise AssertionError("the project still shows no events")
