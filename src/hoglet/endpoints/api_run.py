@@ -178,13 +178,13 @@ async def _respond(
     if isinstance(outcome, AsyncRunRow):
         return _accepted(request, scope, outcome, name)
     if not outcome.stale:
-        return _answered(request, outcome)
+        return await _answered(request, outcome)
     refreshing = await rooms.background.start(scope, NeedsBackground(outcome.target, outcome.wish))
     status = query_status(refreshing, labels=["endpoint"])
     return Response(outcome.body(status), media_type=_JSON)
 
 
-def _answered(request: Request, answer: Answer) -> Response:
+async def _answered(request: Request, answer: Answer) -> Response:
     """A result in the form that was asked for, or 304 when the caller has it already."""
     target, result = answer.target, answer.result
     headers: dict[str, str] = {}
@@ -198,7 +198,8 @@ def _answered(request: Request, answer: Answer) -> Response:
     if kind is None or result.is_insight:
         return Response(answer.body(), media_type=_JSON, headers=headers)
     headers |= headers_of(result, answer.execution_id)
-    return Response(write(kind, target, result), media_type=kind, headers=headers)
+    text = await asyncio.to_thread(write, kind, target, result)
+    return Response(text, media_type=kind, headers=headers)
 
 
 def _tagged(request: Request, etag: str) -> Response | None:
