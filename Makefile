@@ -6,10 +6,10 @@ PYTEST := .venv/bin/pytest
 SHELL := /bin/bash
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run demo test check full browser oracle bench docs lock clean
+.PHONY: help setup run demo test check full browser oracle bench bench-hog bench-capture bench-endpoints docs lock clean
 
 help: ## list the commands
-	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
 
 setup: .venv/.ready ## make .venv with pinned, hashed dependencies
 
@@ -45,6 +45,15 @@ oracle: setup ## install the official Hog VM, the oracle of the differential tes
 
 bench: setup oracle ## the benchmarks, each a ratio in one run
 	.venv/bin/python -m benchmarks.run
+
+bench-hog: setup oracle ## Hog against the official VM and Python by hand
+	.venv/bin/python -m benchmarks.hog.compare
+
+bench-capture: setup ## capture to queryable against bare decoding and inserting
+	.venv/bin/python -m benchmarks.capture
+
+bench-endpoints: setup ## runs against the bare engine and a bare route
+	.venv/bin/python -m benchmarks.endpoints
 
 docs: setup ## regenerate docs/reference
 	.venv/bin/python tools/generate_reference.py

@@ -1,0 +1,23 @@
+"""Runs the benchmarks one after another; each prints ratios of one sitting.
+
+Run: ``make bench``, or one of them by ``make bench-capture``, ``make bench-endpoints``,
+``make bench-hog``.
+"""
+
+import subprocess
+import sys
+
+BENCHMARKS = ("benchmarks.hog.compare", "benchmarks.capture", "benchmarks.endpoints")
+
+
+def main() -> int:
+    """Run all; the worst exit status."""
+    worst = 0
+    for module in BENCHMARKS:
+        print(f"\n== {module}", flush=True)
+        worst = max(worst, subprocess.run([sys.executable, "-m", module], check=False).returncode)
+    return worst
+
+
+if __name__ == "__main__":
+    sys.exit(main())
