@@ -31,7 +31,15 @@ async def enqueue_runs(
         tally.count(one.function_id, "other", "triggered")
         billed.setdefault(one.event_uuid, one.function_id)
         priority = Priority.LOW if one.is_slow else Priority.NORMAL
-        jobs.append(NewJob(queue=INVOKE_QUEUE, payload=one.payload, id=one.id, priority=priority))
+        jobs.append(
+            NewJob(
+                queue=INVOKE_QUEUE,
+                payload=one.payload,
+                id=one.id,
+                priority=priority,
+                lane=one.function_id,
+            )
+        )
     for function_id in billed.values():
         tally.count(function_id, "billing", "billable_invocation")
     await queue.enqueue(session, jobs)

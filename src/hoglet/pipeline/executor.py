@@ -6,6 +6,7 @@ observation) is one commit. A run that waits gives its lease back with its journ
 
 import asyncio
 import contextlib
+from collections import Counter
 from datetime import timedelta
 
 import msgspec
@@ -27,7 +28,8 @@ from hoglet.queue import Job, LeaseLost, Queue
 
 log = structlog.get_logger()
 
-RUNS_AT_ONCE = 64  # most of them wait for a receiver; the sandbox has its own, smaller number
+RUNS_AT_ONCE = 128  # most of them wait for a receiver; the sandbox has its own, smaller number
+RUNS_OF_ONE_FUNCTION = 32  # a lease may take it to twice that, then it has to wait
 LEASE = timedelta(seconds=60)
 LEASE_IS_EXTENDED_EVERY = 20.0
 IDLE = timedelta(seconds=1)  # how soon a retry that came due is noticed
@@ -80,15 +82,22 @@ class Executor:
         self._queue.wake(INVOKE_QUEUE)
 
     async def _lease_some(self) -> bool:
-        free = RUNS_AT_ONCE - len(self._running)
+        free = min(RUNS_AT_ONCE - len(self._running), RUNS_OF_ONE_FUNCTION)
         if free <= 0:
             return False
-        jobs = await self._queue.lease(INVOKE_QUEUE, limit=free, duration=LEASE)
+        jobs = await self._queue.lease(
+            INVOKE_QUEUE, limit=free, duration=LEASE, without_lanes=self._full_lanes()
+        )
         for job in jobs:
             task = asyncio.create_task(self._carry_on(job))
             self._running[task] = job
             task.add_done_callback(self._forget)
         return bool(jobs)
+
+    def _full_lanes(self) -> list[str]:
+        """Functions that have taken their share: an endless one must not take all places."""
+        running = Counter(job.lane for job in self._running.values() if job.lane is not None)
+        return [lane for lane, number in running.items() if number >= RUNS_OF_ONE_FUNCTION]
 
     async def _wait_for_work(self) -> None:
         if len(self._running) < RUNS_AT_ONCE:
@@ -97,7 +106,13 @@ class Executor:
             await asyncio.wait(self._running, return_when=asyncio.FIRST_COMPLETED)
 
     def _forget(self, task: asyncio.Task[None]) -> None:
-        self._running.pop(task, None)
+        """Look for work again once a function is down to half its share, not at every end."""
+        ended = self._running.pop(task, None)
+        if ended is None:
+            return
+        left = sum(job.lane == ended.lane for job in self._running.values())
+        if left == RUNS_OF_ONE_FUNCTION // 2 or not self._running:
+            self._queue.wake(INVOKE_QUEUE)
 
     async def _carry_on(self, job: Job) -> None:
         try:

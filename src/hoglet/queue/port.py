@@ -8,7 +8,7 @@ Source: architecture.md sections 5 and 7; the idea of enqueuing in the caller's 
 procrastinate's.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta
 from enum import IntEnum
 from typing import Protocol
@@ -46,6 +46,7 @@ class NewJob(msgspec.Struct, frozen=True, kw_only=True):
         priority: see :class:`Priority`.
         ordering_key: jobs of one key are held by one owner at a time and leased oldest first.
         weight: what ``max_weight`` counts, e.g. the events in a batch; 1 or more.
+        lane: what a lease may exclude, e.g. the function whose runs have taken their share.
     """
 
     queue: str
@@ -55,6 +56,7 @@ class NewJob(msgspec.Struct, frozen=True, kw_only=True):
     priority: Priority = Priority.NORMAL
     ordering_key: str | None = None
     weight: int = 1
+    lane: str | None = None
 
 
 class Job(msgspec.Struct, frozen=True, kw_only=True):
@@ -74,6 +76,7 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
     priority: Priority
     ordering_key: str | None
     weight: int
+    lane: str | None
     run_at: datetime
     enqueued_at: datetime
     lease: UUID
@@ -102,7 +105,13 @@ class Queue(Protocol):
         ...
 
     async def lease(
-        self, queue: str, *, limit: int, duration: timedelta, max_weight: int | None = None
+        self,
+        queue: str,
+        *,
+        limit: int,
+        duration: timedelta,
+        max_weight: int | None = None,
+        without_lanes: Collection[str] = (),
     ) -> list[Job]:
         """Take up to ``limit`` due jobs (at least one when any is due), oldest first.
 
@@ -111,6 +120,7 @@ class Queue(Protocol):
             limit: most jobs to take, 1 or more.
             duration: after this the jobs may be leased by others, unless ``extend`` is called.
             max_weight: stop before the sum of weights passes this (one heavy job still goes).
+            without_lanes: pass over jobs of these lanes.
 
         Returns:
             The jobs in order of priority and ``run_at``; ``[]`` when nothing is due.

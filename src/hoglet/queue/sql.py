@@ -6,7 +6,7 @@ looks without a write transaction, so that idle workers do not queue for SQLite'
 Why ``run_at`` and ``leased_until`` are apart: a lease that ran out keeps its place in the order.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
@@ -54,14 +54,21 @@ class SqlQueue:
         self._wake_after_commit(session, {job.queue for job in jobs})
 
     async def lease(
-        self, queue: str, *, limit: int, duration: timedelta, max_weight: int | None = None
+        self,
+        queue: str,
+        *,
+        limit: int,
+        duration: timedelta,
+        max_weight: int | None = None,
+        without_lanes: Collection[str] = (),
     ) -> list[Job]:
         """Take up to ``limit`` due jobs, oldest first; see the port."""
-        if not await self._anything_due(queue):
+        wanted = _outside(without_lanes)
+        if not await self._anything_due(queue, *wanted):
             return []
         async with self._database.write() as session:
             await self._one_leaser_at_a_time(session, queue)
-            found = await self._candidates(session, queue, limit)
+            found = await self._candidates(session, queue, limit, *wanted)
             chosen = _within_weight(found, max_weight)
             return await self._take(session, [row.id for row in chosen], duration)
 
@@ -180,8 +187,8 @@ class SqlQueue:
         if not self._database.is_sqlite:
             await session.execute(select(func.pg_advisory_xact_lock(func.hashtext(queue))))
 
-    async def _anything_due(self, queue: str) -> bool:
-        due = [self._due(queue, priority).exists() for priority in Priority]
+    async def _anything_due(self, queue: str, *conditions: ColumnElement[bool]) -> bool:
+        due = [self._due(queue, priority).where(*conditions).exists() for priority in Priority]
         async with self._database.read() as session:
             return bool(await session.scalar(select(or_(*due))))
 
@@ -253,6 +260,10 @@ async def _members(session: AsyncSession, group: UUID) -> list[UUID]:
 _UNLEASED: dict[str, Any] = {"leased_until": None, "lease": None, "lease_owner": None}
 
 
+def _outside(lanes: Collection[str]) -> list[ColumnElement[bool]]:
+    return [JobRow.lane.is_(None) | JobRow.lane.not_in(list(lanes))] if lanes else []
+
+
 def _is_due(now: datetime) -> ColumnElement[bool]:
     unleased = JobRow.leased_until.is_(None) | (JobRow.leased_until <= now)
     return (JobRow.run_at <= now) & unleased & JobRow.buried_at.is_(None)
@@ -303,6 +314,7 @@ def _rows_of(jobs: Sequence[NewJob], now: datetime) -> list[dict[str, Any]]:
             "enqueued_at": now,
             "ordering_key": job.ordering_key,
             "weight": job.weight,
+            "lane": job.lane,
             "attempts": 0,
             "retries": 0,
             "payload": job.payload,
@@ -323,6 +335,7 @@ def _job_of(row: JobRow) -> Job:
         priority=Priority(row.priority),
         ordering_key=row.ordering_key,
         weight=row.weight,
+        lane=row.lane,
         run_at=row.run_at,
         enqueued_at=row.enqueued_at,
         lease=row.lease,

@@ -21,6 +21,7 @@ class JobRow(Base):
     enqueued_at: Mapped[datetime] = mapped_column(UtcDateTime)
     ordering_key: Mapped[str | None] = mapped_column(String(200))
     weight: Mapped[int] = mapped_column(Integer)
+    lane: Mapped[str | None] = mapped_column(String(200))
     attempts: Mapped[int] = mapped_column(Integer)
     retries: Mapped[int] = mapped_column(Integer)
     group_id: Mapped[UUID | None] = mapped_column(Uuid)
@@ -35,6 +36,7 @@ class JobRow(Base):
     __table_args__ = (
         # Leasing walks this in order; delayed retries lie behind `run_at <= now`.
         Index("ix_jobs_due", "queue", "priority", "run_at", "id"),
+        Index("ix_jobs_leased", "queue", "leased_until"),
         Index("ix_jobs_group_id", "group_id"),
         Index("ix_jobs_lease_owner", "lease_owner"),
     )

@@ -153,6 +153,15 @@ async def test_a_key_belongs_to_one_owner_at_a_time(
     assert _payloads(await _lease(queue)) == [b"a2"]
 
 
+async def test_a_lease_passes_over_the_lanes_it_is_told(queue: SqlQueue):
+    await _put(queue, _job(b"endless", lane="a"), _job(b"other", lane="b"), _job(b"none"))
+    found = await queue.lease("q", limit=9, duration=MINUTE, without_lanes=["a"])
+
+    assert _payloads(found) == [b"other", b"none"]
+    assert await queue.lease("q", limit=9, duration=MINUTE, without_lanes=["a", "b"]) == []
+    assert _payloads(await _lease(queue)) == [b"endless"]
+
+
 async def test_a_group_is_of_one_key_and_comes_back_whole(queue: SqlQueue, clock: FixedClock):
     for payload, key in ((b"a1", "a"), (b"b1", "b"), (b"a2", "a")):
         await _put(queue, _job(payload, ordering_key=key))

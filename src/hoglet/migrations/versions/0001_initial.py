@@ -112,6 +112,7 @@ def upgrade() -> None:
         sa.Column("enqueued_at", hoglet.store.base.UtcDateTime(timezone=True), nullable=False),
         sa.Column("ordering_key", sa.String(length=200), nullable=True),
         sa.Column("weight", sa.Integer(), nullable=False),
+        sa.Column("lane", sa.String(length=200), nullable=True),
         sa.Column("attempts", sa.Integer(), nullable=False),
         sa.Column("retries", sa.Integer(), nullable=False),
         sa.Column("group_id", sa.Uuid(), nullable=True),
@@ -126,6 +127,7 @@ def upgrade() -> None:
     op.create_index("ix_jobs_due", "jobs", ["queue", "priority", "run_at", "id"], unique=False)
     op.create_index("ix_jobs_group_id", "jobs", ["group_id"], unique=False)
     op.create_index("ix_jobs_lease_owner", "jobs", ["lease_owner"], unique=False)
+    op.create_index("ix_jobs_leased", "jobs", ["queue", "leased_until"], unique=False)
     op.create_table(
         "organizations",
         sa.Column("id", sa.Uuid(), nullable=False),
@@ -643,6 +645,7 @@ def downgrade() -> None:
     op.drop_index("ix_person_distinct_ids_person", table_name="person_distinct_ids")
     op.drop_table("person_distinct_ids")
     op.drop_table("organizations")
+    op.drop_index("ix_jobs_leased", table_name="jobs")
     op.drop_index("ix_jobs_lease_owner", table_name="jobs")
     op.drop_index("ix_jobs_group_id", table_name="jobs")
     op.drop_index("ix_jobs_due", table_name="jobs")
