@@ -102,7 +102,7 @@ class EndpointWorld:
 
 @asynccontextmanager
 async def open_endpoints(
-    folder: Path,
+    folder: Path | str,
     warehouse: ClickHouseWarehouse,
     sandbox: Sandbox,
     project_id: int,

@@ -42,13 +42,14 @@ class ListFilters:
     offset: int = 0
 
 
-async def find_endpoint(session: AsyncSession, project_id: int, name: str) -> EndpointRow | None:
-    """The live endpoint of this name."""
-    return await session.scalar(
-        select(EndpointRow).where(
-            EndpointRow.project_id == project_id, EndpointRow.live_name == name
-        )
+async def find_endpoint(
+    session: AsyncSession, project_id: int, name: str, *, lock: bool = False
+) -> EndpointRow | None:
+    """The live endpoint of this name; ``lock`` holds it until the transaction ends."""
+    statement = select(EndpointRow).where(
+        EndpointRow.project_id == project_id, EndpointRow.live_name == name
     )
+    return await session.scalar(statement.with_for_update() if lock else statement)
 
 
 async def find_version(

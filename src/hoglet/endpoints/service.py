@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
+from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hoglet.access.activity import Activity
@@ -85,7 +86,7 @@ class EndpointService:
                 raise errors.name_taken(body.name)
             endpoint, version = new_rows(scope, body, query, analysis, self._clock.now())
             session.add(endpoint)
-            await session.flush()
+            await _claim(session, body.name)
             session.add(version)
             await session.flush()
             if body.is_materialized:
@@ -287,7 +288,7 @@ class EndpointService:
     async def _find_target(
         self, session: AsyncSession, scope: Scope, name: str, target: int | None
     ) -> Found:
-        endpoint = await repository.find_endpoint(session, scope.project.id, name)
+        endpoint = await repository.find_endpoint(session, scope.project.id, name, lock=True)
         if endpoint is None:
             raise NotFound
         found = await repository.find_version(session, endpoint, target)
@@ -315,3 +316,11 @@ def _must(found: Found | None) -> Found:
     if found is None:
         raise NotFound
     return found
+
+
+async def _claim(session: AsyncSession, name: str) -> None:
+    """Write a new endpoint; on PostgreSQL another request may have taken the name meanwhile."""
+    try:
+        await session.flush()
+    except IntegrityError:
+        raise errors.name_taken(name) from None

@@ -1,0 +1,43 @@
+"""Endpoints on PostgreSQL, where requests really run side by side."""
+
+import asyncio
+
+import pytest
+
+from hoglet.sandbox import Sandbox
+from hoglet.warehouse import ClickHouseWarehouse
+from support.endpoints import open_endpoints
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+
+async def test_side_by_side(
+    postgres_url: str,
+    warehouse: ClickHouseWarehouse,
+    endpoint_sandbox: Sandbox,
+    fresh_project_id: int,
+) -> None:
+    async with open_endpoints(
+        postgres_url, warehouse, endpoint_sandbox, fresh_project_id
+    ) as endpoints:
+        body = endpoints.body(name="a")
+        made = await asyncio.gather(*(endpoints.post("", body) for _ in range(5)))
+        assert sorted(each.status_code for each in made) == [201, 400, 400, 400, 400]
+        queries = [{"kind": "HogQLQuery", "query": f"SELECT {n}"} for n in range(10, 15)]
+        patched = await asyncio.gather(
+            *(endpoints.patch("/a", {"query": query}) for query in queries)
+        )
+        assert [each.status_code for each in patched] == [200] * 5
+        versions = (await endpoints.get("/a/versions")).json()["results"]
+        assert [each["version"] for each in versions] == [6, 5, 4, 3, 2, 1]
+        await endpoints.patch("/a", {"is_materialized": True})
+        await endpoints.run("a", refresh="force_async", client_query_id="q")
+        await endpoints.rooms.jobs.work_off()
+        assert (await endpoints.ran("a"))["endpoint_materialized"] is True
+        assert (await endpoints.get("/a/run", client_query_id="q")).status_code == 200
+        assert (await endpoints.get("/a")).json()["last_executed_at"] is not None
+        await endpoints.rooms.jobs.keep_house()
+        deleted = await asyncio.gather(
+            *(endpoints.client.delete(endpoints.base + "/a") for _ in range(3))
+        )
+        assert sorted(each.status_code for each in deleted) == [204, 404, 404]
