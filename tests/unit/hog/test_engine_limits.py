@@ -1,5 +1,9 @@
 """Budgets: time, memory, depth, arguments, steps. None can be caught by the program."""
 
+import os
+import select
+import signal
+import threading
 import time
 
 import pytest
@@ -132,3 +136,42 @@ def test_deep_values_do_no_harm(end: str) -> None:
     outcome = run_program(source)
 
     assert outcome.error is None or outcome.error.kind in {"engine", "depth"}
+
+
+def test_time_is_spent_in_a_child_process_too() -> None:
+    assert run_program("return 1").result == 1  # the parent's watchdog is awake
+    reader, writer = os.pipe()
+    child = os.fork()
+    if child == 0:
+        error = run_program("while (true) { }", budget=SHORT).error
+        os.write(writer, error.kind.encode() if error else b"none")
+        os._exit(0)
+    os.close(writer)
+    ready, _, _ = select.select([reader], [], [], 10)
+    if not ready:
+        os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+
+    assert ready
+    assert os.read(reader, 20) == b"timeout"
+
+
+def test_time_is_spent_beside_other_runs_of_the_same_program() -> None:
+    source = "if (endless) { while (true) { } } return 1"
+    stop = threading.Event()
+
+    def run_short_ones() -> None:
+        while not stop.is_set():
+            assert run_program(source, globals={"endless": False}).result == 1
+
+    thread = threading.Thread(target=run_short_ones)
+    thread.start()
+    started = time.perf_counter()
+    error = run_program(source, globals={"endless": True}, budget=SHORT).error
+    took = time.perf_counter() - started
+    stop.set()
+    thread.join()
+
+    assert error is not None
+    assert error.kind == "timeout"
+    assert took < 3

@@ -174,6 +174,11 @@ class Execution:
         return self._journal.entries
 
     @property
+    def charged_bytes(self) -> int:
+        """Large values made lately, in bytes; an indication, not the memory in use."""
+        return self._memory.charged
+
+    @property
     def used_s(self) -> float:
         """Seconds of own work so far."""
         return self._used_s

@@ -4,6 +4,7 @@ It wakes every few milliseconds while programs run, and sets the ``LIMIT`` of ea
 zero; the next loop round or call of the program notices. While nothing runs it sleeps.
 """
 
+import os
 import threading
 import time
 from typing import Final, Protocol
@@ -24,6 +25,10 @@ class Watchdog:
     """Watches the programs running in this process."""
 
     def __init__(self) -> None:
+        self.forget()
+
+    def forget(self) -> None:
+        """Begin anew: a child process has the memory of its parent, but not its threads."""
         self._running: set[Watched] = set()
         self._wanted = threading.Event()
         self._thread: threading.Thread | None = None
@@ -68,3 +73,5 @@ class Watchdog:
 
 watchdog: Final = Watchdog()
 """The one of this process; its thread starts with the first run, also after a fork."""
+
+os.register_at_fork(after_in_child=watchdog.forget)
