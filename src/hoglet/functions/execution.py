@@ -25,9 +25,11 @@ from typing import Any, Literal
 import msgspec
 import orjson
 
+from hoglet.functions.matching import Match, match_function
 from hoglet.functions.runnable import RunnableFunction
 from hoglet.functions.running import engine
 from hoglet.functions.running.fetching import is_tolerated
+from hoglet.functions.running.filter_globals import filter_globals
 from hoglet.functions.running.host import Host
 from hoglet.functions.running.inputs import InputsFailed, all_inputs, build_inputs
 from hoglet.functions.running.invocation_globals import ALWAYS_THERE
@@ -71,6 +73,7 @@ class StepRequest(msgspec.Struct, kw_only=True):
         mapping: index of the mapping whose inputs are laid over the function's; None without.
         has_email: an SMTP server is configured, so ``sendEmail`` exists.
         with_rendering: fill in ``HostCall.rendered``.
+        from_filter: ask the filter first (a redriven letter of class ``filter``).
     """
 
     function: RunnableFunction
@@ -79,6 +82,7 @@ class StepRequest(msgspec.Struct, kw_only=True):
     mapping: int | None = None
     has_email: bool = False
     with_rendering: bool = False
+    from_filter: bool = False
 
 
 class Step(msgspec.Struct, kw_only=True):
@@ -96,6 +100,7 @@ class Step(msgspec.Struct, kw_only=True):
         journal: the journal to keep.
         milliseconds: own time spent in this step, without what replay repeated.
         fetches: count of completed ``fetch`` calls of the whole run.
+        mappings: with ``from_filter``, the mappings that match; the first is the one that ran.
     """
 
     outcome: Literal["finished", "failed", "call"]
@@ -108,6 +113,7 @@ class Step(msgspec.Struct, kw_only=True):
     captures: list[dict[str, Any]] = []
     milliseconds: float = 0
     fetches: int = 0
+    mappings: list[int] = []
 
 
 def new_journal(now: datetime, seed: int) -> Journal:
@@ -141,6 +147,19 @@ def run_step(request: StepRequest) -> Step:
     Never raises for what the function does; a program that fails is a ``failed`` step.
     """
     request.globals = {**ALWAYS_THERE, **request.globals}
+    mappings: list[int] = []
+    if request.from_filter:
+        match = match_function(request.function, filter_globals(request.globals))
+        if match.outcome != "matched" or match.mappings == []:
+            return _stopped_by_filter(request, match)
+        mappings = match.mappings or []
+        request.mapping = mappings[0] if mappings else None
+    step = _run_step(request)
+    step.mappings = mappings
+    return step
+
+
+def _run_step(request: StepRequest) -> Step:
     function, journal = request.function, request.journal
     try:
         inputs = build_inputs(
@@ -277,6 +296,21 @@ def _indented(value: Any) -> str:
 def two_digits(milliseconds: float) -> str:
     """A duration with two significant digits, e.g. ``0.34``, ``12``, ``120``."""
     return f"{float(f'{milliseconds:.2g}'):g}"
+
+
+def _stopped_by_filter(request: StepRequest, match: Match) -> Step:
+    uuid = (request.globals.get("event") or {}).get("uuid")
+    if match.outcome == "failed":
+        line = LogLine("error", f"Error filtering event {uuid}: {match.error}")
+        return Step(
+            outcome="failed",
+            journal=request.journal,
+            error=match.error,
+            error_class="filter",
+            logs=[line],
+        )
+    line = LogLine("info", f"Not run: the filter does not match event {uuid} any more")
+    return Step(outcome="finished", journal=request.journal, logs=[line])
 
 
 def _inputs_failed(request: StepRequest, error: InputsFailed) -> Step:

@@ -42,7 +42,6 @@ class InvokeV1(msgspec.Struct, frozen=True, kw_only=True, tag="invoke.v1"):
         start_at: ``filter`` (a redrive of class ``filter``) or ``inputs``.
         is_redrive: no masking, and the outcome is counted for the letter ``letter_id``.
         letter_id: the dead letter that was redriven.
-        is_backfill: run directly, groups empty.
     """
 
     project_id: int
@@ -56,7 +55,6 @@ class InvokeV1(msgspec.Struct, frozen=True, kw_only=True, tag="invoke.v1"):
     start_at: str = "inputs"
     is_redrive: bool = False
     letter_id: UUID | None = None
-    is_backfill: bool = False
 
 
 class BackfillV1(msgspec.Struct, frozen=True, tag="backfill.v1"):

@@ -11,6 +11,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
+import structlog
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hoglet.access.activity import Activity, ActivityLog, Change, changes_between
@@ -20,12 +21,13 @@ from hoglet.functions import action_repository, repository, types
 from hoglet.functions.compile import Compiled
 from hoglet.functions.compiler import Compiler
 from hoglet.functions.filters.context import FilterContext
+from hoglet.functions.inputs.secrets import secret_keys
 from hoglet.functions.listing import Listing, choose
 from hoglet.functions.loading import runnable
 from hoglet.functions.runnable import RunnableFunction
 from hoglet.functions.saving import NEW, Plan
 from hoglet.functions.schemas import read_fields
-from hoglet.functions.secrets import SecretBox
+from hoglet.functions.secrets import SecretBox, SecretsUnreadable
 from hoglet.functions.shape import Shown
 from hoglet.functions.tables import HogFunctionRow
 from hoglet.functions.templates.registry import HIDDEN, Template, Templates
@@ -36,6 +38,8 @@ from hoglet.kit.errors import Invalid, NotFound, Stale, Unavailable
 from hoglet.kit.ids import new_id
 from hoglet.store.database import Database
 from hoglet.web.pagination import Page
+
+log = structlog.get_logger(__name__)
 
 ACTIVITY_SCOPE = "HogFunction"
 _LOGGED = (
@@ -208,13 +212,13 @@ class FunctionService:
         """
         async with self.database.read() as session:
             rows = await repository.enabled(session, project_id)
-        return [runnable(row, self.box) for row in rows if row.type in kinds]
+        return [one for row in rows if row.type in kinds if (one := self._runnable(row))]
 
     async def load_one(self, project_id: int, function_id: UUID) -> RunnableFunction | None:
         """One live function as the pipeline runs it, enabled or not."""
         async with self.database.read() as session:
             row = await repository.find(session, project_id, function_id)
-        return None if row is None else runnable(row, self.box)
+        return None if row is None else self._runnable(row)
 
     async def version_stamp(self, project_id: int) -> str:
         """A short text that changes whenever a function of the project does; one cheap query."""
@@ -278,8 +282,8 @@ class FunctionService:
         return Plan(
             {name: getattr(row, name) for name in NEW},
             sent,
-            secrets=self.box.open(row.secrets),
-            mapping_secrets=self.box.open(row.mapping_secrets),
+            secrets=self._opened(row.secrets),
+            mapping_secrets=self._opened(row.mapping_secrets),
             template=self.templates.find(row.template_id),
             is_new=False,
         )
@@ -314,14 +318,14 @@ class FunctionService:
             if row is None or row.version != seen.version:
                 return None
             before = {name: getattr(row, name) for name in _LOGGED}
-            secrets_before = (self.box.open(row.secrets), self.box.open(row.mapping_secrets))
+            sealed = (row.secrets, row.mapping_secrets)
             await self._settle_state(session, row, plan)
             self._fill(row, plan.apply(compiled, row.matcher))
             await self._place(session, row, plan)
             row.updated_at = max(self.clock.now(), row.updated_at)
             row.version += 1
             changes = changes_between(before, {name: getattr(row, name) for name in _LOGGED})
-            if secrets_before != (self.box.open(row.secrets), self.box.open(row.mapping_secrets)):
+            if sealed != (row.secrets, row.mapping_secrets):
                 changes.append(Change("encrypted_inputs", "changed", _MASKED, _MASKED))
             await session.flush()
             await self._record(session, scope, row, "updated", changes)
@@ -338,8 +342,17 @@ class FunctionService:
                 setattr(row, name, value)
 
     def _sealed(self, stored: str | None, secrets: dict[str, Any]) -> str | None:
-        """The sealed text; what did not change keeps its text."""
-        return stored if stored and self.box.open(stored) == secrets else self.box.seal(secrets)
+        """The sealed text; what did not change, or cannot be opened, keeps its text."""
+        if stored and self._opened(stored) == secrets:
+            return stored
+        return self.box.seal(secrets)
+
+    def _opened(self, sealed: str | None) -> dict[str, Any]:
+        """What is sealed; nothing when it cannot be opened: its owner has to enter it again."""
+        try:
+            return self.box.open(sealed)
+        except SecretsUnreadable:
+            return {}
 
     async def _place(self, session: AsyncSession, row: HogFunctionRow, plan: Plan) -> None:
         """Limits and execution order of transformations, inside the writing transaction."""
@@ -443,6 +456,21 @@ class FunctionService:
             ),
         )
 
+    def _runnable(self, row: HogFunctionRow) -> RunnableFunction | None:
+        """The function, or None when its secrets cannot be opened: the others must go on."""
+        try:
+            return runnable(row, self.box)
+        except SecretsUnreadable:
+            log.exception("a function cannot run", action="secrets_unreadable", id=str(row.id))
+            return None
+
+    def _secrets_of(self, row: HogFunctionRow) -> tuple[dict[str, Any], dict[str, Any]]:
+        """The opened secrets; by name only when they cannot be opened, so that reads go on."""
+        try:
+            return self.box.open(row.secrets), self.box.open(row.mapping_secrets)
+        except SecretsUnreadable:
+            return {key: {} for key in secret_keys(row.inputs_schema)}, {}
+
     async def _shown_one(self, session: AsyncSession, row: HogFunctionRow) -> Shown:
         return (await self._shown(session, [row]))[0]
 
@@ -455,13 +483,14 @@ class FunctionService:
         self, row: HogFunctionRow, users: dict[int, Any], status: dict[str, int]
     ) -> Shown:
         template = self.templates.find(row.template_id)
+        secrets, mapping_secrets = self._secrets_of(row)
         return Shown(
             row=row,
             user=user_object(users.get(row.created_by or 0)),
             template=None if template is None else template.as_json(),
             status=status,
-            secrets=self.box.open(row.secrets),
-            mapping_secrets=self.box.open(row.mapping_secrets),
+            secrets=secrets,
+            mapping_secrets=mapping_secrets,
         )
 
 

@@ -160,7 +160,6 @@ class BackfillWorker:
             function_id=wanted.function_id,
             invocation_id=run_id,
             globals=await self._globals(wanted, row),
-            is_backfill=True,
         )
         return NewJob(queue=INVOKE_QUEUE, payload=encode(invoke), id=run_id, priority=Priority.LOW)
 

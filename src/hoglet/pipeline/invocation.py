@@ -8,16 +8,18 @@ run is leased again and goes on from there. Source: spec/hog-functions.md sectio
 from datetime import datetime, timedelta
 from enum import Enum, auto
 from typing import Any
+from uuid import uuid5
 
 import msgspec
 
 from hoglet.functions.execution import Step, StepRequest, new_journal, resume
-from hoglet.functions.jobs import InvokeV1
+from hoglet.functions.jobs import INVOKE_QUEUE, InvokeV1, encode
 from hoglet.functions.runnable import RunnableFunction
 from hoglet.kit.clock import Clock
 from hoglet.pipeline.delivery import Attempt, Deliveries
 from hoglet.pipeline.outcome import RunRecord
 from hoglet.pipeline.stepping import Stepper
+from hoglet.queue import NewJob
 
 
 class Verdict(Enum):
@@ -54,6 +56,8 @@ class InvocationRunner:
         invoke = msgspec.structs.replace(invoke, journal=journal)
         while True:
             step = await self._step(function, invoke, record)
+            if invoke.start_at == "filter":
+                invoke = record.invoke = self._past_filter(invoke, step, record)
             if step.outcome != "call" or step.call is None:
                 return Ending(verdict=Verdict.ENDED, record=record, step=step)
             invoke = msgspec.structs.replace(invoke, journal=step.journal)
@@ -69,7 +73,11 @@ class InvocationRunner:
         journal = invoke.journal
         assert journal is not None, "run() makes one"  # noqa: S101 (narrows the type)
         request = StepRequest(
-            function=function, globals=invoke.globals, journal=journal, mapping=invoke.mapping
+            function=function,
+            globals=invoke.globals,
+            journal=journal,
+            mapping=invoke.mapping,
+            from_filter=invoke.start_at == "filter",
         )
         step = await self._stepper.step(request)
         now = self._clock.now()
@@ -77,6 +85,19 @@ class InvocationRunner:
         record.log_all(step.logs, now)
         record.capture(step, now)
         return step
+
+    def _past_filter(self, invoke: InvokeV1, step: Step, record: RunRecord) -> InvokeV1:
+        """A redriven run whose filter was asked; further mappings that match run on their own."""
+        if step.error_class == "filter":
+            return invoke
+        for mapping in step.mappings[1:]:
+            run = uuid5(invoke.invocation_id, f"mapping {mapping}")
+            further = msgspec.structs.replace(
+                invoke, invocation_id=run, mapping=mapping, start_at="inputs", journal=None
+            )
+            record.captures.append(NewJob(queue=INVOKE_QUEUE, payload=encode(further), id=run))
+        mapping = step.mappings[0] if step.mappings else None
+        return msgspec.structs.replace(invoke, mapping=mapping, start_at="inputs")
 
     async def _call(
         self,

@@ -227,3 +227,45 @@ def test_fetching_our_own_capture_routes_counts_as_a_capture():
         '{"batch":[{"event":"a","properties":{"$hog_function_execution_count":4}}]}'
     )
     assert (first(10).outcome, "refused" in first(10).error) == ("failed", True)
+
+
+@pytest.mark.parametrize(
+    ("code", "outcome", "error_class"),
+    [
+        ("event = 'paid'", "finished", None),
+        ("event = 'other'", "finished", None),
+        ("jsonParse('{') = 1", "failed", "filter"),
+    ],
+)
+def test_a_redrive_may_begin_with_the_filter(code, outcome, error_class):
+    from hoglet.functions.language import template_tree
+
+    condition = msgspec.to_builtins(template_tree("{" + code + "}"))
+    f = function("return 5", filter=condition, version=hash(code))
+    journal = new_journal(datetime(2026, 1, 5, tzinfo=UTC), 7)
+    step = run_step(
+        StepRequest(function=f, globals={"event": EVENT}, journal=journal, from_filter=True)
+    )
+
+    assert (step.outcome, step.error_class) == (outcome, error_class)
+    assert step.result == (5 if "paid" in code else None)
+    assert "u1" in step.logs[-1].message or "U" in step.logs[-1].message
+
+
+def test_a_redrive_from_the_filter_runs_the_mappings_that_match():
+    from hoglet.functions.language import template_tree
+
+    def condition(code):
+        return msgspec.to_builtins(template_tree("{" + code + "}"))
+
+    mappings = tuple(
+        RunnableMapping(filter=condition(code), inputs=(RunnableInput(key="a", value=code),))
+        for code in ("event = 'no'", "event = 'paid'", "true")
+    )
+    f = function("return inputs.a", filter=condition("true"), mappings=mappings, version=77)
+    journal = new_journal(datetime(2026, 1, 5, tzinfo=UTC), 7)
+    step = run_step(
+        StepRequest(function=f, globals={"event": EVENT}, journal=journal, from_filter=True)
+    )
+
+    assert (step.mappings, step.result) == ([1, 2], "event = 'paid'")

@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 
 from hoglet.functions import types
+from hoglet.functions.inputs.kinds import COMPILED_TYPES
 from hoglet.functions.inputs.ordering import evaluation_order
 from hoglet.functions.inputs.values import REQUIRED, check_value
 from hoglet.functions.language import Template, liquid_references, read_template
@@ -17,19 +18,6 @@ from hoglet.functions.site import transpile_value
 from hoglet.hog.stl.table import STL
 from hoglet.kit.errors import Invalid, SourceError
 
-COMPILED_TYPES = frozenset(
-    {
-        "string",
-        "boolean",
-        "dictionary",
-        "json",
-        "email",
-        "native_email",
-        "posthog_ticket_tags",
-        "customer_analytics_account_properties",
-        "customer_analytics_account_relationships",
-    }
-)
 EMAIL_TYPES = frozenset({"email", "native_email"})
 TRANSFORMATION_GLOBALS = frozenset({"project", "event", "inputs"})
 TRANSFORMATION_HELPERS = frozenset(

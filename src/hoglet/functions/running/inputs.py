@@ -5,25 +5,13 @@ Source: spec/hog-functions.md section 13.2.
 
 from typing import Any
 
+from hoglet.functions.inputs.kinds import COMPILED_TYPES
 from hoglet.functions.runnable import RunnableFunction, RunnableInput
 from hoglet.functions.running import engine
 from hoglet.functions.running.invocation_globals import ALWAYS_THERE
 from hoglet.functions.running.liquid import LiquidFailed, render_liquid
 
 EXTEND = "$$_extend_object"
-COMPILED_TYPES = frozenset(
-    {
-        "string",
-        "boolean",
-        "dictionary",
-        "json",
-        "email",
-        "native_email",
-        "posthog_ticket_tags",
-        "customer_analytics_account_properties",
-        "customer_analytics_account_relationships",
-    }
-)
 
 
 class InputsFailed(Exception):
