@@ -149,6 +149,8 @@ def _check_timezone(name: str) -> None:
 def _print(relation: Relation, context: QueryContext) -> tuple[str, dict[str, Any]]:
     printer = Printer()
     sql = printer.relation(relation)
+    if len(sql) > context.limits.max_sql_characters:
+        raise refused("The query is too large")
     verify_sql(sql, PHYSICAL_TABLES | {table.physical for table in context.saved_tables.values()})
     return sql, printer.params
 

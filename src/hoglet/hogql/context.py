@@ -19,6 +19,12 @@ MAX_LIMIT = 50_000
 MAX_TABLES = 120
 """Relations one query may read after CTEs are expanded; keeps doubling CTEs from exploding."""
 
+MAX_NODES = 100_000
+"""Expressions one query may hold after WITH expressions are written out; 0.6 s of work."""
+
+MAX_SQL_CHARACTERS = 2_000_000
+"""Longest SQL that is sent; the engine's own limit on a query is 4 MB."""
+
 MAX_DEPTH = 200
 """Selects and expressions nested in each other; deeper text would exhaust Python's stack."""
 
@@ -44,6 +50,8 @@ class Limits(msgspec.Struct, frozen=True):
     max_limit: int | None = MAX_LIMIT
     max_tables: int = MAX_TABLES
     max_depth: int = MAX_DEPTH
+    max_nodes: int = MAX_NODES
+    max_sql_characters: int = MAX_SQL_CHARACTERS
 
 
 class QueryContext(msgspec.Struct, frozen=True, kw_only=True):

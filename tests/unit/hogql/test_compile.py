@@ -137,3 +137,27 @@ def test_the_clock_of_the_context_decides_relative_dates() -> None:
     )
 
     assert compiled.params["v0"] == "2030-05-04 00:00:00.000000"
+
+
+def test_expressions_that_double_each_other_are_refused_in_time() -> None:
+    doubling = ", ".join(f"(a{number} + a{number}) as a{number + 1}" for number in range(25))
+    start = time.perf_counter()
+
+    with pytest.raises(SourceError) as caught:
+        compile_query(f"with 1 as a0, {doubling} select a25", context=CONTEXT)
+
+    assert "too large" in caught.value.message
+    assert time.perf_counter() - start < 10
+
+
+def test_a_table_read_very_often_is_refused_before_it_is_sent() -> None:
+    columns = ", ".join(
+        f"properties.property_number_{number} as a{number}" for number in range(400)
+    )
+    joins = " ".join(f"join big b{number} on 1 = 1" for number in range(40))
+    query = f"with big as (select {columns} from events) select 1 from big b {joins}"
+
+    with pytest.raises(SourceError) as caught:
+        compile_query(query, context=CONTEXT)
+
+    assert "too large" in caught.value.message

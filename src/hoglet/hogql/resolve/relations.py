@@ -115,7 +115,7 @@ def _using(items: tuple[Any, ...], scope: Scope, before: list[Source], source: S
 def _resolve_source(
     resolver: "Resolver", join: tree.JoinExpr, scope: Scope, taken: set[str]
 ) -> tuple[str, Source]:
-    resolver.count_relation(join)
+    resolver.count_relations(1, join)
     if join.table_final:
         raise refused("FINAL is not supported: tables always show their newest rows", join)
     if isinstance(join.table, tree.Field):
@@ -170,8 +170,7 @@ def _cte_relation(resolver: "Resolver", cte: CteQuery, node: Any) -> Relation:
         cte.cost = resolver.relations - before
         cte.resolving = False
     else:
-        resolver.relations += cte.cost
-        resolver.count_relation(node)
+        resolver.count_relations(cte.cost, node)
     return cte.relation
 
 

@@ -31,6 +31,7 @@ class Resolver:
         self.relations = 0
         self.shown: dict[int, tuple[Relation, tuple[str, ...]]] = {}
         self._depth = 0
+        self._nodes = 0
 
     def expression(self, node: Any, scope: Scope) -> Expr:
         """Resolve one expression."""
@@ -38,6 +39,9 @@ class Resolver:
         if handler is None:
             raise refused(f"{type(node).__name__} is not supported in queries", node)
         self._enter(node)
+        self._nodes += 1
+        if self._nodes > self.context.limits.max_nodes:
+            raise refused("The query is too large", node)
         resolved = handler(self, node, scope)
         self._depth -= 1
         return resolved
@@ -59,13 +63,13 @@ class Resolver:
             relation = relation.first
         return self.shown[id(relation)][1]
 
-    def count_relation(self, node: Any) -> None:
-        """Note one more relation read.
+    def count_relations(self, count: int, node: Any) -> None:
+        """Note that more relations are read.
 
         Raises:
             SourceError: there are too many, e.g. CTEs that double each other.
         """
-        self.relations += 1
+        self.relations += count
         if self.relations > self.context.limits.max_tables:
             most = self.context.limits.max_tables
             raise refused(f"The query reads too many tables (at most {most})", node)

@@ -158,6 +158,7 @@ def _resolve_columns(
     resolver: "Resolver", node: tree.SelectQuery, scope: Scope
 ) -> tuple[tuple[tuple[str, Expr], ...], tuple[str, ...]]:
     columns: dict[str, Expr] = {}
+    counts: dict[str, int] = {}
     shown: list[str] = []
     for item in expand_columns(node.select, scope):
         if isinstance(item, tree.Alias):
@@ -170,17 +171,17 @@ def _resolve_columns(
             if isinstance(item, tree.Field):
                 label = str(item.chain[-1])
         shown.append(display)
-        columns[_unique(label, columns)] = expr
+        columns[_unique(label, columns, counts)] = expr
     return tuple(columns.items()), tuple(shown)
 
 
-def _unique(label: str, taken: dict[str, Expr]) -> str:
-    if label not in taken:
-        return label
-    count = 2
-    while f"{label}_{count}" in taken:
-        count += 1
-    return f"{label}_{count}"
+def _unique(label: str, taken: dict[str, Expr], counts: dict[str, int]) -> str:
+    """The label, with a number behind it when there is one already."""
+    name = label
+    while name in taken:
+        counts[label] = counts.get(label, 1) + 1
+        name = f"{label}_{counts[label]}"
+    return name
 
 
 def _resolve_where(resolver: "Resolver", node: tree.SelectQuery, scope: Scope) -> Expr | None:

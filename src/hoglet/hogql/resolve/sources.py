@@ -150,6 +150,7 @@ class TableSource:
         self._context = context
         self._sample = sample
         self._base: dict[str, Expr] = {}
+        self._named: dict[Expr, str] = {}
         self._outputs: dict[Chain, tuple[str, Expr]] = {}
         self._taken: set[str] = set()
         self._joins: dict[str, tuple[TableSource, Expr]] = {}
@@ -270,11 +271,10 @@ class TableSource:
         return known[0]
 
     def _add(self, full: Chain, raw: Expr) -> Expr:
-        for name, expr in self._base.items():
-            if expr == raw:
-                return Name(source=self.alias, name=name, type=raw.type)
-        name = self._unique(full)
-        self._base[name] = raw
+        name = self._named.get(raw)
+        if name is None:
+            name = self._named[raw] = self._unique(full)
+            self._base[name] = raw
         return Name(source=self.alias, name=name, type=raw.type)
 
     def _unique(self, chain: Chain) -> str:
