@@ -14,7 +14,14 @@ from hoglet.endpoints import api as endpoint_api
 from hoglet.endpoints import api_log as endpoint_log_api
 from hoglet.endpoints.api_run import run_routes
 from hoglet.events.api import capture_routes
-from hoglet.functions import action_api, dead_letter_api, public_api, side_api, template_api
+from hoglet.functions import (
+    action_api,
+    dead_letter_api,
+    live_tail_api,
+    public_api,
+    side_api,
+    template_api,
+)
 from hoglet.functions import api as function_api
 from hoglet.web.application import create_application
 from hoglet.web.health import Check
@@ -24,6 +31,7 @@ PROJECT_ROUTERS = (
     api_project.router,
     side_api.router,
     dead_letter_api.router,
+    live_tail_api.router,
     action_api.router,
     template_api.router,
     function_api.router,
@@ -54,6 +62,7 @@ def build_application(rooms: Rooms, features: Features) -> FastAPI:
     app.state.actions = features.functions.actions
     app.state.backfills = features.functions.backfills
     app.state.dead_letters = features.functions.letters
+    app.state.live_tail = features.functions.live_tail
     app.state.telemetry = features.functions.telemetry
     app.state.webhooks = features.functions.webhooks
     app.state.trials = features.functions.trials

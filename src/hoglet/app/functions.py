@@ -9,6 +9,7 @@ from hoglet.functions.backfills import Backfills
 from hoglet.functions.compiler import SandboxCompiler
 from hoglet.functions.dead_letters import DeadLetters
 from hoglet.functions.jobs import RecompileLater
+from hoglet.functions.live_tail import LiveTail
 from hoglet.functions.secrets import SecretBox
 from hoglet.functions.service import FunctionService, PropertyTypes
 from hoglet.functions.templates.registry import Templates
@@ -29,6 +30,7 @@ class Functions:
     actions: ActionService
     backfills: Backfills
     letters: DeadLetters
+    live_tail: LiveTail
     watcher: Watcher
     telemetry: Telemetry
     trials: Trials
@@ -70,6 +72,7 @@ def build_functions(rooms: Rooms, property_types: PropertyTypes) -> Functions:
         ),
         backfills=Backfills(service, rooms.queue),
         letters=letters,
+        live_tail=LiveTail(telemetry, rooms.clock),
         watcher=watcher,
         telemetry=telemetry,
         trials=Trials(service, rooms.run_sandbox, rooms.outbound, site_url),

@@ -28,7 +28,12 @@ async def run_server(settings: Settings) -> None:
             async with running(build_workers(rooms, features)):
                 application = build_application(rooms, features)
                 _greet(rooms)
-                await serve(application, host=settings.host, port=settings.port)
+                await serve(
+                    application,
+                    host=settings.host,
+                    port=settings.port,
+                    on_stop=features.functions.live_tail.close,
+                )
     finally:
         lock.release()
 

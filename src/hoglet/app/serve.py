@@ -2,6 +2,7 @@
 
 import asyncio
 import signal
+from collections.abc import Callable
 from typing import Any
 
 from granian.constants import Interfaces
@@ -10,11 +11,17 @@ from granian.server.embed import Server
 STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
 
-async def serve(application: Any, *, host: str, port: int) -> None:
+async def serve(application: Any, *, host: str, port: int, on_stop: Callable[[], None]) -> None:
     """Serve an ASGI application until a stop signal, then let running requests end.
 
     The application's lifespan opens and closes what it needs: it starts before the first request is
     taken and ends after the last one is answered.
+
+    Args:
+        application: what answers.
+        host: address to listen on.
+        port: port to listen on.
+        on_stop: called when a stop signal comes; ends answers that would go on for ever.
     """
     server = Server(
         application,
@@ -25,9 +32,14 @@ async def serve(application: Any, *, host: str, port: int) -> None:
         websockets=True,
         backlog=1024,
     )
+
+    def stop() -> None:
+        on_stop()
+        server.stop()
+
     loop = asyncio.get_running_loop()
     for number in STOP_SIGNALS:
-        loop.add_signal_handler(number, server.stop)
+        loop.add_signal_handler(number, stop)
     try:
         await server.serve()
     finally:

@@ -6,7 +6,7 @@ import typer
 from rich.console import Console
 
 from hoglet import __version__
-from hoglet.cli import demo, endpoints, events, hog, keys, serve
+from hoglet.cli import demo, endpoints, events, hog, keys, logs, serve
 from hoglet.kit.errors import HogletError
 
 app = typer.Typer(
@@ -17,6 +17,7 @@ app = typer.Typer(
 )
 app.command("serve")(serve.serve)
 app.command("demo")(demo.demo)
+app.command("logs")(logs.logs)
 app.add_typer(endpoints.endpoints_app, name="endpoints")
 app.add_typer(events.events_app, name="events")
 app.add_typer(hog.hog_app, name="hog")

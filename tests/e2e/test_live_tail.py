@@ -1,0 +1,90 @@
+"""``hoglet logs -f`` on a real server: lines as they come, Ctrl-C, a stop that does not wait."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from support.server import KEY, TOKEN, RunningServer
+
+FUNCTION = {
+    "type": "destination",
+    "name": "Say",
+    "enabled": True,
+    "hog": "print('saw', event.distinct_id)",
+    "filters": {"events": [{"id": "seen", "type": "events"}]},
+}
+
+
+def capture(server: RunningServer, distinct_id: str) -> None:
+    event = {"event": "seen", "distinct_id": distinct_id}
+    body = {"api_key": TOKEN, "batch": [event]}
+    assert server.client.post("/batch/", json=body).status_code == 200
+
+
+def follow(server: RunningServer, function_id: str) -> "subprocess.Popen[str]":
+    return subprocess.Popen(
+        [sys.executable, "-m", "hoglet.cli.main", "logs", "-f", "--function", function_id],
+        env=os.environ | {"HOGLET_HOST": server.url, "HOGLET_API_KEY": KEY},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def wait_for_line(process: "subprocess.Popen[str]", text: str) -> None:
+    assert process.stdout is not None
+    for line in process.stdout:
+        if text in line:
+            return
+    raise AssertionError(f"{text} never came: {process.stderr and process.stderr.read()}")
+
+
+def test_lines_are_followed_and_stopping_does_not_wait(tmp_path: Path) -> None:
+    server = RunningServer(tmp_path).start()
+    following: subprocess.Popen[str] | None = None
+    try:
+        made: Any = server.client.post("/api/projects/1/hog_functions/", json=FUNCTION).json()
+        path = f"/api/projects/1/hog_functions/{made['id']}/logs"
+        capture(server, "ada")
+        deadline = time.monotonic() + 30
+        while not server.client.get(path).json()["count"] and time.monotonic() < deadline:
+            time.sleep(0.1)
+
+        following = follow(server, made["id"])
+        wait_for_line(following, "saw, ada")
+        capture(server, "grace")
+        wait_for_line(following, "saw, grace")
+
+        with server.client.stream("GET", path + "/stream") as stream:
+            assert stream.headers["content-type"].startswith("text/event-stream")
+            started = time.monotonic()
+            assert server.stop() == 0
+            assert time.monotonic() - started < 5
+
+        following.send_signal(signal.SIGINT)
+        assert following.wait(timeout=10) == 0
+        assert following.stderr is not None
+        assert following.stderr.read() == ""
+    finally:
+        if following is not None:
+            following.kill()
+        server.stop()
+
+
+def test_a_stream_is_refused_like_any_other_request(tmp_path: Path) -> None:
+    server = RunningServer(tmp_path).start()
+    try:
+        some_id = "01890000-0000-7000-8000-000000000000"
+        unknown = server.client.get(f"/api/projects/1/hog_functions/{some_id}/logs/stream")
+        made: Any = server.client.post("/api/projects/1/hog_functions/", json=FUNCTION).json()
+        path = f"/api/projects/1/hog_functions/{made['id']}/logs/stream"
+        bad_id = server.client.get(path, headers={"Last-Event-ID": "x"})
+
+        assert unknown.status_code == 404
+        assert (bad_id.status_code, bad_id.json()["attr"]) == (400, "Last-Event-ID")
+    finally:
+        server.stop()
