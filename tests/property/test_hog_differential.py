@@ -13,7 +13,7 @@ from hoglet.hog.python import compile_python
 from hoglet.kit.errors import SourceError
 from support.hog_cases import Case, read_cases
 from support.hog_engines import run_javascript, run_machine, run_python
-from support.hog_programs import programs
+from support.hog_typed_programs import programs
 
 _QUIET = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
 quick = settings(max_examples=100, deadline=None, suppress_health_check=_QUIET, derandomize=True)
