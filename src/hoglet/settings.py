@@ -44,7 +44,7 @@ class Settings(BaseSettings):
 
     database_url: str | None = Field(
         None,
-        description="`sqlite+aiosqlite:///…` or `postgresql+psycopg://…`; default: SQLite in data_dir.",
+        description="`sqlite+aiosqlite:///…` or `postgresql+psycopg://…`; SQLite in data_dir.",
     )
     warehouse_url: str | None = Field(
         None, description="`chdb:///…` or `clickhouse://…`; default: chDB in data_dir."
@@ -59,7 +59,7 @@ class Settings(BaseSettings):
     )
     secret_keys: CommaList = Field(
         [],
-        description="Fernet keys for stored secrets, newest first; default: a key file in data_dir.",
+        description="Fernet keys for stored secrets, newest first; a key file in data_dir.",
     )
     bootstrap_personal_api_key: str | None = Field(
         None, description="Personal API key of the first user, `phx_…`; made up when not set."
@@ -115,5 +115,6 @@ class Settings(BaseSettings):
 
     def resolved_site_url(self) -> str:
         """Where users reach hoglet, without a trailing slash."""
-        host = "localhost" if self.host in {"127.0.0.1", "0.0.0.0", "::"} else self.host  # noqa: S104 (compared, not bound)
+        everywhere = {"127.0.0.1", "0.0.0.0", "::"}  # noqa: S104 (compared, not bound)
+        host = "localhost" if self.host in everywhere else self.host
         return (self.site_url or f"http://{host}:{self.port}").rstrip("/")
