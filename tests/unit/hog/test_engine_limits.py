@@ -175,3 +175,42 @@ def test_time_is_spent_beside_other_runs_of_the_same_program() -> None:
     assert error is not None
     assert error.kind == "timeout"
     assert took < 3
+
+
+@pytest.mark.parametrize(
+    ("source", "result"),
+    [
+        ("let x := 1 " + "while (x < 3) { " * 40 + "x := x + 1" + "}" * 40 + " return x", 3),
+        (
+            "fun f(a) { let x := 1 "
+            + "while (x < 3) { " * 40
+            + "x := x + 1 if (x == 3) { return a + x }"
+            + "}" * 40
+            + " return x } return f(10)",
+            13,
+        ),
+        (
+            "let x := 1 "
+            + "try { " * 40
+            + "throw Error('x')"
+            + "} catch (e: Q) { }" * 39
+            + "} catch { x := 5 } return x",
+            5,
+        ),
+        (
+            "let fs := [] "
+            + "".join([f"for (let v{n} in [{n}, {n + 1}]) {{ " for n in range(2)])
+            + "".join([f"for (let v{n} in [{n}]) {{ " for n in range(2, 30)])
+            + "fs[length(fs) + 1] := () -> [v0, v1, v29]"
+            + "}" * 30
+            + " return arrayMap(f -> f(), fs)",
+            [[0, 1, 29], [0, 2, 29], [1, 1, 29], [1, 2, 29]],
+        ),
+        ("let x := 1 return " + "x ? x : " * 140 + "2", 1),
+        ("return " + "not " * 251 + "true", False),
+        ("let x := 1.5 return " + " + ".join(["x"] * 290), 435),
+    ],
+)
+def test_deep_programs_run(source: str, result: object) -> None:
+    """Python nests 20 blocks, 100 indents and 200 parentheses; Hog nests more."""
+    assert run_program(source).result == result

@@ -12,7 +12,7 @@ from hoglet.hog.python.vocabulary import VOCABULARY
 from hoglet.hog.stl.table import STL
 from support.hog_cases import read_cases
 
-OWN_NAME = re.compile(r"(?:[vtfgmS]\d+|d|G|FUNCTIONS|LINES)\Z")
+OWN_NAME = re.compile(r"(?:[vtfgmbS]\d+|d|G|FUNCTIONS|LINES)\Z")
 ATTRIBUTES = {"get", "append", "isascii", "value", "type"}
 HOSTILE = [
     "__class__", "__globals__", "__builtins__", "__import__", "__subclasses__", "__dict__", "eval",

@@ -266,9 +266,13 @@ class Execution:
         frames: list[Frame] = []
         while traceback is not None:
             code = traceback.tb_frame.f_code
-            if traceback.tb_frame.f_globals is self._program.namespace and code.co_name[0] == "f":
-                name, _ = self._program.namespace["FUNCTIONS"][int(code.co_name[1:])]
-                frames.append(Frame(name, self._program.source_line(traceback.tb_lineno)))
+            if traceback.tb_frame.f_globals is self._program.namespace:
+                line = self._program.source_line(traceback.tb_lineno)
+                if code.co_name[0] == "f":
+                    name, _ = self._program.namespace["FUNCTIONS"][int(code.co_name[1:])]
+                    frames.append(Frame(name, line))
+                elif code.co_name[0] == "b" and frames:  # a block of the function before it
+                    frames[-1] = Frame(frames[-1].function, line)
             traceback = traceback.tb_next
         return tuple(frames[-FRAMES_KEPT:])
 

@@ -17,6 +17,7 @@ class Writer:
     Attributes:
         indent: how deep the next line stands.
         source_line: the Hog line of the statement being printed.
+        blocks: loops and ``try`` around the next line, inside one Python function.
     """
 
     program: "ProgramPrinter"
@@ -27,6 +28,7 @@ class Writer:
         self.lines: list[tuple[int, str, int]] = []
         self.indent = 0
         self.source_line = 0
+        self.blocks = 0
         self.temporaries = Temporaries()
 
     def line(self, text: str) -> None:

@@ -79,6 +79,7 @@ class ProgramPrinter:
         self.async_names = async_names
         self.host_names = functions_of_host | async_names
         self.roots: dict[str, str] = {}
+        self._blocks = 0
         self.trace = trace
         self.batch = batch
         self.all = tuple(facts.functions.values())
@@ -90,6 +91,11 @@ class ProgramPrinter:
     def root_name(self, root: str) -> str:
         """The Python name of a global's root, read once when the program starts."""
         return self.roots.setdefault(root, f"g{len(self.roots) + 1}")
+
+    def block_name(self) -> str:
+        """A name for a block that has become a function."""
+        self._blocks += 1
+        return f"b{self._blocks}"
 
     def print(self) -> str:
         """The text of the module."""

@@ -3,6 +3,7 @@
 Source: spec/hog-language.md sections 2, 5, 6 and 7.
 """
 
+import re
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -10,6 +11,10 @@ from hoglet.hog import bound
 from hoglet.hog.python.expressions import ExpressionPrinter, kept
 from hoglet.hog.python.operands import Operand, coerced, literal
 
+_NESTING: Final = (bound.While, bound.For, bound.ForIn, bound.Try)
+_MOST_BLOCKS: Final = 14
+_NAME: Final = re.compile(r"\bv\d+\b")
+_ASSIGNED: Final = re.compile(r"\b(v\d+) = |(?:\bfor |, )(v\d+)(?=(?:, v\d+)? in )")
 _CHECK: Final = "if d > LIMIT: check(d)"
 
 
@@ -20,7 +25,39 @@ class StatementPrinter(ExpressionPrinter):
         """Write a statement."""
         if node.start is not None:
             self.source_line = node.start.line
-        self._STATEMENTS[type(node)](self, node)
+        if not isinstance(node, _NESTING):
+            self._STATEMENTS[type(node)](self, node)
+        elif self.blocks < _MOST_BLOCKS:
+            self.blocks += 1
+            self._STATEMENTS[type(node)](self, node)
+            self.blocks -= 1
+        else:
+            self._outlined(node)
+
+    def _outlined(self, node: Any) -> None:
+        """A loop or ``try`` as a function called on the spot: Python nests no more than 20."""
+        name, result = self.program.block_name(), self.temporaries.new()
+        suspends = self.bound_function.number in self.program.suspending
+        known = set(_NAME.findall("\n".join([text for _, text, _ in self.lines])))
+        mark, blocks = self.mark(), self.blocks
+        self.blocks, self.indent = 0, self.indent + 1
+        self.statement(node)
+        self.line("return NOTHING")
+        if suspends:
+            self.line("yield")
+        self.blocks, self.indent = blocks, self.indent - 1
+        body = self.take(mark)
+        assigned = {
+            name for _, text, _ in body for pair in _ASSIGNED.findall(text) for name in pair
+        }
+        self.line(f"def {name}():")
+        outer = sorted(assigned & known)
+        if outer:
+            self.lines.append((self.indent + 1, f"nonlocal {', '.join(outer)}", self.source_line))
+        self.put(body)
+        call = f"(yield from {name}())" if suspends else f"{name}()"
+        self.line(f"{result} = {call}")
+        self.line(f"if {result} is not NOTHING: return {result}")
 
     def body(self, node: Any) -> None:
         """Write a statement one step to the right; never empty."""

@@ -169,11 +169,15 @@ def note(line: int, name: str, value: Any) -> Any:
     return value
 
 
+_NOTHING: Final = object()  # what a block gives that did not return
+
+
 def _namespace() -> dict[str, Any]:
     names: dict[str, Any] = {
         "__builtins__": {},
         "LIMIT": 1000,
         "CAP": 64 * 1024 * 1024,
+        "NOTHING": _NOTHING,
         "INF": math.inf,
         "NAN": math.nan,
         "I": int, "F": float, "S": str, "B": bool, "L": list, "D": dict, "GEN": GeneratorType,
