@@ -132,7 +132,7 @@ class EndpointService:
     async def delete(self, scope: Scope, name: str) -> None:
         """Delete softly: every route answers 404 from now on and the name is free again."""
         async with self._database.write() as session:
-            found = await self._find(session, scope, name)
+            found = await self._find_target(session, scope, name, None)
             endpoint = found.endpoint
             endpoint.live_name = None
             endpoint.updated_at = self._clock.now()
