@@ -48,6 +48,7 @@ def property_to_tree(item: Any, context: FilterContext, *, depth: int = 0) -> "t
     """One property filter; an incomplete one is the constant 1."""
     if not isinstance(item, dict):
         raise FilterRefused("Every property filter has to be an object")
+    _check_types(item)
     if isinstance(item.get("values"), list) and item.get("type") in {"AND", "OR"}:
         return _group(item, context, depth=depth)
     kind = item.get("type")
@@ -71,6 +72,17 @@ def _group(group: dict[str, Any], context: FilterContext, *, depth: int) -> "tre
     values = group.get("values") or []
     parts = [property_to_tree(value, context, depth=depth + 1) for value in values]
     return any_of(parts) if group.get("type") == "OR" else all_of(parts)
+
+
+def _check_types(item: dict[str, Any]) -> None:
+    """Filters are free-form JSON: whatever follows may rely on these types."""
+    if not isinstance(item.get("type"), str | None):
+        raise FilterRefused("The type of a property filter has to be text")
+    _operator(item)
+    value = item.get("value")
+    for each in value if isinstance(value, list) else [value]:
+        if isinstance(each, dict | list):
+            raise FilterRefused("The value of a property filter has to be plain, or a plain list")
 
 
 def _is_complete(item: dict[str, Any]) -> bool:
