@@ -314,7 +314,8 @@ class Execution:
             self.check_in(0)
 
     def _count_memory(self, size: int) -> None:
-        live = self._memory.count(sys._getframe(), "<hog>") + size  # noqa: SLF001 (the only way to reach frames)
+        frame = sys._getframe()  # noqa: SLF001 (the only way to reach frames)
+        live = self._memory.count(frame, "<hog>", self._check_time) + size
         if live > self.memory_bytes:
             raise meter.memory_exceeded(self.memory_bytes, live)
 

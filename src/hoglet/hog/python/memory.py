@@ -7,6 +7,7 @@ may be near are all values reachable from the run's frames added up, by the rule
 
 import sys
 import time
+from collections.abc import Callable
 from types import CellType, FrameType, FunctionType
 from typing import Any, Final
 
@@ -54,8 +55,13 @@ class MemoryMeter:
             return False
         return time.perf_counter() >= self._rest_until or made > 2 * self.limit
 
-    def count(self, frame: FrameType | None, main_file: str) -> int:
-        """Add up the values of all frames of the run, from the innermost one outwards."""
+    def count(
+        self, frame: FrameType | None, main_file: str, look: Callable[[], None] | None = None
+    ) -> int:
+        """Add up the values of all frames of the run, from the innermost one outwards.
+
+        ``look`` is called on the way, since counting millions of values takes its time.
+        """
         started = time.perf_counter()
         values = list[Any]()
         while frame is not None:
@@ -65,7 +71,7 @@ class MemoryMeter:
             ):
                 values.extend(frame.f_locals.values())
             frame = frame.f_back
-        live = sizes_of(_opened(values), enough=self.limit)
+        live = sizes_of(_opened(values), enough=self.limit, look=look)
         self.charged = 0
         self._blocks = sys.getallocatedblocks()
         # counting takes time: it is not done again before an eighth more may have been made

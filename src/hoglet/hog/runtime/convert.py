@@ -186,8 +186,13 @@ def size_of(value: Any) -> int:
     return sizes_of([value])
 
 
-def sizes_of(values: list[Any], *, enough: int | None = None) -> int:
-    """:func:`size_of` of many values together; stops counting above ``enough``."""
+def sizes_of(
+    values: list[Any], *, enough: int | None = None, look: Callable[[], None] | None = None
+) -> int:
+    """:func:`size_of` of many values together; stops counting above ``enough``.
+
+    ``look`` is called now and then on the way, to look at the clock.
+    """
     total, seen = 0, set[int]()
     waiting = [values]
     while waiting and (enough is None or total <= enough):
@@ -198,6 +203,8 @@ def sizes_of(values: list[Any], *, enough: int | None = None) -> int:
                 total += _count_text(item, seen)
             elif isinstance(item, dict | list) and id(item) not in seen:
                 seen.add(id(item))
+                if look is not None and not len(seen) & _EVERY:
+                    look()
                 if type(item) is dict:
                     waiting.append(list(item))
                     waiting.append(list(item.values()))
@@ -215,4 +222,5 @@ def _count_text(text: str, seen: set[int]) -> int:
     return len(text)
 
 
+_EVERY = 0xFFFF
 _SCALARS = frozenset({int, float, bool, type(None)})
