@@ -42,6 +42,7 @@ class _Begun(msgspec.Struct):
     jobs: list[Job]
     request: ReadRequest
     wanted: asyncio.Task[Wanted]
+    is_first: bool
     acted: asyncio.Event = msgspec.field(default_factory=asyncio.Event)
 
 
@@ -132,11 +133,13 @@ class BatchWorker:
             if not jobs:
                 return None
             request = await self._request(jobs)
+            project = await self._access.project(request.project.id)
         except (HogletError, SQLAlchemyError, OSError) as error:
             log.warning("the spool cannot be read", action="spool_waits", error=str(error))
             await asyncio.sleep(_STORAGE_PAUSE_S)
             return None  # what was leased comes back when its lease ends
-        return _Begun(jobs, request, asyncio.create_task(self._calls.read(request)))
+        reading = asyncio.create_task(self._calls.read(request))
+        return _Begun(jobs, request, reading, project is not None and not project.ingested_event)
 
     async def _request(self, jobs: Sequence[Job]) -> ReadRequest:
         spooled = [read_spooled(job.payload) for job in jobs]
@@ -180,7 +183,7 @@ class BatchWorker:
         acted = await self._calls.act(begun.request, request)
         begun.acted.set()
         await self._store(begun.request, acted)
-        await self._committing.commit(project_id, begun.jobs, acted)
+        await self._committing.commit(project_id, begun.jobs, acted, is_first=begun.is_first)
 
     async def _load(self, reading: ReadRequest, wanted: Wanted) -> ActRequest:
         project_id = reading.project.id

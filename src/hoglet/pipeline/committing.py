@@ -12,6 +12,7 @@ from uuid import UUID
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hoglet.access import repository as projects
+from hoglet.access.repository import update_project
 from hoglet.events.ingestion_warnings import IngestionWarnings
 from hoglet.events.repository import EventsRepository
 from hoglet.functions.dead_letters import DeadLetters
@@ -53,8 +54,16 @@ class GroupCommit:
         self._clock = clock
         self._known: set[tuple[int, str, str]] = set()
 
-    async def commit(self, project_id: int, jobs: Sequence[Job], acted: Acted) -> None:
+    async def commit(
+        self, project_id: int, jobs: Sequence[Job], acted: Acted, *, is_first: bool = False
+    ) -> None:
         """End a group.
+
+        Args:
+            project_id: whose it is.
+            jobs: what the group was made of.
+            acted: what it does.
+            is_first: the project is not known yet to have events.
 
         Raises:
             LeaseLost: others have the batches now; nothing was written.
@@ -69,6 +78,9 @@ class GroupCommit:
                 session, self._queue, acted.invocations, acted.tally, self._clock.now()
             )
             await self._report(session, project_id, acted)
+            if is_first and acted.stored:
+                told = {"ingested_event": True}
+                await update_project(session, project_id, told, self._clock.now())
         self._remember(project_id, acted)
         for kind, example in acted.warnings:
             self._warnings.note(project_id, kind, example)

@@ -10,6 +10,7 @@ import structlog
 
 from hoglet.access.service import Access
 from hoglet.functions.jobs import RECOMPILE_QUEUE, decode_recompile
+from hoglet.functions.recompiling import recompile
 from hoglet.functions.service import FunctionService
 from hoglet.kit.clock import Clock
 from hoglet.queue import Job, LeaseLost, Queue
@@ -61,7 +62,7 @@ class Recompiler:
             wanted = decode_recompile(job.payload)
             project = await self._access.project(wanted.project_id)
             if project is not None:
-                await self._functions.recompile(project, action_id=wanted.action_id)
+                await recompile(self._functions, project, action_id=wanted.action_id)
             async with self._database.write() as session:
                 await self._queue.finish(session, [job])
         except LeaseLost:

@@ -201,7 +201,7 @@ async def test_a_crash_between_insert_and_commit_changes_nothing(
     line.functions.functions = [_function(line)]
     await line.capture(*[_event(uuid=str(UUID(int=number + 1))) for number in range(20)])
 
-    async def crash(*_arguments: Any) -> None:
+    async def crash(*_arguments: Any, **_more: Any) -> None:
         raise WarehouseDown("gone")
 
     with monkeypatch.context() as patch:
