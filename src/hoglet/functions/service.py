@@ -15,20 +15,21 @@ import structlog
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hoglet.access.activity import Activity, ActivityLog, Change, changes_between
-from hoglet.access.entities import Project, Scope, user_object
+from hoglet.access.entities import Project, Scope
 from hoglet.access.repository import users_by_id
 from hoglet.functions import action_repository, repository, types
 from hoglet.functions.compile import Compiled
 from hoglet.functions.compiler import Compiler
 from hoglet.functions.filters.context import FilterContext
-from hoglet.functions.inputs.secrets import secret_keys
 from hoglet.functions.listing import Listing, choose
 from hoglet.functions.loading import runnable
+from hoglet.functions.orders import one_type, read_orders
 from hoglet.functions.runnable import RunnableFunction
 from hoglet.functions.saving import NEW, Plan
 from hoglet.functions.schemas import read_fields
 from hoglet.functions.secrets import SecretBox, SecretsUnreadable
 from hoglet.functions.shape import Shown
+from hoglet.functions.showing import Showing
 from hoglet.functions.tables import HogFunctionRow
 from hoglet.functions.templates.registry import HIDDEN, Template, Templates
 from hoglet.functions.watcher import Watcher
@@ -104,6 +105,7 @@ class FunctionService:
         self.activity = activity
         self.watcher = watcher
         self._property_types = property_types
+        self.showing = Showing(box, templates, watcher)
 
     async def create(self, scope: Scope, body: dict[str, Any]) -> Shown:
         """Make a function.
@@ -118,7 +120,7 @@ class FunctionService:
         compiled = await self._compile(scope.project, plan)
         async with self.database.write() as session:
             row = HogFunctionRow(id=new_id(), project_id=scope.project.id, version=1)
-            self._fill(row, plan.apply(compiled, {}))
+            self.fill(row, plan.apply(compiled, {}))
             row.created_at = row.updated_at = self.clock.now()
             row.created_by = scope.user_id
             row.state = HEALTHY
@@ -126,7 +128,7 @@ class FunctionService:
             session.add(row)
             await session.flush()
             await self._record(session, scope, row, "created", [])
-            return await self._shown_one(session, row)
+            return await self.showing.one(session, row)
 
     async def get(self, scope: Scope, function_id: str) -> Shown:
         """Read a live function.
@@ -136,7 +138,7 @@ class FunctionService:
         """
         async with self.database.read() as session:
             row = await self.row(session, scope.project.id, function_id)
-            return await self._shown_one(session, row)
+            return await self.showing.one(session, row)
 
     async def row(self, session: AsyncSession, project_id: int, function_id: str) -> HogFunctionRow:
         """The stored row of a live function that the API may show.
@@ -172,13 +174,13 @@ class FunctionService:
                 rows = await repository.page(
                     session, project_id, listing.wish, limit=page.limit, offset=page.offset
                 )
-                return total, await self._shown(session, rows)
+                return total, await self.showing.all(session, rows)
             sketches = await repository.sketches(session, project_id, listing.wish)
             chosen = choose(listing, sketches)
             end = None if page.limit is None else page.offset + page.limit
             part = dict(chosen[page.offset : end])
             rows = await repository.by_ids(session, project_id, list(part))
-            shown = await self._shown(session, rows)
+            shown = await self.showing.all(session, rows)
             return len(chosen), [one._replace(search_match_type=part[one.row.id]) for one in shown]
 
     async def knows_user(self, user_id: int) -> bool:
@@ -195,12 +197,12 @@ class FunctionService:
         wanted = read_orders(orders)
         async with self.database.write() as session:
             rows = await repository.by_ids(session, scope.project.id, list(wanted))
-            kind = _one_type(rows, wanted)
+            kind = one_type(rows, wanted)
             for row in rows:
                 await self._move(session, scope, row, wanted[row.id])
             await session.flush()
             ordered = await repository.live_of_type(session, scope.project.id, kind)
-            return await self._shown(session, ordered)
+            return await self.showing.all(session, ordered)
 
     async def load_runnable(
         self, project_id: int, kinds: Sequence[str] = (types.DESTINATION,)
@@ -225,24 +227,6 @@ class FunctionService:
         async with self.database.read() as session:
             return await repository.version_stamp(session, project_id)
 
-    async def recompile(self, project: Project, *, action_id: int | None = None) -> int:
-        """Compile the filters of a project's functions again.
-
-        Args:
-            project: whose test-account setting or action changed.
-            action_id: only functions that name this action; None means those that use the
-                test-account setting.
-
-        Returns:
-            How many functions were compiled.
-        """
-        async with self.database.read() as session:
-            rows = await repository.all_live(session, project.id)
-        affected = [row for row in rows if _is_affected(row.filters, row.mappings, action_id)]
-        for row in affected:
-            await self._recompile_one(project, row.id)
-        return len(affected)
-
     async def reseal_secrets(self) -> int:
         """Seal all secrets with the newest key; returns how many functions have any.
 
@@ -259,7 +243,7 @@ class FunctionService:
 
     async def context(self, project: Project, plan: Plan) -> FilterContext:
         """What the filters of a save may refer to."""
-        wanted = _action_ids([plan.values["filters"], *_filters_of(plan.values["mappings"])])
+        wanted = action_ids([plan.values["filters"], *filters_of(plan.values["mappings"])])
         async with self.database.read() as session:
             actions = await action_repository.steps_by_id(session, project.id, wanted)
             types_ = await self._property_types(session, project.id)
@@ -287,10 +271,6 @@ class FunctionService:
             template=self.templates.find(row.template_id),
             is_new=False,
         )
-
-    async def show(self, session: AsyncSession, rows: Sequence[HogFunctionRow]) -> list[Shown]:
-        """Rows with what their answers need."""
-        return await self._shown(session, rows)
 
     async def _try_update(
         self, scope: Scope, function_id: UUID, body: dict[str, Any]
@@ -320,7 +300,7 @@ class FunctionService:
             before = {name: getattr(row, name) for name in _LOGGED}
             sealed = (row.secrets, row.mapping_secrets)
             await self._settle_state(session, row, plan)
-            self._fill(row, plan.apply(compiled, row.matcher))
+            self.fill(row, plan.apply(compiled, row.matcher))
             await self._place(session, row, plan)
             row.updated_at = max(self.clock.now(), row.updated_at)
             row.version += 1
@@ -329,12 +309,13 @@ class FunctionService:
                 changes.append(Change("encrypted_inputs", "changed", _MASKED, _MASKED))
             await session.flush()
             await self._record(session, scope, row, "updated", changes)
-            return await self._shown_one(session, row)
+            return await self.showing.one(session, row)
 
     async def _compile(self, project: Project, plan: Plan) -> Compiled:
         return await self.compiler.compile(plan.draft(await self.context(project, plan)))
 
-    def _fill(self, row: HogFunctionRow, values: dict[str, Any]) -> None:
+    def fill(self, row: HogFunctionRow, values: dict[str, Any]) -> None:
+        """Put column values into a row, secrets sealed."""
         for name, value in values.items():
             if name in {"secrets", "mapping_secrets"}:
                 setattr(row, name, self._sealed(getattr(row, name, None), value))
@@ -402,22 +383,6 @@ class FunctionService:
         row.version += 1
         await self._record(session, scope, row, "updated", [change])
 
-    async def _recompile_one(self, project: Project, function_id: UUID) -> None:
-        async with self.database.read() as session:
-            row = await repository.find(session, project.id, function_id)
-        if row is None:
-            return
-        sent = {} if row.mappings is None else {"mappings": row.mappings}
-        plan = self.plan_update(row, sent)
-        draft = plan.draft(await self.context(project, plan))
-        draft.must_match = False
-        compiled = await self.compiler.compile(draft)
-        async with self.database.write() as session:
-            fresh = await repository.find(session, project.id, function_id)
-            if fresh is not None and fresh.version == row.version:
-                self._fill(fresh, plan.apply(compiled, fresh.matcher))
-                fresh.version += 1
-
     def _template_of(self, body: dict[str, Any]) -> Template | None:
         wanted = body.get("template_id")
         if wanted is None or wanted == "":
@@ -464,35 +429,6 @@ class FunctionService:
             log.exception("a function cannot run", action="secrets_unreadable", id=str(row.id))
             return None
 
-    def _secrets_of(self, row: HogFunctionRow) -> tuple[dict[str, Any], dict[str, Any]]:
-        """The opened secrets; by name only when they cannot be opened, so that reads go on."""
-        try:
-            return self.box.open(row.secrets), self.box.open(row.mapping_secrets)
-        except SecretsUnreadable:
-            return {key: {} for key in secret_keys(row.inputs_schema)}, {}
-
-    async def _shown_one(self, session: AsyncSession, row: HogFunctionRow) -> Shown:
-        return (await self._shown(session, [row]))[0]
-
-    async def _shown(self, session: AsyncSession, rows: Sequence[HogFunctionRow]) -> list[Shown]:
-        users = await users_by_id(session, {row.created_by for row in rows})
-        statuses = await self.watcher.statuses(session, rows)
-        return [self._with_parts(row, users, statuses[row.id]) for row in rows]
-
-    def _with_parts(
-        self, row: HogFunctionRow, users: dict[int, Any], status: dict[str, int]
-    ) -> Shown:
-        template = self.templates.find(row.template_id)
-        secrets, mapping_secrets = self._secrets_of(row)
-        return Shown(
-            row=row,
-            user=user_object(users.get(row.created_by or 0)),
-            template=None if template is None else template.as_json(),
-            status=status,
-            secrets=secrets,
-            mapping_secrets=mapping_secrets,
-        )
-
 
 def read_id(text: str) -> UUID:
     """A function's id.
@@ -504,47 +440,6 @@ def read_id(text: str) -> UUID:
         return UUID(text)
     except ValueError:
         raise NotFound from None
-
-
-def read_orders(orders: Any) -> dict[UUID, int]:
-    """The ``orders`` of a rearrange.
-
-    Raises:
-        Invalid: none given, an id that is no UUID, or a place outside 0..32767.
-    """
-    if not isinstance(orders, dict) or not orders:
-        raise Invalid("Give the new orders: at least one is needed.")
-    wanted: dict[UUID, int] = {}
-    for key, place in orders.items():
-        attr = f"orders__{key}"
-        if isinstance(place, bool) or not isinstance(place, int):
-            raise Invalid("A valid integer is required.", attr=attr)
-        if place < 0:
-            detail = "Ensure this value is greater than or equal to 0."
-            raise Invalid(detail, code="min_value", attr=attr)
-        if place > 32767:
-            detail = "Ensure this value is less than or equal to 32767."
-            raise Invalid(detail, code="max_value", attr=attr)
-        try:
-            wanted[UUID(key)] = place
-        except ValueError:
-            raise _not_a_transformation(key) from None
-    return wanted
-
-
-def _one_type(rows: Sequence[HogFunctionRow], wanted: dict[UUID, int]) -> str:
-    known = {row.id: row.type for row in rows if row.type in types.ORDERED}
-    for one in wanted:
-        if one not in known:
-            raise _not_a_transformation(str(one))
-    kinds = set(known.values())
-    if len(kinds) != 1:
-        raise Invalid("All functions of a rearrangement have to be of one type.")
-    return kinds.pop()
-
-
-def _not_a_transformation(name: str) -> Invalid:
-    return Invalid(f"{name} is not a live transformation of this project.")
 
 
 def _revives(body: dict[str, Any]) -> bool | None:
@@ -560,18 +455,11 @@ def _check_base(row: HogFunctionRow, base: Any) -> None:
         raise Stale("This function was changed after you loaded it. Load it again.")
 
 
-def _filters_of(mappings: Sequence[dict[str, Any]] | None) -> list[dict[str, Any]]:
+def filters_of(mappings: Sequence[dict[str, Any]] | None) -> list[dict[str, Any]]:
+    """The filters of mappings."""
     return [mapping.get("filters") or {} for mapping in mappings or []]
 
 
-def _action_ids(filters: Sequence[dict[str, Any]]) -> set[str]:
+def action_ids(filters: Sequence[dict[str, Any]]) -> set[str]:
+    """The ids of the actions that filters name, as texts."""
     return {str(entry.get("id")) for one in filters for entry in one.get("actions") or []}
-
-
-def _is_affected(
-    filters: dict[str, Any], mappings: Sequence[dict[str, Any]] | None, action_id: int | None
-) -> bool:
-    every = [filters, *_filters_of(mappings)]
-    if action_id is None:
-        return any(one.get("filter_test_accounts") for one in every)
-    return str(action_id) in _action_ids(every)

@@ -5,37 +5,25 @@ Masking, the watcher and quotas do not apply; nothing is stored.
 Source: spec/hog-functions.md section 9.2.
 """
 
-from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-import msgspec
-
 from hoglet.access.entities import Scope
 from hoglet.functions import repository, types
-from hoglet.functions.execution import HostCall, LogLine, Step, StepRequest, new_journal, resume
+from hoglet.functions.execution import StepRequest, new_journal, resume
 from hoglet.functions.loading import runnable_of_values
-from hoglet.functions.matching import Match
 from hoglet.functions.runnable import RunnableFunction
-from hoglet.functions.running.fetching import (
-    FetchRequest,
-    shape_failure,
-    shape_response,
-    with_delivery_headers,
-)
 from hoglet.functions.running.invocation_globals import project_globals, source_globals
 from hoglet.functions.saving import NEW, Plan
 from hoglet.functions.schemas import FunctionFields, read_fields
 from hoglet.functions.service import FunctionService
 from hoglet.functions.tables import HogFunctionRow
-from hoglet.functions.transforming import TransformationResult
 from hoglet.functions.trial_globals import read_globals, trial_refused
+from hoglet.functions.trial_parts import Caller, Trial, Worker
 from hoglet.kit.errors import Invalid
 from hoglet.kit.ids import new_id
 from hoglet.outbound.client import Outbound
-from hoglet.outbound.port import OutboundRequest, OutboundResponse
 from hoglet.sandbox import Sandbox, SandboxCrashed, SandboxTimedOut
-from hoglet.web.timestamps import iso_z
 from hoglet.web.validate import Body, validate
 
 STEP_SECONDS = 8.0  # the filter may take 5 s, the program 550 ms; beyond, the worker is killed
@@ -93,14 +81,14 @@ class Trials:
             now=self._functions.clock.now(),
             name_properties=scope.project.person_display_name_properties,
         )
-        trial = _Trial(self._functions.clock.now())
-        worker = _Worker(self._sandbox)
+        trial = Trial(self._functions.clock.now())
+        worker = Worker(self._sandbox)
         try:
             if function.type in types.ORDERED:
                 site = {"id": scope.project.id, "name": "", "url": self._site_url}
                 await self._transform(worker, function, run, site, trial)
             else:
-                caller = _Caller(None if is_mocked else self._outbound, invocation_id, trial)
+                caller = Caller(None if is_mocked else self._outbound, invocation_id, trial)
                 await self._deliver(worker, function, run, caller, trial)
         except (SandboxTimedOut, SandboxCrashed) as error:
             trial.fail(error.detail)
@@ -155,11 +143,11 @@ class Trials:
 
     async def _transform(
         self,
-        worker: "_Worker",
+        worker: Worker,
         function: RunnableFunction,
         run: dict[str, Any],
         project: dict[str, Any],
-        trial: "_Trial",
+        trial: Trial,
     ) -> None:
         now = self._functions.clock.now().isoformat()
         done = await worker.transform(function, run["event"], project, now)
@@ -172,11 +160,11 @@ class Trials:
 
     async def _deliver(
         self,
-        worker: "_Worker",
+        worker: Worker,
         function: RunnableFunction,
         run: dict[str, Any],
-        caller: "_Caller",
-        trial: "_Trial",
+        caller: Caller,
+        trial: Trial,
     ) -> None:
         match = await worker.match(function, run)
         if match.error is not None:
@@ -194,11 +182,11 @@ class Trials:
 
     async def _run_one(
         self,
-        worker: "_Worker",
+        worker: Worker,
         function: RunnableFunction,
         run: dict[str, Any],
-        caller: "_Caller",
-        trial: "_Trial",
+        caller: Caller,
+        trial: Trial,
         *,
         mapping: int | None,
     ) -> None:
@@ -220,106 +208,6 @@ class Trials:
             journal = resume(step, await caller.answer(step.call))
         if step.error is not None:
             trial.fail(step.error)
-
-
-class _Worker:
-    """The operations of the sandbox, typed."""
-
-    def __init__(self, sandbox: Sandbox) -> None:
-        self._sandbox = sandbox
-
-    async def match(self, function: RunnableFunction, run: dict[str, Any]) -> Match:
-        payload = {"function": msgspec.to_builtins(function), "globals": run}
-        answer = await self._sandbox.call("functions.match", payload, deadline=STEP_SECONDS)
-        return msgspec.convert(answer, Match)
-
-    async def step(self, request: StepRequest) -> Step:
-        payload = msgspec.to_builtins(request)
-        answer = await self._sandbox.call("functions.run_step", payload, deadline=STEP_SECONDS)
-        return msgspec.convert(answer, Step)
-
-    async def transform(
-        self, function: RunnableFunction, event: dict[str, Any], project: dict[str, Any], now: str
-    ) -> TransformationResult:
-        payload = {
-            "function": msgspec.to_builtins(function),
-            "event": event,
-            "project": project,
-            "now": now,
-        }
-        answer = await self._sandbox.call("functions.transform", payload, deadline=STEP_SECONDS)
-        return msgspec.convert(answer, TransformationResult)
-
-
-class _Trial:
-    """What a test run has come to so far."""
-
-    def __init__(self, started_at: datetime) -> None:
-        self.result: Any = None
-        self.status = "success"
-        self._errors: list[str] = []
-        self._logs: list[dict[str, str]] = []
-        self._at = started_at
-
-    def log(self, level: str, message: str) -> None:
-        """Add a line; each is a millisecond later than the one before, so that they sort."""
-        self._logs.append({"level": level, "timestamp": iso_z(self._at), "message": message})
-        self._at += timedelta(milliseconds=1)
-
-    def log_all(self, lines: list[LogLine]) -> None:
-        for line in lines:
-            self.log(line.level, line.message)
-
-    def note_captures(self, step: Step) -> None:
-        for captured in step.captures:
-            self.log("info", f"A test run captures no events, so not {captured['event']} either")
-
-    def fail(self, error: str) -> None:
-        self.status = "error"
-        self._errors.append(error)
-
-    def answer(self) -> dict[str, Any]:
-        return {
-            "result": self.result,
-            "status": self.status,
-            "errors": self._errors,
-            "logs": self._logs,
-        }
-
-
-class _Caller:
-    """Answers host calls: by a mock, or for real when there is an ``outbound``."""
-
-    def __init__(self, outbound: Outbound | None, invocation_id: UUID, trial: _Trial) -> None:
-        self._outbound = outbound
-        self.invocation_id = invocation_id
-        self._trial = trial
-
-    async def answer(self, call: HostCall) -> Any:
-        if self._outbound is None or call.name != "fetch":
-            return self._mock(call)
-        request = with_delivery_headers(
-            msgspec.convert(call.request, FetchRequest),
-            invocation_id=str(self.invocation_id),
-            attempt=1,
-        )
-        found = await self._outbound.fetch(
-            OutboundRequest(
-                url=request.url,
-                method=request.method,
-                headers=request.headers,
-                body=None if request.body is None else request.body.encode(),
-            )
-        )
-        if isinstance(found, OutboundResponse):
-            return shape_response(found.status, found.body)
-        self._trial.log("error", found.text)
-        return shape_failure(found.name, found.message)
-
-    def _mock(self, call: HostCall) -> Any:
-        self._trial.log("info", f"Async function '{call.name}' was mocked with arguments:")
-        self._trial.log("info", call.rendered)
-        return {"status": 200, "body": {}}
 
 
 def _configuration(body: dict[str, Any]) -> dict[str, Any] | None:

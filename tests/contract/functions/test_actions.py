@@ -4,6 +4,7 @@ from datetime import timedelta
 
 from hoglet.access.repository import find_project
 from hoglet.functions.jobs import RECOMPILE_QUEUE, decode_recompile
+from hoglet.functions.recompiling import recompile
 
 BASE = "/api/projects/1/actions"
 STEPS = [{"event": "$pageview", "url": "docs", "url_matching": "contains"}]
@@ -57,7 +58,7 @@ async def test_changing_an_action_compiles_its_functions_again(hoglet):
         project = await find_project(session, job.project_id)
     before = await hoglet.service.version_stamp(1)
 
-    assert await hoglet.service.recompile(project, action_id=job.action_id) == 1
+    assert await recompile(hoglet.service, project, action_id=job.action_id) == 1
     fresh = (await hoglet.call("GET", f"/{made['id']}")).json()
     assert fresh["filters"]["bytecode"] == ["_H", 1, 32, "paid", 32, "event", 1, 1, 11]
     assert fresh["updated_at"] == made["updated_at"]

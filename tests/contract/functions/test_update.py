@@ -179,6 +179,10 @@ async def test_dropping_a_secret_from_the_schema_drops_its_value(hoglet):
     assert shown["inputs"]["token"] is None
 
 
+def use_box(hoglet, box):
+    hoglet.service.box = hoglet.service.showing.box = box
+
+
 async def secret_of(hoglet, function_id):
     from hoglet.functions.service import read_id
 
@@ -192,13 +196,13 @@ async def test_secrets_move_to_a_new_key(hoglet):
     from hoglet.functions.secrets import SecretBox
 
     old, new = Fernet.generate_key(), Fernet.generate_key()
-    hoglet.service.box = SecretBox([old])
+    use_box(hoglet, SecretBox([old]))
     inputs = {"url": {"value": "https://a"}, "token": {"value": "s3cret"}}
     made = await hoglet.create(inputs_schema=SCHEMA, inputs=inputs)
     assert await hoglet.service.reseal_secrets() == 0
-    hoglet.service.box = SecretBox([new, old])
+    use_box(hoglet, SecretBox([new, old]))
     assert await hoglet.service.reseal_secrets() == 1
-    hoglet.service.box = SecretBox([new])
+    use_box(hoglet, SecretBox([new]))
     assert await secret_of(hoglet, made["id"]) == "s3cret"
 
 
@@ -210,7 +214,7 @@ async def test_a_lost_key_stops_one_function_only(hoglet):
     inputs = {"url": {"value": "https://a"}, "token": {"value": "s3cret"}}
     made = await hoglet.create(inputs_schema=SCHEMA, inputs=inputs, enabled=True)
     other = await hoglet.create(enabled=True)
-    hoglet.service.box = SecretBox([Fernet.generate_key()])
+    use_box(hoglet, SecretBox([Fernet.generate_key()]))
 
     assert [one.id for one in await hoglet.service.load_runnable(1)] == [other["id"]]
     shown = (await hoglet.call("GET", f"/{made['id']}")).json()

@@ -1,0 +1,58 @@
+"""The ``orders`` of a rearrangement.
+
+Source: spec/hog-functions.md section 9.7.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+from uuid import UUID
+
+from hoglet.functions import types
+from hoglet.functions.tables import HogFunctionRow
+from hoglet.kit.errors import Invalid
+
+
+def read_orders(orders: Any) -> dict[UUID, int]:
+    """The ``orders`` of a rearrange.
+
+    Raises:
+        Invalid: none given, an id that is no UUID, or a place outside 0..32767.
+    """
+    if not isinstance(orders, dict) or not orders:
+        raise Invalid("Give the new orders: at least one is needed.")
+    wanted: dict[UUID, int] = {}
+    for key, place in orders.items():
+        attr = f"orders__{key}"
+        if isinstance(place, bool) or not isinstance(place, int):
+            raise Invalid("A valid integer is required.", attr=attr)
+        if place < 0:
+            detail = "Ensure this value is greater than or equal to 0."
+            raise Invalid(detail, code="min_value", attr=attr)
+        if place > 32767:
+            detail = "Ensure this value is less than or equal to 32767."
+            raise Invalid(detail, code="max_value", attr=attr)
+        try:
+            wanted[UUID(key)] = place
+        except ValueError:
+            raise _not_a_transformation(key) from None
+    return wanted
+
+
+def one_type(rows: Sequence[HogFunctionRow], wanted: dict[UUID, int]) -> str:
+    """The type of the functions to move.
+
+    Raises:
+        Invalid: an id is no live transformation, or the types differ.
+    """
+    known = {row.id: row.type for row in rows if row.type in types.ORDERED}
+    for one in wanted:
+        if one not in known:
+            raise _not_a_transformation(str(one))
+    kinds = set(known.values())
+    if len(kinds) != 1:
+        raise Invalid("All functions of a rearrangement have to be of one type.")
+    return kinds.pop()
+
+
+def _not_a_transformation(name: str) -> Invalid:
+    return Invalid(f"{name} is not a live transformation of this project.")
