@@ -107,3 +107,6 @@ select number from (select number from numbers(3)) where number in (select 1 uni
 -- case: functions and windows before ORDER BY
 select number, count() over (order by number) from numbers(2) group by (number) order by (number)
 -- rows [[0, 1], [1, 2]]
+-- case: a sort by an expression over lazy joins (the optimiser of chDB 26.9 looped on this)
+select concat(event, '-', distinct_id) as c0, length(event), properties.$browser as c2 from events where person_id in cohort 5 and toDate(timestamp) = '2026-01-05' order by 1
+-- rows [["$autocapture-ann", 12, "Chrome"], ["$pageview-ann", 9, "Safari"], ["$pageview-anon", 9, "Chrome"]]
