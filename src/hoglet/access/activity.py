@@ -12,9 +12,12 @@ from uuid import UUID
 from sqlalchemy import func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from hoglet.access.entities import user_object
+from hoglet.access.repository import users_by_id
 from hoglet.access.tables import ActivityRow
 from hoglet.kit.clock import Clock
 from hoglet.kit.ids import new_id
+from hoglet.web.timestamps import iso_z
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +112,26 @@ async def list_activities(
         .offset(offset)
     )
     return [_entry(row) for row in await session.scalars(statement)]
+
+
+async def with_users(
+    session: AsyncSession, entries: Sequence[dict[str, Any]]
+) -> list[dict[str, Any]]:
+    """Entries as the API answers them, each with the user who did it."""
+    users = await users_by_id(session, [entry["user_id"] for entry in entries])
+    return [_shown(entry, user_object(users.get(entry["user_id"]))) for entry in entries]
+
+
+def _shown(entry: dict[str, Any], user: dict[str, Any] | None) -> dict[str, Any]:
+    return {
+        "id": str(entry["id"]),
+        "user": user,
+        "activity": entry["activity"],
+        "scope": entry["scope"],
+        "item_id": entry["item_id"],
+        "created_at": iso_z(entry["created_at"]),
+        "detail": entry["detail"],
+    }
 
 
 def _entry(row: ActivityRow) -> dict[str, Any]:

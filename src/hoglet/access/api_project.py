@@ -9,8 +9,8 @@ from fastapi import APIRouter, Depends
 from starlette.requests import Request
 from starlette.responses import Response
 
-from hoglet.access import activity, repository, variables
-from hoglet.access.entities import Scope, user_object
+from hoglet.access import activity, variables
+from hoglet.access.entities import Scope
 from hoglet.access.guard import access_of, requires
 from hoglet.access.providers import FileEntry
 from hoglet.access.schemas import NewVariable, VariableChanges
@@ -91,8 +91,7 @@ async def list_activity(
             limit=page.limit or DEFAULT_LIMIT,
             offset=page.offset,
         )
-        users = await repository.users_by_id(session, [entry["user_id"] for entry in entries])
-    results = [_activity(entry, user_object(users.get(entry["user_id"]))) for entry in entries]
+        results = await activity.with_users(session, entries)
     return JsonAnswer(envelope(request, page, count, results))
 
 
@@ -129,18 +128,6 @@ def _variable(variable: variables.Variable) -> dict[str, Any]:
         "values": variable.values,
         "created_by": variable.created_by_id,
         "created_at": iso_z(variable.created_at),
-    }
-
-
-def _activity(entry: dict[str, Any], user: dict[str, Any] | None) -> dict[str, Any]:
-    return {
-        "id": str(entry["id"]),
-        "user": user,
-        "activity": entry["activity"],
-        "scope": entry["scope"],
-        "item_id": entry["item_id"],
-        "created_at": iso_z(entry["created_at"]),
-        "detail": entry["detail"],
     }
 
 

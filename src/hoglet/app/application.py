@@ -17,6 +17,7 @@ from hoglet.events.api import capture_routes
 from hoglet.functions import (
     action_api,
     dead_letter_api,
+    history_api,
     live_tail_api,
     public_api,
     side_api,
@@ -32,6 +33,7 @@ PROJECT_ROUTERS = (
     side_api.router,
     dead_letter_api.router,
     live_tail_api.router,
+    history_api.router,
     action_api.router,
     template_api.router,
     function_api.router,

@@ -12,7 +12,15 @@ from cryptography.fernet import Fernet
 
 from hoglet.access.bootstrap import ensure_first_project
 from hoglet.access.service import Access
-from hoglet.functions import action_api, api, dead_letter_api, public_api, side_api, template_api
+from hoglet.functions import (
+    action_api,
+    api,
+    dead_letter_api,
+    history_api,
+    public_api,
+    side_api,
+    template_api,
+)
 from hoglet.functions.action_service import ActionService
 from hoglet.functions.backfills import Backfills
 from hoglet.functions.compile import Compiled, Draft
@@ -97,6 +105,7 @@ async def hoglet(tmp_path: Path) -> AsyncIterator[Hoglet]:
         project_routers=[
             side_api.router,
             dead_letter_api.router,
+            history_api.router,
             action_api.router,
             template_api.router,
             api.router,

@@ -1,0 +1,121 @@
+"""The history of a function and the way back to an earlier state."""
+
+SCHEMA = [
+    {"key": "url", "type": "string", "required": True},
+    {"key": "token", "type": "string", "secret": True},
+]
+
+
+async def history(hoglet, function, query=""):
+    answer = await hoglet.call("GET", f"/{function['id']}/activity/{query}")
+    assert answer.status_code == 200, answer.text
+    return answer.json()
+
+
+async def change(hoglet, function, **fields):
+    answer = await hoglet.call("PATCH", f"/{function['id']}/", json=fields)
+    assert answer.status_code == 200, answer.text
+    return answer.json()
+
+
+async def restore(hoglet, function, **body):
+    return await hoglet.call("POST", f"/{function['id']}/restore/", json=body)
+
+
+async def made_and_changed(hoglet):
+    inputs = {"url": {"value": "https://a.example"}, "token": {"value": "hush"}}
+    made = await hoglet.create(
+        name="one", hog="print(1)", enabled=True, inputs_schema=SCHEMA, inputs=inputs
+    )
+    first = await hoglet.call("GET", f"/{made['id']}/")
+    await change(hoglet, made, name="two", hog="print(2)")
+    await change(hoglet, made, filters={"events": [{"id": "paid", "type": "events"}]})
+    await change(hoglet, made, inputs={"url": {"value": "https://b.example"}})
+    await change(hoglet, made, enabled=False, masking={"ttl": 60, "hash": "{event.uuid}"})
+    return first.json()
+
+
+async def test_history_tells_each_changed_field_newest_first(hoglet):
+    made = await made_and_changed(hoglet)
+    page = await history(hoglet, made, "?limit=2")
+
+    assert (page["count"], len(page["results"])) == (5, 2)
+    assert page["next"].endswith(f"/{made['id']}/activity/?limit=2&offset=2")
+    newest = page["results"][0]
+    assert newest["user"]["id"] == 1
+    fields = {one["field"]: one for one in newest["detail"]["changes"]}
+    assert set(fields) == {"enabled", "masking"}
+    assert (fields["enabled"]["before"], fields["enabled"]["after"]) == (True, False)
+    entries = (await history(hoglet, made))["results"]
+    assert entries[-1]["activity"] == "created"
+    assert "hush" not in str(entries)
+
+
+async def test_restoring_brings_every_field_back_and_keeps_the_secret(hoglet):
+    first = await made_and_changed(hoglet)
+    entries = (await history(hoglet, first))["results"]
+    answer = await restore(hoglet, first, activity_id=entries[-1]["id"])
+
+    assert answer.status_code == 200, answer.text
+    restored = answer.json()
+    changing = {"updated_at", "status"}
+    assert {k: v for k, v in restored.items() if k not in changing} == {
+        k: v for k, v in first.items() if k not in changing
+    }
+    assert restored["inputs"]["token"] == {"secret": True}
+    newest = (await history(hoglet, first))["results"][0]
+    assert newest["activity"] == "updated"
+    assert {one["field"] for one in newest["detail"]["changes"]} >= {"name", "hog", "enabled"}
+
+
+async def test_restoring_to_a_time_undoes_only_what_came_later(hoglet):
+    made = await made_and_changed(hoglet)
+    entries = (await history(hoglet, made))["results"]
+    answer = await restore(hoglet, made, to=entries[2]["created_at"])  # the filters were set
+
+    restored = answer.json()
+    assert (restored["name"], restored["enabled"], restored["masking"]) == ("two", True, None)
+    assert restored["filters"]["events"][0]["id"] == "paid"
+    assert restored["inputs"]["url"]["value"] == "https://a.example"
+
+
+async def test_a_way_back_can_be_undone_too(hoglet):
+    made = await made_and_changed(hoglet)
+    before = (await history(hoglet, made))["results"][0]
+    present = (await hoglet.call("GET", f"/{made['id']}/")).json()
+    await restore(hoglet, made, to=made["updated_at"])
+    again = (await restore(hoglet, made, activity_id=before["id"])).json()
+
+    for field in ("name", "hog", "filters", "inputs", "masking", "enabled"):
+        assert again[field] == present[field], field
+
+
+async def test_moments_that_are_none_are_refused(hoglet):
+    made = await made_and_changed(hoglet)
+    other = await hoglet.create(name="other")
+    foreign = (await history(hoglet, other))["results"][0]["id"]
+    for body, attr in [
+        ({}, None),
+        ({"activity_id": foreign, "to": "2026-01-01"}, None),
+        ({"activity_id": foreign}, "activity_id"),
+        ({"activity_id": "x"}, "activity_id"),
+        ({"to": "soon"}, "to"),
+        ({"to": 5}, "to"),
+        ({"to": "2001-01-01"}, "to"),
+    ]:
+        answer = await restore(hoglet, made, **body)
+        assert (answer.status_code, answer.json()["attr"]) == (400, attr), body
+
+
+async def test_what_the_present_rules_refuse_is_not_restored(hoglet):
+    made = await hoglet.create(
+        name="one", inputs_schema=[{"key": "a", "type": "string", "required": True}],
+        inputs={"a": {"value": "x"}},
+    )  # fmt: skip
+    secret = [{"key": "a", "type": "string", "required": True, "secret": True}]
+    await change(hoglet, made, inputs_schema=secret, inputs={"a": {"value": "hush"}})
+    await change(hoglet, made, inputs_schema=[], inputs={})
+    entries = (await history(hoglet, made))["results"]
+    answer = await restore(hoglet, made, activity_id=entries[1]["id"])
+
+    assert (answer.status_code, answer.json()["attr"]) == (400, "inputs__a")
