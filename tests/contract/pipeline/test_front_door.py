@@ -1,0 +1,57 @@
+"""Capture to delivery through a real server, on SQLite and on PostgreSQL."""
+
+import time
+from pathlib import Path
+
+import pytest
+
+from support.receiver import Receiver
+from support.server import TOKEN, RunningServer
+
+FUNCTIONS = "/api/projects/1/hog_functions/"
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgres"])
+def test_an_event_is_delivered_once_with_its_person(
+    kind: str, tmp_path: Path, request: pytest.FixtureRequest
+):
+    settings = {}
+    if kind == "postgres":
+        settings = {"database_url": request.getfixturevalue("postgres_url")}
+    receiver = Receiver()
+    server = RunningServer(tmp_path / "data", **settings).start()
+    try:
+        wanted = [{"key": "plan", "value": "pro", "operator": "exact", "type": "person"}]
+        destination = {
+            "type": "destination",
+            "name": "deliver",
+            "enabled": True,
+            "hog": f"fetch(f'{receiver.url}/{{event.uuid}}', {{'method': 'POST'}})",
+            "filters": {"events": [{"id": "go", "type": "events"}], "properties": wanted},
+        }
+        server.client.post(FUNCTIONS, json=destination).raise_for_status()
+        uuids = [f"0193e8c6-0000-7000-8000-{number:012}" for number in range(30)]
+        for _ in range(2):  # a client that did not see the first answer sends again
+            batch = [
+                {
+                    "event": "go",
+                    "distinct_id": f"u{place % 3}",
+                    "uuid": uuid,
+                    "properties": {"$set": {"plan": "pro" if place % 3 else "free"}},
+                }
+                for place, uuid in enumerate(uuids)
+            ]
+            body = {"api_key": TOKEN, "batch": batch}
+            server.client.post("/batch/", json=body).raise_for_status()
+        deadline = time.monotonic() + 30
+        while len(receiver.arrivals) < 20 and time.monotonic() < deadline:
+            time.sleep(0.1)
+        time.sleep(1)
+
+        assert {place for place, uuid in enumerate(uuids) if uuid in receiver.arrivals} == {
+            place for place in range(30) if place % 3
+        }
+        assert {len(ids) for ids in receiver.arrivals.values()} == {1}
+    finally:
+        server.stop()
+        receiver.close()
