@@ -92,17 +92,26 @@ def bare_queries(folder: str, repeat: int) -> dict[str, float]:
 
 
 def serve_bare(port: int, body: bytes) -> None:
+    from granian.constants import Interfaces
+    from granian.server.embed import Server
     from starlette.applications import Starlette
     from starlette.responses import Response
     from starlette.routing import Route
 
-    from hoglet.app.serve import serve
-
-    async def answer(_request: Any) -> Response:
+    async def answer(request: Any) -> Response:
+        await request.body()  # as any route that takes a body; unread, the connection is closed
         return Response(body, media_type=JSON)
 
     app = Starlette(routes=[Route("/run", answer, methods=["POST"])])
-    asyncio.run(serve(app, host="127.0.0.1", port=port))
+    server = Server(
+        app,
+        address="127.0.0.1",
+        port=port,
+        interface=Interfaces.ASGI,
+        log_enabled=False,
+        backlog=1024,
+    )
+    asyncio.run(server.serve())
 
 
 def median(work: Any, repeat: int) -> float:
