@@ -1,6 +1,9 @@
 """Builds the endpoints room; queries learn a project's property types from what was captured."""
 
 import time
+from typing import Any
+
+from sqlalchemy.ext.asyncio import AsyncSession
 
 from hoglet.access.entities import Project
 from hoglet.access.rates import Allowance
@@ -9,13 +12,14 @@ from hoglet.endpoints.compiler import ProjectSchema
 from hoglet.endpoints.rooms import EndpointRooms, build_endpoints
 from hoglet.endpoints.settings import EndpointSettings
 from hoglet.events.repository import EventsRepository
+from hoglet.functions import action_repository
 from hoglet.store.database import Database
 
 SCHEMA_SECONDS = 2.0  # a property seen for the first time gets its type in queries within this
 
 
 class LearntSchema:
-    """Property types and group types of projects, as the pipeline learnt them."""
+    """What queries of a project may name: properties and groups as learnt, and its actions."""
 
     def __init__(self, database: Database, repository: EventsRepository) -> None:
         self._database = database
@@ -31,9 +35,15 @@ class LearntSchema:
             schema = ProjectSchema(
                 property_types=await self._repository.property_types(session, project.id),
                 group_types=await self._repository.group_types(session, project.id),
+                actions=await _actions(session, project.id),
             )
         self._known[project.id] = (time.monotonic(), schema)
         return schema
+
+
+async def _actions(session: AsyncSession, project_id: int) -> dict[str, dict[str, Any]]:
+    rows = await action_repository.page(session, project_id, limit=None, offset=0)
+    return {str(row.id): {"name": row.name, "steps": row.steps} for row in rows}
 
 
 def build_endpoint_rooms(rooms: Rooms, repository: EventsRepository) -> EndpointRooms:

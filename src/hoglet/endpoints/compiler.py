@@ -31,13 +31,15 @@ RELATIVE_DATES_SECONDS = 30  # how long a compilation that read the clock is goo
 class ProjectSchema:
     """What queries of a project may name.
 
-    ``property_types`` is ``{("event", "price"): "Numeric"}``, ``group_types`` ``{"company": 0}``.
+    ``property_types`` is ``{("event", "price"): "Numeric"}``, ``group_types`` ``{"company": 0}``,
+    ``actions`` ``{"7": {"name": "Signed up", "steps": [...]}}``.
     """
 
     property_types: Mapping[tuple[str, str], str] = field(
         default_factory=dict[tuple[str, str], str]
     )
     group_types: Mapping[str, int] = field(default_factory=dict[str, int])
+    actions: Mapping[str, Json] = field(default_factory=dict[str, Json])
 
 
 type SchemaOf = Callable[[Project], Awaitable[ProjectSchema]]
@@ -179,6 +181,7 @@ class Compiler:
                 [kind, name, type_] for (kind, name), type_ in schema.property_types.items()
             ],
             "group_types": dict(schema.group_types),
+            "actions": dict(schema.actions),
             "saved_tables": await self._tables.of(project.id),
             "test_account_filters": project.test_account_filters,
             "unlimited": unlimited,

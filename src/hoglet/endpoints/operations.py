@@ -252,6 +252,7 @@ def context_of(plain: Json) -> QueryContext:
         timezone=plain["timezone"],
         property_types={(kind, name): type_ for kind, name, type_ in plain["property_types"]},
         group_types=plain["group_types"],
+        actions=plain["actions"],
         saved_tables={name: _saved_table(table) for name, table in plain["saved_tables"].items()},
         test_account_filters=tuple(plain["test_account_filters"]),
         now=datetime.fromisoformat(plain["now"]),
