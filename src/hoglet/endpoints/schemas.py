@@ -79,6 +79,9 @@ class _Settable(_Closed):
     bucket_overrides: Buckets | None = None
     tags: list[PlainText] | None = None
     optional_breakdown_properties: list[PlainText] | None = None
+    derived_from_insight: Annotated[PlainText, Field(max_length=INSIGHT_ID_CHARACTERS)] | None = (
+        None
+    )
 
     def sent(self, name: str) -> bool:
         """Whether the field was in the body (null counts only where it means something)."""
@@ -90,17 +93,13 @@ class CreateBody(_Settable):
 
     name: Name
     query: dict[str, Any]
-    derived_from_insight: Annotated[PlainText, Field(max_length=INSIGHT_ID_CHARACTERS)] | None = (
-        None
-    )
 
 
 class UpdateBody(_Settable):
-    """Body of ``PATCH E/:name``; a name is ignored."""
+    """Body of ``PATCH E/:name``; a name and ``derived_from_insight`` are ignored."""
 
     name: Any = None
     query: dict[str, Any] | None = None
-    derived_from_insight: Any = None
     deleted: StrictBool | None = None
     version: StrictInt | None = None
 
