@@ -144,7 +144,9 @@ def test_a_refused_delivery_is_a_dead_letter_and_can_be_redriven(project: Projec
     assert (letter["class"], letter["event"], letter["redriven_at"]) == ("fetch", "bought", None)
     detail = project.read(f"hog_functions/{function_id}/dead_letters/{letter['id']}")
     assert detail["globals"]["event"]["properties"]["n"] == 5
-    assert project.read(f"hog_functions/{function_id}/dead_letters", **{"class": "hog"})["count"] == 0
+    assert (
+        project.read(f"hog_functions/{function_id}/dead_letters", **{"class": "hog"})["count"] == 0
+    )
 
     redrive = f"{project.base}/hog_functions/{function_id}/dead_letters/redrive"
     answer = project.client.post(redrive, json={"ids": [letter["id"]]})
@@ -341,7 +343,9 @@ def test_a_terraform_shaped_life(project: Project) -> None:
             {"key": "token", "type": "string", "secret": True},
         ],
         "inputs": {"url": {"value": "https://example.com"}, "token": {"value": "abc-123"}},
-        "filters": {"events": [{"id": "$pageview", "name": "$pageview", "type": "events", "order": 0}]},
+        "filters": {
+            "events": [{"id": "$pageview", "name": "$pageview", "type": "events", "order": 0}]
+        },
         "masking": {"ttl": 60, "threshold": None, "hash": "{event.distinct_id}"},
     }
     made = project.client.post(base, json=wanted)
@@ -430,9 +434,7 @@ def test_backfills_run_stored_events(project: Project) -> None:
     made = project.client.post(f"{project.base}/hog_functions/{function_id}/enable_backfills")
     export = made.json()["batch_export_id"]
     window = {"start_at": "2026-01-05T00:00:00Z", "end_at": "2026-01-06T00:00:00Z"}
-    started = project.client.post(
-        f"{project.base}/batch_exports/{export}/backfills", json=window
-    )
+    started = project.client.post(f"{project.base}/batch_exports/{export}/backfills", json=window)
     assert started.status_code == 201, started.text
     found = wait_for(lambda: project.receiver.at(path))
     time.sleep(0.3)
@@ -440,7 +442,10 @@ def test_backfills_run_stored_events(project: Project) -> None:
 
 
 def test_a_lost_client_does_no_harm(project: Project) -> None:
-    query = {"kind": "HogQLQuery", "query": "SELECT sum(cityHash64(number)) FROM numbers(100000000000)"}
+    query = {
+        "kind": "HogQLQuery",
+        "query": "SELECT sum(cityHash64(number)) FROM numbers(100000000000)",
+    }
     project.client.post(f"{project.base}/endpoints", json={"name": "slow", "query": query})
     with pytest.raises(httpx.ReadTimeout):
         project.client.post(f"{project.base}/endpoints/slow/run", json={}, timeout=0.3)
