@@ -1,35 +1,17 @@
 """``hoglet key`` and ``hoglet project``: the admin commands; they work while the server runs."""
 
-import asyncio
-from collections.abc import Awaitable, Callable
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Console
-from rich.table import Table
 
+from hoglet.cli.data_folder import DataDir, in_transaction, print_table
 from hoglet.kit.clock import SystemClock
-from hoglet.kit.errors import HogletError
 
 if TYPE_CHECKING:  # SQLAlchemy is not needed to print help, nor by the other commands
     from sqlalchemy.ext.asyncio import AsyncSession
 
 key_app = typer.Typer(help="Keys of people and programs.", no_args_is_help=True)
 project_app = typer.Typer(help="Projects.", no_args_is_help=True)
-
-_PIPE_WIDTH = 400  # nothing is cut for a script that reads the table
-
-DataDir = Annotated[
-    Path | None, typer.Option("--data-dir", help="Folder for all data. [default: hoglet-data]")
-]
-
-
-class NoData(HogletError):
-    """There is no database where one is expected."""
-
-    code = "no_data"
-    blame = "operator"
 
 
 @key_app.command("create")
@@ -65,7 +47,7 @@ def create_key(
             )
         return made.value
 
-    print(_in_database(data_dir, work))
+    print(in_transaction(data_dir, work))
 
 
 @key_app.command("list")
@@ -80,9 +62,9 @@ def list_keys(data_dir: DataDir = None) -> None:
         rows += [(row, "secret", [row.project_id]) for row in secret]
         return [_key_cells(row, kind, projects) for row, kind, projects in rows]
 
-    _print_table(
+    print_table(
         ("id", "kind", "label", "key", "scopes", "projects", "last used"),
-        _in_database(data_dir, work),
+        in_transaction(data_dir, work),
     )
 
 
@@ -97,7 +79,7 @@ def revoke_key(
     async def work(session: "AsyncSession") -> None:
         await issue.revoke_key(session, key)
 
-    _in_database(data_dir, work)
+    in_transaction(data_dir, work)
     print("Revoked.")
 
 
@@ -114,7 +96,7 @@ def create_project(
         made = await issue.create_project(session, SystemClock(), name=name, timezone=timezone)
         return made.id, made.api_token
 
-    project_id, token = _in_database(data_dir, work)
+    project_id, token = in_transaction(data_dir, work)
     print(f"{project_id} {token}")
 
 
@@ -127,49 +109,10 @@ def list_projects(data_dir: DataDir = None) -> None:
         projects = await repository.projects_of(session)
         return [(str(each.id), each.name, each.api_token, each.timezone) for each in projects]
 
-    _print_table(("id", "name", "token", "timezone"), _in_database(data_dir, work))
-
-
-def _in_database[T](data_dir: Path | None, work: "Callable[[AsyncSession], Awaitable[T]]") -> T:
-    """Do ``work`` in one transaction on the data folder's (or the configured) database."""
-    from hoglet.settings import Settings
-
-    given: dict[str, Any] = {} if data_dir is None else {"data_dir": data_dir}
-    settings = Settings(**given)
-    file = settings.data_dir / "hoglet.db"
-    if settings.database_url is None and not file.exists():
-        raise NoData(f"There is no database at {file}. Start the server once, or give --data-dir.")
-    return asyncio.run(_transaction(settings.resolved_database_url(), work))
-
-
-async def _transaction[T](url: str, work: "Callable[[AsyncSession], Awaitable[T]]") -> T:
-    from sqlalchemy.exc import OperationalError, ProgrammingError
-
-    from hoglet.store.database import Database
-
-    database = Database(url)
-    try:
-        async with database.write() as session:
-            return await work(session)
-    except (OperationalError, ProgrammingError) as error:
-        raise NoData(f"The database cannot be used: {error.orig}") from error
-    finally:
-        await database.close()
+    print_table(("id", "name", "token", "timezone"), in_transaction(data_dir, work))
 
 
 def _key_cells(row: Any, kind: str, projects: list[int]) -> tuple[str, ...]:
     used = "never" if row.last_used_at is None else f"{row.last_used_at:%Y-%m-%d %H:%M}"
     reach = ",".join(map(str, projects)) or "all"
     return (row.id, kind, row.label, row.mask_value, ",".join(row.scopes), reach, used)
-
-
-def _print_table(columns: tuple[str, ...], rows: list[tuple[str, ...]]) -> None:
-    table = Table(box=None, pad_edge=False)
-    for column in columns:
-        table.add_column(column, no_wrap=True)
-    for row in rows:
-        table.add_row(*row)
-    console = Console()
-    if not console.is_terminal:
-        console.width = _PIPE_WIDTH
-    console.print(table)

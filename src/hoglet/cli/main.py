@@ -4,9 +4,10 @@ import sys
 
 import typer
 from rich.console import Console
+from rich.text import Text
 
 from hoglet import __version__
-from hoglet.cli import demo, endpoints, events, hog, keys, logs, serve
+from hoglet.cli import demo, endpoints, events, functions, hog, keys, logs, serve
 from hoglet.kit.errors import HogletError
 
 app = typer.Typer(
@@ -20,6 +21,7 @@ app.command("demo")(demo.demo)
 app.command("logs")(logs.logs)
 app.add_typer(endpoints.endpoints_app, name="endpoints")
 app.add_typer(events.events_app, name="events")
+app.add_typer(functions.functions_app, name="functions")
 app.add_typer(hog.hog_app, name="hog")
 app.add_typer(keys.key_app, name="key")
 app.add_typer(keys.project_app, name="project")
@@ -36,7 +38,7 @@ def main() -> None:
     try:
         app()
     except HogletError as error:
-        Console(stderr=True).print(f"[red]{error.detail}[/]", highlight=False)
+        Console(stderr=True).print(Text(error.detail, style="red"), soft_wrap=True)
         sys.exit(1)
 
 

@@ -117,7 +117,9 @@ class Executor:
     async def _carry_on(self, job: Job) -> None:
         try:
             invoke = decode_invoke(job.payload)
-            function = await self._functions.get(invoke.project_id, invoke.function_id)
+            function = await self._functions.get(  # people mend a function, then redrive at once
+                invoke.project_id, invoke.function_id, present=invoke.is_redrive
+            )
             if function is None:
                 await self._commits.commit(lambda session: self._queue.finish(session, [job]))
             elif not function.enabled:

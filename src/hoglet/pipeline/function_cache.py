@@ -22,9 +22,14 @@ class FunctionCache:
         self._asking: dict[int, asyncio.Lock] = {}
         self._known: dict[tuple[int, UUID], tuple[str, RunnableFunction | None]] = {}
 
-    async def get(self, project_id: int, function_id: UUID) -> RunnableFunction | None:
-        """The function as it is now (up to a second ago); None when it was deleted."""
-        stamp = await self._stamp(project_id)
+    async def get(
+        self, project_id: int, function_id: UUID, *, present: bool = False
+    ) -> RunnableFunction | None:
+        """The function as it was at most a second ago, or with ``present`` as it is now.
+
+        None when it was deleted.
+        """
+        stamp = await self._stamp(project_id, 0.0 if present else STAMP_SECONDS)
         known = self._known.get((project_id, function_id))
         if known is None or known[0] != stamp:
             known = await self._load(project_id, function_id, stamp)
@@ -40,12 +45,12 @@ class FunctionCache:
                 known = self._known[project_id, function_id] = (stamp, loaded)
             return known
 
-    async def _stamp(self, project_id: int) -> str:
+    async def _stamp(self, project_id: int, age: float) -> str:
         """One run asks for all that wait: hundreds may start at the same moment."""
         async with self._asking.setdefault(project_id, asyncio.Lock()):
             now = time.monotonic()
             asked_at, stamp = self._stamps.get(project_id, (0.0, ""))
-            if not stamp or now - asked_at > STAMP_SECONDS:
+            if not stamp or now - asked_at > age:
                 stamp = await self._functions.version_stamp(project_id)
                 self._stamps[project_id] = (now, stamp)
             return stamp

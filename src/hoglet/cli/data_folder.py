@@ -1,0 +1,88 @@
+"""What the admin commands share: work on the database of a data folder, and tables."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from hoglet.kit.errors import HogletError
+
+if TYPE_CHECKING:  # SQLAlchemy is not needed to print help, nor by the other commands
+    from sqlalchemy.ext.asyncio import AsyncSession
+
+    from hoglet.store.database import Database
+
+_PIPE_WIDTH = 400  # nothing is cut for a script that reads the table
+
+DataDir = Annotated[
+    Path | None, typer.Option("--data-dir", help="Folder for all data. [default: hoglet-data]")
+]
+
+
+class NoData(HogletError):
+    """There is no database where one is expected."""
+
+    code = "no_data"
+    blame = "operator"
+
+
+def in_transaction[T](data_dir: Path | None, work: "Callable[[AsyncSession], Awaitable[T]]") -> T:
+    """Do ``work`` in one transaction on the data folder's (or the configured) database.
+
+    Raises:
+        NoData: there is none, or it is not hoglet's.
+    """
+
+    async def whole(database: "Database") -> T:
+        async with database.write() as session:
+            return await work(session)
+
+    return with_database(data_dir, whole)
+
+
+def with_database[T](data_dir: Path | None, work: "Callable[[Database], Awaitable[T]]") -> T:
+    """Do ``work`` with the data folder's (or the configured) database.
+
+    Raises:
+        NoData: there is none, or it is not hoglet's.
+    """
+    from hoglet.settings import Settings
+
+    given: dict[str, Any] = {} if data_dir is None else {"data_dir": data_dir}
+    settings = Settings(**given)
+    file = settings.data_dir / "hoglet.db"
+    if settings.database_url is None and not file.exists():
+        raise NoData(f"There is no database at {file}. Start the server once, or give --data-dir.")
+    return asyncio.run(_opened(settings.resolved_database_url(), work))
+
+
+def print_table(columns: tuple[str, ...], rows: list[tuple[str, ...]]) -> None:
+    """Rows under their columns; nothing is cut when the output is not a terminal."""
+    table = Table(box=None, pad_edge=False)
+    for column in columns:
+        table.add_column(column, no_wrap=True)
+    for row in rows:
+        table.add_row(*map(Text, row))
+    console = Console(highlight=False)
+    if not console.is_terminal:
+        console.width = _PIPE_WIDTH
+    console.print(table)
+
+
+async def _opened[T](url: str, work: "Callable[[Database], Awaitable[T]]") -> T:
+    from sqlalchemy.exc import OperationalError, ProgrammingError
+
+    from hoglet.store.database import Database
+
+    database = Database(url)
+    try:
+        return await work(database)
+    except (OperationalError, ProgrammingError) as error:
+        raise NoData(f"The database cannot be used: {error.orig}") from error
+    finally:
+        await database.close()

@@ -1,0 +1,99 @@
+"""``hoglet functions`` beside a running server: states by hand, dead letters run again."""
+
+import time
+from collections.abc import Generator
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from hoglet.cli.main import app
+from support.server import KEY, TOKEN, RunningServer
+
+FUNCTION = {
+    "type": "destination",
+    "name": "Say",
+    "enabled": True,
+    "hog": "throw Error('not yet')",
+    "filters": {"events": [{"id": "seen", "type": "events"}]},
+}
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Generator[RunningServer]:
+    running = RunningServer(tmp_path_factory.mktemp("data")).start()
+    yield running
+    running.stop()
+
+
+def command(server: RunningServer, *words: str) -> str:
+    environment = {
+        "HOGLET_HOST": server.url,
+        "HOGLET_API_KEY": KEY,
+        "HOGLET_DATA_DIR": str(server.data_dir),
+    }
+    ran = CliRunner().invoke(app, ["functions", *words], env=environment, catch_exceptions=False)
+    assert ran.exit_code == 0, ran.output
+    return ran.output
+
+
+def make(server: RunningServer) -> tuple[str, str]:
+    made = server.client.post("/api/projects/1/hog_functions/", json=FUNCTION).json()
+    return made["id"], f"/api/projects/1/hog_functions/{made['id']}/"
+
+
+def wait_for(server: RunningServer, path: str, wanted: Any) -> None:
+    deadline, answer = time.monotonic() + 30, None
+    while time.monotonic() < deadline:
+        answer = server.client.get(path).json()
+        if wanted(answer):
+            return
+        time.sleep(0.1)
+    raise AssertionError(answer)
+
+
+def test_dead_letters_are_listed_and_run_again(server: RunningServer) -> None:
+    function_id, path = make(server)
+    for name in ("ada", "grace"):
+        body = {"api_key": TOKEN, "event": "seen", "distinct_id": name}
+        assert server.client.post("/capture/", json=body).status_code == 200
+    wait_for(server, path + "dead_letters/", lambda page: page["count"] == 2)
+
+    assert "0 would be queued" in command(
+        server, "redrive", function_id, "--dry-run", "--class", "fetch"
+    )
+    dry = command(server, "redrive", function_id, "--dry-run").splitlines()
+    assert dry[-1] == "2 would be queued"
+    assert "not yet" in dry[1]
+    server.client.patch(path, json={"hog": "print('said')"})
+    assert command(server, "redrive", function_id) == "2 queued, 0 skipped\n"
+    wait_for(server, path + "logs/?search=said", lambda page: page["count"] == 2)
+    assert "0 would be queued" in command(server, "redrive", function_id, "--dry-run")
+
+
+def test_a_state_is_forced_and_released(server: RunningServer) -> None:
+    function_id, path = make(server)
+    assert command(server, "force-state", function_id, "disabled") == (
+        "Say is disabled by an administrator.\n"
+    )
+    shown = server.client.get(path).json()
+    assert (shown["enabled"], shown["status"]["state"]) == (False, 12)
+    assert server.client.patch(path, json={"enabled": True}).status_code == 400
+    listed = [line for line in command(server, "list").splitlines() if function_id in line]
+    assert "disabled by an administrator" in listed[0]
+    log = f"/api/projects/1/activity_log/?scope=HogFunction&item_id={function_id}"
+    assert server.client.get(log).json()["count"] == 2
+
+    command(server, "force-state", function_id, "healthy")
+    assert server.client.patch(path, json={"enabled": True}).json()["status"]["state"] == 1
+    command(server, "force-state", function_id, "degraded")
+    assert server.client.get(path).json()["status"]["state"] == 11
+
+
+def test_an_unknown_function_is_refused(server: RunningServer) -> None:
+    environment = {"HOGLET_DATA_DIR": str(server.data_dir)}
+    for some_id in ("x", "01890000-0000-7000-8000-000000000000"):
+        ran = CliRunner().invoke(
+            app, ["functions", "force-state", some_id, "healthy"], env=environment
+        )
+        assert some_id in str(ran.exception)
