@@ -3,12 +3,14 @@
 A call costs the serving process more than a small program costs the worker, so steps of the same
 function that wait together go together. Never steps of different functions: what one function does
 to its worker, an endless loop or worse, is nobody else's wait. One call a function is under way at
-a time, so a function holds one worker at most.
+a time, so a function holds one worker at most. Functions whose last steps were slow share all
+workers but one: however many of them spin, the others find a worker free at once.
 
 The second half of this module runs in the worker.
 """
 
 import asyncio
+import contextlib
 from collections import deque
 from time import perf_counter
 
@@ -26,6 +28,7 @@ MOST_TOGETHER = 16
 BATCH_SECONDS = 0.6
 # Beyond it something is stuck: 600 ms, then one more run, replays, inputs, starting a worker.
 DEADLINE_SECONDS = 5.0
+SLOW_MILLISECONDS = 100  # a step shapes a request in less than one; the limit is 550
 
 type _Waiting = tuple[StepRequest, asyncio.Future[Step]]
 
@@ -38,6 +41,8 @@ class Stepper:
 
     def __init__(self, sandbox: Sandbox) -> None:
         self._sandbox = sandbox
+        self._slow: set[str] = set()
+        self._slow_places = asyncio.Semaphore(max(1, sandbox.workers - 1))
         self._waiting: dict[tuple[str, int], deque[_Waiting]] = {}
         self._tasks: set[asyncio.Task[None]] = set()
 
@@ -66,9 +71,12 @@ class Stepper:
 
     async def _run(self, taken: list[_Waiting]) -> list[_Waiting]:
         """Run some; gives back those that there was no time for."""
+        function_id = taken[0][0].function.id
         try:
             steps = await self._call([request for request, _ in taken])
+            self._judge(function_id, max(step.milliseconds for step in steps))
         except (SandboxTimedOut, SandboxCrashed) as error:
+            self._slow.add(function_id)
             if len(taken) > 1:  # one of them is to blame; the others are innocent
                 for one in taken:
                     await self._run([one])
@@ -83,9 +91,19 @@ class Stepper:
         return taken[len(steps) :]
 
     async def _call(self, requests: list[StepRequest]) -> list[Step]:
-        payload = _encoder.encode(StepsRequest(requests[0].function, requests))
-        answer = await self._sandbox.call("pipeline.run_steps", payload, deadline=DEADLINE_SECONDS)
+        function = requests[0].function
+        payload = _encoder.encode(StepsRequest(function, requests))
+        async with self._slow_places if function.id in self._slow else contextlib.nullcontext():
+            answer = await self._sandbox.call(
+                "pipeline.run_steps", payload, deadline=DEADLINE_SECONDS
+            )
         return _steps.decode(answer)
+
+    def _judge(self, function_id: str, milliseconds: float) -> None:
+        if milliseconds > SLOW_MILLISECONDS:
+            self._slow.add(function_id)
+        else:
+            self._slow.discard(function_id)
 
 
 class StepsRequest(msgspec.Struct):

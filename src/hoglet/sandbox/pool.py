@@ -92,6 +92,7 @@ class Sandbox:
                 "import_path": list(import_path),
             }
         )
+        self.workers = workers
         self._slots = asyncio.Semaphore(workers)
         self._idle: list[_Worker] = []
         self._busy: set[_Worker] = set()
