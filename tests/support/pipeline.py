@@ -38,7 +38,7 @@ class GivenFunctions:
     async def version_stamp(self, project_id: int) -> str:
         return f"{project_id}:{len(self.functions)}:{id(self.functions)}"
 
-    async def load_runnable(self, project_id: int, kinds: Any) -> list[RunnableFunction]:
+    async def load_runnable(self, project_id: int, kinds: Any) -> list[RunnableFunction]:  # noqa: ARG002 (the port names it)
         return [one for one in self.functions if one.type in kinds]
 
 
