@@ -7,7 +7,7 @@ from rich.console import Console
 from rich.text import Text
 
 from hoglet import __version__
-from hoglet.cli import demo, endpoints, events, functions, hog, keys, logs, serve
+from hoglet.cli import demo, endpoints, events, functions, hog, keys, logs, serve, status
 from hoglet.kit.errors import HogletError
 
 app = typer.Typer(
@@ -19,6 +19,7 @@ app = typer.Typer(
 app.command("serve")(serve.serve)
 app.command("demo")(demo.demo)
 app.command("logs")(logs.logs)
+app.command("status")(status.status)
 app.add_typer(endpoints.endpoints_app, name="endpoints")
 app.add_typer(events.events_app, name="events")
 app.add_typer(functions.functions_app, name="functions")

@@ -1,0 +1,63 @@
+"""``hoglet status``: whether a server is well and what waits in it; needs no key."""
+
+import json
+import urllib.error
+import urllib.request
+
+import typer
+from rich.console import Console
+
+from hoglet.cli.api_client import ApiUnreachable, Host, server_url
+from hoglet.cli.data_folder import print_table
+
+_SECONDS = 10
+_STATES = ("ready", "delayed", "leased", "buried")
+
+
+def status(host: Host = "127.0.0.1") -> None:
+    """Show the parts of a server and its queues; exits with 1 when a part is not usable.
+
+    Measured every few seconds by a server with the role pipeline.
+    """
+    url = server_url(host)
+    parts: dict[str, str] = json.loads(_read(f"{url}/_readyz"))["checks"]
+    for name, state in parts.items():
+        colour = "green" if state == "ok" else "red"
+        Console(highlight=False).print(f"{name} [{colour}]{state}[/]")
+    rows = queue_rows(_read(f"{url}/metrics"))
+    if rows:
+        print()
+        print_table(("queue", *_STATES, "oldest waits"), rows)
+    raise typer.Exit(int(any(state != "ok" for state in parts.values())))
+
+
+def queue_rows(metrics: str) -> list[tuple[str, ...]]:
+    """Queues with their jobs by state and their lag, from the text of ``/metrics``."""
+    from prometheus_client.parser import text_string_to_metric_families
+
+    jobs: dict[str, dict[str, int]] = {}
+    lag: dict[str, float] = {}
+    for family in text_string_to_metric_families(metrics):
+        for sample in family.samples:
+            queue = sample.labels.get("queue", "")
+            if sample.name == "hoglet_queue_jobs":
+                jobs.setdefault(queue, {})[sample.labels["state"]] = int(sample.value)
+            elif sample.name == "hoglet_queue_lag_seconds":
+                lag[queue] = sample.value
+    return [
+        (queue, *(str(counts.get(state, 0)) for state in _STATES), f"{lag.get(queue, 0):.1f} s")
+        for queue, counts in sorted(jobs.items())
+    ]
+
+
+def _read(url: str) -> str:
+    """The text at an address; a 503 of ``/_readyz`` has one too."""
+    try:
+        with urllib.request.urlopen(url, timeout=_SECONDS) as answer:  # noqa: S310 (see server_url)
+            return answer.read().decode()
+    except urllib.error.HTTPError as error:
+        if error.code == 503:
+            return error.read().decode()
+        raise ApiUnreachable(f"{url} answered {error.code}.") from None
+    except OSError as error:
+        raise ApiUnreachable(f"No server answers at {url}: {error}") from None

@@ -1,0 +1,37 @@
+"""``hoglet status`` on a real server."""
+
+import time
+from pathlib import Path
+
+from typer.testing import CliRunner
+
+from hoglet.cli.main import app
+from hoglet.cli.status import queue_rows
+from support.server import RunningServer
+
+METRICS = """\
+# TYPE hoglet_queue_jobs gauge
+hoglet_queue_jobs{queue="spool",state="ready"} 3.0
+hoglet_queue_jobs{queue="spool",state="buried"} 1.0
+# TYPE hoglet_queue_lag_seconds gauge
+hoglet_queue_lag_seconds{queue="spool"} 1.25
+"""
+
+
+def test_queues_are_read_from_the_metrics() -> None:
+    assert queue_rows(METRICS) == [("spool", "3", "0", "0", "1", "1.2 s")]
+
+
+def test_a_running_server_shows_its_parts_and_queues(tmp_path: Path) -> None:
+    server = RunningServer(tmp_path).start()
+    try:
+        deadline, output = time.monotonic() + 20, ""
+        while "spool" not in output and time.monotonic() < deadline:
+            ran = CliRunner().invoke(app, ["status", "--host", server.url])
+            assert ran.exit_code == 0, ran.output
+            output = ran.output
+            time.sleep(0.2)
+        assert "warehouse ok" in output
+        assert "functions.invoke" in output
+    finally:
+        server.stop()
