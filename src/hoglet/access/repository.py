@@ -42,12 +42,6 @@ async def update_project(
     await session.execute(statement.values(**changes, updated_at=at))
 
 
-async def mark_ingested(session: AsyncSession, project_id: int) -> None:
-    """Note that events of the project have arrived; changes nothing the second time."""
-    first = (ProjectRow.id == project_id) & ProjectRow.ingested_event.is_(False)
-    await session.execute(update(ProjectRow).where(first).values(ingested_event=True))
-
-
 async def users_by_id(session: AsyncSession, ids: Iterable[int | None]) -> dict[int, User]:
     """The users of these ids, in one statement; unknown ids are missing from the answer."""
     wanted = {user_id for user_id in ids if user_id is not None}

@@ -11,7 +11,6 @@ from uuid import UUID
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from hoglet.access import repository as projects
 from hoglet.access.repository import update_project
 from hoglet.events.ingestion_warnings import IngestionWarnings
 from hoglet.events.repository import EventsRepository
@@ -102,8 +101,6 @@ class GroupCommit:
             await self._events.add_definitions(
                 session, project_id, properties, events, self._clock.now()
             )
-        if events:
-            await projects.mark_ingested(session, project_id)
 
     def _remember(self, project_id: int, acted: Acted) -> None:
         if len(self._known) > 200_000:
