@@ -58,7 +58,7 @@ class Receiver:
                 self.end_headers()
                 self.wfile.write(answer)
 
-            do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = _answer
+            do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = _answer  # noqa: N815 (the names the library calls)
 
             def log_message(self, *_: Any) -> None:
                 pass

@@ -5,11 +5,12 @@ A case is a list of steps in a project of its own::
     - name: a bare destination
       each: [{prefix: projects}, {prefix: environments}]   # optional: one case for each
       steps:
-        - {send: POST F, json: {hog: "return 1"}, want: 201, values: {type: destination}, save: {id: id}}
-        - {send: "GET F/${id}", want: 200, keys: [id, type]}
+        - {send: POST F, json: {hog: "return 1"}, want: 201, save: {id: id}}
+        - {send: "GET F/${id}", want: 200, values: {type: destination}}
 
-``F`` and ``E`` are the routes of functions and endpoints, ``A`` the project's prefix. ``gap: reason``
-marks a case that is known to fail; it must fail, so that the mark goes when it works.
+``F`` and ``E`` are the routes of functions and endpoints, ``T`` those of templates, ``A`` the
+project's prefix. ``gap: reason`` marks a case that is known to fail; it must fail, so that the mark
+goes when it works.
 """
 
 import copy
@@ -145,21 +146,26 @@ def check(response: httpx.Response, step: dict[str, Any]) -> None:
         return
     body = response.json()
     if response.status_code >= 400:
-        missing = ERROR_KEYS - set(body)
-        assert not missing, f"error without {missing}"
-        for name in ("type", "code", "attr", "detail"):
-            if name in step and step[name] != f"${{{name}}}":  # a row of ``each`` without it
-                match(body[name], step[name], name)
-        for word in step.get("says") or []:
-            assert word.lower() in str(body["detail"]).lower(), f"detail: {body['detail']!r}"
-        if step.get("error"):
-            assert body["error"] == body["detail"]
+        check_error(body, step)
     if "keys" in step:
         assert set(body) == set(step["keys"]), f"keys {sorted(set(body) ^ set(step['keys']))}"
     for name in step.get("has") or []:
         assert name in body, f"no key {name}"
     for path, wanted in (step.get("values") or {}).items():
         match(find(body, path), wanted, path)
+
+
+def check_error(body: dict[str, Any], step: dict[str, Any]) -> None:
+    """The one shape of errors, and what the step says about it."""
+    missing = ERROR_KEYS - set(body)
+    assert not missing, f"error without {missing}"
+    for name in ("type", "code", "attr", "detail"):
+        if name in step and step[name] != f"${{{name}}}":  # a row of ``each`` without it
+            match(body[name], step[name], name)
+    for word in step.get("says") or []:
+        assert word.lower() in str(body["detail"]).lower(), f"detail: {body['detail']!r}"
+    if step.get("error"):
+        assert body["error"] == body["detail"]
 
 
 _MISSING = object()
@@ -230,13 +236,8 @@ def fill(value: Any, values: dict[str, Any]) -> Any:
     """Put values for ``${name}``; a text that is nothing else becomes the value itself."""
     if isinstance(value, list):
         return [fill(each, values) for each in value]
-    if isinstance(value, dict) and "$merge" in value:
-        return {key: each for part in fill(value["$merge"], values) for key, each in part.items()}
-    if isinstance(value, dict) and "$repeat" in value:
-        text, times = value["$repeat"]
-        return str(text) * times
     if isinstance(value, dict):
-        return {fill(key, values): fill(each, values) for key, each in value.items()}
+        return _fill_object(value, values)
     if not isinstance(value, str):
         return value
     whole = _PLACE.fullmatch(value)
@@ -245,6 +246,15 @@ def fill(value: Any, values: dict[str, Any]) -> Any:
     return _PLACE.sub(
         lambda found: _text(values[found[1]]) if found[1] in values else found[0], value
     )
+
+
+def _fill_object(value: dict[str, Any], values: dict[str, Any]) -> Any:
+    if "$merge" in value:
+        return {key: each for part in fill(value["$merge"], values) for key, each in part.items()}
+    if "$repeat" in value:
+        text, times = value["$repeat"]
+        return str(text) * times
+    return {fill(key, values): fill(each, values) for key, each in value.items()}
 
 
 def _text(value: Any) -> str:
