@@ -69,7 +69,7 @@ def errors_page() -> str:
         "These end a start or a command, or stay inside the server; they are never answered:\n",
         "| code | meaning |",
         "|---|---|",
-        *sorted({f"| `{kind.code}` | {_meaning(kind)} |" for kind in _command_kinds()}),
+        *(f"| `{code}` | {text} |" for code, text in sorted(_command_codes().items())),
     ]
     return "\n".join(lines) + "\n"
 
@@ -112,9 +112,14 @@ def _is_http(kind: type[HogletError]) -> bool:
     return status_and_type(kind)[0] < 500 or issubclass(kind, errors.Unavailable | errors.Bug)
 
 
-def _command_kinds() -> list[type[HogletError]]:
+def _command_codes() -> dict[str, str]:
+    """Meaning by code; a code that two rooms use has one line."""
     known = {code for code, _, _ in http_codes()}
-    return [kind for kind in _kinds() if not _is_http(kind) and kind.code not in known]
+    return {
+        kind.code: _meaning(kind)
+        for kind in _kinds()
+        if not _is_http(kind) and kind.code not in known
+    }
 
 
 def _meaning(kind: type[HogletError]) -> str:
