@@ -64,7 +64,7 @@ async def rearrange_functions(request: Request, scope: Writes) -> Response:
 
 
 @router.get(PATH + "/rearrange")
-async def refuse_rearrange(request: Request) -> Response:
+async def refuse_rearrange(request: Request, scope: Reads) -> Response:  # noqa: ARG001 (the guard)
     """``rearrange`` is no function id, so it is not for the route below."""
     raise MethodNotAllowed(f'Method "{request.method}" not allowed.')
 
