@@ -125,9 +125,7 @@ def set_up(server: RunningServer) -> None:
                 "hog": "let total := event.properties.price * 2",
                 "filters": {
                     "events": [{"id": wanted, "type": "events"}],
-                    "properties": [
-                        {"key": "price", "value": 1, "operator": "gt", "type": "event"}
-                    ],
+                    "properties": [{"key": "price", "value": 1, "operator": "gt", "type": "event"}],
                 },
             }
         )
