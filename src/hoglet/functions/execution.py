@@ -36,6 +36,7 @@ from hoglet.functions.running.invocation_globals import ALWAYS_THERE
 from hoglet.functions.running.journal import Journal
 from hoglet.functions.running.redaction import clean_line, secret_texts
 
+_REFUSAL_CHARACTERS = 300  # of what a receiver said, in a dead letter's error
 PROGRAM_MILLISECONDS = 550
 MAX_ASYNC_STEPS = 5
 
@@ -132,10 +133,15 @@ def resume(step: Step, answer: Any, milliseconds: float = 0) -> Journal:
     name = step.call.name if step.call else ""
     status = answer.get("status") if isinstance(answer, dict) else None
     call = (name, status if isinstance(status, int) else None)
+    body = answer.get("body") if isinstance(answer, dict) else None
+    refusal = step.journal.refusal
+    if isinstance(body, str) and isinstance(status, int) and status >= 400:
+        refusal = body[:_REFUSAL_CHARACTERS]
     return msgspec.structs.replace(
         step.journal,
         entries=[*step.journal.entries, ["host", answer]],
         calls=[*step.journal.calls, call],
+        refusal=refusal,
         waiting=False,
         waited_ms=step.journal.waited_ms + milliseconds,
     )
@@ -235,7 +241,13 @@ class _Run:
                 self.host.log("info", f"Status {status} is listed as no failure of this function")
             elif step.error_class != "fetch":
                 step.outcome, step.error_class = "failed", "fetch"
-                step.error = step.error or f"The request failed with status {status}"
+                step.error = step.error or self._refusal_text(status)
+
+    def _refusal_text(self, status: int) -> str:
+        """Tells what the answer said: a guard's reason, or a receiver's."""
+        said = self.request.journal.refusal
+        text = f"The request failed with status {status}" + (f": {said}" if said else "")
+        return clean_line(text, self.secrets)
 
     def _tolerated_codes(self) -> list[Any]:
         codes: list[Any] = []

@@ -13,6 +13,7 @@ class Journal(msgspec.Struct, kw_only=True):
         seed: of their random numbers.
         entries: what the program got from outside, in order (``hoglet.hog.python.journal``).
         calls: the host calls answered so far: ``[["fetch", 200]]``.
+        refusal: what the last answer with a bad status said, if it was text.
         printed: ``print`` calls so far.
         captured: the run's ``postHogCapture`` was handed out.
         waiting: the next host call was handed out already, with its log lines.
@@ -24,6 +25,7 @@ class Journal(msgspec.Struct, kw_only=True):
     seed: int
     entries: list[list[Any]] = []
     calls: list[tuple[str, int | None]] = []
+    refusal: str | None = None
     printed: int = 0
     captured: bool = False
     waiting: bool = False
