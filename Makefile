@@ -6,7 +6,7 @@ PYTEST := .venv/bin/pytest
 SHELL := /bin/bash
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run demo test check full browser oracle bench bench-hog bench-capture bench-endpoints docs lock clean
+.PHONY: help setup run demo test check slow full browser oracle bench bench-hog bench-capture bench-endpoints docs lock clean
 
 help: ## list the commands
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -32,6 +32,9 @@ check: setup ## format, lint, types, room borders
 	.venv/bin/basedpyright
 	.venv/bin/lint-imports
 	.venv/bin/python tools/generate_reference.py --check
+
+slow: setup oracle ## the tests of minutes: 20 kills, thousands of generated programs
+	$(PYTEST) -n 2 --dist loadfile -m slow
 
 full: setup oracle ## every test but the browser's, slow ones too
 	$(PYTEST) -n 2 --dist loadfile -m "not browser"

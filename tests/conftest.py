@@ -1,4 +1,14 @@
-"""Fixtures every test may use."""
+"""Fixtures every test may use, and how generated tests are drawn."""
+
+import os
+
+from hypothesis import settings
+
+# In CI the same examples every time: a new find belongs to whoever runs the tests at home, not to
+# the change that happens to be checked.
+settings.register_profile("ci", derandomize=True, print_blob=True)
+if os.environ.get("CI"):
+    settings.load_profile("ci")
 
 pytest_plugins = [
     "support.databases",
