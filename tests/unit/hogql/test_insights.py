@@ -328,6 +328,14 @@ def test_paths_from_a_start(run) -> None:
         ("FunnelsQuery", {"series": []}),
         ("FunnelsQuery", {"series": [PAGE], "funnelsFilter": {"funnelOrderType": "strict"}}),
         ("FunnelsQuery", {"series": [PAGE], "funnelsFilter": {"funnelVizType": "flow"}}),
+        (
+            "FunnelsQuery",
+            {
+                "series": [PAGE],
+                "breakdownFilter": {"breakdown": "$browser"},
+                "funnelsFilter": {"breakdownAttributionType": "last_touch"},
+            },
+        ),
         ("RetentionQuery", {"retentionFilter": {"period": "Decade"}}),
         ("LifecycleQuery", {"series": [PAGE, BUY]}),
         ("PathsQuery", {"pathsFilter": {"endPoint": "x"}}),

@@ -89,6 +89,9 @@ class _Funnel:
             raise refused("Funnel exclusions are not supported")
         self.span = span_of(query, context)
         self._breakdown: Breakdown | None = breakdown_of(query, context)
+        attribution = self._filter.get("breakdownAttributionType") or "first_touch"
+        if self._breakdown is not None and attribution != "first_touch":
+            raise refused("Breakdowns of funnels are attributed to the first touch only")
         self._conditions = [series_condition(step, context) for step in self._steps]
 
     # --- query
