@@ -52,7 +52,9 @@ class Settings(BaseSettings):
     warehouse_cluster: str | None = Field(
         None, description="ClickHouse cluster name; chooses the clustered form of the tables."
     )
-    queue_url: str = Field("sql", description="`sql` (the metadata database).")
+    queue_url: Literal["sql"] = Field(
+        "sql", description="Where jobs wait; `sql`, the metadata database, is the only kind so far."
+    )
 
     allow_hosts: CommaList = Field(
         [], description="Private hosts, addresses and CIDRs that functions may reach."

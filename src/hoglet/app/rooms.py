@@ -113,7 +113,9 @@ async def _open_warehouse(settings: Settings) -> Warehouse:
     from hoglet.warehouse import open_warehouse
 
     return await open_warehouse(
-        settings.resolved_warehouse_url(), cluster=settings.warehouse_cluster
+        settings.resolved_warehouse_url(),
+        cluster=settings.warehouse_cluster,
+        query_memory_bytes=settings.query_memory_bytes,
     )
 
 

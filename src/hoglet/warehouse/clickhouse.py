@@ -26,6 +26,7 @@ WRITERS = 2
 SPARE_READERS = 12  # for short reads (tables, logs, checks) while the slow ones take their time
 STOP_ATTEMPTS = 20
 STOP_PAUSE_S = 0.05
+QUERY_MEMORY_BYTES = 2 * 1024**3
 READ = Budget()
 WRITE = Budget(seconds=WRITE_TIMEOUT_S, memory_bytes=4 * 1024**3, read_only=False)
 
@@ -33,11 +34,18 @@ WRITE = Budget(seconds=WRITE_TIMEOUT_S, memory_bytes=4 * 1024**3, read_only=Fals
 class ClickHouseWarehouse:
     """The port on ``clickhouse-connect``; see ``hoglet.warehouse.port`` for the contract."""
 
-    def __init__(self, url: str, *, cluster: str | None = None, readers: int | None = None) -> None:
+    def __init__(
+        self,
+        url: str,
+        *,
+        cluster: str | None = None,
+        readers: int | None = None,
+        query_memory_bytes: int = QUERY_MEMORY_BYTES,
+    ) -> None:
         self.url = url
         self._cluster = cluster
         self._cores = os.cpu_count() or 2
-        self._clients = Clients(url)
+        self._clients = Clients(url, query_memory_bytes=query_memory_bytes)
         self._readers = ThreadPoolExecutor(
             readers or 2 * self._cores + SPARE_READERS, "warehouse-read"
         )
@@ -180,7 +188,11 @@ class ClickHouseWarehouse:
 
 
 async def open_warehouse(
-    url: str, *, cluster: str | None = None, retention: Retention | None = None
+    url: str,
+    *,
+    cluster: str | None = None,
+    retention: Retention | None = None,
+    query_memory_bytes: int = QUERY_MEMORY_BYTES,
 ) -> ClickHouseWarehouse:
     """Connect and bring the tables up to date.
 
@@ -188,12 +200,13 @@ async def open_warehouse(
         url: ``chdb:///data/warehouse`` (folder of this process alone) or ``clickhouse://…``.
         cluster: name of a ClickHouse cluster; chooses the clustered form of the tables.
         retention: days that logs and metrics are kept.
+        query_memory_bytes: working memory of a query whose budget names none.
 
     Raises:
         WarehouseInUse: another process holds the folder.
         WarehouseDown: the server cannot be reached.
     """
-    warehouse = ClickHouseWarehouse(url, cluster=cluster)
+    warehouse = ClickHouseWarehouse(url, cluster=cluster, query_memory_bytes=query_memory_bytes)
     try:
         await apply_schema(warehouse, cluster=cluster, retention=retention)
     except BaseException:

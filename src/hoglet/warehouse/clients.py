@@ -48,10 +48,12 @@ class Clients:
 
     Args:
         url: ``chdb:///folder/warehouse``, ``chdb://:memory:`` or ``clickhouse://user:pass@host:8123/db``.
+        query_memory_bytes: working memory of a query whose budget names none.
     """
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, *, query_memory_bytes: int) -> None:
         self.url = url
+        self._memory_bytes = query_memory_bytes
         self.embedded = urlsplit(url).scheme in EMBEDDED_SCHEMES
         self._idle: defaultdict[tuple[Budget, int], list[Client]] = defaultdict(list)
         self._open: list[Client] = []
@@ -93,7 +95,7 @@ class Clients:
             client.close()
 
     def _connect(self, budget: Budget, threads: int) -> Client:
-        settings = {**_COMMON, **_limits(budget, threads)}
+        settings = {**_COMMON, **_limits(budget, threads, self._memory_bytes)}
         try:
             if not self.embedded:
                 return _connect_server(self.url, settings)
@@ -137,11 +139,11 @@ def _connect_server(url: str, settings: dict[str, Any]) -> Client:
     )
 
 
-def _limits(budget: Budget, threads: int) -> dict[str, Any]:
+def _limits(budget: Budget, threads: int, memory_bytes: int) -> dict[str, Any]:
     limits: dict[str, Any] = {
         "max_execution_time": budget.seconds,
         "timeout_overflow_mode": "throw",
-        "max_memory_usage": budget.memory_bytes,
+        "max_memory_usage": budget.memory_bytes or memory_bytes,
         "max_threads": threads,
     }
     if budget.read_only:

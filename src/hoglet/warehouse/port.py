@@ -19,7 +19,7 @@ class Budget:
 
     Args:
         seconds: wall time; the engine stops by itself after it.
-        memory_bytes: working memory of the query.
+        memory_bytes: working memory of the query; None: what the warehouse was opened with.
         result_rows: most rows of the answer; None means no limit. One more is an error, not a cut.
         result_bytes: most bytes of the answer; it is held in memory as a whole.
         read_bytes: most bytes read from storage; None means no limit.
@@ -28,7 +28,7 @@ class Budget:
     """
 
     seconds: float = 10.0
-    memory_bytes: int = 1024 * MEGABYTE
+    memory_bytes: int | None = None
     result_rows: int | None = None
     result_bytes: int = 128 * MEGABYTE
     read_bytes: int | None = None

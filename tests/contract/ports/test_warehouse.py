@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from hoglet.warehouse import Budget, Warehouse
+from hoglet.warehouse import Budget, ClickHouseWarehouse, Warehouse
 from hoglet.warehouse.errors import (
     QueryCancelled,
     QueryRefused,
@@ -133,6 +133,18 @@ async def test_memory_is_limited(warehouse: Warehouse) -> None:
         await warehouse.query(sql, budget=Budget(memory_bytes=50_000_000))
 
     assert refused.value.error_code == "query_memory_limit"
+
+
+async def test_a_budget_without_memory_takes_the_warehouses_own(
+    warehouse: ClickHouseWarehouse,
+) -> None:
+    small = ClickHouseWarehouse(warehouse.url, query_memory_bytes=50_000_000)
+    sql = "SELECT length(groupArray(number)) FROM numbers(20000000)"
+    try:
+        with pytest.raises(QueryTooCostly):
+            await small.query(sql)
+    finally:
+        await small.close()
 
 
 async def test_the_size_of_the_answer_is_limited(warehouse: Warehouse) -> None:
