@@ -4,11 +4,22 @@ Only the composition root (``hoglet.app``) and the command line use this; rooms 
 ``docs/reference/settings.md`` is generated from the descriptions here.
 """
 
+import ipaddress
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import BeforeValidator, Field
+from cryptography.fernet import Fernet
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    Field,
+    ValidationError,
+    model_validator,
+)
+from pydantic_core import ErrorDetails
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+
+from hoglet.kit.errors import HogletError
 
 type Role = Literal["api", "pipeline", "executor", "console"]
 
@@ -22,7 +33,47 @@ def _split(value: object) -> object:
     return value
 
 
-type CommaList = Annotated[list[str], NoDecode, BeforeValidator(_split)]
+def _fernet_key(text: str) -> str:
+    try:
+        Fernet(text)
+    except ValueError:
+        raise ValueError("each is a Fernet key, 32 bytes in URL-safe base64") from None
+    return text
+
+
+def _private_target(text: str) -> str:
+    if "/" in text:
+        try:
+            ipaddress.ip_network(text, strict=False)
+        except ValueError:
+            raise ValueError(f"{text} is no range of addresses such as 10.1.0.0/16") from None
+    return text
+
+
+def _address(*schemes: str) -> AfterValidator:
+    def check(text: str) -> str:
+        if not text.startswith(schemes):
+            raise ValueError(f"starts with {' or '.join(schemes)}")
+        return text
+
+    return AfterValidator(check)
+
+
+type CommaList[T] = Annotated[list[T], NoDecode, BeforeValidator(_split)]
+type PrivateTarget = Annotated[str, AfterValidator(_private_target)]
+type FernetKey = Annotated[str, AfterValidator(_fernet_key)]
+type DatabaseUrl = Annotated[str, _address("sqlite+aiosqlite:///", "postgresql+psycopg://")]
+type WarehouseUrl = Annotated[
+    str, _address("chdb://", "clickhouse://", "clickhouses://", "clickhouse+http")
+]
+type WebAddress = Annotated[str, _address("http://", "https://")]
+
+
+class BadSetting(HogletError):
+    """A setting cannot be used; the sentence names the variable, its value and what it takes."""
+
+    code = "bad_setting"
+    blame = "operator"
 
 
 class Settings(BaseSettings):
@@ -38,15 +89,15 @@ class Settings(BaseSettings):
     roles: Annotated[list[Role], NoDecode, BeforeValidator(_split)] = Field(
         list(ALL_ROLES), description="What this process does: api, pipeline, executor, console."
     )
-    site_url: str | None = Field(
+    site_url: WebAddress | None = Field(
         None, description="Address users reach hoglet at; default: the listening address."
     )
 
-    database_url: str | None = Field(
+    database_url: DatabaseUrl | None = Field(
         None,
         description="`sqlite+aiosqlite:///…` or `postgresql+psycopg://…`; SQLite in data_dir.",
     )
-    warehouse_url: str | None = Field(
+    warehouse_url: WarehouseUrl | None = Field(
         None, description="`chdb:///…` or `clickhouse://…`; default: chDB in data_dir."
     )
     warehouse_cluster: str | None = Field(
@@ -56,10 +107,10 @@ class Settings(BaseSettings):
         "sql", description="Where jobs wait; `sql`, the metadata database, is the only kind so far."
     )
 
-    allow_hosts: CommaList = Field(
+    allow_hosts: CommaList[PrivateTarget] = Field(
         [], description="Private hosts, addresses and CIDRs that functions may reach."
     )
-    secret_keys: CommaList = Field(
+    secret_keys: CommaList[FernetKey] = Field(
         [],
         description="Fernet keys for stored secrets, newest first; a key file in data_dir.",
     )
@@ -100,12 +151,25 @@ class Settings(BaseSettings):
     request_body_bytes: int = Field(
         20 * 1024**2, gt=0, description="Largest request body that is read, in bytes."
     )
+    trust_proxy: bool = Field(
+        False,
+        description="Believe `X-Forwarded-For`; only behind a proxy that sets it.",
+    )
     log_level: Literal["debug", "info", "warning", "error"] = Field(
         "info", description="Least level of hoglet's own log."
     )
     log_format: Literal["auto", "console", "json"] = Field(
         "auto", description="`console` on a terminal, `json` elsewhere, or one of the two."
     )
+
+    @model_validator(mode="after")
+    def _roles_fit(self) -> Self:
+        roles = set(self.roles)
+        if not roles:
+            raise _unfit("roles", "name at least one of api, pipeline, executor, console")
+        if "console" in roles and "api" not in roles:
+            raise _unfit("roles", "the console needs the role api in the same process")
+        return self
 
     def resolved_database_url(self) -> str:
         """The metadata database's address, ``sqlite+aiosqlite:////data/hoglet.db`` by default."""
@@ -120,3 +184,38 @@ class Settings(BaseSettings):
         everywhere = {"127.0.0.1", "0.0.0.0", "::"}  # noqa: S104 (compared, not bound)
         host = "localhost" if self.host in everywhere else self.host
         return (self.site_url or f"http://{host}:{self.port}").rstrip("/")
+
+
+def load_settings(**given: Any) -> Settings:
+    """The settings of this process; what is given (not None) wins over the environment.
+
+    Raises:
+        BadSetting: one cannot be used.
+    """
+    try:
+        return Settings(**{name: value for name, value in given.items() if value is not None})
+    except ValidationError as error:
+        raise BadSetting(_sentence(error.errors()[0], given)) from None
+
+
+_SECRET = frozenset({"secret_keys", "database_url", "warehouse_url", "bootstrap_personal_api_key"})
+
+
+def _unfit(name: str, text: str) -> ValueError:
+    """A rule between settings; the name goes with the error, see :func:`_sentence`."""
+    error = ValueError(text)
+    error.add_note(name)
+    return error
+
+
+def _sentence(problem: ErrorDetails, given: dict[str, Any]) -> str:
+    """``HOGLET_PORT is "abc": a valid integer is wanted.``; secrets are not repeated."""
+    cause = problem.get("ctx", {}).get("error")
+    notes: list[str] = getattr(cause, "__notes__", [])
+    name = notes[0] if notes else str(problem["loc"][0])
+    shown = (
+        f"--{name.replace('_', '-')}" if given.get(name) is not None else f"HOGLET_{name.upper()}"
+    )
+    value = "" if notes or name in _SECRET else f' is "{problem["input"]}"'
+    text = str(cause) if isinstance(cause, ValueError) else problem["msg"]
+    return f"{shown}{value}: {text[:1].lower()}{text[1:]}."

@@ -59,6 +59,7 @@ def build_application(rooms: Rooms, features: Features) -> FastAPI:
         log_requests=rooms.settings.log_level == "debug",
     )
     app.state.access = rooms.access
+    app.state.trust_proxy = rooms.settings.trust_proxy
     app.state.events = features.events
     app.state.functions = features.functions.service
     app.state.actions = features.functions.actions

@@ -8,12 +8,14 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 
 from prometheus_client import CollectorRegistry
+from sqlalchemy.exc import OperationalError
 
 from hoglet.access.bootstrap import FirstStart, ensure_first_project
 from hoglet.access.rates import Allowance, RateSettings
 from hoglet.access.service import Access
 from hoglet.app.operations import COMPILE_OPERATIONS, PIPELINE_OPERATIONS, RUN_OPERATIONS
 from hoglet.kit.clock import Clock, SystemClock
+from hoglet.kit.errors import HogletError
 from hoglet.kit.ids import new_id
 from hoglet.migrations.upgrade import migrate
 from hoglet.outbound.client import Outbound
@@ -22,6 +24,13 @@ from hoglet.sandbox import Sandbox
 from hoglet.settings import Settings
 from hoglet.store.database import Database
 from hoglet.warehouse import Warehouse
+
+
+class DatabaseDown(HogletError):
+    """The metadata database cannot be opened at the start."""
+
+    code = "database_down"
+    blame = "operator"
 
 
 @dataclass
@@ -89,6 +98,11 @@ async def _open_storage(settings: Settings, stack: AsyncExitStack) -> tuple[Data
     opening = asyncio.create_task(_open_warehouse(settings))
     try:
         await asyncio.to_thread(migrate, url)
+    except OperationalError as error:
+        reason = str(error.orig).partition("\n")[0]
+        raise DatabaseDown(
+            f"The database cannot be used; check HOGLET_DATABASE_URL: {reason}"
+        ) from None
     finally:
         warehouse = await opening
         stack.push_async_callback(warehouse.close)

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
@@ -51,10 +51,9 @@ def with_database[T](data_dir: Path | None, work: "Callable[[Database], Awaitabl
     Raises:
         NoData: there is none, or it is not hoglet's.
     """
-    from hoglet.settings import Settings
+    from hoglet.settings import load_settings
 
-    given: dict[str, Any] = {} if data_dir is None else {"data_dir": data_dir}
-    settings = Settings(**given)
+    settings = load_settings(data_dir=data_dir)
     file = settings.data_dir / "hoglet.db"
     if settings.database_url is None and not file.exists():
         raise NoData(f"There is no database at {file}. Start the server once, or give --data-dir.")

@@ -82,11 +82,10 @@ async def _import(
     from hoglet.events.importer import Importer
     from hoglet.migrations.upgrade import migrate
     from hoglet.queue.sql import SqlQueue
-    from hoglet.settings import Settings
+    from hoglet.settings import load_settings
     from hoglet.store.database import Database
 
-    given: dict[str, Any] = {"data_dir": data_dir} if data_dir else {}
-    settings = Settings(**given)
+    settings = load_settings(data_dir=data_dir)
     settings.data_dir.mkdir(parents=True, exist_ok=True)
     await asyncio.to_thread(migrate, settings.resolved_database_url())
     database, clock = Database(settings.resolved_database_url()), SystemClock()

@@ -35,12 +35,12 @@ def version() -> None:
 
 
 def main() -> None:
-    """Run the command line; expected errors print one sentence and exit with 1."""
+    """Run the command line; expected errors print one sentence and exit with 1, settings with 2."""
     try:
         app()
     except HogletError as error:
         Console(stderr=True).print(Text(error.detail, style="red"), soft_wrap=True)
-        sys.exit(1)
+        sys.exit(2 if error.error_code == "bad_setting" else 1)
 
 
 if __name__ == "__main__":

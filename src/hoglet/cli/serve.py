@@ -2,7 +2,7 @@
 
 import asyncio
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -25,8 +25,7 @@ def serve(
     Everything else is a setting: see docs/reference/settings.md (HOGLET_* variables).
     """
     from hoglet.app.run import run_server
-    from hoglet.settings import Settings
+    from hoglet.settings import load_settings
 
-    given: dict[str, Any] = {"port": port, "host": host, "data_dir": data_dir, "roles": roles}
-    settings = Settings(**{name: value for name, value in given.items() if value is not None})
+    settings = load_settings(port=port, host=host, data_dir=data_dir, roles=roles)
     asyncio.run(run_server(settings))

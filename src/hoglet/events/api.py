@@ -9,6 +9,7 @@ from starlette.routing import Route
 
 from hoglet.events.service import CaptureRequest, CaptureService
 from hoglet.web.body import read_body
+from hoglet.web.client_address import client_address
 
 CAPTURE_PATHS = ("/batch", "/i/v0/e", "/e", "/capture", "/track", "/engage")
 RECORDING_PATHS = ("/s",)
@@ -23,7 +24,7 @@ async def capture(request: Request) -> Response:
             body=await read_body(request, limit_bytes=service.body_limit_bytes),
             query=request.query_params,
             content_encoding=request.headers.get("content-encoding", ""),
-            ip=request.client.host if request.client else "",
+            ip=client_address(request),
         )
     )
     return _accepted(request)

@@ -15,6 +15,7 @@ from hoglet.functions.webhooks import Incoming, WebhookAnswer, Webhooks
 from hoglet.kit.errors import TooLarge
 from hoglet.web.answers import JsonAnswer
 from hoglet.web.body import read_body
+from hoglet.web.client_address import client_address
 from hoglet.web.problems import add_error_key
 
 router = APIRouter()
@@ -43,7 +44,7 @@ async def receive_webhook(request: Request, name: str) -> Response:
         method=request.method,
         headers=request.headers,
         query=request.query_params,
-        ip=_client_ip(request),
+        ip=client_address(request),
         body=body,
     )
     return _response(await webhooks.handle(name, incoming))
@@ -78,14 +79,6 @@ async def _script(request: Request, function_id: str) -> str | None:
     if row is None or not row.enabled or row.type not in types.SITE:
         return None
     return row.transpiled
-
-
-def _client_ip(request: Request) -> str:
-    """The caller's address; behind a trusted proxy the first of ``X-Forwarded-For``."""
-    forwarded = request.headers.get("x-forwarded-for", "").split(",")[0].strip()
-    if forwarded and getattr(request.app.state, "trust_proxy", False):
-        return forwarded
-    return request.client.host if request.client else ""
 
 
 def _response(answer: WebhookAnswer) -> Response:

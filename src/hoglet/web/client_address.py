@@ -1,0 +1,34 @@
+"""Who sent a request: the peer of the connection, or whom a trusted proxy names.
+
+Source: spec/hog-functions.md sections 13.7 and 14.
+"""
+
+import ipaddress
+
+from starlette.requests import Request
+
+
+def client_address(request: Request) -> str:
+    """The sender's address, ``""`` when unknown.
+
+    The first of ``X-Forwarded-For`` counts only with the setting ``trust_proxy`` (on
+    ``app.state``): anybody can send that header, so it is believed only where a proxy sets it.
+    What is no address is passed over.
+    """
+    peer = request.client.host if request.client else ""
+    if not getattr(request.app.state, "trust_proxy", False):
+        return peer
+    return _address(request.headers.get("x-forwarded-for", "").partition(",")[0]) or peer
+
+
+def _address(text: str) -> str | None:
+    """An address without its port: ``203.0.113.7:4711``, ``[2001:db8::1]:4711``."""
+    text = text.strip()
+    if text.startswith("["):
+        text = text[1:].partition("]")[0]
+    elif text.count(":") == 1:
+        text = text.partition(":")[0]
+    try:
+        return str(ipaddress.ip_address(text))
+    except ValueError:
+        return None

@@ -1,0 +1,49 @@
+"""A bad HOGLET_* value gives one sentence that names it."""
+
+import subprocess
+import sys
+
+import pytest
+
+from hoglet.settings import BadSetting, load_settings
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "told"),
+    [
+        ("PORT", "ninety", 'HOGLET_PORT is "ninety"'),
+        ("ROLES", "api,cook", 'HOGLET_ROLES is "cook"'),
+        ("ROLES", "", "HOGLET_ROLES: name at least one of api, pipeline, executor, console."),
+        ("ROLES", "console", "HOGLET_ROLES: the console needs the role api"),
+        ("DATABASE_URL", "mysql://me:hunter2@host/x", "HOGLET_DATABASE_URL: starts with"),
+        ("WAREHOUSE_URL", "duckdb://x", "HOGLET_WAREHOUSE_URL: starts with chdb://"),
+        ("ALLOW_HOSTS", "crm.internal,10.0.0.0/99", "10.0.0.0/99 is no range of addresses"),
+        ("SECRET_KEYS", "hunter2", "HOGLET_SECRET_KEYS: each is a Fernet key"),
+        ("SITE_URL", "hoglet.example", 'HOGLET_SITE_URL is "hoglet.example": starts with http'),
+        ("TRUST_PROXY", "perhaps", 'HOGLET_TRUST_PROXY is "perhaps"'),
+    ],
+)
+def test_a_bad_value_is_named_in_one_sentence(monkeypatch, name, value, told):
+    monkeypatch.setenv(f"HOGLET_{name}", value)
+    with pytest.raises(BadSetting) as caught:
+        load_settings()
+    sentence = caught.value.detail
+    assert told in sentence
+    assert sentence.endswith(".") and "\n" not in sentence and "hunter2" not in sentence
+
+
+def test_what_is_given_wins_and_is_named_by_its_option(monkeypatch):
+    monkeypatch.setenv("HOGLET_PORT", "ninety")
+    assert load_settings(port=90).port == 90
+    with pytest.raises(BadSetting, match="--port is"):
+        load_settings(port=77777)
+
+
+def test_the_command_exits_with_two_and_no_traceback():
+    command = [sys.executable, "-m", "hoglet.cli.main", "key", "list"]
+    ended = subprocess.run(
+        command, env={"HOGLET_PORT": "x"}, capture_output=True, text=True, check=False
+    )
+    assert ended.returncode == 2
+    assert ended.stderr.startswith('HOGLET_PORT is "x"')
+    assert "Traceback" not in ended.stderr
