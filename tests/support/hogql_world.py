@@ -17,6 +17,7 @@ from hoglet.hogql import Limits, QueryContext, SavedColumn, SavedTable, compile_
 from hoglet.hogql.compile import CompiledQuery
 from hoglet.hogql.types import DATE, INTEGER
 from hoglet.warehouse import ClickHouseWarehouse
+from support import hogql_generated
 
 PROJECT = 880_001
 OTHER = 880_002
@@ -274,4 +275,11 @@ UNLIMITED = Limits(max_limit=None)
 def hogql_world(warehouse: ClickHouseWarehouse) -> HogqlWorld:
     """The filled world; tests only read it."""
     asyncio.run(_fill(warehouse))
+    return HogqlWorld(warehouse)
+
+
+@pytest.fixture(scope="session")
+def generated_world(warehouse: ClickHouseWarehouse) -> HogqlWorld:
+    """The generated project of ``hogql_generated``; tests only read it."""
+    asyncio.run(hogql_generated.fill(warehouse))
     return HogqlWorld(warehouse)

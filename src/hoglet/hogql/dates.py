@@ -5,11 +5,13 @@ Source: spec/query-endpoints.md sections 5.2 and 10.6, spec/hog-functions.md sec
 
 import calendar
 import re
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 _RELATIVE = re.compile(r"(?P<sign>[-+]?)(?P<count>\d*)(?P<unit>[shdwmqyM])(?P<edge>Start|End)?\Z")
+_DAYS = {"d": 1, "w": 7}
 _MONTHS = {"m": 1, "q": 3, "y": 12}
+_CLOCK = {"s": "seconds", "M": "minutes", "h": "hours"}
 _MOST = 100_000
 """A larger count leaves the calendar; it is cut there rather than refused."""
 
@@ -63,12 +65,18 @@ def _relative(found: re.Match[str], local: datetime, *, end: bool) -> datetime:
 
 
 def shift(moment: datetime, count: int, unit: str) -> datetime:
-    """``moment`` moved by ``count`` units: ``s M h d w m q y`` (``M`` minutes, ``m`` months)."""
+    """``moment`` moved by ``count`` units: ``s M h d w m q y`` (``M`` minutes, ``m`` months).
+
+    Hours and shorter ones elapse, also over a change of the clocks; days and longer ones keep
+    the time of day.
+    """
     try:
         if unit in _MONTHS:
             return _shift_months(moment, count * _MONTHS[unit])
-        name = {"s": "seconds", "M": "minutes", "h": "hours", "d": "days", "w": "weeks"}[unit]
-        return moment + timedelta(**{name: count})
+        if unit in _CLOCK:
+            elapsed = moment.astimezone(UTC) + timedelta(**{_CLOCK[unit]: count})
+            return elapsed.astimezone(moment.tzinfo)
+        return moment + timedelta(days=count * _DAYS[unit])
     except (OverflowError, ValueError):
         year = 1970 if count < 0 else 2100
         return moment.replace(year=year, month=1, day=1)
@@ -113,5 +121,12 @@ def end_of_day(moment: datetime) -> datetime:
 
 
 def as_text(moment: datetime) -> str:
-    """How a resolved date is written into a tree: local time of its zone, microseconds."""
-    return moment.strftime("%Y-%m-%d %H:%M:%S.%f")
+    """How a resolved date is written into a tree: local time of its zone, microseconds.
+
+    The offset is added where the clocks are set back and the same time comes twice.
+    """
+    text = moment.strftime("%Y-%m-%d %H:%M:%S.%f")
+    again = moment.replace(fold=1 - moment.fold)
+    if moment.utcoffset() == again.utcoffset():
+        return text
+    return text + moment.isoformat()[-6:]

@@ -49,7 +49,15 @@ _BREAKDOWN = {
     "breakdown_type": TEXT,
     "breakdown_limit": WHOLE,
     "breakdown_group_type_index": WHOLE,
-    "breakdowns": [{"property": WORD, "type": TEXT, "group_type_index": WHOLE}],
+    "breakdown_histogram_bin_count": WHOLE,
+    "breakdowns": [
+        {
+            "property": WORD,
+            "type": TEXT,
+            "group_type_index": WHOLE,
+            "histogram_bin_count": WHOLE,
+        }
+    ],
 }
 INSIGHT = {
     "dateRange": DATE_RANGE,
@@ -64,7 +72,8 @@ INSIGHT = {
         "display": TEXT,
         "formula": TEXT,
         "formulas": [TEXT],
-        "formulaNodes": [{"formula": TEXT}],
+        "formulaNodes": [{"formula": TEXT, "custom_name": TEXT}],
+        "smoothingIntervals": WHOLE,
     },
     "funnelsFilter": {
         "funnelVizType": TEXT,
@@ -72,6 +81,12 @@ INSIGHT = {
         "funnelWindowInterval": WHOLE,
         "funnelWindowIntervalUnit": TEXT,
         "binCount": WHOLE,
+        "funnelFromStep": WHOLE,
+        "funnelToStep": WHOLE,
+        "funnelAggregateByHogQL": TEXT,
+        "breakdownAttributionType": TEXT,
+        "breakdownAttributionValue": WHOLE,
+        "exclusions": [{**_ENTITY, "funnelFromStep": WHOLE, "funnelToStep": WHOLE}],
     },
     "retentionFilter": {
         "period": TEXT,
@@ -79,15 +94,26 @@ INSIGHT = {
         "retentionType": TEXT,
         "targetEntity": _ENTITY,
         "returningEntity": _ENTITY,
+        "minimumOccurrences": WHOLE,
+        "timeWindowMode": TEXT,
     },
     "lifecycleFilter": {"toggledLifecycles": [TEXT]},
-    "stickinessFilter": {},
+    "stickinessFilter": {
+        "computedAs": TEXT,
+        "stickinessCriteria": {"operator": TEXT, "value": WHOLE},
+    },
     "pathsFilter": {
         "includeEventTypes": [TEXT],
         "excludeEvents": [TEXT],
         "stepLimit": WHOLE,
         "edgeLimit": WHOLE,
         "startPoint": TEXT,
+        "endPoint": TEXT,
+        "minEdgeWeight": WHOLE,
+        "maxEdgeWeight": WHOLE,
+        "pathGroupings": [TEXT],
+        "pathsHogQLExpression": TEXT,
+        "localPathCleaningFilters": [{"alias": TEXT, "regex": TEXT}],
     },
 }
 

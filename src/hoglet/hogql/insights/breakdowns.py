@@ -3,7 +3,7 @@
 Source: spec/query-endpoints.md sections 5.6 and 10.6.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -11,29 +11,94 @@ import msgspec
 from hoglet.hogql.context import QueryContext
 from hoglet.hogql.errors import refused
 from hoglet.hogql.property_filters import property_condition
-from hoglet.hogql.trees import Expression, call, compare, constant, field
+from hoglet.hogql.trees import Expression, array, call, compare, constant, field, fill
 from hoglet.syntax import parse_expression
 
 OTHER = "Other"
 DEFAULT_LIMIT = 25
 _MOST = 10_000
+_MOST_BINS = 100
+
+NONE = "$$_hoglet_none_$$"
+"""Stands for NULL inside a query, where arrays of values are compared and grouped."""
+
+REST = "$$_hoglet_other_$$"
+"""Stands for all values beyond the limit, inside a query."""
+
+_TOP = (
+    "SELECT breakdown FROM (SELECT {key} AS breakdown, {size} AS size FROM events WHERE {where} "
+    "GROUP BY breakdown) ORDER BY size DESC, breakdown LIMIT {limit}"
+)
+# Edges of bins: equally many values in each, rounded to two places.
+_EDGES = (
+    "SELECT arrayDistinct(arrayMap(edge -> floor(edge, 2), quantiles({levels})({number}))) "
+    "FROM events WHERE {where}"
+)
+_BIN = (
+    "SELECT multiIf(isNull({number}), {none}, length({edges}) < 2, "
+    "concat('[', toString(floor({number}, 2)), ',', toString(floor({number}, 2)), ']'), "
+    "concat('[', toString(arrayElement({edges}, {place})), ',', "
+    "toString(arrayElement({edges}, {place} + 1)), ']'))"
+)
+_PLACE = (
+    "SELECT greatest(1, least(length({edges}) - 1, "
+    "arrayLastIndex(edge -> edge <= ifNull({number}, 0), {edges})))"
+)
 
 
 class Breakdown(msgspec.Struct, frozen=True):
-    """``parts`` are text expressions; ``many`` says whether values are answered as arrays."""
+    """``parts`` are text expressions; ``many`` says whether values are answered as arrays.
+
+    ``bins`` gives for each part the number of bins its numbers fall into, or None.
+    """
 
     parts: tuple[Expression, ...]
     many: bool
     limit: int
     names: tuple[str, ...]
+    bins: tuple[int | None, ...]
+    hides_rest: bool = False
+    is_cohorts: bool = False
 
-    def key(self) -> Expression:
-        """The values of an event, as one array; NULL reads as an empty text's stand-in."""
-        return call("array", *(call("ifNull", part, constant(NONE)) for part in self.parts))
+    def key(self, where: Expression | None = None) -> Expression:
+        """The values of an event, as one array; NULL reads as a stand-in.
 
+        Args:
+            where: the events that bins are made of; needed where there are bins.
+        """
+        return call(
+            "array",
+            *(
+                call("ifNull", part, constant(NONE)) if bins is None else _bin(part, bins, where)
+                for part, bins in zip(self.parts, self.bins, strict=True)
+            ),
+        )
 
-NONE = "$$_hoglet_none_$$"
-"""Stands for NULL inside a query, where arrays of values are compared and grouped."""
+    def limited(self, where: Expression, size: Expression) -> tuple[Expression, Expression]:
+        """The key with the rest lumped together, and the condition that keeps the others.
+
+        Args:
+            where: the events that are counted.
+            size: the aggregate that the largest values are found by.
+        """
+        key = self.key(where)
+        if self.is_cohorts:  # as many as were named
+            return key, constant(True)
+        top = fill(_TOP, key=key, size=size, where=where, limit=constant(self.limit))
+        among = compare("in", key, top)
+        return call("if", among, key, self.rest()), among
+
+    def rest(self) -> Expression:
+        """What the key of lumped values is."""
+        return array([REST] * len(self.parts))
+
+    def nothing(self) -> Expression:
+        """The key of an event that has none of the properties."""
+        return array([NONE] * len(self.parts))
+
+    def shown(self, values: Sequence[str | None]) -> Any:
+        """``breakdown_value`` of an answer: a list, or the one value."""
+        return list(values) if self.many else values[0]
 
 
 def breakdown_of(query: Mapping[str, Any], context: QueryContext) -> Breakdown | None:
@@ -43,21 +108,54 @@ def breakdown_of(query: Mapping[str, Any], context: QueryContext) -> Breakdown |
         SourceError: a breakdown type that hoglet does not know.
     """
     filter_ = query.get("breakdownFilter") or {}
-    limit = min(int(filter_.get("breakdown_limit") or DEFAULT_LIMIT), _MOST)
-    several = filter_.get("breakdowns")
-    if several:
-        parts = tuple(_part(each.get("property"), each, context) for each in several)
-        names = tuple(str(each.get("property")) for each in several)
-        return Breakdown(parts, many=True, limit=limit, names=names)
-    value = filter_.get("breakdown")
-    if value is None or value == "":
+    items = filter_.get("breakdowns") or _single(filter_)
+    if not items:
         return None
-    kind = filter_.get("breakdown_type") or "event"
-    item = {"type": kind, "group_type_index": filter_.get("breakdown_group_type_index")}
+    many = bool(filter_.get("breakdowns")) or isinstance(filter_.get("breakdown"), list)
+    parts = [_part(each.get("property"), each, context) for each in items]
+    is_cohorts = items[0].get("type") == "cohort"
+    if is_cohorts:
+        many, items = False, items[:1]
+        names = filter_.get("breakdown") or [each["property"] for each in filter_["breakdowns"]]
+        parts = [_cohorts(names if isinstance(names, list) else [names], context)]
+    return Breakdown(
+        parts=tuple(parts),
+        many=many,
+        limit=max(1, min(int(filter_.get("breakdown_limit") or DEFAULT_LIMIT), _MOST)),
+        names=tuple(str(each.get("property")) for each in items),
+        bins=tuple(_bins(each) for each in items),
+        hides_rest=bool(filter_.get("breakdown_hide_other_aggregation")),
+        is_cohorts=is_cohorts,
+    )
+
+
+def _single(filter_: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """``breakdown`` with its type as items of ``breakdowns``."""
+    value = filter_.get("breakdown")
+    if value is None or value in ("", []):
+        return []
+    item = {
+        "type": filter_.get("breakdown_type") or "event",
+        "group_type_index": filter_.get("breakdown_group_type_index"),
+        "normalize_url": filter_.get("breakdown_normalize_url"),
+        "histogram_bin_count": filter_.get("breakdown_histogram_bin_count"),
+    }
     values = value if isinstance(value, list) else [value]
-    parts = tuple(_part(each, item, context) for each in values)
-    many = isinstance(value, list) and kind != "cohort"
-    return Breakdown(parts, many=many, limit=limit, names=tuple(map(str, values)))
+    return [{"property": each, **item} for each in values]
+
+
+def _bins(item: Mapping[str, Any]) -> int | None:
+    count = item.get("histogram_bin_count")
+    return None if count is None else max(1, min(int(count), _MOST_BINS))
+
+
+def _bin(part: Expression, count: int, where: Expression | None) -> Expression:
+    """The bin of a number as text, e.g. ``[0,10]``: both edges, the upper one is excluded."""
+    number = call("toFloat", part)
+    levels = tuple(constant(place / count) for place in range(count + 1))
+    edges = fill(_EDGES, levels=levels, number=number, where=where or constant(True))
+    place = fill(_PLACE, edges=edges, number=number).select[0]
+    return fill(_BIN, number=number, edges=edges, place=place, none=constant(NONE)).select[0]
 
 
 def _part(name: Any, item: Mapping[str, Any], context: QueryContext) -> Expression:
@@ -65,13 +163,16 @@ def _part(name: Any, item: Mapping[str, Any], context: QueryContext) -> Expressi
     if kind == "hogql":
         return call("toString", parse_expression(str(name)))
     if kind == "cohort":
-        return _cohort(name, context)
+        return _cohorts([name], context)
+    index = int(item.get("group_type_index") or 0)
+    if index not in range(5):
+        raise refused(f"Unknown group type index: {index}")
     chains: dict[str, tuple[str, ...]] = {
         "event": ("properties", str(name)),
         "person": ("person", "properties", str(name)),
         "session": ("session", str(name)),
         "event_metadata": (str(name),),
-        "group": (f"group_{int(item.get('group_type_index') or 0)}", "properties", str(name)),
+        "group": (f"group_{index}", "properties", str(name)),
     }
     if kind not in chains:
         raise refused(f"Unsupported breakdown type '{kind}'")
@@ -81,24 +182,31 @@ def _part(name: Any, item: Mapping[str, Any], context: QueryContext) -> Expressi
     return text
 
 
+def _cohorts(names: Sequence[Any], context: QueryContext) -> Expression:
+    """The cohorts of an event's person, one row each; who is in none is left out."""
+    inside = [_cohort(name, context) for name in names]
+    return fill(
+        "SELECT arrayJoin(arrayFilter(cohort -> cohort != '', {all}))", all=call("array", *inside)
+    ).select[0]
+
+
 def _cohort(name: Any, context: QueryContext) -> Expression:
     if str(name) == "all":
         return constant("all")
     rule = {"type": "cohort", "key": "id", "value": name}
-    inside = property_condition(rule, context)
-    return call("if", inside, constant(str(name)), constant(NONE))
+    return call("if", property_condition(rule, context), constant(str(name)), constant(""))
 
 
-def clean(values: list[str]) -> list[str | None]:
+def clean(values: Sequence[str]) -> list[str | None]:
     """Stand-ins replaced by what clients see."""
-    return [None if value == NONE else value for value in values]
+    return [None if value == NONE else OTHER if value == REST else value for value in values]
 
 
-def label(values: list[str | None]) -> str:
+def is_rest(values: Sequence[str]) -> bool:
+    """Whether these are the stand-ins of all values beyond the limit."""
+    return bool(values) and values[0] == REST
+
+
+def label(values: Sequence[str | None]) -> str:
     """How a value reads in labels: parts joined by ``::``, missing ones ``null``."""
     return "::".join("null" if value is None else value for value in values)
-
-
-def equals_value(part: Expression, value: str | None) -> Expression:
-    """One breakdown value as a condition; None and the empty text mean "not set"."""
-    return compare("==", part, constant(value or None))

@@ -6,6 +6,8 @@ Source: spec/query-endpoints.md section 10.6 (trendsFilter.formula, formulas).
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import msgspec
+
 from hoglet.hogql.errors import refused
 from hoglet.kit.errors import SourceError
 from hoglet.syntax import parse_expression, tree
@@ -19,12 +21,21 @@ _OPERATORS: dict[str, Callable[[float, float], float]] = {
 }
 
 
-def formulas_of(filter_: Mapping[str, Any]) -> list[str]:
-    """The formulas of a ``trendsFilter``."""
-    nodes = [str(node.get("formula")) for node in filter_.get("formulaNodes") or []]
-    several = nodes or [str(text) for text in filter_.get("formulas") or []]
-    single = [str(filter_["formula"])] if filter_.get("formula") else []
-    return [text for text in several or single if text.strip()]
+class Formula(msgspec.Struct, frozen=True):
+    """A formula and what its line is called."""
+
+    text: str
+    label: str
+
+
+def formulas_of(filter_: Mapping[str, Any]) -> list[Formula]:
+    """The formulas of a ``trendsFilter``: its nodes, else its list, else the one."""
+    nodes = filter_.get("formulaNodes") or []
+    if not nodes:
+        texts = filter_.get("formulas") or [filter_.get("formula")]
+        nodes = [{"formula": text} for text in texts]
+    found = [(str(node.get("formula") or ""), node.get("custom_name")) for node in nodes]
+    return [Formula(text, name or f"Formula ({text})") for text, name in found if text.strip()]
 
 
 def evaluate_formula(formula: str, series: Mapping[str, list[float]], count: int) -> list[float]:

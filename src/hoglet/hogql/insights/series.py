@@ -11,7 +11,6 @@ from hoglet.hogql.context import QueryContext
 from hoglet.hogql.errors import refused
 from hoglet.hogql.property_filters import conditions
 from hoglet.hogql.trees import Expression, call, compare, constant, every, field
-from hoglet.syntax import parse_expression, tree
 
 type Node = Mapping[str, Any]
 
@@ -48,67 +47,36 @@ def common_conditions(query: Mapping[str, Any], context: QueryContext) -> list[E
     return found
 
 
-def entity_of(query: Mapping[str, Any]) -> tree.Field:
-    """Whom insights count: the person, or the group of ``aggregation_group_type_index``."""
+def entity_of(query: Mapping[str, Any]) -> Expression:
+    """Whom insights count: the person, or the group of ``aggregation_group_type_index``.
+
+    Events without that group have NULL.
+    """
     index = query.get("aggregation_group_type_index")
-    if index is None:
-        return field("person_id")
+    return field("person_id") if index is None else group_key(index)
+
+
+def group_key(index: Any) -> Expression:
+    """The key of an event's group of that type, NULL without one."""
     if index not in range(5):
         raise refused(f"Unknown group type index: {index}")
-    return field(f"$group_{index}")
+    return call("nullIf", field(f"$group_{index}"), constant(""))
 
 
-_PROPERTY_MATH = {
-    "sum": ("sum", None),
-    "avg": ("avg", None),
-    "min": ("min", None),
-    "max": ("max", None),
-    "median": ("quantile", 0.5),
-    "p75": ("quantile", 0.75),
-    "p90": ("quantile", 0.9),
-    "p95": ("quantile", 0.95),
-    "p99": ("quantile", 0.99),
-}
-
-ACTIVE_DAYS = {"weekly_active": 7, "monthly_active": 30}
-"""Math over a window that ends at each interval, in days."""
+def entity_conditions(query: Mapping[str, Any]) -> list[Expression]:
+    """That an event belongs to someone: of groups, some events have none."""
+    if query.get("aggregation_group_type_index") is None:
+        return []
+    return [compare("!=", entity_of(query), constant(None))]
 
 
-def math_expression(node: Node, query: Mapping[str, Any]) -> Expression:
-    """What is computed for each interval of a series, e.g. ``count()``.
-
-    Raises:
-        SourceError: an unknown math, or one that needs a property and has none.
-    """
-    math = node.get("math") or "total"
-    if math == "total":
-        return call("count")
-    if math in {"dau", *ACTIVE_DAYS}:
-        return tree.Call(name="count", args=(entity_of(query),), distinct=True)
-    if math == "unique_session":
-        return tree.Call(name="count", args=(field("$session_id"),), distinct=True)
-    if math == "unique_group":
-        index = int(node.get("math_group_type_index") or 0)
-        return tree.Call(name="count", args=(field(f"$group_{index}"),), distinct=True)
-    if math == "hogql":
-        return parse_expression(str(node.get("math_hogql") or "count()"))
-    if math in _PROPERTY_MATH:
-        return _property_math(math, node)
-    raise refused(f"Unsupported math '{math}'")
-
-
-def _property_math(math: str, node: Node) -> Expression:
-    name = node.get("math_property")
-    if not name:
-        raise refused(f"Math '{math}' needs math_property")
-    function, level = _PROPERTY_MATH[math]
-    chain = (
-        ("session", "$session_duration") if name == "$session_duration" else ("properties", name)
-    )
-    if node.get("math_property_type") == "person_properties":
-        chain = ("person", "properties", name)
-    params = [constant(level)] if level is not None else None
-    return call(function, call("toFloat", field(*chain)), params=params)
+def born_of(query: Mapping[str, Any]) -> Expression:
+    """When the actor of an event was created; the event's own time where that is not known."""
+    index = query.get("aggregation_group_type_index")
+    chain = ("person",) if index is None else (f"group_{index}",)
+    created = field(*chain, "created_at")
+    known = compare(">", created, constant("1970-01-02 00:00:00"))
+    return call("if", known, created, field("timestamp"))
 
 
 def series_name(node: Node, context: QueryContext) -> str:

@@ -13,6 +13,7 @@ from hoglet.hogql.context import QueryContext
 from hoglet.hogql.dates import as_text, resolve_date, shift, start_of
 from hoglet.hogql.errors import refused
 from hoglet.hogql.trees import Expression, call, compare, constant, field
+from hoglet.syntax import tree
 
 _UNITS = {"minute": "M", "hour": "h", "day": "d", "week": "w", "month": "m"}
 _FUNCTIONS = {
@@ -22,6 +23,7 @@ _FUNCTIONS = {
     "week": "toStartOfWeek",
     "month": "toStartOfMonth",
 }
+_SECONDS = {"minute": 60, "hour": 3600}
 _MOST_BUCKETS = 10_000
 """A year of hours fits; minutes over months do not, and would make an answer of many megabytes."""
 
@@ -40,7 +42,7 @@ class Span(msgspec.Struct, frozen=True):
             SourceError: there would be too many.
         """
         unit = _UNITS[self.interval]
-        found = [start_of(self.start, unit)]
+        found = [self.first()]
         while (following := shift(found[-1], 1, unit)) <= self.end:
             found.append(following)
             if len(found) > _MOST_BUCKETS:
@@ -88,9 +90,16 @@ class Span(msgspec.Struct, frozen=True):
             compare("<=", column, constant(as_text(self.end))),
         ]
 
-    def index(self, column: Expression, *, origin: datetime | None = None) -> Expression:
-        """The number of the interval that holds ``column``, 0 for the first."""
-        first = call("toDateTime", constant(as_text(origin or self.first())))
+    def index(self, column: Expression) -> Expression:
+        """The number of the interval that holds ``column``, 0 for the first, below 0 before it."""
+        seconds = _SECONDS.get(self.interval)
+        if seconds is not None:  # elapsed time, so that hours stay hours when clocks change
+            origin = constant(int(self.first().timestamp()))
+            since = tree.ArithmeticOperation(
+                left=call("toUnixTimestamp", self.bucket(column)), right=origin, op="-"
+            )
+            return call("intDiv", since, constant(seconds))
+        first = call("toDateTime", constant(as_text(self.first())))
         bucket = call("toDateTime", self.bucket(column))
         return call("dateDiff", constant(self.interval), first, bucket)
 

@@ -11,33 +11,29 @@ import msgspec
 
 from hoglet.hogql.context import QueryContext
 from hoglet.hogql.errors import refused
-from hoglet.hogql.insights.breakdowns import OTHER, Breakdown, breakdown_of, clean, label
+from hoglet.hogql.insights.breakdowns import breakdown_of, clean, is_rest, label
 from hoglet.hogql.insights.built import Built, Rows
-from hoglet.hogql.insights.formulas import evaluate_formula, formulas_of
-from hoglet.hogql.insights.series import (
-    ACTIVE_DAYS,
-    action_object,
-    common_conditions,
-    entity_of,
-    math_expression,
-    series_condition,
-    series_name,
-)
+from hoglet.hogql.insights.formulas import Formula, evaluate_formula, formulas_of
+from hoglet.hogql.insights.measures import is_whole, scales
+from hoglet.hogql.insights.sampling import sampling_factor
+from hoglet.hogql.insights.series import action_object, series_name
 from hoglet.hogql.insights.span import Span, span_of
-from hoglet.hogql.trees import alias, call, constant, every, field, fill
-from hoglet.syntax import tree
+from hoglet.hogql.insights.trend_queries import TrendQueries
 
 _TOTAL_DISPLAYS = frozenset(
     {"BoldNumber", "ActionsPie", "ActionsBarValue", "ActionsTable", "WorldMap", "CalendarHeatmap"}
 )
 _CUMULATIVE = "ActionsLineGraphCumulative"
-
-_PLAIN = "SELECT {columns} FROM events WHERE {where} GROUP BY {keys}"
-_ACTIVE = (
-    "SELECT {bucket} AS bucket, {keys} AS breakdown, count(DISTINCT entity) AS value FROM "
-    "(SELECT {entity} AS entity, {breakdown} AS keys, arrayJoin(range({first}, {last})) AS shift, "
-    "timestamp AS happened FROM events WHERE {where}) GROUP BY bucket, breakdown"
-)
+_DISPLAYS = _TOTAL_DISPLAYS | {
+    _CUMULATIVE,
+    "Auto",
+    "ActionsLineGraph",
+    "ActionsBar",
+    "ActionsUnstackedBar",
+    "ActionsStackedBar",
+    "ActionsAreaGraph",
+}
+_MOST_SMOOTHED = 1000
 
 
 class _Period(msgspec.Struct, frozen=True):
@@ -49,10 +45,17 @@ class _Line(msgspec.Struct):
     """One line of the answer: its numbers by interval, or one total."""
 
     order: int
-    values: list[str | None]
+    key: tuple[str, ...]
     data: list[float]
-    total: float
     period: _Period
+
+    @property
+    def total(self) -> float:
+        return sum(self.data)
+
+    @property
+    def values(self) -> list[str | None]:
+        return clean(self.key)
 
 
 def build(query: Mapping[str, Any], context: QueryContext) -> Built:
@@ -74,7 +77,6 @@ class _Trend:
     def __init__(
         self, query: Mapping[str, Any], context: QueryContext, periods: list[_Period]
     ) -> None:
-        self._query = query
         self._context = context
         self._periods = periods
         self._series: list[Mapping[str, Any]] = list(query.get("series") or [])
@@ -82,72 +84,24 @@ class _Trend:
             raise refused("An insight needs at least one series")
         filter_ = query.get("trendsFilter") or {}
         self._display = filter_.get("display") or "ActionsLineGraph"
+        if self._display not in _DISPLAYS:
+            raise refused(f"Unknown display '{self._display}'")
         self._is_total = self._display in _TOTAL_DISPLAYS
-        self._formulas = formulas_of(filter_)
+        self._smoothing = max(1, min(int(filter_.get("smoothingIntervals") or 1), _MOST_SMOOTHED))
+        self._formulas: list[Formula] = formulas_of(filter_)
         self._breakdown = breakdown_of(query, context)
-        factor = query.get("samplingFactor")
-        self._factor = float(factor) if factor and 0 < float(factor) < 1 else None
-
-    # --- queries
+        self._factor = sampling_factor(query)
+        self._queries = TrendQueries(
+            query, context, self._breakdown, is_total=self._is_total, shared=bool(self._formulas)
+        )
 
     def queries(self) -> list[Any]:
+        ranked = self._periods[0].span
         return [
-            self._series_query(node, period) for period in self._periods for node in self._series
+            self._queries.build(node, period.span, ranked)
+            for period in self._periods
+            for node in self._series
         ]
-
-    def _series_query(self, node: Mapping[str, Any], period: _Period) -> Any:
-        math = node.get("math")
-        if math in ACTIVE_DAYS and not self._is_total:
-            return self._active_query(node, period, ACTIVE_DAYS[math])
-        where = every([*period.span.condition(), *self._conditions(node)])
-        columns: list[Any] = []
-        if not self._is_total:
-            columns.append(alias("bucket", period.span.index(field("timestamp"))))
-        if self._breakdown is not None:
-            columns.append(alias("breakdown", self._breakdown.key()))
-        keys = tuple(field(column.alias) for column in columns)
-        columns.append(alias("value", math_expression(node, self._query)))
-        built = fill(_PLAIN, columns=tuple(columns), where=where, keys=keys or (constant(1),))
-        if not keys:
-            built = msgspec.structs.replace(built, group_by=None)
-        return self._sampled(built)
-
-    def _conditions(self, node: Mapping[str, Any]) -> list[Any]:
-        return [
-            series_condition(node, self._context),
-            *common_conditions(self._query, self._context),
-        ]
-
-    def _active_query(self, node: Mapping[str, Any], period: _Period, days: int) -> Any:
-        """Distinct actors of the last 7 or 30 days, for each interval: events count ahead."""
-        span = period.span
-        wide = Span(_days_before(span, days), span.end, span.interval)
-        where = every([*wide.condition(), *self._conditions(node)])
-        shifted = call("addDays", field("happened"), field("shift"))
-        breakdown = self._breakdown.key() if self._breakdown else call("array", constant(""))
-        built = fill(
-            _ACTIVE,
-            bucket=span.index(shifted),
-            keys=field("keys"),
-            entity=entity_of(self._query),
-            breakdown=breakdown,
-            first=constant(0),
-            last=constant(days),
-            where=where,
-        )
-        if self._breakdown is None:
-            kept = tuple(item for item in built.select if item.alias != "breakdown")
-            built = msgspec.structs.replace(built, select=kept, group_by=(field("bucket"),))
-        return built
-
-    def _sampled(self, built: Any) -> Any:
-        if self._factor is None:
-            return built
-        ratio = tree.RatioExpr(left=tree.Constant(value=self._factor))
-        source = msgspec.structs.replace(
-            built.select_from, sample=tree.SampleExpr(sample_value=ratio)
-        )
-        return msgspec.structs.replace(built, select_from=source)
 
     # --- results
 
@@ -165,104 +119,85 @@ class _Trend:
     def _lines(
         self, order: int, node: Mapping[str, Any], period: _Period, rows: Rows
     ) -> list[_Line]:
-        count = 0 if self._is_total else len(period.span.buckets())
-        scale = 1.0
-        if self._factor is not None and (node.get("math") or "total") in {
-            "total",
-            "dau",
-            "sum",
-            "unique_session",
-            "unique_group",
-        }:
-            scale = 1 / self._factor
-        groups: dict[tuple[str, ...], list[float]] = defaultdict(lambda: [0] * (count or 1))
+        count = 1 if self._is_total else len(period.span.buckets())
+        groups: dict[tuple[str, ...], list[float]] = defaultdict(lambda: [0] * count)
         if self._breakdown is None:
             groups[()]  # a series without rows is a line of zeros
         for row in rows:
             index = 0 if self._is_total else int(row[0])
             key = tuple(row[-2]) if self._breakdown is not None else ()
-            if 0 <= index < (count or 1):
-                groups[key][index] += _number(row[-1]) * scale
-        lines = [
-            _Line(order, clean(list(key)), data, _total(data), period)
-            for key, data in groups.items()
-        ]
-        return self._limited(lines)
+            if 0 <= index < count:
+                groups[key][index] = self._scaled(_number(row[-1]), node)
+        lines = [_Line(order, key, data, period) for key, data in groups.items()]
+        return self._sorted(lines)
 
-    def _limited(self, lines: list[_Line]) -> list[_Line]:
-        """The largest lines; the rest added up as ``Other``."""
-        if self._breakdown is None:
-            return lines
-        lines.sort(key=lambda line: (-line.total, label(line.values)))
-        kept, rest = lines[: self._breakdown.limit], lines[self._breakdown.limit :]
-        filter_ = self._query.get("breakdownFilter") or {}
-        if not rest or filter_.get("breakdown_hide_other_aggregation"):
-            return kept
-        data: list[float] = [
-            sum(values) for values in zip(*(line.data for line in rest), strict=True)
-        ]
-        names: list[str | None] = [OTHER] * len(self._breakdown.parts)
-        return [*kept, _Line(rest[0].order, names, data, sum(data), rest[0].period)]
+    def _scaled(self, value: float, node: Mapping[str, Any]) -> float:
+        if self._factor is None or not scales(node):
+            return value
+        scaled = value / self._factor
+        return round(scaled) if is_whole(node) else scaled
+
+    def _sorted(self, lines: list[_Line]) -> list[_Line]:
+        """The largest first; what was lumped together last."""
+        return sorted(lines, key=lambda line: (is_rest(line.key), -line.total, label(line.values)))
 
     def _with_formulas(self, lines: list[_Line], period: _Period) -> list[_Line]:
-        keys = dict.fromkeys(tuple(line.values) for line in lines)
+        keys = dict.fromkeys(line.key for line in lines)
         found: list[_Line] = []
         for order, formula in enumerate(self._formulas):
+            each: list[_Line] = []
             for key in keys:
-                named = {
-                    chr(65 + line.order): line.data for line in lines if tuple(line.values) == key
-                }
-                data = evaluate_formula(formula, named, len(lines[0].data) if lines else 0)
-                found.append(_Line(order, list(key), data, sum(data), period))
+                named = {chr(65 + line.order): line.data for line in lines if line.key == key}
+                data = evaluate_formula(formula.text, named, len(lines[0].data))
+                each.append(_Line(order, key, data, period))
+            found += self._sorted(each)
         return found
 
     def _result(self, line: _Line) -> dict[str, Any]:
-        data = [_tidy(value) for value in line.data]
         total = _tidy(line.total)
-        if self._display == _CUMULATIVE:
-            data = [_tidy(sum(line.data[: end + 1])) for end in range(len(data))]
         result: dict[str, Any] = {
-            "action": None,
+            "action": None if self._formulas else self._action(line),
             "label": self._label(line),
             "count": total,
-            "data": [] if self._is_total else data,
+            "data": [] if self._is_total else [_tidy(value) for value in self._drawn(line.data)],
             "labels": [] if self._is_total else line.period.span.labels(),
             "days": [] if self._is_total else line.period.span.days(),
         }
-        if not self._formulas:
-            result["action"] = self._action(line)
         if self._is_total:
-            result["aggregated_value"] = data[0] if data else 0
-            result["count"] = result["aggregated_value"]
+            result["aggregated_value"] = total
         if self._breakdown is not None:
-            result["breakdown_value"] = _breakdown_value(line, self._breakdown)
+            result["breakdown_value"] = self._breakdown.shown(line.values)
         if line.period.name is not None:
             result |= {"compare": True, "compare_label": line.period.name}
         return result
+
+    def _drawn(self, data: list[float]) -> list[float]:
+        """The numbers as they are shown: averaged over neighbours before, or added up."""
+        if self._smoothing > 1:
+            windows = (data[max(0, end - self._smoothing) : end] for end in _ends(data))
+            data = [sum(window) / len(window) for window in windows]
+        if self._display == _CUMULATIVE:
+            data = [sum(data[:end]) for end in _ends(data)]
+        return data
 
     def _action(self, line: _Line) -> dict[str, Any]:
         action = action_object(self._series[line.order], line.order, self._context)
         return action | {"days": [] if self._is_total else line.period.span.days()}
 
     def _label(self, line: _Line) -> str:
+        values = label(line.values)
         if self._formulas:
-            name = self._formulas[line.order]
-            return f"Formula ({name})" if not line.values else label(line.values)
-        node = self._series[line.order]
-        name = series_name(node, self._context)
+            name = self._formulas[line.order].label
+            several = len(self._formulas) > 1 and values
+            return f"{name} - {values}" if several else values or name
+        name = series_name(self._series[line.order], self._context)
         if self._breakdown is None:
             return name
-        if len(self._series) > 1:
-            return f"{name} - {label(line.values)}"
-        return label(line.values)
+        return f"{name} - {values}" if len(self._series) > 1 else values
 
 
-def _days_before(span: Span, days: int) -> Any:
-    return Span(span.first(), span.end, "day").earlier(days - 1)
-
-
-def _breakdown_value(line: _Line, breakdown: Breakdown) -> Any:
-    return line.values if breakdown.many else line.values[0]
+def _ends(data: list[float]) -> range:
+    return range(1, len(data) + 1)
 
 
 def _number(value: Any) -> float:
@@ -271,10 +206,6 @@ def _number(value: Any) -> float:
         return 0
     number = value if isinstance(value, int | float) else float(value)
     return number if number == number and abs(number) != float("inf") else 0  # noqa: PLR0124 (NaN)
-
-
-def _total(data: list[float]) -> float:
-    return sum(data)
 
 
 def _tidy(value: float) -> float:

@@ -1,0 +1,122 @@
+"""What a series counts in each interval: its ``math``.
+
+Most kinds are one aggregate over events. Some need a step before it: of each session or each
+actor one number is made first, and then aggregated (``Measure.unit``).
+
+Source: spec/query-endpoints.md section 10.6.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from hoglet.hogql.errors import refused
+from hoglet.hogql.insights.series import Node, entity_of, group_key
+from hoglet.hogql.trees import Expression, call, constant, field
+from hoglet.syntax import parse_expression, tree
+
+# Quantiles are exact and interpolate between neighbours.
+_AGGREGATES = {
+    "sum": ("sum", None),
+    "avg": ("avg", None),
+    "min": ("min", None),
+    "max": ("max", None),
+    "median": ("quantileExactInclusive", 0.5),
+    "p75": ("quantileExactInclusive", 0.75),
+    "p90": ("quantileExactInclusive", 0.9),
+    "p95": ("quantileExactInclusive", 0.95),
+    "p99": ("quantileExactInclusive", 0.99),
+}
+_PER_ACTOR = "_count_per_actor"
+
+ACTIVE_DAYS = {"weekly_active": 7, "monthly_active": 30}
+"""Math over a window that ends with each interval, in days."""
+
+FIRST_TIME = frozenset({"first_time_for_user", "first_matching_event_for_user"})
+"""Math that counts actors once, in the interval of their first event."""
+
+_SCALED = frozenset(
+    {"total", "dau", "sum", "unique_session", "unique_group", *ACTIVE_DAYS, *FIRST_TIME}
+)
+
+
+class Measure(msgspec.Struct, frozen=True):
+    """``value`` over events; or over one row a ``unit``, whose number ``inner`` is called x."""
+
+    value: Expression
+    unit: Expression | None = None
+    inner: Expression | None = None
+
+
+def measure_of(  # noqa: PLR0911 (one return a kind)
+    node: Node, query: Mapping[str, Any]
+) -> Measure:
+    """How the math of a series is computed.
+
+    Raises:
+        SourceError: an unknown math, or one that needs a property and has none.
+    """
+    math = str(node.get("math") or "total")
+    if math == "total":
+        return Measure(call("count"))
+    if math in {"dau", *ACTIVE_DAYS, *FIRST_TIME}:
+        return Measure(_distinct(entity_of(query)))
+    if math == "unique_session":
+        return Measure(_distinct(call("nullIf", field("$session_id"), constant(""))))
+    if math == "unique_group":
+        return Measure(_distinct(group_key(node.get("math_group_type_index") or 0)))
+    if math == "hogql":
+        return Measure(parse_expression(str(node.get("math_hogql") or "count()")))
+    if math.endswith(_PER_ACTOR) and math.removesuffix(_PER_ACTOR) in _AGGREGATES:
+        value = _aggregate(math.removesuffix(_PER_ACTOR), field("x"))
+        return Measure(value, entity_of(query), call("count"))
+    if math in _AGGREGATES:
+        return _property_measure(math, node)
+    raise refused(f"Unsupported math '{math}'")
+
+
+def scales(node: Node) -> bool:
+    """Whether the numbers of a sample grow with it: counts and sums do, averages do not."""
+    return (node.get("math") or "total") in _SCALED
+
+
+def is_whole(node: Node) -> bool:
+    """Whether the math counts something, so that its numbers are whole."""
+    return scales(node) and node.get("math") != "sum"
+
+
+def _distinct(expr: Expression) -> Expression:
+    return tree.Call(name="count", args=(expr,), distinct=True)
+
+
+def _aggregate(math: str, expr: Expression) -> Expression:
+    function, level = _AGGREGATES[math]
+    return call(function, expr, params=[constant(level)] if level is not None else None)
+
+
+def _property_measure(math: str, node: Node) -> Measure:
+    name = node.get("math_property")
+    if not name:
+        raise refused(f"Math '{math}' needs math_property")
+    kind = node.get("math_property_type")
+    if kind == "session_properties" or (kind != "person_properties" and name == _DURATION):
+        # A session counts once, not once an event.
+        inner = call("any", call("toFloat", field("session", str(name))))
+        return Measure(_aggregate(math, field("x")), field("$session_id"), inner)
+    chains = {
+        "person_properties": ("person", "properties", name),
+        "group_properties": (f"group_{_group(node)}", "properties", name),
+    }
+    number = call("toFloat", field(*chains.get(str(kind), ("properties", name))))
+    return Measure(_aggregate(math, number))
+
+
+_DURATION = "$session_duration"
+
+
+def _group(node: Node) -> int:
+    index = node.get("math_group_type_index") or 0
+    if index not in range(5):
+        raise refused(f"Unknown group type index: {index}")
+    return int(index)

@@ -1,0 +1,51 @@
+"""Sampling of insights: a share of the people is read, and their numbers are scaled up.
+
+Source: spec/query-endpoints.md section 10.6 (samplingFactor).
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from hoglet.hogql.errors import refused
+from hoglet.syntax import tree
+
+
+def sampling_factor(query: Mapping[str, Any]) -> float | None:
+    """The share of people to read, or None for all of them.
+
+    Raises:
+        SourceError: a share that is not above 0 and at most 1.
+    """
+    factor = query.get("samplingFactor")
+    if factor is None or factor == 1:
+        return None
+    if not 0 < float(factor) < 1:
+        raise refused("samplingFactor must be above 0 and at most 1")
+    return float(factor)
+
+
+def sampled(node: Any, factor: float | None) -> Any:
+    """The same query with every read of events restricted to the share."""
+    if factor is None:
+        return node
+    if isinstance(node, tuple):
+        return tuple(sampled(item, factor) for item in node)
+    if not isinstance(node, tree.Node):
+        return node
+    names = (name for name in node.__struct_fields__ if name not in {"start", "end"})
+    inner = {name: sampled(getattr(node, name), factor) for name in names}
+    if isinstance(node, tree.JoinExpr) and _reads_events(node):
+        ratio = tree.RatioExpr(left=tree.Constant(value=factor))
+        inner["sample"] = tree.SampleExpr(sample_value=ratio)
+    return msgspec.structs.replace(node, **inner)
+
+
+def _reads_events(join: tree.JoinExpr) -> bool:
+    return isinstance(join.table, tree.Field) and join.table.chain == ("events",)
+
+
+def scaled(count: Any, factor: float | None) -> int:
+    """A number of people or events of the sample as one of all: rounded to a whole number."""
+    return int(count) if factor is None else round(int(count) / factor)
