@@ -7,6 +7,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from hoglet.access.entities import Project
 from hoglet.access.rates import Allowance
+from hoglet.app.data_folder import secret_keys
 from hoglet.app.rooms import Rooms
 from hoglet.endpoints.compiler import ProjectSchema
 from hoglet.endpoints.rooms import EndpointRooms, build_endpoints
@@ -34,6 +35,7 @@ class LearntSchema:
         async with self._database.read() as session:
             schema = ProjectSchema(
                 property_types=await self._repository.property_types(session, project.id),
+                uniform_properties=await self._repository.uniform_properties(session, project.id),
                 group_types=await self._repository.group_types(session, project.id),
                 actions=await _actions(session, project.id),
             )
@@ -59,6 +61,7 @@ def build_endpoint_rooms(rooms: Rooms, repository: EventsRepository) -> Endpoint
             concurrent_queries=settings.query_concurrency or None,
             run_seconds=settings.query_seconds,
             runs=_runs(rooms),
+            secret_keys=secret_keys(settings.data_dir, settings.secret_keys),
         ),
         schema_of=LearntSchema(rooms.database, repository),
     )

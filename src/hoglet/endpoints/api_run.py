@@ -5,9 +5,8 @@ Source: spec/query-endpoints.md sections 5 and 6.
 
 import asyncio
 import contextlib
-from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
-from urllib.parse import quote
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -16,31 +15,33 @@ from starlette.types import Receive
 
 from hoglet.access.entities import Scope
 from hoglet.access.guard import authorize
-from hoglet.endpoints import errors
-from hoglet.endpoints.bodies import accepted_body, query_status
-from hoglet.endpoints.formats import etag_of, headers_of, is_known, wanted_format, write
-from hoglet.endpoints.places import place_of
-from hoglet.endpoints.queries import read_number
+from hoglet.endpoints.accept import JSON
+from hoglet.endpoints.answers import Answer, NeedsBackground
+from hoglet.endpoints.bodies import query_status
+from hoglet.endpoints.formats import cost_headers
+from hoglet.endpoints.quick import QuickAnswer
 from hoglet.endpoints.reading import Reading
 from hoglet.endpoints.rooms import EndpointRooms, rooms_of
-from hoglet.endpoints.runner import Answer, NeedsBackground
-from hoglet.endpoints.schemas import RunBody, RunRequest, read
+from hoglet.endpoints.run_answers import accepted, answered, form_of, not_modified, polled
+from hoglet.endpoints.run_requests import polled_id, read_run
+from hoglet.endpoints.schemas import RunRequest
 from hoglet.endpoints.tables import AsyncRunRow
 from hoglet.endpoints.targets import Target
 from hoglet.kit.errors import HogletError, Invalid, NotFound
-from hoglet.web.answers import JsonAnswer
-from hoglet.web.body import read_body, read_object
+from hoglet.web.body import read_body
 from hoglet.web.paths import PROJECT_PREFIX
-from hoglet.web.validate import NOT_BOOLEAN
+from hoglet.web.validate import REQUIRED
 
-_JSON = "application/json"
 _CLIENT_CLOSED_REQUEST = 499
 
 
 def run_routes() -> list[BaseRoute]:
-    """Rows 8 and 9, for ``create_application(routes=...)``."""
+    """Rows 8 and 9, for ``create_application(routes=...)``; and the cancelling of a run."""
     path = PROJECT_PREFIX + "/endpoints/{name}/run"
-    return [Route(path, run_endpoint, methods=["GET", "POST"])]
+    return [
+        Route(path, run_endpoint, methods=["GET", "POST"]),
+        Route(path, cancel_run, methods=["DELETE"]),
+    ]
 
 
 async def run_endpoint(request: Request) -> Response:
@@ -58,10 +59,10 @@ async def run_endpoint(request: Request) -> Response:
     _throttle(rooms, scope, current)
     if current is None:
         raise NotFound
-    polled = _polled_id(request)
-    if polled is not None:
-        return await _poll(request, rooms, scope, current, polled)
-    kind = wanted_format(request.headers.get("accept", ""))
+    asked = polled_id(request)
+    if asked is not None:
+        return polled(request, scope, await rooms.background.find(current, asked), name)
+    form = form_of(request, current)
     key = (
         scope.project.id,
         name,
@@ -70,66 +71,42 @@ async def run_endpoint(request: Request) -> Response:
         request.headers.get("content-type", ""),
         await read_body(request),
     )
-    quick = rooms.quick.answer(key, scope, current) if kind is None else None
+    quick = rooms.quick.answer(key, scope, current) if form == JSON else None
     if quick is not None:
-        body, etag, target = quick
-        rooms.notes.executed(target.endpoint_id, target.version_id, rooms.access.clock.now())
-        return _tagged(request, etag) or Response(body, media_type=_JSON, headers={"ETag": etag})
-    wanted = await read_run(request)
+        return _quickly(request, rooms, quick)
+    wanted = _at_cursor(rooms, await read_run(request))
     target = await rooms.targets.version(current, wanted.version)
+    form = form_of(request, target)
     reading = await rooms.runner.check(scope, target, wanted)
     rooms.quick.remember(key, current, wanted, reading)
     outcome = await _unless_disconnected(request, _run(rooms, scope, reading, wanted))
     if outcome is None:
         return Response(status_code=_CLIENT_CLOSED_REQUEST)
-    return await _respond(request, rooms, scope, outcome)
+    return await _respond(request, rooms, scope, outcome, form)
 
 
-async def read_run(request: Request) -> RunRequest:
-    """The wish of a run, from body and (GET) query string; the body wins.
+async def cancel_run(request: Request) -> Response:
+    """Stop the run that was started with ``client_query_id`` (hoglet goes further).
 
-    Raises:
-        Invalid: section 5.8 rows 5 to 7.
+    Whoever waits for it gets ``query_cancelled``; 404 when nothing of that id is running.
     """
-    body = read(RunBody, await read_object(request))
-    if request.method == "GET":
-        body = read(RunBody, {**_query_fields(request), **body.model_dump(exclude_unset=True)})
-    version = body.version if body.version is not None else read_number(request, "version")
-    limit = body.limit if body.limit is not None else _page_number(request, "limit", least=1)
-    offset = body.offset if body.offset is not None else _page_number(request, "offset", least=0)
-    if offset is not None and limit is None:
-        raise errors.offset_without_limit()
-    return RunRequest(
-        variables=body.variables or {},
-        version=version,
-        refresh=body.refresh,
-        debug=body.debug,
-        client_query_id=body.client_query_id,
-        filters_override=body.filters_override,
-        query_override=body.query_override,
-        limit=limit,
-        offset=offset,
-    )
+    rooms = rooms_of(request)
+    scope = await authorize(request, request.path_params["project_id"], "endpoint:read")
+    target = await rooms.targets.current(scope.project.id, request.path_params["name"])
+    query_id = request.query_params.get("client_query_id")
+    if not query_id:
+        raise Invalid(REQUIRED, code="required", attr="client_query_id")
+    await rooms.background.cancel(target, query_id)
+    return Response(status_code=204)
 
 
-def _query_fields(request: Request) -> dict[str, Any]:
-    fields: dict[str, Any] = {}
-    for name in ("refresh", "client_query_id"):
-        if request.query_params.get(name):
-            fields[name] = request.query_params[name]
-    debug = request.query_params.get("debug")
-    if debug:
-        if debug.lower() not in ("true", "false", "1", "0"):
-            raise Invalid(NOT_BOOLEAN, attr="debug")
-        fields["debug"] = debug.lower() in ("true", "1")
-    return fields
-
-
-def _page_number(request: Request, name: str, *, least: int) -> int | None:
-    number = read_number(request, name, least=least)
-    if name == "limit" and number is not None and number > 50_000:
-        raise errors.bad_parameter(name, number)
-    return number
+def _at_cursor(rooms: EndpointRooms, wanted: RunRequest) -> RunRequest:
+    """A run with a cursor goes on where it was, in the version it began with."""
+    opened = None if wanted.cursor is None else rooms.runner.cursors.open(wanted.cursor)
+    if opened is None:
+        return wanted
+    version = opened.version if wanted.version is None else wanted.version
+    return replace(wanted, version=version, after=opened.key)
 
 
 async def _find(rooms: EndpointRooms, scope: Scope, name: str) -> Target | None:
@@ -153,11 +130,12 @@ def _throttle(rooms: EndpointRooms, scope: Scope, target: Target | None) -> None
         rates.take(f"secret-runs:{scope.project.id}", settings.secret_runs)
 
 
-def _polled_id(request: Request) -> str | None:
-    """The id of a background run that is only asked for: GET with the id and no refresh word."""
-    if request.method != "GET" or request.query_params.get("refresh"):
-        return None
-    return request.query_params.get("client_query_id") or None
+def _quickly(request: Request, rooms: EndpointRooms, quick: QuickAnswer) -> Response:
+    target = quick.target
+    rooms.notes.executed(target.endpoint_id, target.version_id, rooms.access.clock.now())
+    headers = {"ETag": quick.etag, **cost_headers(quick.result, is_cached=True)}
+    known = not_modified(request, quick.etag)
+    return known or Response(quick.body, media_type=JSON, headers=headers)
 
 
 async def _run(
@@ -172,60 +150,19 @@ async def _run(
 
 
 async def _respond(
-    request: Request, rooms: EndpointRooms, scope: Scope, outcome: Answer | AsyncRunRow
+    request: Request,
+    rooms: EndpointRooms,
+    scope: Scope,
+    outcome: Answer | AsyncRunRow,
+    form: str,
 ) -> Response:
-    name = request.path_params["name"]
     if isinstance(outcome, AsyncRunRow):
-        return _accepted(request, scope, outcome, name)
+        return accepted(request, scope, outcome, request.path_params["name"])
     if not outcome.stale:
-        return await _answered(request, outcome)
+        return answered(request, outcome, form)
     refreshing = await rooms.background.start(scope, NeedsBackground(outcome.target, outcome.wish))
     status = query_status(refreshing, labels=["endpoint"])
-    return Response(outcome.body(status), media_type=_JSON)
-
-
-async def _answered(request: Request, answer: Answer) -> Response:
-    """A result in the form that was asked for, or 304 when the caller has it already."""
-    target, result = answer.target, answer.result
-    headers: dict[str, str] = {}
-    if request.method == "GET":
-        etag = etag_of(target, result)
-        known = _tagged(request, etag)
-        if known is not None:
-            return known
-        headers["ETag"] = etag
-    kind = wanted_format(request.headers.get("accept", ""))
-    if kind is None or result.is_insight:
-        return Response(answer.body(), media_type=_JSON, headers=headers)
-    headers |= headers_of(result, answer.execution_id)
-    text = await asyncio.to_thread(write, kind, target, result)
-    return Response(text, media_type=kind, headers=headers)
-
-
-def _tagged(request: Request, etag: str) -> Response | None:
-    sent = request.headers.get("if-none-match")
-    if request.method != "GET" or not sent or not is_known(etag, sent):
-        return None
-    return Response(status_code=304, headers={"ETag": etag})
-
-
-async def _poll(
-    request: Request, rooms: EndpointRooms, scope: Scope, target: Target, query_id: str
-) -> Response:
-    row = await rooms.background.find(target, query_id)
-    if row.ended_at is None:
-        return _accepted(request, scope, row, target.name)
-    if row.failure is not None:
-        failure: Mapping[str, Any] = row.failure
-        return JsonAnswer(
-            failure["body"], status_code=failure["status"], headers=failure["headers"]
-        )
-    return Response(row.answer, media_type=_JSON)
-
-
-def _accepted(request: Request, scope: Scope, row: AsyncRunRow, name: str) -> Response:
-    url = f"{place_of(request, scope).run_url(name)}?client_query_id={quote(row.query_id, safe='')}"
-    return JsonAnswer(accepted_body(row, name), status_code=202, headers={"Location": url})
+    return Response(outcome.body(status), media_type=JSON)
 
 
 async def _unless_disconnected[T](request: Request, work: Any) -> T | None:

@@ -6,6 +6,7 @@ twice; the second outcome replaces the first.
 Source: spec/query-endpoints.md section 5.3.
 """
 
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 from uuid import UUID
@@ -15,8 +16,10 @@ import msgspec
 from hoglet.access import repository as projects
 from hoglet.access.entities import Scope
 from hoglet.endpoints import repository
+from hoglet.endpoints.answers import NeedsBackground
 from hoglet.endpoints.bodies import query_status
-from hoglet.endpoints.runner import NeedsBackground, Runner
+from hoglet.endpoints.errors import RunCancelled
+from hoglet.endpoints.runner import Runner
 from hoglet.endpoints.schemas import RunRequest
 from hoglet.endpoints.settings import EndpointSettings
 from hoglet.endpoints.tables import AsyncRunRow
@@ -102,6 +105,23 @@ class BackgroundRuns:
             raise NotFound
         return row
 
+    async def cancel(self, target: Target, query_id: str) -> None:
+        """Stop the run of this id, whether somebody waits for it or it is in the background.
+
+        Raises:
+            NotFound: nothing of that id is running.
+        """
+        stopped = self._runner.cancellable.cancel(target.endpoint_id, query_id)
+        now = self._clock.now()
+        async with self._database.write() as session:
+            row = await repository.find_run(session, target.endpoint_id, query_id, now)
+            if row is not None and row.ended_at is None:
+                row.failure = _failure(RunCancelled("The run was cancelled."))
+                row.ended_at = now
+                stopped = True
+        if not stopped:
+            raise NotFound
+
     async def do(self, job: RunJob) -> None:
         """Do a run and keep its outcome."""
         loaded = await self._load(job)
@@ -110,7 +130,8 @@ class BackgroundRuns:
         row, answer, failure = *loaded[:1], None, None
         _, project, target = loaded
         try:
-            request = msgspec.convert(row.request, RunRequest)
+            wish = msgspec.convert(row.request, RunRequest)
+            request = replace(wish, client_query_id=row.query_id)
             done = await self._runner.compute(
                 project,
                 target,
@@ -143,7 +164,7 @@ class BackgroundRuns:
         now = self._clock.now()
         async with self._database.write() as session:
             row = await repository.find_run(session, job.endpoint_id, job.query_id, now)
-            if row is not None:
+            if row is not None and row.ended_at is None:
                 row.answer = outcome["answer"]
                 row.failure = outcome["failure"]
                 row.ended_at = now

@@ -15,6 +15,8 @@ from hoglet.web.answers import dump_json
 
 type Json = dict[str, Any]
 
+BODY_START = b'{"results":'
+
 
 def run_body(
     target: Target,
@@ -25,8 +27,12 @@ def run_body(
     is_cached: bool,
     debug: bool,
     query_status: Json | None = None,
+    more: Json | None = None,
 ) -> bytes:
-    """The whole 200 body, ``results`` first; the encoded rows are not parsed again."""
+    """The whole 200 body, ``results`` first; the encoded rows are not parsed again.
+
+    ``more`` are keys that only some runs have (``next_cursor``).
+    """
     rest = _insight_rest(result) if result.is_insight else _hogql_rest(target, result)
     rest |= {"is_cached": is_cached, "query_status": query_status, "timezone": timezone}
     if debug:
@@ -41,7 +47,8 @@ def run_body(
         built = result.materialized_at
         rest["endpoint_materialized"] = True
         rest["endpoint_materialized_at"] = None if built is None else built.isoformat()
-    return b'{"results":' + result.rows_json + b"," + dump_json(rest)[1:]
+    rest |= more or {}
+    return b"".join((BODY_START, result.rows_json, b",", dump_json(rest)[1:]))
 
 
 def accepted_body(row: AsyncRunRow, name: str) -> Json:

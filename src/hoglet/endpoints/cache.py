@@ -13,16 +13,17 @@ type Json = dict[str, Any]
 _OVERHEAD_BYTES = 2_000
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, weakref_slot=True)
 class Result:
     """A computed answer, without what differs from run to run.
 
-    ``rows_json`` is the encoded ``results``; ``types`` are ``[["count()", "UInt64"]]``;
-    ``materialized_at`` is set when a materialized table was read; ``shape`` holds the rest of the
-    body of an insight, None for HogQL.
+    ``parts`` are the encoded ``results`` as JSON arrays of some rows each, so that other forms can
+    be written part by part; ``types`` are ``[["count()", "UInt64"]]``; ``materialized_at`` is set
+    when a materialized table was read; ``next_key`` holds the ordered values of the last row when
+    a page by cursor has another one behind it.
     """
 
-    rows_json: bytes
+    parts: tuple[bytes, ...]
     columns: list[str]
     types: list[list[str]]
     row_count: int
@@ -38,6 +39,14 @@ class Result:
     engine_seconds: float = 0.0
     debug: Json = field(default_factory=dict[str, Any])
     is_insight: bool = False
+    next_key: list[Any] | None = None
+
+    @property
+    def rows_json(self) -> bytes:
+        """The whole ``results``."""
+        if len(self.parts) == 1:
+            return self.parts[0]
+        return b"[" + b",".join(part[1:-1] for part in self.parts) + b"]"
 
     @property
     def target_age(self) -> datetime:
@@ -51,7 +60,7 @@ class Result:
     @property
     def size_bytes(self) -> int:
         """What keeping it costs, about."""
-        return len(self.rows_json) + _OVERHEAD_BYTES
+        return sum(map(len, self.parts)) + _OVERHEAD_BYTES
 
 
 class ResultCache:

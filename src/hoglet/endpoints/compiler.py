@@ -5,7 +5,7 @@ the same few values again and again, so the outcome is kept by everything it dep
 """
 
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,6 +15,7 @@ import orjson
 from hoglet.access.entities import Project
 from hoglet.endpoints.operations import COMPILE, COMPILE_BUILD, COMPILE_INSIGHT, COMPILE_READ, TABLE
 from hoglet.endpoints.saved_tables import SavedTables
+from hoglet.hogql.keyset import Key
 from hoglet.hogql.paging import LimitFacts
 from hoglet.kit.clock import Clock
 from hoglet.kit.errors import Invalid
@@ -31,13 +32,15 @@ RELATIVE_DATES_SECONDS = 30  # how long a compilation that read the clock is goo
 class ProjectSchema:
     """What queries of a project may name.
 
-    ``property_types`` is ``{("event", "price"): "Numeric"}``, ``group_types`` ``{"company": 0}``,
-    ``actions`` ``{"7": {"name": "Signed up", "steps": [...]}}``.
+    ``property_types`` is ``{("event", "price"): "Numeric"}``, ``uniform_properties`` are those
+    whose every value is of its type, ``group_types`` is ``{"company": 0}``, ``actions``
+    ``{"7": {"name": "Signed up", "steps": [...]}}``.
     """
 
     property_types: Mapping[tuple[str, str], str] = field(
         default_factory=dict[tuple[str, str], str]
     )
+    uniform_properties: Sequence[tuple[str, str]] = ()
     group_types: Mapping[str, int] = field(default_factory=dict[str, int])
     actions: Mapping[str, Json] = field(default_factory=dict[str, Json])
 
@@ -46,13 +49,17 @@ type SchemaOf = Callable[[Project], Awaitable[ProjectSchema]]
 
 
 class Compiled(msgspec.Struct, frozen=True):
-    """A query ready to run; ``columns`` are ``[("count()", "integer")]``."""
+    """A query ready to run; ``columns`` are ``[("count()", "integer")]``.
+
+    ``keys`` is the order of a page by cursor.
+    """
 
     sql: str
     params: dict[str, Any]
     columns: list[tuple[str, str]]
     hogql: str
     limits: LimitFacts
+    keys: list[Key] = []
 
 
 class CompiledInsight(msgspec.Struct, frozen=True):
@@ -90,6 +97,7 @@ class Compiler:
         variables: Json,
         limit: int | None = None,
         offset: int | None = None,
+        seek: Json | None = None,
     ) -> Compiled:
         """A HogQL query with typed values as SQL on the raw data.
 
@@ -99,12 +107,19 @@ class Compiler:
             variables: code name → value.
             limit: rows of the page, or None.
             offset: rows to skip.
+            seek: ``{"after": [...]}`` for a page by cursor.
 
         Raises:
             SourceError: it is refused; the code is one of section 5.8 row 13.
             Invalid: it is too costly to read.
         """
-        payload = {"query": query, "variables": variables, "limit": limit, "offset": offset}
+        payload = {
+            "query": query,
+            "variables": variables,
+            "limit": limit,
+            "offset": offset,
+            "seek": seek,
+        }
         return await self._compile(COMPILE, payload, await self.context(project))
 
     async def compile_read(
@@ -117,6 +132,7 @@ class Compiler:
         buckets: Json | None,
         limit: int | None,
         offset: int | None,
+        seek: Json | None = None,
     ) -> Compiled:
         """A run on the table of a materialized query.
 
@@ -129,6 +145,7 @@ class Compiler:
             "limit": limit,
             "offset": offset,
             "buckets": buckets,
+            "seek": seek,
         }
         context = await self.context(project) | {"saved_tables": {TABLE: table}}
         return await self._compile(COMPILE_READ, payload, context)
@@ -180,6 +197,7 @@ class Compiler:
             "property_types": [
                 [kind, name, type_] for (kind, name), type_ in schema.property_types.items()
             ],
+            "uniform_properties": list(schema.uniform_properties),
             "group_types": dict(schema.group_types),
             "actions": dict(schema.actions),
             "saved_tables": await self._tables.of(project.id),

@@ -4,8 +4,9 @@ Source: design/architecture.md section 6; spec/query-endpoints.md sections 5.5 t
 """
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 from hoglet.endpoints.cache import Result
@@ -13,8 +14,9 @@ from hoglet.endpoints.compiler import Compiled, Compiler
 from hoglet.endpoints.insight_runs import compute_insight, read_items
 from hoglet.endpoints.reading import Reading
 from hoglet.endpoints.slots import Slots
-from hoglet.endpoints.values import encode_rows
+from hoglet.endpoints.values import encode_parts
 from hoglet.endpoints.words import HOGQL
+from hoglet.hogql.keyset import Key
 from hoglet.hogql.paging import cut_page
 from hoglet.kit.clock import Clock
 from hoglet.warehouse import Budget, QueryResult, Statistics, Warehouse
@@ -119,7 +121,7 @@ class Computer:
     ) -> Result:
         kept = reading.kept
         return Result(
-            rows_json=rows_json,
+            parts=(rows_json,),
             columns=[],
             types=[],
             row_count=count,
@@ -145,6 +147,7 @@ class Computer:
                 variables=reading.variables,
                 limit=reading.limit,
                 offset=reading.offset,
+                seek=reading.seek,
             )
         kept = reading.kept
         return await self._compiler.compile_read(
@@ -155,6 +158,7 @@ class Computer:
             buckets=kept.buckets,
             limit=reading.limit,
             offset=reading.offset,
+            seek=reading.seek,
         )
 
     def _cache_seconds(self, reading: Reading) -> float:
@@ -175,7 +179,7 @@ def _result(
     columns = [name for name, _ in compiled.columns]
     kinds = [column.type for column in answer.columns]
     return Result(
-        rows_json=encode_rows(answer.columns, rows, reading.project.timezone),
+        parts=encode_parts(answer.columns, rows, reading.project.timezone),
         columns=columns,
         types=[[name, kind] for name, kind in zip(columns, kinds, strict=True)],
         row_count=len(rows),
@@ -190,7 +194,19 @@ def _result(
         bytes_read=spent.bytes_read,
         engine_seconds=spent.seconds,
         debug=_debug(reading, spent, hogql=compiled.hogql),
+        next_key=_key_of(rows[-1], compiled.keys) if has_more and compiled.keys else None,
     )
+
+
+def _key_of(row: Sequence[Any], keys: Sequence[Key]) -> list[Any]:
+    """The ordered values of a row, as text that the engine reads back exactly."""
+    return [_exact(row[key.index]) for key in keys]
+
+
+def _exact(value: Any) -> Any:
+    if isinstance(value, datetime):
+        return value.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S.%f")
+    return value if value is None or isinstance(value, int | str) else str(value)
 
 
 def _debug(reading: Reading, spent: Statistics, *, hogql: str | None) -> Json:

@@ -17,6 +17,12 @@ class NotMaterializable(Invalid):
     """The query cannot be kept as a table; ``reason`` tells why."""
 
 
+class RunCancelled(Invalid):
+    """Somebody cancelled the run by its ``client_query_id``."""
+
+    code = "query_cancelled"
+
+
 class TooManyQueries(Throttled):
     """All query slots are taken and none came free in time."""
 

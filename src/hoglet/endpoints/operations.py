@@ -18,6 +18,7 @@ from hoglet.endpoints.words import HOGQL
 from hoglet.hogql.compile import CompiledQuery, compile_query
 from hoglet.hogql.context import Limits, QueryContext, SavedColumn, SavedTable
 from hoglet.hogql.insights import build_insight
+from hoglet.hogql.keyset import Seek
 from hoglet.hogql.materialise import MaterialisationPlan, Refusal, plan_materialisation
 from hoglet.hogql.types import Type
 from hoglet.kit.errors import SourceError
@@ -148,7 +149,16 @@ def compile_build(payload: Json) -> Json:
 @_refusing_malformed
 def compile_read(payload: Json) -> Json:
     """The SQL of a run on the table; the context's saved tables hold it as ``TABLE``."""
+    if payload.get("seek") is not None:
+        payload = payload | {"seek": payload["seek"] | {"keys": _keys(payload)}}
     return _plain(_compile(payload, _plan(payload).read(TABLE), {}))
+
+
+def _keys(payload: Json) -> Any:
+    """The order of the query as it was saved: what reads the table has the same columns."""
+    query = payload["query"]
+    first = payload | {"seek": {"after": None}}
+    return _compile(first, query["query"], query).keys
 
 
 @_refusing_malformed
@@ -232,7 +242,15 @@ def _compile(payload: Json, source: Any, query: Json) -> CompiledQuery:
         values=query.get("values"),
         limit=payload.get("limit"),
         offset=payload.get("offset") or 0,
+        seek=_seek(payload.get("seek")),
     )
+
+
+def _seek(plain: Json | None) -> Seek | None:
+    if plain is None:
+        return None
+    after = plain["after"]
+    return Seek(plain.get("keys"), None if after is None else tuple(after))
 
 
 def _plain(compiled: CompiledQuery) -> Json:
@@ -242,6 +260,7 @@ def _plain(compiled: CompiledQuery) -> Json:
         "columns": [[column.name, column.type] for column in compiled.columns],
         "hogql": compiled.hogql,
         "limits": msgspec.to_builtins(compiled.limits),
+        "keys": msgspec.to_builtins(compiled.keys),
     }
 
 
@@ -251,6 +270,7 @@ def context_of(plain: Json) -> QueryContext:
         project_id=plain["project_id"],
         timezone=plain["timezone"],
         property_types={(kind, name): type_ for kind, name, type_ in plain["property_types"]},
+        uniform_properties=frozenset(map(tuple, plain["uniform_properties"])),
         group_types=plain["group_types"],
         actions=plain["actions"],
         saved_tables={name: _saved_table(table) for name, table in plain["saved_tables"].items()},

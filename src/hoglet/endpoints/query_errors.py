@@ -3,6 +3,7 @@
 Source: spec/query-endpoints.md section 5.8 row 13.
 """
 
+from hoglet.hogql.keyset import NO_KEY
 from hoglet.kit.errors import HogletError, Invalid, SourceError
 from hoglet.warehouse.errors import QueryCancelled, QueryRefused, WarehouseBusy
 
@@ -33,6 +34,8 @@ class QueryError(Invalid):
 
 def as_query_error(error: HogletError) -> HogletError:
     """The error a run answers with; those that are not about the query pass."""
+    if isinstance(error, SourceError) and error.error_code == NO_KEY:
+        return Invalid(error.detail, attr="cursor")
     if isinstance(error, SourceError | QueryRefused):
         code = error.error_code if error.error_code in CODES else "invalid_input"
         return QueryError(str(error), code=code)

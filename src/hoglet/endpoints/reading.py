@@ -25,7 +25,10 @@ _RAW_WORDS = frozenset({"direct", "force_blocking"})
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """One thing to compute; ``kept`` is set when a materialized table is to be read."""
+    """One thing to compute; ``kept`` is set when a materialized table is to be read.
+
+    ``seek`` is ``{"after": [...]}`` for a page by cursor, with None for the first one.
+    """
 
     project: Project
     target: Target
@@ -35,6 +38,7 @@ class Reading:
     offset: int | None
     kept: Kept | None
     key: str
+    seek: Json | None = None
 
 
 def plan_reading(
@@ -88,11 +92,14 @@ def _reading(
     kept: Kept | None,
 ) -> Reading:
     source = None if kept is None else kept.table
-    page = [request.limit, request.offset]
+    seek = None if request.cursor is None else {"after": request.after}
+    page = [request.limit, request.offset, *([] if seek is None else [seek])]
     parts = [project.id, project.timezone, source, query, variables, page]
     text = orjson.dumps(parts, option=orjson.OPT_SORT_KEYS)
     key = f"endpoint_{blake2b(text, digest_size=16).hexdigest()}"
-    return Reading(project, target, query, variables, request.limit, request.offset, kept, key)
+    return Reading(
+        project, target, query, variables, request.limit, request.offset, kept, key, seek
+    )
 
 
 def _usable_table(target: Target, request: RunRequest, now: datetime) -> Kept | None:

@@ -12,6 +12,7 @@ from hoglet.endpoints.background import BackgroundRuns
 from hoglet.endpoints.building import Builder
 from hoglet.endpoints.compiler import Compiler, ProjectSchema
 from hoglet.endpoints.computing import Computer
+from hoglet.endpoints.cursors import Cursors
 from hoglet.endpoints.jobs import EndpointJobs
 from hoglet.endpoints.materializing import Materializer
 from hoglet.endpoints.quick import QuickRuns
@@ -97,7 +98,8 @@ def build_endpoints(
         inline=Slots(settings.query_slots, wait_seconds=settings.queue_seconds),
         materialized=Slots(settings.concurrent_materialized, wait_seconds=settings.queue_seconds),
     )
-    runner = Runner(database, clock, computer, log, settings)
+    cursors = Cursors(settings.secret_keys)
+    runner = Runner(database, clock, computer, log, settings, cursors=cursors)
     background = BackgroundRuns(database, queue, clock, runner, settings)
     builder = Builder(
         database, warehouse, clock, compiler, materializer=materializer, settings=settings

@@ -56,7 +56,7 @@ def required_variables(target: Target) -> list[str]:
 def _check_paging(target: Target, request: RunRequest) -> None:
     if target.query["kind"] == HOGQL:
         return
-    for field in ("limit", "offset"):
+    for field in ("limit", "offset", "cursor"):
         if getattr(request, field) is not None:
             raise errors.not_allowed(field, "is only supported for HogQL queries.")
 

@@ -4,7 +4,6 @@ Source: spec/query-endpoints.md sections 5.3 and 5.5.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from time import perf_counter
 from typing import Any
@@ -13,9 +12,11 @@ from uuid import UUID
 from hoglet.access.entities import Project, Scope
 from hoglet.access.recall import Recall
 from hoglet.access.variables import Variable, list_variables
-from hoglet.endpoints.bodies import run_body
+from hoglet.endpoints.answers import Answer, NeedsBackground
 from hoglet.endpoints.cache import Result, ResultCache
+from hoglet.endpoints.cancelling import CancellableRuns
 from hoglet.endpoints.computing import Computer
+from hoglet.endpoints.cursors import Cursors
 from hoglet.endpoints.flights import Flights
 from hoglet.endpoints.query_errors import as_query_error
 from hoglet.endpoints.reading import Reading, inline_instead, plan_reading
@@ -35,39 +36,6 @@ _FORCED = frozenset({"force", "force_blocking", "direct"})
 _BACKGROUND = frozenset({"async", "lazy_async", "force_async"})
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """What a run gave; ``stale`` asks for a refresh in the background."""
-
-    target: Target
-    result: Result
-    execution_id: UUID
-    timezone: str
-    is_cached: bool
-    wish: RunRequest
-    stale: bool = False
-
-    def body(self, query_status: dict[str, Any] | None = None) -> bytes:
-        """The 200 body."""
-        return run_body(
-            self.target,
-            self.result,
-            execution_id=self.execution_id,
-            timezone=self.timezone,
-            is_cached=self.is_cached,
-            debug=self.wish.debug,
-            query_status=query_status,
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class NeedsBackground:
-    """The run is to be done in the background: answer 202."""
-
-    target: Target
-    request: RunRequest
-
-
 class Runner:
     """Answers runs from cache, table or raw data.
 
@@ -81,12 +49,16 @@ class Runner:
         computer: Computer,
         log: RunLog,
         settings: EndpointSettings,
+        *,
+        cursors: Cursors,
     ) -> None:
         self._clock = clock
         self._computer = computer
         self._log = log
         self._settings = settings
         self.cache = ResultCache(settings.cache_bytes)
+        self.cursors = cursors
+        self.cancellable = CancellableRuns()
         self._flights: Flights[Result] = Flights()
         self._database = database
         self._variables = Recall(self._load_variables, seconds=_VARIABLES_SECONDS)
@@ -117,10 +89,12 @@ class Runner:
         """
         try:
             check_run(target, request, scope.principal)
-            return await self._plan(scope.project, target, request)
+            reading = await self._plan(scope.project, target, request)
+            self.cursors.check(reading, request)
         except HogletError as error:
             self._note_failure(scope.user_id, target, request, execution_id=new_id(), error=error)
             raise
+        return reading
 
     def fresh(self, reading: Reading, refresh: str) -> Result | None:
         """The kept result if it is good enough as it is, without a refresh in the background."""
@@ -159,7 +133,7 @@ class Runner:
         reading = await self._plan(project, target, request)
         started = perf_counter()
         try:
-            result = await self._compute(
+            result = await self._cancellable(
                 reading, request, str(execution_id), seconds or self._settings.capped_run_seconds
             )
         except HogletError as error:
@@ -175,10 +149,28 @@ class Runner:
             )
             raise public from error
         answer = Answer(
-            target, result, execution_id, project.timezone, is_cached=False, wish=request
+            target,
+            result,
+            execution_id,
+            project.timezone,
+            is_cached=False,
+            wish=request,
+            next_cursor=self._cursor_after(reading, result),
         )
         self._note(user_id, answer, request, perf_counter() - started)
         return answer
+
+    async def _cancellable(
+        self, reading: Reading, request: RunRequest, query_id: str, seconds: float
+    ) -> Result:
+        work = self._compute(reading, request, query_id, seconds)
+        if request.client_query_id is None:
+            return await work
+        endpoint_id = reading.target.endpoint_id
+        return await self.cancellable.watch(endpoint_id, request.client_query_id, work)
+
+    def _cursor_after(self, reading: Reading, result: Result) -> str | None:
+        return None if result.next_key is None else self.cursors.seal(reading, result.next_key)
 
     async def _compute(
         self, reading: Reading, request: RunRequest, query_id: str, seconds: float
@@ -231,6 +223,7 @@ class Runner:
             is_cached=True,
             wish=request,
             stale=stale,
+            next_cursor=self._cursor_after(reading, result),
         )
 
     async def _load_variables(self, project_id: int) -> list[Variable]:

@@ -129,13 +129,14 @@ class RunBody(_Closed):
     query_override: dict[str, Any] | None = None
     limit: Annotated[StrictInt, Field(ge=1, le=50_000)] | None = None
     offset: Annotated[StrictInt, Field(ge=0, le=2**53)] | None = None
+    cursor: Annotated[PlainText, Field(min_length=1, max_length=20_000)] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class RunRequest:
     """A run as it was asked for, from body and query string.
 
-    ``given`` are the names of the fields that were sent, for rules about their presence.
+    ``after`` is what ``cursor`` holds: the ordered values of the row before the page.
     """
 
     variables: dict[str, Any] = field(default_factory=dict[str, Any])
@@ -147,6 +148,8 @@ class RunRequest:
     query_override: dict[str, Any] | None = None
     limit: int | None = None
     offset: int | None = None
+    cursor: str | None = None
+    after: list[Any] | None = None
 
 
 def read_create(data: Mapping[str, Any]) -> CreateBody:

@@ -1,6 +1,7 @@
 """What an operator may set for endpoints; values come from the composition root."""
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from hoglet.access.rates import Allowance
@@ -25,6 +26,7 @@ class EndpointSettings:
         runs: allowance of each key for runs; None: the allowance of ordinary routes.
         materialized_runs: allowance of each key for runs of a ready materialized version.
         secret_runs: allowance that all secret keys of a project share.
+        secret_keys: Fernet keys that seal cursors, newest first.
     """
 
     site_url: str | None = None
@@ -37,6 +39,7 @@ class EndpointSettings:
     runs: Allowance | None = None
     materialized_runs: Allowance = NO_LIMIT
     secret_runs: Allowance = NO_LIMIT
+    secret_keys: Sequence[str] = ()
 
     @property
     def capped_run_seconds(self) -> float:

@@ -17,6 +17,7 @@ from hoglet.web.answers import dump_json
 
 type Rule = Callable[[Any], Any]
 
+PART_ROWS = 2_000  # what a writer of another form than JSON holds as Python values at once
 _OPTIONS = orjson.OPT_UTC_Z | orjson.OPT_NON_STR_KEYS
 _PLAIN_TYPES = ("String", "Int", "UInt", "Float", "Bool", "UUID", "Date", "Enum", "Nothing", "IPv")
 
@@ -39,6 +40,14 @@ def encode_rows(columns: Sequence[Column], rows: Sequence[Sequence[Any]], timezo
         return orjson.dumps(rows, default=_other, option=_OPTIONS)
     except TypeError:  # whole numbers beyond 64 bits
         return dump_json([[_plain(value) for value in row] for row in rows])
+
+
+def encode_parts(
+    columns: Sequence[Column], rows: Sequence[Sequence[Any]], timezone: str
+) -> tuple[bytes, ...]:
+    """Rows as JSON arrays of at most ``PART_ROWS`` rows each; ``(b"[]",)`` without rows."""
+    starts = range(0, max(len(rows), 1), PART_ROWS)
+    return tuple(encode_rows(columns, rows[at : at + PART_ROWS], timezone) for at in starts)
 
 
 def _apply(rules: Sequence[Rule | None], row: Sequence[Any]) -> list[Any]:

@@ -18,6 +18,7 @@ from hoglet.hogql.context import QueryContext
 from hoglet.hogql.dropped import refuse_dropped_syntax
 from hoglet.hogql.enforce import enforce, verify_sql
 from hoglet.hogql.errors import SYNTAX, refused
+from hoglet.hogql.keyset import Key, Seek, find_keys, seek_after
 from hoglet.hogql.paging import LimitFacts, apply_limits
 from hoglet.hogql.passes import PASSES
 from hoglet.hogql.plan import Relation, column_types
@@ -51,7 +52,10 @@ class Column(msgspec.Struct, frozen=True):
 
 
 class CompiledQuery(msgspec.Struct, frozen=True, kw_only=True):
-    """A query ready to run: ``sql`` with ``params`` like ``{"project_id": 1, "v0": "pro"}``."""
+    """A query ready to run: ``sql`` with ``params`` like ``{"project_id": 1, "v0": "pro"}``.
+
+    ``keys`` is the order of a page by cursor.
+    """
 
     sql: str
     params: dict[str, Any]
@@ -61,6 +65,7 @@ class CompiledQuery(msgspec.Struct, frozen=True, kw_only=True):
     variables_used: tuple[str, ...]
     has_filters: bool
     limits: LimitFacts
+    keys: tuple[Key, ...] = ()
 
     @property
     def anonymous_sql(self) -> str:
@@ -77,6 +82,7 @@ def compile_query(
     values: Mapping[str, Any] | None = None,
     limit: int | None = None,
     offset: int = 0,
+    seek: Seek | None = None,
 ) -> CompiledQuery:
     """Compile one query for one project.
 
@@ -89,6 +95,7 @@ def compile_query(
         values: what other placeholders stand for.
         limit: rows of the page, or None.
         offset: rows to skip; meaningful with ``limit``.
+        seek: for a page by cursor, which rows it begins behind.
 
     Raises:
         SourceError: the query is refused; its code is one of spec 5.8 row 13.
@@ -96,17 +103,27 @@ def compile_query(
     _check_timezone(context.timezone)
     parsed = parse(query) if isinstance(query, str) else query
     try:
-        return _compile(parsed, context, Binder(context, variables, filters, values), limit, offset)
+        return _compile(
+            parsed, context, Binder(context, variables, filters, values), (limit, offset), seek
+        )
     except RecursionError:
         raise refused("The query is nested too deeply") from None
 
 
 def _compile(
-    parsed: "tree.Query", context: QueryContext, binder: Binder, limit: int | None, offset: int
+    parsed: "tree.Query",
+    context: QueryContext,
+    binder: Binder,
+    page: tuple[int | None, int],
+    seek: Seek | None,
 ) -> CompiledQuery:
     resolver = Resolver(context, binder)
-    root = resolver.query(parsed)
-    relation, facts = apply_limits(root, context.limits, limit, offset)
+    root = paged = resolver.query(parsed)
+    if seek is not None:
+        keys = seek.keys if seek.keys is not None else find_keys(parsed, root)
+        seek = Seek(keys, seek.after)
+        paged = seek_after(root, column_types(root), seek)
+    relation, facts = apply_limits(paged, context.limits, *page)
     columns = _columns(resolver, relation, root, context)
     for rewrite in PASSES:
         relation = rewrite(relation)
@@ -120,6 +137,7 @@ def _compile(
         variables_used=tuple(binder.variables_used),
         has_filters=binder.has_filters,
         limits=facts,
+        keys=() if seek is None else seek.keys or (),
     )
 
 

@@ -87,6 +87,13 @@ class MethodNotAllowed(HogletError):
     blame = "caller"
 
 
+class NotAcceptable(HogletError):
+    """None of the forms that ``Accept`` asks for can be had (406 ``invalid_request``)."""
+
+    code = "not_acceptable"
+    blame = "caller"
+
+
 class Stale(HogletError):
     """The thing changed since the caller read it (409 ``server_error``)."""
 

@@ -33,6 +33,7 @@ _KINDS: dict[type[HogletError], tuple[int, str]] = {
     errors.Forbidden: (403, "authentication_error"),
     errors.NotFound: (404, "invalid_request"),
     errors.MethodNotAllowed: (405, "invalid_request"),
+    errors.NotAcceptable: (406, "invalid_request"),
     errors.Stale: (409, "server_error"),
     errors.TooLarge: (413, "invalid_request"),
     errors.UnsupportedMediaType: (415, "invalid_request"),

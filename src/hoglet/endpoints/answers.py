@@ -1,0 +1,50 @@
+"""What a run gives to the routes."""
+
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from hoglet.endpoints.bodies import run_body
+from hoglet.endpoints.cache import Result
+from hoglet.endpoints.schemas import RunRequest
+from hoglet.endpoints.targets import Target
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a run gave.
+
+    ``stale`` asks for a refresh in the background; ``next_cursor`` is where the next page begins
+    when the run was paged by cursor.
+    """
+
+    target: Target
+    result: Result
+    execution_id: UUID
+    timezone: str
+    is_cached: bool
+    wish: RunRequest
+    stale: bool = False
+    next_cursor: str | None = None
+
+    def body(self, query_status: dict[str, Any] | None = None) -> bytes:
+        """The 200 body."""
+        paged = self.wish.cursor is not None
+        return run_body(
+            self.target,
+            self.result,
+            execution_id=self.execution_id,
+            timezone=self.timezone,
+            is_cached=self.is_cached,
+            debug=self.wish.debug,
+            query_status=query_status,
+            more={"next_cursor": self.next_cursor} if paged else None,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class NeedsBackground:
+    """The run is to be done in the background: answer 202."""
+
+    target: Target
+    request: RunRequest

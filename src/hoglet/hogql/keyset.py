@@ -1,0 +1,229 @@
+"""Pages by cursor: "the rows after this one", stable while data arrives (hoglet goes further).
+
+A page by offset repeats and loses rows when data arrives between two pages. A page by key does
+not, when the order of the query is total (no two rows are equal in it) and a row's place never
+changes. Both are shown here or the query is refused:
+
+- a grouped query is ordered by exactly what it groups by; aggregates change, groups do not;
+- a query without groups reads one table and its order ends in what identifies a row there.
+
+Source: issue 5 (cursor pagination).
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from hoglet.hogql.errors import refused
+from hoglet.hogql.plan import (
+    FALSE,
+    TRUE,
+    Apply,
+    Expr,
+    Join,
+    Name,
+    Number,
+    Ordering,
+    Relation,
+    Select,
+    Trusted,
+    Value,
+)
+from hoglet.hogql.types import BOOLEAN, STRING, Type
+from hoglet.kit.errors import SourceError
+from hoglet.syntax import tree
+
+NO_KEY = "cursor_not_supported"
+"""The code of queries that have no sound order; the room of endpoints says it to the caller."""
+
+_IDENTITIES: dict[str, tuple[str, ...]] = {
+    "events": ("uuid",),
+    "persons": ("id",),
+    "groups": ("index", "key"),
+    "sessions": ("session_id",),
+    "numbers": ("number",),
+}
+_FIXED: dict[str, frozenset[str]] = {  # columns whose values never change once a row is there
+    "persons": frozenset({"id"}),
+    "groups": frozenset({"index", "key", "created_at"}),
+    "sessions": frozenset({"session_id"}),
+}
+_CASTS = {"String": "String", "UUID": "UUID", "Date": "Date32", "DateTime": "DateTime64(6, 'UTC')"}
+_NUMBERS = ("Integer", "Boolean")
+
+
+class Key(msgspec.Struct, frozen=True):
+    """One column of the order: its position in the result and its direction."""
+
+    index: int
+    descending: bool = False
+
+
+class Seek(msgspec.Struct, frozen=True):
+    """Rows in the order of ``keys`` (None: those of the query) behind the values ``after``."""
+
+    keys: tuple[Key, ...] | None = None
+    after: tuple[Any, ...] | None = None
+
+
+def find_keys(parsed: "tree.Query", root: Relation) -> tuple[Key, ...]:
+    """The order of a query as columns of its result.
+
+    Raises:
+        SourceError: code ``cursor_not_supported``; the order is not total or not stable.
+    """
+    if not isinstance(parsed, tree.SelectQuery) or not isinstance(root, Select):
+        raise _no_key("a set operation (UNION, INTERSECT, EXCEPT) cannot be paged")
+    if root.limit is not None or root.offset is not None or root.limit_by is not None:
+        raise _no_key("it has a LIMIT or OFFSET of its own")
+    if not root.order_by:
+        raise _no_key("it has no ORDER BY")
+    if root.group_by_mode or any(ordering.fill for ordering in root.order_by):
+        raise _no_key("ROLLUP, CUBE, GROUP BY ALL and WITH FILL make rows that have no key")
+    keys = [_key(root, ordering) for ordering in root.order_by]
+    columns = [root.columns[key.index] for key in keys]
+    for name, expr in columns:
+        if expr.type.name not in (*_CASTS, *_NUMBERS):
+            raise _no_key(f"{name} is a {expr.type.name}, which is not exact enough for a key")
+    _check_total(parsed, root, [expr for _, expr in columns])
+    return tuple(keys)
+
+
+def seek_after(root: Relation, columns: Sequence[tuple[str, Type]], seek: Seek) -> Select:
+    """The query with only the rows behind ``seek.after``, in the order of ``seek.keys``.
+
+    Args:
+        root: the resolved query.
+        columns: names and types of what it yields.
+        seek: with keys.
+    """
+    inner = msgspec.structs.replace(root, order_by=()) if isinstance(root, Select) else root
+    names = [Name(source="page", name=name, type=type_) for name, type_ in columns]
+    keys = seek.keys or ()
+    behind = None if seek.after is None else _behind(names, keys, seek.after)
+    return Select(
+        columns=tuple((name.name, name) for name in names),
+        joins=(Join(relation=inner, alias="page"),),
+        where=behind,
+        order_by=tuple(Ordering(names[key.index], key.descending) for key in keys),
+    )
+
+
+def _key(root: Select, ordering: Ordering) -> Key:
+    expr = ordering.expr
+    if (
+        isinstance(expr, Number)
+        and expr.text.isdecimal()
+        and 0 < int(expr.text) <= len(root.columns)
+    ):
+        return Key(int(expr.text) - 1, ordering.descending)
+    for index, (name, column) in enumerate(root.columns):
+        is_alias = isinstance(expr, Name) and expr.source is None and expr.name == name
+        if is_alias or expr == column:
+            return Key(index, ordering.descending)
+    raise _no_key("every expression of ORDER BY has to be selected too")
+
+
+def _check_total(parsed: tree.SelectQuery, root: Select, ordered: Sequence[Expr]) -> None:
+    if root.group_by:
+        groups = [_selected(root, expr) for expr in root.group_by]
+        if any(group not in ordered for group in groups):
+            raise _no_key("ORDER BY must name everything that GROUP BY names")
+        if any(expr not in groups for expr in ordered):
+            raise _no_key("ORDER BY must name nothing but what GROUP BY names: the rest changes")
+        return
+    if root.distinct:
+        raise _no_key("DISTINCT has no key; group by the columns instead")
+    _check_identity(parsed, root, ordered)
+
+
+def _check_identity(parsed: tree.SelectQuery, root: Select, ordered: Sequence[Expr]) -> None:
+    source = parsed.select_from
+    table = source.table if source is not None else None
+    chain = table.chain if isinstance(table, tree.Field) else ()
+    name = str(chain[0]) if len(chain) == 1 else ""
+    ctes = {cte.name for cte in parsed.ctes or ()}
+    plain = source is not None and source.next_join is None and not root.array_join
+    if not plain or name not in _IDENTITIES or name in ctes:
+        known = ", ".join(sorted(_IDENTITIES))
+        raise _no_key(f"without GROUP BY it must read one table that identifies its rows: {known}")
+    named = {expr.name for expr in ordered if isinstance(expr, Name)}
+    missing = [column for column in _IDENTITIES[name] if column not in named]
+    if missing:
+        raise _no_key(f"its ORDER BY must end in {', '.join(missing)}, which identifies a row")
+    fixed = _FIXED.get(name)
+    if fixed is not None and not named <= fixed:
+        moving = ", ".join(sorted(named - fixed))
+        raise _no_key(f"{moving} can change, and with it the place of a row")
+    if not all(isinstance(expr, Name) and _is_own(expr) for expr in ordered):
+        raise _no_key("ORDER BY must name columns of the table itself")
+
+
+def _is_own(expr: Name) -> bool:
+    """Not reached over a lazy join (``person__properties__email``): those values change."""
+    return "__" not in expr.name or expr.name.startswith("properties__")
+
+
+def _selected(root: Select, expr: Expr) -> Expr:
+    """What an alias or a position of GROUP BY stands for."""
+    if (
+        isinstance(expr, Number)
+        and expr.text.isdecimal()
+        and 0 < int(expr.text) <= len(root.columns)
+    ):
+        return root.columns[int(expr.text) - 1][1]
+    for name, column in root.columns:
+        if isinstance(expr, Name) and expr.source is None and expr.name == name:
+            return column
+    return expr
+
+
+def _behind(names: Sequence[Name], keys: Sequence[Key], after: Sequence[Any]) -> Expr:
+    """Lexicographic "greater": equal in the first keys, behind in the next."""
+    ways: list[Expr] = []
+    equal: list[Expr] = []
+    for key, value in zip(keys, after, strict=True):
+        column = names[key.index]
+        ways.append(_call("and", *equal, _next(column, value, descending=key.descending)))
+        equal.append(_same(column, value))
+    return _call("or", *ways)
+
+
+def _next(column: Name, value: Any, *, descending: bool) -> Expr:
+    """NULL comes last in either direction, as the engine sorts it."""
+    if value is None:
+        return FALSE
+    further = Apply(
+        function="less" if descending else "greater",
+        args=(column, _literal(column.type, value)),
+        type=BOOLEAN,
+    )
+    return _call("or", _call("ifNull", further, FALSE), _call("isNull", column))
+
+
+def _same(column: Name, value: Any) -> Expr:
+    if value is None:
+        return _call("isNull", column)
+    return _call("ifNull", _call("equals", column, _literal(column.type, value)), FALSE)
+
+
+def _call(function: str, *args: Expr) -> Expr:
+    if function in ("and", "or") and len(args) < 2:
+        return args[0] if args else TRUE
+    return Apply(function=function, args=args, type=BOOLEAN)
+
+
+def _literal(kind: Type, value: Any) -> Expr:
+    if kind.name in _NUMBERS:
+        return Number(text=str(int(value)), type=kind.not_null())
+    text = Value(value=str(value), bind="String", type=STRING)
+    return Trusted(parts=("CAST(", text, f", '{_cast(kind)}')"), type=kind.not_null())
+
+
+def _cast(kind: Type) -> str:
+    return _CASTS[kind.name].replace("'", "\\'")
+
+
+def _no_key(why: str) -> SourceError:
+    return refused(f"This query cannot be paged by cursor: {why}.", code=NO_KEY)
