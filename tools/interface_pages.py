@@ -1,20 +1,11 @@
 """The reference pages of the two interfaces: HTTP routes, and the command line."""
 
-import inspect
-import re
 from typing import Any
 
 import typer
-from fastapi.routing import APIRoute
-from prometheus_client import CollectorRegistry
-from starlette.routing import Route
 
-from hoglet.app.application import PROJECT_ROUTERS, ROUTERS, hot_routes
+from hoglet.app.api_document import all_routes
 from hoglet.cli.main import app
-from hoglet.web.health import health_routes
-from hoglet.web.paths import PROJECT_PREFIX
-
-_ROW = re.compile(r"^Row \d+[.:]\s*")
 
 
 def routes_page() -> str:
@@ -22,8 +13,9 @@ def routes_page() -> str:
     lines = [
         "# Routes\n",
         "`/api/environments/…` is another spelling of `/api/projects/…`; a trailing slash is",
-        "accepted everywhere. `{project_id}` is a number or `@current`. Without a scope: capture",
-        "takes the project token, what is below `/api` any key or none, the rest nothing.\n",
+        "accepted everywhere. `{project_id}` is a number or `@current`. The scope is what the key",
+        "needs: `any` takes every key, and without one no key is asked for (capture takes the",
+        "project's token). `/api/schema` tells it all as an OpenAPI document.\n",
         "| method | path | scope | does |",
         "|---|---|---|---|",
     ]
@@ -31,43 +23,10 @@ def routes_page() -> str:
     return "\n".join(lines) + "\n"
 
 
-def all_routes() -> list[tuple[str, str, str, str]]:
-    """Path, method, scope and sentence of every route of the application."""
-    found = [
-        (prefix + route.path, method, _scope(route), _sentence(route.endpoint))
-        for prefix, routers in (("", ROUTERS), (PROJECT_PREFIX, PROJECT_ROUTERS))
-        for router in routers
-        for route in router.routes
-        if isinstance(route, APIRoute)
-        for method in route.methods or ()
-    ]
-    plain = [*hot_routes(), *health_routes({}, CollectorRegistry())]
-    for route in [one for one in plain if isinstance(one, Route)]:
-        scope = "endpoint:read" if route.path.endswith("/run") else ""  # it asks by itself
-        methods = set(route.methods or ()) - {"HEAD"}
-        found += [(route.path, method, scope, _sentence(route.endpoint)) for method in methods]
-    return found
-
-
 def _route_row(path: str, method: str, scope: str, does: str) -> str:
-    return f"| {method} | `{path}` | {f'`{scope}`' if scope else ''} | {does} |"
-
-
-def _scope(route: APIRoute) -> str:
-    for dependency in route.dependant.dependencies:
-        if dependency.call is not None:
-            inner = inspect.getclosurevars(dependency.call).nonlocals
-            if inner.get("scope"):
-                return str(inner["scope"])
-    return ""
-
-
-def _sentence(endpoint: Any) -> str:
-    """The first line of what is said about it, or its name."""
-    name: str = endpoint.__name__.replace("_", " ").capitalize() + "."
-    first = _ROW.sub("", (endpoint.__doc__ or "").strip().split("\n")[0])
-    text = (first or name).replace("|", "\\|").replace("``", "`")
-    return text[0].upper() + text[1:]
+    wanted = "any" if scope == "any" else f"`{scope}`" if scope else ""
+    sentence = does.replace("|", "\\|")
+    return f"| {method} | `{path}` | {wanted} | {sentence} |"
 
 
 def commands_page() -> str:

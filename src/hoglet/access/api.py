@@ -12,7 +12,7 @@ from starlette.responses import Response
 from hoglet.access import key_repository
 from hoglet.access.directory import Directory, change_project
 from hoglet.access.entities import Principal, Project, Scope
-from hoglet.access.guard import access_of, requires, requires_key
+from hoglet.access.guard import CURRENT, access_of, requires, requires_key
 from hoglet.access.schemas import ProjectChanges
 from hoglet.access.shapes import key_object, project_object, team_object
 from hoglet.kit.errors import NotFound
@@ -75,6 +75,18 @@ async def list_organization_projects(
     """The projects of one organization."""
     directory = Directory(access_of(request), principal)
     return _project_page(request, await directory.projects(organization_id))
+
+
+@router.get("/api/organizations/{organization_id}/projects/{project_id}")
+async def read_organization_project(
+    request: Request,
+    organization_id: str,
+    scope: Annotated[Scope, Depends(requires("project:read"))],
+) -> Response:
+    """One project, by the path of its organization."""
+    if organization_id not in {CURRENT, str(scope.project.organization_id)}:
+        raise NotFound
+    return await _project_answer(request, scope.project)
 
 
 @router.get("/api/projects")

@@ -6,6 +6,7 @@ from starlette.routing import BaseRoute
 
 from hoglet.access import api as access_api
 from hoglet.access import api_project, api_public
+from hoglet.app import api_document
 from hoglet.app.data_folder import secret_keys
 from hoglet.app.features import Features
 from hoglet.app.rooms import Rooms
@@ -27,7 +28,13 @@ from hoglet.functions import api as function_api
 from hoglet.web.application import create_application
 from hoglet.web.health import Check
 
-ROUTERS = (access_api.router, api_public.router, template_api.public_router, public_api.router)
+ROUTERS = (
+    access_api.router,
+    api_public.router,
+    template_api.public_router,
+    public_api.router,
+    api_document.router,
+)
 PROJECT_ROUTERS = (
     api_project.router,
     side_api.router,

@@ -1,0 +1,241 @@
+"""What rooms tell about their routes, and the OpenAPI document made of it.
+
+A room keeps a table from method and path to ``About``; the document joins it with the routes that
+exist. It is built when somebody asks for it: no route is slower, and no start is.
+
+Answers are described by models that allow no other key, so that a client may rely on them and a
+fuzzing client finds out when they lie.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict
+from pydantic.json_schema import models_json_schema
+
+type Json = dict[str, Any]
+
+_PARAMETER = re.compile(r"{(\w+)}")
+_REFERENCE = "#/components/schemas/{model}"
+_JSON = "application/json"
+
+
+class Answer(BaseModel):
+    """Root of the models of answers: exactly these keys."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class OpenAnswer(BaseModel):
+    """Root of the models of answers that may have more keys than these."""
+
+    model_config = ConfigDict(extra="allow")
+
+
+class Problem(OpenAnswer):
+    """Every error; ``error`` repeats the detail where clients of PostHog look for it."""
+
+    type: Literal[
+        "validation_error",
+        "invalid_request",
+        "authentication_error",
+        "throttled_error",
+        "server_error",
+    ]
+    code: str
+    detail: str
+    attr: str | None
+
+
+type Content = type[BaseModel] | tuple[type[BaseModel], ...] | Json | str | None
+"""A model, one of several, a JSON schema, a media type whose bytes are not described, no body."""
+
+PROBLEMS: dict[int, str] = {
+    400: "The request is not valid.",
+    401: "The API key is missing or not valid.",
+    403: "The key does not reach this, or lacks the scope.",
+    404: "There is no such thing.",
+    405: "Not for this method.",
+    413: "The body is too large.",
+    415: "The body is not JSON.",
+    429: "Too many requests.",
+    503: "Busy, or a part of the server is not usable.",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A parameter of the query string; all are optional."""
+
+    name: str
+    schema: Json
+    description: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class About:
+    """One operation.
+
+    Args:
+        answers: what comes back, by status; the problems are added.
+        body: model of the JSON body; None where none is read.
+        query: the parameters of the query string.
+        problems: statuses of errors besides those that every route has.
+    """
+
+    answers: Mapping[int, Content]
+    body: type[BaseModel] | Json | None = None
+    query: Sequence[Parameter] = ()
+    problems: Sequence[int] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class DescribedRoute:
+    """A route that exists; ``scope`` is "" when no key is needed, "any" when any key will do."""
+
+    method: str
+    path: str
+    scope: str
+    summary: str
+    about: About
+
+
+def text(name: str, description: str = "", **more: Any) -> Parameter:
+    """A text parameter."""
+    return Parameter(name, {"type": "string", **more}, description)
+
+
+def number(name: str, description: str = "", **more: Any) -> Parameter:
+    """A whole number."""
+    return Parameter(name, {"type": "integer", **more}, description)
+
+
+def flag(name: str, description: str = "") -> Parameter:
+    """``true`` or ``false``."""
+    return Parameter(name, {"type": "boolean"}, description)
+
+
+PAGE = (
+    number("limit", "How many of the list.", minimum=1),
+    number("offset", "Where in the list to begin.", minimum=0),
+)
+
+
+def build_document(title: str, version: str, routes: Sequence[DescribedRoute]) -> Json:
+    """The OpenAPI 3.1 document of these routes."""
+    references, schemas = _schemas(routes)
+    paths: dict[str, Json] = {}
+    for route in routes:
+        operation = _operation(route, references)
+        paths.setdefault(route.path, {})[route.method.lower()] = operation
+    return {
+        "openapi": "3.1.0",
+        "info": {"title": title, "version": version},
+        "paths": paths,
+        "components": {
+            "schemas": schemas,
+            "securitySchemes": {"key": {"type": "http", "scheme": "bearer"}},
+        },
+    }
+
+
+def _schemas(routes: Sequence[DescribedRoute]) -> tuple[dict[Any, Json], Json]:
+    """References by model and mode, and the definitions they point to."""
+    wanted: dict[tuple[type[BaseModel], Literal["validation", "serialization"]], None] = {
+        (Problem, "serialization"): None
+    }
+    for route in routes:
+        if isinstance(route.about.body, type):
+            wanted[route.about.body, "validation"] = None
+        for content in route.about.answers.values():
+            for model in _models(content):
+                wanted[model, "serialization"] = None
+    references, document = models_json_schema(list(wanted), ref_template=_REFERENCE)
+    return references, document["$defs"]
+
+
+def _operation(route: DescribedRoute, references: dict[Any, Json]) -> Json:
+    about = route.about
+    operation: Json = {
+        "operationId": _operation_id(route),
+        "tags": [_tag(route.path)],
+        "summary": route.summary,
+        "parameters": [*_path_parameters(route.path), *map(_query_parameter, about.query)],
+        "responses": _responses(route, references),
+    }
+    if about.body is not None:
+        is_model = isinstance(about.body, type)
+        schema = references[about.body, "validation"] if is_model else about.body
+        operation["requestBody"] = {"content": {_JSON: {"schema": schema}}}
+    if route.scope:
+        operation["security"] = [{"key": []}]
+        operation["description"] = f"Scope of the key: `{route.scope}`."
+    return operation
+
+
+def _responses(route: DescribedRoute, references: dict[Any, Json]) -> Json:
+    about = route.about
+    answers: Json = {
+        str(status): {"description": "Done.", **_content(content, references)}
+        for status, content in about.answers.items()
+    }
+    for status in sorted({*_usual_problems(route), *about.problems} - about.answers.keys()):
+        answers[str(status)] = {
+            "description": PROBLEMS.get(status, "A problem."),
+            "content": {_JSON: {"schema": references[Problem, "serialization"]}},
+        }
+    return answers
+
+
+def _usual_problems(route: DescribedRoute) -> set[int]:
+    usual = {400, 503}
+    if route.scope:
+        usual |= {401, 403, 429}
+    if "{" in route.path:
+        usual.add(404)
+    if route.about.body is not None:
+        usual |= {413, 415}
+    return usual
+
+
+def _content(content: Content, references: dict[Any, Json]) -> Json:
+    if content is None:
+        return {}
+    if isinstance(content, str):
+        return {"content": {content: {"schema": {}}}}
+    if isinstance(content, dict):
+        return {"content": {_JSON: {"schema": content}}}
+    schemas = [references[model, "serialization"] for model in _models(content)]
+    return {"content": {_JSON: {"schema": schemas[0] if len(schemas) == 1 else {"anyOf": schemas}}}}
+
+
+def _models(content: Content) -> tuple[type[BaseModel], ...]:
+    if isinstance(content, tuple):
+        return content
+    return (content,) if isinstance(content, type) else ()
+
+
+def _path_parameters(path: str) -> list[Json]:
+    return [
+        {"name": name, "in": "path", "required": True, "schema": {"type": "string"}}
+        for name in _PARAMETER.findall(path)
+    ]
+
+
+def _query_parameter(parameter: Parameter) -> Json:
+    described = {"name": parameter.name, "in": "query", "schema": parameter.schema}
+    return described | ({"description": parameter.description} if parameter.description else {})
+
+
+def _operation_id(route: DescribedRoute) -> str:
+    words = re.sub(r"\W+", "_", route.path.removeprefix("/api/projects/{project_id}"))
+    return (
+        f"{route.method.lower()}_{words.strip('_')}" if words.strip("_") else route.method.lower()
+    )
+
+
+def _tag(path: str) -> str:
+    inside = path.removeprefix("/api/projects/{project_id}/").removeprefix("/api/")
+    return inside.strip("/").split("/")[0] or "projects"

@@ -1,0 +1,22 @@
+"""``/api/schema`` tells of every route, and of none that is not there."""
+
+from openapi_spec_validator import validate
+
+from hoglet.app.api_document import all_routes, api_document
+from hoglet.app.described import ABOUT
+
+
+def test_every_route_is_described() -> None:
+    routes = {(method, path) for path, method, _, _ in all_routes()}
+
+    assert routes - ABOUT.keys() == set(), "describe these in the room's described.py"
+    assert ABOUT.keys() - routes == set(), "these are gone"
+
+
+def test_the_document_is_valid() -> None:
+    document = api_document()
+
+    validate(document)
+    names = [each["operationId"] for path in document["paths"].values() for each in path.values()]
+    assert len(names) == len(set(names))
+    assert document["components"]["schemas"]["Record"]["additionalProperties"] is False
