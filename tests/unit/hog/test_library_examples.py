@@ -72,7 +72,6 @@ def test_null_subject(call: str) -> None:
         ("sha256Hex([])", "sha256Hex", "data"),
         ("sha256HmacChainHex('a')", "sha256HmacChainHex", "data"),
         ("toYear(5)", "toYear", "date"),
-        ("arrayMap(x -> x, 5)", "arrayMap", "array"),
     ],
 )
 def test_wrong_type_names_function_and_argument(call: str, function: str, argument: str) -> None:

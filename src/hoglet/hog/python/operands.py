@@ -258,10 +258,11 @@ def _helper_text(
     if operator in _LIKE and right.constant and right.kind == "S":
         bare = right.value.strip("%")
         if "%" not in bare and "_" not in bare:
-            return _membership(_LIKE[operator], literal(bare).text, left, new)
+            word = _LIKE[operator]
+            return _membership(word, literal(bare).text, left, new, str(word == "not in"))
     is_literal = operator in _REGEX and right.constant and right.kind == "S"
     if is_literal and _NO_SYNTAX.match(right.value):
-        return _membership(_REGEX[operator], right.text, left, new)
+        return _membership(_REGEX[operator], right.text, left, new, helper)
     return f"{helper}({left.text}, {right.text})"
 
 
@@ -270,10 +271,11 @@ _NO_SYNTAX: Final = re.compile(r"[A-Za-z0-9 @/:_,;%&=<>~!#'\"-]+\Z")
 _LIKE: Final = {"like": "in", "not like": "not in"}
 
 
-def _membership(word: str, needle: str, text: Operand, new: Temporaries) -> str:
-    """A search for a plain text; what is no text does not hold it."""
+def _membership(word: str, needle: str, text: Operand, new: Temporaries, otherwise: str) -> str:
+    """A search for a plain text; ``otherwise`` is the answer, or the helper, for no text."""
     first, again = new.twice(text)
-    otherwise = "False" if word == "in" else "True"
+    if otherwise in _HELPERS.values():
+        otherwise = f"{otherwise}({again}, {needle})"
     return f"({needle} {word} {again} if type({first}) is S else {otherwise})"
 
 

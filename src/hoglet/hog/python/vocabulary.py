@@ -53,9 +53,10 @@ def _read_function(name: str, path: tuple[Any, ...]) -> Any:
 @lru_cache(maxsize=1024)
 def function_value(name: str, async_names: frozenset[str]) -> LibraryFunction | None:
     """A host or library function as a value; the same one each time."""
-    if name in async_names:
-        return LibraryFunction(name, "async", 0, lambda _depth, *given: _suspend(name, given))
     entry = STL.get(name)
+    if name in async_names:
+        shown = entry.shown_arity if entry is not None else 0
+        return LibraryFunction(name, "async", shown, lambda _depth, *given: _suspend(name, given))
     if entry is None or entry.call is None:
         return None
     return LibraryFunction(name, "stl", entry.shown_arity, _checked(entry, entry.call))

@@ -136,17 +136,17 @@ def _order(left: Any, right: Any, test: Any) -> bool:
     if left is None or right is None:
         return False
     left, right = unify(left, right)
-    return order_unified(left, right, test)
+    if isinstance(left, list) and isinstance(right, list) and _finite(left) and _finite(right):
+        return test(list(left), list(right))
+    return order_plain(left, right, test)
 
 
-def order_unified(left: Any, right: Any, test: Any) -> bool:
-    """Ordering of two values that are not unified any further; false with a null."""
+def order_plain(left: Any, right: Any, test: Any) -> bool:
+    """Ordering of two values as they are, arrays by their text; false with a null."""
     if left is None or right is None:
         return False
     if is_number(left) and is_number(right):
         return test(left, right)
-    if isinstance(left, list) and isinstance(right, list) and _finite(left) and _finite(right):
-        return test(list(left), list(right))
     left, right = _primitive(left), _primitive(right)
     if type(left) is str and type(right) is str:
         if left.isascii() and right.isascii():

@@ -8,9 +8,12 @@ from typing import Any, Final
 
 import re2
 
+from hoglet.hog.runtime.compare import truthy
 from hoglet.hog.runtime.errors import EngineError
+from hoglet.hog.runtime.printing import as_text
 from hoglet.hog.runtime.text import scrub
 
+_SCALARS: Final = frozenset({bool, int, float})
 _ANYWHERE: Final = re2._re2.RE2.Anchor.UNANCHORED  # noqa: SLF001 (see found)
 _ANY: Final = r"[^\n\r\x{2028}\x{2029}]"
 
@@ -35,7 +38,10 @@ def compile_pattern(pattern: str, ignore_case: bool) -> Any:  # noqa: FBT001 (a 
 
 
 def regex(text: Any, pattern: Any) -> bool:
-    """``text =~ pattern``, searched anywhere; false when one is null or empty."""
+    """``text =~ pattern``, searched anywhere; false when one is null or empty.
+
+    A number is searched as it prints, 0 and NaN are as good as empty.
+    """
     return _search(text, pattern, ignore_case=False)
 
 
@@ -55,7 +61,9 @@ def not_regex_ignore_case(text: Any, pattern: Any) -> bool:
 
 
 def _search(text: Any, pattern: Any, *, ignore_case: bool) -> bool:
-    if type(text) is not str or type(pattern) is not str or not text or not pattern:
+    if type(text) is not str:
+        text = as_text(text) if truthy(text) and type(text) in _SCALARS else ""
+    if type(pattern) is not str or not text or not pattern:
         return False
     return found(pattern, text, ignore_case=ignore_case)
 

@@ -149,7 +149,7 @@ def _date(value: HogDate) -> str:
 
 def _datetime(value: HogDateTime) -> str:
     seconds = number_text(value.seconds)
-    point = "" if "." in seconds or not seconds.lstrip("-").isdigit() else ".0"
+    point = "" if "." in seconds else ".0"
     return f"DateTime({seconds}{point}, {quoted(value.zone)})"
 
 

@@ -13,7 +13,6 @@ from hoglet.hog.runtime.compare import truthy
 from hoglet.hog.runtime.errors import EngineError
 from hoglet.hog.runtime.json_text import write_json
 from hoglet.hog.runtime.values import LibraryFunction
-from hoglet.hog.stl.arguments import wrong
 
 type Steps = Generator[Any, Any, Any]
 
@@ -35,13 +34,11 @@ def too_many(passed: int, expected: int) -> EngineError:
     return EngineError(f"Too many arguments. Passed {passed}, expected {expected}")
 
 
-def _items(name: str, value: Any) -> list[Any]:
-    if value is None:
-        return []
+def _items(value: Any) -> list[Any]:
     if type(value) is dict:
         return list(value.values())
     if not isinstance(value, list):
-        wrong(name, "array", "an array", value)
+        return []
     if len(value) > meter.LARGE:
         meter.charge(8 * len(value))
     return list(value)
@@ -52,14 +49,14 @@ def _one(callee: Any) -> bool:
 
 
 def array_map(depth: int, callee: Any, value: Any) -> list[Any]:
-    items = _items("arrayMap", value)
+    items = _items(value)
     if _one(callee):
         return [callee(depth, item) for item in items]
     return [call_value(depth, callee, item) for item in items]
 
 
 def array_filter(depth: int, callee: Any, value: Any) -> list[Any]:
-    items = _items("arrayFilter", value)
+    items = _items(value)
     if _one(callee):
         return [
             item
@@ -70,16 +67,16 @@ def array_filter(depth: int, callee: Any, value: Any) -> list[Any]:
 
 
 def array_exists(depth: int, callee: Any, value: Any) -> bool:
-    return any(truthy(call_value(depth, callee, item)) for item in _items("arrayExists", value))
+    return any(truthy(call_value(depth, callee, item)) for item in _items(value))
 
 
 def array_count(depth: int, callee: Any, value: Any) -> int:
-    return sum(truthy(call_value(depth, callee, item)) for item in _items("arrayCount", value))
+    return sum(truthy(call_value(depth, callee, item)) for item in _items(value))
 
 
 def array_reduce(depth: int, callee: Any, value: Any, start: Any) -> Any:
     result = start
-    for item in _items("arrayReduce", value):
+    for item in _items(value):
         result = call_value(depth, callee, result, item)
     return result
 
@@ -91,21 +88,21 @@ def _steps(depth: int, callee: Any, *arguments: Any) -> Steps:
 
 def array_map_steps(depth: int, callee: Any, value: Any) -> Steps:
     result: list[Any] = []
-    for item in _items("arrayMap", value):
+    for item in _items(value):
         result.append((yield from _steps(depth, callee, item)))  # noqa: PERF401 (it yields)
     return result
 
 
 def array_filter_steps(depth: int, callee: Any, value: Any) -> Steps:
     result: list[Any] = []
-    for item in _items("arrayFilter", value):
+    for item in _items(value):
         if truthy((yield from _steps(depth, callee, item))):
             result.append(item)  # noqa: PERF401 (it yields)
     return result
 
 
 def array_exists_steps(depth: int, callee: Any, value: Any) -> Steps:
-    for item in _items("arrayExists", value):
+    for item in _items(value):
         if truthy((yield from _steps(depth, callee, item))):
             return True
     return False
@@ -113,13 +110,13 @@ def array_exists_steps(depth: int, callee: Any, value: Any) -> Steps:
 
 def array_count_steps(depth: int, callee: Any, value: Any) -> Steps:
     count = 0
-    for item in _items("arrayCount", value):
+    for item in _items(value):
         count += truthy((yield from _steps(depth, callee, item)))
     return count
 
 
 def array_reduce_steps(depth: int, callee: Any, value: Any, start: Any) -> Steps:
     result = start
-    for item in _items("arrayReduce", value):
+    for item in _items(value):
         result = yield from _steps(depth, callee, result, item)
     return result

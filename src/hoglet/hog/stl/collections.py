@@ -3,7 +3,7 @@
 from typing import Any
 
 from hoglet.hog.runtime import meter
-from hoglet.hog.runtime.compare import contains, index_of, member
+from hoglet.hog.runtime.compare import index_of, member
 from hoglet.hog.runtime.errors import HogThrow
 from hoglet.hog.runtime.meter import chunks
 from hoglet.hog.runtime.numbers import to_number
@@ -45,7 +45,7 @@ def has(value: Any, item: Any) -> bool:
 
 
 def is_in(item: Any, value: Any) -> bool:
-    return contains(item, value)
+    return has(value, item)
 
 
 def find(value: Any, item: Any) -> int:
@@ -115,21 +115,17 @@ def make_range(first: Any, end: Any = None) -> list[Any]:
     low, high = (0, to_number(first)) if end is None else (to_number(first), to_number(end))
     if not low < high:
         return []
-    size = int(min(high - low, 2**53)) + 1
+    size = int(min(high - low, 2**53))
     meter.charge(8 * size)
-    if type(low) is int and type(high) is int:
-        return list(range(low, high))
-    result: list[Any] = []
-    while low < high:
-        result.append(low)
-        low += 1
-    return result
+    return [low + step for step in range(size)]
 
 
 def in_cohort(cohort: Any, cohorts: Any) -> bool:
     if cohorts is None:
         raise HogThrow(HogError("Error", "Cohort membership is not loaded for this run"))
-    return isinstance(cohorts, list) and member(cohort, cohorts)
+    if not isinstance(cohorts, list):
+        return False
+    return member(cohort, cohorts) or member(to_number(cohort), [to_number(c) for c in cohorts])
 
 
 def not_in_cohort(cohort: Any, cohorts: Any) -> bool:

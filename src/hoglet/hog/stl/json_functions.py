@@ -76,8 +76,14 @@ def json_length(value: Any, *path: Any) -> int:
 
 
 def json_extract(value: Any, *path: Any) -> Any:
-    found = _found(value, path[:-1])
+    found = _inside(value, path[:-1])
     return None if found is _MISSING else found
+
+
+def _inside(value: Any, path: tuple[Any, ...]) -> Any:
+    """As :func:`_found`; there is nothing inside a bare number, text or boolean."""
+    parsed = _parsed(value)
+    return _found(parsed, path) if isinstance(parsed, list | dict) else _MISSING
 
 
 def json_extract_bool(value: Any, *path: Any) -> bool:
@@ -85,17 +91,17 @@ def json_extract_bool(value: Any, *path: Any) -> bool:
 
 
 def json_extract_int(value: Any, *path: Any) -> Any:
-    found = _found(value, path)
+    found = _inside(value, path)
     return None if found is _MISSING else to_int(found)
 
 
 def json_extract_float(value: Any, *path: Any) -> Any:
-    found = _found(value, path)
+    found = _inside(value, path)
     return None if found is _MISSING else to_float(found)
 
 
 def json_extract_string(value: Any, *path: Any) -> Any:
-    found = _found(value, path)
+    found = _inside(value, path)
     if found is _MISSING or found is None:
         return None
     return write_json(found) if isinstance(found, list | dict) else as_text(found)

@@ -74,7 +74,7 @@ def split_by_string(separator: Any, value: Any, most: Any = None) -> Any:
     source = text("splitByString", "text", value)
     if separator is None:
         parts = [source]
-    elif text("splitByString", "separator", separator):
+    elif separator := as_text(separator):
         meter.charge(8 * source.count(separator) + len(source))
         parts = source.split(separator)
     else:

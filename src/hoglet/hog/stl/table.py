@@ -191,7 +191,7 @@ _COLLECTIONS = _rows(
     total=True,
 ) + _rows(
     "Arrays and objects",
-    ("in", 2, 2, parts.is_in, "(any, collection) -> boolean", "B", "linear", "The operator in.", "print(`in`(1, [1]))", "true"),
+    ("in", 2, 2, parts.is_in, "(any, array) -> boolean", "B", "linear", "Whether an array holds a value.", "print(`in`(1, [1]))", "true"),
     ("inCohort", 2, 2, parts.in_cohort, "(any, array) -> boolean", "B", "linear", "Whether a list of cohorts holds one.", "print(inCohort(1, [1]))", "true"),
     ("notInCohort", 2, 2, parts.not_in_cohort, "(any, array) -> boolean", "B", "linear", "The opposite of inCohort.", "print(notInCohort(1, [1]))", "false"),
 )  # fmt: skip

@@ -5,7 +5,7 @@ import re
 from typing import Any, Final
 
 from hoglet.hog.runtime import meter
-from hoglet.hog.runtime.compare import order_unified, plain_join, same, truthy
+from hoglet.hog.runtime.compare import order_plain, plain_join, same, truthy
 from hoglet.hog.runtime.dates import days_of
 from hoglet.hog.runtime.errors import EngineError
 from hoglet.hog.runtime.numbers import add, subtract, text_to_number, to_number
@@ -38,8 +38,8 @@ def to_int(value: Any) -> Any:  # noqa: PLR0911 (one line a type)
     kind = type(value)
     if kind is int:
         return value
-    if kind is float:
-        return _cut(value)
+    if kind is float and 1e-6 <= abs(value) <= LARGEST_INTEGER:
+        return int(value)
     if kind is HogDateTime:
         return math.floor(value.seconds)
     if kind is HogDate:
@@ -53,12 +53,6 @@ def to_int(value: Any) -> Any:  # noqa: PLR0911 (one line a type)
     return -number if found[1] == "-" else number
 
 
-def _cut(value: float) -> Any:
-    if not math.isfinite(value):
-        return None
-    return int(value) if abs(value) <= LARGEST_INTEGER else value
-
-
 def _number_source(value: Any) -> str:
     """The text that the leading number is looked for in."""
     if isinstance(value, list):
@@ -69,7 +63,7 @@ def _number_source(value: Any) -> str:
 def to_float(value: Any) -> Any:
     kind = type(value)
     if kind is int or kind is float:
-        return value
+        return value if value == value else None  # noqa: PLR0124 (NaN has no digits)
     if kind is HogDateTime:
         return value.seconds
     if kind is HogDate:
@@ -107,27 +101,27 @@ def assume_not_null(value: Any) -> Any:
 
 
 def equals(left: Any, right: Any) -> bool:
-    return same(left, right)
+    return left is right if isinstance(left, list) else same(left, right)
 
 
 def not_equals(left: Any, right: Any) -> bool:
-    return not same(left, right)
+    return not equals(left, right)
 
 
 def greater(left: Any, right: Any) -> bool:
-    return order_unified(left, right, lambda a, b: a > b)
+    return order_plain(left, right, lambda a, b: a > b)
 
 
 def greater_or_equals(left: Any, right: Any) -> bool:
-    return order_unified(left, right, lambda a, b: a >= b)
+    return order_plain(left, right, lambda a, b: a >= b)
 
 
 def less(left: Any, right: Any) -> bool:
-    return order_unified(left, right, lambda a, b: a < b)
+    return order_plain(left, right, lambda a, b: a < b)
 
 
 def less_or_equals(left: Any, right: Any) -> bool:
-    return order_unified(left, right, lambda a, b: a <= b)
+    return order_plain(left, right, lambda a, b: a <= b)
 
 
 def logical_not(value: Any) -> bool:
