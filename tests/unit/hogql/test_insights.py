@@ -326,14 +326,26 @@ def test_paths_from_a_start(run) -> None:
             {"series": [PAGE], "breakdownFilter": {"breakdown": "x", "breakdown_type": "y"}},
         ),
         ("FunnelsQuery", {"series": []}),
-        ("FunnelsQuery", {"series": [PAGE], "funnelsFilter": {"funnelOrderType": "strict"}}),
+        ("FunnelsQuery", {"series": [PAGE], "funnelsFilter": {"funnelOrderType": "random"}}),
+        ("FunnelsQuery", {"series": [PAGE, {**BUY, "optionalInFunnel": True}]}),
+        ("FunnelsQuery", {"series": [PAGE, {**BUY, "math": "first_time_for_user"}]}),
+        ("FunnelsQuery", {"series": [PAGE, BUY], "funnelsFilter": {"funnelFromStep": 1}}),
+        (
+            "FunnelsQuery",
+            {
+                "series": [PAGE, BUY],
+                "funnelsFilter": {
+                    "exclusions": [{"event": "x", "funnelFromStep": 1, "funnelToStep": 1}]
+                },
+            },
+        ),
         ("FunnelsQuery", {"series": [PAGE], "funnelsFilter": {"funnelVizType": "flow"}}),
         (
             "FunnelsQuery",
             {
                 "series": [PAGE],
                 "breakdownFilter": {"breakdown": "$browser"},
-                "funnelsFilter": {"breakdownAttributionType": "last_touch"},
+                "funnelsFilter": {"breakdownAttributionType": "nth_touch"},
             },
         ),
         ("RetentionQuery", {"retentionFilter": {"period": "Decade"}}),

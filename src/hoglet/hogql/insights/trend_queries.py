@@ -108,7 +108,8 @@ class TrendQueries:
 
     def _by_unit(self, columns: list[Any], measure: Measure, where: Expression) -> Any:
         keys = tuple(field(column.alias) for column in columns)
-        unit = compare("!=", call("toString", measure.unit or constant("")), constant(""))
+        text = call("toString", measure.unit or constant(""))
+        unit = compare("!=", call("ifNull", text, constant("")), constant(""))
         units = fill(
             _UNITS,
             columns=tuple(columns) or (constant(1),),

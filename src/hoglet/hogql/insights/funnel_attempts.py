@@ -1,0 +1,277 @@
+"""Attempts at a funnel: for every actor, the times at which each try reached each step.
+
+The events of an actor are sorted by time. Each has a tick (its microsecond times 16, plus its
+number among the events of that microsecond, so that no two events are at once and one event is
+one step) and a mask that says which steps and exclusions it is. An attempt is a list of ticks, one
+a step, 0 where the step was not reached within the window.
+
+Source: spec/query-endpoints.md section 10.6 (funnelsFilter).
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from hoglet.hogql.context import QueryContext
+from hoglet.hogql.errors import refused
+from hoglet.hogql.insights.breakdowns import Breakdown
+from hoglet.hogql.insights.series import Node, common_conditions, series_condition
+from hoglet.hogql.insights.span import Span
+from hoglet.hogql.trees import (
+    Expression,
+    alias,
+    call,
+    compare,
+    constant,
+    every,
+    field,
+    fill,
+    same,
+    some,
+)
+from hoglet.syntax import parse_expression, tree
+
+TICKS = 16_000_000
+"""Ticks of a second."""
+
+MOST_STEPS = 15
+_MOST_EXCLUSIONS = 15
+_SECONDS = {
+    "second": 1,
+    "minute": 60,
+    "hour": 3600,
+    "day": 86_400,
+    "week": 604_800,
+    "month": 2_592_000,
+}
+
+_ACTORS = "SELECT {columns} FROM events WHERE {where} GROUP BY {keys}"
+_TICKED = (
+    "SELECT actor, breakdown, events, arrayMap(event -> event.2, events) AS masks, "
+    "arrayMap((event, nth) -> _toInt64(event.1 * 16 + least(nth, 16) - 1), events, "
+    "arrayEnumerateUniq(arrayMap(event -> event.1, events))) AS ticks FROM {actors}"
+)
+_ATTEMPTS = (
+    "SELECT actor, breakdown, events, ticks, arraySort(times -> arrayElement(times, 1), "
+    "arrayFilter(times -> {valid}, {attempts})) AS attempts FROM {ticked}"
+)
+_STEP = "arrayFilter((tick, mask) -> bitTest(mask, {bit}), ticks, masks)"
+_ORDERED = (
+    "arrayMap(entry -> arrayFold((times, step) -> arrayPushBack(times, "
+    "if(arrayElement(times, -1) = 0, _toInt64(0), arrayFirst(time -> time > arrayElement(times, -1)"
+    " AND time <= entry + {window}, step))), {later}, [entry]), {first})"
+)
+_STRICT = (
+    "arrayMap(place -> arrayFold((times, step) -> arrayPushBack(times, "
+    "if(arrayElement(times, -1) != 0 AND bitTest(arrayElement(masks, place + step), step) AND "
+    "arrayElement(ticks, place + step) <= arrayElement(ticks, place) + {window}, "
+    "arrayElement(ticks, place + step), _toInt64(0))), range(1, {count}), "
+    "[arrayElement(ticks, place)]), arrayFilter((place, mask) -> bitTest(mask, 0), "
+    "arrayEnumerate(ticks), masks))"
+)
+_UNORDERED = (
+    "arrayMap(entry -> arrayResize(arraySort(arrayFilter(time -> time > 0, {found})), {count}, "
+    "_toInt64(0)), arrayFlatten({steps}))"
+)
+_FOUND = (
+    "arrayElement(arrayFilter(time -> time >= entry AND time <= entry + {window}, {step}), {nth})"
+)
+_EXCLUDED = (
+    "arrayElement(times, {start}) > 0 AND arrayExists(tick -> tick > arrayElement(times, {start}) "
+    "AND tick < if(arrayElement(times, {end}) > 0, arrayElement(times, {end}), "
+    "arrayElement(times, 1) + {window}), {excluded})"
+)
+
+
+class FunnelAttempts:
+    """Builds the query ``actor, breakdown, events, ticks, attempts`` of a funnel.
+
+    Args:
+        query: the insight.
+        context: the project.
+        span: its dates.
+        breakdown: its breakdown, or None.
+    """
+
+    def __init__(
+        self,
+        query: Mapping[str, Any],
+        context: QueryContext,
+        span: Span,
+        breakdown: Breakdown | None,
+    ) -> None:
+        self._query = query
+        self._context = context
+        self._span = span
+        self._breakdown = breakdown
+        self._filter: Mapping[str, Any] = query.get("funnelsFilter") or {}
+        self._order = self._filter.get("funnelOrderType") or "ordered"
+        if self._order not in {"ordered", "unordered", "strict"}:
+            raise refused(f"Unknown funnelOrderType '{self._order}'")
+        self._steps: Sequence[Node] = query.get("series") or []
+        self._conditions = [series_condition(step, context) for step in self._steps]
+        self._excluding = [self._exclusion(item) for item in self._exclusions()]
+        self._window = constant(_window(self._filter) * TICKS + 15)
+        self._attribution = _attribution(self._filter, self._order)
+        if breakdown is not None and breakdown.is_cohorts:
+            self._attribution = "all_events"
+
+    def query(self) -> Any:
+        """One row an actor (and breakdown value, where that is asked for)."""
+        ticked = fill(_TICKED, actors=self._actors())
+        return fill(_ATTEMPTS, valid=self._valid(), attempts=self._attempts(), ticked=ticked)
+
+    def breakdown_at(self, times: Expression) -> Expression | None:
+        """The breakdown value of an attempt, where it depends on the attempt."""
+        if self._breakdown is None or self._attribution != "step":
+            return None
+        tick = call("arrayElement", times, constant(self._attributed_step() + 1))
+        place = call("indexOf", field("ticks"), tick)
+        event = call("arrayElement", field("events"), place)
+        return tree.TupleAccess(tuple=event, index=3)
+
+    def reaches_attribution(self, times: Expression) -> Expression:
+        """Whether an attempt has a value: with ``step`` it must have reached that step."""
+        if self._breakdown is None or self._attribution != "step":
+            return constant(True)
+        tick = call("arrayElement", times, constant(self._attributed_step() + 1))
+        return compare(">", tick, constant(0))
+
+    # --- actors
+
+    def _actors(self) -> Any:
+        columns = [alias("actor", self._actor()), alias("breakdown", self._value())]
+        micros = call("toUnixTimestamp64Micro", field("timestamp"))
+        item: list[Expression] = [micros, self._mask()]
+        if self._breakdown is not None and self._attribution == "step":
+            item.append(self._breakdown.key())
+        events = call("arraySort", call("groupArray", call("tuple", *item)))
+        columns.append(alias("events", events))
+        keys: list[Expression] = [field("actor")]
+        if self._breakdown is not None and self._attribution == "all_events":
+            keys.append(field("breakdown"))
+        return fill(_ACTORS, columns=tuple(columns), where=self._where(), keys=tuple(keys))
+
+    def _where(self) -> Expression:
+        found = [*self._span.condition(), *common_conditions(self._query, self._context)]
+        known = call("ifNull", call("toString", self._actor()), constant(""))
+        found.append(compare("!=", known, constant("")))
+        if self._order != "strict":  # strict funnels look at everything that lies between
+            found.append(some([*self._conditions, *(item[0] for item in self._excluding)]))
+        return every(found)
+
+    def _actor(self) -> Expression:
+        text = self._filter.get("funnelAggregateByHogQL")
+        if text and text != "person_id":
+            return call("toString", parse_expression(str(text)))
+        index = self._query.get("aggregation_group_type_index")
+        return field("person_id") if index is None else field(f"$group_{index}")
+
+    def _mask(self) -> Expression:
+        """Bit n: step n; the bits above: exclusions."""
+        conditions = [*self._conditions, *(item[0] for item in self._excluding)]
+        bits = [
+            call("if", condition, constant(1 << place), constant(0))
+            for place, condition in enumerate(conditions)
+        ]
+        total = bits[0]
+        for bit in bits[1:]:
+            total = tree.ArithmeticOperation(left=total, right=bit, op="+")
+        return call("_toInt64", total)
+
+    def _value(self) -> Expression:
+        """The breakdown value of an actor, where it does not depend on the attempt."""
+        if self._breakdown is None or self._attribution == "step":
+            return tree.Array(exprs=(constant(""),))
+        key = self._breakdown.key()
+        if self._attribution == "all_events":
+            return key
+        nothing = self._breakdown.nothing()
+        touched = every([some(self._conditions), compare("!=", key, nothing)])
+        function = "argMinIf" if self._attribution == "first_touch" else "argMaxIf"
+        found = call(function, key, field("timestamp"), touched)
+        return call("if", call("empty", found), nothing, found)
+
+    def _attributed_step(self) -> int:
+        step = int(self._filter.get("breakdownAttributionValue") or 0)
+        if step not in range(len(self._steps)):
+            raise refused(f"breakdownAttributionValue {step} is no step")
+        return step
+
+    # --- attempts
+
+    def _attempts(self) -> Expression:
+        count = constant(len(self._steps))
+        if self._order == "strict":
+            return expression(_STRICT, window=self._window, count=count)
+        steps = [expression(_STEP, bit=constant(place)) for place in range(len(self._steps))]
+        if self._order == "ordered":
+            first, *others = steps
+            later = call("array", *others) if others else expression(_NO_STEPS)
+            return expression(_ORDERED, window=self._window, later=later, first=first)
+        found = [
+            expression(_FOUND, window=self._window, step=step, nth=constant(self._nth(place)))
+            for place, step in enumerate(steps)
+        ]
+        every_step = call("array", *steps)
+        return expression(_UNORDERED, found=call("array", *found), count=count, steps=every_step)
+
+    def _nth(self, place: int) -> int:
+        """The same step twice needs two events: the number of this one among its equals."""
+        here = self._conditions[place]
+        return sum(same(here, other) for other in self._conditions[: place + 1])
+
+    # --- exclusions
+
+    def _exclusions(self) -> list[Mapping[str, Any]]:
+        found = list(self._filter.get("exclusions") or [])
+        if len(found) > _MOST_EXCLUSIONS:
+            raise refused(f"A funnel takes at most {_MOST_EXCLUSIONS} exclusions")
+        return found
+
+    def _exclusion(self, item: Mapping[str, Any]) -> tuple[Expression, int, int]:
+        start = int(item.get("funnelFromStep") or 0)
+        given = item.get("funnelToStep")
+        end = len(self._steps) - 1 if given is None else int(given)
+        if not 0 <= start < end < len(self._steps):
+            raise refused(
+                "An exclusion needs funnelFromStep before funnelToStep, both of the funnel"
+            )
+        return series_condition(item, self._context), start, end
+
+    def _valid(self) -> Expression:
+        """That no exclusion lies between its steps."""
+        excluded = [
+            expression(
+                _EXCLUDED,
+                start=constant(start + 1),
+                end=constant(end + 1),
+                window=self._window,
+                excluded=expression(_STEP, bit=constant(len(self._steps) + place)),
+            )
+            for place, (_, start, end) in enumerate(self._excluding)
+        ]
+        return tree.Not(expr=some(excluded)) if excluded else constant(True)
+
+
+_NO_STEPS = "arrayFilter(step -> false, [[_toInt64(0)]])"
+
+
+def expression(text: str, **parts: Any) -> Expression:
+    """A template of one expression, filled."""
+    return fill(f"SELECT {text}", **parts).select[0]
+
+
+def _window(filter_: Mapping[str, Any]) -> int:
+    unit = filter_.get("funnelWindowIntervalUnit") or "day"
+    if unit not in _SECONDS:
+        raise refused(f"Unknown funnelWindowIntervalUnit '{unit}'")
+    return max(0, int(filter_.get("funnelWindowInterval") or 14)) * _SECONDS[unit]
+
+
+def _attribution(filter_: Mapping[str, Any], order: str) -> str:
+    found = str(filter_.get("breakdownAttributionType") or "first_touch")
+    if found not in {"first_touch", "last_touch", "all_events", "step"}:
+        raise refused(f"Unknown breakdownAttributionType '{found}'")
+    if found == "step" and order == "unordered":
+        raise refused("An unordered funnel has no steps to attribute a breakdown to")
+    return found

@@ -1,0 +1,384 @@
+"""Funnels of generated data against plain Python."""
+
+import itertools
+from collections import defaultdict
+from collections.abc import Callable
+from datetime import timedelta
+from statistics import mean, median
+
+import msgspec
+import pytest
+
+from hoglet.hogql import compile_query
+from hoglet.hogql.insights import build_insight
+from support.hogql_generated import CONTEXT, PEOPLE, Seen
+from support.hogql_reference import Calendar, local, text, within
+from support.hogql_world import HogqlWorld
+
+FIRST, LAST = local(2026, 10, 14, "UTC"), local(2026, 10, 31, "UTC")
+RANGE = within(FIRST, LAST + timedelta(days=1) - timedelta(microseconds=1))
+STEPS = ("$pageview", "added", "paid")
+SERIES = [{"kind": "EventsNode", "event": name} for name in STEPS]
+Attempt = list[Seen]
+
+
+@pytest.fixture
+def answer(generated_world: HogqlWorld):
+    def answer(zone: str = "UTC", **query):
+        context = msgspec.structs.replace(CONTEXT, timezone=zone)
+        dates = {"date_from": "2026-10-14", "date_to": "2026-10-31"}
+        full = {"kind": "FunnelsQuery", "series": SERIES, "dateRange": dates, **query}
+        plan = build_insight(full, context)
+        compiled = [compile_query(each, context=context) for each in plan.queries]
+        return plan.shape([generated_world.raw(each) for each in compiled])
+
+    return answer
+
+
+# --- the same in Python
+
+
+def actors(events: list[Seen] = RANGE, key: Callable[[Seen], object] | None = None):
+    found: dict[object, list[Seen]] = defaultdict(list)
+    for seen in events:
+        found[key(seen) if key else seen.human.id].append(seen)
+    return found
+
+
+def ordered(events: list[Seen], window: timedelta, steps=STEPS) -> list[Attempt]:
+    attempts = []
+    for place, entry in enumerate(events):
+        if entry.event != steps[0]:
+            continue
+        reached = [entry]
+        for seen in events[place + 1 :]:
+            if len(reached) < len(steps) and seen.event == steps[len(reached)]:
+                if seen.at <= entry.at + window:
+                    reached.append(seen)
+        attempts.append(reached)
+    return attempts
+
+
+def strict(events: list[Seen], window: timedelta, steps=STEPS) -> list[Attempt]:
+    attempts = []
+    for place, entry in enumerate(events):
+        reached = []
+        for step, seen in zip(steps, events[place:], strict=False):
+            if seen.event != step or seen.at > entry.at + window:
+                break
+            reached.append(seen)
+        if reached:
+            attempts.append(reached)
+    return attempts
+
+
+def unordered(events: list[Seen], window: timedelta, steps=STEPS) -> list[Attempt]:
+    attempts = []
+    for place, entry in enumerate(events):
+        if entry.event not in steps:
+            continue
+        firsts = {}
+        for seen in events[place:]:
+            if seen.event in steps and seen.at <= entry.at + window:
+                firsts.setdefault(seen.event, seen)
+        attempts.append(sorted(firsts.values(), key=lambda seen: seen.at))
+    return attempts
+
+
+ORDERS = {"ordered": ordered, "strict": strict, "unordered": unordered}
+
+
+def best_of(attempts: list[Attempt]) -> Attempt | None:
+    if not attempts:
+        return None
+    most = max(len(attempt) for attempt in attempts)
+    return next(attempt for attempt in attempts if len(attempt) == most)
+
+
+def counts(found: list[Attempt], steps: int = 3) -> list[int]:
+    return [sum(len(attempt) > step for attempt in found) for step in range(steps)]
+
+
+def seconds(found: list[Attempt], step: int) -> list[float]:
+    return [(one[step].at - one[step - 1].at).total_seconds() for one in found if len(one) > step]
+
+
+# --- steps
+
+
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize(("amount", "unit", "window"), [
+    (14, "day", timedelta(days=14)), (1, "hour", timedelta(hours=1)),
+    (3, "minute", timedelta(minutes=3)),
+    (1, "week", timedelta(days=7)),
+])  # fmt: skip
+def test_steps(answer, order: str, amount: int, unit: str, window: timedelta) -> None:
+    filter_ = {
+        "funnelOrderType": order,
+        "funnelWindowInterval": amount,
+        "funnelWindowIntervalUnit": unit,
+    }
+
+    steps = answer(funnelsFilter=filter_)
+
+    found = [
+        best for events in actors().values() if (best := best_of(ORDERS[order](events, window)))
+    ]
+    assert [step["count"] for step in steps] == counts(found)
+    for place in (1, 2):
+        times = seconds(found, place)
+        if times:
+            assert steps[place]["average_conversion_time"] == pytest.approx(mean(times))
+            assert steps[place]["median_conversion_time"] == pytest.approx(median(times))
+
+
+def test_one_event_is_one_step(answer) -> None:
+    any_event = {"kind": "EventsNode", "event": None}
+
+    steps = answer(series=[SERIES[2], any_event])
+
+    found = [
+        any(seen.event == "paid" for seen in events[:-1])
+        for events in actors().values()
+        if any(seen.event == "paid" for seen in events)
+    ]
+    assert [step["count"] for step in steps] == [len(found), sum(found)]
+
+
+@pytest.mark.parametrize("order", ["ordered", "unordered", "strict"])
+def test_the_same_step_twice_needs_two_events(answer, order: str) -> None:
+    steps = answer(series=[SERIES[2], SERIES[2]], funnelsFilter={"funnelOrderType": order})
+
+    def two(events: list[Seen]) -> bool:
+        pairs = itertools.pairwise(events)
+        if order == "strict":
+            return any(one.event == other.event == "paid" for one, other in pairs)
+        paid = [seen.at for seen in events if seen.event == "paid"]
+        return any(b - a <= timedelta(days=14) for a, b in itertools.pairwise(paid))
+
+    payers = [events for events in actors().values() if any(one.event == "paid" for one in events)]
+    assert [step["count"] for step in steps] == [len(payers), sum(map(two, payers))]
+
+
+@pytest.mark.parametrize("order", ["ordered", "unordered"])
+@pytest.mark.parametrize(("start", "end"), [(0, 1), (0, 2), (1, 2)])
+def test_exclusions(answer, order: str, start: int, end: int) -> None:
+    window = timedelta(hours=2)
+    exclusion = {
+        "kind": "EventsNode",
+        "event": "signed_up",
+        "funnelFromStep": start,
+        "funnelToStep": end,
+    }
+
+    steps = answer(
+        funnelsFilter={
+            "funnelOrderType": order,
+            "funnelWindowInterval": 2,
+            "funnelWindowIntervalUnit": "hour",
+            "exclusions": [exclusion],
+        }
+    )
+
+    def kept(attempt: Attempt, events: list[Seen]) -> bool:
+        if len(attempt) <= start:
+            return True
+        until = attempt[end].at if len(attempt) > end else attempt[0].at + window
+        return not any(
+            attempt[start].at < seen.at < until for seen in events if seen.event == "signed_up"
+        )
+
+    found = []
+    for events in actors().values():
+        attempts = [one for one in ORDERS[order](events, window) if kept(one, events)]
+        if best := best_of(attempts):
+            found.append(best)
+    assert [step["count"] for step in steps] == counts(found)
+    plain = [
+        best for events in actors().values() if (best := best_of(ORDERS[order](events, window)))
+    ]
+    assert counts(plain) != counts(found)
+
+
+def test_groups_and_expressions_as_actors(answer) -> None:
+    by_group = answer(aggregation_group_type_index=0)
+    by_session = answer(funnelsFilter={"funnelAggregateByHogQL": "properties.$session_id"})
+    by_column = answer(funnelsFilter={"funnelAggregateByHogQL": "$session_id"})
+
+    def expected(key: Callable[[Seen], object]) -> list[int]:
+        found = actors(key=key)
+        found.pop("", None)
+        window = timedelta(days=14)
+        return counts([best for one in found.values() if (best := best_of(ordered(one, window)))])
+
+    assert [step["count"] for step in by_group] == expected(lambda seen: seen.company)
+    assert [step["count"] for step in by_column] == expected(lambda seen: seen.session)
+    assert [step["count"] for step in by_session] == [0, 0, 0]
+
+
+# --- broken down
+
+
+def browser(seen: Seen) -> str | None:
+    return text(seen.properties.get("$browser"))
+
+
+def _touched(events: list[Seen], place: int) -> str | None:
+    values = [value for seen in events if seen.event in STEPS and (value := browser(seen))]
+    return values[place] if values else None
+
+
+def _by_attribution(attribution: str, step: int) -> dict[str | None, list[Attempt]]:
+    window, found = timedelta(days=14), defaultdict(list)
+    if attribution == "all_events":
+        for (_, value), events in actors(key=lambda seen: (seen.human.id, browser(seen))).items():
+            if best := best_of(ordered(events, window)):
+                found[value].append(best)
+        return found
+    for events in actors().values():
+        best = best_of(ordered(events, window))
+        if best is None or (attribution == "step" and len(best) <= step):
+            continue
+        value = (
+            browser(best[step])
+            if attribution == "step"
+            else _touched(events, 0 if attribution == "first_touch" else -1)
+        )
+        found[value].append(best)
+    return found
+
+
+@pytest.mark.parametrize(("attribution", "step"), [
+    ("first_touch", 0), ("last_touch", 0), ("all_events", 0), ("step", 0), ("step", 1), ("step", 2),
+])  # fmt: skip
+def test_attribution(answer, attribution: str, step: int) -> None:
+    groups = answer(
+        breakdownFilter={"breakdown": "$browser"},
+        funnelsFilter={"breakdownAttributionType": attribution, "breakdownAttributionValue": step},
+    )
+
+    expected = {key: counts(found) for key, found in _by_attribution(attribution, step).items()}
+    shown = {group[0]["breakdown_value"][0]: [one["count"] for one in group] for group in groups}
+    assert shown == expected
+    sizes = [group[0]["count"] for group in groups]
+    assert sizes == sorted(sizes, reverse=True)
+
+
+def test_the_rest_is_lumped_together(answer) -> None:
+    filter_ = {"breakdown": "email", "breakdown_type": "person", "breakdown_limit": 2}
+
+    groups = answer(breakdownFilter=filter_)
+
+    assert len(groups) == 3
+    assert groups[-1][0]["breakdown_value"] == ["Other"]
+    found = [
+        best for one in actors().values() if (best := best_of(ordered(one, timedelta(days=14))))
+    ]
+    assert [sum(group[place]["count"] for group in groups) for place in range(3)] == counts(found)
+
+
+def test_cohorts(answer) -> None:
+    groups = answer(breakdownFilter={"breakdown": [1, 2], "breakdown_type": "cohort"})
+
+    cohort = {human.id: str(1 + index % 2) for index, human in enumerate(PEOPLE[:30])}
+    expected: dict[str, list[Attempt]] = defaultdict(list)
+    for human, events in actors().items():
+        best = best_of(ordered(events, timedelta(days=14)))
+        if best and human in cohort:
+            expected[cohort[str(human)]].append(best)
+    shown = {group[0]["breakdown_value"][0]: [one["count"] for one in group] for group in groups}
+    assert shown == {key: counts(found) for key, found in expected.items()}
+
+
+# --- trends and times
+
+
+@pytest.mark.parametrize("zone", ["UTC", "Europe/Berlin", "America/Los_Angeles"])
+@pytest.mark.parametrize("section", [(0, 2), (0, 1), (1, 2)])
+def test_trends(answer, zone: str, section: tuple[int, int]) -> None:
+    start, end = section
+    filter_ = {"funnelVizType": "trends", "funnelFromStep": start, "funnelToStep": end,
+               "funnelWindowInterval": 1}  # fmt: skip
+
+    (line,) = answer(zone, funnelsFilter=filter_)
+
+    calendar = Calendar(local(2026, 10, 14, zone), local(2026, 10, 31, zone), "day")
+    reached: dict[tuple[object, int], int] = {}
+    for actor, events in actors(calendar.events()).items():
+        for attempt in ordered(events, timedelta(days=1)):
+            place = (actor, calendar.place(attempt[0].at))
+            reached[place] = max(reached.get(place, 0), len(attempt))
+    expected = []
+    for day in range(len(calendar.starts)):
+        depths = [depth for (_, place), depth in reached.items() if place == day]
+        entered, done = (sum(depth > step for depth in depths) for step in (start, end))
+        expected.append(round(100 * done / entered, 2) if entered else 0)
+    assert line["data"] == expected
+    assert line["days"][0] == "2026-10-14"
+
+
+def test_trends_broken_down(answer) -> None:
+    lines = answer(
+        breakdownFilter={"breakdown": "$browser"},
+        funnelsFilter={"funnelVizType": "trends", "breakdownAttributionType": "all_events"},
+        interval="month",
+    )
+
+    for line in lines:
+        (value,) = line["breakdown_value"]
+        split = actors(key=lambda seen: (seen.human.id, browser(seen)))
+        depths = [
+            max(len(attempt) for attempt in attempts)
+            for (_, own), events in split.items()
+            if own == value and (attempts := ordered(events, timedelta(days=14)))
+        ]
+        assert line["data"] == [round(100 * sum(one > 2 for one in depths) / len(depths), 2)]
+
+
+@pytest.mark.parametrize("section", [(0, 2), (0, 1), (1, 2)])
+def test_time_to_convert(answer, section: tuple[int, int]) -> None:
+    start, end = section
+    filter_ = {"funnelVizType": "time_to_convert", "funnelFromStep": start, "funnelToStep": end}
+
+    found = answer(funnelsFilter={**filter_, "binCount": 5})
+
+    best = [
+        one for events in actors().values() if (one := best_of(ordered(events, timedelta(days=14))))
+    ]
+    times = [(one[end].at - one[start].at).total_seconds() for one in best if len(one) > end]
+    assert found["average_conversion_time"] == pytest.approx(mean(times))
+    assert sum(count for _, count in found["bins"]) == len(times)
+    edges = [edge for edge, _ in found["bins"]]
+    assert len(edges) == 6
+    for (edge, count), following in zip(found["bins"], [*edges[1:], float("inf")], strict=True):
+        assert count == sum(edge <= value < following for value in times)
+
+
+def test_filters_and_test_accounts(answer) -> None:
+    rule = {"key": "plan", "value": "pro", "type": "person"}
+    step = {**SERIES[0], "properties": [{"key": "$browser", "value": "Chrome"}]}
+
+    steps = answer(series=[step, *SERIES[1:]], properties=[rule], filterTestAccounts=True)
+
+    kept = [
+        seen
+        for seen in RANGE
+        if seen.human.properties.get("plan") == "pro"
+        and "@test.com" not in seen.human.properties["email"]
+        and (seen.event != "$pageview" or browser(seen) == "Chrome")
+    ]
+    window = timedelta(days=14)
+    found = [best for one in actors(kept).values() if (best := best_of(ordered(one, window)))]
+    assert [step["count"] for step in steps] == counts(found)
+
+
+def test_sampling(answer, generated_world: HogqlWorld) -> None:
+    steps = answer(samplingFactor=0.5)
+
+    rows = generated_world.rows(
+        "select distinct distinct_id from events sample 0.5", context=CONTEXT
+    )
+    ids = {row[0] for row in rows}
+    events = actors([seen for seen in RANGE if seen.distinct_id in ids])
+    found = [best for one in events.values() if (best := best_of(ordered(one, timedelta(days=14))))]
+    assert [step["count"] for step in steps] == [count * 2 for count in counts(found)]
