@@ -2,7 +2,7 @@
 
 import contextlib
 from collections.abc import AsyncGenerator
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 import orjson
@@ -18,6 +18,7 @@ from hoglet.kit.clock import Clock
 from hoglet.pipeline.batches import BatchWorker
 from hoglet.pipeline.committing import GroupCommit
 from hoglet.pipeline.copies import Copies
+from hoglet.pipeline.learning import Learning
 from hoglet.pipeline.operations import OPERATIONS
 from hoglet.pipeline.outbox import TelemetryOutbox
 from hoglet.pipeline.worker_calls import WorkerCalls
@@ -71,6 +72,12 @@ class Line:
         self.outbox = TelemetryOutbox(database, Telemetry(warehouse))
         self.warnings = IngestionWarnings(database, self.events, clock)
         access = Access(database, clock)
+        self.learning = Learning(
+            database=database,
+            events=self.events,
+            clock=clock,
+            readers_notice_after=timedelta(0),
+        )
         self.batches = BatchWorker(
             database=database,
             queue=self.queue,
@@ -87,12 +94,18 @@ class Line:
                 letters=self.letters,
                 watcher=Watcher(clock, access.activity),
                 warnings=self.warnings,
+                learning=self.learning,
                 clock=clock,
             ),
+            learning=self.learning,
             access=access,
             clock=clock,
             site_url="https://hoglet.example",
         )
+
+    def forget_definitions(self) -> None:
+        """As a new process begins."""
+        self.learning.forget()
 
     async def capture(self, *events: dict[str, Any], historical: bool = False) -> None:
         """Spool a batch."""

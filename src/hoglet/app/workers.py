@@ -5,10 +5,12 @@ import contextlib
 from collections.abc import AsyncGenerator, Callable, Coroutine
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any
 
 import structlog
 
+from hoglet.app.endpoints import SCHEMA_SECONDS
 from hoglet.app.features import Features
 from hoglet.app.rooms import Rooms
 from hoglet.pipeline.backfilling import BackfillWorker
@@ -22,6 +24,7 @@ from hoglet.pipeline.executor import Executor
 from hoglet.pipeline.function_cache import FunctionCache
 from hoglet.pipeline.internal_events import InternalEventWorker
 from hoglet.pipeline.invocation import InvocationRunner
+from hoglet.pipeline.learning import Learning
 from hoglet.pipeline.outbox import TelemetryOutbox
 from hoglet.pipeline.queue_gauges import QueueGauges
 from hoglet.pipeline.recompiling import Recompiler
@@ -31,6 +34,7 @@ from hoglet.pipeline.worker_calls import WorkerCalls
 
 log = structlog.get_logger()
 
+COMPILE_SECONDS = 1.0  # between a query learning the schema and the engine beginning to read
 RESTART_SECONDS = 1.0  # after a worker failed
 
 
@@ -82,6 +86,12 @@ def build_workers(rooms: Rooms, features: Features) -> list[Worker]:
 def build_pipeline(rooms: Rooms, features: Features, outbox: TelemetryOutbox) -> list[Worker]:
     """Spool to warehouse and runs; copies of persons; ingestion warnings."""
     copies = Copies(rooms.database, rooms.queue, rooms.warehouse)
+    learning = Learning(
+        database=rooms.database,
+        events=features.events.repository,
+        clock=rooms.clock,
+        readers_notice_after=timedelta(seconds=SCHEMA_SECONDS + COMPILE_SECONDS),
+    )
     committing = GroupCommit(
         database=rooms.database,
         queue=rooms.queue,
@@ -91,6 +101,7 @@ def build_pipeline(rooms: Rooms, features: Features, outbox: TelemetryOutbox) ->
         letters=features.functions.letters,
         watcher=features.functions.watcher,
         warnings=features.events.warnings,
+        learning=learning,
         clock=rooms.clock,
     )
     batches = BatchWorker(
@@ -101,6 +112,7 @@ def build_pipeline(rooms: Rooms, features: Features, outbox: TelemetryOutbox) ->
         functions=features.functions.service,
         events=features.events.repository,
         committing=committing,
+        learning=learning,
         access=rooms.access,
         clock=rooms.clock,
         site_url=rooms.settings.resolved_site_url(),
@@ -174,7 +186,7 @@ def _executor(rooms: Rooms, features: Features, outbox: TelemetryOutbox) -> Exec
         ),
         functions=FunctionCache(functions.service),
         runner=InvocationRunner(
-            Stepper(rooms.run_sandbox), Deliveries(rooms.outbound, rooms.clock), rooms.clock
+            Stepper(rooms.run_sandbox), Deliveries(functions.credentials, rooms.clock), rooms.clock
         ),
         outbox=outbox,
         letters=functions.letters,

@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-from hoglet.endpoints.insights import breakdown_names, eligibility
+from hoglet.endpoints.insights import breakdown_names, eligibility, for_table
 from hoglet.endpoints.words import HOGQL
 from hoglet.hogql.compile import CompiledQuery, compile_query
 from hoglet.hogql.context import Limits, QueryContext, SavedColumn, SavedTable
@@ -165,8 +165,7 @@ def _keys(payload: Json) -> Any:
 def preview(payload: Json) -> Json:
     """How a query would be kept as a table (section 7.6)."""
     if payload["query"]["kind"] != HOGQL:
-        allowed = eligibility(payload["query"])
-        return _empty_preview(allowed.can_materialize, allowed.reason, allowed.reason_code)
+        return _preview_insight(payload)
     try:
         plan = _plan(payload)
     except Refusal as refusal:
@@ -182,6 +181,28 @@ def preview(payload: Json) -> Json:
         "range_pairs": [msgspec.to_builtins(pair) for pair in plan.range_pairs],
         "aggregates": [msgspec.to_builtins(each) for each in plan.aggregates],
         "columns": [[column.name, column.type] for column in columns],
+    }
+
+
+def _preview_insight(payload: Json) -> Json:
+    query = payload["query"]
+    allowed = eligibility(query)
+    shown = _empty_preview(allowed.can_materialize, allowed.reason, allowed.reason_code)
+    if not allowed.can_materialize:
+        return shown
+    context = payload["context"] | {"unlimited": True}
+    built = compile_insight(payload | {"query": for_table(query), "context": context})
+    conditions = "".join(
+        f" AND breakdown_value[{number}] = {{variables.{name}}}"
+        for number, name in enumerate(breakdown_names(query), 1)
+    )
+    reading = f"SELECT item FROM {payload['table']}"  # noqa: S608 (shown to people, never run)
+    reading += f" WHERE {conditions.removeprefix(' AND ')}" if conditions else ""
+    reading += " ORDER BY position"
+    return shown | {
+        "transformed_query": ";\n".join(each["hogql"] for each in built["queries"]),
+        "execution_query": reading,
+        "display_execution_query": reading,
     }
 
 

@@ -11,7 +11,9 @@ from uuid import UUID
 import orjson
 from sqlalchemy import (
     ARRAY,
+    ColumnElement,
     Select,
+    and_,
     bindparam,
     delete,
     func,
@@ -20,12 +22,14 @@ from sqlalchemy import (
     true,
     tuple_,
     type_coerce,
+    update,
 )
 from sqlalchemy.dialects.postgresql import insert as postgresql_insert
 from sqlalchemy.dialects.sqlite import insert as sqlite_insert
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import InstrumentedAttribute
 
+from hoglet.events.definitions import PropertyDefinition
 from hoglet.events.group_book import GroupState
 from hoglet.events.people import IdState, PeopleState, PersonState
 from hoglet.events.tables import (
@@ -181,7 +185,7 @@ class EventsRepository:
         self,
         session: AsyncSession,
         project_id: int,
-        properties: Mapping[tuple[str, str], str],
+        properties: Mapping[tuple[str, str], PropertyDefinition],
         events: Collection[str],
         at: datetime,
     ) -> None:
@@ -190,7 +194,8 @@ class EventsRepository:
         Args:
             session: writing.
             project_id: whose.
-            properties: ``{("event", "price"): "Numeric"}``; a type given again replaces the old.
+            properties: by scope and name; a type given again replaces the old, and says nothing
+                of uniformity.
             events: names of events.
             at: when they were first seen.
         """
@@ -200,10 +205,11 @@ class EventsRepository:
                 "project_id": project_id,
                 "scope": scope,
                 "name": name,
-                "property_type": kind,
+                "property_type": definition.property_type,
+                "is_uniform": definition.is_uniform,
                 "first_seen_at": at,
             }
-            for (scope, name), kind in list(properties.items())[: max(room, 0)]
+            for (scope, name), definition in list(properties.items())[: max(room, 0)]
             if len(name) <= _LONGEST_NAME
         ]
         keys = ("project_id", "scope", "name")
@@ -217,7 +223,35 @@ class EventsRepository:
         """``{("event", "price"): "Numeric"}``; types Numeric, Boolean, DateTime, String."""
         wanted = select(PropertyDefinitionRow).where(PropertyDefinitionRow.project_id == project_id)
         rows = await session.scalars(wanted)
-        return {(row.scope, row.name): row.property_type for row in rows}
+        return {(row.scope, row.name): row.property_type for row in rows if row.property_type}
+
+    async def uniform_properties(
+        self, session: AsyncSession, project_id: int
+    ) -> list[tuple[str, str]]:
+        """``[("event", "plan")]``: properties whose values are all of their type's form."""
+        columns = select(PropertyDefinitionRow.scope, PropertyDefinitionRow.name)
+        mine = PropertyDefinitionRow.project_id == project_id
+        rows = await session.execute(columns.where(mine, PropertyDefinitionRow.is_uniform))
+        return [(scope, name) for scope, name in rows]
+
+    async def definitions(
+        self, session: AsyncSession, project_id: int, names: Sequence[tuple[str, str]]
+    ) -> dict[tuple[str, str], PropertyDefinition]:
+        """What is known of properties, by scope and name; unknown ones are absent."""
+        found: dict[tuple[str, str], PropertyDefinition] = {}
+        for part in _parts(names):
+            wanted = select(PropertyDefinitionRow).where(_are_named(project_id, part))
+            for row in await session.scalars(wanted):
+                found[row.scope, row.name] = PropertyDefinition(row.property_type, row.is_uniform)
+        return found
+
+    async def mark_mixed(
+        self, session: AsyncSession, project_id: int, names: Sequence[tuple[str, str]]
+    ) -> None:
+        """Properties, by scope and name, that have values of another form now."""
+        for part in _parts(names):
+            wanted = update(PropertyDefinitionRow).where(_are_named(project_id, part))
+            await session.execute(wanted.values(is_uniform=False))
 
     async def event_names(self, session: AsyncSession, project_id: int) -> list[str]:
         """The names of events the project has seen, sorted."""
@@ -251,6 +285,11 @@ class EventsRepository:
 
 
 _LONGEST_NAME = 400
+
+
+def _are_named(project_id: int, names: Sequence[tuple[str, str]]) -> ColumnElement[bool]:
+    places = tuple_(PropertyDefinitionRow.scope, PropertyDefinitionRow.name)
+    return and_(PropertyDefinitionRow.project_id == project_id, places.in_(names))
 
 
 async def _person_rows(session: AsyncSession, project_id: int, names: Collection[str]) -> list[Any]:

@@ -4,7 +4,18 @@ from datetime import date, datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import BigInteger, Boolean, Date, Index, Integer, SmallInteger, String, Text, Uuid
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Date,
+    Index,
+    Integer,
+    SmallInteger,
+    String,
+    Text,
+    Uuid,
+    false,
+)
 from sqlalchemy.orm import Mapped, mapped_column
 
 from hoglet.store.base import Base, JsonText, UtcDateTime
@@ -67,9 +78,10 @@ class GroupRow(Base):
 
 
 class PropertyDefinitionRow(Base):
-    """The type of a property, learnt from values: Numeric, Boolean, DateTime or String.
+    """The type of a property, learnt from values: Numeric, Boolean, DateTime, String or empty.
 
     ``scope`` is ``event``, ``person`` or ``group``, as :mod:`hoglet.hogql.context` has it.
+    ``is_uniform`` tells that every value there ever was is written in JSON as that type is.
     """
 
     __tablename__ = "property_definitions"
@@ -78,6 +90,7 @@ class PropertyDefinitionRow(Base):
     scope: Mapped[str] = mapped_column(String(10), primary_key=True)
     name: Mapped[str] = mapped_column(String(400), primary_key=True)
     property_type: Mapped[str] = mapped_column(String(10))
+    is_uniform: Mapped[bool] = mapped_column(Boolean, server_default=false())
     first_seen_at: Mapped[datetime] = mapped_column(UtcDateTime)
 
 

@@ -58,7 +58,8 @@ class QueryContext(msgspec.Struct, frozen=True, kw_only=True):
     """The project a query is compiled for.
 
     Shapes: ``property_types`` is ``{("event", "price"): "Numeric"}`` with ``Numeric``,
-    ``Boolean``, ``DateTime`` or ``String``; ``group_types`` is ``{"company": 0}``;
+    ``Boolean``, ``DateTime`` or ``String``; ``uniform_properties`` are those of them whose every
+    value in the warehouse is of that type; ``group_types`` is ``{"company": 0}``;
     ``saved_tables`` is ``{"daily_v1": SavedTable(...)}``; ``now`` is aware;
     ``actions`` is ``{"7": {"name": "Signed up", "steps": [...]}}`` by id as text.
     """
@@ -66,6 +67,7 @@ class QueryContext(msgspec.Struct, frozen=True, kw_only=True):
     project_id: int
     timezone: str = "UTC"
     property_types: Mapping[tuple[str, str], str] = {}
+    uniform_properties: frozenset[tuple[str, str]] = frozenset()
     group_types: Mapping[str, int] = {}
     saved_tables: Mapping[str, SavedTable] = {}
     test_account_filters: tuple[Mapping[str, Any], ...] = ()

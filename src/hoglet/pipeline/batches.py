@@ -20,6 +20,7 @@ from hoglet.kit.errors import HogletError
 from hoglet.pipeline.acting import EVENT_COLUMNS
 from hoglet.pipeline.committing import GroupCommit
 from hoglet.pipeline.holding import LEASE, holding
+from hoglet.pipeline.learning import Learning
 from hoglet.pipeline.messages import Acted, ActRequest, Part, ProjectFacts, ReadRequest, Wanted
 from hoglet.pipeline.worker_calls import Functions, WorkerCalls
 from hoglet.queue import Job, LeaseLost, Queue
@@ -63,6 +64,7 @@ class BatchWorker:
         functions: Functions,
         events: EventsRepository,
         committing: GroupCommit,
+        learning: Learning,
         access: Access,
         clock: Clock,
         site_url: str,
@@ -74,6 +76,7 @@ class BatchWorker:
         self._functions = functions
         self._events = events
         self._committing = committing
+        self._learning = learning
         self._access = access
         self._clock = clock
         self._site_url = site_url.rstrip("/")
@@ -182,6 +185,7 @@ class BatchWorker:
         request = await self._load(begun.request, await begun.wanted)
         acted = await self._calls.act(begun.request, request)
         begun.acted.set()
+        await self._learning.settle(project_id, acted)
         await self._store(begun.request, acted)
         await self._committing.commit(project_id, begun.jobs, acted, is_first=begun.is_first)
 

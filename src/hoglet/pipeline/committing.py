@@ -19,6 +19,7 @@ from hoglet.functions.watcher import Observation, Watcher
 from hoglet.kit.clock import Clock
 from hoglet.pipeline.copies import Copies
 from hoglet.pipeline.enqueuing import enqueue_runs, letters_of
+from hoglet.pipeline.learning import Learning
 from hoglet.pipeline.messages import Acted, Tally
 from hoglet.pipeline.outbox import TelemetryOutbox
 from hoglet.pipeline.rows import group_rows, messages_of, person_rows
@@ -40,6 +41,7 @@ class GroupCommit:
         letters: DeadLetters,
         watcher: Watcher,
         warnings: IngestionWarnings,
+        learning: Learning,
         clock: Clock,
     ) -> None:
         self._database = database
@@ -50,8 +52,8 @@ class GroupCommit:
         self._letters = letters
         self._watcher = watcher
         self._warnings = warnings
+        self._learning = learning
         self._clock = clock
-        self._known: set[tuple[int, str, str]] = set()
 
     async def commit(
         self, project_id: int, jobs: Sequence[Job], acted: Acted, *, is_first: bool = False
@@ -72,7 +74,7 @@ class GroupCommit:
             await self._events.save_people(session, project_id, acted.people)
             await self._events.save_groups(session, project_id, acted.new_group_types, acted.groups)
             await self._events.add_seen(session, project_id, acted.new_uuids)
-            await self._learn(session, project_id, acted)
+            await self._learning.learn(session, project_id, acted)
             await enqueue_runs(
                 session, self._queue, acted.invocations, acted.tally, self._clock.now()
             )
@@ -80,7 +82,7 @@ class GroupCommit:
             if is_first and acted.stored:
                 told = {"ingested_event": True}
                 await update_project(session, project_id, told, self._clock.now())
-        self._remember(project_id, acted)
+        self._learning.remember(project_id, acted)
         for kind, example in acted.warnings:
             self._warnings.note(project_id, kind, example)
 
@@ -88,25 +90,6 @@ class GroupCommit:
         """Give a job back for later."""
         async with self._database.write() as session:
             await self._queue.retry(session, job, run_at=self._clock.now() + pause)
-
-    async def _learn(self, session: AsyncSession, project_id: int, acted: Acted) -> None:
-        known = self._known
-        properties = {
-            (scope, name): kind
-            for scope, name, kind in acted.properties
-            if (project_id, scope, name) not in known
-        }
-        events = [name for name in acted.events if (project_id, "name", name) not in known]
-        if properties or events:
-            await self._events.add_definitions(
-                session, project_id, properties, events, self._clock.now()
-            )
-
-    def _remember(self, project_id: int, acted: Acted) -> None:
-        if len(self._known) > 200_000:
-            self._known.clear()
-        self._known.update((project_id, scope, name) for scope, name, _ in acted.properties)
-        self._known.update((project_id, "name", name) for name in acted.events)
 
     async def _report(self, session: AsyncSession, project_id: int, acted: Acted) -> None:
         letters = letters_of(project_id, acted.tally)

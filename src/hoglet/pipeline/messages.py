@@ -15,6 +15,7 @@ import msgspec
 from hoglet.events.group_book import GroupState
 from hoglet.events.people import PeopleState
 from hoglet.functions.runnable import RunnableFunction
+from hoglet.pipeline.definitions import Seen
 
 
 class ProjectFacts(msgspec.Struct, frozen=True):
@@ -150,7 +151,7 @@ class Acted(msgspec.Struct, tag="acted"):
         new_uuids: to remember as seen.
         invocations: runs to enqueue, in order of events.
         tally: what functions counted and logged.
-        properties: types of the properties, ``[("event", "price", "Numeric")]``.
+        properties: what was seen of the properties.
         events: names of events.
         warnings: ingestion warnings ``[(kind, example)]``.
     """
@@ -163,7 +164,7 @@ class Acted(msgspec.Struct, tag="acted"):
     new_uuids: list[UUID] = []
     invocations: list[Invocation] = []
     tally: Tally = msgspec.field(default_factory=Tally)
-    properties: list[tuple[str, str, str]] = []
+    properties: list[Seen] = []
     events: list[str] = []
     warnings: list[tuple[str, dict[str, Any]]] = []
 

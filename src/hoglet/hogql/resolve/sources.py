@@ -244,10 +244,17 @@ class TableSource:
         return raw
 
     def _property(self, field: Properties, keys: Chain, full: Chain) -> Expr:
-        declared = None
+        declared, place = None, (field.kind, str(keys[0]))
         if len(keys) == 1:
-            declared = self._context.property_types.get((field.kind, str(keys[0])))
-        return self._add(full, read_property(field, keys, declared, self._context.timezone))
+            declared = self._context.property_types.get(place)
+        value = read_property(
+            field,
+            keys,
+            declared,
+            self._context.timezone,
+            is_uniform=len(keys) == 1 and place in self._context.uniform_properties,
+        )
+        return self._add(full, value)
 
     def _derived(self, field: Derived, node: Any) -> Expr:
         inner = [self._build(self.table.fields, chain, chain, node) for chain in field.chains]
