@@ -36,11 +36,13 @@ from hoglet.kit.errors import HogletError
 from hoglet.kit.ids import new_id
 from hoglet.store.database import Database
 from hoglet.warehouse import Warehouse
+from hoglet.warehouse.errors import QueryCancelled
 
 type Json = dict[str, Any]
 
 logger = structlog.get_logger(__name__)
 
+AGAIN_AFTER = timedelta(minutes=1)  # when the warehouse was busy or away
 SWEPT_AFTER = timedelta(days=1)  # older than any build that may still run
 _TABLE = re.compile(rf"{TABLE_PREFIX}[0-9a-f]{{32}}")
 _NOTHING = re.compile(r"\bNothing\b")
@@ -90,11 +92,19 @@ class Builder:
             await self._fill(project, version, table)
         except HogletError as error:
             public = as_query_error(error)
+            status = "Cancelled" if isinstance(error, QueryCancelled) else "Failed"
             logger.info("a build failed", action="build_failed", version=str(version.id))
-            await self._finish(job, {"status": "Failed", "error": str(public)}, dropped=table)
+            soon = AGAIN_AFTER if public.retry == "later" else None
+            values = {"status": status, "error": str(public)}
+            await self._finish(job, values, dropped=table, next_in=soon)
             return
         values = {"status": COMPLETED, "error": "", "table_name": table, "last_built_at": built_at}
         await self._finish(job, values)
+
+    async def give_up(self, job: BuildJob) -> None:
+        """Record a build that broke in a way nobody expected; the next one is at its usual time."""
+        error = "The build broke unexpectedly; the server's log tells more."
+        await self._finish(job, {"status": "Failed", "error": error})
 
     async def drop(self, table: str) -> None:
         """Drop a table of an earlier build."""
@@ -173,7 +183,12 @@ class Builder:
         return [(row[0], _NOTHING.sub("String", row[1])) for row in described.rows]
 
     async def _finish(
-        self, job: BuildJob, values: dict[str, Any], *, dropped: str | None = None
+        self,
+        job: BuildJob,
+        values: dict[str, Any],
+        *,
+        dropped: str | None = None,
+        next_in: timedelta | None = None,
     ) -> None:
         """Record an outcome, swap, and schedule the next build, all in one transaction."""
         async with self._database.write() as session:
@@ -186,8 +201,8 @@ class Builder:
             for name, value in values.items():
                 setattr(row, name, value)
             await self._drop_later(session, dropped or old)
-            next_at = self._clock.now() + timedelta(seconds=interval_seconds(version))
-            await self._materializer.schedule(session, row, next_at)
+            next_in = next_in or timedelta(seconds=interval_seconds(version))
+            await self._materializer.schedule(session, row, self._clock.now() + next_in)
 
     async def _drop_later(self, session: Any, table: str | None) -> None:
         if table is not None:

@@ -11,7 +11,7 @@ from typing import Any
 
 from hoglet.endpoints.cache import Result
 from hoglet.endpoints.compiler import Compiled, Compiler
-from hoglet.endpoints.insight_runs import compute_insight, read_items
+from hoglet.endpoints.insight_runs import compute_insight, lumps_values, read_items
 from hoglet.endpoints.reading import Reading
 from hoglet.endpoints.slots import Slots
 from hoglet.endpoints.values import encode_parts
@@ -105,6 +105,7 @@ class Computer:
                 self._warehouse, reading.query, compiled, query_id=query_id, seconds=seconds
             )
         result = self._insight_result(reading, dump_json(results), len(results), spent, started_at)
+        result = replace(result, has_more=lumps_values(reading.query, results))
         dates = {
             "resolved_date_range": compiled.date_range,
             "hogql": "; ".join(each.hogql for each in compiled.queries),

@@ -9,6 +9,7 @@ Source: spec/query-endpoints.md sections 5.6, 7.3 and 10.6.
 
 import asyncio
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from time import perf_counter
 from typing import Any
@@ -16,7 +17,7 @@ from typing import Any
 from hoglet.access.entities import Project
 from hoglet.endpoints.compiler import CompiledInsight
 from hoglet.endpoints.errors import NotMaterializable
-from hoglet.endpoints.insights import breakdown_names
+from hoglet.endpoints.insights import BREAKDOWN_LIMIT, breakdown_names
 from hoglet.endpoints.operations import context_of
 from hoglet.hogql.insights import build_insight
 from hoglet.warehouse import Budget, QueryResult, Statistics, Warehouse
@@ -25,6 +26,7 @@ from hoglet.web.answers import dump_json
 type Json = dict[str, Any]
 
 OTHER = "Other"
+_SHOWN_LIMIT = 25  # of a breakdown that names no limit (10.6)
 WHOLE = -1  # position of results that are one object, not a list
 TABLE_DEFINITION = (
     "position Int64, breakdown_value Array(Nullable(String)), item String CODEC(ZSTD(3))"
@@ -95,13 +97,30 @@ def items_of(project_id: int, results: list[Any] | Json) -> list[tuple[Any, ...]
     """
     if isinstance(results, dict):
         return [(project_id, WHOLE, [], dump_json(results).decode())]
-    rows: list[tuple[Any, ...]] = []
-    for position, item in enumerate(results):
-        values = _values_of(item)
-        if OTHER in values:
-            raise NotMaterializable("The query has more breakdown values than a table may keep.")
-        rows.append((project_id, position, values, dump_json(item).decode()))
-    return rows
+    if _has_rest(results, BREAKDOWN_LIMIT):
+        raise NotMaterializable("The query has more breakdown values than a table may keep.")
+    return [
+        (project_id, position, _values_of(item), dump_json(item).decode())
+        for position, item in enumerate(results)
+    ]
+
+
+def lumps_values(query: Json, results: list[Any] | Json) -> bool:
+    """Whether a larger ``breakdown_limit`` would show values that are in "Other" now."""
+    limit = (query.get("breakdownFilter") or {}).get("breakdown_limit") or _SHOWN_LIMIT
+    return isinstance(results, list) and _has_rest(results, limit)
+
+
+def _has_rest(results: Sequence[Any], limit: int) -> bool:
+    """Whether values beyond the limit were lumped together.
+
+    A value may be called "Other" by itself: it is the rest only when there are more values than
+    the limit, or when it is there more often than any other value.
+    """
+    counts = Counter(tuple(_values_of(item)) for item in results)
+    others = [count for value, count in counts.items() if OTHER in value]
+    most = max((count for value, count in counts.items() if OTHER not in value), default=0)
+    return bool(others) and (len(counts) > limit or (most > 0 and max(others) > most))
 
 
 def _values_of(item: Any) -> list[str | None]:

@@ -21,6 +21,7 @@ _MATERIALIZABLE = (
     "StickinessQuery",
     "TrendsQuery",
 )
+_GROUPED = ("histogram_bin_count", "normalize_url")
 _BY_BREAKDOWN = ("TrendsQuery", "RetentionQuery")
 
 
@@ -37,17 +38,28 @@ def eligibility(query: Json) -> Eligibility:
     if kind not in _MATERIALIZABLE:
         listed = ", ".join(_MATERIALIZABLE)
         return _no("query_type_not_materializable", f"{kind} is not one of {listed}.")
-    if (query.get("compareFilter") or {}).get("compare"):
-        return _no(
-            "compare_mode_not_supported", "A comparison with an earlier period is not supported."
-        )
-    breakdown = query.get("breakdownFilter") or {}
-    if _has_cohort(breakdown):
-        return _no("cohort_breakdown_not_supported", "A breakdown by cohorts is not supported.")
-    if kind == "FunnelsQuery" and _breakdowns(query):
-        return _no("funnel_breakdown_not_supported", "A funnel with a breakdown is not supported.")
-    if query.get("samplingFactor") not in (None, 1):
-        return _no("query_type_not_materializable", "A sampled query is not supported.")
+    refusals = (
+        ("compare_mode_not_supported", _compares(query), "A comparison with an earlier period"),
+        ("cohort_breakdown_not_supported", _has_cohort(query), "A breakdown by cohorts"),
+        (
+            "funnel_breakdown_not_supported",
+            kind == "FunnelsQuery" and bool(_breakdowns(query)),
+            "A funnel with a breakdown",
+        ),
+        (
+            "query_type_not_materializable",
+            any(item.get(name) for _, item in _breakdowns(query) for name in _GROUPED),
+            "A breakdown by bins or normalised URLs",
+        ),
+        (
+            "query_type_not_materializable",
+            query.get("samplingFactor") not in (None, 1),
+            "A sampled query",
+        ),
+    )
+    for code, applies, what in refusals:
+        if applies:
+            return _no(code, f"{what} is not supported.")
     return Eligibility(can_materialize=True)
 
 
@@ -95,6 +107,8 @@ def _breakdowns(query: Json) -> list[tuple[str, Json]]:
     item = {
         "type": filter_.get("breakdown_type") or "event",
         "group_type_index": filter_.get("breakdown_group_type_index"),
+        "normalize_url": filter_.get("breakdown_normalize_url"),
+        "histogram_bin_count": filter_.get("breakdown_histogram_bin_count"),
     }
     if item["type"] == "cohort":
         return []
@@ -127,7 +141,12 @@ def _and(saved: Any, rules: list[Json]) -> Any:
     return {"type": "AND", "values": [saved, {"type": "AND", "values": rules}]}
 
 
-def _has_cohort(breakdown: Json) -> bool:
+def _compares(query: Json) -> bool:
+    return bool((query.get("compareFilter") or {}).get("compare"))
+
+
+def _has_cohort(query: Json) -> bool:
+    breakdown = query.get("breakdownFilter") or {}
     kinds = [breakdown.get("breakdown_type")]
     kinds += [each.get("type") for each in breakdown.get("breakdowns") or []]
     return "cohort" in kinds

@@ -117,6 +117,10 @@ class EndpointJobs:
             await self._queue.finish(session, [job])
 
     async def _give_back(self, job: Job, error: Exception) -> None:
+        if job.attempt >= MOST_ATTEMPTS and job.queue == BUILDS:
+            wanted = _TABLE_JOB.decode(job.payload)
+            if isinstance(wanted, BuildJob):
+                await self._builder.give_up(wanted)
         async with self._database.write() as session:
             if job.attempt >= MOST_ATTEMPTS:
                 await self._queue.bury(session, job, str(error) or type(error).__name__)

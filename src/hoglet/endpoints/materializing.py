@@ -71,12 +71,14 @@ class Materializer:
         plan = from_json(version.analysis).plan
         if plan is None:
             raise NotMaterializable("This query cannot be materialized.", attr="is_materialized")
+        plan = plan | {"buckets": version.bucket_overrides or None}
         row = await session.get(MaterializationRow, version.id)
         if row is None:
             row = self._new_row(project, endpoint, version)
             session.add(row)
         elif row.plan != plan:
             row.status = "Modified"
+            await self._forget_table(session, row)
         row.plan = plan
         await self.schedule(session, row, self._clock.now())
 
@@ -124,6 +126,12 @@ class Materializer:
             enabled_at=self._clock.now(),
             last_built_at=None,
         )
+
+    async def _forget_table(self, session: AsyncSession, row: MaterializationRow) -> None:
+        """A table that was made by another plan answers other questions; it serves no longer."""
+        if row.table_name is not None:
+            await self.drop_table(session, row.table_name)
+        row.table_name = row.last_built_at = None
 
     async def _drop(self, session: AsyncSession, row: MaterializationRow) -> None:
         if row.table_name is not None:

@@ -182,6 +182,10 @@ async def test_which_insights_can_be_kept(endpoints: EndpointWorld) -> None:
             },
             "funnel_breakdown_not_supported",
         ),
+        (
+            TRENDS | {"breakdownFilter": {"breakdown": "x", "breakdown_normalize_url": True}},
+            "query_type_not_materializable",
+        ),
         ({"kind": "FunnelsQuery", "series": [NODE, NODE]}, None),
         ({"kind": "LifecycleQuery", "series": [NODE]}, None),
         ({"kind": "StickinessQuery", "series": [NODE]}, None),
@@ -216,3 +220,34 @@ async def test_refused_kinds(endpoints: EndpointWorld) -> None:
         refused = await endpoints.post("", endpoints.body({"kind": kind, "source": TRENDS}))
         assert refused.status_code == 400
         assert refused.json()["attr"] == "query__kind"
+
+
+async def test_other_is_a_value_like_others_until_values_are_lumped(
+    endpoints: EndpointWorld,
+) -> None:
+    values = ["Other", *(f"b{number}" for number in range(30))]
+    await endpoints.add_events(
+        [("$pageview", AT, "u", f'{{"$browser":"{value}"}}') for value in values]
+    )
+    limited = BY_BROWSER | {
+        "breakdownFilter": BY_BROWSER["breakdownFilter"] | {"breakdown_limit": 40}
+    }
+    await endpoints.create(BY_BROWSER, name="cut")
+    await endpoints.create(limited, name="whole")
+    assert (await endpoints.ran("cut"))["hasMore"] is True
+    assert (await endpoints.ran("whole"))["hasMore"] is False
+    inline = await endpoints.ran("whole", variables={"$browser": "Other"})
+    await endpoints.patch("/whole", {"is_materialized": True})
+    await endpoints.rooms.jobs.work_off()
+    table = await endpoints.ran("whole", variables={"$browser": "Other"})
+    assert table["endpoint_materialized"] is True
+    assert table["results"] == inline["results"]
+
+
+async def test_the_preview_of_an_insight_shows_its_queries(endpoints: EndpointWorld) -> None:
+    await endpoints.create(BY_BROWSER, name="a")
+    shown = (await endpoints.post("/a/materialization_preview", {})).json()
+    assert shown["can_materialize"] is True
+    assert "$browser" in shown["transformed_query"]
+    assert "a_v1" in shown["execution_query"]
+    assert "{variables.$browser}" in shown["execution_query"]

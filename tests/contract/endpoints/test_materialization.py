@@ -194,3 +194,44 @@ async def test_a_failed_build_keeps_the_last_table(endpoints: EndpointWorld) -> 
     assert (status["status"], status["ready"]) == ("Failed", True)
     assert status["error"]
     assert (await endpoints.ran("a"))["endpoint_materialized"] is True
+
+
+async def test_a_table_of_other_buckets_is_not_read(endpoints: EndpointWorld) -> None:
+    await add_some(endpoints)
+    await endpoints.add_variable("since", "Date", "2026-01-01")
+    sql = "SELECT count() AS n FROM events WHERE timestamp >= {variables.since}"
+    await endpoints.create(sql, name="a", is_materialized=True)
+    await work(endpoints)
+    sent = {"since": "2026-01-04T13:00:00"}
+    assert (await endpoints.ran("a", variables=sent))["results"] == [[4]]  # since midnight
+    changed = await endpoints.patch("/a", {"bucket_overrides": {"timestamp": "hour"}})
+    status = changed.json()["materialization"]
+    assert (status["status"], status["ready"]) == ("Modified", False)
+    inline = await endpoints.ran("a", variables=sent)
+    assert "endpoint_materialized" not in inline
+    await work(endpoints)
+    table = await endpoints.ran("a", variables=sent)
+    assert table["endpoint_materialized"] is True
+    assert table["results"] == inline["results"] == [[2]]
+
+
+async def test_a_build_that_breaks_is_failed_and_tried_again(
+    endpoints: EndpointWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await endpoints.create(COUNTS, name="a", is_materialized=True, sync_frequency="1hour")
+
+    async def broken(*_args: object, **_more: object) -> None:
+        raise RuntimeError("a bug of ours")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(endpoints.warehouse, "create_table", broken)
+        for _ in range(3):
+            await work(endpoints)
+            endpoints.world.clock.advance(seconds=60)
+    status = (await endpoints.get("/a/materialization_status")).json()
+    assert (status["status"], status["ready"]) == ("Failed", False)
+    assert "a bug of ours" not in status["error"]
+    endpoints.world.clock.advance(seconds=3600)
+    await work(endpoints)
+    status = (await endpoints.get("/a/materialization_status")).json()
+    assert (status["status"], status["ready"], status["error"]) == ("Completed", True, "")
