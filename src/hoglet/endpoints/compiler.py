@@ -7,6 +7,8 @@ the same few values again and again, so the outcome is kept by everything it dep
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
+from hashlib import sha256
 from typing import Any
 
 import msgspec
@@ -25,10 +27,11 @@ type Json = dict[str, Any]
 
 COMPILE_SECONDS = 5.0
 REMEMBERED = 2_000
+_NAMED_BY_SCHEMA = {"property_types", "uniform_properties", "group_types", "actions"}
 RELATIVE_DATES_SECONDS = 30  # how long a compilation that read the clock is good
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ProjectSchema:
     """What queries of a project may name.
 
@@ -43,6 +46,20 @@ class ProjectSchema:
     uniform_properties: Sequence[tuple[str, str]] = ()
     group_types: Mapping[str, int] = field(default_factory=dict[str, int])
     actions: Mapping[str, Json] = field(default_factory=dict[str, Json])
+
+    @cached_property
+    def plain(self) -> Json:
+        """As workers are told it; ``schema`` names the content, which has thousands of lines."""
+        parts: Json = {
+            "property_types": [
+                [kind, name, type_] for (kind, name), type_ in self.property_types.items()
+            ],
+            "uniform_properties": list(self.uniform_properties),
+            "group_types": dict(self.group_types),
+            "actions": dict(self.actions),
+        }
+        digest = sha256(orjson.dumps(parts, option=orjson.OPT_SORT_KEYS, default=str))
+        return parts | {"schema": digest.hexdigest()}
 
 
 type SchemaOf = Callable[[Project], Awaitable[ProjectSchema]]
@@ -167,7 +184,8 @@ class Compiler:
         return msgspec.convert(answer | {"context": context}, CompiledInsight)
 
     async def _compile(self, operation: str, payload: Json, context: Json) -> Compiled:
-        parts = [operation, payload, context]
+        told = {name: part for name, part in context.items() if name not in _NAMED_BY_SCHEMA}
+        parts = [operation, payload, told]
         key = orjson.dumps(parts, option=orjson.OPT_SORT_KEYS, default=str)
         now = self._clock.now().timestamp()
         remembered = self._known.get(key)
@@ -191,15 +209,9 @@ class Compiler:
     async def context(self, project: Project, *, unlimited: bool = False) -> Json:
         """What a worker is told about a project; without ``now``, which every call adds."""
         schema = await self._schema_of(project)
-        return {
+        return schema.plain | {
             "project_id": project.id,
             "timezone": project.timezone,
-            "property_types": [
-                [kind, name, type_] for (kind, name), type_ in schema.property_types.items()
-            ],
-            "uniform_properties": list(schema.uniform_properties),
-            "group_types": dict(schema.group_types),
-            "actions": dict(schema.actions),
             "saved_tables": await self._tables.of(project.id),
             "test_account_filters": project.test_account_filters,
             "unlimited": unlimited,
