@@ -55,8 +55,8 @@ bench-hog: setup oracle ## Hog against the official VM and Python by hand
 bench-capture: setup ## capture to queryable against bare decoding and inserting
 	.venv/bin/python -m benchmarks.capture
 
-bench-endpoints: setup ## runs against the bare engine and a bare route
-	.venv/bin/python -m benchmarks.endpoints
+bench-endpoints: setup ## runs on ten million events, against the bare engine, a bare route, other servers
+	.venv/bin/python -m benchmarks.endpoints --neighbours
 
 docs: setup ## regenerate docs/reference
 	.venv/bin/python tools/generate_reference.py

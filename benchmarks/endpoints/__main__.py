@@ -1,0 +1,87 @@
+"""Runs of endpoints against what they are made of, all in one sitting.
+
+1. Computed runs over HTTP (``refresh: force_blocking``: no cache, no table) against the very same
+   SQL sent to the embedded engine by bare clients in a process of its own, 1 to 16 clients.
+2. A cached run against a bare Starlette route of the same bytes, both served by granian.
+3. A materialised run with a variable against the same query computed.
+4. A group by a property against the same on the JSON text.
+5. Compiling a query of thirty lines.
+6. Cheap queries of sixteen clients with and without a heavy one, which ends with a cost error.
+7. With ``--neighbours``: ROAPI and Datasette serving an equivalent query of the same events.
+
+Answers are compared before times are believed. Client and server share this machine's cores.
+Not measured: TLS, a warehouse on another machine, cold files.
+
+Run: ``.venv/bin/python -m benchmarks.endpoints [--rows 10000000] [--seconds 5] [--neighbours]``
+"""
+
+import argparse
+import os
+import platform
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+
+from rich.console import Console
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))
+
+from benchmarks.endpoints import compiling, engine, isolation, neighbours, report, runs
+from benchmarks.endpoints.dataset import fill, in_process
+
+from support.server import RunningServer
+
+CLIENTS = (1, 4, 16)
+CACHED_CLIENTS = 4
+
+
+def main() -> None:
+    wanted = _arguments()
+    folder = tempfile.mkdtemp(prefix="hoglet-bench-")
+    try:
+        _measure(folder, wanted)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _measure(folder: str, wanted: argparse.Namespace) -> None:
+    console, seconds = Console(), wanted.seconds
+    console.print(
+        f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}, "
+        f"{wanted.rows:,} events"
+    )
+    report.compiling(console, in_process(compiling.compile_times))
+    in_process(fill, folder, wanted.rows)
+    if not in_process(engine.same_rows, folder):
+        raise SystemExit("the typed column and the text give other rows")
+    bare = in_process(engine.bare_queries, folder, CLIENTS, seconds)
+    server = RunningServer(Path(folder)).start()
+    try:
+        runs.let_it_learn(server.port)
+        computed = runs.computed_runs(server.port, CLIENTS, seconds)
+        report.computed(console, bare, computed)
+        report.typed(console, bare["text", 1], computed["property", 1])
+        report.cached(console, *runs.cached_run(server.port, CACHED_CLIENTS, seconds))
+        report.materialised(console, *runs.materialised_run(server.port, seconds))
+        pid = server.process.pid if server.process else 0
+        report.isolation(console, isolation.isolation(server.port, pid, max(seconds, 15)))
+    finally:
+        server.stop()
+    if wanted.neighbours:
+        neighbours.install()
+        parquet = Path(folder) / "events.parquet"
+        in_process(neighbours.export, folder, str(parquet))
+        report.neighbours(console, computed, neighbours.measure(parquet, seconds))
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rows", type=int, default=10_000_000)
+    parser.add_argument("--seconds", type=float, default=5)
+    parser.add_argument("--neighbours", action="store_true", help="also ROAPI and Datasette")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    main()
