@@ -193,7 +193,7 @@ class ActionObject(OpenAnswer):
     """A named set of events."""
 
     id: int
-    name: str
+    name: str | None
     steps: list[Json]
     deleted: bool
 

@@ -37,6 +37,7 @@ from hoglet.pipeline.transforming import iso
 from hoglet.queue import Job, LeaseLost, NewJob, Priority, Queue
 from hoglet.store.database import Database
 from hoglet.warehouse import Budget, Warehouse
+from hoglet.warehouse.values import instant_text
 
 log = structlog.get_logger()
 
@@ -130,10 +131,10 @@ class BackfillWorker:
         params: dict[str, Any] = {"project_id": wanted.project_id, "limit": PAGE_EVENTS}
         if window.start_at is not None:
             conditions.append("timestamp >= {start_at:DateTime64(6, 'UTC')}")
-            params["start_at"] = _text(window.start_at)
+            params["start_at"] = instant_text(window.start_at)
         if window.end_at is not None:
             conditions.append("timestamp < {end_at:DateTime64(6, 'UTC')}")
-            params["end_at"] = _text(window.end_at)
+            params["end_at"] = instant_text(window.end_at)
         if window.events is not None:
             conditions.append("event IN {events:Array(String)}")
             params["events"] = window.events
@@ -141,7 +142,7 @@ class BackfillWorker:
             conditions.append(
                 "(timestamp, uuid) > ({after_at:DateTime64(6, 'UTC')}, {after_uuid:UUID})"
             )
-            params["after_at"] = _text(wanted.after_at or _BEGINNING)
+            params["after_at"] = instant_text(wanted.after_at or _BEGINNING)
             params["after_uuid"] = str(wanted.after_uuid)
         found = await self._warehouse.query(
             "SELECT uuid, event, properties, timestamp, distinct_id, person_id, "  # noqa: S608 (fixed texts)
@@ -198,8 +199,3 @@ class BackfillWorker:
     async def _later(self, job: Job, pause: timedelta) -> None:
         async with self._database.write() as session:
             await self._queue.retry(session, job, run_at=self._clock.now() + pause)
-
-
-def _text(at: datetime) -> str:
-    """Text with microseconds: the client cuts datetimes to seconds when it binds them."""
-    return at.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S.%f")

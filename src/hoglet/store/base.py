@@ -52,7 +52,8 @@ class UtcDateTime(TypeDecorator[datetime]):
     def process_bind_param(self, value: datetime | None, dialect: Dialect) -> Any:
         if value is None or dialect.name != "sqlite":
             return value
-        return value.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+        naive = value.astimezone(UTC).replace(tzinfo=None)  # strftime does not pad early years
+        return naive.isoformat(timespec="microseconds") + "Z"
 
     def process_result_value(self, value: Any, dialect: Dialect) -> datetime | None:
         if value is None or dialect.name != "sqlite":

@@ -7,11 +7,12 @@ Source: spec/hog-functions.md sections 9.3-9.5 and 13.5; spec/query-endpoints.md
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any, Literal
 
 from hoglet.warehouse.intervals import Interval, labels_between, sql_label
 from hoglet.warehouse.port import Budget, Warehouse
+from hoglet.warehouse.values import instant_text
 
 type Breakdown = Literal["kind", "name"]
 
@@ -237,5 +238,4 @@ def _metric_source(project_id: int, source: str, source_id: str) -> dict[str, An
 
 
 def _instant(at: datetime | None) -> str | None:
-    """Text with microseconds: the client cuts datetimes to seconds when it binds them."""
-    return None if at is None else at.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S.%f")
+    return None if at is None else instant_text(at)

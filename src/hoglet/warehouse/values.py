@@ -1,11 +1,27 @@
-"""How rows are written into inserted blocks."""
+"""How rows are written into inserted blocks, and instants bound to queries."""
 
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from typing import Any
 
 import orjson
 
 BLOCK_FORMAT = "JSONCompactEachRow"
+EARLIEST = datetime(1900, 1, 1, tzinfo=UTC)  # what a DateTime64 can hold
+LATEST = datetime(2299, 12, 31, tzinfo=UTC)
+
+
+def instant_text(at: datetime) -> str:
+    """An instant as a bound DateTime64: in UTC, within what the engine can hold.
+
+    Text with microseconds, because the client cuts datetimes to seconds when it binds them.
+
+    Example:
+        >>> instant_text(datetime(420, 2, 23, tzinfo=UTC))
+        '1900-01-01 00:00:00.000000'
+    """
+    held = min(max(at.astimezone(UTC), EARLIEST), LATEST)
+    return held.strftime("%Y-%m-%d %H:%M:%S.%f")
 
 
 def encode_block(rows: Sequence[Sequence[Any]]) -> bytes:

@@ -13,7 +13,8 @@ def iso_z(at: datetime) -> str:
         >>> iso_z(datetime(2026, 1, 5, 12, tzinfo=UTC))
         '2026-01-05T12:00:00.000000Z'
     """
-    return at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    naive = at.astimezone(UTC).replace(tzinfo=None)  # strftime does not pad years before 1000
+    return naive.isoformat(timespec="microseconds") + "Z"
 
 
 def iso_z_or_none(at: datetime | None) -> str | None:
