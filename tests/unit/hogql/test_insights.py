@@ -259,7 +259,7 @@ def test_retention_breakdown(run) -> None:
         "RetentionQuery", retentionFilter=_retention(), breakdownFilter={"breakdown": "$browser"}
     )
 
-    assert {row["breakdown_value"] for row in rows} == {"Chrome", "Firefox"}
+    assert {row["breakdown_value"] for row in rows} == {"Chrome", "Firefox", "Safari"}
 
 
 def test_lifecycle(run) -> None:
@@ -350,7 +350,9 @@ def test_paths_from_a_start(run) -> None:
         ),
         ("RetentionQuery", {"retentionFilter": {"period": "Decade"}}),
         ("LifecycleQuery", {"series": [PAGE, BUY]}),
-        ("PathsQuery", {"pathsFilter": {"endPoint": "x"}}),
+        ("PathsQuery", {"pathsFilter": {"includeEventTypes": ["hogql"]}}),
+        ("PathsQuery", {"pathsFilter": {"localPathCleaningFilters": [{"regex": "("}]}}),
+        ("PathsQuery", {"pathsFilter": {}, "funnelPathsFilter": {"funnelStep": 1}}),
     ],
     ids=str,
 )

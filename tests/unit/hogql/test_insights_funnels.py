@@ -52,9 +52,9 @@ def ordered(events: list[Seen], window: timedelta, steps=STEPS) -> list[Attempt]
             continue
         reached = [entry]
         for seen in events[place + 1 :]:
-            if len(reached) < len(steps) and seen.event == steps[len(reached)]:
-                if seen.at <= entry.at + window:
-                    reached.append(seen)
+            in_time = seen.at <= entry.at + window
+            if len(reached) < len(steps) and seen.event == steps[len(reached)] and in_time:
+                reached.append(seen)
         attempts.append(reached)
     return attempts
 

@@ -1,6 +1,8 @@
-"""PathsQuery: which pages, screens or events follow each other within sessions.
+"""PathsQuery: which pages, screens or events follow each other.
 
-A pause of 30 minutes begins a new path; an item that repeats at once is counted once.
+A pause of 30 minutes begins a new path; an item that repeats at once is counted once. A path with
+a start point begins there, one with an end point ends there, at the first of each; of a path
+between both that is too long, the middle is shown as ``...``.
 
 Source: spec/query-endpoints.md section 10.6.
 """
@@ -11,12 +13,12 @@ from typing import Any
 from hoglet.hogql.context import QueryContext
 from hoglet.hogql.errors import refused
 from hoglet.hogql.insights.built import Built, Rows
-from hoglet.hogql.insights.series import common_conditions, entity_of
+from hoglet.hogql.insights.path_items import included, item, kept, point
+from hoglet.hogql.insights.sampling import sampled, sampling_factor, scaled
+from hoglet.hogql.insights.series import common_conditions, entity_conditions, entity_of
 from hoglet.hogql.insights.span import span_of
-from hoglet.hogql.trees import Expression, call, compare, constant, every, field, fill, some
-from hoglet.syntax import tree
+from hoglet.hogql.trees import Expression, compare, constant, every, field, fill
 
-_KINDS = ("$pageview", "$screen", "custom_event", "hogql")
 _PAUSE_SECONDS = 30 * 60
 
 _QUERY = (
@@ -26,93 +28,97 @@ _QUERY = (
     "(SELECT edge.1 AS place, edge.2 AS one, edge.3 AS two FROM "
     "(SELECT arrayJoin(arrayMap(at -> (at, arrayElement(path, at), arrayElement(path, at + 1)), "
     "range(1, greatest(1, length(path))))) AS edge FROM "
-    "(SELECT arraySlice({started}, 1, {steps}) AS path FROM "
+    "(SELECT {limited} AS path FROM (SELECT {cut} AS cut FROM "
     "(SELECT arrayJoin(arraySplit((item, gap) -> gap > {pause}, items, "
     "arrayDifference(arrayMap(item -> item.1, items)))) AS session, "
     "arrayFilter((item, at) -> at = 1 OR item.2 != arrayElement(session, at - 1).2, session, "
-    "arrayEnumerate(session)) AS compact FROM "
-    "(SELECT arraySort(groupArray((_toFloat64(toUnixTimestamp64Micro(timestamp)) / 1000000, "
-    "ifNull({item}, '')))) AS items FROM events WHERE {where} GROUP BY {entity}))))) "
-    "GROUP BY source, target ORDER BY edges DESC, source, target LIMIT {edges}"
+    "arrayEnumerate(session)) AS compact, arrayMap(item -> item.2, compact) AS names FROM "
+    "(SELECT arraySort(groupArrayIf((_toFloat64(toUnixTimestamp64Micro(timestamp)) / 1000000, "
+    "{item}), {kept})) AS items FROM events WHERE {where} GROUP BY {entity})))))) "
+    "GROUP BY source, target HAVING {weighty} ORDER BY edges DESC, source, target LIMIT {edges}"
 )
-_FROM_START = (
-    "arraySlice(compact, indexOf(arrayMap(item -> item.2, compact), {start}), "
-    "if(has(arrayMap(item -> item.2, compact), {start}), length(compact), 0))"
+_AT_START = (
+    "arraySlice(compact, indexOf(names, {start}), if(has(names, {start}), length(names), 0))"
+)
+_AT_END = "arraySlice(compact, 1, indexOf(names, {end}))"
+_BETWEEN = (
+    "arraySlice(compact, indexOf(names, {start}), if(has(names, {start}), "
+    "indexOf(arraySlice(names, greatest(1, indexOf(names, {start}))), {end}), 0))"
+)
+_FIRST_STEPS = "arraySlice(cut, 1, {steps})"
+_LAST_STEPS = "arraySlice(cut, greatest(1, length(cut) - {steps} + 1))"
+_MIDDLE_LEFT_OUT = (
+    "if(length(cut) <= {steps}, cut, arrayConcat(arraySlice(cut, 1, {half}), "
+    "[(arrayElement(cut, length(cut) - {half}).1, '...')], "
+    "arraySlice(cut, length(cut) - {half} + 1)))"
 )
 
 
 def build(query: Mapping[str, Any], context: QueryContext) -> Built:
     """One query: the edges, most frequent first."""
     filter_: Mapping[str, Any] = query.get("pathsFilter") or {}
-    for key in ("endPoint", "pathGroupings", "localPathCleaningFilters"):
-        if filter_.get(key):
-            raise refused(f"pathsFilter.{key} is not supported")
+    if query.get("funnelPathsFilter"):
+        raise refused("Paths of a funnel's people are not supported")
     span = span_of(query, context)
-    conditions = [*span.condition(), *common_conditions(query, context)]
+    conditions = [*span.condition(), *common_conditions(query, context), *entity_conditions(query)]
+    name = item(filter_)
+    cut, limited = _cut(filter_)
     built = fill(
         _QUERY,
-        started=_started(filter_),
-        steps=constant(max(2, min(int(filter_.get("stepLimit") or 5), 20))),
+        limited=limited,
+        cut=cut,
         pause=constant(_PAUSE_SECONDS),
-        item=_item(),
-        where=every([*conditions, *_included(filter_)]),
+        item=name,
+        kept=kept(name, filter_),
+        where=every([*conditions, included(filter_)]),
         entity=entity_of(query),
+        weighty=_weighty(filter_),
         edges=constant(max(1, min(int(filter_.get("edgeLimit") or 50), 1000))),
     )
-    return Built([built], _shape, span)
+    factor = sampling_factor(query)
+
+    def shape(answers: Sequence[Rows]) -> list[Any]:
+        return _shape(answers[0], factor)
+
+    return Built([sampled(built, factor)], shape, span)
 
 
-def _started(filter_: Mapping[str, Any]) -> Expression:
-    start = filter_.get("startPoint")
-    if not start:
-        return field("compact")
-    return fill(f"SELECT {_FROM_START}", start=constant(str(start))).select[0]
+def _cut(filter_: Mapping[str, Any]) -> tuple[Expression, Expression]:
+    """The part of a path between its points, and as many of its steps as are asked for."""
+    steps = max(2, min(int(filter_.get("stepLimit") or 5), 20))
+    start, end = (filter_.get(key) for key in ("startPoint", "endPoint"))
+    points = {"start": constant(point(str(start))), "end": constant(point(str(end)))}
+    if start and end:
+        half = constant(max(1, (steps - 1) // 2))
+        whole = max(3, steps)
+        limited = _expression(_MIDDLE_LEFT_OUT, steps=constant(whole), half=half)
+        return _expression(_BETWEEN, **points), limited
+    if end:
+        return _expression(_AT_END, **points), _expression(_LAST_STEPS, steps=constant(steps))
+    limited = _expression(_FIRST_STEPS, steps=constant(steps))
+    return (_expression(_AT_START, **points) if start else field("compact")), limited
 
 
-def _item() -> Expression:
-    """What a step is called: the page without its trailing slash, the screen, the event."""
-    page = call("replaceRegexpOne", _property("$current_url"), constant(r"(.)/$"), constant(r"\1"))
-    event = field("event")
-    return call(
-        "multiIf",
-        compare("==", event, constant("$pageview")),
-        page,
-        compare("==", event, constant("$screen")),
-        _property("$screen_name"),
-        event,
-    )
+def _weighty(filter_: Mapping[str, Any]) -> Expression:
+    """That an edge is walked often enough, and not too often."""
+    found: list[Expression] = []
+    for key, operator in (("minEdgeWeight", ">="), ("maxEdgeWeight", "<=")):
+        if filter_.get(key):
+            found.append(compare(operator, field("edges"), constant(int(filter_[key]))))
+    return every(found)
 
 
-def _property(name: str) -> Expression:
-    return call("ifNull", call("toString", field("properties", name)), constant(""))
+def _expression(text: str, **parts: Any) -> Expression:
+    return fill(f"SELECT {text}", **parts).select[0]
 
 
-def _included(filter_: Mapping[str, Any]) -> list[Expression]:
-    kinds = filter_.get("includeEventTypes") or []
-    if unknown := [kind for kind in kinds if kind not in _KINDS]:
-        raise refused(f"Unsupported includeEventTypes: {', '.join(map(str, unknown))}")
-    if "hogql" in kinds:
-        raise refused("Paths of HogQL expressions are not supported")
-    event = field("event")
-    own = call("startsWith", event, constant("$"))
-    found: list[Expression] = [
-        tree.Not(expr=own) if kind == "custom_event" else compare("==", event, constant(kind))
-        for kind in kinds
-    ]
-    excluded = [constant(str(name)) for name in filter_.get("excludeEvents") or []]
-    rest: list[Expression] = [some(found)] if found else []
-    if excluded:
-        rest.append(compare("not in", event, tree.Tuple(exprs=tuple(excluded))))
-    return rest
-
-
-def _shape(answers: Sequence[Rows]) -> list[Any]:
+def _shape(rows: Rows, factor: float | None) -> list[Any]:
     return [
         {
             "source": source,
             "target": target,
-            "value": int(edges),
+            "value": scaled(edges, factor),
             "average_conversion_time": float(average),
         }
-        for source, target, edges, average in answers[0]
+        for source, target, edges, average in rows
     ]

@@ -9,20 +9,25 @@ from typing import Any
 from hoglet.hogql.context import QueryContext
 from hoglet.hogql.errors import refused
 from hoglet.hogql.insights.built import Built, Rows
+from hoglet.hogql.insights.sampling import sampled, sampling_factor, scaled
 from hoglet.hogql.insights.series import (
     action_object,
     common_conditions,
     entity_of,
+    group_key,
     series_condition,
     series_name,
 )
 from hoglet.hogql.insights.span import Span, span_of
-from hoglet.hogql.trees import call, every, field, fill
+from hoglet.hogql.trees import Expression, compare, constant, every, field, fill
 
 _QUERY = (
-    "SELECT active, count() AS actors FROM (SELECT {entity} AS actor, "
-    "count(DISTINCT {index}) AS active FROM events WHERE {where} GROUP BY actor) GROUP BY active"
+    "SELECT active, count() AS actors FROM (SELECT actor, count() AS active FROM "
+    "(SELECT {entity} AS actor, {index} AS place, count() AS times FROM events WHERE {where} "
+    "GROUP BY actor, place HAVING {often}) GROUP BY actor) GROUP BY active"
 )
+_CRITERIA = {"gte": ">=", "lte": "<=", "exact": "==", "gt": ">", "lt": "<"}
+_MATHS = frozenset({None, "total", "dau", "unique_group"})
 
 
 def build(query: Mapping[str, Any], context: QueryContext) -> Built:
@@ -31,13 +36,19 @@ def build(query: Mapping[str, Any], context: QueryContext) -> Built:
     series: list[Mapping[str, Any]] = list(query.get("series") or [])
     if not series:
         raise refused("An insight needs at least one series")
+    if (query.get("intervalCount") or 1) != 1:
+        raise refused("intervalCount is not supported")
+    factor = sampling_factor(query)
     spans = _spans(query, span)
     plans = [(part, name, order, node) for part, name in spans for order, node in enumerate(series)]
-    queries = [_query(query, node, part, context) for part, _, _, node in plans]
+    queries = [sampled(_query(query, node, part, context), factor) for part, _, _, node in plans]
+    is_cumulative = _is_cumulative(query)
 
     def shape(answers: Sequence[Rows]) -> list[Any]:
         return [
-            _line(node, part, context, rows, order=order, period=name)
+            _line(node, part, context, _data(rows, part, factor, cumulative=is_cumulative))
+            | {"action": action_object(node, order, context)}
+            | ({} if name is None else {"compare": True, "compare_label": name})
             for (part, name, order, node), rows in zip(plans, answers, strict=True)
         ]
 
@@ -51,40 +62,65 @@ def _spans(query: Mapping[str, Any], span: Span) -> list[tuple[Span, str | None]
     return [(span, "current"), (span.moved(compare.get("compare_to")), "previous")]
 
 
+def _is_cumulative(query: Mapping[str, Any]) -> bool:
+    found = (query.get("stickinessFilter") or {}).get("computedAs") or "non_cumulative"
+    if found not in {"cumulative", "non_cumulative"}:
+        raise refused(f"Unknown computedAs '{found}'")
+    return found == "cumulative"
+
+
 def _query(
     query: Mapping[str, Any], node: Mapping[str, Any], span: Span, context: QueryContext
 ) -> Any:
-    conditions = [*span.condition(), series_condition(node, context)]
-    where = every([*conditions, *common_conditions(query, context)])
-    index = call("toString", span.index(field("timestamp")))
-    return fill(_QUERY, entity=entity_of(query), index=index, where=where)
+    entity = _entity(query, node)
+    where = every(
+        [
+            *span.condition(),
+            series_condition(node, context),
+            *common_conditions(query, context),
+            compare("!=", entity, constant(None)),
+        ]
+    )
+    index = span.index(field("timestamp"))
+    return fill(_QUERY, entity=entity, index=index, where=where, often=_often(query))
 
 
-def _line(
-    node: Mapping[str, Any],
-    span: Span,
-    context: QueryContext,
-    rows: Rows,
-    *,
-    order: int,
-    period: str | None,
-) -> dict[str, Any]:
+def _entity(query: Mapping[str, Any], node: Mapping[str, Any]) -> Expression:
+    math = node.get("math")
+    if math not in _MATHS:
+        raise refused(f"Math '{math}' is not supported in stickiness")
+    if math == "unique_group":
+        return group_key(node.get("math_group_type_index") or 0)
+    return entity_of(query)
+
+
+def _often(query: Mapping[str, Any]) -> Expression:
+    """How often an actor must do it in an interval for the interval to count."""
+    criteria = (query.get("stickinessFilter") or {}).get("stickinessCriteria") or {}
+    operator = criteria.get("operator") or "gte"
+    if operator not in _CRITERIA:
+        raise refused(f"Unknown operator '{operator}' in stickinessCriteria")
+    return compare(_CRITERIA[operator], field("times"), constant(int(criteria.get("value") or 1)))
+
+
+def _data(rows: Rows, span: Span, factor: float | None, *, cumulative: bool) -> list[int]:
+    """Actors by the number of intervals they were active in; or in at least so many."""
     count = len(span.buckets())
     data = [0] * count
     for active, actors in rows:
         if 1 <= int(active) <= count:
-            data[int(active) - 1] = int(actors)
-    unit = span.interval
-    line: dict[str, Any] = {
-        "action": action_object(node, order, context),
+            data[int(active) - 1] = scaled(actors, factor)
+    return [sum(data[place:]) for place in range(count)] if cumulative else data
+
+
+def _line(
+    node: Mapping[str, Any], span: Span, context: QueryContext, data: list[int]
+) -> dict[str, Any]:
+    numbers = range(1, len(data) + 1)
+    return {
         "label": series_name(node, context),
         "count": sum(data),
         "data": data,
-        "days": list(range(1, count + 1)),
-        "labels": [
-            f"{number} {unit}{'' if number == 1 else 's'}" for number in range(1, count + 1)
-        ],
+        "days": list(numbers),
+        "labels": [f"{number} {span.interval}{'' if number == 1 else 's'}" for number in numbers],
     }
-    if period is not None:
-        line |= {"compare": True, "compare_label": period}
-    return line

@@ -1,0 +1,185 @@
+"""Paths of generated data against plain Python."""
+
+import itertools
+import re
+from collections import Counter, defaultdict
+from datetime import timedelta
+from statistics import mean
+
+import pytest
+
+from hoglet.hogql import compile_query
+from hoglet.hogql.insights import build_insight
+from support.hogql_generated import CONTEXT, Seen
+from support.hogql_reference import local, within
+from support.hogql_world import HogqlWorld
+
+FIRST, LAST = local(2026, 10, 14, "UTC"), local(2026, 11, 1, "UTC")
+RANGE = within(FIRST, LAST - timedelta(microseconds=1))
+PAGES = {"includeEventTypes": ["$pageview"]}
+SITE = "https://x.com"
+
+
+@pytest.fixture
+def answer(generated_world: HogqlWorld):
+    def answer(filter_, **query):
+        dates = {"date_from": "2026-10-14", "date_to": "2026-10-31"}
+        full = {"kind": "PathsQuery", "dateRange": dates, "pathsFilter": filter_, **query}
+        plan = build_insight(full, CONTEXT)
+        compiled = [compile_query(each, context=CONTEXT) for each in plan.queries]
+        return plan.shape([generated_world.raw(each) for each in compiled])
+
+    return answer
+
+
+def item(seen: Seen) -> str:
+    if seen.event == "$pageview":
+        url = seen.properties["$current_url"]
+        return url.removesuffix("/")
+    return seen.properties["$screen_name"] if seen.event == "$screen" else seen.event
+
+
+type Steps = list[tuple[float, str]]
+
+
+def sessions(
+    name=item, wanted=lambda seen: seen.event == "$pageview", who=lambda seen: seen.human.id
+):
+    """Every path: times and names, without repetitions."""
+    people = defaultdict(list)
+    for seen in RANGE:
+        if wanted(seen) and who(seen) and name(seen):
+            people[who(seen)].append((seen.at.timestamp(), name(seen)))
+    for steps in people.values():
+        path: Steps = []
+        last = None
+        for at, label in steps:
+            if last is not None and at - last > 1800:
+                yield path
+                path = []
+            if not path or path[-1][1] != label:
+                path.append((at, label))
+            last = at
+        yield path
+
+
+def edges(paths, limit: int = 50):
+    times = defaultdict(list)
+    for path in paths:
+        for place, (one, two) in enumerate(itertools.pairwise(path), 1):
+            times[f"{place}_{one[1]}", f"{place + 1}_{two[1]}"].append(1000 * (two[0] - one[0]))
+    ordered = sorted(times, key=lambda key: (-len(times[key]), *key))[:limit]
+    return [(*key, len(times[key]), mean(times[key])) for key in ordered]
+
+
+def check(found, expected) -> None:
+    assert expected
+    shown = [(edge["source"], edge["target"], edge["value"]) for edge in found]
+    assert shown == [edge[:3] for edge in expected]
+    averages = [edge["average_conversion_time"] for edge in found]
+    assert averages == pytest.approx([edge[3] for edge in expected], abs=1)
+
+
+@pytest.mark.parametrize(
+    ("kinds", "wanted"),
+    [
+        (["$pageview"], lambda seen: seen.event == "$pageview"),
+        (["$screen"], lambda seen: seen.event == "$screen"),
+        (["custom_event"], lambda seen: not seen.event.startswith("$")),
+        (["$pageview", "custom_event"], lambda seen: seen.event != "$screen"),
+        ([], lambda _: True),
+    ],
+)
+@pytest.mark.parametrize("steps", [2, 5])
+def test_kinds_of_events(answer, kinds, wanted, steps: int) -> None:
+    found = answer({"includeEventTypes": kinds, "stepLimit": steps})
+
+    check(found, edges(path[:steps] for path in sessions(wanted=wanted)))
+
+
+def test_edge_limits_and_weights(answer) -> None:
+    check(answer({**PAGES, "edgeLimit": 3}), edges((path[:5] for path in sessions()), 3))
+
+    every = edges((path[:5] for path in sessions()), 1000)
+    counts = Counter(edge[2] for edge in every)
+    low, high = sorted(counts)[1], sorted(counts)[-2]
+    found = answer({**PAGES, "minEdgeWeight": low, "maxEdgeWeight": high, "edgeLimit": 1000})
+    check(found, [edge for edge in every if low <= edge[2] <= high])
+
+
+def _cut(path: Steps, start: str | None, end: str | None, limit: int) -> Steps:
+    names = [label for _, label in path]
+    if start is not None:
+        path = path[names.index(start) :] if start in names else []
+        names = [label for _, label in path]
+    if end is not None:
+        path = path[: names.index(end) + 1] if end in names else []
+        if start is None:
+            return path[-limit:]
+        if len(path) > limit:
+            half = (limit - 1) // 2
+            return [*path[:half], (path[-half - 1][0], "..."), *path[-half:]]
+    return path[:limit]
+
+
+@pytest.mark.parametrize(("start", "end"), [
+    ("/docs/", None), (None, "/pricing"), ("/blog", "/pricing"), ("/user/1", "/blog"),
+])  # fmt: skip
+@pytest.mark.parametrize("limit", [3, 5])
+def test_points(answer, start: str | None, end: str | None, limit: int) -> None:
+    points = {"startPoint": start and SITE + start, "endPoint": end and SITE + end}
+
+    found = answer({**PAGES, **points, "stepLimit": limit})
+
+    trimmed = [text and (SITE + text).rstrip("/") for text in (start, end)]
+    check(found, edges(_cut(path, *trimmed, limit) for path in sessions()))
+
+
+def test_left_out_grouped_and_cleaned(answer) -> None:
+    found = answer(
+        {
+            **PAGES,
+            "excludeEvents": [SITE + "/blog"],
+            "pathGroupings": [SITE + "/docs*"],
+            "localPathCleaningFilters": [{"regex": r"/user/\d+", "alias": "/user/:id"}],
+        }
+    )
+
+    def name(seen: Seen) -> str | None:
+        label = re.sub(r"/user/\d+", "/user/:id", item(seen))
+        label = SITE + "/docs*" if label.startswith(SITE + "/docs") else label
+        return None if label == SITE + "/blog" else label
+
+    check(found, edges(path[:5] for path in sessions(name)))
+
+
+def test_events_left_out_by_name(answer) -> None:
+    found = answer({"excludeEvents": ["$pageview", "added"]})
+
+    check(found, edges(path[:5] for path in sessions(
+        wanted=lambda seen: seen.event not in {"$pageview", "added"})))  # fmt: skip
+
+
+def test_expressions(answer) -> None:
+    found = answer({"includeEventTypes": ["hogql"], "pathsHogQLExpression": "properties.$browser"})
+
+    check(found, edges(path[:5] for path in sessions(
+        lambda seen: seen.properties.get("$browser"), lambda _: True)))  # fmt: skip
+
+
+def test_groups_filters_and_test_accounts(answer) -> None:
+    rule = {"key": "plan", "operator": "is_set", "type": "person"}
+
+    found = answer(
+        PAGES, properties=[rule], filterTestAccounts=True, aggregation_group_type_index=0
+    )
+
+    def wanted(seen: Seen) -> bool:
+        known = "plan" in seen.human.properties
+        return (
+            seen.event == "$pageview"
+            and known
+            and "@test.com" not in seen.human.properties["email"]
+        )
+
+    check(found, edges(path[:5] for path in sessions(wanted=wanted, who=lambda seen: seen.company)))
