@@ -52,18 +52,27 @@ function __number(value) {
     if (__isHogDate(value)) { return Date.UTC(value.year, value.month - 1, value.day) / 1000 }
     return value
 }
+function __unified(value, other) {
+    if (__isHogDateTime(value) || __isHogDate(value)) { return __number(value) }
+    if (typeof value === 'string' && (__isHogDateTime(other) || __isHogDate(other))) { return __parseDate(value)?.dt ?? value }
+    return value
+}
+function __numbers(value) { return Array.isArray(value) && value.every(Number.isFinite) }
 function __order(left, right) {
     if (left === null || left === undefined || right === null || right === undefined) { return null }
-    return [__number(left), __number(right)]
+    if (!__numbers(left) || !__numbers(right)) { return [__unified(left, right), __unified(right, left)] }
+    let at = 0
+    while (at < left.length && at < right.length && left[at] === right[at]) { at += 1 }
+    return at < left.length && at < right.length ? [left[at], right[at]] : [left.length, right.length]
 }
 function __lt(left, right) { const pair = __order(left, right); return pair !== null && pair[0] < pair[1] }
 function __lte(left, right) { const pair = __order(left, right); return pair !== null && pair[0] <= pair[1] }
 function __gt(left, right) { const pair = __order(left, right); return pair !== null && pair[0] > pair[1] }
 function __gte(left, right) { const pair = __order(left, right); return pair !== null && pair[0] >= pair[1] }
-function less(left, right) { return __lt(left, right) }
-function lessOrEquals(left, right) { return __lte(left, right) }
-function greater(left, right) { return __gt(left, right) }
-function greaterOrEquals(left, right) { return __gte(left, right) }
+function less(left, right) { return isNotNull(left) && isNotNull(right) && left < right }
+function lessOrEquals(left, right) { return isNotNull(left) && isNotNull(right) && left <= right }
+function greater(left, right) { return isNotNull(left) && isNotNull(right) && left > right }
+function greaterOrEquals(left, right) { return isNotNull(left) && isNotNull(right) && left >= right }
 function equals(left, right) { return left === right }
 function notEquals(left, right) { return left !== right }
 function not(value) { return !value }
@@ -82,11 +91,11 @@ function assumeNotNull(value) {
     if (value === null || value === undefined) { throw new Error('Value is null in assumeNotNull') }
     return value
 }
-function plus(left, right) { return isNull(left) || isNull(right) ? null : left + right }
-function minus(left, right) { return isNull(left) || isNull(right) ? null : left - right }
-function min2(left, right) { return left < right ? left : right }
-function floor(value) { return isNull(value) ? null : Math.floor(value) }
-function round(value) { return isNull(value) ? null : Math.round(value) }
+function plus(left, right) { return left + right }
+function minus(left, right) { return left - right }
+function min2(left, right) { return isNull(left) || isNull(right) ? null : left < right ? left : right }
+function floor(value) { return Math.floor(value) }
+function round(value) { return Math.round(value) }
 function randomFloat() { return Math.random() }
 function __x_typeof(value) {
     if (value === null || value === undefined) { return 'null' }
@@ -132,7 +141,7 @@ function __printHogValue(value, path = []) {
     if (typeof value === 'function') { return `fn<${__escapeIdentifier(value.name || 'lambda')}(${value.length})>` }
     if (path.includes(value)) { return 'null' }
     const inner = (item) => __printHogValue(item, [...path, value])
-    if (__isHogDateTime(value)) { return `DateTime(${Number.isInteger(value.dt) ? value.dt.toFixed(1) : value.dt}, ${__escapeString(value.zone)})` }
+    if (__isHogDateTime(value)) { return `DateTime(${value.dt}${String(value.dt).includes('.') ? '' : '.0'}, ${__escapeString(value.zone)})` }
     if (__isHogDate(value)) { return `Date(${value.year}, ${value.month}, ${value.day})` }
     if (__isHogError(value)) { return `${value.type}(${__escapeString(value.message)}${value.payload ? ', ' + inner(value.payload) : ''})` }
     if (__isTuple(value)) { return value.length < 2 ? `tuple(${value.map(inner).join(', ')})` : `(${value.map(inner).join(', ')})` }
@@ -169,11 +178,12 @@ function concat(...values) { return values.map((value) => (value === null || val
 function toInt(value) {
     if (__isHogDateTime(value)) { return Math.floor(value.dt) }
     if (__isHogDate(value)) { return Math.floor(__number(value) / 86400) }
-    const found = isNull(value) ? NaN : parseInt(__STLToString(value), 10)
+    const found = isNull(value) ? NaN : parseInt(__STLToString(value))
     return Number.isNaN(found) ? null : found
 }
 function toFloat(value) {
-    if (__isHogDateTime(value) || __isHogDate(value)) { return __number(value) }
+    if (__isHogDateTime(value)) { return value.dt }
+    if (__isHogDate(value)) { return toInt(value) }
     const found = isNull(value) ? NaN : parseFloat(__STLToString(value))
     return Number.isNaN(found) ? null : found
 }
@@ -190,10 +200,10 @@ function __trimmed(text, character, left, right) {
     while (right && end > start && text[end - 1] === character) { end -= 1 }
     return text.slice(start, end)
 }
-function trim(text, character = ' ') { return __trimmed(text, character, true, true) }
-function trimLeft(text, character = ' ') { return __trimmed(text, character, true, false) }
-function trimRight(text, character = ' ') { return __trimmed(text, character, false, true) }
-function splitByString(separator, text, max) { return isNull(text) ? null : text.split(separator, max ?? undefined) }
+function trim(text, character) { return __trimmed(text, character ?? ' ', true, true) }
+function trimLeft(text, character) { return __trimmed(text, character ?? ' ', true, false) }
+function trimRight(text, character) { return __trimmed(text, character ?? ' ', false, true) }
+function splitByString(separator, text, max) { return isNull(text) ? null : text.split(separator ?? undefined, max ?? undefined) }
 function replaceOne(text, from, to) { return isNull(text) ? null : text.replace(from, () => to) }
 function replaceAll(text, from, to) { return isNull(text) ? null : text.replaceAll(from, () => to) }
 function position(text, part) { return typeof text === 'string' ? text.indexOf(part) + 1 : 0 }
@@ -213,21 +223,68 @@ function like(text, pattern) { return __like(text, pattern) }
 function ilike(text, pattern) { return __like(text, pattern, true) }
 function notLike(text, pattern) { return !__like(text, pattern) }
 function notILike(text, pattern) { return !__like(text, pattern, true) }
-function match(text, pattern) { return Boolean(text) && Boolean(pattern) && new RegExp(pattern).test(text) }
-function __imatch(text, pattern) { return Boolean(text) && Boolean(pattern) && new RegExp(pattern, 'i').test(text) }
+// RE2 to RegExp. What RE2 refuses is refused, what it spells otherwise is respelled; flags in the
+// middle of a pattern need a browser that knows (?i:...).
+function __expression(pattern, ignoreCase) {
+    const refuse = (what) => { throw new Error(`Invalid regular expression: ${what}`) }
+    const space = '\\t\\n\\f\\r '
+    const classes = { alnum: 'a-zA-Z0-9', alpha: 'a-zA-Z', ascii: '\\x00-\\x7F', blank: '\\t ', cntrl: '\\x00-\\x1F\\x7F', digit: '0-9', graph: '!-~', lower: 'a-z', print: ' -~', punct: '!-\\/:-@\\[-`\\{-~', space: '\\t\\n\\v\\f\\r ', upper: 'A-Z', word: '\\w', xdigit: '0-9a-fA-F' }
+    const head = /^\(\?([ims]+)\)/.exec(pattern)
+    const flags = new Set((head ? head[1] : '') + (ignoreCase ? 'i' : '') + 'u')
+    const tokens = /\\Q([\s\S]*?)(?:\\E|$)|\\x\{([0-9A-Fa-f]+)\}|\\([pP])(?:\{(\^?)(\w+)\}|(\w))|\\([\s\S]?)|\[:(\^?)(\w+):\]|\(\?P<|\(\?([imsU-]+)([:)])|\(\?[=!]|\(\?<[=!]|\{\d+(?:,\d*)?\}|[\s\S]/gu
+    const open = [0]
+    let inside = -1
+    const escaped = (letter) => {
+        if (/[1-9k]/.test(letter)) { refuse(`\\${letter}`) }
+        if (letter === 's') { return inside >= 0 ? space : `[${space}]` }
+        if (letter === 'S' && inside < 0) { return `[^${space}]` }
+        const special = { A: '(?<![\\s\\S])', z: '(?![\\s\\S])', a: '\\x07' }[letter]
+        if (special) { return special }
+        if (/[A-Za-z0-9]/.test(letter)) { return '\\' + letter }
+        return /[\^$\\.*+?()[\]{}|/]/.test(letter) || (inside >= 0 && letter === '-') ? '\\' + letter : letter || refuse('trailing \\')
+    }
+    const each = (token, quoted, code, kind, inverse, long, short, letter, outside, name, inline, after, at, whole) => {
+        if (quoted !== undefined) { return quoted.replace(/[\^$\\.*+?()[\]{}|/-]/g, (part) => escaped(part)) }
+        if (code) { return `\\u{${code}}` }
+        if (kind) { return `\\${inverse ? (kind === 'p' ? 'P' : 'p') : kind}{${short ?? (long.length > 2 ? 'Script=' + long : long)}}` }
+        if (letter !== undefined) { return escaped(letter) }
+        if (inside >= 0) {
+            if (name) { return outside ? refuse(token) : classes[name] ?? refuse(token) }
+            if (token === ']' && at > inside + (whole[inside + 1] === '^' ? 2 : 1)) { inside = -1; return token }
+            return token === ']' || token === '[' ? '\\' + token : token
+        }
+        if (token === '(?P<') { open.push(0); return '(?<' }
+        if (inline) {
+            if (inline.includes('U')) { refuse(token) }
+            if (after === ')') { open[open.length - 1] += 1 } else { open.push(0) }
+            return `(?${inline}:`
+        }
+        if (/^\(\?<?[=!]/.test(token)) { refuse(token) }
+        if (token === '(') { open.push(0) }
+        if (token === ')') { return ')'.repeat((open.length > 1 ? open.pop() : 0) + 1) }
+        if (token === '[') { inside = at }
+        if (token === '.') { return flags.has('s') ? '[\\s\\S]' : '[^\\n]' }
+        return /^[\]{}]$/.test(token) ? '\\' + token : token
+    }
+    const source = pattern.slice(head ? head[0].length : 0).replace(tokens, (...found) => each(...found.slice(0, 14)))
+    return new RegExp(source + ')'.repeat(open[0]), [...flags].join(''))
+}
+function __match(text, pattern, ignoreCase) { return Boolean(text) && Boolean(pattern) && __expression(pattern, ignoreCase).test(text) }
+function match(text, pattern) { return __match(text, pattern, false) }
+function __imatch(text, pattern) { return __match(text, pattern, true) }
 function extractRegex(text, pattern) {
     if (isNull(text)) { return null }
-    const found = text.match(new RegExp(pattern))
+    const found = pattern ? text.match(__expression(pattern, false)) : null
     return found ? (found.length > 1 ? found[1] : found[0]) ?? '' : ''
 }
 function multiSearchAnyCaseInsensitive(text, parts) {
-    if (isNull(text)) { return null }
+    if (typeof text !== 'string' || !Array.isArray(parts)) { return 0 }
     const lowered = text.toLowerCase()
-    return parts.some((part) => lowered.includes(part.toLowerCase())) ? 1 : 0
+    return parts.some((part) => typeof part === 'string' && lowered.includes(part.toLowerCase())) ? 1 : 0
 }
 function __bytes(text) { return new TextEncoder().encode(text) }
 function base64Encode(text) { return isNull(text) ? null : btoa(Array.from(__bytes(text), (byte) => String.fromCharCode(byte)).join('')) }
-function base64Decode(text) { return isNull(text) ? null : new TextDecoder().decode(Uint8Array.from(atob(text), (character) => character.charCodeAt(0))) }
+function base64Decode(text) { return isNull(text) ? null : new TextDecoder().decode(Uint8Array.from(atob(text.replaceAll('-', '+').replaceAll('_', '/')), (character) => character.charCodeAt(0))) }
 function tryBase64Decode(text) { try { return base64Decode(text) } catch { return null } }
 function encodeURLComponent(text) { return isNull(text) ? null : encodeURIComponent(text) }
 function decodeURLComponent(text) { return isNull(text) ? null : decodeURIComponent(text) }
@@ -242,7 +299,7 @@ function __plainJson(value, path = []) {
     if (path.includes(value)) { return null }
     const inner = (item) => __plainJson(item, [...path, value])
     if (Array.isArray(value)) { return value.map(inner) }
-    if (__isHogError(value)) { return { __hogError__: true, type: value.type, message: value.message, payload: inner(value.payload) } }
+    if (__isHogError(value)) { return { __hogError__: true, type: value.type, message: value.message, payload: isNull(value.payload) ? undefined : inner(value.payload) } }
     return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, inner(item)]))
 }
 function jsonStringify(value, spacing = 0) { return JSON.stringify(__plainJson(value), null, spacing > 0 ? spacing : undefined) }
@@ -253,12 +310,12 @@ function __revive(value) {
     return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, __revive(item)]))
 }
 function jsonParse(text) { return isNull(text) ? null : __revive(JSON.parse(text)) }
-function isValidJSON(text) { try { JSON.parse(text); return typeof text === 'string' } catch { return false } }
-function __jsonAt(source, path) {
-    const parsed = (value) => { try { return typeof value === 'string' ? JSON.parse(value) : value } catch { return undefined } }
-    let value = parsed(source)
+function isValidJSON(text) { if (isNull(text)) { return null } try { JSON.parse(text); return true } catch { return false } }
+function __jsonParsed(value) { try { return typeof value === 'string' ? JSON.parse(value) : value } catch { return undefined } }
+function __jsonAt(source, path, parse = false) {
+    let value = __jsonParsed(source)
     for (const step of path) {
-        value = parsed(value)
+        if (parse) { value = __jsonParsed(value) }
         if (isNull(value) || typeof value !== 'object') { return undefined }
         if (Array.isArray(value)) {
             value = typeof step === 'number' && step !== 0 ? value[step > 0 ? step - 1 : value.length + step] : undefined
@@ -269,23 +326,25 @@ function __jsonAt(source, path) {
     }
     return value
 }
-function JSONHas(source, ...path) { return __jsonAt(source, path) !== undefined }
+function __jsonInside(source, path) { return typeof __jsonParsed(source) === 'object' ? __jsonAt(source, path) : undefined }
+function JSONHas(source, ...path) { return isNotNull(source) && __jsonAt(source, path, true) !== undefined }
 function JSONLength(source, ...path) {
     const found = __jsonAt(source, path)
     return Array.isArray(found) ? found.length : __isObject(found) ? Object.keys(found).length : 0
 }
 function JSONExtractBool(source, ...path) { return __jsonAt(source, path) === true }
-function JSONExtractInt(source, ...path) { return toInt(__jsonAt(source, path)) }
-function JSONExtractFloat(source, ...path) { return toFloat(__jsonAt(source, path)) }
+function JSONExtractInt(source, ...path) { return toInt(__jsonInside(source, path)) }
+function JSONExtractFloat(source, ...path) { return toFloat(__jsonInside(source, path)) }
 function JSONExtractString(source, ...path) {
-    const found = __jsonAt(source, path)
-    return isNull(found) ? null : typeof found === 'object' ? jsonStringify(found) : __STLToString(found)
+    const found = __jsonInside(source, path)
+    if (isNull(found)) { return null }
+    return Array.isArray(found) || __x_typeof(found) === 'object' ? jsonStringify(found) : __STLToString(found)
 }
 function JSONExtractArrayRaw(source, ...path) {
     const found = __jsonAt(source, path)
     return Array.isArray(found) ? found : null
 }
-function JSONExtract(source, ...path) { return __jsonAt(source, path.slice(0, -1)) ?? null }
+function JSONExtract(source, ...path) { return __jsonInside(source, path.slice(0, -1)) ?? null }
 function keys(value) { return Array.isArray(value) ? value.map((_, index) => index) : __isObject(value) ? Object.keys(value) : [] }
 function values(value) { return Array.isArray(value) ? [...value] : __isObject(value) ? Object.values(value) : [] }
 function empty(value) {
@@ -295,7 +354,7 @@ function empty(value) {
 }
 function notEmpty(value) { return !empty(value) }
 function has(list, item) { return Array.isArray(list) && list.includes(item) }
-function __x_in(item, list) { return typeof list === 'string' || Array.isArray(list) ? list.includes(item) : __isObject(list) && Object.prototype.hasOwnProperty.call(list, item) }
+function __x_in(item, list) { return has(list, item) }
 function indexOf(list, item) { return Array.isArray(list) ? list.indexOf(item) + 1 : 0 }
 function arrayPushBack(list, item) { return Array.isArray(list) ? [...list, item] : [item] }
 function arrayPushFront(list, item) { return Array.isArray(list) ? [item, ...list] : [item] }
@@ -309,52 +368,54 @@ function arraySort(list) {
 }
 function arrayReverse(list) { return Array.isArray(list) ? [...list].reverse() : [] }
 function arrayReverseSort(list) { return arraySort(list).reverse() }
-function arrayStringConcat(list, separator = '') { return Array.isArray(list) ? list.map((item) => (isNull(item) ? '' : __STLToString(item))).join(separator) : isNull(list) ? '' : [] }
+function arrayStringConcat(list, separator) { return Array.isArray(list) ? list.map((item) => (isNull(item) ? '' : __STLToString(item))).join(isNull(separator) ? '' : __STLToString(separator)) : '' }
 function range(from, to) {
-    const start = to === undefined ? 0 : from
-    const end = to === undefined ? from : to
-    return Array.from({ length: Math.max(0, end - start) }, (_, index) => start + index)
+    const [start, end] = isNull(to) ? [0, Number(from)] : [Number(from), Number(to)]
+    return Array.from({ length: Math.max(0, end - start) || 0 }, (_, index) => start + index)
 }
-function arrayMap(callback, list) { return isNull(list) ? [] : list.map((item) => callback(item)) }
-function arrayFilter(callback, list) { return isNull(list) ? [] : list.filter((item) => callback(item)) }
-function arrayExists(callback, list) { return isNull(list) ? false : list.some((item) => callback(item)) }
-function arrayCount(callback, list) { return isNull(list) ? 0 : list.filter((item) => callback(item)).length }
-function arrayReduce(callback, list, start) { return isNull(list) ? start : list.reduce((total, item) => callback(total, item), start) }
-function now(zone = 'UTC') { return __toHogDateTime(Date.now() / 1000, zone) }
+function arrayMap(callback, list) { return values(list).map((item) => callback(item)) }
+function arrayFilter(callback, list) { return values(list).filter((item) => callback(item)) }
+function arrayExists(callback, list) { return values(list).some((item) => callback(item)) }
+function arrayCount(callback, list) { return arrayFilter(callback, list).length }
+function arrayReduce(callback, list, start) { return values(list).reduce((total, item) => callback(total, item), start) }
+function now() { return __toHogDateTime(Date.now() / 1000) }
 function today() { const day = new Date(); return __toHogDate(day.getUTCFullYear(), day.getUTCMonth() + 1, day.getUTCDate()) }
-function __parseDate(text, zone) {
-    const found = /^(\d{4})-(\d{2})-(\d{2})(?:[Tt ](\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?\s*([Zz]|[+-]\d{2}(?::?\d{2})?)?)?$/.exec(text.trim())
+function __parseDate(text, zone = 'UTC') {
+    const found = /^(\d{4})-(\d{2})-(\d{2})(?:[Tt ](\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?([Zz]|[+-]\d{2}(?::?\d{2})?)?)?$/.exec(text.trim())
     if (!found) { return null }
-    const [, year, month, day, hour = '0', minute = '0', second = '0', fraction = '0', offset] = found
-    const milliseconds = Math.floor(Number(`0.${fraction}`) * 1000)
-    const instant = new Date(Date.UTC(2000, month - 1, day, hour, minute, second, milliseconds))
+    const [, year, month, day, hour = '0', minute = '0', second = '0', fraction = '', offset] = found
+    const instant = new Date(Date.UTC(2000, 0, 1, hour, minute, second, fraction.padEnd(3, '0').slice(0, 3)))
     instant.setUTCFullYear(Number(year), month - 1, day)
-    if (instant.getUTCMonth() !== month - 1 || Number(hour) > 23 || Number(minute) > 59 || Number(year) < 1) { return null }
+    if (instant.getUTCMonth() !== month - 1 || hour > 23 || minute > 59 || second > 59 || Number(year) < 1) { return null }
     const seconds = instant.getTime() / 1000
-    if (offset && !/z/i.test(offset)) {
-        const digits = offset.slice(1).replace(':', '').padEnd(4, '0')
-        const shift = Number(digits.slice(0, 2)) * 3600 + Number(digits.slice(2)) * 60
-        return __toHogDateTime(seconds - (offset[0] === '-' ? -shift : shift))
-    }
-    return offset || !zone ? __toHogDateTime(seconds) : __toHogDateTime(seconds - __zoneOffset(seconds, zone) * 60, zone)
+    if (!offset) { return __fromLocal(seconds, zone) }
+    if (/z/i.test(offset)) { return __toHogDateTime(seconds, zone) }
+    const digits = offset.slice(1).replace(':', '').padEnd(4, '0')
+    const [hours, minutes] = [Number(digits.slice(0, 2)), Number(digits.slice(2))]
+    const shift = hours * 3600 + minutes * 60
+    return hours > 23 || minutes > 59 ? null : __toHogDateTime(seconds - (offset[0] === '-' ? -shift : shift), zone)
+}
+function __fromLocal(seconds, zone) {
+    const before = __zoneOffset(seconds - 86400, zone) * 60
+    const found = [before, __zoneOffset(seconds + 86400, zone) * 60].find((offset) => __zoneOffset(seconds - offset, zone) * 60 === offset)
+    return __toHogDateTime(seconds - (found ?? before), zone)
 }
 function toDateTime(value, zone) {
-    if (isNull(value)) { return null }
     if (__isHogDateTime(value)) { return value }
-    if (__isHogDate(value)) { return __toHogDateTime(__number(value)) }
-    return typeof value === 'number' ? __toHogDateTime(value, zone) : __parseDate(String(value), zone)
+    if (__isHogDate(value)) { return __toHogDateTime(__number(value), zone || 'UTC') }
+    if (typeof value === 'string') { return __parseDate(value, zone || 'UTC') }
+    return Number.isFinite(value) ? __toHogDateTime(value, zone || 'UTC') : null
 }
 function toDate(value) {
     if (__isHogDate(value)) { return value }
     const instant = toDateTime(value)
-    if (!instant) { return null }
-    const day = new Date(Math.floor(instant.dt * 1000) + __zoneOffset(instant.dt, instant.zone) * 60000)
-    return __toHogDate(day.getUTCFullYear(), day.getUTCMonth() + 1, day.getUTCDate())
+    const day = instant && new Date(instant.dt * 1000)
+    return day && !Number.isNaN(day.getTime()) ? __toHogDate(day.getUTCFullYear(), day.getUTCMonth() + 1, day.getUTCDate()) : null
 }
-function fromUnixTimestamp(value) { return isNull(value) ? null : __toHogDateTime(value) }
-function fromUnixTimestampMilli(value) { return isNull(value) ? null : __toHogDateTime(value / 1000) }
+function fromUnixTimestamp(value) { return isNull(value) || !Number.isFinite(Number(value)) ? null : __toHogDateTime(Number(value)) }
+function fromUnixTimestampMilli(value) { return isNull(value) || !Number.isFinite(Number(value)) ? null : __toHogDateTime(Number(value) / 1000) }
 function toUnixTimestamp(value, zone) { const instant = toDateTime(value, zone); return instant && instant.dt }
-function toUnixTimestampMilli(value, zone) { const instant = toDateTime(value, zone); return instant && instant.dt * 1000 }
+function toUnixTimestampMilli(value, zone) { const instant = toDateTime(value, zone); return instant && Math.round(instant.dt * 1000) }
 function toTimeZone(value, zone) {
     if (isNull(value)) { return null }
     if (!__isHogDateTime(value)) { throw new Error('Expected a DateTime') }
@@ -362,7 +423,7 @@ function toTimeZone(value, zone) {
 }
 function __local(value) {
     const instant = toDateTime(value)
-    return instant && new Date(Math.round(instant.dt * 1000) + __zoneOffset(instant.dt, instant.zone) * 60000)
+    return instant && new Date(Math.floor(instant.dt * 1000 + 0.0005) + __zoneOffset(instant.dt, instant.zone) * 60000)
 }
 function toYear(value) { const day = __local(value); return day && day.getUTCFullYear() }
 function toMonth(value) { const day = __local(value); return day && day.getUTCMonth() + 1 }
@@ -370,45 +431,58 @@ function toYYYYMM(value) { const day = __local(value); return day && day.getUTCF
 function extract(part, value) {
     const day = __local(value)
     if (!day) { return null }
+    part = String(part).toLowerCase()
     const parts = { year: day.getUTCFullYear(), month: day.getUTCMonth() + 1, day: day.getUTCDate(), hour: day.getUTCHours(), minute: day.getUTCMinutes(), second: day.getUTCSeconds() }
     if (!(part in parts)) { throw new Error(`Unknown extract part: ${part}`) }
     return parts[part]
 }
+function __startOf(unit, instant) {
+    const day = instant && __local(instant)
+    if (!day) { return null }
+    const at = ['year', 'month', 'day', 'hour', 'minute'].indexOf(unit)
+    if (at < 1) { day.setUTCMonth(0, 1) }
+    if (at === 1) { day.setUTCDate(1) }
+    day.setUTCHours(...[day.getUTCHours(), day.getUTCMinutes(), 0, 0].map((part, index) => (index > at - 3 ? 0 : part)))
+    return __fromLocal(day.getTime() / 1000, instant.zone)
+}
 function dateTrunc(unit, value) {
     if (isNull(value)) { return null }
-    const at = ['year', 'month', 'day', 'hour', 'minute'].indexOf(unit)
-    if (at < 0) { throw new Error(`Unsupported unit for dateTrunc: ${unit}`) }
-    const day = __local(value)
-    const parts = [day.getUTCFullYear(), day.getUTCMonth(), day.getUTCDate(), day.getUTCHours(), day.getUTCMinutes()]
-    const starts = [0, 0, 1, 0, 0].map((start, index) => (index <= at ? parts[index] : start))
-    const local = Date.UTC(...starts) / 1000
-    return __toHogDateTime(local - __zoneOffset(local, value.zone) * 60, value.zone)
+    if (!__isHogDateTime(value)) { throw new Error('Expected a DateTime for dateTrunc') }
+    if (!['year', 'month', 'day', 'hour', 'minute'].includes(unit)) { throw new Error(`Unsupported unit for dateTrunc: ${unit}`) }
+    return __startOf(unit, value)
 }
-function toStartOfDay(value) { return dateTrunc('day', toDateTime(value)) }
-function toStartOfHour(value) { return dateTrunc('hour', toDateTime(value)) }
-function toStartOfMonth(value) { return dateTrunc('month', toDateTime(value)) }
+function toStartOfDay(value) { return __startOf('day', toDateTime(value)) }
+function toStartOfHour(value) { return __startOf('hour', toDateTime(value)) }
+function toStartOfMonth(value) { return __startOf('month', toDateTime(value)) }
 function toStartOfWeek(value) {
-    const start = dateTrunc('day', toDateTime(value))
-    return start && __toHogDateTime(start.dt - ((__local(start).getUTCDay() + 6) % 7) * 86400, start.zone)
+    const start = __startOf('day', toDateTime(value))
+    return start && __shifted(start, (day) => day.setUTCDate(day.getUTCDate() - ((day.getUTCDay() + 6) % 7)))
+}
+function __shifted(instant, change) {
+    const day = __local(instant)
+    change(day)
+    return __fromLocal(day.getTime() / 1000, instant.zone)
 }
 function dateAdd(unit, count, value) {
     if (isNull(value)) { return null }
-    const seconds = { second: 1, minute: 60, hour: 3600, day: 86400, week: 604800 }
+    const seconds = { second: 1, minute: 60, hour: 3600 }
+    const days = { day: 1, week: 7 }
+    const months = { month: 1, year: 12 }
+    if (!(unit in seconds) && !(unit in days) && !(unit in months)) { throw new Error(`Unsupported interval unit: ${unit}`) }
+    if (!__isHogDateTime(value) && !__isHogDate(value)) { throw new Error(`dateAdd: the argument date must be a Date or DateTime, not ${__x_typeof(value)}`) }
     const instant = toDateTime(value)
-    let result
-    if (unit in seconds) {
-        result = instant.dt + count * seconds[unit]
-    } else if (unit === 'month' || unit === 'year') {
-        const day = new Date(Math.round(instant.dt * 1000))
+    const amount = Math.trunc(Number(count)) || 0
+    const move = (day) => {
         const date = day.getUTCDate()
+        if (unit in days) { day.setUTCDate(date + amount * days[unit]); return }
         day.setUTCDate(1)
-        day.setUTCMonth(day.getUTCMonth() + count * (unit === 'year' ? 12 : 1))
-        day.setUTCDate(Math.min(date, new Date(Date.UTC(day.getUTCFullYear(), day.getUTCMonth() + 1, 0)).getUTCDate()))
-        result = day.getTime() / 1000
-    } else {
-        throw new Error(`Unsupported interval unit: ${unit}`)
+        day.setUTCMonth(day.getUTCMonth() + amount * months[unit])
+        const last = new Date(day.getTime())
+        last.setUTCMonth(last.getUTCMonth() + 1, 0)
+        day.setUTCDate(Math.min(date, last.getUTCDate()))
     }
-    return __isHogDate(value) ? toDate(__toHogDateTime(result)) : __toHogDateTime(result, instant.zone)
+    const result = unit in seconds ? __toHogDateTime(instant.dt + amount * seconds[unit], instant.zone) : __shifted(instant, move)
+    return __isHogDate(value) ? toDate(result) : result
 }
 function addDays(value, count) { return dateAdd('day', count, value) }
 function dateDiff(unit, from, to) {
@@ -419,7 +493,7 @@ function dateDiff(unit, from, to) {
     if (unit === 'week') { return Math.floor(Math.floor((end.dt - start.dt) / 86400) / 7) }
     if (unit === 'month') { return (toYear(end) - toYear(start)) * 12 + toMonth(end) - toMonth(start) }
     if (unit === 'year') { return toYear(end) - toYear(start) }
-    throw new Error(`Unsupported interval unit: ${unit}`)
+    throw new Error(`Unsupported unit for dateDiff: ${unit}`)
 }
 function toIntervalDay(value) { return __toHogInterval(value, 'day') }
 function toIntervalHour(value) { return __toHogInterval(value, 'hour') }
@@ -427,15 +501,19 @@ function toIntervalMinute(value) { return __toHogInterval(value, 'minute') }
 function toIntervalMonth(value) { return __toHogInterval(value, 'month') }
 function __isoWeek(day) {
     const thursday = new Date(day)
+    thursday.setUTCHours(0, 0, 0, 0)
     thursday.setUTCDate(day.getUTCDate() + 4 - (day.getUTCDay() || 7))
-    return Math.ceil(((thursday - Date.UTC(thursday.getUTCFullYear(), 0, 1)) / 86400000 + 1) / 7)
+    const first = new Date(thursday)
+    first.setUTCMonth(0, 1)
+    return Math.floor((thursday - first) / 604800000) + 1
 }
 function formatDateTime(value, format, zone) {
     if (isNull(value)) { return null }
+    if (!__isHogDateTime(value) && !__isHogDate(value)) { throw new Error('Expected a DateTime') }
     const instant = toDateTime(value)
-    const place = zone ?? instant.zone
+    const place = zone || instant.zone
     const offset = __zoneOffset(instant.dt, place)
-    const day = new Date(Math.round(instant.dt * 1000) + offset * 60000)
+    const day = new Date(Math.floor(instant.dt * 1000 + 0.0005) + offset * 60000)
     const names = (width, part) => day.toLocaleString('en-US', { timeZone: 'UTC', [part]: width })
     const [year, month, date, hour] = [day.getUTCFullYear(), day.getUTCMonth() + 1, day.getUTCDate(), day.getUTCHours()]
     const [minute, second] = [__pad(day.getUTCMinutes(), 2), __pad(day.getUTCSeconds(), 2)]
@@ -445,12 +523,12 @@ function formatDateTime(value, format, zone) {
         a: names('short', 'weekday'), W: names('long', 'weekday'), b: names('short', 'month'), M: names('long', 'month'),
         c: __pad(month, 2), m: __pad(month, 2), d: __pad(date, 2), e: String(date),
         j: __pad(Math.floor((Date.UTC(year, month - 1, date) - Date.UTC(year, 0, 1)) / 86400000) + 1, 3),
-        C: __pad(year % 100, 2), y: __pad(year % 100, 2), g: __pad(year % 100, 2), G: String(year), Y: String(year), V: __pad(__isoWeek(day), 2),
-        D: `${__pad(month, 2)}/${__pad(date, 2)}/${__pad(year % 100, 2)}`, F: `${year}-${__pad(month, 2)}-${__pad(date, 2)}`, u: weekday, w: weekday,
+        C: __pad(year % 100, 2), y: __pad(year % 100, 2), g: __pad(year % 100, 2), G: __pad(year, 4), Y: __pad(year, 4), V: __pad(__isoWeek(day), 2),
+        D: `${__pad(month, 2)}/${__pad(date, 2)}/${__pad(year % 100, 2)}`, F: `${__pad(year, 4)}-${__pad(month, 2)}-${__pad(date, 2)}`, u: weekday, w: weekday,
         H: __pad(hour, 2), k: __pad(hour, 2), h: hour12, I: hour12, l: hour12, p: half, i: minute, s: second, S: second, f: __pad(day.getUTCMilliseconds(), 3),
         R: `${__pad(hour, 2)}:${minute}`, T: `${__pad(hour, 2)}:${minute}:${second}`, r: `${hour12}:${minute} ${half}`, z: __offsetText(offset, ''), n: '\n', t: '\t', '%': '%',
     }
-    return format.replace(/%([\s\S])/g, (_, letter) => letters[letter] ?? '')
+    return typeof format === 'string' ? format.replace(/%([\s\S]?)/g, (_, letter) => letters[letter] ?? '') : ''
 }
 function isIPAddressInRange(address, range) {
     const parse = (text) => {
@@ -475,15 +553,15 @@ function isIPAddressInRange(address, range) {
 }
 function sortableSemver(text) {
     if (isNull(text)) { return null }
-    const found = /\d+(\.\d+)+/.exec(String(text))
+    const found = /\d+(\.\d+)+/.exec(__STLToString(text))
     return found ? found[0].split('.').map(Number) : []
 }
 function __cohort(list) {
     if (isNull(list)) { throw __newHogError('Error', 'Cohort membership is not loaded', null) }
-    return list
+    return values(list)
 }
-function inCohort(cohort, list) { return __cohort(list).includes(cohort) }
-function notInCohort(cohort, list) { return !__cohort(list).includes(cohort) }
+function inCohort(cohort, list) { const cohorts = __cohort(list); return cohorts.includes(cohort) || cohorts.some((item) => Number(item) === Number(cohort)) }
+function notInCohort(cohort, list) { return !inCohort(cohort, list) }
 function __padded(bytes, bigEndian) {
     const size = Math.ceil((bytes.length + 9) / 64) * 64
     const padded = new Uint8Array(size)

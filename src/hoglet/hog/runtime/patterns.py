@@ -11,7 +11,7 @@ import re2
 from hoglet.hog.runtime.compare import truthy
 from hoglet.hog.runtime.errors import EngineError
 from hoglet.hog.runtime.printing import as_text
-from hoglet.hog.runtime.text import scrub
+from hoglet.hog.runtime.text import scrub, spread
 
 _SCALARS: Final = frozenset({bool, int, float})
 _ANYWHERE: Final = re2._re2.RE2.Anchor.UNANCHORED  # noqa: SLF001 (see found)
@@ -88,7 +88,7 @@ def like(text: Any, pattern: Any) -> bool:
     bare = pattern.strip("%")
     if "%" not in bare and "_" not in bare:
         return bare in text
-    return found(_like_pattern(bare), text, ignore_case=False)
+    return found(_like_pattern(spread(bare)), spread(text), ignore_case=False)
 
 
 def ilike(text: Any, pattern: Any) -> bool:
@@ -98,7 +98,7 @@ def ilike(text: Any, pattern: Any) -> bool:
     bare = pattern.strip("%")
     if "%" not in bare and "_" not in bare and text.isascii() and bare.isascii():
         return bare.lower() in text.lower()
-    return found(_like_pattern(bare), text, ignore_case=True)
+    return found(_like_pattern(spread(bare)), spread(text), ignore_case=True)
 
 
 def not_like(text: Any, pattern: Any) -> bool:
@@ -113,7 +113,5 @@ def not_ilike(text: Any, pattern: Any) -> bool:
 
 @lru_cache(maxsize=2048)
 def _like_pattern(pattern: str) -> str:
-    parts = [
-        f"{_ANY}*" if c == "%" else _ANY if c == "_" else re2.escape(c) for c in scrub(pattern)
-    ]
+    parts = [f"{_ANY}*" if c == "%" else _ANY if c == "_" else re2.escape(c) for c in pattern]
     return "".join(parts)

@@ -41,6 +41,18 @@ def unit_find(text: str, needle: str) -> int:
     return found if found <= 0 or text.isascii() else unit_length(text[:found])
 
 
+def spread(text: str) -> str:
+    """The text with a character for each unit: halves become characters of a private plane."""
+    if text.isascii() or max(text) < "\ud800":
+        return text
+    code = units(text)
+    numbers = [code[place] << 8 | code[place + 1] for place in range(0, len(code), 2)]
+    return "".join([chr(n + _PRIVATE if 0xD800 <= n < 0xE000 else n) for n in numbers])
+
+
+_PRIVATE: Final = 0x102000  # puts the halves on U+10F800 to U+10FFFF
+
+
 def order_key(text: str) -> bytes:
     """Sorting by this key is ordering by units."""
     return units(text)
@@ -51,6 +63,11 @@ def mend(text: str) -> str:
     if text.isascii() or not _SURROGATE.search(text):
         return text
     return from_units(units(text))
+
+
+def is_intact(text: str) -> bool:
+    """Whether a text holds no half of a character."""
+    return not _SURROGATE.search(text)
 
 
 def scrub(text: str) -> str:
