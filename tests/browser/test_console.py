@@ -3,7 +3,7 @@
 import re
 import shutil
 import time
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from typing import Any
 
 import pytest
@@ -153,6 +153,62 @@ def test_a_functions_logs_and_metrics_are_shown(
     expect(page.locator("canvas")).to_be_visible()
 
 
+def test_a_function_is_made_from_a_template_and_its_inputs_changed(
+    signed_in: Page, server: RunningServer
+) -> None:
+    page = signed_in
+    page.get_by_role("button", name="New function").click()
+    page.get_by_label("Begin with").fill("HTTP Webhook")
+    page.get_by_role("option", name="HTTP Webhook (destination)").click()
+    page.get_by_role("button", name="Create").click()
+    expect(page.get_by_text("inputs__url: This field is required.")).to_be_visible()
+
+    page.get_by_label("Webhook URL").fill("https://one.example/hook")
+    page.get_by_role("button", name="Create").click()
+    expect(page).to_have_url(re.compile(r"/functions/[0-9a-f-]{36}$"))
+    page.get_by_role("tab", name="Inputs").click()
+    page.get_by_label("Webhook URL").fill("https://two.example/hook")
+    page.get_by_role("button", name="Save inputs").click()
+    expect(page.get_by_text("Saved.")).to_be_visible()
+
+    path = f"/api/projects/1/hog_functions/{page.url.rsplit('/', 1)[1]}"
+    stored = server.client.get(path).json()
+    assert stored["inputs"]["url"]["value"] == "https://two.example/hook"
+    assert stored["enabled"] is False
+
+
+def test_a_failed_run_is_tried_again_and_a_change_undone(
+    signed_in: Page, server: RunningServer
+) -> None:
+    page = signed_in
+    body = {
+        "type": "destination",
+        "name": "Breaks",
+        "hog": "throw Error('not today')",
+        "enabled": True,
+        "filters": {"events": [{"id": "breaks", "type": "events"}]},
+    }
+    path = f"hog_functions/{_post(server, 'hog_functions', body)['id']}"
+    event = {"event": "breaks", "distinct_id": "u"}
+    server.client.post("/batch/", json={"api_key": TOKEN, "batch": [event]}).raise_for_status()
+    _wait_for(lambda: server.client.get(f"/api/projects/1/{path}/dead_letters").json()["count"])
+    server.client.patch(f"/api/projects/1/{path}", json={"hog": "print('mended')"})
+
+    page.goto(f"/project/1/functions/{path.rsplit('/', 1)[1]}")
+    page.get_by_role("tab", name="Failed").click()
+    page.get_by_role("cell", name="not today").click()
+    expect(page.get_by_text('"globals"')).to_be_visible()
+    page.get_by_role("button", name="Close").click()
+    page.get_by_role("button", name="Try all again").click()
+    expect(page.get_by_text("1 queued again.")).to_be_visible()
+    expect(page.get_by_text("Nothing failed")).to_be_visible()
+
+    page.get_by_role("tab", name="History").click()
+    page.get_by_text("created ·").click()
+    page.get_by_role("button", name="Back to this state").click()
+    _wait_for(lambda: "not today" in server.client.get(f"/api/projects/1/{path}").json()["hog"])
+
+
 def test_an_endpoint_is_run_with_a_variable(signed_in: Page, things: dict[str, Any]) -> None:
     page = signed_in
     page.get_by_role("link", name="Endpoints").click()
@@ -187,6 +243,18 @@ def test_a_new_endpoint_is_made_and_its_query_changed(signed_in: Page) -> None:
 
     page.get_by_role("button", name="Run", exact=True).click()
     expect(page.get_by_role("cell", name="42")).to_be_visible()
+
+    page.get_by_role("tab", name="Versions").click()
+    page.get_by_text("version 2 ·").click()
+    expect(page.get_by_text("+SELECT 6 * 7 AS answer")).to_be_visible()
+
+
+def _wait_for(condition: Callable[[], Any]) -> None:
+    for _ in range(300):
+        if condition():
+            return
+        time.sleep(0.1)
+    raise AssertionError("it did not come true within 30 s")
 
 
 def _capture_three(server: RunningServer, function_id: str) -> None:

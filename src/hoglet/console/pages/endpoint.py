@@ -1,4 +1,4 @@
-"""One endpoint: its query, a form to run it, the result, its logs."""
+"""One endpoint: its query, a form to run it, the result, its versions and logs."""
 
 import time
 from typing import Any
@@ -11,6 +11,7 @@ from starlette.responses import Response
 from hoglet.console.backend import Backend
 from hoglet.console.frame import EDITOR, failed, heading, signed_in_page, tabs
 from hoglet.console.pages.logs import logs_panel
+from hoglet.console.pages.versions import query_text, versions_panel
 from hoglet.console.session import Sessions
 
 _HOGQL = "HogQLQuery"
@@ -38,6 +39,7 @@ async def _build(backend: Backend, path: str) -> None:
         {
             "Run": lambda: _run_form(backend, path, record),
             "Query": lambda: _query(backend, path, record),
+            "Versions": lambda: versions_panel(backend, path),
             "Logs": lambda: logs_panel(backend, f"{path}/logs", "Each run writes a line here."),
         }
     )
@@ -124,8 +126,7 @@ def _result_table(names: list[str], rows: list[list[Any]]) -> None:
 async def _query(backend: Backend, path: str, record: dict[str, Any]) -> None:
     query = record["query"]
     if query["kind"] != _HOGQL:
-        text = orjson.dumps(query, option=orjson.OPT_INDENT_2).decode()
-        ui.code(text, language="json").classes("w-full")
+        ui.code(query_text(query), language="json").classes("w-full")
         return
 
     async def save() -> None:

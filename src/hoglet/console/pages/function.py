@@ -1,4 +1,4 @@
-"""One function: its code, a test run, its logs and metrics."""
+"""One function: its code, a test run, its logs, metrics, failures and history."""
 
 from typing import Any
 
@@ -10,13 +10,15 @@ from starlette.responses import Response
 from hoglet.console.backend import Backend
 from hoglet.console.charts import metrics_chart
 from hoglet.console.frame import EDITOR, empty, failed, heading, signed_in_page, tabs, tell
+from hoglet.console.inputs_form import InputsForm, NotJson
+from hoglet.console.pages.dead_letters import dead_letters_panel
 from hoglet.console.pages.functions import status_of
+from hoglet.console.pages.history import history_panel, written
 from hoglet.console.pages.logs import logs_panel
 from hoglet.console.session import Sessions
 
 _RANGES = {"-24h": "24 hours", "-7d": "7 days", "-30d": "30 days"}
 _INTERVALS = {"-24h": "hour", "-7d": "day", "-30d": "day"}
-_GENERATED = frozenset({"bytecode", "transpiled"})
 _EXAMPLE = {
     "event": {
         "uuid": "0190f7a0-0000-7000-8000-000000000001",
@@ -49,9 +51,12 @@ async def _build(backend: Backend, path: str) -> None:
     await tabs(
         {
             "Code": lambda: _code(backend, path, function),
+            "Inputs": lambda: _inputs(backend, path, function),
             "Test": lambda: _test(backend, path),
             "Logs": lambda: logs_panel(backend, f"{path}/logs", "Every run writes lines here."),
             "Metrics": lambda: _metrics(backend, path),
+            "Failed": lambda: dead_letters_panel(backend, path),
+            "History": lambda: history_panel(backend, path),
             "Configuration": lambda: _configuration(function),
         }
     )
@@ -85,6 +90,22 @@ async def _code(backend: Backend, path: str, function: dict[str, Any]) -> None:
     with ui.row().classes("items-center gap-4 pt-2"):
         ui.button("Save", icon="save", on_click=save).props("no-caps")
         problem = ui.label().classes("text-negative font-mono text-sm").mark("problem")
+
+
+async def _inputs(backend: Backend, path: str, function: dict[str, Any]) -> None:
+    async def save() -> None:
+        try:
+            body = {"inputs": form.inputs()}
+        except NotJson as problem:
+            ui.notify(str(problem), type="negative")
+            return
+        tell(await backend.send("PATCH", path, body), "Saved.")
+
+    if not function["inputs_schema"]:
+        empty("No inputs", "The function's schema names none.", "input")
+        return
+    form = InputsForm(function["inputs_schema"], function["inputs"])
+    ui.button("Save inputs", icon="save", on_click=save).props("no-caps")
 
 
 async def _test(backend: Backend, path: str) -> None:
@@ -151,14 +172,7 @@ async def _metrics(backend: Backend, path: str) -> None:
 
 
 async def _configuration(function: dict[str, Any]) -> None:
-    for title in ("inputs", "inputs_schema", "filters", "mappings", "masking"):
+    for title in ("inputs_schema", "filters", "mappings", "masking"):
         ui.label(title).classes("text-sm font-medium opacity-70")
-        text = orjson.dumps(_written(function[title]), option=orjson.OPT_INDENT_2).decode()
+        text = orjson.dumps(written(function[title]), option=orjson.OPT_INDENT_2).decode()
         ui.code(text, language="json").classes("w-full")
-
-
-def _written(value: Any) -> Any:
-    """Without what the compiler adds."""
-    if isinstance(value, dict):
-        return {name: _written(kept) for name, kept in value.items() if name not in _GENERATED}
-    return [_written(each) for each in value] if isinstance(value, list) else value

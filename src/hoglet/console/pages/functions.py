@@ -16,19 +16,19 @@ from hoglet.console.frame import (
     link_cell,
     short_time,
     signed_in_page,
-    tell,
 )
+from hoglet.console.pages.new_function import ask_for_new_function
 from hoglet.console.session import Sessions
 
 _STATES = {
-    0: ("healthy", "positive"),
+    0: ("off", "grey"),
     1: ("healthy", "positive"),
     2: ("degraded", "warning"),
     3: ("disabled", "negative"),
-    12: ("off", "grey"),
+    11: ("degraded by an administrator", "warning"),
+    12: ("disabled by an administrator", "negative"),
 }
 _PAGE = 1000
-_FIRST_CODE = "print(event.event, event.distinct_id)\n"
 
 
 def register(sessions: Sessions) -> None:
@@ -52,7 +52,9 @@ async def _build(backend: Backend) -> None:
         heading("Functions", "Destinations, transformations, webhooks and site apps")
         ui.space()
         search = ui.input(placeholder="Search").props("dense outlined clearable debounce=300")
-        ui.button("New function", icon="add", on_click=lambda: _create(backend)).props("no-caps")
+        ui.button("New function", icon="add", on_click=lambda: ask_for_new_function(backend)).props(
+            "no-caps"
+        )
 
     @ui.refreshable
     async def listing() -> None:
@@ -103,10 +105,3 @@ def _row(backend: Backend, function: dict[str, Any]) -> dict[str, Any]:
         "status_color": color,
         "updated": short_time(function["updated_at"]),
     }
-
-
-async def _create(backend: Backend) -> None:
-    body = {"type": "destination", "name": "New function", "hog": _FIRST_CODE}
-    reply = await backend.send("POST", "/hog_functions", body)
-    if tell(reply, "Made. It is off until you switch it on."):
-        ui.navigate.to(f"/project/{backend.project_id}/functions/{reply.body['id']}")

@@ -16,6 +16,7 @@ _LEVELS = {
 }
 _COLORS = {"ERROR": "negative", "WARN": "warning", "INFO": "primary"}
 _LINES = 200
+_LIVE_SECONDS = 2.0
 
 
 async def logs_panel(backend: Backend, path: str, hint: str) -> None:
@@ -24,6 +25,7 @@ async def logs_panel(backend: Backend, path: str, hint: str) -> None:
         level = ui.select(_LEVELS, value="").props("dense outlined options-dense").classes("w-40")
         search = ui.input(placeholder="Search").props("dense outlined clearable debounce=300")
         ui.space()
+        live = ui.switch("Live")
         again = ui.button("Refresh", icon="refresh").props("flat no-caps")
 
     @ui.refreshable
@@ -41,6 +43,8 @@ async def logs_panel(backend: Backend, path: str, hint: str) -> None:
     level.on_value_change(lines.refresh)
     search.on_value_change(lines.refresh)
     again.on_click(lines.refresh)
+    timer = ui.timer(_LIVE_SECONDS, lines.refresh, active=False)
+    live.on_value_change(lambda event: setattr(timer, "active", event.value))
     await lines()
 
 

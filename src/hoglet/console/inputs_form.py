@@ -1,0 +1,94 @@
+"""A form for the inputs of a function, made from its schema."""
+
+from typing import Any
+
+import orjson
+from nicegui import ui
+
+type Json = dict[str, Any]
+
+_AS_JSON = frozenset({"dictionary", "json", "email", "native_email", "non_failure_status_codes"})
+_KEPT = "stored; leave empty to keep it"
+
+
+class NotJson(ValueError):
+    """A field that takes JSON holds something else; the text names the field."""
+
+
+class InputsForm:
+    """Draws one field for each visible item of a schema.
+
+    Args:
+        schema: e.g. ``[{"key": "url", "type": "string", "label": "URL", "required": true}]``.
+        inputs: what is stored, e.g. ``{"url": {"value": "https://example.com"}}``.
+    """
+
+    def __init__(self, schema: list[Json], inputs: Json) -> None:
+        self._items = {item["key"]: item for item in schema}
+        self._stored = inputs
+        self._fields: dict[str, Any] = {}
+        for key, item in self._items.items():
+            if not item.get("hidden"):
+                self._fields[key] = self._field(item, inputs.get(key) or {})
+
+    def inputs(self) -> Json:
+        """What to send: the fields' values beside what the form does not show.
+
+        Raises:
+            NotJson: a field cannot be read.
+        """
+        found = {key: given for key, given in self._stored.items() if key not in self._fields}
+        for key, field in self._fields.items():
+            stored = self._stored.get(key) or {}
+            if stored.get("secret") and not field.value:
+                found[key] = {"secret": True}
+            elif field.value not in (None, ""):
+                found[key] = {**_settings(stored), "value": self._value(key, field.value)}
+        return found
+
+    def _field(self, item: Json, stored: Json) -> Any:
+        value = stored.get("value", item.get("default"))
+        label = (item.get("label") or item["key"]) + (" *" if item.get("required") else "")
+        if item["type"] == "choice" and item.get("choices"):
+            names = {one["value"]: one.get("label") or one["value"] for one in item["choices"]}
+            return ui.select(names, label=label, value=value if value in names else None).classes(
+                "w-full"
+            )
+        if item["type"] == "boolean" and not isinstance(value, str):
+            return ui.switch(label, value=bool(value))
+        return _text_field(item, label, value, is_stored=bool(stored.get("secret")))
+
+    def _value(self, key: str, value: Any) -> Any:
+        kind = self._items[key]["type"]
+        if not isinstance(value, str) or not _is_json(kind):
+            return value
+        try:
+            return orjson.loads(value)
+        except orjson.JSONDecodeError as error:
+            if kind == "json":
+                return value  # a template that becomes JSON
+            raise NotJson(f"{key} is not JSON: {error}") from None
+
+
+def _text_field(item: Json, label: str, value: Any, *, is_stored: bool) -> Any:
+    text = value if isinstance(value, str) or value is None else _json(value)
+    hint = item.get("description") or ""
+    if item["type"] in _AS_JSON:
+        field: Any = ui.textarea(label, value=text or "").props("autogrow stack-label")
+    else:
+        field = ui.input(label, value=text or "", password=bool(item.get("secret")))
+    if is_stored:
+        hint = _KEPT
+    return field.classes("w-full").props(f'hint="{hint.replace(chr(34), chr(39))}"')
+
+
+def _settings(stored: Json) -> Json:
+    return {"templating": stored["templating"]} if stored.get("templating") else {}
+
+
+def _is_json(kind: str) -> bool:
+    return kind in _AS_JSON or kind in {"number", "integration", "integration_multi"}
+
+
+def _json(value: Any) -> str:
+    return orjson.dumps(value, option=orjson.OPT_INDENT_2).decode()

@@ -1,0 +1,67 @@
+"""Who changed what of a function, and the way back."""
+
+from typing import Any
+
+import orjson
+from nicegui import ui
+
+from hoglet.console.backend import Backend
+from hoglet.console.frame import empty, failed, short_time, tell
+
+_PAGE = 50
+_GENERATED = frozenset({"bytecode", "transpiled"})
+
+
+async def history_panel(backend: Backend, path: str) -> None:
+    """The newest changes; each can be gone back to.
+
+    Args:
+        backend: whose.
+        path: of the function, ``/hog_functions/<id>``.
+    """
+
+    async def restore(entry: dict[str, Any]) -> None:
+        reply = await backend.send("POST", f"{path}/restore", {"activity_id": entry["id"]})
+        if tell(reply, "Restored; the way back is an entry of its own."):
+            ui.navigate.reload()
+
+    reply = await backend.get(f"{path}/activity", limit=_PAGE)
+    if not reply.is_good:
+        failed(reply)
+    elif not reply.body["results"]:
+        empty("No changes yet", "Every change is kept here, secrets masked.", "history")
+    for place, entry in enumerate(reply.body["results"] if reply.is_good else []):
+        _entry(entry, restore if place else None)
+
+
+def _entry(entry: dict[str, Any], restore: Any) -> None:
+    user = entry["user"] or {}
+    who = user.get("email") or user.get("first_name") or "hoglet"
+    title = f"{short_time(entry['created_at'])} UTC · {entry['activity']} · {who}"
+    with ui.expansion(title, value=restore is None).classes("w-full").mark("history-entry"):
+        for change in entry["detail"].get("changes") or []:
+            _change(change)
+        if restore is not None:
+            ui.button("Back to this state", icon="restore", on_click=lambda: restore(entry)).props(
+                "flat no-caps"
+            )
+
+
+def _change(change: dict[str, Any]) -> None:
+    ui.label(str(change["field"])).classes("text-sm font-medium opacity-70")
+    with ui.row().classes("w-full no-wrap gap-2"):
+        for name in ("before", "after"):
+            ui.code(f"{name}: {_text(change[name])}").classes("w-1/2 text-xs")
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    return orjson.dumps(written(value), option=orjson.OPT_INDENT_2).decode()
+
+
+def written(value: Any) -> Any:
+    """A stored value without what the compiler adds."""
+    if isinstance(value, dict):
+        return {name: written(kept) for name, kept in value.items() if name not in _GENERATED}
+    return [written(each) for each in value] if isinstance(value, list) else value
