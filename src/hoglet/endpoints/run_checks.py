@@ -117,12 +117,15 @@ def _refuse_code(override: Any, attr: str) -> None:
         level = [child for part in level for child in _children(part)]
 
 
+_CODE_KEYS = ("math_hogql", "pathsHogQLExpression", "funnelAggregateByHogQL")
+
+
 def _is_code(part: Json) -> bool:
     typed = (part.get("type"), part.get("breakdown_type"), part.get("math"))
     return (
         "hogql" in typed
         or part.get("kind") in _WAREHOUSE_NODES
-        or part.get("math_hogql") is not None
+        or any(part.get(key) is not None for key in _CODE_KEYS)
     )
 
 
