@@ -6,7 +6,7 @@ PYTEST := .venv/bin/pytest
 SHELL := /bin/bash
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run demo test check slow full browser oracle bench bench-hog bench-capture bench-endpoints docs lock clean
+.PHONY: help setup run demo test check slow full load browser oracle bench bench-hog bench-capture bench-endpoints docs lock clean
 
 help: ## list the commands
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -38,6 +38,9 @@ slow: setup oracle ## the tests of minutes: 20 kills, thousands of generated pro
 
 full: setup oracle ## every test but the browser's, slow ones too
 	$(PYTEST) -n 2 --dist loadfile -m "not browser"
+
+load: setup ## 100,000 events to a failing receiver, then the same with 50 kills (half an hour)
+	LOAD_EVENTS=100000 LOAD_KILLS=50 $(PYTEST) -s -m slow tests/fault/test_load.py
 
 browser: setup ## the console's tests in Chromium
 	@command -v chromium >/dev/null || (apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq chromium >/dev/null)

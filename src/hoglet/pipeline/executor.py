@@ -6,6 +6,7 @@ observation) is one commit. A run that waits gives its lease back with its journ
 
 import asyncio
 import contextlib
+import time
 from collections import Counter
 from datetime import timedelta
 
@@ -33,6 +34,9 @@ RUNS_OF_ONE_FUNCTION = 32  # a lease may take it to twice that, then it has to w
 LEASE = timedelta(seconds=60)
 LEASE_IS_EXTENDED_EVERY = 20.0
 IDLE = timedelta(seconds=1)  # how soon a retry that came due is noticed
+# A function whose receiver asked to wait is leased again this often: its other runs learn it then,
+# a few at a time, instead of all going through a worker only to be given back.
+HELD_SECONDS = 1.0
 STOP_SECONDS = 10.0  # a run that takes longer is given back; another process goes on with it
 
 
@@ -63,6 +67,7 @@ class Executor:
         self._letters = letters
         self._clock = clock
         self._running: dict[asyncio.Task[None], Job] = {}
+        self._held: dict[str, float] = {}
         self._stopping = False
 
     async def run(self) -> None:
@@ -95,9 +100,15 @@ class Executor:
         return bool(jobs)
 
     def _full_lanes(self) -> list[str]:
-        """Functions that have taken their share: an endless one must not take all places."""
+        """Functions that have taken their share: an endless one must not take all places.
+
+        And those that have to wait for their receiver.
+        """
         running = Counter(job.lane for job in self._running.values() if job.lane is not None)
-        return [lane for lane, number in running.items() if number >= RUNS_OF_ONE_FUNCTION]
+        now = time.monotonic()
+        self._held = {lane: until for lane, until in self._held.items() if until > now}
+        full = [lane for lane, number in running.items() if number >= RUNS_OF_ONE_FUNCTION]
+        return [*full, *self._held]
 
     async def _wait_for_work(self) -> None:
         if len(self._running) < RUNS_AT_ONCE:
@@ -126,6 +137,8 @@ class Executor:
                 await self._refuse(job, invoke, function)
             else:
                 ending = await self._runner.run(function, invoke)
+                if ending.was_held and job.lane is not None:
+                    self._held[job.lane] = time.monotonic() + HELD_SECONDS
                 await self._endings.commit(job, function, ending)
         except LeaseLost:
             log.info("a run went on elsewhere", action="lease_lost", job=str(job.id))

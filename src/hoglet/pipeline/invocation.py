@@ -30,13 +30,17 @@ class Verdict(Enum):
 
 
 class Ending(msgspec.Struct, frozen=True, kw_only=True):
-    """``ENDED`` with the last step, or ``WAITS`` until ``run_at`` as ``invoke``."""
+    """``ENDED`` with the last step, or ``WAITS`` until ``run_at`` as ``invoke``.
+
+    ``was_held``: it waits without having asked, because the receiver told others to.
+    """
 
     verdict: Verdict
     record: RunRecord
     step: Step | None = None
     invoke: InvokeV1 | None = None
     run_at: datetime | None = None
+    was_held: bool = False
 
 
 class InvocationRunner:
@@ -109,7 +113,9 @@ class InvocationRunner:
         """One attempt. The request holds secrets, so a wait keeps only the journal."""
         until = self._deliveries.paused_until(function, request)
         if until is not None:
-            return Ending(verdict=Verdict.WAITS, record=record, invoke=invoke, run_at=until)
+            return Ending(
+                verdict=Verdict.WAITS, record=record, invoke=invoke, run_at=until, was_held=True
+            )
         attempt = await self._deliveries.attempt(function, invoke, request)
         record.async_ms.append(attempt.milliseconds)
         now = self._clock.now()

@@ -28,6 +28,8 @@ MOST_TOGETHER = 16
 BATCH_SECONDS = 0.6
 # Beyond it something is stuck: 600 ms, then one more run, replays, inputs, starting a worker.
 DEADLINE_SECONDS = 5.0
+# A worker may die of something else than its program; one that kills three is to blame.
+CRASHES_OF_ONE_STEP = 3
 SLOW_MILLISECONDS = 100  # a step shapes a request in less than one; the limit is 550
 
 type _Waiting = tuple[StepRequest, asyncio.Future[Step]]
@@ -69,7 +71,7 @@ class Stepper:
         finally:
             del self._waiting[key]
 
-    async def _run(self, taken: list[_Waiting]) -> list[_Waiting]:
+    async def _run(self, taken: list[_Waiting], crashes: int = 0) -> list[_Waiting]:
         """Run some; gives back those that there was no time for."""
         function_id = taken[0][0].function.id
         try:
@@ -81,6 +83,9 @@ class Stepper:
                 for one in taken:
                     await self._run([one])
                 return []
+            crashes += isinstance(error, SandboxCrashed)
+            if 0 < crashes < CRASHES_OF_ONE_STEP:
+                return await self._run(taken, crashes)
             steps = [_failed(taken[0][0], "timeout", error.detail)]
         except Exception as error:
             log.exception("steps failed inside hoglet", action="steps_failed")

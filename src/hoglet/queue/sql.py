@@ -11,15 +11,16 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, Row, Select, delete, event, func, or_, select, update
+from sqlalchemy import ColumnElement, Row, Select, delete, event, func, select, update
 from sqlalchemy.dialects.postgresql import insert as postgresql_insert
 from sqlalchemy.dialects.sqlite import insert as sqlite_insert
-from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncSession
 
 from hoglet.kit.clock import Clock
 from hoglet.kit.ids import new_id
 from hoglet.queue.port import Depth, Job, LeaseLost, NewJob, Priority
 from hoglet.queue.signals import Signals
+from hoglet.queue.statements import JOBS, Statements, is_due
 from hoglet.queue.tables import JobRow
 from hoglet.store.database import Database
 
@@ -41,6 +42,8 @@ class SqlQueue:
         self._clock = clock
         self._owner = owner
         self._signals = Signals()
+        self._statements = Statements(locking=not database.is_sqlite)
+        self._busy: dict[str, bool] = {}
 
     async def enqueue(self, session: AsyncSession, jobs: Sequence[NewJob]) -> None:
         """Add jobs in the caller's transaction; consumers are woken after it commits."""
@@ -63,33 +66,38 @@ class SqlQueue:
         without_lanes: Collection[str] = (),
     ) -> list[Job]:
         """Take up to ``limit`` due jobs, oldest first; see the port."""
-        wanted = _outside(without_lanes)
-        if not await self._anything_due(queue, *wanted):
+        wanted = {**self._parameters(queue), "lanes": list(without_lanes)}
+        if not await self._may_be_due(queue, wanted):
             return []
         async with self._database.write() as session:
-            await self._one_leaser_at_a_time(session, queue)
-            found = await self._candidates(session, queue, limit, *wanted)
+            connection = await self._only_leaser(session, queue)
+            found = await _candidates(connection, self._statements.due, wanted, limit)
             chosen = _within_weight(found, max_weight)
-            return await self._take(session, [row.id for row in chosen], duration)
+            jobs = await self._take(connection, [row.id for row in chosen], duration)
+        self._busy[queue] = bool(jobs)
+        return jobs
 
     async def lease_group(
         self, queue: str, *, limit: int, duration: timedelta, max_weight: int
     ) -> list[Job]:
         """Take due jobs of one ordering key as a group that stays together; see the port."""
-        if not await self._anything_due(queue):
+        wanted = {**self._parameters(queue), "lanes": []}
+        if not await self._may_be_due(queue, wanted):
             return []
         async with self._database.write() as session:
-            await self._one_leaser_at_a_time(session, queue)
-            first = next(iter(await self._candidates(session, queue, 1)), None)
-            if first is None:
-                return []
-            if first.group_id is not None:
-                return await self._take(session, await _members(session, first.group_id), duration)
-            same_key = JobRow.ordering_key.is_not_distinct_from(first.ordering_key)
-            ungrouped = JobRow.group_id.is_(None)
-            found = await self._candidates(session, queue, limit, same_key, ungrouped)
-            chosen = [row.id for row in _within_weight(found, max_weight)]
-            return await self._take(session, chosen, duration, group=new_id())
+            connection = await self._only_leaser(session, queue)
+            first = next(iter(await _candidates(connection, self._statements.due, wanted, 1)), None)
+            jobs: list[Job] = []
+            if first is not None and first.group_id is not None:
+                members = await _members(connection, first.group_id)
+                jobs = await self._take(connection, members, duration)
+            elif first is not None:
+                same = {**self._parameters(queue), "ordering_key": first.ordering_key}
+                found = await _candidates(connection, self._statements.due_of_key, same, limit)
+                chosen = [row.id for row in _within_weight(found, max_weight)]
+                jobs = await self._take(connection, chosen, duration, group=new_id())
+        self._busy[queue] = bool(jobs)
+        return jobs
 
     async def extend(self, jobs: Sequence[Job], duration: timedelta) -> None:
         """Hold leased jobs for ``duration`` from now."""
@@ -100,8 +108,9 @@ class SqlQueue:
 
     async def finish(self, session: AsyncSession, jobs: Sequence[Job]) -> None:
         """Remove leased jobs in the caller's transaction."""
+        connection = await session.connection()
         for part in _parts(jobs):
-            result = await session.execute(delete(JobRow).where(_held(part)))
+            result = await connection.execute(delete(JOBS).where(_held(part)))
             _expect(result, len(part))
 
     async def retry(
@@ -156,7 +165,7 @@ class SqlQueue:
         buried = JobRow.buried_at.is_not(None)
         leased = ~buried & (JobRow.leased_until > now)
         delayed = ~buried & ~func.coalesce(leased, False) & (JobRow.run_at > now)
-        ready = _is_due(now)
+        ready = is_due(now)
         numbers = [func.count().filter(kind) for kind in (ready, delayed, leased, buried)]
         oldest = func.min(JobRow.run_at).filter(ready)
         statement = select(*numbers, oldest).where(JobRow.queue == queue)
@@ -182,91 +191,68 @@ class SqlQueue:
 
         event.listen(session.sync_session, "after_commit", wake, once=True)
 
-    async def _one_leaser_at_a_time(self, session: AsyncSession, queue: str) -> None:
+    def _parameters(self, queue: str) -> dict[str, Any]:
+        return {"queue": queue, "owner": self._owner, "now": self._clock.now()}
+
+    async def _only_leaser(self, session: AsyncSession, queue: str) -> AsyncConnection:
         """On PostgreSQL two owners might else lease two jobs of one ordering key at once."""
+        connection = await session.connection()
         if not self._database.is_sqlite:
-            await session.execute(select(func.pg_advisory_xact_lock(func.hashtext(queue))))
+            await connection.execute(select(func.pg_advisory_xact_lock(func.hashtext(queue))))
+        return connection
 
-    async def _anything_due(self, queue: str, *conditions: ColumnElement[bool]) -> bool:
-        due = [self._due(queue, priority).where(*conditions).exists() for priority in Priority]
+    async def _may_be_due(self, queue: str, wanted: dict[str, Any]) -> bool:
+        """Looks, unless the last lease found something: then there is probably more."""
+        if self._busy.get(queue):
+            return True
         async with self._database.read() as session:
-            return bool(await session.scalar(select(or_(*due))))
-
-    async def _candidates(
-        self,
-        session: AsyncSession,
-        queue: str,
-        limit: int,
-        *conditions: ColumnElement[bool],
-    ) -> list[Row[Any]]:
-        """Due jobs as ``(id, weight, group_id, ordering_key)``, priority by priority.
-
-        One statement a priority: each is then a plain range of the index, however many retries
-        are delayed.
-        """
-        found: list[Row[Any]] = []
-        for priority in Priority:
-            statement = self._due(queue, priority).where(*conditions).limit(limit - len(found))
-            if not self._database.is_sqlite:
-                statement = statement.with_for_update(skip_locked=True)
-            found.extend((await session.execute(statement)).all())
-            if len(found) >= limit:
-                break
-        return found
-
-    def _due(self, queue: str, priority: Priority) -> Select[*tuple[Any, ...]]:
-        now = self._clock.now()
-        other = select(JobRow.ordering_key).where(
-            JobRow.queue == queue,
-            JobRow.leased_until > now,
-            JobRow.lease_owner != self._owner,
-            JobRow.ordering_key.is_not(None),
-        )
-        free_key = JobRow.ordering_key.is_(None) | JobRow.ordering_key.not_in(other)
-        return (
-            select(JobRow.id, JobRow.weight, JobRow.group_id, JobRow.ordering_key)
-            .where(JobRow.queue == queue, JobRow.priority == int(priority), _is_due(now), free_key)
-            .order_by(JobRow.run_at, JobRow.id)
-        )
+            connection = await session.connection()
+            return bool(await connection.scalar(self._statements.anything_due, wanted))
 
     async def _take(
         self,
-        session: AsyncSession,
+        connection: AsyncConnection,
         ids: Sequence[UUID],
         duration: timedelta,
         *,
         group: UUID | None = None,
     ) -> list[Job]:
         values: dict[str, Any] = {
-            "lease": new_id(),
-            "leased_until": self._clock.now() + duration,
-            "lease_owner": self._owner,
-            "attempts": JobRow.attempts + 1,
+            "new_lease": new_id(),
+            "until": self._clock.now() + duration,
+            "owner": self._owner,
         }
+        statement = self._statements.take
         if group is not None:
-            values["group_id"] = group
-        rows: list[JobRow] = []
+            statement, values["new_group"] = self._statements.take_as_group, group
+        rows: list[Row[Any]] = []
         for part in _parts(ids):
-            statement = update(JobRow).where(JobRow.id.in_(part)).values(**values)
-            rows.extend((await session.scalars(statement.returning(JobRow))).all())
+            rows.extend((await connection.execute(statement, {**values, "ids": part})).all())
         return sorted(map(_job_of, rows), key=lambda job: (job.priority, job.run_at, job.id))
 
 
-async def _members(session: AsyncSession, group: UUID) -> list[UUID]:
-    members = select(JobRow.id).where(JobRow.group_id == group)
-    return list((await session.scalars(members.order_by(JobRow.run_at, JobRow.id))).all())
+async def _candidates(
+    connection: AsyncConnection,
+    statements: Sequence[Select[Any]],
+    wanted: dict[str, Any],
+    limit: int,
+) -> list[Row[Any]]:
+    """Due jobs as ``(id, weight, group_id, ordering_key)``, priority by priority."""
+    found: list[Row[Any]] = []
+    for statement in statements:
+        most = limit - len(found)
+        found.extend((await connection.execute(statement, {**wanted, "most": most})).all())
+        if len(found) >= limit:
+            break
+    return found
+
+
+async def _members(connection: AsyncConnection, group: UUID) -> list[UUID]:
+    members = select(JOBS.c.id).where(JOBS.c.group_id == group)
+    return list(await connection.scalars(members.order_by(JOBS.c.run_at, JOBS.c.id)))
 
 
 _UNLEASED: dict[str, Any] = {"leased_until": None, "lease": None, "lease_owner": None}
-
-
-def _outside(lanes: Collection[str]) -> list[ColumnElement[bool]]:
-    return [JobRow.lane.is_(None) | JobRow.lane.not_in(list(lanes))] if lanes else []
-
-
-def _is_due(now: datetime) -> ColumnElement[bool]:
-    unleased = JobRow.leased_until.is_(None) | (JobRow.leased_until <= now)
-    return (JobRow.run_at <= now) & unleased & JobRow.buried_at.is_(None)
 
 
 def _held(jobs: Sequence[Job]) -> ColumnElement[bool]:
@@ -323,21 +309,7 @@ def _rows_of(jobs: Sequence[NewJob], now: datetime) -> list[dict[str, Any]]:
     ]
 
 
-def _job_of(row: JobRow) -> Job:
-    if row.lease is None:  # just set by the statement that returned the row
-        raise LeaseLost("A job was returned without its lease.")
-    return Job(
-        id=row.id,
-        queue=row.queue,
-        payload=row.payload,
-        attempt=row.attempts,
-        retries=row.retries,
-        priority=Priority(row.priority),
-        ordering_key=row.ordering_key,
-        weight=row.weight,
-        lane=row.lane,
-        run_at=row.run_at,
-        enqueued_at=row.enqueued_at,
-        lease=row.lease,
-        group=row.group_id,
-    )
+def _job_of(row: Row[Any]) -> Job:
+    fields: dict[str, Any] = dict(zip(Job.__struct_fields__, row, strict=True))
+    fields["priority"] = Priority(fields["priority"])
+    return Job(**fields)

@@ -13,8 +13,15 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from typing import Any
 
-from sqlalchemy import event
-from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker, create_async_engine
+from sqlalchemy import event, make_url
+from sqlalchemy.ext.asyncio import (
+    AsyncEngine,
+    AsyncSession,
+    async_sessionmaker,
+    create_async_engine,
+)
+
+from hoglet.store.sqlite import connector
 
 BUSY_TIMEOUT_MS = 30_000  # another process (hoglet events import) may hold the write lock
 
@@ -29,7 +36,7 @@ class Database:
     """
 
     def __init__(self, url: str) -> None:
-        self.engine = create_async_engine(url)
+        self.engine = _engine(url)
         self.is_sqlite = self.engine.dialect.name == "sqlite"
         self._sessions = async_sessionmaker(self.engine, expire_on_commit=False)
         self._writer = asyncio.Lock()
@@ -58,6 +65,14 @@ class Database:
     async def close(self) -> None:
         """Close all connections."""
         await self.engine.dispose()
+
+
+def _engine(url: str) -> AsyncEngine:
+    path = make_url(url).database
+    if not url.startswith("sqlite") or not path or path == ":memory:":
+        return create_async_engine(url)
+    # Requests and workers come and go; a connection made anew costs a thread.
+    return create_async_engine(url, async_creator=connector(path), pool_size=12, max_overflow=8)
 
 
 def _configure_sqlite(connection: Any, _record: Any) -> None:
