@@ -39,32 +39,34 @@ class _Enforcer:
 
     def visit(self, node: Any) -> Any:
         kind = type(node)
-        if kind in _LEAVES:
-            return node
         if kind is tuple:
             return self._tuple(node)
-        if not isinstance(node, msgspec.Struct):
+        names = _FIELDS.get(kind)
+        if names is None:
             return node
-        if isinstance(node, plan.Apply):
+        if kind is plan.Apply:
             self._check_function(node)
-        if isinstance(node, plan.Scan):
+        elif kind is plan.Scan:
             self._check_table(node)
             node = msgspec.structs.replace(node, project=self._project)
-        return self._children(node, kind)
+        return self._children(node, names)
 
     def _tuple(self, items: tuple[Any, ...]) -> tuple[Any, ...]:
-        visited = tuple([self.visit(item) for item in items])
-        return (
-            visited
-            if any(new is not old for new, old in zip(visited, items, strict=True))
-            else items
-        )
+        changed: list[Any] | None = None
+        for index, item in enumerate(items):
+            if type(item) in _LEAVES:
+                continue
+            visited = self.visit(item)
+            if visited is not item:
+                changed = changed or list(items)
+                changed[index] = visited
+        return items if changed is None else tuple(changed)
 
-    def _children(self, node: Any, kind: type) -> Any:
+    def _children(self, node: Any, names: tuple[str, ...]) -> Any:
         changed: dict[str, Any] = {}
-        for name in _FIELDS[kind]:
+        for name in names:
             value = getattr(node, name)
-            if value is None or type(value) is str:
+            if type(value) in _LEAVES:
                 continue
             visited = self.visit(value)
             if visited is not value:

@@ -8,17 +8,18 @@ Source: design/architecture.md section 4.
 """
 
 import re
-from collections.abc import Iterator
 
 from hoglet.kit.errors import Bug
 
 _TOKEN = re.compile(
-    r"\s*(?:(?P<text>'(?:[^'\\]|\\.)*')|(?P<quoted>`(?:[^`\\]|\\.)*`)"
-    r"|(?P<param>\{\w+:[^{}]+\})|(?P<word>[A-Za-z_$][\w$]*)|(?P<number>\d[\w.]*)|(?P<sign>.))",
+    r"'(?:[^'\\]|\\.)*'|`(?:[^`\\]|\\.)*`|\{\w+:[^{}]+\}|[A-Za-z_$][\w$]*|\d[\w.]*|\S",
     re.DOTALL,
 )
 _PREDICATE = ["WHERE", "project_id", "=", "{project_id:Int64}"]
 _ENDS = frozenset({")", "AND", "GROUP"})
+_STRAY = frozenset({";", "#", "'", "`"})
+_COMMENTS = (["-", "-"], ["/", "*"])
+_CHECKED = frozenset({"(", ")", "-", "/", "FROM", "JOIN", *_STRAY})
 _FORBIDDEN = frozenset(
     {
         "SETTINGS", "FORMAT", "INTO", "INSERT", "ALTER", "DROP", "CREATE", "TRUNCATE", "ATTACH",
@@ -27,15 +28,16 @@ _FORBIDDEN = frozenset(
 )  # fmt: skip
 
 
-def tokens(sql: str) -> Iterator[str]:
+def tokens(sql: str) -> list[str]:
     """The words, names and signs of the SQL; text constants as ``''``, names without quotes."""
-    for found in _TOKEN.finditer(sql):
-        if found["text"]:
-            yield "''"
-        elif found["quoted"]:
-            yield "`" + found["quoted"][1:-1]
-        elif found.group().strip():
-            yield found.group().strip()
+    found = _TOKEN.findall(sql)
+    return [_plain(word) if word[0] in "'`" else word for word in found]
+
+
+def _plain(word: str) -> str:
+    if len(word) == 1:
+        return word  # a quote without its partner
+    return "''" if word[0] == "'" else word[:-1]
 
 
 def verify_sql(sql: str, tables: frozenset[str]) -> None:
@@ -51,13 +53,15 @@ def verify_sql(sql: str, tables: frozenset[str]) -> None:
     words = [*tokens(sql), *[""] * len(_PREDICATE) * 2]  # so that looking ahead is safe
     if words[0] not in {"SELECT", "("}:
         raise Bug("printed SQL is not a SELECT")
+    if forbidden := _FORBIDDEN & set(words):
+        raise Bug(f"printed SQL holds {min(forbidden)}")
     depth = 0
     for index, word in enumerate(words):
+        if word not in _CHECKED:
+            continue
         depth += (word == "(") - (word == ")")
-        if depth < 0 or word in {";", "#"} or words[index : index + 2] in (["-", "-"], ["/", "*"]):
+        if depth < 0 or word in _STRAY or words[index : index + 2] in _COMMENTS:
             raise Bug(f"printed SQL holds a stray {word!r}")
-        if word in _FORBIDDEN:
-            raise Bug(f"printed SQL holds {word}")
         if word == "FROM" or (word == "JOIN" and words[index - 1] != "ARRAY"):
             _check_relation(words, index + 1, tables)
     if depth:
