@@ -117,3 +117,33 @@ def test_refusals_are_one_sentence(server: RunningServer, folder: Path) -> None:
     assert "401 authentication_failed" in str(wrong_key.exception)
     nobody = command(server, "list", "--host", "http://127.0.0.1:9")
     assert "No server answers at http://127.0.0.1:9" in str(nobody.exception)
+
+
+def test_versions_have_names_that_move(server: RunningServer) -> None:
+    for number in (1, 2):
+        query = {"kind": "HogQLQuery", "query": f"select {number} as n"}
+        if number == 1:
+            body = {"name": "moving", "query": query}
+            server.client.post("/api/projects/1/endpoints/", json=body)
+        else:
+            server.client.patch("/api/projects/1/endpoints/moving/", json={"query": query})
+
+    made = command(server, "alias", "set", "moving", "prod", "1")
+    assert made.output == "moving: prod is version 1\n"
+    assert command(server, "run", "moving", "--version", "prod").output.split() == ["n", "1"]
+    command(server, "alias", "set", "moving", "prod", "2")
+    assert command(server, "run", "moving", "--version", "prod").output.split() == ["n", "2"]
+    assert command(server, "alias", "list", "moving").output.split()[4:6] == ["prod", "2"]
+    different = command(server, "compare", "moving", "1", "prod")
+    assert different.exit_code == 1
+    assert "+select 2 as n" in different.output.splitlines()
+    assert command(server, "compare", "moving", "2", "prod").exit_code == 0
+    assert command(server, "alias", "delete", "moving", "prod").exit_code == 0
+    assert "400" in str(command(server, "run", "moving", "--version", "prod").exception)
+
+    one = json.loads(command(server, "openapi", "moving", "--version", "1").output)
+    assert one["info"]["version"] == "1"
+    all_of_them = json.loads(command(server, "openapi").output)
+    assert "/api/projects/1/endpoints/moving/run" in all_of_them["paths"]
+    used = command(server, "usage", "moving", "--days", "1").output.splitlines()
+    assert used[-1].split()[:2] == ["all", "2"]

@@ -15,7 +15,7 @@ from fastapi import FastAPI
 
 from hoglet.access import api_project
 from hoglet.access.tables import ProjectRow
-from hoglet.endpoints import api, api_log
+from hoglet.endpoints import api, api_documents, api_log, api_usage, api_versions
 from hoglet.endpoints.api_run import run_routes
 from hoglet.endpoints.operations import OPERATIONS
 from hoglet.endpoints.rooms import EndpointRooms, build_endpoints
@@ -121,7 +121,14 @@ async def open_endpoints(
         )
         app = create_application(
             routes=run_routes(),
-            project_routers=[api.router, api_log.router, api_project.router],
+            project_routers=[
+                api_versions.router,
+                api_documents.router,
+                api_usage.router,
+                api_log.router,
+                api.router,
+                api_project.router,
+            ],
             log_requests=False,
         )
         app.state.access = world.access

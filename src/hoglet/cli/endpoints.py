@@ -9,42 +9,53 @@ from urllib.parse import quote
 
 import typer
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from hoglet.cli.api_client import ApiClient, Host, Key, Project
+from hoglet.cli.endpoint_versions import (
+    COLOURS,
+    DEFAULT_HOST,
+    alias_app,
+    compare,
+    openapi,
+    usage,
+    version_of,
+)
+from hoglet.cli.tables import print_table, wide_console
 
 endpoints_app = typer.Typer(help="Endpoints as files, and their runs.", no_args_is_help=True)
 
 type Json = dict[str, Any]
 
-_PIPE_WIDTH = 400  # nothing is cut for a script that reads the table
-_COLOURS = {"+": "green", "-": "red", "@": "cyan"}
 _STATES = {True: "yes", False: "no"}
 
 Paths = Annotated[
     list[Path] | None,
     typer.Argument(help="Files, or folders of .yaml files. [default: endpoints]"),
 ]
-DEFAULT_HOST = "127.0.0.1"
+
+endpoints_app.add_typer(alias_app, name="alias")
+endpoints_app.command("compare")(compare)
+endpoints_app.command("openapi")(openapi)
+endpoints_app.command("usage")(usage)
 
 
 @endpoints_app.command("list")
 def list_endpoints(host: Host = DEFAULT_HOST, key: Key = "", project: Project = "@current") -> None:
     """List the endpoints of the server."""
-    table = Table(box=None, pad_edge=False)
-    for column in ("name", "version", "active", "materialized", "last run", "description"):
-        table.add_column(column)
-    for one in ApiClient(host, key, project).every("/endpoints/"):
-        table.add_row(
+    columns = ("name", "version", "active", "materialized", "last run", "description")
+    rows = [
+        (
             one["name"],
             str(one["current_version"]),
             _STATES[one["is_active"]],
             _STATES[one["is_materialized"]],
             (one["last_executed_at"] or "never")[:16],
-            Text(one["description"].partition("\n")[0]),
+            one["description"].partition("\n")[0],
         )
-    _console().print(table)
+        for one in ApiClient(host, key, project).every("/endpoints/")
+    ]
+    print_table(columns, rows)
 
 
 @endpoints_app.command("pull")
@@ -82,10 +93,10 @@ def diff(
     from hoglet.cli.endpoint_sync import Endpoints
 
     wanted = _documents(paths)
-    there, console = Endpoints(ApiClient(host, key, project)), _console()
+    there, console = Endpoints(ApiClient(host, key, project)), wide_console()
     lines = [line for document in wanted for line in there.difference(document)]
     for line in lines:
-        console.print(Text(line, style=_COLOURS.get(line[:1], "")), soft_wrap=True)
+        console.print(Text(line, style=COLOURS.get(line[:1], "")), soft_wrap=True)
     raise typer.Exit(1 if lines else 0)
 
 
@@ -109,7 +120,9 @@ def run(
     variable: Annotated[
         list[str] | None, typer.Option("--variable", "-v", help="name=value; may be repeated.")
     ] = None,
-    version: Annotated[int | None, typer.Option(help="Another version than the newest.")] = None,
+    version: Annotated[
+        str | None, typer.Option(help="Another version than the newest: a number or an alias.")
+    ] = None,
     limit: Annotated[int | None, typer.Option(help="Most rows.")] = None,
     offset: Annotated[int | None, typer.Option(help="Rows to pass over; needs --limit.")] = None,
     refresh: Annotated[str, typer.Option(help="blocking, force, ...: see the API.")] = "blocking",
@@ -122,7 +135,7 @@ def run(
 ) -> None:
     """Run an endpoint and print its rows."""
     body: Json = {"refresh": refresh, "variables": _variables(variable or [])}
-    given = {"version": version, "limit": limit, "offset": offset}
+    given = {"version": version and version_of(version), "limit": limit, "offset": offset}
     body |= {field: value for field, value in given.items() if value is not None}
     answer: Json = ApiClient(host, key, project).call("POST", f"/endpoints/{quote(name)}/run", body)
     if shape == "json" or "columns" not in answer:
@@ -168,12 +181,8 @@ def _variables(pairs: list[str]) -> Json:
 
 
 def _print_rows(answer: Json) -> None:
-    table = Table(box=None, pad_edge=False)
-    for column in answer["columns"]:
-        table.add_column(Text(str(column)))
-    for row in answer["results"]:
-        table.add_row(*(Text(_cell(value)) for value in row))
-    _console().print(table)
+    columns = [str(column) for column in answer["columns"]]
+    print_table(columns, [[_cell(value) for value in row] for row in answer["results"]])
     if answer["hasMore"]:
         Console(stderr=True).print("There are more rows; use --limit and --offset.")
 
@@ -182,10 +191,3 @@ def _cell(value: Any) -> str:
     if value is None:
         return ""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-
-
-def _console() -> Console:
-    console = Console(highlight=False)
-    if not console.is_terminal:
-        console.width = _PIPE_WIDTH
-    return console

@@ -5,6 +5,7 @@ Source: spec/query-endpoints.md section 1.
 
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
+from uuid import UUID
 
 from fastapi import APIRouter, Depends
 from starlette.requests import Request
@@ -13,9 +14,10 @@ from starlette.responses import Response
 from hoglet.access import repository as people
 from hoglet.access.entities import Scope, User
 from hoglet.access.guard import requires
-from hoglet.endpoints import openapi, records
+from hoglet.endpoints import records
+from hoglet.endpoints.aliases import Names
 from hoglet.endpoints.places import place_of
-from hoglet.endpoints.queries import read_version
+from hoglet.endpoints.queries import read_version, version_of
 from hoglet.endpoints.repository import Found, ListFilters
 from hoglet.endpoints.rooms import EndpointRooms, rooms_of
 from hoglet.endpoints.schemas import (
@@ -25,7 +27,6 @@ from hoglet.endpoints.schemas import (
     UpdateBody,
     read,
 )
-from hoglet.endpoints.targets import target_of
 from hoglet.endpoints.words import is_name
 from hoglet.kit.errors import Invalid, NotFound
 from hoglet.web.answers import JsonAnswer
@@ -50,7 +51,10 @@ async def list_endpoints(request: Request, scope: Reader) -> Response:
     count, found = await rooms.service.page(scope, filters)
     users = await _users(rooms, found)
     place = place_of(request, scope)
-    results = [records.endpoint_record(each, users, place) for each in found]
+    aliases = await rooms.aliases.of([each.endpoint.id for each in found])
+    results = [
+        records.endpoint_record(each, users, place, aliases.get(each.endpoint.id)) for each in found
+    ]
     return JsonAnswer(envelope(request, page, count, results))
 
 
@@ -77,8 +81,8 @@ async def last_execution_times(request: Request, scope: Reader) -> Response:
 @router.get(_ONE)
 async def read_endpoint(request: Request, name: str, scope: Reader) -> Response:
     """Row 3."""
-    number = read_version(request)
     rooms = rooms_of(request)
+    number = await _asked_version(request, scope, name)
     await rooms.notes.flush_executions()
     if number is not None:
         return await _version(request, scope, name, number)
@@ -92,7 +96,7 @@ async def update_endpoint(request: Request, name: str, scope: Writer) -> Respons
     rooms = rooms_of(request)
     await rooms.service.read(scope, name)
     body = read(UpdateBody, await read_object(request))
-    target = body.version if body.version is not None else read_version(request)
+    target = await _asked_version(request, scope, name, body.version)
     if body.deleted:
         await rooms.service.delete(scope, name)
         rooms.forget()
@@ -118,21 +122,10 @@ async def delete_endpoint(request: Request, name: str, scope: Writer) -> Respons
 @router.get("/endpoints/{name}/materialization_status")
 async def materialization_status(request: Request, name: str, scope: Reader) -> Response:
     """Row 6."""
-    found = await rooms_of(request).service.read(scope, name, read_version(request))
+    number = await _asked_version(request, scope, name)
+    found = await rooms_of(request).service.read(scope, name, number)
     status = records.status_object(found.version, found.materialization)
     return JsonAnswer(status | {"name": found.endpoint.name})
-
-
-@router.get("/endpoints/{name}/openapi.json")
-async def openapi_document(request: Request, name: str, scope: Reader) -> Response:
-    """Row 7; works for inactive endpoints too."""
-    rooms = rooms_of(request)
-    found = await rooms.service.read(scope, name, read_version(request))
-    known = await rooms.service.variables(scope)
-    described = openapi.document(
-        target_of(found), found.version.description, place_of(request, scope), known
-    )
-    return JsonAnswer(described)
 
 
 @router.post("/endpoints/{name}/materialization_preview")
@@ -141,7 +134,7 @@ async def materialization_preview(request: Request, name: str, scope: Reader) ->
     rooms = rooms_of(request)
     await rooms.service.read(scope, name)
     body = read(PreviewBody, await read_object(request))
-    number = body.version if body.version is not None else read_version(request)
+    number = await _asked_version(request, scope, name, body.version)
     found = await rooms.service.read(scope, name, number)
     version = found.version
     buckets = body.bucket_overrides or version.bucket_overrides
@@ -156,7 +149,8 @@ async def list_versions(request: Request, name: str, scope: Reader) -> Response:
     await rooms.notes.flush_executions()
     current, found = await rooms.service.versions(scope, name, limit=page.limit, offset=page.offset)
     users, place = await _users(rooms, found), place_of(request, scope)
-    results = [records.version_record(each, current, users, place) for each in found]
+    aliases = await _aliases(rooms, current.endpoint_id)
+    results = [records.version_record(each, current, users, place, aliases) for each in found]
     return JsonAnswer(envelope(request, page, current.number, results))
 
 
@@ -165,10 +159,16 @@ async def read_one_version(
     request: Request, name: str, version_number: str, scope: Reader
 ) -> Response:
     """Row 11."""
-    await rooms_of(request).service.read(scope, name)
-    if not (version_number.isascii() and version_number.isdecimal()):
+    rooms = rooms_of(request)
+    await rooms.service.read(scope, name)
+    digits = version_number.isascii() and version_number.isdecimal()
+    version = int(version_number[:18]) if digits else version_of(version_number)
+    if isinstance(version, str):
+        aliases = {row.alias: row.version for row in await rooms.aliases.all(scope, name)}
+        version = aliases.get(version)
+    if version is None:
         raise NotFound
-    return await _version(request, scope, name, int(version_number[:18]))
+    return await _version(request, scope, name, version)
 
 
 async def _list_filters(request: Request, rooms: EndpointRooms, page: Page) -> ListFilters:
@@ -214,16 +214,30 @@ async def _record(
     status: int = 200,
     extra: Mapping[str, Any] | None = None,
 ) -> Response:
-    users = await _users(rooms_of(request), [found])
-    record = records.endpoint_record(found, users, place_of(request, scope))
+    rooms = rooms_of(request)
+    users, aliases = await _users(rooms, [found]), await _aliases(rooms, found.endpoint.id)
+    record = records.endpoint_record(found, users, place_of(request, scope), aliases)
     return JsonAnswer(record | dict(extra or {}), status_code=status)
 
 
 async def _version(request: Request, scope: Scope, name: str, number: int) -> Response:
     rooms = rooms_of(request)
     found, current = await rooms.service.read_with_current(scope, name, number)
-    users = await _users(rooms, [found])
-    return JsonAnswer(records.version_record(found, current, users, place_of(request, scope)))
+    users, aliases = await _users(rooms, [found]), await _aliases(rooms, found.endpoint.id)
+    place = place_of(request, scope)
+    return JsonAnswer(records.version_record(found, current, users, place, aliases))
+
+
+async def _asked_version(
+    request: Request, scope: Scope, name: str, sent: int | str | None = None
+) -> int | None:
+    """The number of the version that body (it wins) or query string ask for."""
+    version = sent if sent is not None else read_version(request)
+    return await rooms_of(request).aliases.number(scope, name, version)
+
+
+async def _aliases(rooms: EndpointRooms, endpoint_id: UUID) -> Names | None:
+    return (await rooms.aliases.of([endpoint_id])).get(endpoint_id)
 
 
 async def _users(rooms: EndpointRooms, found: Sequence[Found]) -> Mapping[int, User]:

@@ -4,6 +4,7 @@ Source: spec/query-endpoints.md section 5.8 (last paragraph); spec/hog-functions
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import datetime
 from typing import Annotated, Any
 
@@ -13,8 +14,9 @@ from starlette.responses import Response
 
 from hoglet.access.entities import Scope
 from hoglet.access.guard import requires
+from hoglet.endpoints.queries import read_version
 from hoglet.endpoints.rooms import rooms_of
-from hoglet.endpoints.runlog import LOG_SOURCE
+from hoglet.endpoints.runlog import LOG_SOURCE, message_start
 from hoglet.kit.errors import Invalid
 from hoglet.warehouse.telemetry import DEFAULT_LOGS, LogEntry, LogFilters
 from hoglet.web.answers import JsonAnswer
@@ -34,6 +36,9 @@ async def list_logs(request: Request, name: str, scope: Reader) -> Response:
     rooms = rooms_of(request)
     found = await rooms.service.read(scope, name)
     filters = read_filters(request.query_params)
+    version = await rooms.aliases.number(scope, name, read_version(request))
+    if version is not None:
+        filters = replace(filters, starts_with=message_start(version))
     await rooms.notes.flush()
     entries = await rooms.telemetry.read_logs(
         scope.project.id, LOG_SOURCE, str(found.endpoint.id), filters

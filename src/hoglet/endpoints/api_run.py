@@ -74,7 +74,7 @@ async def run_endpoint(request: Request) -> Response:
     quick = rooms.quick.answer(key, scope, current) if form == JSON else None
     if quick is not None:
         return _quickly(request, rooms, quick)
-    wanted = _at_cursor(rooms, await read_run(request))
+    wanted = _at_cursor(rooms, await read_run(request, current.aliases))
     target = await rooms.targets.version(current, wanted.version)
     form = form_of(request, target)
     reading = await rooms.runner.check(scope, target, wanted)

@@ -10,7 +10,14 @@ from typing import Any, Literal
 from pydantic import Field
 
 from hoglet.access.described import Page, UserObject
-from hoglet.endpoints.schemas import CreateBody, NamesBody, PreviewBody, RunBody, UpdateBody
+from hoglet.endpoints.schemas import (
+    AliasBody,
+    CreateBody,
+    NamesBody,
+    PreviewBody,
+    RunBody,
+    UpdateBody,
+)
 from hoglet.endpoints.words import Bucket, RecordType, SyncWord
 from hoglet.web.described import PAGE, About, Answer, OpenAnswer, flag, number, text
 from hoglet.web.paths import PROJECT_PREFIX
@@ -88,6 +95,62 @@ class Record(Answer):
     columns: list[Column]
     tags: list[str]
     optional_breakdown_properties: list[str]
+    aliases: dict[str, int] = Field(default={})
+
+
+class Alias(Answer):
+    """A movable name of a version."""
+
+    alias: str
+    version: int
+    created_at: str
+    updated_at: str
+
+
+class Change(Answer):
+    """A field that differs between two versions."""
+
+    field: str
+    a: Any
+    b: Any
+
+
+class Difference(Answer):
+    """What differs between two versions; the diff of the queries is unified."""
+
+    a: int
+    b: int
+    query_diff: str
+    changes: list[Change]
+
+
+class Figures(Answer):
+    """Figures of some runs; shares are of those without an error, null without any."""
+
+    count: int
+    errors: int
+    p50_ms: int | None
+    p95_ms: int | None
+    cache_hit_share: float | None
+    materialized_share: float | None
+    rows: int
+    rows_read: int
+    bytes_read: int
+
+
+class DayFigures(Figures):
+    """Figures of one day of the project's time zone."""
+
+    day: str
+
+
+class UsageAnswer(Figures):
+    """Figures of an endpoint in a span, and of each of its days."""
+
+    name: str
+    after: str
+    before: str
+    days: list[DayFigures]
 
 
 class ChangedRecord(Record):
@@ -145,7 +208,10 @@ class Accepted(Answer):
 
 
 class RunAnswer(OpenAnswer):
-    """The results of a run; of HogQL with ``columns``, ``types``, ``limit`` and ``offset``."""
+    """The results of a run; of HogQL with ``columns``, ``types``, ``limit`` and ``offset``.
+
+    ``next_cursor`` is there when the run was paged by cursor.
+    """
 
     results: list[Any]
     hasMore: bool  # noqa: N815 (the name on the wire)
@@ -201,9 +267,10 @@ class LogLine(Answer):
 
 _ALL = PROJECT_PREFIX + "/endpoints"
 _ONE = _ALL + "/{name}"
-_VERSION = text("version", "Number of the version.")
+_VERSION = text("version", "Number of the version, or one of its aliases.")
 _CHANGE = About({200: (ChangedRecord, Version, Deleted)}, body=UpdateBody, query=(_VERSION,))
 _DOCUMENT = About({200: {"type": "object"}}, query=(_VERSION,))
+_ALIAS = About({200: Alias, 201: Alias}, body=AliasBody)
 _RUN_QUERY = (
     _VERSION,
     number("limit", minimum=1, maximum=50_000),
@@ -211,6 +278,7 @@ _RUN_QUERY = (
     text("refresh"),
     flag("debug"),
     text("client_query_id", "Id of the run; the one of a background run asks for its state."),
+    text("cursor", "* for the first page by cursor, then next_cursor of the page before."),
 )
 _LOG_QUERY = (
     number("limit", minimum=1, maximum=500),
@@ -219,6 +287,7 @@ _LOG_QUERY = (
     text("level"),
     text("search"),
     text("instance_id"),
+    _VERSION,
 )
 
 ABOUT: dict[tuple[str, str], About] = {
@@ -243,5 +312,14 @@ ABOUT: dict[tuple[str, str], About] = {
     ("GET", _ONE + "/versions"): About({200: Page[Version]}, query=PAGE),
     ("GET", _ONE + "/versions/{version_number}"): About({200: Version}),
     ("POST", _ONE + "/materialization_preview"): About({200: Preview}, body=PreviewBody),
+    ("GET", _ALL + "/openapi.json"): About({200: {"type": "object"}}),
+    ("GET", _ONE + "/versions/{a}/diff/{b}"): About({200: Difference}),
+    ("GET", _ONE + "/aliases"): About({200: Page[Alias]}),
+    ("PUT", _ONE + "/aliases/{alias}"): _ALIAS,
+    ("PATCH", _ONE + "/aliases/{alias}"): _ALIAS,
+    ("DELETE", _ONE + "/aliases/{alias}"): About({204: None}),
+    ("GET", _ONE + "/usage"): About(
+        {200: UsageAnswer}, query=(number("days", minimum=1, maximum=366),)
+    ),
     ("GET", _ONE + "/logs"): About({200: Page[LogLine]}, query=_LOG_QUERY),
 }

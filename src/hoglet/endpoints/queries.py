@@ -2,14 +2,35 @@
 
 from starlette.requests import Request
 
+from hoglet.endpoints.aliases import is_alias
 from hoglet.endpoints.errors import bad_parameter
 
 _DIGITS = 18
 
 
-def read_version(request: Request) -> int | None:
-    """``?version=n``, None when it is not there or empty."""
-    return read_number(request, "version")
+def read_version(request: Request) -> int | str | None:
+    """``?version=n`` or the name of an alias; None when it is not there or empty.
+
+    Raises:
+        Invalid: it can be neither; with ``error``.
+    """
+    text = request.query_params.get("version")
+    if text is None or not text.strip():
+        return None
+    version = version_of(text.strip())
+    return read_number(request, "version") if version is None else version
+
+
+def version_of(text: str) -> int | str | None:
+    """A version number or what may be an alias; None for anything else.
+
+    Example:
+        >>> version_of("2"), version_of("prod"), version_of("1.5")
+        (2, 'prod', None)
+    """
+    if text.isascii() and text.isdecimal() and len(text) <= _DIGITS:
+        return int(text)
+    return text if is_alias(text) else None
 
 
 def read_number(request: Request, name: str, *, least: int | None = None) -> int | None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from hoglet.access.entities import User, user_object
+from hoglet.endpoints.aliases import Names
 from hoglet.endpoints.analysis import from_json
 from hoglet.endpoints.repository import Found
 from hoglet.endpoints.tables import EndpointVersionRow, MaterializationRow
@@ -52,10 +53,16 @@ def interval_seconds(version: EndpointVersionRow) -> int:
     return version.data_freshness_seconds
 
 
-def endpoint_record(found: Found, users: Mapping[int, User], place: Place) -> Json:
-    """The record of an endpoint with its current version (2.1)."""
+def endpoint_record(
+    found: Found, users: Mapping[int, User], place: Place, aliases: Names | None = None
+) -> Json:
+    """The record of an endpoint with its current version (2.1).
+
+    ``aliases`` is a key only where there are any, so that every other record has exactly the
+    specified ones.
+    """
     endpoint, version = found.endpoint, found.version
-    return {
+    record = {
         "id": str(endpoint.id),
         "name": endpoint.name,
         "description": version.description,
@@ -82,14 +89,19 @@ def endpoint_record(found: Found, users: Mapping[int, User], place: Place) -> Js
         "tags": sorted(endpoint.tags),
         "optional_breakdown_properties": version.optional_breakdown_properties,
     }
+    return record | {"aliases": dict(aliases)} if aliases else record
 
 
 def version_record(
-    found: Found, current: EndpointVersionRow, users: Mapping[int, User], place: Place
+    found: Found,
+    current: EndpointVersionRow,
+    users: Mapping[int, User],
+    place: Place,
+    aliases: Names | None = None,
 ) -> Json:
     """The record with the values of one version (2.2); ``current`` is the newest one."""
     endpoint, version = found.endpoint, found.version
-    return endpoint_record(found, users, place) | {
+    return endpoint_record(found, users, place, aliases) | {
         "is_active": version.is_active,
         "url": None,
         "ui_url": None,

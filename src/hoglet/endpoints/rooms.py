@@ -7,6 +7,7 @@ from starlette.requests import Request
 
 from hoglet.access.entities import Project
 from hoglet.access.service import Access
+from hoglet.endpoints.aliases import Aliases
 from hoglet.endpoints.analysing import QueryAnalyser
 from hoglet.endpoints.background import BackgroundRuns
 from hoglet.endpoints.building import Builder
@@ -27,6 +28,7 @@ from hoglet.queue.port import Queue
 from hoglet.sandbox import Sandbox
 from hoglet.store.database import Database
 from hoglet.warehouse import Warehouse
+from hoglet.warehouse.run_usage import RunUsage
 from hoglet.warehouse.telemetry import Telemetry
 
 type SchemaOf = Callable[[Project], Awaitable[ProjectSchema]]
@@ -40,12 +42,14 @@ class EndpointRooms:
     database: Database
     settings: EndpointSettings
     service: EndpointService
+    aliases: Aliases
     targets: Targets
     runner: Runner
     quick: QuickRuns
     background: BackgroundRuns
     notes: RunLog
     telemetry: Telemetry
+    usage: RunUsage
     jobs: EndpointJobs
     analyser: QueryAnalyser
 
@@ -114,12 +118,14 @@ def build_endpoints(
         database=database,
         settings=settings,
         service=EndpointService(access, analyser, materializer),
+        aliases=Aliases(access),
         targets=targets,
         runner=runner,
         quick=QuickRuns(runner),
         background=background,
         notes=log,
         telemetry=Telemetry(warehouse),
+        usage=RunUsage(warehouse),
         jobs=EndpointJobs(
             queue,
             database,

@@ -3,6 +3,7 @@
 Source: spec/query-endpoints.md section 5.1.
 """
 
+from collections.abc import Mapping
 from typing import Any
 
 from starlette.requests import Request
@@ -17,8 +18,12 @@ from hoglet.web.validate import NOT_BOOLEAN
 MOST_ROWS = 50_000
 
 
-async def read_run(request: Request) -> RunRequest:
+async def read_run(request: Request, aliases: Mapping[str, int]) -> RunRequest:
     """The wish of a run, from body and (GET) query string; the body wins.
+
+    Args:
+        request: of a run.
+        aliases: of the endpoint; a version may be one of their names.
 
     Raises:
         Invalid: section 5.8 rows 5 to 7.
@@ -27,6 +32,10 @@ async def read_run(request: Request) -> RunRequest:
     if request.method == "GET":
         body = read(RunBody, {**_query_fields(request), **body.model_dump(exclude_unset=True)})
     version = body.version if body.version is not None else read_version(request)
+    if isinstance(version, str):
+        if version not in aliases:
+            raise errors.bad_parameter("version", version)
+        version = aliases[version]
     limit = body.limit if body.limit is not None else _page_number(request, "limit", least=1)
     offset = body.offset if body.offset is not None else _page_number(request, "offset", least=0)
     cursor = body.cursor or request.query_params.get("cursor") or None

@@ -49,6 +49,11 @@ _COLUMNS = (
 )
 
 
+def message_start(version: int) -> str:
+    """How the lines of a version's runs begin; the log is filtered by it."""
+    return f"Run of version {version} "
+
+
 @dataclass(frozen=True, slots=True)
 class RunNote:
     """One finished run; ``error`` is the detail of its failure."""
@@ -75,12 +80,10 @@ class RunNote:
         path = "materialized" if self.is_materialized else "inline"
         cache = "hit" if self.is_cached else "miss"
         took = f"{self.seconds * 1000:.1f} ms"
+        start = message_start(self.version)
         if self.error is not None:
-            return f"Run of version {self.version} failed after {took} ({path}): {self.error}"
-        return (
-            f"Run of version {self.version} took {took}: path {path}, cache {cache}, "
-            f"{self.rows} rows"
-        )
+            return f"{start}failed after {took} ({path}): {self.error}"
+        return f"{start}took {took}: path {path}, cache {cache}, {self.rows} rows"
 
 
 class RunLog:

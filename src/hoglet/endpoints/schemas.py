@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StrictBool, StrictInt, StrictStr
 
+from hoglet.endpoints.aliases import is_alias
 from hoglet.endpoints.words import (
     BUCKETS,
     CACHE_AGE_SECONDS,
@@ -60,6 +61,17 @@ type Name = Annotated[StrictStr, AfterValidator(_name)]
 type CacheAge = Annotated[StrictInt, AfterValidator(_cache_age)]
 type Freshness = Annotated[StrictInt, AfterValidator(_freshness)]
 type Buckets = Annotated[dict[str, Any], AfterValidator(_buckets)]
+
+
+def _version(value: Any) -> int | str:
+    if isinstance(value, int) and not isinstance(value, bool):
+        return value
+    if isinstance(value, str) and is_alias(value):
+        return value
+    raise ValueError("A version is a whole number, or the name of an alias.")
+
+
+type Version = Annotated[Any, AfterValidator(_version)]
 type PlainText = Annotated[Text, Field(strict=True)]
 
 
@@ -101,14 +113,20 @@ class UpdateBody(_Settable):
     name: Any = None
     query: dict[str, Any] | None = None
     deleted: StrictBool | None = None
-    version: StrictInt | None = None
+    version: Version = None
 
 
 class PreviewBody(_Closed):
     """Body of ``POST E/:name/materialization_preview``."""
 
-    version: StrictInt | None = None
+    version: Version = None
     bucket_overrides: Buckets | None = None
+
+
+class AliasBody(_Closed):
+    """Body of ``PUT E/:name/aliases/:alias``."""
+
+    version: Version
 
 
 class NamesBody(_Closed):
@@ -121,7 +139,7 @@ class RunBody(_Closed):
     """Body of a run; ``limit`` and ``offset`` may also come in the query string."""
 
     variables: dict[str, Any] | None = None
-    version: StrictInt | None = None
+    version: Version = None
     refresh: RefreshWord = "blocking"
     debug: StrictBool = False
     client_query_id: Annotated[PlainText, Field(min_length=1, max_length=200)] | None = None

@@ -60,6 +60,19 @@ class EndpointVersionRow(Base):
     last_executed_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
 
 
+class EndpointAliasRow(Base):
+    """A name for a version that can be moved, e.g. ``prod``."""
+
+    __tablename__ = "endpoint_aliases"
+
+    endpoint_id: Mapped[UUID] = mapped_column(ForeignKey("endpoints.id"), primary_key=True)
+    alias: Mapped[str] = mapped_column(String(64), primary_key=True)
+    version: Mapped[int]
+    created_at: Mapped[datetime] = mapped_column(UtcDateTime)
+    updated_at: Mapped[datetime] = mapped_column(UtcDateTime)
+    updated_by_id: Mapped[int | None] = mapped_column(ForeignKey("users.id"))
+
+
 class MaterializationRow(Base):
     """A version that is kept as a table; the row exists while materialization is enabled.
 

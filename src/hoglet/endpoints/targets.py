@@ -1,12 +1,13 @@
 """What a run needs to know of an endpoint, remembered for a moment because runs come in crowds."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
 from hoglet.access.recall import Recall
 from hoglet.endpoints import repository
+from hoglet.endpoints.aliases import Names, names_of
 from hoglet.endpoints.analysis import Analysis, from_json
 from hoglet.endpoints.errors import unknown_version
 from hoglet.endpoints.records import cache_seconds, interval_seconds
@@ -54,6 +55,7 @@ class Target:
     cache_seconds: int
     optional_breakdowns: frozenset[str]
     kept: Kept | None
+    aliases: Names = field(default_factory=dict[str, int])
 
 
 class Targets:
@@ -98,10 +100,11 @@ class Targets:
             if endpoint is None:
                 return None
             found = await repository.find_version(session, endpoint, number)
-        return None if found is None else target_of(found)
+            aliases = await names_of(session, [endpoint.id])
+        return None if found is None else target_of(found, aliases.get(endpoint.id, {}))
 
 
-def target_of(found: Found) -> Target:
+def target_of(found: Found, aliases: Names | None = None) -> Target:
     """The rows of an endpoint as a run sees them."""
     endpoint, version, row = found.endpoint, found.version, found.materialization
     kept = None
@@ -128,4 +131,5 @@ def target_of(found: Found) -> Target:
         cache_seconds=cache_seconds(version),
         optional_breakdowns=frozenset(version.optional_breakdown_properties),
         kept=kept,
+        aliases=aliases or {},
     )

@@ -70,7 +70,7 @@ class AppMetric:
 class LogFilters:
     """Which lines: ``after`` and ``before`` exclusive, ``levels`` upper-case (empty: all).
 
-    ``search`` is a part of the message, in any case.
+    ``search`` is a part of the message, in any case; ``starts_with`` is exact.
     """
 
     limit: int = DEFAULT_LOGS
@@ -79,6 +79,7 @@ class LogFilters:
     levels: Sequence[str] = ()
     search: str | None = None
     instance_id: str | None = None
+    starts_with: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,6 +211,7 @@ def _log_conditions(filters: LogFilters) -> tuple[str, dict[str, Any]]:
             filters.search or None,
         ),
         ("instance_id", "instance_id = {instance_id:String}", filters.instance_id or None),
+        ("start", "startsWith(message, {start:String})", filters.starts_with or None),
     ]
     used = [part for part in parts if part[2] is not None]
     conditions = "".join(f" AND {condition}" for _, condition, _ in used)

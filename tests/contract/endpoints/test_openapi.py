@@ -72,3 +72,21 @@ async def test_unknown_endpoint_and_version(endpoints: EndpointWorld) -> None:
     unknown = await endpoints.get("/a/openapi.json", version=9)
     assert unknown.status_code == 404
     assert "error" in unknown.json()
+
+
+async def test_one_document_for_all_endpoints(endpoints: EndpointWorld) -> None:
+    await endpoints.add_variable("plan", "String")
+    await endpoints.create("SELECT {variables.plan} AS plan", name="by-plan")
+    await endpoints.create("SELECT {variables.plan} AS plan", name="by_plan")
+    await endpoints.create("SELECT count() FROM events WHERE {filters}", name="filtered")
+    await endpoints.create("SELECT 1", name="hidden", is_active=False)
+    document = (await endpoints.get("/openapi.json")).json()
+
+    validate(document)
+    runs = {path.split("/")[-2]: item["post"] for path, item in document["paths"].items()}
+    assert set(runs) == {"by-plan", "by_plan", "filtered"}
+    ids = [run["operationId"] for run in runs.values()]
+    assert len(set(ids)) == 3
+    schemas = set(document["components"]["schemas"])
+    assert {"ByPlanVariables", "ByPlan2Variables", "FilteredRunRequest"} <= schemas
+    assert "PropertyFilter" in schemas

@@ -11,6 +11,7 @@ from starlette.responses import Response
 from hoglet.console.backend import Backend
 from hoglet.console.frame import EDITOR, failed, heading, signed_in_page, tabs
 from hoglet.console.pages.logs import logs_panel
+from hoglet.console.pages.usage import usage_panel
 from hoglet.console.pages.versions import query_text, versions_panel
 from hoglet.console.session import Sessions
 
@@ -40,6 +41,7 @@ async def _build(backend: Backend, path: str) -> None:
             "Run": lambda: _run_form(backend, path, record),
             "Query": lambda: _query(backend, path, record),
             "Versions": lambda: versions_panel(backend, path),
+            "Usage": lambda: usage_panel(backend, path),
             "Logs": lambda: logs_panel(backend, f"{path}/logs", "Each run writes a line here."),
         }
     )

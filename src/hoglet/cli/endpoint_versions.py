@@ -1,0 +1,124 @@
+"""``hoglet endpoints alias|compare|openapi|usage``: what is known of an endpoint's versions."""
+
+import json
+from typing import Annotated, Any
+from urllib.parse import quote
+
+import typer
+from rich.text import Text
+
+from hoglet.cli.api_client import ApiClient, Host, Key, Project
+from hoglet.cli.tables import print_table, wide_console
+
+type Json = dict[str, Any]
+
+DEFAULT_HOST = "127.0.0.1"
+COLOURS = {"+": "green", "-": "red", "@": "cyan"}
+Name = Annotated[str, typer.Argument(help="The endpoint.")]
+Alias = Annotated[str, typer.Argument(help="A movable name of a version, e.g. prod.")]
+Version = Annotated[str, typer.Argument(help="A version number or an alias.")]
+
+alias_app = typer.Typer(no_args_is_help=True, help="Movable names of versions.")
+
+
+@alias_app.command("list")
+def list_aliases(
+    name: Name, host: Host = DEFAULT_HOST, key: Key = "", project: Project = "@current"
+) -> None:
+    """Show the aliases of an endpoint."""
+    found = ApiClient(host, key, project).call("GET", f"/endpoints/{quote(name)}/aliases")
+    rows = [[each["alias"], str(each["version"]), each["updated_at"]] for each in found["results"]]
+    print_table(["alias", "version", "moved at"], rows)
+
+
+@alias_app.command("set")
+def set_alias(
+    name: Name,
+    alias: Alias,
+    version: Version,
+    host: Host = DEFAULT_HOST,
+    key: Key = "",
+    project: Project = "@current",
+) -> None:
+    """Create an alias, or move it to another version."""
+    body = {"version": version_of(version)}
+    made = ApiClient(host, key, project).call("PUT", _alias_path(name, alias), body)
+    print(f"{name}: {alias} is version {made['version']}")
+
+
+@alias_app.command("delete")
+def delete_alias(
+    name: Name,
+    alias: Alias,
+    host: Host = DEFAULT_HOST,
+    key: Key = "",
+    project: Project = "@current",
+) -> None:
+    """Forget an alias; its version stays."""
+    ApiClient(host, key, project).call("DELETE", _alias_path(name, alias))
+    print(f"{name}: {alias} is gone")
+
+
+def compare(
+    name: Name,
+    a: Version,
+    b: Version,
+    host: Host = DEFAULT_HOST,
+    key: Key = "",
+    project: Project = "@current",
+) -> None:
+    """Show what differs between two versions; exits with 1 when anything does."""
+    path = f"/endpoints/{quote(name)}/versions/{quote(a)}/diff/{quote(b)}"
+    found = ApiClient(host, key, project).call("GET", path)
+    console = wide_console()
+    for line in found["query_diff"].splitlines():
+        console.print(Text(line, style=COLOURS.get(line[:1], "")), soft_wrap=True)
+    for change in found["changes"]:
+        before, after = (json.dumps(change[side], ensure_ascii=False) for side in ("a", "b"))
+        console.print(Text(f"{change['field']}: {before} -> {after}"), soft_wrap=True)
+    raise typer.Exit(1 if found["query_diff"] or found["changes"] else 0)
+
+
+def openapi(
+    name: Annotated[
+        str | None, typer.Argument(help="The endpoint; all active ones when left out.")
+    ] = None,
+    version: Annotated[str | None, typer.Option(help="A version number or an alias.")] = None,
+    host: Host = DEFAULT_HOST,
+    key: Key = "",
+    project: Project = "@current",
+) -> None:
+    """Print the OpenAPI document of an endpoint, or of all endpoints of the project."""
+    path = "/endpoints/openapi.json" if name is None else f"/endpoints/{quote(name)}/openapi.json"
+    asked = f"?version={quote(version)}" if version and name else ""
+    document = ApiClient(host, key, project).call("GET", path + asked)
+    print(json.dumps(document, indent=2, ensure_ascii=False))
+
+
+def usage(
+    name: Name,
+    days: Annotated[int, typer.Option(help="How many days, today included.")] = 7,
+    host: Host = DEFAULT_HOST,
+    key: Key = "",
+    project: Project = "@current",
+) -> None:
+    """Show runs, errors, durations and cache hits by day."""
+    found = ApiClient(host, key, project).call("GET", f"/endpoints/{quote(name)}/usage?days={days}")
+    lines = [*found["days"], {**found, "day": "all"}]
+    print_table(["day", "runs", "errors", "p50 ms", "p95 ms", "from cache"], map(_usage, lines))
+
+
+def version_of(text: str) -> int | str:
+    """A number as the API takes it; anything else is an alias."""
+    return int(text) if text.isascii() and text.isdecimal() else text
+
+
+def _usage(line: Json) -> list[str]:
+    share = line["cache_hit_share"]
+    durations = ["" if line[name] is None else str(line[name]) for name in ("p50_ms", "p95_ms")]
+    cached = "" if share is None else f"{share:.0%}"
+    return [line["day"], str(line["count"]), str(line["errors"]), *durations, cached]
+
+
+def _alias_path(name: str, alias: str) -> str:
+    return f"/endpoints/{quote(name)}/aliases/{quote(alias)}"
