@@ -12,6 +12,7 @@ from typing import Annotated, Any
 
 import typer
 
+from hoglet.hog.runtime.text import scrub
 from hoglet.kit.errors import SourceError
 
 hog_app = typer.Typer(help="Run, compile and check Hog programs.", no_args_is_help=True)
@@ -48,13 +49,12 @@ def run(file: SourceFile, globals_file: GlobalsFile = None) -> None:
         return
     sys.stdout.flush()
     if outcome.error is not None:
-        print(outcome.error.text, file=sys.stderr)
+        print(scrub(outcome.error.text), file=sys.stderr)
         raise typer.Exit(FAILED)
 
 
 def _write_line(text: str) -> None:
-    # A lone surrogate, which a program can make, must not end the run.
-    sys.stdout.buffer.write(text.encode("utf-8", "replace") + b"\n")
+    sys.stdout.buffer.write(scrub(text).encode() + b"\n")
 
 
 @hog_app.command()

@@ -11,6 +11,8 @@ from hoglet.kit.errors import SourceError
 from hoglet.syntax.tree import Position
 
 _MAX_ERRORS = 50
+_LOOKED_AT = 10
+_SHORT = 5  # names of fewer letters are near at one edit, others at two
 
 
 class CompileError(SourceError):
@@ -76,8 +78,27 @@ class Diagnostics:
 
 def suggestion(name: str, candidates: Iterable[str]) -> str | None:
     """``Did you mean `total`?`` when one candidate is a small edit away."""
-    near = difflib.get_close_matches(name, sorted(set(candidates) - {name}), n=1, cutoff=0.75)
+    known = sorted(set(candidates) - {name})
+    near = [
+        other
+        for other in difflib.get_close_matches(name, known, n=_LOOKED_AT, cutoff=0.6)
+        if edits(name, other) <= (1 if len(name) < _SHORT else 2)
+    ]
     return f"Did you mean `{near[0]}`?" if near else None
+
+
+def edits(one: str, other: str) -> int:
+    """How many letters to insert, drop, replace or swap with the next to get ``other``."""
+    before, last = [], list(range(len(other) + 1))
+    for row, letter in enumerate(one, 1):
+        line = [row]
+        for column, goal in enumerate(other, 1):
+            same = last[column - 1] + (letter != goal)
+            line.append(min(same, last[column] + 1, line[column - 1] + 1))
+            if row > 1 and column > 1 and one[row - 2] == goal and letter == other[column - 2]:
+                line[column] = min(line[column], before[column - 2] + 1)
+        before, last = last, line
+    return last[-1]
 
 
 def _place(start: Position | None, end: Position | None) -> tuple[int, int, int, int]:

@@ -41,6 +41,18 @@ def test_run_prints_on_standard_output(hog) -> None:
     assert (ran.returncode, ran.stdout, ran.stderr) == (0, "é 2\n", "")
 
 
+def test_half_a_character_is_written_as_unknown(hog) -> None:
+    ran = command("run", hog("print(substring('💩', 1, 1))\nthrow Error(substring('💩', 2, 1))"))
+
+    assert (ran.returncode, ran.stdout, ran.stderr) == (1, "\ufffd\n", "Error('\ufffd')\n")
+
+
+def test_host_functions_are_not_there(hog) -> None:
+    ran = command("run", hog("try { fetch('x') } catch { print('caught') }"))
+
+    assert (ran.returncode, ran.stderr) == (1, "Unsupported function call: fetch\n")
+
+
 def test_uncaught_error_goes_to_standard_error_with_exit_1(hog) -> None:
     ran = command("run", hog("print(1)\nthrow Error('boom')"))
 

@@ -7,7 +7,7 @@ import pytest
 
 from hoglet.hog import bound
 from hoglet.hog.compile import compile_expression, compile_program, compile_template
-from hoglet.hog.diagnostics import CompileError
+from hoglet.hog.diagnostics import CompileError, suggestion
 from hoglet.kit.errors import SourceError
 
 
@@ -31,6 +31,16 @@ def test_span_is_the_statement_at_fault() -> None:
         compile_program(source)
 
     assert source[caught.value.start : caught.value.end] == "let a := 2"
+
+
+@pytest.mark.parametrize(
+    ("name", "near"),
+    [("totl", "total"), ("toatl", "total"), ("prnt", "print"), ("baz", "bar"), ("len", None)],
+)
+def test_suggestions_are_a_few_edits_away(name: str, near: str | None) -> None:
+    known = ["total", "print", "bar", "length", "event"]
+
+    assert suggestion(name, known) == (near and f"Did you mean `{near}`?")
 
 
 @pytest.mark.parametrize(

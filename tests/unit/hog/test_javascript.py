@@ -1,10 +1,13 @@
 """Forms of section 14, and the names of variables."""
 
+import subprocess
+
 import pytest
 
 from hoglet.hog.compile import compile_expression, compile_program
 from hoglet.hog.javascript import expression_javascript, program_javascript, template_javascript
 from hoglet.hog.javascript.library import helpers, library_source, with_needs
+from support.oracle import need, node, why_no_node
 
 
 def code(source: str) -> str:
@@ -65,7 +68,16 @@ def test_catch_takes_its_type_only() -> None:
     assert "else { throw __error; }" in text
 
 
+def test_print_formats_nothing() -> None:
+    need(why_no_node())
+    text = program_javascript(compile_program("print('%s and 100%', 1)"))
+    ran = subprocess.run([str(node()), "-e", text], capture_output=True, text=True, check=True)
+
+    assert ran.stdout == "%s and 100% 1\n"
+
+
 def test_only_needed_helpers_are_given() -> None:
+    assert set(with_needs(["__lt"])).isdisjoint({"less", "length", "values", "trim", "not"})
     assert with_needs(["tuple"]) == ("tuple",)
     assert "__STLToString" in with_needs(["concat"])
     assert library_source(["nothing of ours"]) == ""

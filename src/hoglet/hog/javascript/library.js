@@ -2,7 +2,7 @@
 // program that calls it, with the helpers named in its text. Bodies are browser JavaScript without
 // modules. Behaviour: spec/hog-language.md sections 4 to 9 and 14.
 
-function print(...values) { console.log(...values.map(__printHogStringOutput)) }
+function print(...values) { console.log(values.map((value) => __printHogStringOutput(value)).join(' ')) }
 function __lambda(callback) { return callback }
 function tuple(...items) { Object.defineProperty(items, '__isHogTuple', { value: true }); return items }
 function __isTuple(value) { return Array.isArray(value) && value.__isHogTuple === true }
@@ -39,6 +39,7 @@ function __setProperty(object, key, value) {
         throw new Error(`Can not set ${key} on non-object: ${__x_typeof(object)}`)
     }
     if (Array.isArray(object)) {
+        if (!Number.isInteger(key)) { throw new Error(`Can not set ${key} on element of type object`) }
         if (key < 1) { throw new Error('Hog arrays start from index 1') }
         while (object.length < key - 1) { object.push(null) }
         object[key - 1] = value
@@ -65,10 +66,10 @@ function __order(left, right) {
     while (at < left.length && at < right.length && left[at] === right[at]) { at += 1 }
     return at < left.length && at < right.length ? [left[at], right[at]] : [left.length, right.length]
 }
-function __lt(left, right) { const pair = __order(left, right); return pair !== null && pair[0] < pair[1] }
-function __lte(left, right) { const pair = __order(left, right); return pair !== null && pair[0] <= pair[1] }
-function __gt(left, right) { const pair = __order(left, right); return pair !== null && pair[0] > pair[1] }
-function __gte(left, right) { const pair = __order(left, right); return pair !== null && pair[0] >= pair[1] }
+function __lt(left, right) { if (typeof left === 'number' && typeof right === 'number') { return left < right } const pair = __order(left, right); return pair !== null && pair[0] < pair[1] }
+function __lte(left, right) { if (typeof left === 'number' && typeof right === 'number') { return left <= right } const pair = __order(left, right); return pair !== null && pair[0] <= pair[1] }
+function __gt(left, right) { if (typeof left === 'number' && typeof right === 'number') { return left > right } const pair = __order(left, right); return pair !== null && pair[0] > pair[1] }
+function __gte(left, right) { if (typeof left === 'number' && typeof right === 'number') { return left >= right } const pair = __order(left, right); return pair !== null && pair[0] >= pair[1] }
 function less(left, right) { return isNotNull(left) && isNotNull(right) && left < right }
 function lessOrEquals(left, right) { return isNotNull(left) && isNotNull(right) && left <= right }
 function greater(left, right) { return isNotNull(left) && isNotNull(right) && left > right }
@@ -223,9 +224,9 @@ function like(text, pattern) { return __like(text, pattern) }
 function ilike(text, pattern) { return __like(text, pattern, true) }
 function notLike(text, pattern) { return !__like(text, pattern) }
 function notILike(text, pattern) { return !__like(text, pattern, true) }
-// RE2 to RegExp. What RE2 refuses is refused, what it spells otherwise is respelled; flags in the
-// middle of a pattern need a browser that knows (?i:...).
 function __expression(pattern, ignoreCase) {
+    // RE2 to RegExp. What RE2 refuses is refused, what it spells otherwise is respelled; flags in
+    // the middle of a pattern need a browser that knows (?i:...).
     const refuse = (what) => { throw new Error(`Invalid regular expression: ${what}`) }
     const space = '\\t\\n\\f\\r '
     const classes = { alnum: 'a-zA-Z0-9', alpha: 'a-zA-Z', ascii: '\\x00-\\x7F', blank: '\\t ', cntrl: '\\x00-\\x1F\\x7F', digit: '0-9', graph: '!-~', lower: 'a-z', print: ' -~', punct: '!-\\/:-@\\[-`\\{-~', space: '\\t\\n\\v\\f\\r ', upper: 'A-Z', word: '\\w', xdigit: '0-9a-fA-F' }

@@ -12,7 +12,8 @@ from functools import cache
 from pathlib import Path
 
 _FUNCTION = re.compile(r"^function ([\w$]+)\(", re.MULTILINE)
-_WORD = re.compile(r"[\w$]+")
+# A call of a helper, or a helper of the language's own names handed on; no method, no text.
+_NAME = re.compile(r"""(?<![\w$.'"`])(?:[\w$]+(?=\()|__[\w$]+)""")
 
 
 @cache
@@ -27,7 +28,7 @@ def helpers() -> Mapping[str, str]:
 @cache
 def _needs(name: str) -> frozenset[str]:
     known = helpers()
-    return frozenset(word for word in _WORD.findall(known[name]) if word in known)
+    return frozenset(word for word in _NAME.findall(known[name]) if word in known)
 
 
 def with_needs(names: Iterable[str]) -> tuple[str, ...]:
