@@ -25,6 +25,7 @@ from hoglet.functions import (
     template_api,
 )
 from hoglet.functions import api as function_api
+from hoglet.functions.integrations import api as integration_api
 from hoglet.web.application import create_application
 from hoglet.web.health import Check
 
@@ -42,6 +43,7 @@ PROJECT_ROUTERS = (
     live_tail_api.router,
     history_api.router,
     action_api.router,
+    integration_api.router,
     template_api.router,
     function_api.router,
     endpoint_log_api.router,
@@ -69,6 +71,7 @@ def build_application(rooms: Rooms, features: Features) -> FastAPI:
     app.state.trust_proxy = rooms.settings.trust_proxy
     app.state.events = features.events
     app.state.functions = features.functions.service
+    app.state.integrations = features.functions.integrations
     app.state.actions = features.functions.actions
     app.state.backfills = features.functions.backfills
     app.state.dead_letters = features.functions.letters

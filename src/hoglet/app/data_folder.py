@@ -73,12 +73,18 @@ def secret_keys(folder: Path, configured: list[str]) -> list[str]:
     return [line.strip() for line in path.read_text().splitlines() if line.strip()]
 
 
-def _write_new_key(path: Path) -> None:
+def add_secret_key(folder: Path) -> None:
+    """Put a new key before those in the key file; they keep opening what they sealed."""
+    path = folder / "secret.key"
+    _write_new_key(path, path.read_text() if path.exists() else "")
+
+
+def _write_new_key(path: Path, others: str = "") -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_suffix(".new")
     handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     with os.fdopen(handle, "wb") as file:
-        file.write(Fernet.generate_key() + b"\n")
+        file.write(Fernet.generate_key() + b"\n" + others.encode())
         file.flush()
         os.fsync(file.fileno())
     temporary.rename(path)  # never a half-written key, whatever happens in between

@@ -8,6 +8,8 @@ from hoglet.functions.action_service import ActionService
 from hoglet.functions.backfills import Backfills
 from hoglet.functions.compiler import SandboxCompiler
 from hoglet.functions.dead_letters import DeadLetters
+from hoglet.functions.integrations.credentials import Credentials
+from hoglet.functions.integrations.service import IntegrationService
 from hoglet.functions.jobs import RecompileLater
 from hoglet.functions.live_tail import LiveTail
 from hoglet.functions.secrets import SecretBox
@@ -19,6 +21,7 @@ from hoglet.functions.webhooks import Webhooks
 from hoglet.pipeline.internal_events import InternalEvents
 from hoglet.pipeline.outbox import TelemetryOutbox
 from hoglet.pipeline.webhook_runs import WebhookRuns
+from hoglet.settings import Settings
 from hoglet.warehouse.telemetry import Telemetry
 
 
@@ -29,6 +32,8 @@ class Functions:
     service: FunctionService
     actions: ActionService
     backfills: Backfills
+    credentials: Credentials
+    integrations: IntegrationService
     letters: DeadLetters
     live_tail: LiveTail
     watcher: Watcher
@@ -37,10 +42,17 @@ class Functions:
     webhooks: Webhooks
 
 
+def open_box(settings: Settings) -> SecretBox:
+    """The box with all configured keys."""
+    keys = secret_keys(settings.data_dir, settings.secret_keys)
+    return SecretBox([key.encode() for key in keys])
+
+
 def build_functions(rooms: Rooms, property_types: PropertyTypes) -> Functions:
     """The services on the shared database, queue and sandbox."""
     settings, access = rooms.settings, rooms.access
-    keys = secret_keys(settings.data_dir, settings.secret_keys)
+    box = open_box(settings)
+    templates = Templates()
     watcher = Watcher(rooms.clock, access.activity)
     internal = InternalEvents(rooms.queue, rooms.clock)
     access.activity.listeners.append(internal.on_activity)
@@ -48,13 +60,14 @@ def build_functions(rooms: Rooms, property_types: PropertyTypes) -> Functions:
     service = FunctionService(
         database=rooms.database,
         compiler=SandboxCompiler(rooms.compile_sandbox),
-        box=SecretBox([key.encode() for key in keys]),
+        box=box,
         clock=rooms.clock,
-        templates=Templates(),
+        templates=templates,
         activity=access.activity,
         watcher=watcher,
         property_types=property_types,
     )
+    credentials = Credentials(rooms.outbound, rooms.database, box)
     letters, telemetry = DeadLetters(service, rooms.queue), Telemetry(rooms.warehouse)
     site_url = settings.resolved_site_url()
     record = WebhookRuns(
@@ -71,10 +84,14 @@ def build_functions(rooms: Rooms, property_types: PropertyTypes) -> Functions:
             rooms.database, rooms.clock, access.activity, RecompileLater(rooms.queue)
         ),
         backfills=Backfills(service, rooms.queue),
+        credentials=credentials,
+        integrations=IntegrationService(
+            rooms.database, box, rooms.clock, access.activity, templates.icon_url
+        ),
         letters=letters,
         live_tail=LiveTail(telemetry, rooms.clock),
         watcher=watcher,
         telemetry=telemetry,
-        trials=Trials(service, rooms.run_sandbox, rooms.outbound, site_url),
+        trials=Trials(service, rooms.run_sandbox, credentials, site_url),
         webhooks=Webhooks(service, rooms.run_sandbox, record, access.project, site_url),
     )

@@ -1,15 +1,19 @@
 """One server from start to stop."""
 
+import structlog
 from rich.console import Console
 
 from hoglet.app.application import build_application
 from hoglet.app.data_folder import DataFolderLock
-from hoglet.app.features import build_features
+from hoglet.app.features import Features, build_features
 from hoglet.app.logs import configure_logs
 from hoglet.app.rooms import Rooms, open_rooms
 from hoglet.app.serve import serve
 from hoglet.app.workers import build_workers, running
+from hoglet.functions.resealing import reseal_all
 from hoglet.settings import Settings
+
+log = structlog.get_logger()
 
 
 async def run_server(settings: Settings) -> None:
@@ -24,7 +28,7 @@ async def run_server(settings: Settings) -> None:
     try:
         async with open_rooms(settings) as rooms:
             features = build_features(rooms)
-            await features.functions.service.reseal_secrets()
+            await _reseal(rooms, features)
             async with running(build_workers(rooms, features)):
                 application = build_application(rooms, features)
                 _greet(rooms)
@@ -36,6 +40,15 @@ async def run_server(settings: Settings) -> None:
                 )
     finally:
         lock.release()
+
+
+async def _reseal(rooms: Rooms, features: Features) -> None:
+    """Finish a rotation of keys; what no key opens any more is told, and waits for its owner."""
+    box = features.functions.service.box
+    if not box.has_old_keys:
+        return
+    done = await reseal_all(rooms.database, box)
+    log.info("secrets sealed again", action="resealed", **done._asdict())
 
 
 def _greet(rooms: Rooms) -> None:

@@ -7,7 +7,19 @@ from rich.console import Console
 from rich.text import Text
 
 from hoglet import __version__
-from hoglet.cli import demo, endpoints, events, functions, hog, keys, logs, serve, status
+from hoglet.cli import (
+    demo,
+    endpoints,
+    events,
+    functions,
+    hog,
+    integrations,
+    keys,
+    logs,
+    secrets,
+    serve,
+    status,
+)
 from hoglet.kit.errors import HogletError
 
 app = typer.Typer(
@@ -24,6 +36,8 @@ app.add_typer(endpoints.endpoints_app, name="endpoints")
 app.add_typer(events.events_app, name="events")
 app.add_typer(functions.functions_app, name="functions")
 app.add_typer(hog.hog_app, name="hog")
+app.add_typer(integrations.integrations_app, name="integrations")
+app.add_typer(secrets.secrets_app, name="secrets")
 app.add_typer(keys.key_app, name="key")
 app.add_typer(keys.project_app, name="project")
 

@@ -9,6 +9,7 @@ from pydantic import Field
 
 from hoglet.access.described import ActivityObject, Page, UserObject
 from hoglet.functions.dead_letter_query import CLASSES
+from hoglet.functions.integrations.schemas import IntegrationFields
 from hoglet.functions.schemas import FunctionFields, FunctionType
 from hoglet.web.described import PAGE, About, Answer, OpenAnswer, flag, number, text
 from hoglet.web.paths import PROJECT_PREFIX
@@ -198,7 +199,7 @@ class ActionObject(OpenAnswer):
     deleted: bool
 
 
-class IntegrationObject(OpenAnswer):
+class IntegrationObject(Answer):
     """A stored credential, without its token."""
 
     id: int
@@ -206,7 +207,9 @@ class IntegrationObject(OpenAnswer):
     display_name: str
     icon_url: str | None
     config: Json
+    hosts: list[str] | None
     created_at: str
+    updated_at: str
     created_by: UserObject | None
     errors: str
 
@@ -239,7 +242,6 @@ _REDRIVE_BODY = _object(
     all={"type": "boolean"},
 )
 _ORDERS = _object("orders", orders={"type": "object", "additionalProperties": {"type": "integer"}})
-_INTEGRATION_BODY = _object(kind=_TEXT, config=_OBJECT)
 _LOG_QUERY = (
     number("limit", minimum=1, maximum=500),
     text("after", "ISO 8601, exclusive."),
@@ -282,7 +284,7 @@ _INTEGRATIONS = PROJECT_PREFIX + "/integrations"
 _CHANGE = About({200: FunctionObject}, body=FunctionFields, problems=(409,))
 _REARRANGE = About({200: {"type": "array", "items": {"type": "object"}}}, body=_ORDERS)
 _ACTION_CHANGE = About({200: ActionObject}, body=_ACTION_BODY)
-_INTEGRATION_CHANGE = About({200: IntegrationObject}, body=_INTEGRATION_BODY)
+_INTEGRATION_CHANGE = About({200: IntegrationObject}, body=IntegrationFields)
 _WEBHOOK = About({200: "*/*", 201: "*/*", 500: "*/*"}, problems=(405, 413, 429))
 
 ABOUT: dict[tuple[str, str], About] = {
@@ -327,7 +329,7 @@ ABOUT: dict[tuple[str, str], About] = {
     ("PATCH", _ACTIONS + "/{action_id}"): _ACTION_CHANGE,
     ("PUT", _ACTIONS + "/{action_id}"): _ACTION_CHANGE,
     ("GET", _INTEGRATIONS): About({200: Page[IntegrationObject]}, query=(*PAGE, text("kind"))),
-    ("POST", _INTEGRATIONS): About({201: IntegrationObject}, body=_INTEGRATION_BODY),
+    ("POST", _INTEGRATIONS): About({201: IntegrationObject}, body=IntegrationFields),
     ("GET", _INTEGRATIONS + "/{integration_id}"): About({200: IntegrationObject}),
     ("PATCH", _INTEGRATIONS + "/{integration_id}"): _INTEGRATION_CHANGE,
     ("PUT", _INTEGRATIONS + "/{integration_id}"): _INTEGRATION_CHANGE,

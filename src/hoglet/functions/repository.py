@@ -179,11 +179,11 @@ async def all_live(session: AsyncSession, project_id: int) -> list[HogFunctionRo
 
 
 async def with_secrets(session: AsyncSession) -> list[HogFunctionRow]:
-    """All functions of all projects that hold secrets, deleted ones too."""
+    """All functions of all projects that hold secrets, deleted ones too; locked for writing."""
     statement = select(HogFunctionRow).where(
         HogFunctionRow.secrets.is_not(None) | HogFunctionRow.mapping_secrets.is_not(None)
     )
-    return list(await session.scalars(statement))
+    return list(await session.scalars(statement.with_for_update()))
 
 
 def _matching(statement: Select[Any], project_id: int, wish: ListWish) -> Select[Any]:

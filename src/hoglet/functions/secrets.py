@@ -11,6 +11,8 @@ from cryptography.fernet import Fernet, InvalidToken, MultiFernet
 
 from hoglet.kit.errors import HogletError
 
+_UNREADABLE = "Stored secrets were sealed with a key that is not configured."
+
 
 class SecretsUnreadable(HogletError):
     """Stored secrets were sealed with a key that is no longer given."""
@@ -24,7 +26,7 @@ class SecretBox:
 
     Args:
         keys: Fernet keys; the first seals, all open. To rotate, put a new key in front;
-            the next start seals every row with it (``FunctionService.reseal_secrets``).
+            the next start seals every row with it (``hoglet.functions.resealing``).
     """
 
     def __init__(self, keys: Sequence[bytes]) -> None:
@@ -46,10 +48,15 @@ class SecretBox:
         try:
             return orjson.loads(self._box.decrypt(sealed.encode()))
         except InvalidToken:
-            raise SecretsUnreadable(
-                "The secrets of a function were sealed with a key that is not configured."
-            ) from None
+            raise SecretsUnreadable(_UNREADABLE) from None
 
     def reseal(self, sealed: str) -> str:
-        """The same secrets sealed with the first key."""
-        return self._box.rotate(sealed.encode()).decode()
+        """The same secrets sealed with the first key.
+
+        Raises:
+            SecretsUnreadable: no key fits.
+        """
+        try:
+            return self._box.rotate(sealed.encode()).decode()
+        except InvalidToken:
+            raise SecretsUnreadable(_UNREADABLE) from None

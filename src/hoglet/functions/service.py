@@ -21,6 +21,8 @@ from hoglet.functions import action_repository, repository, types
 from hoglet.functions.compile import Compiled
 from hoglet.functions.compiler import Compiler
 from hoglet.functions.filters.context import FilterContext
+from hoglet.functions.integrations import repository as integration_repository
+from hoglet.functions.integrations.resolving import resolve
 from hoglet.functions.listing import Listing, choose
 from hoglet.functions.loading import runnable
 from hoglet.functions.orders import one_type, read_orders
@@ -214,32 +216,28 @@ class FunctionService:
         """
         async with self.database.read() as session:
             rows = await repository.enabled(session, project_id)
-        return [one for row in rows if row.type in kinds if (one := self._runnable(row))]
+            loaded = [one for row in rows if row.type in kinds if (one := self._runnable(row))]
+            return await resolve(session, project_id, loaded)
 
     async def load_one(self, project_id: int, function_id: UUID) -> RunnableFunction | None:
         """One live function as the pipeline runs it, enabled or not."""
         async with self.database.read() as session:
             row = await repository.find(session, project_id, function_id)
-        return None if row is None else self._runnable(row)
+            loaded = None if row is None else self._runnable(row)
+            found = await resolve(session, project_id, [] if loaded is None else [loaded])
+        return found[0] if found else None
+
+    async def resolved(self, function: RunnableFunction) -> RunnableFunction:
+        """A function that was loaded otherwise, with its integrations in place."""
+        async with self.database.read() as session:
+            return (await resolve(session, function.project_id, [function]))[0]
 
     async def version_stamp(self, project_id: int) -> str:
-        """A short text that changes whenever a function of the project does; one cheap query."""
+        """A short text that changes whenever a function or integration of the project does."""
         async with self.database.read() as session:
-            return await repository.version_stamp(session, project_id)
-
-    async def reseal_secrets(self) -> int:
-        """Seal all secrets with the newest key; returns how many functions have any.
-
-        Does nothing when there is only one key. Old keys may be removed afterwards.
-        """
-        if not self.box.has_old_keys:
-            return 0
-        async with self.database.write() as session:
-            rows = await repository.with_secrets(session)
-            for row in rows:
-                row.secrets = row.secrets and self.box.reseal(row.secrets)
-                row.mapping_secrets = row.mapping_secrets and self.box.reseal(row.mapping_secrets)
-            return len(rows)
+            functions = await repository.version_stamp(session, project_id)
+            integrations = await integration_repository.version_stamp(session, project_id)
+        return f"{functions}/{integrations}"
 
     async def context(self, project: Project, plan: Plan) -> FilterContext:
         """What the filters of a save may refer to."""

@@ -155,3 +155,28 @@ class ActionRow(Base):
     created_at: Mapped[datetime] = mapped_column(UtcDateTime)
     updated_at: Mapped[datetime] = mapped_column(UtcDateTime)
     created_by: Mapped[int | None] = mapped_column(Integer)
+
+
+class IntegrationRow(Base):
+    """A stored credential that functions use by its id.
+
+    ``secrets`` is sealed: ``{"access_token": "…"}``. ``placeholder`` is random text that stands for
+    the token wherever programs can see it. ``version`` rises with every change; ids are never used
+    again, so that a function whose integration was deleted does not get somebody else's.
+    """
+
+    __tablename__ = "integrations"
+    __table_args__ = {"sqlite_autoincrement": True}  # noqa: RUF012 (SQLAlchemy's own form)
+
+    id: Mapped[int] = mapped_column(Integer, primary_key=True, autoincrement=True)
+    project_id: Mapped[int] = mapped_column(Integer, index=True)
+    kind: Mapped[str] = mapped_column(String(40))
+    display_name: Mapped[str | None] = mapped_column(String(400))
+    config: Mapped[dict[str, Any]] = mapped_column(JsonText)
+    hosts: Mapped[list[str] | None] = mapped_column(JsonText)
+    secrets: Mapped[str] = mapped_column(Text)
+    placeholder: Mapped[str] = mapped_column(String(100), index=True)
+    version: Mapped[int] = mapped_column(Integer, default=1)
+    created_at: Mapped[datetime] = mapped_column(UtcDateTime)
+    updated_at: Mapped[datetime] = mapped_column(UtcDateTime)
+    created_by: Mapped[int | None] = mapped_column(Integer)

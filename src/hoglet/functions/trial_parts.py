@@ -10,6 +10,7 @@ from uuid import UUID
 import msgspec
 
 from hoglet.functions.execution import HostCall, LogLine, Step, StepRequest
+from hoglet.functions.integrations.credentials import Credentials
 from hoglet.functions.matching import Match
 from hoglet.functions.runnable import RunnableFunction
 from hoglet.functions.running.fetching import (
@@ -19,7 +20,6 @@ from hoglet.functions.running.fetching import (
     with_delivery_headers,
 )
 from hoglet.functions.transforming import TransformationResult
-from hoglet.outbound.client import Outbound
 from hoglet.outbound.port import OutboundRequest, OutboundResponse
 from hoglet.sandbox import Sandbox
 from hoglet.web.timestamps import iso_z
@@ -100,30 +100,36 @@ class Trial:
 
 
 class Caller:
-    """Answers host calls: by a mock, or for real when there is an ``outbound``."""
+    """Answers host calls: by a mock, or for real when there are ``credentials``."""
 
-    def __init__(self, outbound: Outbound | None, invocation_id: UUID, trial: Trial) -> None:
-        self._outbound = outbound
+    def __init__(
+        self,
+        credentials: Credentials | None,
+        project_id: int,
+        invocation_id: UUID,
+        trial: Trial,
+    ) -> None:
+        self._credentials = credentials
+        self._project_id = project_id
         self.invocation_id = invocation_id
         self._trial = trial
 
     async def answer(self, call: HostCall) -> Any:
         """What the program gets for a call."""
-        if self._outbound is None or call.name != "fetch":
+        if self._credentials is None or call.name != "fetch":
             return self._mock(call)
         request = with_delivery_headers(
             msgspec.convert(call.request, FetchRequest),
             invocation_id=str(self.invocation_id),
             attempt=1,
         )
-        found = await self._outbound.fetch(
-            OutboundRequest(
-                url=request.url,
-                method=request.method,
-                headers=request.headers,
-                body=None if request.body is None else request.body.encode(),
-            )
+        outgoing = OutboundRequest(
+            url=request.url,
+            method=request.method,
+            headers=request.headers,
+            body=None if request.body is None else request.body.encode("utf-8", "replace"),
         )
+        found = await self._credentials.fetch(self._project_id, outgoing)
         if isinstance(found, OutboundResponse):
             return shape_response(found.status, found.body)
         self._trial.log("error", found.text)

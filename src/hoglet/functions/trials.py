@@ -11,6 +11,7 @@ from uuid import UUID
 from hoglet.access.entities import Scope
 from hoglet.functions import repository, types
 from hoglet.functions.execution import StepRequest, new_journal, resume
+from hoglet.functions.integrations.credentials import Credentials
 from hoglet.functions.loading import runnable_of_values
 from hoglet.functions.runnable import RunnableFunction
 from hoglet.functions.running.invocation_globals import project_globals, source_globals
@@ -22,7 +23,6 @@ from hoglet.functions.trial_globals import read_globals, trial_refused
 from hoglet.functions.trial_parts import Caller, Trial, Worker
 from hoglet.kit.errors import Invalid
 from hoglet.kit.ids import new_id
-from hoglet.outbound.client import Outbound
 from hoglet.sandbox import Sandbox, SandboxCrashed, SandboxTimedOut
 from hoglet.web.validate import Body, validate
 
@@ -42,16 +42,16 @@ class Trials:
     Args:
         functions: the functions.
         sandbox: runs ``functions.match``, ``functions.run_step`` and ``functions.transform``.
-        outbound: makes the requests when mocks are off.
+        credentials: makes the requests when mocks are off.
         site_url: address of this server, for the globals.
     """
 
     def __init__(
-        self, functions: FunctionService, sandbox: Sandbox, outbound: Outbound, site_url: str
+        self, functions: FunctionService, sandbox: Sandbox, credentials: Credentials, site_url: str
     ) -> None:
         self._functions = functions
         self._sandbox = sandbox
-        self._outbound = outbound
+        self._credentials = credentials
         self._site_url = site_url
 
     async def run(self, scope: Scope, function_id: str, body: dict[str, Any]) -> dict[str, Any]:
@@ -88,7 +88,8 @@ class Trials:
                 site = {"id": scope.project.id, "name": "", "url": self._site_url}
                 await self._transform(worker, function, run, site, trial)
             else:
-                caller = Caller(None if is_mocked else self._outbound, invocation_id, trial)
+                credentials = None if is_mocked else self._credentials
+                caller = Caller(credentials, function.project_id, invocation_id, trial)
                 await self._deliver(worker, function, run, caller, trial)
         except (SandboxTimedOut, SandboxCrashed) as error:
             trial.fail(error.detail)
@@ -130,11 +131,12 @@ class Trials:
             attr = "filters__non_field_errors"
             raise Invalid(f"The filter is not valid: {reason}", attr=attr)
         values = plan.apply(compiled, {} if row is None else row.matcher)
-        return runnable_of_values(
+        function = runnable_of_values(
             values,
             function_id=str(row.id) if row else "new",
             project_id=scope.project.id,
         )
+        return await self._functions.resolved(function)
 
     def _plan(self, row: HogFunctionRow | None, sent: dict[str, Any]) -> Plan:
         if row is not None:

@@ -134,7 +134,7 @@ class Webhooks:
             raise Throttled(detail, wait_seconds=_DISABLED_SECONDS, extra={"error": detail})
         if not row.enabled:
             raise _unknown()
-        return runnable(row, self._functions.box)
+        return await self._functions.resolved(runnable(row, self._functions.box))
 
     async def _globals(self, function: RunnableFunction, incoming: Incoming) -> dict[str, Any]:
         project = await self._projects(function.project_id)

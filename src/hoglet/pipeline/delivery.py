@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
+from hoglet.functions.integrations.credentials import Credentials
 from hoglet.functions.jobs import InvokeV1
 from hoglet.functions.runnable import RunnableFunction
 from hoglet.functions.running.fetching import (
@@ -24,7 +25,6 @@ from hoglet.functions.running.fetching import (
     with_delivery_headers,
 )
 from hoglet.kit.clock import Clock
-from hoglet.outbound.client import Outbound
 from hoglet.outbound.port import NetworkFailure, OutboundRequest, OutboundResponse, Refused
 
 
@@ -48,15 +48,15 @@ class Deliveries:
     """Makes the attempts; remembers which hosts asked a function to wait.
 
     Args:
-        outbound: the way out, behind the guard.
+        credentials: the way out, behind the guard, with the tokens of integrations.
         clock: tells when a retry is due.
         chance: gives 0..1, for the jitter.
     """
 
     def __init__(
-        self, outbound: Outbound, clock: Clock, chance: Callable[[], float] = random.random
+        self, credentials: Credentials, clock: Clock, chance: Callable[[], float] = random.random
     ) -> None:
-        self._outbound = outbound
+        self._credentials = credentials
         self._clock = clock
         self._chance = chance
         self._paused: dict[tuple[str, str], datetime] = {}
@@ -79,14 +79,13 @@ class Deliveries:
             wanted, invocation_id=str(invoke.invocation_id), attempt=invoke.attempt
         )
         started = time.monotonic()
-        result = await self._outbound.fetch(
-            OutboundRequest(
-                url=headed.url,
-                method=headed.method,
-                headers=dict(headed.headers),
-                body=None if headed.body is None else headed.body.encode("utf-8", "replace"),
-            )
+        outgoing = OutboundRequest(
+            url=headed.url,
+            method=headed.method,
+            headers=dict(headed.headers),
+            body=None if headed.body is None else headed.body.encode("utf-8", "replace"),
         )
+        result = await self._credentials.fetch(function.project_id, outgoing)
         milliseconds = (time.monotonic() - started) * 1000
         match result:
             case OutboundResponse():

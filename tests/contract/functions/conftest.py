@@ -26,6 +26,9 @@ from hoglet.functions.backfills import Backfills
 from hoglet.functions.compile import Compiled, Draft
 from hoglet.functions.compiler import read_answer
 from hoglet.functions.dead_letters import DeadLetters
+from hoglet.functions.integrations import api as integration_api
+from hoglet.functions.integrations.credentials import Credentials
+from hoglet.functions.integrations.service import IntegrationService
 from hoglet.functions.jobs import RecompileLater
 from hoglet.functions.operations import OPERATIONS, compile_function
 from hoglet.functions.secrets import SecretBox
@@ -107,6 +110,7 @@ async def hoglet(tmp_path: Path) -> AsyncIterator[Hoglet]:
             dead_letter_api.router,
             history_api.router,
             action_api.router,
+            integration_api.router,
             template_api.router,
             api.router,
         ],
@@ -141,7 +145,11 @@ async def hoglet(tmp_path: Path) -> AsyncIterator[Hoglet]:
         clock=clock,
     )
     app.state.webhooks = Webhooks(service, sandbox, record, access.project, "http://hoglet")
-    app.state.trials = Trials(service, sandbox, outbound, "http://hoglet")
+    credentials = Credentials(outbound, database, service.box)
+    app.state.trials = Trials(service, sandbox, credentials, "http://hoglet")
+    app.state.integrations = IntegrationService(
+        database, service.box, clock, access.activity, service.templates.icon_url
+    )
     transport = httpx.ASGITransport(app=app, raise_app_exceptions=False)
     headers = {"Authorization": f"Bearer {KEY}"}
     async with httpx.AsyncClient(

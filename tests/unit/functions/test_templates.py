@@ -19,6 +19,7 @@ from hoglet.functions.compile import Draft, compile_draft
 from hoglet.functions.execution import StepRequest, new_journal, resume, run_step
 from hoglet.functions.inputs.schema import read_schema
 from hoglet.functions.inputs.secrets import split_secrets
+from hoglet.functions.integrations.resolving import with_integrations
 from hoglet.functions.loading import runnable_of_values
 from hoglet.functions.matching import Conditions
 from hoglet.functions.saving import NEW
@@ -43,6 +44,7 @@ PERSON: dict[str, Any] = {
     "properties": {"email": "ada@example.com"},
     "distinct_id": "ada",
 }
+INTEGRATION = {"access_token": "hoglet-integration-" + "0" * 32}
 PROJECT = {"id": 1, "name": "Shop", "url": "https://hoglet.example/project/1"}
 
 
@@ -77,7 +79,8 @@ def function_of(template, inputs):
         "mapping_secrets": {},
         "matcher": msgspec.to_builtins(compiled.matcher),
     }
-    return runnable_of_values(columns, function_id="f", project_id=1)
+    function = runnable_of_values(columns, function_id="f", project_id=1)
+    return with_integrations(function, {1: INTEGRATION})
 
 
 @pytest.mark.parametrize(("template", "case"), list(cases()))

@@ -1,6 +1,6 @@
-"""Which types of inputs hold templates.
+"""Which types of inputs hold templates, and which stored credentials.
 
-Source: spec/hog-functions.md section 4.3.
+Source: spec/hog-functions.md sections 4.3 and 13.2.
 """
 
 COMPILED_TYPES = frozenset(
@@ -16,3 +16,6 @@ COMPILED_TYPES = frozenset(
         "customer_analytics_account_relationships",
     }
 )
+
+INTEGRATION_TYPES = frozenset({"integration", "integration_multi"})
+"""Inputs that name stored credentials by id."""

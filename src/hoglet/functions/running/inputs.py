@@ -5,7 +5,7 @@ Source: spec/hog-functions.md section 13.2.
 
 from typing import Any
 
-from hoglet.functions.inputs.kinds import COMPILED_TYPES
+from hoglet.functions.inputs.kinds import COMPILED_TYPES, INTEGRATION_TYPES
 from hoglet.functions.runnable import RunnableFunction, RunnableInput
 from hoglet.functions.running import engine
 from hoglet.functions.running.invocation_globals import ALWAYS_THERE
@@ -43,16 +43,29 @@ def build_inputs(
         seed: of random numbers in Hog templates.
 
     Raises:
-        InputsFailed: a template failed.
+        InputsFailed: a template failed, or an integration is not there.
     """
     built: dict[str, Any] = {}
     builder = _Builder(now=now, seed=seed, with_record=function.source.startswith("data-warehouse"))
     for item in all_inputs(function, mapping):
+        _check_integrations(item)
         try:
             built[item.key] = builder.build(item, {**ALWAYS_THERE, **globals_, "inputs": built})
         except (engine.EvaluationFailed, LiquidFailed) as error:
             raise InputsFailed(f"Could not build the input {item.key}: {error}") from None
     return built
+
+
+def _check_integrations(item: RunnableInput) -> None:
+    """An id that loading did not replace names nothing."""
+    if item.type not in INTEGRATION_TYPES:
+        return
+    values = item.value if isinstance(item.value, list) else [item.value]
+    missing = next((one for one in values if isinstance(one, int) and one), None)
+    if missing is not None:
+        raise InputsFailed(
+            f"Could not build the input {item.key}: the project has no integration {missing}"
+        )
 
 
 class _Builder:

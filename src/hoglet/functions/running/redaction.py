@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
+from hoglet.functions.inputs.kinds import INTEGRATION_TYPES
 from hoglet.functions.runnable import RunnableInput
 
 REDACTED = "***REDACTED***"
@@ -23,9 +24,14 @@ _HEADER = re.compile(
 
 
 def secret_texts(inputs: Iterable[RunnableInput], built: dict[str, Any]) -> list[str]:
-    """Every text inside the secret inputs, raw and built, longest first."""
+    """Every text inside the secret inputs, raw and built, and the tokens' placeholders.
+
+    Longest first.
+    """
     found: set[str] = set()
     for item in inputs:
+        if item.type in INTEGRATION_TYPES:
+            _collect_tokens(item.value, found)
         if item.secret:
             _collect(item.value, found)
             _collect(built.get(item.key), found)
@@ -46,6 +52,12 @@ def _redact_header(match: re.Match[str]) -> str:
     value = match[2]
     quote = value[0] if value[0] in "\"'" else ""
     return f"{match[1]}{quote}{REDACTED}{quote}"
+
+
+def _collect_tokens(value: Any, found: set[str]) -> None:
+    for one in value if isinstance(value, list) else [value]:
+        if isinstance(one, dict):
+            _collect(one.get("access_token"), found)
 
 
 def _collect(value: Any, found: set[str]) -> None:

@@ -58,6 +58,11 @@ class Templates:
         found = [_load(entry) for entry in self._folder.iterdir() if _is_template(entry)]
         return {one.id: one for one in sorted(found, key=lambda one: one.name)}
 
+    def icon_url(self, kind: str) -> str | None:
+        """The icon of a service that a template is named after, e.g. ``slack``."""
+        template = self.find(PREFIX + kind)
+        return template.icon_url if template else None
+
     def find(self, template_id: str | None) -> Template | None:
         """A template by id; capital letters do not matter (``template-Intercom``)."""
         if template_id is None:

@@ -1,0 +1,98 @@
+"""``hoglet integrations``: stored credentials of a project. They speak to a server."""
+
+import json
+import sys
+from typing import Annotated, Any
+
+import typer
+
+from hoglet.cli.api_client import ApiClient, Host, Key, Project
+from hoglet.cli.data_folder import print_table
+from hoglet.kit.errors import HogletError
+
+integrations_app = typer.Typer(help="Stored credentials of functions.", no_args_is_help=True)
+
+DEFAULT_HOST = "127.0.0.1"
+_PATH = "/integrations/"
+
+
+class BadConfig(HogletError):
+    """The config given on the command line is no JSON object."""
+
+    code = "bad_config"
+    blame = "operator"
+
+
+@integrations_app.command("list")
+def list_integrations(
+    kind: Annotated[str, typer.Option(help="Only those of this kind, e.g. slack.")] = "",
+    host: Host = DEFAULT_HOST,
+    key: Key = "",
+    project: Project = "@current",
+) -> None:
+    """List the integrations of a project."""
+    wish = {"kind": kind} if kind else {}
+    found = ApiClient(host, key, project).every(_PATH, **wish)
+    rows = [
+        (
+            str(one["id"]),
+            one["kind"],
+            one["display_name"],
+            "any" if one["hosts"] is None else ",".join(one["hosts"]),
+            one["errors"],
+        )
+        for one in found
+    ]
+    print_table(("id", "kind", "name", "hosts", "errors"), rows)
+
+
+@integrations_app.command("create")
+def create(
+    kind: Annotated[str, typer.Argument(help="The service, e.g. slack.")],
+    name: Annotated[str, typer.Option(help="What lists call it.")] = "",
+    config: Annotated[str, typer.Option(help="What programs may see, a JSON object.")] = "{}",
+    to: Annotated[
+        str, typer.Option(help="Comma list of the only hosts the token may go to; default any.")
+    ] = "",
+    host: Host = DEFAULT_HOST,
+    key: Key = "",
+    project: Project = "@current",
+) -> None:
+    """Store a credential; its token is asked for, or read from standard input."""
+    body: dict[str, Any] = {"kind": kind, "config": _object(config)}
+    if name:
+        body["display_name"] = name
+    if to:
+        body["hosts"] = [one.strip() for one in to.split(",") if one.strip()]
+    client = ApiClient(host, key, project)
+    made = client.call("POST", _PATH, {**body, "access_token": _token()})
+    print(f"{made['display_name']} is integration {made['id']}.")
+
+
+@integrations_app.command("delete")
+def delete(
+    integration: Annotated[int, typer.Argument(help="Id of the integration.")],
+    host: Host = DEFAULT_HOST,
+    key: Key = "",
+    project: Project = "@current",
+) -> None:
+    """Forget a credential for good; functions that name it fail from then on."""
+    ApiClient(host, key, project).call("DELETE", f"{_PATH}{integration}/")
+    print(f"Integration {integration} is deleted.")
+
+
+def _token() -> str:
+    """Never an argument: those are in the shell's history and in the list of processes."""
+    if sys.stdin.isatty():
+        return typer.prompt("Token", hide_input=True)
+    return sys.stdin.read().strip()
+
+
+def _object(text: str) -> dict[str, Any]:
+    try:
+        read = json.loads(text)
+    except ValueError:
+        read = None
+    if not isinstance(read, dict):
+        raise BadConfig("--config has to be a JSON object.")
+    return read

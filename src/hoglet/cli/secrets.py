@@ -1,0 +1,65 @@
+"""``hoglet secrets``: the keys that seal stored secrets. They work on the data folder."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from hoglet.cli.data_folder import DataDir, with_database
+from hoglet.kit.errors import HogletError
+
+if TYPE_CHECKING:
+    from hoglet.settings import Settings
+
+secrets_app = typer.Typer(help="Keys of stored secrets.", no_args_is_help=True)
+
+
+class KeysConfigured(HogletError):
+    """The keys are in the environment, so the key file is not used."""
+
+    code = "keys_configured"
+    blame = "operator"
+
+
+@secrets_app.command("rotate")
+def rotate(data_dir: DataDir = None) -> None:
+    """Put a new key on top of the key file; the next start seals everything with it."""
+    from hoglet.app.data_folder import add_secret_key
+
+    settings = _settings(data_dir)
+    if settings.secret_keys:
+        raise KeysConfigured(
+            "The keys are in HOGLET_SECRET_KEYS: put a new one first there (hoglet secrets key "
+            "prints one), restart all servers, then run hoglet secrets reseal."
+        )
+    add_secret_key(settings.data_dir)
+    print("A new key is first in the key file. Restart the server: it seals all secrets with it.")
+    print("Then take the old lines out of the file; backups from before still need them.")
+
+
+@secrets_app.command("key")
+def key() -> None:
+    """Print a new key for HOGLET_SECRET_KEYS."""
+    from cryptography.fernet import Fernet
+
+    print(Fernet.generate_key().decode())
+
+
+@secrets_app.command("reseal")
+def reseal(data_dir: DataDir = None) -> None:
+    """Seal all stored secrets with the newest key; all servers must know that key already."""
+    from hoglet.app.functions import open_box
+    from hoglet.functions.resealing import reseal_all
+
+    box = open_box(_settings(data_dir))
+    done = with_database(data_dir, lambda database: reseal_all(database, box))
+    print(f"{done.sealed} sealed with the newest key.")
+    if done.unreadable:
+        print(f"{done.unreadable} cannot be opened with any key and were left as they are.")
+        raise typer.Exit(1)
+
+
+def _settings(data_dir: Path | None) -> "Settings":
+    from hoglet.settings import load_settings
+
+    return load_settings(data_dir=data_dir)

@@ -1,0 +1,94 @@
+"""The way out for requests of functions: puts tokens in as a request leaves.
+
+Tokens are read and opened for each request that needs one: a changed token counts at once, and no
+process keeps any.
+"""
+
+from collections.abc import Sequence
+
+from yarl import URL
+
+from hoglet.functions.integrations import repository
+from hoglet.functions.integrations.placeholders import Tokens, fill, hide, placeholders_in
+from hoglet.functions.secrets import SecretBox, SecretsUnreadable
+from hoglet.functions.tables import IntegrationRow
+from hoglet.outbound.addresses import plain_name
+from hoglet.outbound.client import Outbound
+from hoglet.outbound.port import OutboundRequest, OutboundResult, Refused
+from hoglet.store.database import Database
+
+_REFUSAL = "CredentialRefused"
+
+
+class Credentials:
+    """Sends requests with the tokens of a project's integrations.
+
+    Args:
+        outbound: the way out, behind the guard.
+        database: where integrations are stored.
+        box: opens tokens.
+    """
+
+    def __init__(self, outbound: Outbound, database: Database, box: SecretBox) -> None:
+        self._outbound = outbound
+        self._database = database
+        self._box = box
+
+    async def fetch(self, project_id: int, request: OutboundRequest) -> OutboundResult:
+        """Make one attempt for a function of the project.
+
+        Returns:
+            As ``Outbound.fetch``; ``Refused`` too when an integration is gone, unreadable, or must
+            not go to this host. Tokens in what came back are placeholders again.
+        """
+        wanted = placeholders_in(request)
+        if not wanted:
+            return await self._outbound.fetch(request)
+        async with self._database.read() as session:
+            rows = await repository.by_placeholders(session, project_id, wanted)
+        tokens = self._tokens(rows, wanted, request)
+        if isinstance(tokens, Refused):
+            return tokens
+        return hide(await self._outbound.fetch(fill(request, tokens)), tokens)
+
+    def _tokens(
+        self, rows: Sequence[IntegrationRow], wanted: set[str], request: OutboundRequest
+    ) -> Tokens | Refused:
+        if len(rows) < len(wanted):
+            return Refused(_REFUSAL, "the integration whose token is sent was deleted")
+        tokens: dict[str, str] = {}
+        for row in rows:
+            if not may_go_to(request.url, row.hosts):
+                return Refused(
+                    _REFUSAL, f"the token of integration {row.id} must not go to this host"
+                )
+            try:
+                tokens[row.placeholder] = self._box.open(row.secrets)["access_token"]
+            except SecretsUnreadable:
+                return Refused(
+                    _REFUSAL, f"the token of integration {row.id} was sealed with a lost key"
+                )
+        return tokens
+
+
+def may_go_to(url: str, hosts: list[str] | None) -> bool:
+    """Whether a URL's host is among ``hosts``; None permits all.
+
+    Example:
+        >>> may_go_to("https://api.slack.com/x", ["*.slack.com"]), may_go_to("https://a", [])
+        (True, False)
+    """
+    if hosts is None:
+        return True
+    try:
+        target = URL(url.strip())
+        host, port = plain_name(target.raw_host or ""), target.port
+    except ValueError:
+        return False  # the client refuses it too
+    return any(_fits(plain_name(entry), host, port) for entry in hosts)
+
+
+def _fits(entry: str, host: str, port: int | None) -> bool:
+    if entry.startswith("*."):
+        return host.endswith(entry[1:])
+    return entry in (host, f"{host}:{port}")

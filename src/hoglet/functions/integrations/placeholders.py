@@ -1,0 +1,102 @@
+"""The text that stands for a token wherever a program, a log or a stored run can see it. Pure.
+
+It is random, so nobody can make a request carry a token by guessing; made of characters that need
+no escaping anywhere, so it is found whatever a program wraps around it.
+"""
+
+import base64
+import binascii
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from urllib.parse import quote
+
+from hoglet.outbound.port import OutboundRequest, OutboundResponse, OutboundResult
+
+_PLACEHOLDER = re.compile(r"hoglet-integration-[0-9a-f]{32}")
+_BASIC = re.compile(r"(?i)basic\s+([A-Za-z0-9+/=_-]+)\s*")
+
+type Tokens = Mapping[str, str]
+"""Placeholder to token."""
+
+
+def make_placeholder(nonce: str) -> str:
+    """The placeholder of an integration; ``nonce`` is 32 random hexadecimal digits."""
+    return f"hoglet-integration-{nonce}"
+
+
+def placeholders_in(request: OutboundRequest) -> set[str]:
+    """Placeholders where tokens may go: in the query, header values and the body.
+
+    Not in the rest of the URL: addresses are what receivers and proxies log.
+    """
+    texts = [_query(request.url), (request.body or b"").decode("utf-8", "replace")]
+    for value in request.headers.values():
+        texts += [value, _basic(value) or ""]
+    return {found for text in texts for found in _PLACEHOLDER.findall(text)}
+
+
+def fill(request: OutboundRequest, tokens: Tokens) -> OutboundRequest:
+    """The request with tokens in the place of their placeholders, escaped as the place asks."""
+    address, mark, query = request.url.partition("?")
+    quoted = {name: quote(token, safe="") for name, token in tokens.items()}
+    kind = next((v for k, v in request.headers.items() if k.lower() == "content-type"), "")
+    in_body = tokens
+    if "json" in kind.lower():
+        in_body = {name: json.dumps(token)[1:-1] for name, token in tokens.items()}
+    elif "urlencoded" in kind.lower():
+        in_body = quoted
+    body = request.body
+    return replace(
+        request,
+        url=address + mark + _replaced(query, quoted),
+        headers={name: _in_header(value, tokens) for name, value in request.headers.items()},
+        body=None if body is None else _replaced_bytes(body, in_body),
+    )
+
+
+def hide(result: OutboundResult, tokens: Tokens) -> OutboundResult:
+    """What came back with placeholders for tokens: receivers echo, and answers are logged."""
+    shown = {
+        form: name
+        for name, token in tokens.items()
+        for form in (token, json.dumps(token)[1:-1], quote(token, safe=""))
+    }
+    if isinstance(result, OutboundResponse):
+        return replace(result, body=_replaced_bytes(result.body, shown))
+    return replace(result, message=_replaced(result.message, shown))
+
+
+def _query(url: str) -> str:
+    return url.partition("?")[2]
+
+
+def _in_header(value: str, tokens: Tokens) -> str:
+    inside = _basic(value)
+    if inside is None or not _PLACEHOLDER.search(inside):
+        return _replaced(value, tokens)
+    return f"Basic {base64.b64encode(_replaced(inside, tokens).encode()).decode()}"
+
+
+def _basic(value: str) -> str | None:
+    """What a ``Basic`` authorization carries, ``user:password``."""
+    match = _BASIC.fullmatch(value)
+    if match is None:
+        return None
+    try:
+        return base64.b64decode(match[1] + "==").decode("utf-8", "replace")
+    except (binascii.Error, ValueError):
+        return None
+
+
+def _replaced(text: str, pairs: Tokens) -> str:
+    for old, new in pairs.items():
+        text = text.replace(old, new)
+    return text
+
+
+def _replaced_bytes(body: bytes, pairs: Tokens) -> bytes:
+    for old, new in pairs.items():
+        body = body.replace(old.encode(), new.encode())
+    return body

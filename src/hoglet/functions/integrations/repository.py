@@ -1,0 +1,83 @@
+"""Every statement on integrations."""
+
+from collections.abc import Collection, Sequence
+
+from sqlalchemy import ColumnElement, func, select
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from hoglet.functions.tables import IntegrationRow
+
+_ID_DIGITS = 9  # ids stay below 2**31
+
+
+def read_id(text: str) -> int | None:
+    """The id that a path names; None for what cannot be one."""
+    is_id = text.isascii() and text.isdecimal() and len(text) <= _ID_DIGITS
+    return int(text) if is_id else None
+
+
+async def find(
+    session: AsyncSession, project_id: int, integration_id: int
+) -> IntegrationRow | None:
+    """An integration of the project."""
+    return await session.scalar(
+        select(IntegrationRow).where(
+            IntegrationRow.id == integration_id, IntegrationRow.project_id == project_id
+        )
+    )
+
+
+async def count(session: AsyncSession, project_id: int, kind: str | None) -> int:
+    """How many a list holds."""
+    statement = select(func.count()).select_from(IntegrationRow)
+    return await session.scalar(statement.where(*_listed(project_id, kind))) or 0
+
+
+async def page(
+    session: AsyncSession, project_id: int, kind: str | None, *, limit: int | None, offset: int
+) -> Sequence[IntegrationRow]:
+    """One page of a list, oldest first."""
+    statement = select(IntegrationRow).where(*_listed(project_id, kind))
+    ordered = statement.order_by(IntegrationRow.id).limit(limit).offset(offset)
+    return (await session.scalars(ordered)).all()
+
+
+async def by_ids(
+    session: AsyncSession, project_id: int, ids: Collection[int]
+) -> dict[int, IntegrationRow]:
+    """Those of the project among ``ids``."""
+    statement = select(IntegrationRow).where(
+        IntegrationRow.project_id == project_id, IntegrationRow.id.in_(ids)
+    )
+    return {row.id: row for row in await session.scalars(statement)}
+
+
+async def by_placeholders(
+    session: AsyncSession, project_id: int, placeholders: Collection[str]
+) -> Sequence[IntegrationRow]:
+    """Those of the project whose placeholders are named."""
+    statement = select(IntegrationRow).where(
+        IntegrationRow.project_id == project_id, IntegrationRow.placeholder.in_(placeholders)
+    )
+    return (await session.scalars(statement)).all()
+
+
+async def every(session: AsyncSession) -> Sequence[IntegrationRow]:
+    """All integrations of all projects, locked for writing."""
+    return (await session.scalars(select(IntegrationRow).with_for_update())).all()
+
+
+async def version_stamp(session: AsyncSession, project_id: int) -> str:
+    """A text that changes whenever an integration of the project does.
+
+    Ids are never used again, so that a deletion and a creation between two looks show too.
+    """
+    columns = (func.count(), func.max(IntegrationRow.id), func.sum(IntegrationRow.version))
+    statement = select(*columns).where(IntegrationRow.project_id == project_id)
+    rows, newest, versions = (await session.execute(statement)).one()
+    return f"{rows}.{newest or 0}.{versions or 0}"
+
+
+def _listed(project_id: int, kind: str | None) -> list[ColumnElement[bool]]:
+    wanted = [IntegrationRow.project_id == project_id]
+    return wanted if kind is None else [*wanted, IntegrationRow.kind == kind.replace("\x00", "")]

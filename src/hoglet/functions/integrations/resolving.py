@@ -1,0 +1,71 @@
+"""Puts integrations into the inputs of functions that name them. Pure, but for one read.
+
+An id becomes the integration's config with a placeholder for its token; an id that is not there
+stays a number, and building the inputs fails with its name.
+
+Source: spec/hog-functions.md section 13.2.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from hoglet.functions.inputs.kinds import INTEGRATION_TYPES
+from hoglet.functions.integrations import repository
+from hoglet.functions.runnable import RunnableFunction, RunnableInput
+from hoglet.functions.tables import IntegrationRow
+
+type Known = Mapping[int, dict[str, Any]]
+"""Integration id to what programs see of it."""
+
+
+async def resolve(
+    session: AsyncSession, project_id: int, functions: Sequence[RunnableFunction]
+) -> list[RunnableFunction]:
+    """The functions with their integrations in place; asks the database only if there are any."""
+    wanted = {one for function in functions for one in integration_ids(function)}
+    if not wanted:
+        return list(functions)
+    rows = await repository.by_ids(session, project_id, wanted)
+    known = {row.id: seen_by_programs(row) for row in rows.values()}
+    return [with_integrations(function, known) for function in functions]
+
+
+def seen_by_programs(row: IntegrationRow) -> dict[str, Any]:
+    """``{"team": {...}, "access_token": "hoglet-integration-…"}``."""
+    return {**row.config, "access_token": row.placeholder}
+
+
+def integration_ids(function: RunnableFunction) -> set[int]:
+    """The ids that a function's inputs name, those of its mappings too."""
+    inputs = [*function.inputs, *(i for m in function.mappings or () for i in m.inputs)]
+    values = [item.value for item in inputs if item.type in INTEGRATION_TYPES]
+    flat = [one for value in values for one in (value if isinstance(value, list) else [value])]
+    return {one for one in flat if isinstance(one, int)}
+
+
+def with_integrations(function: RunnableFunction, known: Known) -> RunnableFunction:
+    """The function with every known id replaced."""
+    mappings = function.mappings and tuple(
+        msgspec.structs.replace(mapping, inputs=_resolved(mapping.inputs, known))
+        for mapping in function.mappings
+    )
+    inputs = _resolved(function.inputs, known)
+    return msgspec.structs.replace(function, inputs=inputs, mappings=mappings)
+
+
+def _resolved(inputs: Sequence[RunnableInput], known: Known) -> tuple[RunnableInput, ...]:
+    return tuple(
+        msgspec.structs.replace(item, value=_value(item.value, known))
+        if item.type in INTEGRATION_TYPES
+        else item
+        for item in inputs
+    )
+
+
+def _value(value: Any, known: Known) -> Any:
+    if isinstance(value, list):
+        return [_value(one, known) for one in value]
+    return known.get(value, value) if isinstance(value, int) else value

@@ -1,0 +1,95 @@
+"""What comes in: the fields of an integration.
+
+Source: spec/hog-functions.md sections 12 and 13.2.
+"""
+
+import re
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, Field
+
+from hoglet.kit.errors import Invalid
+from hoglet.web.validate import REQUIRED, Body, Text, validate
+
+MASK = "********"
+MAX_TOKEN_CHARACTERS = 10_000
+MAX_HOSTS = 50
+_KIND = re.compile(r"[a-z0-9][a-z0-9_-]*")
+_HOST = re.compile(r"(\*\.)?[A-Za-z0-9_.:\[\]-]{1,253}")
+_CREDENTIAL = re.compile(
+    r"(?i)(^|[_-])(token|secret|password|passwd|api[_-]?key|private[_-]?key|credentials?)$"
+)
+
+
+def _check_kind(kind: str) -> str:
+    if not _KIND.fullmatch(kind):
+        raise ValueError("A kind is made of small letters, digits, hyphens and underscores.")
+    return kind
+
+
+def _check_token(token: str) -> str:
+    if not token.isprintable():
+        raise ValueError("A token is one line of printable characters.")
+    return token
+
+
+def _check_hosts(hosts: list[str] | None) -> list[str] | None:
+    for host in hosts or []:
+        if not _HOST.fullmatch(host):
+            raise ValueError(f'"{host}" is not a host name; "*.example.com" names subdomains.')
+    return hosts
+
+
+class IntegrationFields(Body):
+    """The fields of a create; an update takes any of them but a new ``kind``."""
+
+    kind: Annotated[Text, AfterValidator(_check_kind)] = Field(min_length=1, max_length=40)
+    display_name: Text | None = Field(default=None, max_length=400)
+    config: dict[str, Any] = Field(default_factory=dict)
+    hosts: Annotated[list[Text] | None, AfterValidator(_check_hosts)] = Field(
+        default=None, max_length=MAX_HOSTS
+    )
+    access_token: Annotated[Text, AfterValidator(_check_token)] | None = Field(
+        default=None, min_length=1, max_length=MAX_TOKEN_CHARACTERS
+    )
+
+
+def read_create(body: dict[str, Any]) -> IntegrationFields:
+    """The fields of a new integration.
+
+    Raises:
+        Invalid: the first rule that is broken.
+    """
+    fields = validate(IntegrationFields, body)
+    _refuse_credentials(fields.config)
+    if fields.access_token is None:
+        raise Invalid(REQUIRED, code="required", attr="access_token")
+    if fields.access_token == MASK:
+        raise Invalid("Please enter the token again.", attr="access_token")
+    return fields
+
+
+def read_update(body: dict[str, Any], kind: str) -> dict[str, Any]:
+    """The fields that an update sets; a token that is absent, null or masked is kept.
+
+    Raises:
+        Invalid: the first rule that is broken; the kind is fixed.
+    """
+    fields = validate(IntegrationFields, {"kind": kind, **body})
+    _refuse_credentials(fields.config)
+    if fields.kind != kind:
+        raise Invalid("The kind of an integration is fixed once it is saved.", attr="kind")
+    sent = {name: getattr(fields, name) for name in fields.model_fields_set - {"kind"}}
+    if sent.get("access_token") in (None, MASK):
+        sent.pop("access_token", None)
+    return sent
+
+
+def _refuse_credentials(config: dict[str, Any]) -> None:
+    """The config is shown to everybody who may read, so nothing secret belongs there."""
+    for key in config:
+        if _CREDENTIAL.search(key):
+            raise Invalid(
+                "The config is shown in answers. Send the credential as access_token beside it.",
+                attr=f"config__{key}",
+            )

@@ -1,0 +1,212 @@
+"""What can be done with integrations: create, read, change, delete, list.
+
+The token goes in and never comes out again. Functions keep the id of an integration that is
+deleted; their runs fail with a message that names it.
+"""
+
+import secrets
+from collections.abc import Callable
+from typing import Any
+
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from hoglet.access.activity import Activity, ActivityLog, Change, changes_between
+from hoglet.access.entities import Scope, user_object
+from hoglet.access.repository import users_by_id
+from hoglet.functions.integrations import repository
+from hoglet.functions.integrations.placeholders import make_placeholder
+from hoglet.functions.integrations.schemas import read_create, read_update
+from hoglet.functions.secrets import SecretBox, SecretsUnreadable
+from hoglet.functions.tables import IntegrationRow
+from hoglet.kit.clock import Clock
+from hoglet.kit.errors import NotFound
+from hoglet.store.database import Database
+from hoglet.web.pagination import Page
+from hoglet.web.timestamps import iso_z
+
+ACTIVITY_SCOPE = "Integration"
+UNREADABLE = "SECRETS_UNREADABLE"
+_LOGGED = ("display_name", "config", "hosts")
+_MASKED = "masked"
+_NAMES = ("display_name", "name", "team_name", "account_name", "hub_domain")
+
+type IconUrl = Callable[[str], str | None]
+"""The address of a kind's icon on this server, None when it has none."""
+
+
+class IntegrationService:
+    """The integrations of all projects.
+
+    Args:
+        database: where they are stored.
+        box: seals tokens.
+        clock: tells now.
+        activity: gets an entry for every change.
+        icon_url: finds icons.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        box: SecretBox,
+        clock: Clock,
+        activity: ActivityLog,
+        icon_url: IconUrl,
+    ) -> None:
+        self._database = database
+        self._box = box
+        self._clock = clock
+        self._activity = activity
+        self._icon_url = icon_url
+
+    async def page(
+        self, scope: Scope, page: Page, kind: str | None
+    ) -> tuple[int, list[dict[str, Any]]]:
+        """A page of integrations and how many there are in all."""
+        project_id = scope.project.id
+        async with self._database.read() as session:
+            count = await repository.count(session, project_id, kind)
+            rows = await repository.page(
+                session, project_id, kind, limit=page.limit, offset=page.offset
+            )
+            users = await users_by_id(session, [row.created_by for row in rows])
+            return count, [self._shown(row, users) for row in rows]
+
+    async def create(self, scope: Scope, body: dict[str, Any]) -> dict[str, Any]:
+        """Store a credential.
+
+        Raises:
+            Invalid: the first rule the body breaks.
+        """
+        fields = read_create(body)
+        async with self._database.write() as session:
+            now = self._clock.now()
+            row = IntegrationRow(
+                project_id=scope.project.id,
+                kind=fields.kind,
+                display_name=fields.display_name,
+                config=fields.config,
+                hosts=fields.hosts,
+                secrets=self._sealed(fields.access_token),
+                placeholder=make_placeholder(secrets.token_hex(16)),
+                version=1,
+                created_at=now,
+                updated_at=now,
+                created_by=scope.user_id,
+            )
+            session.add(row)
+            await session.flush()
+            await self._record(session, scope, row, "created", [])
+            return await self._one(session, row)
+
+    async def get(self, scope: Scope, integration_id: str) -> dict[str, Any]:
+        """Read an integration, without its token.
+
+        Raises:
+            NotFound: none of the project.
+        """
+        async with self._database.read() as session:
+            return await self._one(session, await self._row(session, scope, integration_id))
+
+    async def update(
+        self, scope: Scope, integration_id: str, body: dict[str, Any]
+    ) -> dict[str, Any]:
+        """Change an integration; runs that wait use the new token from their next request on.
+
+        Raises:
+            NotFound: none of the project.
+            Invalid: the first rule the body breaks.
+        """
+        async with self._database.write() as session:
+            row = await self._row(session, scope, integration_id)
+            sent = read_update(body, row.kind)
+            before = {name: getattr(row, name) for name in _LOGGED}
+            for name in _LOGGED:
+                setattr(row, name, sent.get(name, getattr(row, name)))
+            changes = changes_between(before, {name: getattr(row, name) for name in _LOGGED})
+            if "access_token" in sent:
+                row.secrets = self._sealed(sent["access_token"])
+                changes.append(Change("access_token", "changed", _MASKED, _MASKED))
+            row.updated_at = self._clock.now()
+            row.version += 1
+            await self._record(session, scope, row, "updated", changes)
+            return await self._one(session, row)
+
+    async def delete(self, scope: Scope, integration_id: str) -> None:
+        """Forget a credential for good.
+
+        Raises:
+            NotFound: none of the project.
+        """
+        async with self._database.write() as session:
+            row = await self._row(session, scope, integration_id)
+            await self._record(session, scope, row, "deleted", [])
+            await session.delete(row)
+
+    def _sealed(self, token: str | None) -> str:
+        return self._box.seal({"access_token": token}) or ""
+
+    async def _row(
+        self, session: AsyncSession, scope: Scope, integration_id: str
+    ) -> IntegrationRow:
+        wanted = repository.read_id(integration_id)
+        row = None
+        if wanted is not None:
+            row = await repository.find(session, scope.project.id, wanted)
+        if row is None:
+            raise NotFound
+        return row
+
+    async def _record(
+        self,
+        session: AsyncSession,
+        scope: Scope,
+        row: IntegrationRow,
+        activity: str,
+        changes: list[Change],
+    ) -> None:
+        await self._activity.record(
+            session,
+            Activity(
+                project_id=row.project_id,
+                user_id=scope.user_id,
+                activity=activity,
+                scope=ACTIVITY_SCOPE,
+                item_id=str(row.id),
+                name=_display_name(row),
+                changes=changes,
+            ),
+        )
+
+    async def _one(self, session: AsyncSession, row: IntegrationRow) -> dict[str, Any]:
+        return self._shown(row, await users_by_id(session, [row.created_by]))
+
+    def _shown(self, row: IntegrationRow, users: dict[int, Any]) -> dict[str, Any]:
+        return {
+            "id": row.id,
+            "kind": row.kind,
+            "display_name": _display_name(row),
+            "icon_url": self._icon_url(row.kind),
+            "config": row.config,
+            "hosts": row.hosts,
+            "created_at": iso_z(row.created_at),
+            "updated_at": iso_z(row.updated_at),
+            "created_by": user_object(users.get(row.created_by or 0)),
+            "errors": "" if self._is_readable(row) else UNREADABLE,
+        }
+
+    def _is_readable(self, row: IntegrationRow) -> bool:
+        try:
+            self._box.open(row.secrets)
+        except SecretsUnreadable:
+            return False
+        return True
+
+
+def _display_name(row: IntegrationRow) -> str:
+    """The name given, else what the service calls the account, else kind and id."""
+    team = row.config.get("team")
+    nested = team.get("name") if isinstance(team, dict) else None
+    found = [row.display_name, nested, *(row.config.get(name) for name in _NAMES)]
+    named = next((name for name in found if isinstance(name, str) and name), None)
+    return named or f"{row.kind} {row.id}"
