@@ -20,12 +20,14 @@ class Eligibility(msgspec.Struct, frozen=True, omit_defaults=False):
 class Analysis(msgspec.Struct, frozen=True):
     """The compiler's view of a query.
 
-    ``columns`` are ``[{"name": "count()", "type": "integer"}]``; ``variables`` the code names in
-    ``{variables.X}``; ``breakdowns`` the breakdown properties of an insight; ``plan`` how the
-    version is kept as a table (see ``materializing``), None when it cannot be.
+    ``columns`` are ``[{"name": "count()", "type": "integer"}]``; ``types`` the same columns as the
+    compiler knows them (``hogql.types.Type``); ``variables`` the code names in ``{variables.X}``;
+    ``breakdowns`` the breakdown properties of an insight; ``plan`` how the version is kept as a
+    table (see ``materializing``), None when it cannot be.
     """
 
     columns: list[dict[str, str]] = []
+    types: list[Json] = []
     variables: list[str] = []
     breakdowns: list[str] = []
     uses_filters: bool = False

@@ -1,7 +1,7 @@
 """The OpenAPI document of one version of an endpoint, from which typed clients are generated.
 
-The rows of a HogQL answer are described by the query's own columns (hoglet goes further): a client
-knows that ``results`` holds ``[string, integer]`` pairs.
+The rows of a HogQL answer are described by the query's own columns (hoglet goes further, see
+``row_schemas``).
 
 Source: spec/query-endpoints.md section 8.
 """
@@ -10,7 +10,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from hoglet.access.variables import Variable
+from hoglet.endpoints.accept import NDJSON
 from hoglet.endpoints.records import Place
+from hoglet.endpoints.row_schemas import line_schema, row_schema
 from hoglet.endpoints.run_checks import required_variables
 from hoglet.endpoints.targets import Target
 from hoglet.endpoints.variables import stored_values
@@ -45,15 +47,38 @@ _VARIABLE_SCHEMAS: dict[str, Json] = {
     "List": {"type": "array", "items": {"type": "string"}},
     "Date": {"type": "string", "format": "date"},
 }
-_CELL_SCHEMAS: dict[str, Json] = {
-    "integer": {"type": "integer"},
-    "float": {"type": "number"},
-    "string": {"type": "string"},
-    "datetime": {"type": "string", "format": "date-time"},
-    "date": {"type": "string", "format": "date"},
-    # the engine's comparisons give 0 and 1, its Bool columns true and false
-    "boolean": {"anyOf": [{"type": "boolean"}, {"type": "integer"}]},
-    "array": {"type": "array", "items": {}},
+_TEXTS: Json = {"type": "array", "items": {"type": "string"}}
+_SERIES: Json = {
+    "type": "object",
+    "properties": {
+        "label": {"type": "string", "nullable": True},
+        "count": {"type": "number", "nullable": True},
+        "data": {"type": "array", "items": {"type": "number", "nullable": True}},
+        "labels": _TEXTS,
+        "days": {"type": "array", "items": {}},
+    },
+}
+_INSIGHT_ITEMS: dict[str, Json] = {
+    "TrendsQuery": _SERIES,
+    "LifecycleQuery": _SERIES,
+    "StickinessQuery": _SERIES,
+    "PathsQuery": {
+        "type": "object",
+        "properties": {
+            "source": {"type": "string"},
+            "target": {"type": "string"},
+            "value": {"type": "number"},
+            "average_conversion_time": {"type": "number", "nullable": True},
+        },
+    },
+    "RetentionQuery": {
+        "type": "object",
+        "properties": {
+            "date": {"type": "string"},
+            "label": {"type": "string"},
+            "values": {"type": "array", "items": {"type": "object"}},
+        },
+    },
 }
 _DATES = ("date_from", "date_to")
 
@@ -101,7 +126,7 @@ def _operation(target: Target, about: str, variables: Json | None) -> Json:
         "responses": {
             "200": {
                 "description": "The results.",
-                "content": {"application/json": {"schema": _answer(target)}},
+                "content": _contents(target),
             },
             "202": {"description": "The run was started in the background; poll its status."},
             "400": {"description": "The request or the query is not valid."},
@@ -112,40 +137,31 @@ def _operation(target: Target, about: str, variables: Json | None) -> Json:
     }
 
 
+def _contents(target: Target) -> Json:
+    """The JSON body, and the NDJSON form, whose lines are objects by column name."""
+    contents: Json = {"application/json": {"schema": _answer(target)}}
+    is_hogql = target.query["kind"] == HOGQL
+    line = line_schema(target.analysis.columns, target.analysis.types) if is_hogql else None
+    return contents if line is None else contents | {NDJSON: {"schema": line}}
+
+
 def _answer(target: Target) -> Json:
     return {
         "type": "object",
         "required": ["results"],
         "properties": {
-            "results": {"type": "array", "items": _row(target)},
+            "results": {"type": "array", "items": _item(target)},
             "columns": {"type": "array", "items": {"type": "string"}},
             "hasMore": {"type": "boolean"},
         },
     }
 
 
-def _row(target: Target) -> Json:
-    """One row; OpenAPI 3.0 has no tuples, so a row is an array of what its columns may hold."""
-    if target.query["kind"] != HOGQL:
-        return {}
-    cells: list[Json] = []
-    for column in target.analysis.columns:
-        cell = _CELL_SCHEMAS.get(column["type"])
-        if cell is None:
-            cells = []
-            break
-        nullable = {**cell, "nullable": True}
-        if nullable not in cells:
-            cells.append(nullable)
-    names = [column["name"] for column in target.analysis.columns]
-    count = len(names)
-    items: Json = {} if not cells else cells[0] if len(cells) == 1 else {"anyOf": cells}
-    row: Json = {"type": "array", "items": items}
-    if count:
-        row |= {"minItems": count, "maxItems": count}
-        row["description"] = "In this order: " + ", ".join(names)
-        row["x-columns"] = [dict(column) for column in target.analysis.columns]
-    return row
+def _item(target: Target) -> Json:
+    """One of the results: a row, or what an insight is made of."""
+    if target.query["kind"] == HOGQL:
+        return row_schema(target.analysis.columns, target.analysis.types)
+    return _INSIGHT_ITEMS.get(target.query["kind"], {})
 
 
 def _schemas(target: Target, variables: Json | None) -> Json:

@@ -120,6 +120,7 @@ def analyse(payload: Json) -> Json:
     )
     return {
         "columns": [{"name": column.name, "type": column.type} for column in compiled.columns],
+        "types": [msgspec.to_builtins(column.kind) for column in compiled.columns],
         "variables": list(compiled.variables_used),
         "uses_filters": compiled.has_filters,
         **_eligibility(payload),

@@ -1,5 +1,7 @@
 """openapi.json (spec/query-endpoints.md section 8)."""
 
+from typing import Any
+
 import pytest
 from openapi_spec_validator import validate
 
@@ -52,17 +54,70 @@ async def test_filters_are_described_where_they_are_allowed(endpoints: EndpointW
 
 
 async def test_rows_are_described_by_their_columns(endpoints: EndpointWorld) -> None:
-    await endpoints.create("SELECT event, count() AS n FROM events GROUP BY event", name="a")
-    document = (await endpoints.get("/a/openapi.json/")).json()
+    query = "SELECT count() AS n, max(timestamp) AS `last seen`, any(uuid) AS id FROM events"
+    await endpoints.create(query, name="a")
+    contents = await _contents(endpoints, "a")
 
-    validate(document)
-    path = document["paths"][f"{endpoints.base}/a/run"]["post"]
-    row = path["responses"]["200"]["content"]["application/json"]["schema"]["properties"]["results"]
-    assert row["items"]["x-columns"] == [
-        {"name": "event", "type": "string"},
-        {"name": "n", "type": "integer"},
+    row = contents["application/json"]["schema"]["properties"]["results"]["items"]
+    whole = {"type": "integer", "format": "int64"}
+    instant = {"type": "string", "format": "date-time"}
+    uuid = {"type": "string", "format": "uuid"}
+    assert row["x-columns"] == [
+        {"name": "n", "type": "integer", "schema": whole},
+        {"name": "last seen", "type": "datetime", "schema": instant},
+        {"name": "id", "type": "string", "schema": uuid},
     ]
-    assert row["items"]["minItems"] == 2
+    assert row["items"] == {"anyOf": [whole, instant, uuid]}
+    assert row["minItems"] == row["maxItems"] == len(row["example"]) == 3
+    line = contents["application/x-ndjson"]["schema"]
+    assert line["properties"] == {"n": whole, "last seen": instant, "id": uuid}
+    assert line["required"] == ["n", "last seen", "id"]
+
+
+async def test_what_may_be_null_and_what_is_plain_text(endpoints: EndpointWorld) -> None:
+    await endpoints.create("SELECT event, properties.$browser, timestamp FROM events", name="a")
+    row = (await _contents(endpoints, "a"))["application/json"]["schema"]["properties"]["results"]
+
+    # any text might look like a time, so a client must not read the rows' texts as times
+    text = {"type": "string"}
+    assert row["items"]["items"] == {"anyOf": [text, text | {"nullable": True}]}
+    assert row["items"]["x-columns"][2]["schema"] == text | {"format": "date-time"}
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        "1 AS `a b`, 2 AS `$x`, 3 AS `größe`, 4 AS `日本`, 5 AS `</script>`, 6 AS `a.b`",
+        "1 AS a, 2 AS a",
+        "NULL, [], (1, 'x'), map('a', 1), 0 / 0, toDate('2026-01-05'), 1 = 1, true",
+        "*",
+    ],
+)
+async def test_odd_columns(endpoints: EndpointWorld, columns: str) -> None:
+    made = await endpoints.create(f"SELECT {columns} FROM events", name="a")
+    contents = await _contents(endpoints, "a")
+
+    row = contents["application/json"]["schema"]["properties"]["results"]["items"]
+    assert [column["name"] for column in row["x-columns"]] == [
+        column["name"] for column in made["columns"]
+    ]
+    assert ("application/x-ndjson" in contents) is (columns != "1 AS a, 2 AS a")
+
+
+async def test_insights_have_items(endpoints: EndpointWorld) -> None:
+    await endpoints.create({"kind": "TrendsQuery", "series": [{"kind": "EventsNode"}]}, name="a")
+    contents = await _contents(endpoints, "a")
+
+    item = contents["application/json"]["schema"]["properties"]["results"]["items"]
+    assert item["properties"]["data"]["items"] == {"type": "number", "nullable": True}
+    assert list(contents) == ["application/json"]
+
+
+async def _contents(endpoints: EndpointWorld, name: str) -> dict[str, Any]:
+    document = (await endpoints.get(f"/{name}/openapi.json/")).json()
+    validate(document)
+    operation = document["paths"][f"{endpoints.base}/{name}/run"]["post"]
+    return operation["responses"]["200"]["content"]
 
 
 async def test_unknown_endpoint_and_version(endpoints: EndpointWorld) -> None:

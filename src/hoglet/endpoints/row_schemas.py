@@ -1,0 +1,147 @@
+"""What the rows of an answer hold, as schemas of OpenAPI 3.0.3.
+
+The compiler knows type and nullability of every column. A row is an array, and 3.0 has no tuples,
+so its items are any of what the columns hold; ``x-columns`` tells each column's own schema, and a
+line of the NDJSON form, an object by column name, is typed exactly.
+
+Source: spec/query-endpoints.md sections 8 and 10.5.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+type Json = dict[str, Any]
+
+_ANYTHING: Json = {}
+_SCHEMAS: dict[str, Json] = {
+    "Integer": {"type": "integer", "format": "int64"},
+    "Float": {"type": "number", "format": "double"},
+    "Decimal": {"type": "string"},
+    "String": {"type": "string"},
+    "UUID": {"type": "string", "format": "uuid"},
+    "DateTime": {"type": "string", "format": "date-time"},
+    "Date": {"type": "string", "format": "date"},
+    "JSON": {"type": "string"},  # JSON columns are answered as text
+    "Map": {"type": "object"},
+    "Null": {"type": "string"},
+}
+_SEVERAL: dict[str, Sequence[Json]] = {
+    # Bool columns are answered as true and false, the engine's comparisons as 1 and 0.
+    "Boolean": ({"type": "boolean"}, {"type": "integer"}),
+    "Tuple": ({"type": "array", "items": {}}, {"type": "object"}),  # those with names are objects
+}
+_ALWAYS_NULLABLE = frozenset({"Float", "Null"})  # NaN and infinity are answered as null
+_EXAMPLES: Mapping[str, Any] = {
+    "integer": 1,
+    "number": 0.5,
+    "boolean": True,
+    "string": "text",
+    "array": [],
+    "object": {},
+    "uuid": "0199c7b2-0000-7000-8000-000000000000",
+    "date-time": "2026-01-05T12:00:00Z",
+    "date": "2026-01-05",
+}
+
+
+def row_schema(columns: Sequence[Json], types: Sequence[Json]) -> Json:
+    """One row of the JSON form.
+
+    Args:
+        columns: of the record, ``[{"name": "n", "type": "integer"}]``.
+        types: as ``hogql`` knows them, ``[{"name": "Integer", "nullable": False}]``; empty for
+            versions that were saved before types were kept.
+    """
+    cells = _cells(columns, types)
+    row: Json = {"type": "array", "items": _any_of([one for cell in cells for one in cell])}
+    if not cells:
+        return row
+    return row | {
+        "minItems": len(cells),
+        "maxItems": len(cells),
+        "description": "In this order: " + ", ".join(column["name"] for column in columns),
+        "example": [_example(cell) for cell in cells],
+        "x-columns": [
+            {"name": column["name"], "type": column["type"]} | _own(cell)
+            for column, cell in zip(columns, cells, strict=True)
+        ],
+    }
+
+
+def line_schema(columns: Sequence[Json], types: Sequence[Json]) -> Json | None:
+    """One line of the NDJSON form; None when two columns have the same name."""
+    cells = _cells(columns, types)
+    counted = Counter(column["name"] for column in columns)
+    if not cells or max(counted.values()) > 1:
+        return None
+    return {
+        "type": "object",
+        "required": list(counted),
+        "properties": {
+            column["name"]: _any_of(cell) for column, cell in zip(columns, cells, strict=True)
+        },
+    }
+
+
+def _cells(columns: Sequence[Json], types: Sequence[Json]) -> list[Sequence[Json]]:
+    """The alternatives of each column."""
+    if len(types) != len(columns):
+        types = [
+            {"name": _BY_RECORD.get(column["type"], ""), "nullable": True} for column in columns
+        ]
+    return [_cell(type_) for type_ in types]
+
+
+def _cell(type_: Json) -> Sequence[Json]:
+    name, nullable = (
+        type_["name"],
+        type_.get("nullable", False) or type_["name"] in _ALWAYS_NULLABLE,
+    )
+    schemas = _SEVERAL.get(name) or (_SCHEMAS.get(name, _ANYTHING),)
+    if name == "Array":
+        schemas = ({"type": "array", "items": _any_of(_cell(type_.get("item") or {"name": ""}))},)
+    return [schema | {"nullable": True} if nullable and schema else schema for schema in schemas]
+
+
+def _any_of(schemas: Sequence[Json]) -> Json:
+    """One schema for all; formats go where plain text is among them, which might look like one."""
+    if not schemas or _ANYTHING in schemas:
+        return {}
+    plain = any(each == {"type": "string"} or _is_null_text(each) for each in schemas)
+    kept: list[Json] = []
+    for schema in schemas:
+        shown = _without_format(schema) if plain and schema["type"] == "string" else schema
+        if shown not in kept:
+            kept.append(shown)
+    return kept[0] if len(kept) == 1 else {"anyOf": kept}
+
+
+def _is_null_text(schema: Json) -> bool:
+    return schema == {"type": "string", "nullable": True}
+
+
+def _without_format(schema: Json) -> Json:
+    return {key: value for key, value in schema.items() if key != "format"}
+
+
+def _own(cell: Sequence[Json]) -> Json:
+    schema = _any_of(cell)
+    return {"schema": schema} if schema else {}
+
+
+def _example(cell: Sequence[Json]) -> Any:
+    schema = cell[0]
+    return _EXAMPLES.get(schema.get("format", "")) or _EXAMPLES.get(schema.get("type", ""), "text")
+
+
+_BY_RECORD: Mapping[str, str] = {
+    "integer": "Integer",
+    "float": "Float",
+    "string": "String",
+    "datetime": "DateTime",
+    "date": "Date",
+    "boolean": "Boolean",
+    "array": "Array",
+    "json": "JSON",
+}

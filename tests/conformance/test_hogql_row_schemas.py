@@ -1,0 +1,58 @@
+"""Rows are what the OpenAPI documents of endpoints say: every case and every function's example."""
+
+import asyncio
+from typing import Any
+
+import msgspec
+import orjson
+import pytest
+from jsonschema import FormatChecker
+from openapi_schema_validator import OAS30Validator
+
+from conformance.test_hogql import ANSWERED, compile_case
+from hoglet.endpoints.row_schemas import line_schema, row_schema
+from hoglet.endpoints.values import encode_rows
+from hoglet.hogql import compile_query
+from hoglet.hogql.functions import functions
+from support.hogql_cases import Case
+from support.hogql_world import CONTEXT, HogqlWorld
+
+_GROUPS = 12
+_FORMATS = FormatChecker(["date", "date-time", "uuid"])  # not int64: hashes are beyond it
+
+
+@pytest.mark.parametrize("case", ANSWERED, ids=repr)
+def test_cases(case: Case, hogql_world: HogqlWorld) -> None:
+    assert violations(compile_case(case), hogql_world, case.given.get("timezone", "UTC")) == []
+
+
+@pytest.mark.parametrize("part", range(_GROUPS))
+def test_examples(part: int, hogql_world: HogqlWorld) -> None:
+    failed: list[str] = []
+    for function in functions()[part::_GROUPS]:
+        compiled = compile_query(
+            f"SELECT {function.example} AS x, toDate('2026-01-05') FROM numbers(5)",
+            context=CONTEXT,
+        )
+        failed += [f"{function.name}: {one}" for one in violations(compiled, hogql_world)]
+
+    assert failed == []
+
+
+def violations(compiled: Any, world: HogqlWorld, timezone: str = "UTC") -> list[str]:
+    """What the rows hold that their schemas do not allow."""
+    answer = asyncio.run(world.warehouse.query(compiled.sql, compiled.params))
+    rows = orjson.loads(encode_rows(answer.columns, answer.rows, timezone))
+    columns = [{"name": column.name, "type": column.type} for column in compiled.columns]
+    types = [msgspec.to_builtins(column.kind) for column in compiled.columns]
+    found = _errors(row_schema(columns, types), [row[: len(columns)] for row in rows])
+    line = line_schema(columns, types)
+    names = [column["name"] for column in columns]
+    if line is not None:
+        found += _errors(line, [dict(zip(names, row, strict=False)) for row in rows])
+    return found
+
+
+def _errors(schema: Any, values: list[Any]) -> list[str]:
+    validator = OAS30Validator(schema, format_checker=_FORMATS)
+    return [error.message[:200] for value in values for error in validator.iter_errors(value)]
