@@ -30,6 +30,8 @@ def test_cases(case: Case, hogql_world: HogqlWorld) -> None:
 def test_examples(part: int, hogql_world: HogqlWorld) -> None:
     failed: list[str] = []
     for function in functions()[part::_GROUPS]:
+        if function.name == "untuple":
+            continue  # makes several columns of one, which only the engine can name
         compiled = compile_query(
             f"SELECT {function.example} AS x, toDate('2026-01-05') FROM numbers(5)",
             context=CONTEXT,
