@@ -227,3 +227,160 @@ select event, count() from events group by event with /* */ totals
 (select 1 as a) -- x
 order by a
 -- refused hogql_syntax_error: "ORDER BY after a query in brackets"
+-- case: a subquery of a row is told as what it is
+select event from events e where exists(select 1 from persons p where p.id = e.person_id)
+-- refused hogql_query_error at 1:78: "of the query around it"
+-- case: also as a value
+select (select count() from persons p where p.id = e.person_id) from events e
+-- refused hogql_query_error at 1:52: "of the query around it"
+-- case: a cohort needs its number
+select count() from events where person_id in cohort 'power users'
+-- refused hogql_query_error at 1:54: "id of a cohort"
+-- case: also from a variable
+-- variables {"c": "1 or 1"}
+select count() from events where person_id in cohort {variables.c}
+-- refused hogql_query_error: "id of a cohort"
+-- case: fields of joined tables get suggestions
+select person.propertis.email from events
+-- refused hogql_query_error at 1:8: "Did you mean 'properties'?"
+-- case: aliases of tables too
+select evt.event from events evnt
+-- refused hogql_query_error at 1:8: "Did you mean 'evnt'?"
+-- case: swapped letters
+select cuont() from evnets
+-- refused unknown_table at 1:21: "Did you mean 'events'?"
+-- case: the project under an alias of the table
+select e.project_id from events e
+-- refused hogql_query_error at 1:8: "project_id"
+-- case: inside a lambda
+select arrayExists(x -> x = project_id, [1]) from events
+-- refused hogql_query_error at 1:29: "project_id"
+-- case: through a joined table
+select person.project_id from events
+-- refused hogql_query_error: "project_id"
+-- case: from a subquery
+select project_id from (select event from events)
+-- refused hogql_query_error: "project_id"
+-- case: team_id is no other way in
+select team_id from events
+-- refused hogql_query_error: "team_id"
+-- case: objects in a bucket
+select * from s3('https://b.s3.amazonaws.com/x', 'CSV')
+-- refused table_access_denied
+-- case: a cluster
+select * from cluster('c', system.one)
+-- refused table_access_denied
+-- case: another database server
+select * from mysql('h', 'd', 't', 'u', 'p')
+-- refused table_access_denied
+-- case: programs
+select * from executable('cat', 'TSV', 'a String')
+-- refused table_access_denied
+-- case: dictionaries as tables
+select * from dictionary('d')
+-- refused table_access_denied
+-- case: dictionaries with a default
+select dictGetOrDefault('d', 'a', 1, 2)
+-- refused unknown_function
+-- case: literal tables
+select * from values('a Int8', 1)
+-- refused table_access_denied
+-- case: nothing
+select * from null('a Int8')
+-- refused hogql_syntax_error
+-- case: more numbers at once
+select * from numbers_mt(10)
+-- refused table_access_denied
+-- case: endless numbers
+select number from system.numbers
+-- refused unknown_table
+-- case: zeros
+select * from zeros(10)
+-- refused table_access_denied
+-- case: information about tables
+select * from information_schema.tables
+-- refused unknown_table
+-- case: quoted names of system tables
+select * from `system`.`tables`
+-- refused unknown_table
+-- case: one quoted name with a dot in it
+select * from `system.tables`
+-- refused unknown_table
+-- case: columns of tables by function
+select hasColumnInTable('system', 'one', 'dummy')
+-- refused unknown_function
+-- case: the join engine
+select joinGet('t', 'c', 1)
+-- refused unknown_function
+-- case: macros, versions, uptime
+select getMacro('x')
+-- refused unknown_function
+-- case: throwing on purpose
+select throwIf(1)
+-- refused unknown_function
+-- case: functions of functions
+select initializeAggregation('sumState', 1)
+-- refused unknown_function
+-- case: combinators do not open the list
+select fileIf('/etc/passwd', 1)
+-- refused unknown_function
+-- case: granting
+grant select on events to me
+-- refused hogql_syntax_error
+-- case: altering
+alter table events delete where 1
+-- refused hogql_syntax_error
+-- case: creating
+create table x (a Int8)
+-- refused hogql_syntax_error
+-- case: creating from a query
+create view v as select 1
+-- refused hogql_syntax_error
+-- case: truncating
+truncate table events
+-- refused hogql_syntax_error
+-- case: setting
+set max_threads = 1
+-- refused hogql_syntax_error
+-- case: using
+use system
+-- refused hogql_syntax_error
+-- case: showing
+show tables
+-- refused hogql_syntax_error
+-- case: describing
+describe table events
+-- refused hogql_syntax_error
+-- case: killing
+kill query where 1
+-- refused hogql_syntax_error
+-- case: the server's own commands
+system flush logs
+-- refused hogql_syntax_error
+-- case: several statements by a comment
+select 1 -- x
+; select 2
+-- refused hogql_syntax_error
+-- case: a statement of nothing behind it
+select 1; drop table events
+-- refused hogql_syntax_error
+-- case: TOP
+select top 2 event from events
+-- refused hogql_syntax_error
+-- case: a placeholder for a field's name
+-- variables {"f": "project_id"}
+select events.{variables.f} from events
+-- refused hogql_syntax_error
+-- case: a placeholder for the order
+-- variables {"n": "1; drop table events"}
+select event from events limit {variables.n}
+-- refused hogql_query_error: "LIMIT"
+-- case: a placeholder that is an expression
+select {1 + 1} from events
+-- refused hogql_query_error
+-- case: a placeholder for filters that are none
+select {filters.project_id}
+-- refused hogql_query_error: "filters.project_id"
+-- case: a share larger than all
+select count() from events sample 1000
+-- refused hogql_query_error: "SAMPLE"

@@ -26,3 +26,35 @@ select 1 as a # from system.tables
 , 2 as b // from system.tables
 , 'with totals' as c -- with totals
 -- rows [[1, 2, "with totals"]]
+-- case: WITH names that look like tables are those queries
+with events as (select 1 as x), system as (select 2 as y) select x, y from events, system
+-- rows [[1, 2]]
+-- case: an alias that looks like another table
+select count(), any(persons.event) != '' from events as persons
+-- rows [[6, 1]]
+-- case: an alias that looks like a predicate
+select count() from events as `events WHERE 1 --`
+-- rows [[6]]
+-- case: lambda arguments and items of ARRAY JOIN called like the project's column
+select arrayMap(project_id -> project_id + 1, [1]) as a, project_id, count() from events array join [7] as project_id group by a, project_id
+-- rows [[[2], 7, 6]]
+-- case: WITH expressions called like the project's column
+with 2 as project_id select count() from events where project_id = 2
+-- rows [[6]]
+-- case: a property called like it is only a property
+select properties.project_id, properties['project_id'], person.properties.project_id from events limit 1
+-- rows [[null, null, null]]
+-- case: names and texts that look like bound parameters
+-- variables {"v": "{project_id:Int64}"}
+select {variables.v} as `{v0:String}`, properties.`{project_id:Int64}`, '{v0:String}' from events limit 1
+-- rows [["{project_id:Int64}", null, "{v0:String}"]]
+-- case: values that look like SQL are values
+-- variables {"v": "x' OR project_id = 880002 --"}
+select count() from events where event = {variables.v} or properties.plan = {variables.v}
+-- rows [[0]]
+-- case: joins of every kind keep to the project
+select count() from events e full outer join persons p on e.person_id = p.id right join person_distinct_ids d on d.distinct_id = e.distinct_id cross join groups g
+-- rows [[12]]
+-- case: set operations too
+select count() from (select distinct_id from events union all select distinct_id from person_distinct_ids intersect select distinct_id from person_distinct_id_overrides)
+-- rows [[7]]

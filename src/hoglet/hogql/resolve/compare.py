@@ -204,6 +204,7 @@ def _none(right: Expr) -> Expr:
 
 
 def _cohort(resolver: "Resolver", node: tree.CompareOperation, scope: Scope) -> Expr:
+    _check_cohort(resolver, node.right)
     cohort = tree.CompareOperation(left=tree.Field(chain=("cohort_id",)), right=node.right, op="==")
     people = tree.SelectQuery(
         select=(tree.Field(chain=("person_id",)),),
@@ -213,6 +214,14 @@ def _cohort(resolver: "Resolver", node: tree.CompareOperation, scope: Scope) -> 
     operator = "in" if node.op == "in cohort" else "not in"
     left = resolver.expression(node.left, scope)
     return _null_safe(operator, left, ScalarQuery(query=resolver.query(people, scope)))
+
+
+def _check_cohort(resolver: "Resolver", node: Any) -> None:
+    bound = resolver.binder.expand(node) if isinstance(node, tree.Placeholder) else node
+    value = getattr(bound, "value", None)
+    is_number = isinstance(value, int) and not isinstance(value, bool)
+    if not is_number and not (isinstance(value, str) and value.strip().isdigit()):
+        raise refused("IN COHORT needs the id of a cohort", node)
 
 
 def resolve_between(resolver: "Resolver", node: tree.BetweenExpr, scope: Scope) -> Expr:

@@ -85,4 +85,18 @@ class Scope:
         known = [name for source in self.sources.values() for name in source.names()]
         where = f"tables: {', '.join(self.sources)}" if self.sources else "no table in FROM"
         path = ".".join(map(str, chain))
-        raise unknown_field(path, node, [*known, *self.aliases], where)
+        if self._is_outside(first):
+            raise refused(
+                f"A query in brackets cannot use '{path}' of the query around it: join them", node
+            )
+        known += self.sources if len(chain) > 1 else []
+        raise unknown_field(path, node, [*known, *self.aliases], where, missing=first)
+
+    def _is_outside(self, first: str) -> bool:
+        """Whether a query around this one has that table or column."""
+        scope = self.parent
+        while scope is not None:
+            if first in scope.sources or any(each.knows(first) for each in scope.sources.values()):
+                return True
+            scope = scope.parent
+        return False

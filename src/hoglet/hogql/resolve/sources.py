@@ -206,7 +206,8 @@ class TableSource:
             field = fields.get(f"group_{self._context.group_types[str(chain[0])]}")
         if field is None:
             where = f"table {self.table.name}"
-            raise unknown_field(".".join(map(str, full)), node, fields, where)
+            path = ".".join(map(str, full))
+            raise unknown_field(path, node, fields, where, missing=str(chain[0]))
         return self._build_field(field, chain, full, node)
 
     def _build_field(self, field: Field, chain: Chain, full: Chain, node: Any) -> Expr:
