@@ -5,6 +5,8 @@ from typing import Any
 import orjson
 from nicegui import ui
 
+from hoglet.console.backend import Backend
+
 type Json = dict[str, Any]
 
 _AS_JSON = frozenset({"dictionary", "json", "email", "native_email", "non_failure_status_codes"})
@@ -21,9 +23,11 @@ class InputsForm:
     Args:
         schema: e.g. ``[{"key": "url", "type": "string", "label": "URL", "required": true}]``.
         inputs: what is stored, e.g. ``{"url": {"value": "https://example.com"}}``.
+        integrations: what integration inputs may name, as the API lists them.
     """
 
-    def __init__(self, schema: list[Json], inputs: Json) -> None:
+    def __init__(self, schema: list[Json], inputs: Json, integrations: list[Json]) -> None:
+        self._integrations = integrations
         self._items = {item["key"]: item for item in schema}
         self._stored = inputs
         self._fields: dict[str, Any] = {}
@@ -54,9 +58,22 @@ class InputsForm:
             return ui.select(names, label=label, value=value if value in names else None).classes(
                 "w-full"
             )
+        if item["type"] == "integration":
+            return self._integration(item, label, value)
         if item["type"] == "boolean" and not isinstance(value, str):
             return ui.switch(label, value=bool(value))
         return _text_field(item, label, value, is_stored=bool(stored.get("secret")))
+
+    def _integration(self, item: Json, label: str, value: Any) -> Any:
+        kind = item.get("integration")
+        names = {
+            one["id"]: one["display_name"]
+            for one in self._integrations
+            if kind in (None, one["kind"])
+        }
+        hint = "" if names else f"none stored: hoglet integrations create {kind or '…'}"
+        chosen = ui.select(names, label=label, value=value if value in names else None)
+        return chosen.classes("w-full").props(f'hint="{hint}"')
 
     def _value(self, key: str, value: Any) -> Any:
         kind = self._items[key]["type"]
@@ -68,6 +85,12 @@ class InputsForm:
             if kind == "json":
                 return value  # a template that becomes JSON
             raise NotJson(f"{key} is not JSON: {error}") from None
+
+
+async def stored_integrations(backend: Backend) -> list[Json]:
+    """The project's integrations; none for a key that may not see them."""
+    reply = await backend.get("/integrations", limit=500)
+    return reply.body["results"] if reply.is_good else []
 
 
 def _text_field(item: Json, label: str, value: Any, *, is_stored: bool) -> Any:

@@ -10,7 +10,7 @@ from starlette.responses import Response
 from hoglet.console.backend import Backend
 from hoglet.console.charts import metrics_chart
 from hoglet.console.frame import EDITOR, empty, failed, heading, signed_in_page, tabs, tell
-from hoglet.console.inputs_form import InputsForm, NotJson
+from hoglet.console.inputs_form import InputsForm, NotJson, stored_integrations
 from hoglet.console.pages.dead_letters import dead_letters_panel
 from hoglet.console.pages.functions import status_of
 from hoglet.console.pages.history import history_panel, written
@@ -104,7 +104,8 @@ async def _inputs(backend: Backend, path: str, function: dict[str, Any]) -> None
     if not function["inputs_schema"]:
         empty("No inputs", "The function's schema names none.", "input")
         return
-    form = InputsForm(function["inputs_schema"], function["inputs"])
+    integrations = await stored_integrations(backend)
+    form = InputsForm(function["inputs_schema"], function["inputs"], integrations)
     ui.button("Save inputs", icon="save", on_click=save).props("no-caps")
 
 

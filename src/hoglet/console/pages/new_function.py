@@ -6,7 +6,7 @@ from nicegui import ui
 
 from hoglet.console.backend import Backend
 from hoglet.console.frame import tell
-from hoglet.console.inputs_form import InputsForm, NotJson
+from hoglet.console.inputs_form import InputsForm, NotJson, stored_integrations
 
 _TYPES = "destination,transformation,source_webhook,site_destination,site_app"
 _FIRST_CODE = "print(event.event, event.distinct_id)\n"
@@ -21,11 +21,13 @@ async def ask_for_new_function(backend: Backend) -> None:
         key: f"{one['name']} ({one['type'].replace('_', ' ')})" for key, one in templates.items()
     }
 
+    integrations = await stored_integrations(backend)
+
     @ui.refreshable
     def form() -> None:
         template = templates.get(chosen.value)
         schema = template["inputs_schema"] if template else []
-        forms["current"] = InputsForm(schema or [], {})
+        forms["current"] = InputsForm(schema or [], {}, integrations)
 
     async def create() -> None:
         try:
