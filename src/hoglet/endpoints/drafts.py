@@ -85,12 +85,18 @@ def next_version(
     )
 
 
-def active_after(found: Found, body: UpdateBody, *, targeted: bool) -> bool:
-    """Whether what a body changes (endpoint or version) will be active after it."""
+def active_after(found: Found, body: UpdateBody, *, targeted: bool, renewed: bool) -> bool:
+    """Whether endpoint and version will both be active after a body.
+
+    ``renewed``: it makes a new version, which is active.
+    """
     sent = body.is_active
-    if targeted:
-        return found.endpoint.is_active and (found.version.is_active if sent is None else sent)
-    return found.endpoint.is_active if sent is None else sent
+    endpoint, version = found.endpoint.is_active, renewed or found.version.is_active
+    if sent is not None and targeted:
+        version = sent
+    elif sent is not None:
+        endpoint = sent
+    return endpoint and version
 
 
 def apply_times(version: EndpointVersionRow, body: UpdateBody) -> None:

@@ -15,7 +15,7 @@ from hoglet.access.variables import Variable
 from hoglet.endpoints.insights import DATE_NAMES, bind
 from hoglet.endpoints.schemas import RunRequest
 from hoglet.endpoints.targets import Kept, Target
-from hoglet.endpoints.variables import convert, values_for_run
+from hoglet.endpoints.variables import breakdown_values, values_for_run
 from hoglet.endpoints.words import HOGQL
 
 type Json = dict[str, Any]
@@ -58,9 +58,7 @@ def plan_reading(
     if query["kind"] == HOGQL:
         variables = values_for_run(query, request.variables, known)
     else:
-        variables = {
-            name: convert(name, sent, "String") for name, sent in request.variables.items()
-        }
+        variables = breakdown_values(request.variables)
         overridden = request.filters_override or {}
         dates = not any(overridden.get(name) for name in DATE_NAMES)
         query = query if kept is not None else bind(query, variables, dates=dates)

@@ -189,8 +189,9 @@ class EndpointService:
         targeted: bool,
     ) -> Changed:
         endpoint, now = found.endpoint, self._clock.now()
-        refuse_contradictions(body, is_active=active_after(found, body, targeted=targeted))
         changed = body.query is not None and prepared and prepared[0] != found.version.query
+        active = active_after(found, body, targeted=targeted, renewed=bool(changed))
+        refuse_contradictions(body, is_active=active)
         version = found.version
         if changed and prepared:
             version = next_version(scope, found, *prepared, now)

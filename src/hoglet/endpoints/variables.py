@@ -102,6 +102,23 @@ def values_for_run(
     return values
 
 
+def breakdown_values(sent: Mapping[str, Any]) -> dict[str, Any]:
+    """The values of an insight's breakdowns and dates for one run.
+
+    An empty list would be no filter at all, so it is refused: it would show everybody's data.
+
+    Raises:
+        Invalid: attr ``variables``.
+    """
+    values = {name: convert(name, value, "String") for name, value in sent.items()}
+    for name, value in values.items():
+        if isinstance(value, list) and (not value or None in value):
+            raise Invalid(
+                f"The list of values of {name} is empty or holds a null.", attr="variables"
+            )
+    return values
+
+
 def convert(name: str, value: Any, kind: str) -> Any:
     """A sent value as the variable's type; JSON of another type is kept as it is.
 
