@@ -12,7 +12,10 @@ from hoglet.app.features import Features
 from hoglet.app.rooms import Rooms
 from hoglet.console.application import mount_console
 from hoglet.endpoints import api as endpoint_api
+from hoglet.endpoints import api_documents as endpoint_documents_api
 from hoglet.endpoints import api_log as endpoint_log_api
+from hoglet.endpoints import api_usage as endpoint_usage_api
+from hoglet.endpoints import api_versions as endpoint_versions_api
 from hoglet.endpoints.api_run import run_routes
 from hoglet.events.api import capture_routes
 from hoglet.functions import (
@@ -47,6 +50,9 @@ PROJECT_ROUTERS = (
     template_api.router,
     function_api.router,
     endpoint_log_api.router,
+    endpoint_versions_api.router,
+    endpoint_documents_api.router,
+    endpoint_usage_api.router,
     endpoint_api.router,
 )
 
