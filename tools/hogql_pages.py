@@ -3,6 +3,8 @@
 
 from itertools import chain
 
+from hogql_examples import example_results
+
 from hoglet.hogql.context import QueryContext
 from hoglet.hogql.functions import Function, functions
 from hoglet.hogql.schema import EMPTY_TABLES, TABLES, LazyTable, Nested, Properties, table_names
@@ -43,13 +45,13 @@ def _field(name: str, field: Field) -> str:
 
 
 def functions_page() -> str:
-    """Every function with an example that the tests run."""
-    rows = functions()
+    """Every function with an example and what it gives."""
+    rows, results = functions(), example_results()
     plain = [row for row in rows if not (row.aggregate or row.window)]
     lines = [
         "# Functions of HogQL\n",
-        f"{len(rows)} functions. Names are accepted in any case. Every example is executed by the tests;",
-        "those of aggregates and window functions over `numbers(5)`, whose column is `number`.\n",
+        f"{len(rows)} functions. Names are accepted in any case. What an example gives was found by running it, in UTC, over",
+        "`numbers(5)`, whose column is `number`; of window functions the five rows are shown.\n",
         "Aggregates take the endings `If`, `Array`, `Distinct`, `OrNull`, `OrDefault`, `State`, `Merge`, `ForEach`, `Map`.\n",
     ]
     for title, group in (
@@ -57,13 +59,23 @@ def functions_page() -> str:
         ("Aggregates", [row for row in rows if row.aggregate]),
         ("Window functions", [row for row in rows if row.window]),
     ):
-        lines.extend([f"## {title}\n", "| function | arguments | example |", "|---|---|---|"])
-        lines.extend(map(_function, sorted(group, key=lambda row: row.name.lower())))
+        lines.extend(
+            [f"## {title}\n", "| function | arguments | example | gives |", "|---|---|---|---|"]
+        )
+        group.sort(key=lambda row: row.name.lower())
+        lines.extend(_function(row, results[row.name]) for row in group)
         lines.append("")
     return "\n".join(chain(lines))
 
 
-def _function(row: Function) -> str:
+def _function(row: Function, result: str) -> str:
     high = "more" if row.high is None else str(row.high)
     count = str(row.low) if row.low == row.high else f"{row.low} to {high}"
-    return f"| `{row.name}` | {count} | `{row.example.replace('|', chr(92) + '|')}` |"
+    return f"| `{row.name}` | {count} | {_code(row.example)} | {_code(result)} |"
+
+
+def _code(text: str) -> str:
+    """Text as code within a table: bars are escaped, control characters shown."""
+    shown = "".join(char if char.isprintable() else f"\\x{ord(char):02x}" for char in text)
+    quotes = "``" if "`" in shown else "`"
+    return f"{quotes}{shown.replace('|', chr(92) + '|')}{quotes}"

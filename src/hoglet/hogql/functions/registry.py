@@ -21,6 +21,7 @@ from hoglet.hogql.functions.collections import COLLECTIONS
 from hoglet.hogql.functions.dates import DATES
 from hoglet.hogql.functions.numbers import NUMBERS
 from hoglet.hogql.functions.texts import TEXTS
+from hoglet.hogql.functions.traffic import TRAFFIC
 from hoglet.hogql.functions.values import VALUES
 from hoglet.hogql.functions.windows import WINDOWS
 from hoglet.hogql.types import Type
@@ -132,7 +133,7 @@ def _read(table: str, *, aggregate: bool = False, window: bool = False) -> Itera
         )
 
 
-_TABLES = (NUMBERS, TEXTS, DATES, COLLECTIONS, VALUES)
+_TABLES = (NUMBERS, TEXTS, DATES, COLLECTIONS, VALUES, TRAFFIC)
 _FUNCTIONS: dict[str, Function] = {
     **{row.name: row for table in _TABLES for row in _read(table)},
     **{row.name: row for row in _read(AGGREGATES, aggregate=True)},

@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 from hoglet.hogql.context import QueryContext
 from hoglet.hogql.functions.registry import widest
+from hoglet.hogql.functions.traffic import TRAFFIC_BUILDERS
 from hoglet.hogql.plan import Apply, Expr, Number, Trusted, Value
 from hoglet.hogql.types import DATE, DATETIME, FLOAT, INTEGER, STRING, STRING_ARRAY, TIMES, Type
 
@@ -289,4 +290,5 @@ SPECIAL: dict[str, Builder] = {
     "date_sub": _shift("minus"),
     "timestampSub": _shift("minus"),
     "subDate": _shift("minus"),
+    **TRAFFIC_BUILDERS,
 }
