@@ -1,0 +1,116 @@
+"""Every refresh word, on results of every age, materialized or not (sections 5.3 and 5.5)."""
+
+import pytest
+
+from support.endpoints import EndpointWorld
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+SQL = "SELECT count() AS n FROM events"
+AGES = {"none": None, "fresh": 100, "stale": 400, "old": 700}  # cache time: 300 s
+HIT, NEW, LATER, HIT_AND_LATER = "hit", "new", "later", "hit and later"
+# What a run gives for a result of each age: none, fresh, stale (up to twice its time), older.
+INLINE = {
+    "blocking": (NEW, HIT, NEW, NEW),
+    "cache": (NEW, HIT, NEW, NEW),
+    "force": (NEW, NEW, NEW, NEW),
+    "force_blocking": (NEW, NEW, NEW, NEW),
+    "async": (LATER, HIT, LATER, LATER),
+    "lazy_async": (LATER, HIT, HIT, LATER),
+    "force_async": (LATER, LATER, LATER, LATER),
+    "async_except_on_cache_miss": (NEW, HIT, HIT_AND_LATER, HIT_AND_LATER),
+    "force_cache": (NEW, HIT, HIT, HIT),
+}
+CASES = [
+    (word, age, wanted)
+    for word, outcomes in INLINE.items()
+    for age, wanted in zip(AGES, outcomes, strict=True)
+]
+
+
+async def outcome(endpoints: EndpointWorld, word: str) -> str:
+    """What a run of ``a`` did; a background run is done before this returns."""
+    answer = await endpoints.run("a", refresh=word)
+    body = answer.json()
+    status = body.get("query_status")
+    if answer.status_code == 202:
+        poll = await endpoints.client.get(answer.headers["location"])
+        assert poll.status_code == 202
+        await endpoints.rooms.jobs.work_off()
+        poll = await endpoints.client.get(answer.headers["location"])
+        assert poll.status_code == 200
+        assert poll.json()["query_status"]["complete"] is True
+        assert poll.json()["execution_id"] == body["execution_id"]
+        return LATER
+    assert answer.status_code == 200, answer.text
+    if not body["is_cached"]:
+        assert status is None
+        return NEW
+    return HIT if status is None else HIT_AND_LATER
+
+
+@pytest.mark.parametrize(("word", "age", "wanted"), CASES)
+async def test_inline(endpoints: EndpointWorld, word: str, age: str, wanted: str) -> None:
+    await endpoints.create(SQL, name="a", cache_age_seconds=300)
+    seconds = AGES[age]
+    if seconds is not None:
+        await endpoints.ran("a")
+        endpoints.world.clock.advance(seconds=seconds)
+    assert await outcome(endpoints, word) == wanted
+    if wanted == HIT_AND_LATER:
+        await endpoints.rooms.jobs.work_off()
+    if wanted in (NEW, LATER, HIT_AND_LATER):
+        assert await outcome(endpoints, "blocking") == HIT  # and it was kept
+
+
+async def test_direct_is_only_for_materialized_versions(endpoints: EndpointWorld) -> None:
+    await endpoints.create(SQL, name="a")
+    refused = await endpoints.run("a", refresh="direct")
+    assert (refused.status_code, refused.json()["attr"]) == (400, "refresh")
+    await endpoints.patch("/a", {"is_materialized": True})
+    early = await endpoints.ran("a", refresh="direct")  # before the first build
+    assert "endpoint_materialized" not in early
+    await endpoints.rooms.jobs.work_off()
+    assert "endpoint_materialized" not in await endpoints.ran("a", refresh="direct")
+
+
+TABLE_WORDS = [word for word in INLINE if word != "force_blocking"]
+
+
+@pytest.mark.parametrize("word", TABLE_WORDS)
+async def test_words_on_a_table(endpoints: EndpointWorld, word: str) -> None:
+    await endpoints.create(SQL, name="a", is_materialized=True, sync_frequency="1hour")
+    await endpoints.rooms.jobs.work_off()
+    for age, seconds in enumerate((0, 100)):  # nothing cached, then a fresh result
+        endpoints.world.clock.advance(seconds=seconds)
+        answer = await endpoints.run("a", refresh=word)
+        if answer.status_code == 202:
+            assert INLINE[word][age] == LATER
+            await endpoints.rooms.jobs.work_off()
+            answer = await endpoints.client.get(answer.headers["location"])
+        else:
+            assert answer.json()["is_cached"] is (INLINE[word][age] == HIT)
+        assert answer.json()["endpoint_materialized"] is True
+        assert answer.json()["endpoint_materialized_at"] == "2026-01-05T12:00:00+00:00"
+        target = answer.json()["cache_target_age"]
+        assert target == "2026-01-05T13:00:00Z"  # last build and interval
+
+
+async def test_a_new_build_ends_what_was_kept_of_the_old_one(endpoints: EndpointWorld) -> None:
+    await endpoints.create(SQL, name="a", is_materialized=True, sync_frequency="1hour")
+    await endpoints.rooms.jobs.work_off()
+    await endpoints.ran("a")
+    assert (await endpoints.ran("a"))["is_cached"] is True
+    await endpoints.patch("/a", {"sync_frequency": "6hour"})
+    await endpoints.rooms.jobs.work_off()
+    assert (await endpoints.ran("a"))["is_cached"] is False
+    assert (await endpoints.ran("a", refresh="force_cache"))["is_cached"] is True
+
+
+async def test_equal_queries_share_what_is_kept(endpoints: EndpointWorld) -> None:
+    for name in ("a", "b"):
+        await endpoints.create(SQL, name=name)
+    await endpoints.ran("a")
+    shared = await endpoints.ran("b")
+    assert (shared["is_cached"], shared["name"]) == (True, "b")
+    assert (await endpoints.ran("b", limit=5))["is_cached"] is False
