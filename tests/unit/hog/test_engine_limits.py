@@ -3,12 +3,15 @@
 import os
 import select
 import signal
+import sys
 import threading
 import time
+from pathlib import Path
 
 import pytest
 
 from hoglet.hog.python import Budget, run_program
+from hoglet.hog.python.memory import frame_values, live_bytes, process_bytes
 
 SHORT = Budget(timeout_s=0.3)
 
@@ -41,29 +44,62 @@ def test_time_is_spent(source: str) -> None:
     assert time.perf_counter() - started < 1.5
 
 
+GROWING = [
+    line
+    for line in (Path(__file__).parent / "growing.txt").read_text().splitlines()
+    if line and not line.startswith("#")
+]
+
+
+@pytest.mark.parametrize("source", GROWING)
+def test_memory_is_spent(source: str) -> None:
+    limit = 4_000_000
+    before = process_bytes()
+    outcome = run_program(
+        source,
+        globals={"event": {"big": {"a": [1] * 100}}},
+        async_functions={"fetch"},
+        budget=Budget(memory_bytes=limit, timeout_s=60),
+    )
+
+    assert outcome.error is not None
+    assert outcome.error.kind == "memory", outcome.error
+    assert outcome.error.text.startswith(f"Memory limit of {limit} bytes exceeded. Tried to alloc")
+    assert process_bytes() - before < 200_000_000
+
+
+def test_memory_errors_are_not_caught() -> None:
+    source = "try { let s := 'x'; while (true) { s := s || s } } catch (e) { print('caught') }"
+
+    assert failure(source).kind == "memory"
+
+
 @pytest.mark.parametrize(
-    "source",
+    ("source", "size"),
     [
-        "let s := 'x'; while (true) { s := s || s }",
-        "let s := 'x'; while (true) { s := f'{s}{s}' }",
-        "let s := ''; while (true) { s := s || 'abcdefghijklmnopqrstuvwxyz' }",
-        "let a := []; let i := 1; while (true) { a[i] := f'item number {i}'; i := i + 1 }",
-        "let l := null; while (true) { l := [l, 1] }",
-        "let d := {}; let i := 0; while (true) { d[f'k{i}'] := i; i := i + 1 }",
-        "return length(range(100000000))",
-        "let a := []; a[100000000] := 1",
-        "let x := 'aaaaaaaaaaaaaaaaaaaa'; while (true) { x := replaceAll(x, 'a', 'aaaaaaaaaa') }",
-        "let a := [1]; while (true) { a := arrayMap(x -> a, range(100)) }",
-        "fun f(n) { let s := arrayStringConcat(range(20000)); return f(n + 1) || s } return f(0)",
-        "try { let s := 'x'; while (true) { s := s || s } } catch (e) { print('caught') }",
+        ("let a := range(1000); let b := [a, a, a]", 8 * (1 + 1 + 3 + 1000)),
+        ("let s := arrayStringConcat(range(1000)); let t := [s, s]", 8 * 4 + 2890),
+        ("let d := {'ab': 1, 'c': 'xyz'}", 8 * 5 + 6),
+        ("let x := [1]; let f := () -> x", 8 * 3 + 8),
+        ("let e := Error('abc', [1, 2])", 8 * 7 + 8),
     ],
 )
-def test_memory_is_spent(source: str) -> None:
-    limit = 2_000_000
-    error = failure(source, memory_bytes=limit, timeout_s=20)
+def test_values_are_charged_by_the_rules(source: str, size: int) -> None:
+    seen = list[int]()
 
-    assert error.kind == "memory"
-    assert error.text.startswith(f"Memory limit of {limit} bytes exceeded. Tried to allocate ")
+    def measure() -> None:
+        total, complete = live_bytes(
+            frame_values(sys._getframe()),
+            enough=10**9,
+            until=time.perf_counter() + 60,
+            tick=lambda: None,
+        )
+        assert complete
+        seen.append(total)
+
+    run_program(f"{source} measure()", functions={"measure": measure})
+
+    assert abs(seen[0] - size) <= 64
 
 
 def test_garbage_is_not_charged() -> None:

@@ -23,7 +23,7 @@ from hoglet.hog.compile import compile_program
 from hoglet.hog.python.budget import Budget
 from hoglet.hog.python.journal import Journal
 from hoglet.hog.python.memory import MemoryMeter
-from hoglet.hog.python.program import DEFAULT_ASYNC, CompiledProgram, compile_python, load_for
+from hoglet.hog.python.program import CompiledProgram, compile_python, load_for
 from hoglet.hog.python.watchdog import watchdog
 from hoglet.hog.runtime import meter
 from hoglet.hog.runtime.convert import export_value, import_value
@@ -36,6 +36,7 @@ from hoglet.hog.runtime.errors import (
     RunError,
 )
 from hoglet.hog.runtime.numbers import number_text
+from hoglet.hog.runtime.patterns import forget_patterns
 from hoglet.hog.runtime.printing import as_text, printed
 from hoglet.hog.runtime.values import HogError
 from hoglet.kit.clock import Clock, SystemClock
@@ -250,6 +251,8 @@ class Execution:
         if isinstance(error, HogThrow):
             return Failed(_uncaught(error.value, line, frames))
         kind, message = _describe(error, self.budget)
+        if kind == "memory":
+            forget_patterns()
         return Failed(
             RunError(
                 type="Error",
@@ -291,8 +294,7 @@ class Execution:
         if depth > self.budget.call_depth:
             raise meter.depth_exceeded(self.budget.call_depth)
         self._check_time()
-        if self._memory.is_suspicious():
-            self._count_memory(0)
+        self._look_at_memory(0)
         return depth
 
     def _check_time(self) -> None:
@@ -308,16 +310,15 @@ class Execution:
         if size > self.memory_bytes:
             raise meter.memory_exceeded(self.memory_bytes, size)
         self._memory.charged += size
-        if self._memory.charged > self.memory_bytes // 8 and self._memory.is_suspicious():
-            self._count_memory(size)
+        if self._memory.charged > self._memory.soon:
+            self._look_at_memory(size)
         if self.alarmed:
             self.check_in(0)
 
-    def _count_memory(self, size: int) -> None:
+    def _look_at_memory(self, size: int) -> None:
+        """``size`` is what the running library call is about to give."""
         frame = sys._getframe()  # noqa: SLF001 (the only way to reach frames)
-        live = self._memory.count(frame, "<hog>", self._check_time) + size
-        if live > self.memory_bytes:
-            raise meter.memory_exceeded(self.memory_bytes, live)
+        self._memory.look(frame, self._check_time, size)
 
     # --- what library functions ask for
 
@@ -522,9 +523,7 @@ def _program(
         return source
     if isinstance(source, str):
         return _from_text(source, functions, async_functions, trace)
-    return compile_python(
-        source, functions=functions, async_functions=async_functions | DEFAULT_ASYNC, trace=trace
-    )
+    return compile_python(source, functions=functions, async_functions=async_functions, trace=trace)
 
 
 @lru_cache(maxsize=256)
@@ -537,6 +536,6 @@ def _from_text(
     return compile_python(
         compile_program(source),
         functions=functions,
-        async_functions=async_functions | DEFAULT_ASYNC,
+        async_functions=async_functions,
         trace=trace,
     )

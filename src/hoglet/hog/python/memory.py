@@ -1,32 +1,56 @@
 """How much the live values of a run are worth, counted from its Python frames.
 
-Nothing is counted while a program runs normally. Large values report themselves; small ones are
-noticed by the number of allocated blocks of the interpreter. Only when these hint that the limit
-may be near are all values reachable from the run's frames added up, by the rules of section 10.
+Nothing is counted while a program runs normally. The memory of the process and what library
+functions report tell when so much was made that the limit *may* be near; only then are all values
+reachable from the run's frames added up, by the rules of section 10.
+
+Python needs 5 to 25 times the charged bytes for small values. So two more rules keep the process
+small: it may not grow above a few times the limit whatever the count says, and a count that takes
+long is given up, after which growing above a lesser multiple is too much.
 """
 
 import sys
 import time
 from collections.abc import Callable
-from types import CellType, FrameType, FunctionType
+from gc import get_referents
+from pathlib import Path
+from types import FrameType, FunctionType
 from typing import Any, Final
 
-from hoglet.hog.runtime.convert import sizes_of
+from hoglet.hog.runtime.meter import LARGE, memory_exceeded
+from hoglet.hog.runtime.values import HOLDERS
 
 _BLOCK_BYTES: Final = 24  # a small value is charged about this much per allocated block
-
-
-# Counting blocks takes 35 us in a worker that holds a batch of events, as long as a small program:
-# a number a little too old serves as well, since it only hints at when to look closely.
+_MOST_GROWTH: Final = 6  # an array of different numbers needs 5 bytes for each charged one
+_MOST_UNCOUNTED: Final = 4
+_LEAST_LIMIT: Final = 16 * 1024 * 1024  # growth is measured in steps of a megabyte and more
+_COUNT_S: Final = 0.4
+_CHUNK: Final = 4096
+_DENSEST: Final = 0.2  # charged bytes for a byte of the process, at least assumed
 _RECENT_S: Final = 0.25
-_recent: list[float] = [0, float("-inf")]  # blocks, and when they were counted
+_STATUS: Final = Path("/proc/self/statm")
+_PAGE: Final = 4096
+_HAS_STATUS: Final = _STATUS.exists()
 
 
-def _recent_blocks() -> int:
+def process_bytes() -> int:
+    """Memory of this process; where the system does not tell, an estimate from the heap."""
+    if not _HAS_STATUS:
+        return sys.getallocatedblocks() * 64
+    with open("/proc/self/statm", "rb", buffering=0) as file:  # noqa: PTH123 (half the time)
+        return int(file.read().split()[1]) * _PAGE
+
+
+# Both figures take 20 to 50 us, as long as a small program: for the start of a run, numbers a
+# little too old serve as well, since they only hint at when to look closely.
+_recent: list[float] = [float("-inf"), 0, 0]  # when, bytes, blocks
+
+
+def _recent_figures() -> tuple[int, int]:
     now = time.perf_counter()
-    if now - _recent[1] > _RECENT_S:
-        _recent[:] = [sys.getallocatedblocks(), now]
-    return int(_recent[0])
+    if now - _recent[0] > _RECENT_S:
+        _recent[:] = [now, process_bytes(), sys.getallocatedblocks()]
+    return int(_recent[1]), int(_recent[2])
 
 
 class MemoryMeter:
@@ -34,72 +58,143 @@ class MemoryMeter:
 
     Attributes:
         charged: bytes of large values reported since the last count.
+        soon: with so much reported, a look should not wait for the watchdog.
     """
 
     def __init__(self, limit: int) -> None:
         self.limit = limit
         self.charged = 0
+        self.soon = limit // 8
+        self._scale = max(limit, _LEAST_LIMIT)
+        self._grown = 0
+        self._base = 0
         self._blocks = 0
-        self._next = limit
+        self._blocks_after = 0.0
+        self._next_growth = float(limit)
+        self._next_made = float(limit)
         self._rest_until = 0.0
+        self._counted = True
 
     def start(self) -> None:
-        """The run starts or goes on: blocks of others do not count."""
-        self._blocks = _recent_blocks()
+        """The run starts or goes on: what others made does not count."""
+        used, self._blocks = _recent_figures()
+        self._base = used - self._grown
 
-    def is_suspicious(self) -> bool:
-        """Whether so much was made since the last count that the limit may be passed."""
-        grown = max(sys.getallocatedblocks() - self._blocks, 0)
-        made = self.charged + grown * _BLOCK_BYTES
-        if made <= self._next:
-            return False
-        return time.perf_counter() >= self._rest_until or made > 2 * self.limit
+    def look(self, frame: FrameType | None, tick: Callable[[], None], size: int = 0) -> None:
+        """Compare with the limit, closely if there is reason to.
 
-    def count(
-        self, frame: FrameType | None, main_file: str, look: Callable[[], None] | None = None
-    ) -> int:
-        """Add up the values of all frames of the run, from the innermost one outwards.
+        Args:
+            frame: the innermost frame of the run.
+            tick: called on the way of a long count, to look at the clock.
+            size: of a value that no frame holds yet.
 
-        ``look`` is called on the way, since counting millions of values takes its time.
+        Raises:
+            LimitExceeded: the live values, or the memory of the process, are too much.
         """
+        self._grown = process_bytes() - self._base
+        most = _MOST_GROWTH if self._counted else _MOST_UNCOUNTED
+        if self._grown > most * self._scale:
+            raise memory_exceeded(self.limit, self._grown)
+        if self._is_suspicious():
+            self._count(frame, tick, size)
+        self.soon = self.charged + self.limit // 8
+
+    def _is_suspicious(self) -> bool:
+        made = self.charged + self._blocks_made() * _BLOCK_BYTES
+        if self._grown <= self._next_growth and made <= self._next_made:
+            return False
+        return time.perf_counter() >= self._rest_until or made > self._next_made + self.limit
+
+    def _blocks_made(self) -> int:
+        """New blocks since the last count; asking takes long in a full heap, so not each time."""
+        before = time.perf_counter()
+        if before < self._blocks_after:
+            return 0
+        made = max(sys.getallocatedblocks() - self._blocks, 0)
+        after = time.perf_counter()
+        self._blocks_after = after + 50 * (after - before)
+        return made
+
+    def _count(self, frame: FrameType | None, tick: Callable[[], None], size: int) -> None:
+        """Add up the values of all frames of the run, from the innermost one outwards."""
         started = time.perf_counter()
-        values = list[Any]()
-        while frame is not None:
-            if (
-                frame.f_code.co_filename == main_file
-                or "hoglet/hog/stl" in frame.f_code.co_filename
-            ):
-                values.extend(frame.f_locals.values())
-            frame = frame.f_back
-        live = sizes_of(_opened(values), enough=self.limit, look=look)
+        live, self._counted = live_bytes(
+            frame_values(frame), enough=self.limit, until=started + _COUNT_S, tick=tick
+        )
+        if live + size > self.limit:
+            raise memory_exceeded(self.limit, live + size)
         self.charged = 0
         self._blocks = sys.getallocatedblocks()
-        # counting takes time: it is not done again before an eighth more may have been made
-        self._next = max(self.limit - live, self.limit // 8)
+        # counting takes time: it is not done again before much of what is left may be used
+        left = max(self.limit - live, self.limit // 8)
+        density = min(max(2 * live / max(self._grown, 1), _DENSEST), 1.0)
+        self._next_growth = self._grown + left / density
+        self._next_made = left
         ended = time.perf_counter()
         self._rest_until = ended + 2 * (ended - started)
-        return live
 
 
-def _opened(values: list[Any]) -> list[Any]:
-    """The values, those inside closures included."""
-    seen, result, waiting = set[int](), list[Any](), list(values)
-    while waiting:
-        value = waiting.pop()
-        if type(value) is FunctionType and id(value) not in seen:
-            seen.add(id(value))
-            waiting.extend(_cell_values(value))
-        else:
-            result.append(value)
-    return result
-
-
-def _cell_values(function: FunctionType) -> list[Any]:
-    cells: tuple[CellType, ...] = function.__closure__ or ()
+def frame_values(frame: FrameType | None) -> list[Any]:
+    """The local values of all frames that belong to a program or to the library."""
     values: list[Any] = []
-    for cell in cells:
-        try:
-            values.append(cell.cell_contents)
-        except ValueError:  # not assigned yet
-            continue
+    while frame is not None:
+        name = frame.f_code.co_filename
+        if name == "<hog>" or "hoglet/hog/stl" in name:
+            values.extend(frame.f_locals.values())
+        frame = frame.f_back
     return values
+
+
+def live_bytes(
+    values: list[Any], *, enough: int, until: float, tick: Callable[[], None]
+) -> tuple[int, bool]:
+    """What values are charged together, shared parts once, and whether the count is complete.
+
+    A scalar is 8 bytes, a text 8 and its length, an array 8 and its items, an object 8 and its
+    keys and values, a function 8 and what it captured. The count ends above ``enough``, and when
+    the clock says ``until``.
+    """
+    seen = set[int]()
+    total, waiting = _charge(values, seen)
+    while waiting and total <= enough:
+        if len(seen) & ~0x3FFF and time.perf_counter() > until:
+            return total, False
+        chunk = waiting[-_CHUNK:]
+        del waiting[-_CHUNK:]
+        added, fresh = _charge(get_referents(*chunk), seen)
+        total += added
+        waiting.extend(fresh)
+        if len(seen) & 0x7FFF < len(chunk):
+            tick()
+    return total, True
+
+
+def _charge(items: list[Any], seen: set[int]) -> tuple[int, list[Any]]:
+    """What the items are worth without their parts, and those not seen yet that have parts."""
+    size, kinds = 8 * len(items), set(map(type, items))
+    if str in kinds:
+        size += _text_bytes([item for item in items if type(item) is str], seen)
+    if kinds.isdisjoint(_OPENED):
+        return size, []
+    found = {id(item): item for item in items if type(item) in _OPENED}
+    fresh = [item for place, item in found.items() if place not in seen]
+    seen.update(found)
+    if FunctionType in kinds:
+        cells = [cell for f in fresh if type(f) is FunctionType for cell in f.__closure__ or ()]
+        fresh = [item for item in fresh if type(item) is not FunctionType] + cells
+    return size, fresh
+
+
+_OPENED: Final = frozenset({dict, list, FunctionType, *HOLDERS})
+
+
+def _text_bytes(texts: list[str], seen: set[int]) -> int:
+    size = sum(map(len, texts))
+    if size <= LARGE:
+        return size
+    for text in texts:  # only large ones are worth knowing again
+        if len(text) > LARGE:
+            if id(text) in seen:
+                size -= len(text)
+            seen.add(id(text))
+    return size

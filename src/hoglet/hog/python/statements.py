@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from hoglet.hog import bound
+from hoglet.hog.python.effects import READS
 from hoglet.hog.python.expressions import ExpressionPrinter, kept
 from hoglet.hog.python.operands import Operand, coerced, literal
 
@@ -125,18 +126,47 @@ class StatementPrinter(ExpressionPrinter):
         parts = [self.text_part(operand) for operand in self.sequence(tuple(rest))]
         name, added = self.variable(variable), self.temporaries.new()
         self.line(f"{added} = {' + '.join(parts)}")
-        self.line(f"if LEN({added}) <= 256 and {added}.isascii(): {name} = {name} + {added}")
+        plain = f"({added}.isascii() or intact({added}))"
+        self.line(f"if LEN({added}) <= 256 and {plain}: {name} = {name} + {added}")
         self.line(f"else: {name} = glue({name}, {added})")
         self.line(f"if LEN({name}) > CAP: full({name})")
         return True
 
+    def _push(self, node: bound.AssignProperty) -> bool:
+        """``a[length(a) + 1] := x`` on an array."""
+        match node.key:
+            case bound.Arithmetic(
+                operator="+",
+                left=bound.CallGlobal(name="length", arguments=(bound.ReadVariable() as measured,)),
+                right=bound.Constant(value=1),
+            ):
+                target = node.target
+            case _:
+                return False
+        if not isinstance(target, bound.ReadVariable) or target.variable is not measured.variable:
+            return False
+        if "length" in self.program.host_names or self.effects.level(node.value) > READS:
+            return False
+        value = self.bind(self._kept(self.value(node.value)))
+        array = self.variable(target.variable)
+        # one in 1024 goes the slow way, which accounts for the memory
+        self.line(f"if type({array}) is L and LEN({array}) & 1023: {array}.append({value.text})")
+        self.line(f"else: set_prop({array}, add(L_length({array}), 1), {value.text})")
+        self.note("item", value.text)
+        return True
+
     def _assign_property(self, node: bound.AssignProperty) -> None:
+        if self._push(node):
+            return
         target, key, value = self.sequence((node.target, node.key, node.value))
-        if value.kind == "F" and not value.constant:
-            value = Operand(kept(value), "A")
+        value = self._kept(value)
         target, key, value = self.bind(target), self.bind(key), self.bind(value)
         self.line(self._assignment_text(target, key, value))
         self.note(f"{key.value}" if key.constant else "item", value.text)
+
+    @staticmethod
+    def _kept(value: Operand) -> Operand:
+        return Operand(kept(value), "A") if value.kind == "F" and not value.constant else value
 
     def _assignment_text(  # noqa: PLR0911 (one kind of key after the other)
         self, target: Operand, key: Operand, value: Operand

@@ -15,7 +15,7 @@ from hoglet.hog.runtime.access import get_property, set_property
 from hoglet.hog.runtime.convert import import_value
 from hoglet.hog.runtime.errors import EngineError, HogThrow
 from hoglet.hog.runtime.printing import as_text, joined, printed
-from hoglet.hog.runtime.text import mend
+from hoglet.hog.runtime.text import is_intact, mend
 from hoglet.hog.runtime.values import HogError, HogTuple, LibraryFunction, shown_key, stored_key
 from hoglet.hog.stl.callbacks import call_value
 from hoglet.hog.stl.table import STL, LibraryEntry
@@ -151,12 +151,10 @@ def long(text: str) -> str:
 
 
 def glue(text: str, added: str) -> str:
-    """A text with another appended, when that one is long or not ASCII."""
+    """A text with another appended, when that one is long or has halves of characters."""
     if len(added) > meter.LARGE:
         meter.charge(len(added))
-    if "\ud800" <= text[-1:] <= "\udbff" and "\udc00" <= added[:1] <= "\udfff":
-        return mend(text + added)
-    return text + added
+    return text + added if is_intact(added) else mend(text + added)
 
 
 def full(text: str) -> None:
@@ -188,7 +186,7 @@ def _namespace() -> dict[str, Any]:
         "RANGE": range,
         "check": check, "read": read, "host": host, "thrown": thrown, "fail": fail,
         "unknown_call": unknown_call, "each": each, "each_pair": each_pair, "part": part,
-        "long": long, "glue": glue, "full": full, "note": note,
+        "long": long, "glue": glue, "intact": is_intact, "full": full, "note": note,
         "call": call_value, "call_steps": call_steps,
         "add": numbers.add, "sub": numbers.subtract, "mul": numbers.multiply,
         "div": numbers.divide, "mod": numbers.remainder, "settle": numbers.settle,

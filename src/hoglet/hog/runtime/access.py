@@ -20,6 +20,7 @@ from hoglet.hog.runtime.values import (
 )
 
 _SHOWN = {"null": "object"}  # the official words
+_STEP = 1024  # what grows item by item is charged in steps
 START_AT_ONE = "Hog arrays start from index 1"
 
 
@@ -86,8 +87,8 @@ def set_property(target: Any, key: Any, value: Any) -> None:
     if kind is dict:
         key = key if type(key) is str else stored_key(key)
         target[key] = value
-        if len(target) > meter.LARGE and len(target) % 1024 == 0:
-            meter.charge(24 * len(target))
+        if not len(target) & (_STEP - 1):
+            meter.charge(24 * _STEP)
     elif kind is list or kind is HogTuple:
         _set_item(target, key, value)
     elif kind is HogError:
@@ -110,6 +111,6 @@ def _set_item(items: list[Any], key: Any, value: Any) -> None:
     if place > length + 1:
         meter.charge(8 * place)
         items.extend([None] * (place - length - 1))
-    elif length > meter.LARGE and length % 1024 == 0:
-        meter.charge(8 * length)
+    elif not length & (_STEP - 1):
+        meter.charge(8 * _STEP)
     items.append(value)

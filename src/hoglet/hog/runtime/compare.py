@@ -4,6 +4,7 @@ Source: spec/hog-language.md sections 4 and 5.
 """
 
 import math
+from itertools import chain
 from typing import Any
 
 from hoglet.hog.runtime import meter
@@ -109,7 +110,9 @@ def _same_numbers(left: Any, right: Any) -> bool:
 
 
 def _finite(items: list[Any]) -> bool:
-    return all(is_number(item) and math.isfinite(item) for item in items)
+    return all(
+        is_number(item) and math.isfinite(item) for part in meter.chunks(items) for item in part
+    )
 
 
 def less(left: Any, right: Any) -> bool:
@@ -178,7 +181,8 @@ def plain_join(items: list[Any], depth: int = 0) -> str:
     if depth > 50:
         return ""
     meter.poll()
-    return ",".join([_plain(item, depth) for item in items])
+    parts = [_plain(item, depth) for part in meter.chunks(items) for item in part]
+    return meter.charged(",".join(parts))
 
 
 def _plain(item: Any, depth: int) -> str:
@@ -224,13 +228,15 @@ def member(needle: Any, items: list[Any]) -> bool:
     if kind is int or kind is float:
         if needle != needle:  # noqa: PLR0124 (NaN, which membership finds though it equals nothing)
             return any(type(item) is float and item != item for item in items)  # noqa: PLR0124
-        return any(is_number(item) and item == needle for item in items)
-    return any(item is needle for item in items)
+        return any(
+            is_number(item) and item == needle for part in meter.chunks(items) for item in part
+        )
+    return any(item is needle for part in meter.chunks(items) for item in part)
 
 
 def index_of(needle: Any, items: list[Any]) -> int:
     """1-based place of a strict member, 0 for none."""
-    for place, item in enumerate(items, 1):
+    for place, item in enumerate(chain.from_iterable(meter.chunks(items)), 1):
         if item is needle or (type(item) is str and item == needle):
             if item != item:  # noqa: PLR0124 (NaN is no member)
                 continue

@@ -105,10 +105,28 @@ def export_with(value: Any, number: Callable[[float], Any]) -> Any:
         return value
     if kind is float:
         return number(value)
-    return _exported(value, number, [])
+    return _exported(value, number, _Path())
 
 
-def _exported(value: Any, number: Callable[[float], Any], path: list[int]) -> Any:
+class _Path(list[int]):
+    """Identities of the containers being copied, and the bytes that the whole copy may have.
+
+    Values may share parts: without a limit, a few kilobytes of them become gigabytes.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.left = meter.largest_value()
+
+    def spend(self, items: list[Any]) -> None:
+        """Account for the items of a container."""
+        self.left -= 8 * len(items) + 8 + sum([len(item) for item in items if type(item) is str])
+        if self.left < 0:
+            meter.refuse_larger()
+        meter.poll()
+
+
+def _exported(value: Any, number: Callable[[float], Any], path: _Path) -> Any:
     """Anything but plain scalars and floats."""
     if not isinstance(value, dict | list):
         return as_text(value) if is_function(value) else tagged_form(value, number, path)
@@ -124,7 +142,7 @@ def _exported(value: Any, number: Callable[[float], Any], path: list[int]) -> An
 
 
 def _exported_parts(
-    value: dict[Any, Any] | list[Any], number: Callable[[float], Any], path: list[int]
+    value: dict[Any, Any] | list[Any], number: Callable[[float], Any], path: _Path
 ) -> Any:
     if isinstance(value, list):
         return _items(value, number, path)
@@ -132,13 +150,14 @@ def _exported_parts(
     return dict(zip(keys, _items(list(value.values()), number, path), strict=True))
 
 
-def _items(items: list[Any], number: Callable[[float], Any], path: list[int]) -> list[Any]:
+def _items(items: list[Any], number: Callable[[float], Any], path: _Path) -> list[Any]:
+    path.spend(items)
     if len(items) > meter.LARGE:
         return [item for part in meter.chunks(items) for item in _part(part, number, path)]
     return _part(items, number, path)
 
 
-def _part(items: list[Any], number: Callable[[float], Any], path: list[int]) -> list[Any]:
+def _part(items: list[Any], number: Callable[[float], Any], path: _Path) -> list[Any]:
     return [
         item
         if (kind := type(item)) in PLAIN
@@ -165,7 +184,7 @@ def key_text(key: Any) -> str:
 
 
 def tagged_form(
-    value: Any, number: Callable[[float], Any] = _whole, path: list[int] | None = None
+    value: Any, number: Callable[[float], Any] = _whole, path: _Path | None = None
 ) -> dict[str, Any]:
     """``{"__hogDate__": True, ...}`` and its siblings."""
     if type(value) is HogDate:
@@ -174,53 +193,8 @@ def tagged_form(
         seconds = value.seconds
         shown = number(seconds) if type(seconds) is float else seconds
         return {"__hogDateTime__": True, "dt": shown, "zone": value.zone}
-    parts = _items([value.type, value.message, value.payload], number, path or [])
-    return {"__hogError__": True, "type": parts[0], "message": parts[1], "payload": parts[2]}
-
-
-def size_of(value: Any) -> int:
-    """What a value is charged: a scalar 8 bytes, a text 8 and its length, containers 8 and parts.
-
-    Shared parts are counted once.
-    """
-    return sizes_of([value])
-
-
-def sizes_of(
-    values: list[Any], *, enough: int | None = None, look: Callable[[], None] | None = None
-) -> int:
-    """:func:`size_of` of many values together; stops counting above ``enough``.
-
-    ``look`` is called now and then on the way, to look at the clock.
-    """
-    total, seen = 0, set[int]()
-    waiting = [values]
-    while waiting and (enough is None or total <= enough):
-        items = waiting.pop()
-        total += 8 * len(items)
-        for item in [item for item in items if type(item) not in _SCALARS]:
-            if type(item) is str:
-                total += _count_text(item, seen)
-            elif isinstance(item, dict | list) and id(item) not in seen:
-                seen.add(id(item))
-                if look is not None and not len(seen) & _EVERY:
-                    look()
-                if type(item) is dict:
-                    waiting.append(list(item))
-                    waiting.append(list(item.values()))
-                else:
-                    waiting.append(item)  # pyright: ignore[reportArgumentType] (a list)
-    return total
-
-
-def _count_text(text: str, seen: set[int]) -> int:
-    if len(text) <= meter.LARGE:
-        return len(text)
-    if id(text) in seen:
-        return 0
-    seen.add(id(text))
-    return len(text)
-
-
-_EVERY = 0xFFFF
-_SCALARS = frozenset({int, float, bool, type(None)})
+    kind, message, payload = _items(
+        [value.type, value.message, value.payload], number, _Path() if path is None else path
+    )
+    form = {"__hogError__": True, "type": kind, "message": message}
+    return form if payload is None else form | {"payload": payload}

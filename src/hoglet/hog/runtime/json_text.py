@@ -5,6 +5,7 @@ Source: spec/hog-language.md section 8 (``jsonStringify``, ``jsonParse``).
 
 import json
 import math
+from gc import get_referents
 from json.encoder import encode_basestring  # type: ignore[attr-defined]
 from typing import Any, Final
 
@@ -17,7 +18,7 @@ from hoglet.hog.runtime.errors import EngineError
 from hoglet.hog.runtime.numbers import LARGEST_INTEGER, number_text
 from hoglet.hog.runtime.patterns import is_found
 from hoglet.hog.runtime.printing import as_text
-from hoglet.hog.runtime.values import is_function
+from hoglet.hog.runtime.values import HogError, HogTuple, is_function
 
 _SMALL: Final = 32_768  # the values of shorter texts are not worth counting beforehand
 _NEEDS_WALK: Final = re2.compile(r'"__hog(?:Date|DateTime|Error)__"|[0-9]{16}|[eE][+]?[0-9]{2}')
@@ -73,6 +74,8 @@ def write_json(value: Any, indent: int = 0) -> str:
 
 
 def _fast(value: Any) -> str:
+    if not _is_moderate(value):
+        return _compact(export_value(value))
     try:
         text = orjson.dumps(value, _plain, orjson.OPT_PASSTHROUGH_SUBCLASS)
     except (TypeError, ValueError, RecursionError):  # odd keys, halves of characters, cycles
@@ -80,6 +83,31 @@ def _fast(value: Any) -> str:
     if type(value) is float or _has_odd_number(text):
         return _exact(value)
     return text.decode()
+
+
+def _is_moderate(value: Any) -> bool:
+    """Whether the text of a value is surely no larger than some megabytes, shared parts repeated.
+
+    The fast writer cannot be stopped; a list in a list in a list may be gigabytes of text.
+    """
+    left, layer = _MODERATE, [value]
+    for _ in range(_LAYERS):
+        parts = get_referents(*layer)
+        kinds = set(map(type, parts))
+        left -= 8 * len(parts)
+        if str in kinds:
+            left -= sum([len(part) for part in parts if type(part) is str])
+        if left < 0:
+            return False
+        if kinds.isdisjoint(_NESTED):
+            return True
+        layer = [part for part in parts if type(part) in _NESTED]
+    return True  # or it is refused for its depth
+
+
+_MODERATE: Final = 4 * 1024 * 1024
+_LAYERS: Final = 256
+_NESTED: Final = frozenset({dict, list, HogTuple, HogError})
 
 
 def _has_odd_number(text: bytes) -> bool:
@@ -123,7 +151,7 @@ def _compact(value: Any) -> str:
             + "}"
         )
     if isinstance(value, list):
-        return "[" + ",".join([_compact(item) for item in value]) + "]"
+        return "[" + ",".join([_compact(v) for part in meter.chunks(value) for v in part]) + "]"
     return _scalar(value)
 
 

@@ -12,7 +12,7 @@ Source: spec/hog-language.md section 10.
 
 import threading
 from collections.abc import Callable, Iterator
-from typing import Any, Final, Protocol
+from typing import Any, Final, Never, Protocol
 
 from hoglet.hog.runtime.errors import LimitExceeded
 
@@ -89,6 +89,17 @@ def charge(size: int) -> None:
         run.charge(size)
 
 
+def charged(text: str) -> str:
+    """A new text, charged if it is large.
+
+    Raises:
+        LimitExceeded: see :func:`charge`.
+    """
+    if len(text) > LARGE:
+        charge(len(text))
+    return text
+
+
 def poll() -> None:
     """Let time and memory be checked inside a long library call."""
     run = running.run
@@ -96,7 +107,7 @@ def poll() -> None:
         run.check_in(0)
 
 
-def chunks(items: list[Any]) -> Iterator[list[Any]]:
+def chunks[Items: (list[Any], str, bytes)](items: Items) -> Iterator[Items]:
     """The items in pieces, with a look at the budget before each; for long library calls."""
     if len(items) <= _CHUNK:
         yield items
@@ -104,6 +115,20 @@ def chunks(items: list[Any]) -> Iterator[list[Any]]:
     for start in range(0, len(items), _CHUNK):
         poll()
         yield items[start : start + _CHUNK]
+
+
+_DEFAULT_BYTES: Final = 64 * 1024 * 1024
+
+
+def largest_value() -> int:
+    """Bytes that a single value may be worth: the memory limit of the run of this thread."""
+    run = running.run
+    return _DEFAULT_BYTES if run is None else run.memory_bytes
+
+
+def refuse_larger() -> Never:
+    """A value turned out to be larger than that."""
+    raise memory_exceeded(largest_value(), largest_value() + 1)
 
 
 def memory_exceeded(limit: int, size: int) -> LimitExceeded:

@@ -18,13 +18,44 @@ _ANYWHERE: Final = re2._re2.RE2.Anchor.UNANCHORED  # noqa: SLF001 (see found)
 _ANY: Final = r"[^\n\r\x{2028}\x{2029}]"
 
 
-@lru_cache(maxsize=2048)
+_MOST_WORK: Final = 250_000_000
+"""Instructions times bytes of one search. RE2 is linear in both and cannot be stopped: at its
+worst (3 ns each) this is three quarters of a second."""
+_ALWAYS_FINE: Final = 700  # bytes: the largest program that RE2 takes is below 350,000
+
+
 def compile_pattern(pattern: str, ignore_case: bool) -> Any:  # noqa: FBT001 (a cache key)
-    """A compiled RE2 pattern.
+    """A compiled RE2 pattern; the last ones are kept.
 
     Raises:
         EngineError: it is not RE2 syntax.
     """
+    if len(pattern) > _LONG:
+        return _long_pattern(pattern, ignore_case)
+    return _short_pattern(pattern, ignore_case)
+
+
+def forget_patterns() -> None:
+    """Give back the memory of kept patterns: up to 3 MB each, after hostile texts."""
+    for cache in (_long_pattern, _short_pattern, _like_pattern):
+        cache.cache_clear()
+    re2.purge()
+
+
+_LONG: Final = 1000
+
+
+@lru_cache(maxsize=512)
+def _short_pattern(pattern: str, ignore_case: bool) -> Any:  # noqa: FBT001 (a cache key)
+    return _compiled(pattern, ignore_case=ignore_case)
+
+
+@lru_cache(maxsize=16)
+def _long_pattern(pattern: str, ignore_case: bool) -> Any:  # noqa: FBT001 (a cache key)
+    return _compiled(pattern, ignore_case=ignore_case)
+
+
+def _compiled(pattern: str, *, ignore_case: bool) -> Any:
     options = re2.Options()
     options.case_sensitive = not ignore_case
     options.log_errors = False
@@ -78,7 +109,22 @@ def is_found(pattern: Any, code: bytes) -> bool:
 
     The package's own ``search`` makes match objects, which costs six times the search.
     """
+    if len(code) > _ALWAYS_FINE:
+        _check_work(pattern, len(code))
     return pattern._regexp.Match(_ANYWHERE, code, 0, len(code))[0][0] >= 0  # noqa: SLF001
+
+
+def first_match(pattern: str, text: str) -> Any:
+    """The first match object of an RE2 pattern in a text, None for none."""
+    compiled, source = compile_pattern(pattern, False), scrub(text)
+    if len(source) > _ALWAYS_FINE:
+        _check_work(compiled, len(source))
+    return compiled.search(source)
+
+
+def _check_work(pattern: Any, size: int) -> None:
+    if pattern._regexp.ProgramSize() * size > _MOST_WORK:  # noqa: SLF001
+        raise EngineError(f"The regular expression is too large for a text of {size} bytes")
 
 
 def like(text: Any, pattern: Any) -> bool:
@@ -111,7 +157,7 @@ def not_ilike(text: Any, pattern: Any) -> bool:
     return not ilike(text, pattern)
 
 
-@lru_cache(maxsize=2048)
+@lru_cache(maxsize=64)
 def _like_pattern(pattern: str) -> str:
     parts = [f"{_ANY}*" if c == "%" else _ANY if c == "_" else re2.escape(c) for c in pattern]
     return "".join(parts)

@@ -64,14 +64,16 @@ def as_text(value: Any) -> str:
         return date_text(value)
     if kind is HogDateTime:
         return datetime_text(value)
-    return nested(value, [])
+    return meter.charged(nested(value, []))
 
 
 def joined(*values: Any) -> str:
     """``concat``: null is nothing, the rest as :func:`as_text`."""
-    text = "".join([v if type(v) is str else "" if v is None else as_text(v) for v in values])
-    if len(text) > meter.LARGE:
-        meter.charge(len(text))
+    parts = [v if type(v) is str else "" if v is None else as_text(v) for v in values]
+    size = sum(map(len, parts))
+    if size > meter.LARGE:
+        meter.charge(size)
+    text = "".join(parts)
     return text if text.isascii() else mend(text)
 
 
@@ -119,9 +121,7 @@ def _container(value: Any, path: list[int]) -> str:
             text = f"[{inner}]" if type(value) is list else _tuple_text(len(value), inner)
     finally:
         path.pop()
-    if len(text) > meter.LARGE:
-        meter.charge(len(text))
-    return text
+    return meter.charged(text)
 
 
 def _tuple_text(length: int, inner: str) -> str:

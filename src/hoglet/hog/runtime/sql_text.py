@@ -10,6 +10,8 @@ import re
 from collections.abc import Callable
 from typing import Any, Final
 
+from hoglet.hog.runtime import meter
+
 type Tree = dict[Any, Any]
 type Show = Callable[[Any], str]
 
@@ -43,12 +45,13 @@ class _Sql:
         """A tree, or a value that stands where a tree is expected."""
         if type(node) is not dict or "__hx_ast" not in node:
             return self._show(node)
+        meter.poll()
         if depth > _DEEPEST:
             return "..."
         kind = node["__hx_ast"]
         printer = self._PRINTERS.get(_text(kind))
         if printer is not None:
-            return printer(self, node, depth + 1)
+            return meter.charged(printer(self, node, depth + 1))
         parts = [item for key, item in node.items() if key != "__hx_ast"]
         name = kind if type(kind) is str else self._show(kind)
         return f"{name}({', '.join([self.print(item, depth + 1) for item in parts])})"

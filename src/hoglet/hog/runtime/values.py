@@ -115,6 +115,9 @@ class _Identity(_Wrapped):
         return type(other) is _Identity and other.value is self.value
 
 
+HOLDERS: Final = (HogTuple, HogError, _Identity)
+"""Classes besides ``list`` and ``dict`` whose values have other values inside."""
+
 _TRUE: Final = _Wrapped(True)
 _FALSE: Final = _Wrapped(False)
 _NAN: Final = _Wrapped(float("nan"))

@@ -4,9 +4,10 @@ The generator form is used by programs in which a callback may reach an async ca
 callback gives is a generator, and the request it yields has to travel outwards.
 """
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator, Iterator
+from itertools import chain
 from types import FunctionType, GeneratorType
-from typing import Any
+from typing import Any, Final
 
 from hoglet.hog.runtime import meter
 from hoglet.hog.runtime.compare import truthy
@@ -44,39 +45,60 @@ def _items(value: Any) -> list[Any]:
     return list(value)
 
 
-def _one(callee: Any) -> bool:
-    return type(callee) is FunctionType and callee.__code__.co_argcount >= 2
+_ROUND: Final = 256  # results that the memory meter does not see yet
+
+
+def _rounds(value: Any) -> Iterator[list[Any]]:
+    """The items, with a look at the budget now and then: not every callee has its own."""
+    items = _items(value)
+    if len(items) <= _ROUND:
+        yield items
+        return
+    for start in range(0, len(items), _ROUND):
+        meter.poll()
+        yield items[start : start + _ROUND]
+
+
+def _each(value: Any) -> Iterator[Any]:
+    return chain.from_iterable(_rounds(value))
+
+
+def _caller(callee: Any) -> Callable[[int, Any], Any]:
+    """What calls the callee with one item, by the shortest way."""
+    if type(callee) is FunctionType and callee.__code__.co_argcount >= 2:
+        return callee
+    return lambda depth, item: call_value(depth, callee, item)
 
 
 def array_map(depth: int, callee: Any, value: Any) -> list[Any]:
-    items = _items(value)
-    if _one(callee):
-        return [callee(depth, item) for item in items]
-    return [call_value(depth, callee, item) for item in items]
+    call, result = _caller(callee), list[Any]()
+    for items in _rounds(value):
+        result += [call(depth, item) for item in items]
+    return result
 
 
 def array_filter(depth: int, callee: Any, value: Any) -> list[Any]:
-    items = _items(value)
-    if _one(callee):
-        return [
+    call, result = _caller(callee), list[Any]()
+    for items in _rounds(value):
+        result += [
             item
             for item in items
-            if (kept := callee(depth, item)) is True or (kept is not False and truthy(kept))
+            if (kept := call(depth, item)) is True or (kept is not False and truthy(kept))
         ]
-    return [item for item in items if truthy(call_value(depth, callee, item))]
+    return result
 
 
 def array_exists(depth: int, callee: Any, value: Any) -> bool:
-    return any(truthy(call_value(depth, callee, item)) for item in _items(value))
+    return any(truthy(call_value(depth, callee, item)) for item in _each(value))
 
 
 def array_count(depth: int, callee: Any, value: Any) -> int:
-    return sum(truthy(call_value(depth, callee, item)) for item in _items(value))
+    return sum(truthy(call_value(depth, callee, item)) for item in _each(value))
 
 
 def array_reduce(depth: int, callee: Any, value: Any, start: Any) -> Any:
     result = start
-    for item in _items(value):
+    for item in _each(value):
         result = call_value(depth, callee, result, item)
     return result
 
@@ -88,21 +110,21 @@ def _steps(depth: int, callee: Any, *arguments: Any) -> Steps:
 
 def array_map_steps(depth: int, callee: Any, value: Any) -> Steps:
     result: list[Any] = []
-    for item in _items(value):
+    for item in _each(value):
         result.append((yield from _steps(depth, callee, item)))  # noqa: PERF401 (it yields)
     return result
 
 
 def array_filter_steps(depth: int, callee: Any, value: Any) -> Steps:
     result: list[Any] = []
-    for item in _items(value):
+    for item in _each(value):
         if truthy((yield from _steps(depth, callee, item))):
             result.append(item)  # noqa: PERF401 (it yields)
     return result
 
 
 def array_exists_steps(depth: int, callee: Any, value: Any) -> Steps:
-    for item in _items(value):
+    for item in _each(value):
         if truthy((yield from _steps(depth, callee, item))):
             return True
     return False
@@ -110,13 +132,13 @@ def array_exists_steps(depth: int, callee: Any, value: Any) -> Steps:
 
 def array_count_steps(depth: int, callee: Any, value: Any) -> Steps:
     count = 0
-    for item in _items(value):
+    for item in _each(value):
         count += truthy((yield from _steps(depth, callee, item)))
     return count
 
 
 def array_reduce_steps(depth: int, callee: Any, value: Any, start: Any) -> Steps:
     result = start
-    for item in _items(value):
+    for item in _each(value):
         result = yield from _steps(depth, callee, result, item)
     return result

@@ -1,6 +1,7 @@
 """Arrays, tuples and objects."""
 
-from typing import Any
+import math
+from typing import Any, Final
 
 from hoglet.hog.runtime import meter
 from hoglet.hog.runtime.compare import index_of, member
@@ -73,12 +74,23 @@ def sort(value: Any, *_more: Any) -> list[Any]:
         return []
     meter.charge(8 * len(value))
     if all(is_number(item) for item in value):
-        return sorted(value, key=_number_key)
-    return [item for _, item in sorted(_with_keys(value), key=_first)]
+        numbers = [item for item in value if item == item]  # noqa: PLR0124 (NaN goes last)
+        return _sorted(numbers) + [math.nan] * (len(value) - len(numbers))
+    return [item for _, item in _sorted(_with_keys(value), key=_first)]
 
 
-def _number_key(item: Any) -> tuple[bool, Any]:
-    return item != item, item  # noqa: PLR0124 (NaN goes last)
+_RUN: Final = 65_536
+
+
+def _sorted(items: list[Any], key: Any = None) -> list[Any]:
+    """``sorted`` in runs that are merged, with looks at the budget between."""
+    if len(items) <= _RUN:
+        return sorted(items, key=key)
+    half = len(items) // 2
+    merged = _sorted(items[:half], key) + _sorted(items[half:], key)
+    meter.poll()
+    merged.sort(key=key)  # it finds the two runs
+    return merged
 
 
 def _with_keys(items: list[Any]) -> list[tuple[bytes, Any]]:

@@ -313,16 +313,18 @@ def format_date_time(value: Any, pattern: Any, zone: Any = None) -> Any:
 
 
 def _formatted(moment: datetime, pattern: str) -> str:
-    pieces, place = list[str](), 0
-    while place < len(pattern):
-        letter = pattern[place]
-        if letter == "%" and place + 1 < len(pattern):
-            place += 1
-            pieces.append(_LETTERS.get(pattern[place], _nothing)(moment))
-        elif letter != "%":
-            pieces.append(letter)
-        place += 1
-    return "".join(pieces)
+    meter.charged(pattern)
+    pieces, after_sign = list[str](), False
+    for part in meter.chunks(pattern):
+        for letter in part:
+            if after_sign:
+                pieces.append(_LETTERS.get(letter, _nothing)(moment))
+                after_sign = False
+            elif letter == "%":
+                after_sign = True
+            else:
+                pieces.append(letter)
+    return meter.charged("".join(pieces))
 
 
 def _nothing(_moment: datetime) -> str:
@@ -364,8 +366,8 @@ _LETTERS: Final[dict[str, Any]] = {
     "C": lambda m: _two(m.year % 100),
     "g": lambda m: _two(m.year % 100),
     "y": lambda m: _two(m.year % 100),
-    "G": lambda m: str(m.year),
-    "Y": lambda m: str(m.year),
+    "G": lambda m: f"{m.year:04d}",
+    "Y": lambda m: f"{m.year:04d}",
     "V": lambda m: _two(m.isocalendar().week),
     "D": lambda m: f"{_two(m.month)}/{_two(m.day)}/{_two(m.year % 100)}",
     "F": lambda m: f"{m.year:04d}-{_two(m.month)}-{_two(m.day)}",

@@ -6,6 +6,7 @@ import hashlib
 import hmac
 import ipaddress
 import re
+from collections.abc import Iterator
 from typing import Any, Final
 from urllib.parse import quote, unquote_to_bytes
 
@@ -62,7 +63,7 @@ def encode_url(value: Any) -> Any:
     source = as_text(value)
     meter.charge(3 * len(source))
     try:
-        return quote(source, safe=_URL_SAFE)
+        return "".join([quote(part, safe=_URL_SAFE) for part in meter.chunks(source)])
     except UnicodeEncodeError:
         raise EngineError("encodeURLComponent: the text holds half a character") from None
 
@@ -83,10 +84,22 @@ def try_decode_url(value: Any) -> Any:
 def _from_url(value: str) -> str | None:
     if _BAD_PERCENT.search(value):
         return None
+    meter.charged(value)
     try:
-        return unquote_to_bytes(value).decode()
+        return b"".join([unquote_to_bytes(part) for part in _url_parts(value)]).decode()
     except UnicodeError:
         return None
+
+
+def _url_parts(value: str) -> Iterator[str]:
+    """The text in pieces that end between characters, a code of three taken for one."""
+    left = ""
+    for part in meter.chunks(value):
+        piece = left + part
+        cut = piece.find("%", max(len(piece) - 2, 0))
+        left = "" if cut < 0 else piece[cut:]
+        yield piece if cut < 0 else piece[:cut]
+    yield left
 
 
 def generate_uuid() -> str:

@@ -1,5 +1,6 @@
 """Text."""
 
+from array import array
 from typing import Any
 
 from hoglet.hog.runtime import meter, patterns
@@ -7,7 +8,6 @@ from hoglet.hog.runtime.printing import as_text, joined
 from hoglet.hog.runtime.text import (
     from_units,
     mend,
-    scrub,
     unit_find,
     unit_length,
     unit_slice,
@@ -25,21 +25,20 @@ def length(value: Any) -> Any:
 
 
 def lower(value: Any) -> Any:
-    return None if value is None else text("lower", "text", value).lower()
+    return None if value is None else meter.charged(text("lower", "text", value).lower())
 
 
 def upper(value: Any) -> Any:
-    return None if value is None else text("upper", "text", value).upper()
+    return None if value is None else meter.charged(text("upper", "text", value).upper())
 
 
 def reverse(value: Any) -> Any:
     if value is None:
         return None
-    if text("reverse", "text", value).isascii():
+    meter.charged(text("reverse", "text", value))
+    if value.isascii():
         return value[::-1]
-    code = units(value)
-    backwards = [code[place : place + 2] for place in range(len(code) - 2, -2, -2)]
-    return from_units(b"".join(backwards))
+    return from_units(array("H", units(value))[::-1].tobytes())
 
 
 concat = joined
@@ -151,7 +150,7 @@ def extract_regex(value: Any, pattern: Any) -> Any:
     source = text("extractRegex", "text", value)
     if type(pattern) is not str or not pattern:
         return ""
-    found = patterns.compile_pattern(pattern, False).search(scrub(source))
+    found = patterns.first_match(pattern, source)
     if found is None:
         return ""
     return (found.group(1) if found.re.groups else found.group(0)) or ""
@@ -168,7 +167,9 @@ def sortable_semver(value: Any) -> Any:
     if value is None:
         return None
     source = as_text(value)
-    found = patterns.compile_pattern(r"[0-9]+(?:\.[0-9]+)+", False).search(scrub(source))
+    found = patterns.first_match(r"[0-9]+(?:\.[0-9]+)+", source)
     if found is None:
         return []
-    return [int(part) if len(part) < 16 else float(part) for part in found.group(0).split(".")]
+    dotted = found.group(0)
+    meter.charge(16 * dotted.count("."))
+    return [int(part) if len(part) < 16 else float(part) for part in dotted.split(".")]

@@ -10,6 +10,7 @@ from hoglet.hog.runtime.dates import days_of
 from hoglet.hog.runtime.errors import EngineError
 from hoglet.hog.runtime.numbers import add, subtract, text_to_number, to_number
 from hoglet.hog.runtime.printing import as_text, printed
+from hoglet.hog.runtime.text import mend
 from hoglet.hog.runtime.values import (
     LARGEST_INTEGER,
     HogDate,
@@ -149,7 +150,10 @@ def choose_many(*values: Any) -> Any:
 
 def plus(left: Any, right: Any) -> Any:
     if _joins(left) or _joins(right):
-        return _plain_text(left) + _plain_text(right)
+        first, second = _plain_text(left), _plain_text(right)
+        if len(first) + len(second) > meter.LARGE:
+            meter.charge(len(first) + len(second))
+        return mend(first + second)
     return add(left, right)
 
 
