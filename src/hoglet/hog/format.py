@@ -1,45 +1,76 @@
 """The formatter: layout only, so that comments, names and every token stay.
 
-Lines are indented by their brackets, gaps become one space, operators get spaces around them,
-more than one empty line becomes one. Where lines break is left to the author. The result parses to
-the same tree, which is checked; texts, templates and tags are not touched.
+Lines are indented by their brackets, and once more where a statement goes on; operators and blocks
+get spaces, gaps become one space, more than one empty line becomes one. Where lines break is left
+to the author. The result parses to the same tree, which is checked; texts, templates and tags are
+not touched.
 """
 
-from typing import Any
+from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from hoglet.kit.errors import Bug
+from hoglet.kit.errors import SourceError
 from hoglet.syntax import parse_program
 from hoglet.syntax.scan import Piece, pieces
 from hoglet.syntax.tree import Node
 
-_INDENT = "    "
-_SPACED = frozenset(
-    [":=", "->", "=", "==", "!=", "<=", ">=", "=~", "!~", "=~*", "!~*", "||", "??", "*", "/", "%"]
+_INDENT: Final = "    "
+_SPACED: Final = frozenset(
+    [":=", "->", "=", "==", "!=", "<=", ">=", "=~", "!~", "=~*", "!~*", "~", "~*", "<", ">", "||",
+     "??", "*", "/", "%", "?"]
 )  # fmt: skip
+_SIGNS: Final = frozenset("+-")
+_HEADS: Final = frozenset(["if", "while", "for", "catch"])
+_BEFORE_OPERAND: Final = frozenset(
+    "return throw and or not in like ilike between case when then else".split()  # noqa: SIM905
+)
 
 
 def format_program(source: str) -> str:
     """The program with its layout in order; formatting twice changes nothing more.
 
     Raises:
-        SourceError: it does not parse.
+        SourceError: it does not parse, or can not be laid out without changing what it means.
     """
     before = parse_program(source)
     formatted = _Layout().run(source)
-    if _without_places(parse_program(formatted)) != _without_places(before):
-        raise Bug("The formatter changed the meaning of a program")
+    if _shape(formatted) != _without_places(before):
+        raise SourceError("This program can not be laid out without changing what it means")
     return formatted
+
+
+def _shape(text: str) -> Any:
+    try:
+        return _without_places(parse_program(text))
+    except SourceError:
+        return None
+
+
+class _Bracket(NamedTuple):
+    """An open bracket: the line it stands on, and whether it opens a block or the head of `if`.
+
+    Brackets that were opened on one line indent together: ``fetch(url, {``.
+    """
+
+    line: int = 0
+    block: bool = False
+    head: bool = False
 
 
 class _Layout:
     def __init__(self) -> None:
         self._out: list[str] = []
-        self._depth = 0
+        self._open: list[_Bracket] = []
+        self._questions: list[int] = [0]
+        self._line = 0
         self._breaks = 0
         self._gap = False
         self._last = Piece("end", ";")
+        self._starts = False  # the last piece is a word that a statement begins with
+        self._body = False  # after the head of an `if`: what follows is its body
+        self._unary = False  # the last piece is a sign, not an operator
+        self._closed = _Bracket()
 
     def run(self, source: str) -> str:
         for piece in pieces(source):
@@ -52,40 +83,122 @@ class _Layout:
 
     def _place(self, piece: Piece) -> None:
         if piece.kind == "close":
-            self._depth = max(0, self._depth - 1)
+            self._closed = self._open.pop() if self._open else _Bracket()
         self._out.append(self._before(piece))
         self._out.append(piece.text.rstrip() if piece.kind == "comment" else piece.text)
-        if piece.kind == "open":
-            self._depth += 1
+        if piece.kind == "comment":  # what stands before it decides about what follows
+            self._breaks, self._gap, self._last = 0, True, piece
+            return
+        starts = self._begins_statement(piece)
+        self._note_brackets(piece)
+        self._unary = piece.text in _SIGNS and not self._is_binary()
+        self._body = (piece.text == ")" and self._closed.head) or (
+            piece.kind == "word" and piece.text.lower() == "else"
+        )
+        self._starts = starts
         self._breaks, self._gap, self._last = 0, False, piece
+
+    def _note_brackets(self, piece: Piece) -> None:
+        if piece.kind == "open":
+            block = piece.text == "{" and self._follows_head()
+            head = self._starts and self._is_head(self._last)
+            self._open.append(_Bracket(self._line, block, head))
+            self._questions.append(0)
+        elif piece.kind == "close":
+            self._questions = self._questions[:-1] or [0]
+        elif piece.text == "?":
+            self._questions[-1] += 1
+        elif piece.text == ":" and self._questions[-1]:
+            self._questions[-1] -= 1
+
+    def _begins_statement(self, piece: Piece) -> bool:
+        """Whether a word stands where a statement can begin: ``if (`` there is no call."""
+        last = self._last
+        return piece.kind == "word" and (
+            self._breaks > 0
+            or last.text in {";", "{", "}", ")"}
+            or (last.kind == "word" and last.text.lower() == "else")
+        )
+
+    def _is_head(self, piece: Piece) -> bool:
+        return piece.kind == "word" and piece.text.lower() in _HEADS
+
+    def _follows_head(self) -> bool:
+        """Whether ``{`` here begins a block: after ``)``, ``else``, ``try`` and ``catch``."""
+        last = self._last
+        return last.text == ")" or (
+            last.kind == "word" and last.text.lower() in {"else", "try", "catch"}
+        )
+
+    def _is_binary(self) -> bool:
+        """Whether a sign here stands between two operands."""
+        last = self._last
+        if last.kind == "word":
+            return last.text.lower() not in _BEFORE_OPERAND
+        return last.kind in {"value", "opaque", "close"} or last.kind == "comment"
 
     def _before(self, piece: Piece) -> str:
         if self._breaks:
-            return "\n" * min(self._breaks, 2) + _INDENT * self._depth
+            self._line += 1
+            return "\n" * min(self._breaks, 2) + _INDENT * self._depth(piece)
         if not self._out:
             return ""
-        if piece.kind == "comment":
-            return "  "
         if self._needs_none(piece):
             return ""
+        if piece.kind == "comment":
+            return " " if piece.text.startswith("/*") else "  "
         return " " if self._gap or self._needs_one(piece) else ""
+
+    def _depth(self, piece: Piece) -> int:
+        lines = {bracket.line for bracket in self._open}
+        if piece.kind == "close":
+            lines.discard(self._closed.line)
+        return len(lines) + self._goes_on(piece)
+
+    def _goes_on(self, piece: Piece) -> bool:
+        """Whether a new line carries on what the last one began."""
+        last = self._last
+        if piece.kind in {"comment", "close"} or last.kind == "comment":
+            return False
+        if self._body:
+            return piece.text != "{"
+        return piece.kind == "operator" or last.kind == "operator" or last.text == ":="
+
+    def _needs_none(self, piece: Piece) -> bool:
+        last = self._last
+        return (
+            piece.text in {",", ";", ")", "]"}
+            or (last.text in {"(", "["} and not piece.text.startswith(("//", "--", "#")))
+            or (piece.text == "}" and last.text == "{")
+            or (piece.text == ":" and not self._questions[-1])
+            or (not self._gap and (last.text + piece.text) in {"<>", "::", ".*"})
+            or (not self._gap and self._unary)
+        )
 
     def _needs_one(self, piece: Piece) -> bool:
         last = self._last
         return (
             piece.text in _SPACED
             or last.text in _SPACED
-            or last.text in {",", ";"}
-            or (piece.text == "{" and last.text == ")")
+            or last.text in {",", ";", ":"}
+            or piece.text == ":"
+            or (piece.text in _SIGNS and self._is_binary())
+            or last.text in _SIGNS
             or last.kind == "comment"
+            or self._around_block(piece)
         )
 
-    def _needs_none(self, piece: Piece) -> bool:
-        return (
-            piece.text in {",", ";", ")", "]"}
-            or self._last.text in {"(", "["}
-            or (piece.text == "}" and self._last.text == "{")
-        )
+    def _around_block(self, piece: Piece) -> bool:
+        last = self._last
+        if piece.text == "{":
+            return self._follows_head()
+        if piece.text == "}":
+            return self._closed.block
+        if last.text == "{":
+            return bool(self._open) and self._open[-1].block
+        if piece.kind == "word" and last.text == "}":
+            return True
+        return piece.text == "(" and self._starts and self._is_head(last)
 
 
 def _without_places(value: Any) -> Any:
