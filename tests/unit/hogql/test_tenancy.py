@@ -1,18 +1,24 @@
 """Every compiled query carries the project in every table scope, whatever the query is."""
 
+import json
 import re
+from typing import Any
 
+import msgspec
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from hoglet.hogql import compile_query
+from hoglet.hogql import CompiledQuery, compile_query
 from hoglet.hogql.enforce import enforce, verify_sql
+from hoglet.hogql.insights import build_insight
 from hoglet.hogql.plan import Apply, Join, Name, Scan, Select
 from hoglet.hogql.print_clickhouse import Printer
 from hoglet.hogql.schema.catalog import PHYSICAL_TABLES
 from hoglet.kit.errors import Bug, SourceError
-from support.hogql_world import CONTEXT, PROJECT
+from hoglet.warehouse.errors import QueryRefused
+from support.hogql_queries import insights, queries
+from support.hogql_world import CONTEXT, PROJECT, UNLIMITED, HogqlWorld
 
 ALLOWED = PHYSICAL_TABLES | {"hogql_world_daily"}
 _SCOPE = re.compile(
@@ -20,36 +26,12 @@ _SCOPE = re.compile(
     r"|log_entries|app_metrics|query_log|hogql_world_daily)`?\b(?P<rest>.{0,60})"
 )
 
-_columns = st.sampled_from(
-    ["event", "person.properties.email", "person_id", "session.$pageview_count", "1", "count()",
-     "company.properties.name", "properties.`a``b`", "properties['x\\'y']", "pdi.person_id",
-     "(select count() from persons)", "toString(timestamp)"]
-)  # fmt: skip
-_names = st.text(
-    st.characters(codec="utf-8", exclude_characters="`\\\x00"), min_size=1, max_size=12
-)
-_conditions = st.sampled_from(
-    ["1", "true or false", "event = 'x'", "person_id in (select id from persons)", "{filters}",
-     "person_id in cohort 5", "event in (select event from events where properties.p = 1)",
-     "exists(select 1 from groups)", "event = {variables.v}"]
-)  # fmt: skip
-_sources = st.sampled_from(
-    ["events", "events e", "events as persons", "(select * from events) as events",
-     "(select * from events union all select * from events) as e", "events sample 0.5",
-     "events e join persons p on e.person_id = p.id", "events e, daily_v1 d",
-     "events left join sessions on events.$session_id = sessions.session_id"]
-)  # fmt: skip
 
-
-@st.composite
-def queries(draw: st.DrawFn) -> str:
-    columns = draw(st.lists(_columns, min_size=1, max_size=4))
-    aliased = [f"{column} as `{draw(_names)}`" for column in columns]
-    tail = draw(st.sampled_from(["", " limit 3", " order by 1", " group by all"]))
-    query = f"select {', '.join(aliased)} from {draw(_sources)} where {draw(_conditions)}{tail}"
-    if draw(st.booleans()):
-        return f"with c as ({query}) select * from c, (select 1 as one from c) as d"
-    return query
+def _check_scopes(sql: str) -> None:
+    text = re.sub(r"`(?:[^`\\]|\\.)*`", lambda found: found.group().replace("FROM", "from"), sql)
+    for scope in _SCOPE.finditer(text):
+        rest = scope["rest"].removeprefix(" FINAL")
+        assert rest.startswith(" WHERE project_id = {project_id:Int64}")
 
 
 @settings(max_examples=200, deadline=None)
@@ -61,13 +43,50 @@ def test_every_scan_has_its_project(query: str, value: str) -> None:
         return
 
     assert compiled.params["project_id"] == PROJECT
-    text = re.sub(
-        r"`(?:[^`\\]|\\.)*`", lambda found: found.group().replace("FROM", "from"), compiled.sql
-    )
-    for scope in _SCOPE.finditer(text):
-        rest = scope["rest"].removeprefix(" FINAL")
-        assert rest.startswith(" WHERE project_id = {project_id:Int64}")
+    _check_scopes(compiled.sql)
     assert "secret-" not in compiled.sql
+
+
+@settings(max_examples=100, deadline=None)
+@given(insights)
+def test_every_scan_of_insights_has_its_project(query: dict[str, Any]) -> None:
+    for compiled in _compiled_insight(query):
+        assert compiled.params["project_id"] == PROJECT
+        _check_scopes(compiled.sql)
+
+
+def _compiled_insight(query: dict[str, Any]) -> list[CompiledQuery]:
+    context = msgspec.structs.replace(CONTEXT, limits=UNLIMITED)
+    try:
+        plan = build_insight(query, context)
+    except SourceError:
+        return []
+    return [compile_query(each, context=context) for each in plan.queries]
+
+
+_STRANGER = re.compile(r"Secret|secret|\beve\b|\bs9\b|other\.com|0000000e\b|\b99\b")
+_SHARED = settings(
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+
+
+@_SHARED
+@given(query=queries())
+def test_no_row_of_another_project_is_answered(hogql_world: HogqlWorld, query: str) -> None:
+    try:
+        compiled = compile_query(query, context=CONTEXT, variables={"v": "purchase"})
+        rows = hogql_world.run(compiled)
+    except (SourceError, QueryRefused):
+        return
+
+    assert not _STRANGER.search(json.dumps(rows))
+
+
+@_SHARED
+@given(query=insights)
+def test_insights_run_and_see_one_project(hogql_world: HogqlWorld, query: dict[str, Any]) -> None:
+    for compiled in _compiled_insight(query):
+        assert not _STRANGER.search(json.dumps(hogql_world.run(compiled)))
 
 
 @pytest.mark.parametrize(
