@@ -5,6 +5,7 @@ it and run from the start, and only what is new is printed. So an entry sees exa
 would see; what earlier entries print is not shown again.
 """
 
+import secrets
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +32,7 @@ class Session:
         self._values = values
         self._entries: list[str] = []
         self._printed = 0
+        self._seed = secrets.randbits(64)  # a run from the start draws the same numbers again
 
     def enter(self, text: str) -> list[str]:
         """Run one entry. Returns the lines to show: what it prints, its value, or its error."""
@@ -38,7 +40,7 @@ class Session:
             shown = _with_value_printed(text)
             source = "\n".join([*self._entries, shown])
             compile_program(source)
-            outcome = run_program(source, globals=self._values)
+            outcome = run_program(source, globals=self._values, seed=self._seed)
         except SourceError as error:
             return [f"{error.message}" + (f" ({error.hint})" if error.hint else "")]
         lines = outcome.lines[self._printed :]

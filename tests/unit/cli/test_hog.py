@@ -125,6 +125,8 @@ def test_repl_session_remembers_and_shows_values() -> None:
     assert session.enter("let a := 1") == []
     assert session.enter("a + event.n") == ["2"]
     assert session.enter("throw Error('x')") == ["Error('x')"]
+    assert session.enter("let r := randomFloat()") == []
+    assert session.enter("r") == session.enter("r")
     assert session.enter("a := 5") == []
     assert session.enter("print('say', a)") == ["say 5"]
     assert session.enter("let a := 2") == ["Variable `a` already declared in this scope"]
