@@ -3,6 +3,11 @@
 COLLECTIONS = """
 array | 0+ | list | array(1, 2)
 range | 1-3 | array | range(1, 5)
+emptyArrayUInt8 | 0 | array | emptyArrayUInt8()
+emptyArrayInt64 | 0 | array | emptyArrayInt64()
+emptyArrayFloat64 | 0 | array | emptyArrayFloat64()
+emptyArrayDate | 0 | array | emptyArrayDate()
+emptyArrayDateTime | 0 | array | emptyArrayDateTime()
 emptyArrayString | 0 | array | emptyArrayString()
 emptyArrayToSingle | 1 | same | emptyArrayToSingle([1])
 arrayConcat | 1+ | same | arrayConcat([1], [2])

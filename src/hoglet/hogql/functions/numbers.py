@@ -116,6 +116,11 @@ bitmapAndCardinality | 2 | int | bitmapAndCardinality(bitmapBuild([1, 2]), bitma
 bitmapOrCardinality | 2 | int | bitmapOrCardinality(bitmapBuild([1, 2]), bitmapBuild([2]))
 bitmapXorCardinality | 2 | int | bitmapXorCardinality(bitmapBuild([1, 2]), bitmapBuild([2]))
 bitmapAndnotCardinality | 2 | int | bitmapAndnotCardinality(bitmapBuild([1, 2]), bitmapBuild([2]))
+intExp2 | 1 | int | intExp2(3)
+intExp10 | 1 | int | intExp10(3)
+rowNumberInBlock | 0 | int | rowNumberInBlock()
+rowNumberInAllBlocks | 0 | int | rowNumberInAllBlocks()
+h3Line | 2 | array | h3Line(590080540275638271, 590103561300344831)
 rand | 0-1 | int | rand() >= 0
 rand32 | 0-1 | int | rand32() >= 0
 rand64 | 0-1 | int | rand64() >= 0

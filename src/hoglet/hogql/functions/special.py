@@ -187,6 +187,20 @@ def _split_part(args: tuple[Expr, ...], _type: Type, _context: QueryContext) -> 
     return Apply(function="arrayElement", args=(pieces, args[2]), type=STRING)
 
 
+# By the linear expressions of `match`: the engine's own form compiles patterns without limits.
+def _any_match(args: tuple[Expr, ...], type_: Type, _context: QueryContext) -> Expr:
+    return _sql(type_, "arrayExists(hoglet_p -> match(", args[0], ", hoglet_p), ", args[1], ")")
+
+
+def _first_match(args: tuple[Expr, ...], type_: Type, _context: QueryContext) -> Expr:
+    return _sql(type_, "arrayFirstIndex(hoglet_p -> match(", args[0], ", hoglet_p), ", args[1], ")")
+
+
+def _all_matches(args: tuple[Expr, ...], type_: Type, _context: QueryContext) -> Expr:
+    found = ("arrayFilter((hoglet_i, hoglet_p) -> match(", args[0], ", hoglet_p), arrayEnumerate(")
+    return _sql(type_, *found, args[1], "), ", args[1], ")")
+
+
 _PARTS = {
     "year": "toYear",
     "quarter": "toQuarter",
@@ -290,5 +304,8 @@ SPECIAL: dict[str, Builder] = {
     "date_sub": _shift("minus"),
     "timestampSub": _shift("minus"),
     "subDate": _shift("minus"),
+    "multiMatchAny": _any_match,
+    "multiMatchAnyIndex": _first_match,
+    "multiMatchAllIndices": _all_matches,
     **TRAFFIC_BUILDERS,
 }
