@@ -24,7 +24,7 @@ demo: setup ## the main job on real input: 336,776 departures through functions 
 	$(HOGLET) demo --once
 
 test: setup ## the tests (a few minutes)
-	$(PYTEST) -n 2 --dist loadfile -m "not slow and not browser"
+	$(PYTEST) -n 2 --dist loadfile -m "not slow and not browser and not clients"
 
 check: setup ## format, lint, types, room borders
 	.venv/bin/ruff format --check .
@@ -36,15 +36,22 @@ check: setup ## format, lint, types, room borders
 slow: setup oracle ## the tests of minutes: 20 kills, thousands of generated programs
 	$(PYTEST) -n 2 --dist loadfile -m slow
 
-full: setup oracle ## every test but the browser's, slow ones too
-	$(PYTEST) -n 2 --dist loadfile -m "not browser"
+full: setup oracle ## every test but browser and clients, slow ones too
+	$(PYTEST) -n 2 --dist loadfile -m "not browser and not clients"
 
 load: setup ## 100,000 events to a failing receiver, then the same with 50 kills (half an hour)
 	LOAD_EVENTS=100000 LOAD_KILLS=50 $(PYTEST) -s -m slow tests/fault/test_load.py
 
+fuzz: setup ## 100,000 damaged Hog programs (FUZZ="--count 5000 --seed 7" for others)
+	cd tests && ../.venv/bin/python -m fuzz.hog $(FUZZ)
+
 browser: setup ## the console's tests in Chromium
 	@command -v chromium >/dev/null || (apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq chromium >/dev/null)
 	$(PYTEST) -m browser
+
+clients: setup ## public clients, generated clients and a fuzzing client against a server
+	@bash tools/install_clients.sh
+	$(PYTEST) tests/clients
 
 oracle: setup ## install the official Hog VM, the oracle of the differential tests
 	@bash tools/install_oracle.sh

@@ -1,0 +1,1 @@
+"""Long searches for crashes, outside the test suite."""
