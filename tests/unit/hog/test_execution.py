@@ -7,6 +7,8 @@ import pytest
 
 from hoglet.hog.compile import compile_program
 from hoglet.hog.python import (
+    Budget,
+    Chunk,
     Execution,
     Failed,
     Finished,
@@ -264,3 +266,47 @@ def test_programs_run_inside_host_functions() -> None:
         return step.result
 
     assert run_program("return nested() + nested()", functions={"nested": nested}).result == 90
+
+
+def chunk(source: str, **given):
+    return Chunk(compile_python(compile_program(source)), given)
+
+
+def test_a_chunk_runs_once_with_its_own_globals() -> None:
+    lines: list[str] = []
+    source = "let m := import('m') print(m.area(2, 3), import('m') == m, name) return m.seen"
+    module = "print('loaded') let unit := name return {'area': (w, h) -> w * h, 'seen': unit}"
+    execution = Execution(
+        compile_python(compile_program(source)),
+        globals={"name": "outer"},
+        chunks={"m": chunk(module, name="inner")},
+        on_print=lines.append,
+    )
+
+    assert execution.start() == Finished("inner")
+    assert lines == ["loaded", "6 true outer"]
+
+
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        ("import('x')", "Unknown chunk: x"),
+        ("import()", "Function import requires exactly 1 arguments"),
+        ("import('waits')", "The chunk waits cannot wait for the host"),
+        ("import('fails')", "Error('bad')"),
+        ("import('endless')", "Execution timed out after 0.2 seconds"),
+        ("let f := import('gives') while (true) { f() }", "Execution timed out after 0.2 seconds"),
+    ],
+)
+def test_what_chunks_may_not(source: str, message: str) -> None:
+    chunks = {
+        "waits": chunk("fetch('x')"),
+        "fails": chunk("throw Error('bad')"),
+        "endless": chunk("while (true) { }"),
+        "gives": chunk("return (() -> 1)"),
+    }
+    program = compile_python(compile_program(source))
+    step = Execution(program, chunks=chunks, budget=Budget(timeout_s=0.2)).start()
+
+    assert isinstance(step, Failed)
+    assert step.error.text.startswith(message)

@@ -4,7 +4,15 @@ Use :func:`compile_python` and :func:`run_program`, or :class:`Execution` to run
 """
 
 from hoglet.hog.python.budget import Budget
-from hoglet.hog.python.execution import Execution, Failed, Finished, HostCall, Outcome, run_program
+from hoglet.hog.python.execution import (
+    Chunk,
+    Execution,
+    Failed,
+    Finished,
+    HostCall,
+    Outcome,
+    run_program,
+)
 from hoglet.hog.python.predicate import compile_batch_predicate, compile_predicate
 from hoglet.hog.python.program import (
     CompiledProgram,
@@ -16,6 +24,7 @@ from hoglet.hog.runtime.errors import RunError
 
 __all__ = [
     "Budget",
+    "Chunk",
     "CompiledProgram",
     "Execution",
     "Failed",

@@ -83,6 +83,16 @@ class HostFailure(Exception):
         self.payload = payload
 
 
+class Chunk(msgspec.Struct, frozen=True):
+    """Another program that a program may ``import('name')``; it runs once and cannot suspend."""
+
+    program: CompiledProgram
+    globals: Mapping[str, Any] = {}
+
+
+_NO_CHUNKS: Final[Mapping[str, Chunk]] = MappingProxyType({})
+
+
 class Execution:
     """One run of a program.
 
@@ -90,6 +100,7 @@ class Execution:
         program: a compiled program.
         globals: plain data by name; never changed.
         functions: the host's synchronous functions; they get and give plain data.
+        chunks: programs to import, by name.
         on_print: called with each line that ``print`` writes.
         budget: what the run may use up.
         clock: what ``now`` and ``today`` read.
@@ -108,6 +119,7 @@ class Execution:
         *,
         globals: Mapping[str, Any] | None = None,  # noqa: A002 (the language's own word)
         functions: Mapping[str, Callable[..., Any]] = _NO_FUNCTIONS,
+        chunks: Mapping[str, Chunk] = _NO_CHUNKS,
         on_print: Callable[[str], None] | None = None,
         budget: Budget | None = None,
         clock: Clock | None = None,
@@ -122,6 +134,9 @@ class Execution:
         self._globals = dict(globals or {})
         self._program = load_for(program, self._globals)
         self._functions = functions
+        self._chunks = chunks
+        self._imported: dict[str, Any] = {}
+        self._namespaces = [self._program.namespace]
         self._on_print = on_print
         self._clock = clock or SystemClock()
         self._random = random.SystemRandom() if seed is None else random.Random(seed)  # noqa: S311 (a seed asks for it)
@@ -196,8 +211,7 @@ class Execution:
         before = meter.running.run
         meter.running.run = self
         self._memory.start()
-        self._program.namespace["LIMIT"] = self.budget.call_depth
-        self._program.namespace["CAP"] = self.budget.memory_bytes
+        self._let_run()
         self._started = time.perf_counter()
         watchdog.add(self)
         try:
@@ -284,13 +298,19 @@ class Execution:
     def alarm(self) -> None:
         """The watchdog's call, from its own thread."""
         self.alarmed = True
-        self._program.namespace["LIMIT"] = 0
+        for namespace in self._namespaces:
+            namespace["LIMIT"] = 0
+
+    def _let_run(self) -> None:
+        for namespace in self._namespaces:
+            namespace["LIMIT"] = self.budget.call_depth
+            namespace["CAP"] = self.budget.memory_bytes
 
     def check_in(self, depth: int) -> int:
         """Look at depth, clock and memory."""
         self.alarmed = False
         self.ops += 1
-        self._program.namespace["LIMIT"] = self.budget.call_depth
+        self._let_run()
         if depth > self.budget.call_depth:
             raise meter.depth_exceeded(self.budget.call_depth)
         self._check_time()
@@ -368,6 +388,23 @@ class Execution:
             self._started += time.perf_counter() - started
         self._journal.record("host", result)
         return import_value(result)
+
+    def import_chunk(self, depth: int, name: str) -> Any:
+        """What a chunk returns; it runs at its first import."""
+        if name in self._imported:
+            return self._imported[name]
+        chunk = self._chunks.get(name)
+        if chunk is None:
+            raise EngineError(f"Unknown chunk: {name}")
+        if chunk.program.suspends:
+            raise EngineError(f"The chunk {name} cannot wait for the host")
+        loaded = load_for(chunk.program, chunk.globals)
+        self._namespaces.append(loaded.namespace)
+        self._let_run()
+        self._imported[name] = None  # what a chunk gets that imports itself
+        result = loaded.main(depth + 1, dict(chunk.globals))
+        self._imported[name] = result
+        return result
 
     def write_line(self, text: str) -> None:
         """A line of ``print``."""

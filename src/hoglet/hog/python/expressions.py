@@ -413,7 +413,7 @@ class ExpressionPrinter(Writer):
         entry = STL.get(node.name)
         operands = self._arguments(node)
         if entry is None:
-            missing = f"unknown_call({node.name!a}, {_after(operands)})"
+            missing = f"unknown_call(d, {node.name!a}, {_after(operands)})"
             return Operand(missing, "A")
         fault = entry.arity_fault(len(operands))
         if fault is None and len(operands) > 300:

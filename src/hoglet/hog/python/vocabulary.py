@@ -111,11 +111,13 @@ def fail(message: str, *_evaluated: Any) -> Any:
     raise EngineError(message)
 
 
-def unknown_call(name: str, *_evaluated: Any) -> Any:
-    """A call of a name that nothing defines."""
-    if name == "import":
-        raise EngineError(f"Unknown chunk: {as_text(_evaluated[0]) if _evaluated else ''}")
-    raise EngineError(f"Unsupported function call: {name}")
+def unknown_call(depth: int, name: str, *evaluated: Any) -> Any:
+    """A call of a name that nothing defines, or of ``import``."""
+    if name != "import":
+        raise EngineError(f"Unsupported function call: {name}")
+    if len(evaluated) != 1:
+        raise EngineError("Function import requires exactly 1 arguments")
+    return meter.current().import_chunk(depth, as_text(evaluated[0]))
 
 
 def each(value: Any) -> list[Any]:

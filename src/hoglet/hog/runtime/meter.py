@@ -58,6 +58,10 @@ class Meter(Protocol):
         """A line of a traced run."""
         ...
 
+    def import_chunk(self, depth: int, name: str) -> Any:
+        """What the program of that name returns; it runs once. Raises EngineError: unknown."""
+        ...
+
     call_host: Callable[[str, list[Any]], Any]
 
 
