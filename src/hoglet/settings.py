@@ -136,11 +136,30 @@ class Settings(BaseSettings):
     query_concurrency: int = Field(
         0, ge=0, description="Queries running at once; 0: two for each core."
     )
+    query_concurrency_materialized: int = Field(
+        10, gt=0, description="Reads of materialized endpoints running at once."
+    )
+    query_queue_seconds: float = Field(
+        30, ge=0, description="How long a run waits for its turn before it is refused, in seconds."
+    )
+    query_cache_bytes: int = Field(
+        64 * 1024**2, ge=0, description="Memory for results of endpoints, in bytes."
+    )
     rate_limit_burst_per_minute: int = Field(
         0, ge=0, description="Requests a minute for each key; 0: no limit."
     )
     rate_limit_sustained_per_hour: int = Field(
         0, ge=0, description="Requests an hour for each key; 0: no limit."
+    )
+    rate_limit_materialized_burst_per_minute: int = Field(
+        0,
+        ge=0,
+        description="Runs of materialized endpoints a minute for each key; 0: no limit.",
+    )
+    rate_limit_materialized_sustained_per_hour: int = Field(
+        0,
+        ge=0,
+        description="Runs of materialized endpoints an hour for each key; 0: no limit.",
     )
     rate_limit_project_burst_per_minute: int = Field(
         0, ge=0, description="Requests a minute for each project over all its keys; 0: no limit."

@@ -60,18 +60,21 @@ def build_endpoint_rooms(rooms: Rooms, repository: EventsRepository) -> Endpoint
             site_url=settings.site_url,
             concurrent_queries=settings.query_concurrency or None,
             run_seconds=settings.query_seconds,
-            runs=_runs(rooms),
+            runs=_allowance(
+                settings.rate_limit_burst_per_minute, settings.rate_limit_sustained_per_hour
+            ),
+            materialized_runs=_allowance(
+                settings.rate_limit_materialized_burst_per_minute,
+                settings.rate_limit_materialized_sustained_per_hour,
+            ),
+            concurrent_materialized=settings.query_concurrency_materialized,
+            queue_seconds=settings.query_queue_seconds,
+            cache_bytes=settings.query_cache_bytes,
             secret_keys=secret_keys(settings.data_dir, settings.secret_keys),
         ),
         schema_of=LearntSchema(rooms.database, repository),
     )
 
 
-def _runs(rooms: Rooms) -> Allowance | None:
-    settings = rooms.settings
-    if not (settings.rate_limit_burst_per_minute or settings.rate_limit_sustained_per_hour):
-        return None
-    return Allowance(
-        per_minute=settings.rate_limit_burst_per_minute or None,
-        per_hour=settings.rate_limit_sustained_per_hour or None,
-    )
+def _allowance(per_minute: int, per_hour: int) -> Allowance:
+    return Allowance(per_minute=per_minute or None, per_hour=per_hour or None)

@@ -117,17 +117,17 @@ async def _find(rooms: EndpointRooms, scope: Scope, name: str) -> Target | None:
 
 
 def _throttle(rooms: EndpointRooms, scope: Scope, target: Target | None) -> None:
-    """Count the run; runs of a ready materialized version have an allowance of their own."""
-    settings, rates = rooms.settings, rooms.access.rates
-    key = f"{scope.principal.key_id}"
+    """Count the run: of the key, of all secret keys of the project, of the project.
+
+    Runs have buckets of their own, those of a ready materialized version a larger allowance.
+    """
+    rates, kind, allowance = rooms.access.rates, "runs", rooms.settings.runs
     if target is not None and target.kept is not None and target.kept.table is not None:
-        rates.take(f"materialized:{key}", settings.materialized_runs)
-    elif settings.runs is None:
-        rates.check(scope)
-    else:
-        rates.take(f"runs:{key}", settings.runs)
+        kind, allowance = "materialized", rooms.settings.materialized_runs
+    rates.take(f"{kind}:{scope.principal.key_id}", allowance)
     if scope.principal.kind == "secret":
-        rates.take(f"secret-runs:{scope.project.id}", settings.secret_runs)
+        rates.take(f"{kind}:secret:{scope.project.id}", allowance)
+    rates.take(f"project:{scope.project.id}", rates.settings.per_project)
 
 
 def _quickly(request: Request, rooms: EndpointRooms, quick: QuickAnswer) -> Response:
@@ -161,8 +161,7 @@ async def _respond(
     if not outcome.stale:
         return answered(request, outcome, form)
     refreshing = await rooms.background.start(scope, NeedsBackground(outcome.target, outcome.wish))
-    status = query_status(refreshing, labels=["endpoint"])
-    return Response(outcome.body(status), media_type=JSON)
+    return answered(request, outcome, form, query_status(refreshing, labels=["endpoint"]))
 
 
 async def _unless_disconnected[T](request: Request, work: Any) -> T | None:

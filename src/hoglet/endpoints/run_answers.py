@@ -36,8 +36,13 @@ def form_of(request: Request, target: Target) -> str:
     return wanted_form(accept, (JSON,))
 
 
-def answered(request: Request, answer: Answer, form: str) -> Response:
-    """A result in the form that was asked for, or 304 when the caller has it already."""
+def answered(
+    request: Request, answer: Answer, form: str, status: dict[str, Any] | None = None
+) -> Response:
+    """A result in the form that was asked for, or 304 when the caller has it already.
+
+    ``status`` tells of the refresh that was started behind a stale result.
+    """
     result = answer.result
     headers = cost_headers(result, is_cached=answer.is_cached)
     if request.method == "GET":
@@ -50,7 +55,7 @@ def answered(request: Request, answer: Answer, form: str) -> Response:
         headers["Hoglet-Next-Cursor"] = answer.next_cursor
         headers["Link"] = f'<{_next_url(request, answer.next_cursor)}>; rel="next"'
     if form == JSON:
-        return Response(answer.body(), media_type=JSON, headers=headers)
+        return Response(answer.body(status), media_type=JSON, headers=headers)
     headers |= headers_of(result, answer.execution_id)
     return StreamingResponse(write(form, result), media_type=form, headers=headers)
 

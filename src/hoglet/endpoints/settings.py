@@ -23,9 +23,8 @@ class EndpointSettings:
         run_seconds: what a run with a key may take in the engine, at most 60.
         background_seconds: what a background run or a build may take.
         cache_bytes: memory for results.
-        runs: allowance of each key for runs; None: the allowance of ordinary routes.
-        materialized_runs: allowance of each key for runs of a ready materialized version.
-        secret_runs: allowance that all secret keys of a project share.
+        runs: allowance of each key for runs; all secret keys of a project share one.
+        materialized_runs: the same for runs of a ready materialized version.
         secret_keys: Fernet keys that seal cursors, newest first.
     """
 
@@ -36,9 +35,8 @@ class EndpointSettings:
     run_seconds: float = 10
     background_seconds: float = 300
     cache_bytes: int = 64 * MEGABYTE
-    runs: Allowance | None = None
+    runs: Allowance = NO_LIMIT
     materialized_runs: Allowance = NO_LIMIT
-    secret_runs: Allowance = NO_LIMIT
     secret_keys: Sequence[str] = ()
 
     @property

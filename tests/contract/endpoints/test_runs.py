@@ -211,6 +211,30 @@ async def test_rate_limits_are_of_one_key(
         assert allowed.status_code == 200
 
 
+async def test_tables_and_secret_keys_have_buckets_of_their_own(
+    tmp_path: Any, warehouse: ClickHouseWarehouse, endpoint_sandbox: Sandbox, fresh_project_id: int
+) -> None:
+    settings = EndpointSettings(
+        runs=Allowance(per_minute=1), materialized_runs=Allowance(per_minute=2)
+    )
+    async with open_endpoints(
+        tmp_path, warehouse, endpoint_sandbox, fresh_project_id, settings
+    ) as endpoints:
+        await endpoints.create(name="a")
+        await endpoints.create("SELECT 2", name="table", is_materialized=True)
+        await endpoints.rooms.jobs.work_off()
+        assert [(await endpoints.run("a")).status_code for _ in range(2)] == [200, 429]
+        statuses = [(await endpoints.run("table")).status_code for _ in range(3)]
+        assert statuses == [200, 200, 429]
+        statuses = []
+        for _ in range(2):
+            key = await endpoints.world.add_secret_key(endpoints.project_id)
+            headers = {"Authorization": f"Bearer {key}"}
+            answer = await endpoints.client.get(endpoints.base + "/a/run", headers=headers)
+            statuses.append(answer.status_code)
+        assert statuses == [200, 429]
+
+
 async def test_time_and_slots_are_limited(
     tmp_path: Any, warehouse: ClickHouseWarehouse, endpoint_sandbox: Sandbox, fresh_project_id: int
 ) -> None:
