@@ -1,0 +1,53 @@
+"""Runs tools of ``arcade-posthog-api``; in an environment of its own, so nothing of ours is here.
+
+Reads ``[[tool, arguments], ...]`` from standard input and prints what each gave, as JSON lines.
+A text ``$$name.key`` in arguments stands for what an earlier call gave.
+"""
+
+import asyncio
+import json
+import sys
+from typing import Any
+
+from arcade_posthog_api import tools
+from arcade_tdk import ToolContext
+
+URL, KEY = sys.argv[1:]
+
+
+def context() -> ToolContext:
+    """The secrets that the tools ask for."""
+    made = ToolContext(authorization=None, user_id="tests")
+    made.set_secret("POSTHOG_SERVER_URL", URL)
+    made.set_secret("POSTHOG_PERSONAL_API_KEY", KEY)
+    return made
+
+
+async def main() -> None:
+    """Call them one after the other; an error is an answer, too."""
+    given: dict[str, Any] = {}
+    for name, arguments in json.load(sys.stdin):
+        filled = {key: fill(value, given) for key, value in arguments.items()}
+        try:
+            answer = await getattr(tools, name)(context(), **filled)
+        except Exception as error:  # noqa: BLE001 (the test looks at it)
+            cause = error.__cause__ or error
+            response = getattr(cause, "response", None)
+            answer = {"error": str(error), "status": getattr(response, "status_code", None)}
+        given[name] = answer.get("response_json")
+        sys.stdout.write(json.dumps({"tool": name, **answer}) + "\n")
+
+
+def fill(value: Any, given: dict[str, Any]) -> Any:
+    """Bodies as text, modes as the tools want them, and what earlier calls gave."""
+    if isinstance(value, dict):
+        return json.dumps(value)
+    if isinstance(value, str) and value.startswith("$$"):
+        name, key = value[2:].split(".")
+        return given[name][key]
+    if value == "execute":
+        return tools.ToolMode(value)
+    return value
+
+
+asyncio.run(main())

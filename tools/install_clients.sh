@@ -1,0 +1,31 @@
+#!/usr/bin/env bash
+# Installs the public clients of tests/clients (untracked). Used by tests only, never shipped.
+# Each group of Python clients has an environment of its own: they ask for clashing versions.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+root=$PWD
+export PATH="$root/.uv/bin:$PATH"
+
+environment() { # folder, packages...
+    local folder=$1
+    shift
+    local wanted="$*"
+    [ "$(cat "$folder/installed" 2>/dev/null)" = "$wanted" ] && return
+    uv venv --quiet --clear --python "$root/.venv/bin/python" "$folder"
+    uv pip install --quiet --python "$folder/bin/python" "$@"
+    echo "$wanted" >"$folder/installed"
+}
+environment tests/clients/tools/.venv \
+    schemathesis==4.32.5 openapi-python-client==0.29.1 openapi-generator-cli==7.26.0 \
+    urllib3==2.6.3 python-dateutil==2.9.0.post0
+environment tests/clients/arcade/.venv arcade-posthog-api==0.2.1
+
+cd tests/clients
+if ! cmp -s package.json node_modules/installed.json; then
+    if command -v npm >/dev/null; then npm=npm; else npm="$root/.venv/bin/npm"; fi
+    # no scripts: one of them would download a program from elsewhere
+    "$npm" install --ignore-scripts --no-save --no-package-lock --no-audit --no-fund --silent
+    cp package.json node_modules/installed.json
+fi
+# openapi-generator runs on Java
+command -v java >/dev/null || (apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq default-jre-headless >/dev/null)
