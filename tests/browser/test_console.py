@@ -244,6 +244,8 @@ def test_a_new_endpoint_is_made_and_its_query_changed(signed_in: Page) -> None:
     page.get_by_role("button", name="Run", exact=True).click()
     expect(page.get_by_role("cell", name="42")).to_be_visible()
 
+    page.get_by_role("tab", name="Usage").click()
+    expect(page.get_by_text("runs in 30 days")).to_be_visible()
     page.get_by_role("tab", name="Versions").click()
     page.get_by_text("version 2 ·").click()
     expect(page.get_by_text("+SELECT 6 * 7 AS answer")).to_be_visible()

@@ -13,7 +13,7 @@ DAYS = 30
 
 async def usage_panel(backend: Backend, path: str) -> None:
     """Runs, errors, durations and cache hits."""
-    reply = await backend.get(f"{path}/usage?days={DAYS}")
+    reply = await backend.get(f"{path}/usage", days=DAYS)
     if not reply.is_good:
         failed(reply)
         return

@@ -1,6 +1,5 @@
-"""The versions of an endpoint, side by side with the one before."""
+"""The versions of an endpoint, each with what it changed of the one before."""
 
-from difflib import unified_diff
 from typing import Any
 
 import orjson
@@ -13,7 +12,7 @@ _PAGE = 50
 
 
 async def versions_panel(backend: Backend, path: str) -> None:
-    """The newest versions with what each changed.
+    """The newest versions; what one changed is read when it is opened.
 
     Args:
         backend: whose.
@@ -23,31 +22,37 @@ async def versions_panel(backend: Backend, path: str) -> None:
     if not reply.is_good:
         failed(reply)
         return
-    found = reply.body["results"]
-    for version, before in zip(found, [*found[1:], None], strict=True):
-        _version(version, before)
+    for version in reply.body["results"]:
+        _version(backend, path, version)
 
 
-def _version(version: dict[str, Any], before: dict[str, Any] | None) -> None:
+def _version(backend: Backend, path: str, version: dict[str, Any]) -> None:
+    async def show() -> None:
+        if panel.default_slot.children:
+            return
+        with panel:
+            if version["version"] == 1:
+                ui.code(query_text(version["query"])).classes("w-full")
+            else:
+                await _difference(backend, path, version["version"])
+
     notes = [f"version {version['version']}", f"{short_time(version['version_created_at'])} UTC"]
     notes += [] if version["is_active"] else ["off"]
     notes += ["materialized"] if version["is_materialized"] else []
-    with ui.expansion(" · ".join(notes)).classes("w-full").mark("version"):
-        if before is None:
-            ui.code(query_text(version["query"])).classes("w-full")
-        else:
-            ui.code(_difference(before, version), language="diff").classes("w-full")
+    with ui.expansion(" · ".join(notes), on_value_change=show).classes("w-full").mark("version"):
+        panel = ui.column().classes("w-full gap-2")
 
 
-def _difference(before: dict[str, Any], after: dict[str, Any]) -> str:
-    lines = unified_diff(
-        query_text(before["query"]).splitlines(),
-        query_text(after["query"]).splitlines(),
-        f"version {before['version']}",
-        f"version {after['version']}",
-        lineterm="",
-    )
-    return "\n".join(lines) or "The same text."
+async def _difference(backend: Backend, path: str, number: int) -> None:
+    reply = await backend.get(f"{path}/versions/{number - 1}/diff/{number}")
+    if not reply.is_good:
+        failed(reply)
+        return
+    text = reply.body["query_diff"] or "The query is the same."
+    ui.code(text, language="diff").classes("w-full")
+    for change in reply.body["changes"]:
+        before, after = (orjson.dumps(change[side]).decode() for side in "ab")
+        ui.label(f"{change['field']}: {before} → {after}").classes("font-mono text-sm")
 
 
 def query_text(query: dict[str, Any]) -> str:
