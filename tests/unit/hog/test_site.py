@@ -1,6 +1,7 @@
 """Site functions: TypeScript erased, inputs and filters evaluated in Node as posthog-js would."""
 
 import json
+from typing import Any
 
 import pytest
 
@@ -55,6 +56,44 @@ def test_enums_and_parameter_properties_work() -> None:
 
 
 @pytest.mark.parametrize(
+    ("source", "given"),
+    [
+        ("export const enum E { X = 1 << 2, Y = X | 1, Z } const v = [E.X, E.Y, E.Z]", [4, 5, 6]),
+        ("import { type T } from 'x'; import type U from 'y'; const v = 1", 1),
+        ("export type { T } from 'x'; export { type U }; type U = 1; const v = 1", 1),
+        ("export const { m, n: [p] } = { m: 1, n: [2] }; const v = [m, p]", [1, 2]),
+        ("const f = <T extends object>(a: T, b?: number): T => a; const v = f([1])", [1]),
+        ("let a: any = { b: [1] }; const v = a!.b![0]! as number satisfies number", 1),
+        (("class P { #x = 1; protected y?: string; static s: number = 3; get g(): number {"
+         " return this.#x } } const v = [new P().g, P.s]"), [1, 3]),
+        (("class B {} class A extends B { constructor(private q: number) { const t = 1; super() }"
+         " get r() { return this.q } } const v = new A(2).r"), 2),
+        (("abstract class A { abstract m(): void; n(): number { return 1 } }"
+         " class C extends A { override m(): void {} } const v = new C().n()"), 1),
+        ("function f(a: number): number; function f(a: any): any { return a } const v = f(1)", 1),
+        ("const f = (x: unknown): x is string => typeof x === 'string'; const v = f('a')", True),
+        ("let type = 1, as = 2, declare = 3; const v = [type, as, declare]", [1, 2, 3]),
+        ("const v = `a${(1 as number) + 1}b as string`", "a2b as string"),
+        ("const v = new Map<string, number>([['a', <any>1]]).get('a')", 1),
+    ],
+)  # fmt: skip
+def test_typescript_runs(source: str, given: Any) -> None:
+    body = transpile_site_source(source + "\nexport { v as result }")
+
+    assert (
+        json.loads(run(f"() => {{ {body} }}", "console.log(JSON.stringify(site.result))")[0])
+        == given
+    )
+
+
+@pytest.mark.parametrize("name", ["m", "p", "rest"])
+def test_every_name_of_an_exported_pattern_is_exported(name: str) -> None:
+    text = transpile_site_source("export const { m, n: [p] = [1], ...rest } = { m: 1 }")
+
+    assert f'"{name}": {name}' in text
+
+
+@pytest.mark.parametrize(
     "source",
     [
         "let a: = 1",
@@ -63,6 +102,11 @@ def test_enums_and_parameter_properties_work() -> None:
         "namespace N { export const x = 1 }",
         "@dec class A {}",
         "export * from 'x'",
+        "import { X } from 'y'",
+        "import a = require('x')",
+        "export = 5",
+        "class A { @dec m() {} }",
+        "const a = <div>x</div>",
     ],
 )
 def test_what_is_refused(source: str) -> None:

@@ -84,6 +84,17 @@ def _place_of(source: str, node: Node) -> Place:
     return place(source, start, end)
 
 
+def _imports_types_only(node: Node) -> bool:
+    """``import type { A } from 'b'`` and ``import { type A } from 'b'``."""
+    if any(child.type == "type" for child in node.children):
+        return True
+    clause = next((child for child in node.children if child.type == "import_clause"), None)
+    if clause is None or [child.type for child in clause.named_children] != ["named_imports"]:
+        return False
+    specifiers = clause.named_children[0].named_children
+    return bool(specifiers) and all(one.children[0].type == "type" for one in specifiers)
+
+
 class _Eraser:
     def __init__(self, source: str) -> None:
         self._source = source
@@ -158,11 +169,10 @@ class _Eraser:
             )
         ]
         if names:
-            first = body.named_children[0] if body.named_children else None
-            called_super = first is not None and self._text(first).startswith("super(")
-            at = first.end_byte if first and called_super else body.start_byte + 1
+            calls = [node for node in body.named_children if self._text(node).startswith("super(")]
+            at = calls[0].end_byte if calls else body.start_byte + 1
             text = "".join(f" this.{name} = {name};" for name in names)
-            self._edits.append((at, at, f";{text}" if called_super else text))
+            self._edits.append((at, at, f";{text}" if calls else text))
         return False
 
     def _enum(self, node: Node) -> bool:
@@ -181,7 +191,7 @@ class _Eraser:
         key_node = member.child_by_field_name("name") or member
         key = self._text(key_node).strip("'\"")
         value_node = member.child_by_field_name("value")
-        value = self._text(value_node) if value_node else f"{previous} + 1"
+        value = self._enum_value(name, value_node, members) if value_node else f"{previous} + 1"
         quoted = f'"{key}"'
         if value_node is not None and value_node.type in {"string", "template_string"}:
             members.append(f"{name}[{quoted}] = {value};")
@@ -189,20 +199,29 @@ class _Eraser:
             members.append(f"{name}[{name}[{quoted}] = {value}] = {quoted};")
         return f"{name}[{quoted}]"
 
+    def _enum_value(self, name: str, node: Node, members: list[str]) -> str:
+        """The text of a value, in which names of members before it are read from the enum."""
+        pieces, position = list[bytes](), node.start_byte
+        for found in _walk(node):
+            word = self._text(found)
+            if found.type == "identifier" and any(f'{name}["{word}"] =' in m for m in members):
+                pieces += [self._bytes[position : found.start_byte], f'{name}["{word}"]'.encode()]
+                position = found.end_byte
+        return b"".join([*pieces, self._bytes[position : node.end_byte]]).decode()
+
     def _import(self, node: Node) -> bool:
-        if any(child.type == "type" for child in node.children):
-            self._erase(node.start_byte, node.end_byte)
-        else:
+        if not _imports_types_only(node):
             self._refuse(node, "Imports are not supported")
+        self._erase(node.start_byte, node.end_byte)
         return True
 
     def _export(self, node: Node) -> bool:
         kinds = [child.type for child in node.children]
-        if "from" in kinds or "*" in kinds or "=" in kinds or node.child_by_field_name("source"):
-            self._refuse(node, "This form of export is not supported")
         if "type" in kinds:
             self._erase(node.start_byte, node.end_byte)
             return True
+        if "from" in kinds or "*" in kinds or "=" in kinds or node.child_by_field_name("source"):
+            self._refuse(node, "This form of export is not supported")
         if "default" in kinds:
             return self._export_default(node)
         clause = next((child for child in node.children if child.type == "export_clause"), None)
@@ -233,10 +252,22 @@ class _Eraser:
     def _declared(self, declaration: Node) -> list[str]:
         if declaration.type in {"lexical_declaration", "variable_declaration"}:
             names = [child.child_by_field_name("name") for child in declaration.named_children]
-            return [self._text(name) for name in names if name and name.type == "identifier"]
+            return [word for name in names if name for word in self._bound(name)]
         if declaration.type in _ERASED:
             return []
         return [self._text(declaration.child_by_field_name("name"))]
+
+    def _bound(self, pattern: Node) -> list[str]:
+        """The names that a pattern binds: ``a``, ``{ a, b: c = 1 }``, ``[a, ...b]``."""
+        if pattern.type in {"identifier", "shorthand_property_identifier_pattern"}:
+            return [self._text(pattern)]
+        if pattern.type == "pair_pattern":
+            value = pattern.child_by_field_name("value")
+            return self._bound(value) if value else []
+        if pattern.type in {"assignment_pattern", "object_assignment_pattern"}:
+            left = pattern.child_by_field_name("left")
+            return self._bound(left) if left else []
+        return [word for child in pattern.named_children for word in self._bound(child)]
 
     def _visit_children(self, node: Node) -> None:
         waiting = list(reversed(node.children))
