@@ -131,7 +131,9 @@ def _moment(range_: Mapping[str, Any], edge: str, context: QueryContext) -> date
     text = range_.get(f"date_{edge}")
     if not text:
         return None
+    explicit = bool(range_.get("explicitDate"))
+    now, zone = context.now, context.timezone
     try:
-        return resolve_date(str(text), context.now, context.timezone, end=edge == "to")
+        return resolve_date(str(text), now, zone, end=edge == "to", explicit=explicit)
     except ValueError:
         raise refused(f"Not a date in filters: {text}") from None

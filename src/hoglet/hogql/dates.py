@@ -16,7 +16,9 @@ _MOST = 100_000
 """A larger count leaves the calendar; it is cut there rather than refused."""
 
 
-def resolve_date(text: str, now: datetime, timezone: str, *, end: bool = False) -> datetime | None:
+def resolve_date(
+    text: str, now: datetime, timezone: str, *, end: bool = False, explicit: bool = False
+) -> datetime | None:
     """The instant a filter's date means, in the project's zone; None when it means no bound.
 
     Args:
@@ -24,6 +26,7 @@ def resolve_date(text: str, now: datetime, timezone: str, *, end: bool = False) 
         now: the present, aware.
         timezone: of the project.
         end: whether it is the end of a range: a date without a time is then its last microsecond.
+        explicit: whether dates are meant to the instant: no start or end of a day is taken.
 
     Raises:
         ValueError: the text is neither.
@@ -39,8 +42,8 @@ def resolve_date(text: str, now: datetime, timezone: str, *, end: bool = False) 
     local = now.astimezone(ZoneInfo(timezone))
     found = _RELATIVE.match(text)
     if found and (found["count"] or found["edge"]):
-        return _relative(found, local, end=end)
-    return _absolute(text, ZoneInfo(timezone), end=end)
+        return _relative(found, local, end=end, explicit=explicit)
+    return _absolute(text, ZoneInfo(timezone), end=end and not explicit)
 
 
 def _absolute(text: str, zone: ZoneInfo, *, end: bool) -> datetime:
@@ -52,14 +55,14 @@ def _absolute(text: str, zone: ZoneInfo, *, end: bool) -> datetime:
     return moment.astimezone(zone)
 
 
-def _relative(found: re.Match[str], local: datetime, *, end: bool) -> datetime:
+def _relative(found: re.Match[str], local: datetime, *, end: bool, explicit: bool) -> datetime:
     count = min(int(found["count"] or 0), _MOST)
     count = count if found["sign"] == "+" else -count
     unit, edge = found["unit"], found["edge"]
     moment = shift(local, count, unit)
     if edge:
         return _edge(moment, unit, edge)
-    if unit in {"h", "s", "M"}:
+    if explicit or unit in _CLOCK:
         return moment
     return end_of_day(moment) if end else start_of_day(moment)
 

@@ -8,7 +8,7 @@ import pytest
 
 from hoglet.hogql import compile_query
 from hoglet.hogql.insights import build_insight
-from support.hogql_generated import CONTEXT, EVENTS, PEOPLE, Seen
+from support.hogql_generated import CONTEXT, EVENTS, NOW, PEOPLE, Seen
 from support.hogql_reference import (
     Calendar,
     by_interval,
@@ -418,3 +418,39 @@ def test_groups_are_counted_where_there_is_one(answer) -> None:
 
     calendar = Calendar(local(2026, 10, 14, "UTC"), local(2026, 11, 1, "UTC"), "day")
     assert line["data"] == by_interval(calendar, named("$pageview"), groups)
+
+
+def test_explicit_dates_are_meant_to_the_instant(answer) -> None:
+    dates = {"date_from": "-7d", "date_to": "-1d", "explicitDate": True}
+
+    (line,) = answer({"kind": "TrendsQuery", "series": [PAGE], "dateRange": dates})
+
+    pages = [
+        seen
+        for seen in within(NOW - timedelta(days=7), NOW - timedelta(days=1))
+        if seen.event == "$pageview"
+    ]
+    assert line["count"] == len(pages)
+    assert line["days"] == [f"2026-{month}" for month in
+                            ("10-26", "10-27", "10-28", "10-29", "10-30", "10-31", "11-01")]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("dates", "first", "last"),
+    [
+        ({}, (2026, 10, 26), (2026, 11, 2)),
+        ({"date_from": "-3d"}, (2026, 10, 30), (2026, 11, 2)),
+        ({"date_from": "-14d", "date_to": "-7d"}, (2026, 10, 19), (2026, 10, 26)),
+        ({"date_from": "mStart"}, (2026, 11, 1), (2026, 11, 2)),
+        ({"date_from": "-1mStart", "date_to": "-1mEnd"}, (2026, 10, 1), (2026, 10, 31)),
+        ({"date_from": "2026-10-20", "date_to": "2026-10-25"}, (2026, 10, 20), (2026, 10, 25)),
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("zone", ["UTC", "America/Los_Angeles"])
+def test_relative_and_absolute_dates(answer, dates, first, last, zone: str) -> None:
+    (line,) = answer({"kind": "TrendsQuery", "series": [PAGE], "dateRange": dates}, zone)
+
+    calendar = Calendar(local(*first, zone), local(*last, zone), "day")
+    assert line["data"] == by_interval(calendar, named("$pageview"), len)
+    assert line["days"][0] == "-".join(f"{part:02}" for part in first)

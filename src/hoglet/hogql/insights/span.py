@@ -6,6 +6,7 @@ Source: spec/query-endpoints.md section 10.6.
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import msgspec
 
@@ -120,24 +121,29 @@ def span_of(
     word = query.get("interval") or interval
     if word not in _UNITS:
         raise refused(f"Unknown interval '{word}'")
-    start = _date(range_.get("date_from") or default, context, end=False)
-    end = _date(range_.get("date_to") or "", context, end=True)
+    explicit = bool(range_.get("explicitDate"))
+    start = _date(range_.get("date_from") or default, context, end=False, explicit=explicit)
+    end = _date(range_.get("date_to") or "", context, end=True, explicit=explicit)
     if end is None:
-        end = _end_of(context, word)
+        end = _now(context) if explicit else _end_of(context, word)
     if start is None:
         start = shift(end, -10, "y")  # "all": hoglet does not look for the oldest event
     return Span(min(start, end), end, word)
 
 
+def _now(context: QueryContext) -> datetime:
+    return context.now.astimezone(ZoneInfo(context.timezone))
+
+
 def _end_of(context: QueryContext, interval: str) -> datetime:
-    now = resolve_date("-0h", context.now, context.timezone)
-    assert now is not None  # noqa: S101 (a relative date always resolves)
+    now = _now(context)
     unit = "h" if interval in {"minute", "hour"} else "d"
     return shift(start_of(now, unit), 1, unit) - timedelta(microseconds=1)
 
 
-def _date(text: Any, context: QueryContext, *, end: bool) -> datetime | None:
+def _date(text: Any, context: QueryContext, *, end: bool, explicit: bool) -> datetime | None:
+    now, zone = context.now, context.timezone
     try:
-        return resolve_date(str(text), context.now, context.timezone, end=end)
+        return resolve_date(str(text), now, zone, end=end, explicit=explicit)
     except ValueError:
         raise refused(f"Not a date in dateRange: {text}") from None
