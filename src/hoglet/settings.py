@@ -13,6 +13,7 @@ from pydantic import (
     AfterValidator,
     BeforeValidator,
     Field,
+    FilePath,
     ValidationError,
     model_validator,
 )
@@ -113,6 +114,26 @@ class Settings(BaseSettings):
     secret_keys: CommaList[FernetKey] = Field(
         [],
         description="Fernet keys for stored secrets, newest first; a key file in data_dir.",
+    )
+    smtp_host: str | None = Field(
+        None, description="SMTP server of `sendEmail`, which exists only when this is set."
+    )
+    smtp_port: int | None = Field(
+        None, ge=1, le=65535, description="Its port; 587, 465 or 25 by its security."
+    )
+    smtp_security: Literal["starttls", "tls", "none"] = Field(
+        "starttls", description="How the connection to it is protected; never less than this."
+    )
+    smtp_username: str | None = Field(None, description="Name to log in to it with.")
+    smtp_password: str | None = Field(None, description="Password to log in to it with.")
+    smtp_ca_file: FilePath | None = Field(
+        None, description="Certificates to trust for it instead of the system's."
+    )
+    geoip_database: FilePath | None = Field(
+        None, description="MaxMind database (`.mmdb`) of `geoipLookup`, which else finds nothing."
+    )
+    bot_list: FilePath | None = Field(
+        None, description="Bots to know besides our own: user agents and ranges, one a line."
     )
     bootstrap_personal_api_key: str | None = Field(
         None, description="Personal API key of the first user, `phx_…`; made up when not set."
@@ -217,7 +238,9 @@ def load_settings(**given: Any) -> Settings:
         raise BadSetting(_sentence(error.errors()[0], given)) from None
 
 
-_SECRET = frozenset({"secret_keys", "database_url", "warehouse_url", "bootstrap_personal_api_key"})
+_SECRET = frozenset(
+    {"secret_keys", "database_url", "warehouse_url", "bootstrap_personal_api_key", "smtp_password"}
+)
 
 
 def _unfit(name: str, text: str) -> ValueError:

@@ -1,6 +1,7 @@
 """Builds the functions room."""
 
 from dataclasses import dataclass
+from urllib.parse import urlsplit
 
 from hoglet.app.data_folder import secret_keys
 from hoglet.app.rooms import Rooms
@@ -8,20 +9,24 @@ from hoglet.functions.action_service import ActionService
 from hoglet.functions.backfills import Backfills
 from hoglet.functions.compiler import SandboxCompiler
 from hoglet.functions.dead_letters import DeadLetters
+from hoglet.functions.host_calls import HostCalls
 from hoglet.functions.integrations.credentials import Credentials
 from hoglet.functions.integrations.service import IntegrationService
 from hoglet.functions.jobs import RecompileLater
 from hoglet.functions.live_tail import LiveTail
+from hoglet.functions.running.facilities import Facilities
+from hoglet.functions.running.places import check_database
 from hoglet.functions.secrets import SecretBox
 from hoglet.functions.service import FunctionService, PropertyTypes
 from hoglet.functions.templates.registry import Templates
 from hoglet.functions.trials import Trials
 from hoglet.functions.watcher import Watcher
 from hoglet.functions.webhooks import Webhooks
+from hoglet.outbound.mail import Mailer, SmtpServer
 from hoglet.pipeline.internal_events import InternalEvents
 from hoglet.pipeline.outbox import TelemetryOutbox
 from hoglet.pipeline.webhook_runs import WebhookRuns
-from hoglet.settings import Settings
+from hoglet.settings import BadSetting, Settings
 from hoglet.warehouse.telemetry import Telemetry
 
 
@@ -32,7 +37,7 @@ class Functions:
     service: FunctionService
     actions: ActionService
     backfills: Backfills
-    credentials: Credentials
+    calls: HostCalls
     integrations: IntegrationService
     letters: DeadLetters
     live_tail: LiveTail
@@ -46,6 +51,35 @@ def open_box(settings: Settings) -> SecretBox:
     """The box with all configured keys."""
     keys = secret_keys(settings.data_dir, settings.secret_keys)
     return SecretBox([key.encode() for key in keys])
+
+
+def _facilities(settings: Settings) -> Facilities:
+    paths = (settings.geoip_database, settings.bot_list)
+    database, bots = (None if path is None else str(path.absolute()) for path in paths)
+    problem = None if database is None else check_database(database)
+    if problem:
+        raise BadSetting(f"HOGLET_GEOIP_DATABASE is no MaxMind database: {problem}")
+    has_email = settings.smtp_host is not None
+    return Facilities(has_email=has_email, geoip_database=database, bot_list=bots)
+
+
+def _mailer(rooms: Rooms) -> Mailer | None:
+    settings = rooms.settings
+    if settings.smtp_host is None:
+        return None
+    server = SmtpServer(
+        host=settings.smtp_host,
+        port=settings.smtp_port,
+        security=settings.smtp_security,
+        username=settings.smtp_username,
+        password=settings.smtp_password,
+        ca_file=settings.smtp_ca_file,
+    )
+    return Mailer(server, rooms.clock)
+
+
+def _mail_domain(settings: Settings) -> str:
+    return urlsplit(settings.resolved_site_url()).hostname or "hoglet"
 
 
 def build_functions(rooms: Rooms, property_types: PropertyTypes) -> Functions:
@@ -66,8 +100,11 @@ def build_functions(rooms: Rooms, property_types: PropertyTypes) -> Functions:
         activity=access.activity,
         watcher=watcher,
         property_types=property_types,
+        facilities=_facilities(settings),
     )
-    credentials = Credentials(rooms.outbound, rooms.database, box)
+    calls = HostCalls(
+        Credentials(rooms.outbound, rooms.database, box), _mailer(rooms), _mail_domain(settings)
+    )
     letters, telemetry = DeadLetters(service, rooms.queue), Telemetry(rooms.warehouse)
     site_url = settings.resolved_site_url()
     record = WebhookRuns(
@@ -84,7 +121,7 @@ def build_functions(rooms: Rooms, property_types: PropertyTypes) -> Functions:
             rooms.database, rooms.clock, access.activity, RecompileLater(rooms.queue)
         ),
         backfills=Backfills(service, rooms.queue),
-        credentials=credentials,
+        calls=calls,
         integrations=IntegrationService(
             rooms.database, box, rooms.clock, access.activity, templates.icon_url
         ),
@@ -92,6 +129,6 @@ def build_functions(rooms: Rooms, property_types: PropertyTypes) -> Functions:
         live_tail=LiveTail(telemetry, rooms.clock),
         watcher=watcher,
         telemetry=telemetry,
-        trials=Trials(service, rooms.run_sandbox, credentials, site_url),
+        trials=Trials(service, rooms.run_sandbox, calls, site_url),
         webhooks=Webhooks(service, rooms.run_sandbox, record, access.project, site_url),
     )

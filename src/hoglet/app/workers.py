@@ -186,7 +186,7 @@ def _executor(rooms: Rooms, features: Features, outbox: TelemetryOutbox) -> Exec
         ),
         functions=FunctionCache(functions.service),
         runner=InvocationRunner(
-            Stepper(rooms.run_sandbox), Deliveries(functions.credentials, rooms.clock), rooms.clock
+            Stepper(rooms.run_sandbox), Deliveries(functions.calls, rooms.clock), rooms.clock
         ),
         outbox=outbox,
         letters=functions.letters,

@@ -72,7 +72,6 @@ class StepRequest(msgspec.Struct, kw_only=True):
         globals: ``{"project", "source", "event", "person"?, "groups"?, "request"?}``, section 13.2.
         journal: from :func:`new_journal` or :func:`resume`.
         mapping: index of the mapping whose inputs are laid over the function's; None without.
-        has_email: an SMTP server is configured, so ``sendEmail`` exists.
         with_rendering: fill in ``HostCall.rendered``.
         from_filter: ask the filter first (a redriven letter of class ``filter``).
     """
@@ -81,7 +80,6 @@ class StepRequest(msgspec.Struct, kw_only=True):
     globals: dict[str, Any]
     journal: Journal
     mapping: int | None = None
-    has_email: bool = False
     with_rendering: bool = False
     from_filter: bool = False
 
@@ -133,9 +131,10 @@ def resume(step: Step, answer: Any, milliseconds: float = 0) -> Journal:
     name = step.call.name if step.call else ""
     status = answer.get("status") if isinstance(answer, dict) else None
     call = (name, status if isinstance(status, int) else None)
-    body = answer.get("body") if isinstance(answer, dict) else None
+    said = (answer.get("body"), answer.get("error")) if isinstance(answer, dict) else ()
+    body = next((one for one in said if isinstance(one, str)), None)
     refusal = step.journal.refusal
-    if isinstance(body, str) and isinstance(status, int) and status >= 400:
+    if body is not None and isinstance(status, int) and status >= 400:
         refusal = body[:_REFUSAL_CHARACTERS]
     return msgspec.structs.replace(
         step.journal,
@@ -188,7 +187,7 @@ class _Run:
         self.secrets = secret_texts(all_inputs(self.function, request.mapping), inputs)
         self.host = Host(
             request.globals,
-            has_email=request.has_email,
+            facilities=self.function.facilities,
             printed=request.journal.printed,
             captured=request.journal.captured,
         )
@@ -235,18 +234,19 @@ class _Run:
         """A final status of 400 or more fails the run even if the program handled it."""
         codes = self._tolerated_codes()
         for name, status in step.journal.calls:
-            if name != "fetch" or status is None or status < 400:
+            if status is None or status < 400:
                 continue
-            if is_tolerated(status, codes):
+            if name == "fetch" and is_tolerated(status, codes):
                 self.host.log("info", f"Status {status} is listed as no failure of this function")
             elif step.error_class != "fetch":
                 step.outcome, step.error_class = "failed", "fetch"
-                step.error = step.error or self._refusal_text(status)
+                what = "request" if name == "fetch" else "email"
+                step.error = step.error or self._refusal_text(what, status)
 
-    def _refusal_text(self, status: int) -> str:
+    def _refusal_text(self, what: str, status: int) -> str:
         """Tells what the answer said: a guard's reason, or a receiver's."""
         said = self.request.journal.refusal
-        text = f"The request failed with status {status}" + (f": {said}" if said else "")
+        text = f"The {what} failed with status {status}" + (f": {said}" if said else "")
         return clean_line(text, self.secrets)
 
     def _tolerated_codes(self) -> list[Any]:

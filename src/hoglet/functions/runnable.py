@@ -10,6 +10,8 @@ from typing import Any
 
 import msgspec
 
+from hoglet.functions.running.facilities import Facilities
+
 DEFAULT_RETRY: dict[str, Any] = {
     "max_attempts": 20,
     "initial_delay_seconds": 1,
@@ -63,6 +65,7 @@ class RunnableFunction(msgspec.Struct, frozen=True, kw_only=True):
         retry: the whole policy, defaults filled in.
         state: the watcher's (section 7).
         version: changes with every save.
+        facilities: what the operator set up for programs.
     """
 
     id: str
@@ -81,6 +84,7 @@ class RunnableFunction(msgspec.Struct, frozen=True, kw_only=True):
     state: int = 1
     enabled: bool = True
     version: int = 1
+    facilities: Facilities = Facilities()
 
     @property
     def cache_key(self) -> tuple[str, int]:

@@ -11,6 +11,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
+import msgspec
 import structlog
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -27,6 +28,7 @@ from hoglet.functions.listing import Listing, choose
 from hoglet.functions.loading import runnable
 from hoglet.functions.orders import one_type, read_orders
 from hoglet.functions.runnable import RunnableFunction
+from hoglet.functions.running.facilities import Facilities
 from hoglet.functions.saving import NEW, Plan
 from hoglet.functions.schemas import read_fields
 from hoglet.functions.secrets import SecretBox, SecretsUnreadable
@@ -85,6 +87,7 @@ class FunctionService:
         activity: gets an entry for every save.
         watcher: tells and changes states.
         property_types: types of the properties a project has seen.
+        facilities: what the operator set up for programs.
     """
 
     def __init__(
@@ -98,6 +101,7 @@ class FunctionService:
         activity: ActivityLog,
         watcher: Watcher,
         property_types: PropertyTypes = no_property_types,
+        facilities: Facilities = Facilities(),  # noqa: B008 (frozen)
     ) -> None:
         self.database = database
         self.compiler = compiler
@@ -107,6 +111,7 @@ class FunctionService:
         self.activity = activity
         self.watcher = watcher
         self._property_types = property_types
+        self._facilities = facilities
         self.showing = Showing(box, templates, watcher)
 
     async def create(self, scope: Scope, body: dict[str, Any]) -> Shown:
@@ -217,20 +222,21 @@ class FunctionService:
         async with self.database.read() as session:
             rows = await repository.enabled(session, project_id)
             loaded = [one for row in rows if row.type in kinds if (one := self._runnable(row))]
-            return await resolve(session, project_id, loaded)
+            return await self._equipped(session, project_id, loaded)
 
     async def load_one(self, project_id: int, function_id: UUID) -> RunnableFunction | None:
         """One live function as the pipeline runs it, enabled or not."""
         async with self.database.read() as session:
             row = await repository.find(session, project_id, function_id)
             loaded = None if row is None else self._runnable(row)
-            found = await resolve(session, project_id, [] if loaded is None else [loaded])
+            given = [] if loaded is None else [loaded]
+            found = await self._equipped(session, project_id, given)
         return found[0] if found else None
 
     async def resolved(self, function: RunnableFunction) -> RunnableFunction:
-        """A function that was loaded otherwise, with its integrations in place."""
+        """A function that was loaded otherwise, with its integrations and facilities in place."""
         async with self.database.read() as session:
-            return (await resolve(session, function.project_id, [function]))[0]
+            return (await self._equipped(session, function.project_id, [function]))[0]
 
     async def version_stamp(self, project_id: int) -> str:
         """A short text that changes whenever a function or integration of the project does."""
@@ -418,6 +424,14 @@ class FunctionService:
                 changes=changes,
             ),
         )
+
+    async def _equipped(
+        self, session: AsyncSession, project_id: int, functions: Sequence[RunnableFunction]
+    ) -> list[RunnableFunction]:
+        resolved = await resolve(session, project_id, functions)
+        return [
+            msgspec.structs.replace(function, facilities=self._facilities) for function in resolved
+        ]
 
     def _runnable(self, row: HogFunctionRow) -> RunnableFunction | None:
         """The function, or None when its secrets cannot be opened: the others must go on."""

@@ -1,7 +1,7 @@
-"""One transformation on one event, for test runs. Pure.
+"""What transformations do to an event: one of them, and all of a project in a row. Pure.
 
-The pipeline applies all transformations of a project to whole batches; it has rules of its own
-about time and log lines (``hoglet.pipeline.transforming``).
+Test runs use one; the pipeline takes whole batches through all of them and adds what concerns
+batches only, time and log lines (``hoglet.pipeline.transforming``).
 
 Source: spec/hog-functions.md section 13.6.
 """
@@ -15,10 +15,13 @@ from hoglet.functions.matching import Conditions, match_function
 from hoglet.functions.runnable import RunnableFunction
 from hoglet.functions.running import engine
 from hoglet.functions.running.filter_globals import filter_globals
-from hoglet.functions.running.host import GeoLookup, Host, no_places
+from hoglet.functions.running.host import Host
 from hoglet.functions.running.inputs import InputsFailed, build_inputs
 from hoglet.functions.running.journal import Journal
 from hoglet.functions.running.redaction import clean_line, secret_texts
+
+_NOTE = "$transformations_"
+_NOTES = (f"{_NOTE}succeeded", f"{_NOTE}failed", f"{_NOTE}skipped")
 
 
 class TransformationResult(msgspec.Struct, kw_only=True):
@@ -43,6 +46,41 @@ class TransformationResult(msgspec.Struct, kw_only=True):
     event: dict[str, Any] | None = None
 
 
+class Chain:
+    """One event on its way through the transformations of a project, in their order.
+
+    Args:
+        event: ``{"uuid", "event", "distinct_id", "properties", "timestamp"}``; not changed. The
+            notes of other servers' transformations in its properties are dropped.
+    """
+
+    def __init__(self, event: dict[str, Any]) -> None:
+        self.event = without_notes(event)
+        self._notes: dict[str, list[str]] = {}
+
+    def take(self, function: RunnableFunction, result: TransformationResult) -> bool:
+        """Go on with what a transformation made of the event; False when it dropped it."""
+        if result.event is None:
+            return False
+        self.event = without_notes({**self.event, **result.event})
+        label = f"{function.name or ''} ({function.id})"
+        self._notes.setdefault(f"{_NOTE}{result.outcome}", []).append(label)
+        return True
+
+    def finish(self) -> dict[str, Any]:
+        """The event as it is stored: with ``$transformations_succeeded`` and so on."""
+        return {**self.event, "properties": {**self.event["properties"], **self._notes}}
+
+
+def without_notes(event: dict[str, Any]) -> dict[str, Any]:
+    """The event without the properties that tell which transformations ran."""
+    properties = event["properties"]
+    if not any(name in properties for name in _NOTES):
+        return event
+    kept = {name: value for name, value in properties.items() if name not in _NOTES}
+    return {**event, "properties": kept}
+
+
 def transform(
     function: RunnableFunction,
     event: dict[str, Any],
@@ -50,7 +88,6 @@ def transform(
     *,
     now: str,
     conditions: Conditions,
-    places: GeoLookup = no_places,
 ) -> TransformationResult:
     """Run one transformation.
 
@@ -60,7 +97,6 @@ def transform(
         project: ``{"id": 1, "name": "", "url": "https://host"}``.
         now: ISO instant for templates of inputs.
         conditions: compiled filters to reuse; fresh ones for a function that is not stored.
-        places: the place of an IP address.
     """
     result = TransformationResult(function_id=function.id, outcome="succeeded", event=event)
     values = {"project": project, "event": event}
@@ -74,7 +110,7 @@ def transform(
         inputs = build_inputs(function, values, now=now)
     except InputsFailed as error:
         return _failed(result, "inputs", clean_line(str(error), secret_texts(function.inputs, {})))
-    _run_program(function, {**values, "inputs": inputs}, result, places)
+    _run_program(function, {**values, "inputs": inputs}, result)
     return result
 
 
@@ -82,9 +118,8 @@ def _run_program(
     function: RunnableFunction,
     values: dict[str, Any],
     result: TransformationResult,
-    places: GeoLookup,
 ) -> None:
-    host = Host(values, may_call=False, places=places)
+    host = Host(values, may_call=False, facilities=function.facilities)
     ended = engine.run_program(
         function.hog,
         values,

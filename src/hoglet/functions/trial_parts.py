@@ -10,17 +10,10 @@ from uuid import UUID
 import msgspec
 
 from hoglet.functions.execution import HostCall, LogLine, Step, StepRequest
-from hoglet.functions.integrations.credentials import Credentials
+from hoglet.functions.host_calls import HostCalls
 from hoglet.functions.matching import Match
 from hoglet.functions.runnable import RunnableFunction
-from hoglet.functions.running.fetching import (
-    FetchRequest,
-    shape_failure,
-    shape_response,
-    with_delivery_headers,
-)
 from hoglet.functions.transforming import TransformationResult
-from hoglet.outbound.port import OutboundRequest, OutboundResponse
 from hoglet.sandbox import Sandbox
 from hoglet.web.timestamps import iso_z
 
@@ -100,40 +93,34 @@ class Trial:
 
 
 class Caller:
-    """Answers host calls: by a mock, or for real when there are ``credentials``."""
+    """Answers host calls: by a mock, or for real when there are ``calls``."""
 
     def __init__(
-        self,
-        credentials: Credentials | None,
-        project_id: int,
-        invocation_id: UUID,
-        trial: Trial,
+        self, calls: HostCalls | None, project_id: int, invocation_id: UUID, trial: Trial
     ) -> None:
-        self._credentials = credentials
+        self._calls = calls
         self._project_id = project_id
+        self._made = 0
         self.invocation_id = invocation_id
         self._trial = trial
 
     async def answer(self, call: HostCall) -> Any:
         """What the program gets for a call."""
-        if self._credentials is None or call.name != "fetch":
+        if self._calls is None:
             return self._mock(call)
-        request = with_delivery_headers(
-            msgspec.convert(call.request, FetchRequest),
-            invocation_id=str(self.invocation_id),
+        made = await self._calls.make(
+            self._project_id,
+            call,
+            invocation_id=self.invocation_id,
+            number=self._made,
             attempt=1,
         )
-        outgoing = OutboundRequest(
-            url=request.url,
-            method=request.method,
-            headers=request.headers,
-            body=None if request.body is None else request.body.encode("utf-8", "replace"),
-        )
-        found = await self._credentials.fetch(self._project_id, outgoing)
-        if isinstance(found, OutboundResponse):
-            return shape_response(found.status, found.body)
-        self._trial.log("error", found.text)
-        return shape_failure(found.name, found.message)
+        self._made += 1
+        if made.problem is not None and not made.problem.startswith("status "):
+            self._trial.log("error", made.problem)
+        if made.note is not None:
+            self._trial.log("info", made.note)
+        return made.answer
 
     def _mock(self, call: HostCall) -> Any:
         self._trial.log("info", f"Async function '{call.name}' was mocked with arguments:")

@@ -11,7 +11,7 @@ from uuid import UUID
 from hoglet.access.entities import Scope
 from hoglet.functions import repository, types
 from hoglet.functions.execution import StepRequest, new_journal, resume
-from hoglet.functions.integrations.credentials import Credentials
+from hoglet.functions.host_calls import HostCalls
 from hoglet.functions.loading import runnable_of_values
 from hoglet.functions.runnable import RunnableFunction
 from hoglet.functions.running.invocation_globals import project_globals, source_globals
@@ -42,16 +42,16 @@ class Trials:
     Args:
         functions: the functions.
         sandbox: runs ``functions.match``, ``functions.run_step`` and ``functions.transform``.
-        credentials: makes the requests when mocks are off.
+        calls: makes the requests when mocks are off.
         site_url: address of this server, for the globals.
     """
 
     def __init__(
-        self, functions: FunctionService, sandbox: Sandbox, credentials: Credentials, site_url: str
+        self, functions: FunctionService, sandbox: Sandbox, calls: HostCalls, site_url: str
     ) -> None:
         self._functions = functions
         self._sandbox = sandbox
-        self._credentials = credentials
+        self._calls = calls
         self._site_url = site_url
 
     async def run(self, scope: Scope, function_id: str, body: dict[str, Any]) -> dict[str, Any]:
@@ -88,8 +88,8 @@ class Trials:
                 site = {"id": scope.project.id, "name": "", "url": self._site_url}
                 await self._transform(worker, function, run, site, trial)
             else:
-                credentials = None if is_mocked else self._credentials
-                caller = Caller(credentials, function.project_id, invocation_id, trial)
+                calls = None if is_mocked else self._calls
+                caller = Caller(calls, function.project_id, invocation_id, trial)
                 await self._deliver(worker, function, run, caller, trial)
         except (SandboxTimedOut, SandboxCrashed) as error:
             trial.fail(error.detail)

@@ -12,20 +12,12 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from hoglet.functions.integrations.credentials import Credentials
+from hoglet.functions.execution import HostCall
+from hoglet.functions.host_calls import HostCalls, Made
 from hoglet.functions.jobs import InvokeV1
 from hoglet.functions.runnable import RunnableFunction
-from hoglet.functions.running.fetching import (
-    FetchRequest,
-    is_retried,
-    retry_after_seconds,
-    retry_delay_seconds,
-    shape_failure,
-    shape_response,
-    with_delivery_headers,
-)
+from hoglet.functions.running.fetching import retry_after_seconds, retry_delay_seconds
 from hoglet.kit.clock import Clock
-from hoglet.outbound.port import NetworkFailure, OutboundRequest, OutboundResponse, Refused
 
 
 class Attempt(msgspec.Struct, frozen=True, kw_only=True):
@@ -36,27 +28,29 @@ class Attempt(msgspec.Struct, frozen=True, kw_only=True):
         milliseconds: how long it took.
         problem: why it failed, None when it did not.
         retry_at: when to try again; None when the program goes on with ``answer``.
+        note: a line for the log.
     """
 
     answer: dict[str, Any]
     milliseconds: float
     problem: str | None = None
     retry_at: datetime | None = None
+    note: str | None = None
 
 
 class Deliveries:
     """Makes the attempts; remembers which hosts asked a function to wait.
 
     Args:
-        credentials: the way out, behind the guard, with the tokens of integrations.
+        calls: the way out.
         clock: tells when a retry is due.
         chance: gives 0..1, for the jitter.
     """
 
     def __init__(
-        self, credentials: Credentials, clock: Clock, chance: Callable[[], float] = random.random
+        self, calls: HostCalls, clock: Clock, chance: Callable[[], float] = random.random
     ) -> None:
-        self._credentials = credentials
+        self._calls = calls
         self._clock = clock
         self._chance = chance
         self._paused: dict[tuple[str, str], datetime] = {}
@@ -71,64 +65,35 @@ class Deliveries:
         return until
 
     async def attempt(
-        self, function: RunnableFunction, invoke: InvokeV1, request: dict[str, Any]
+        self, function: RunnableFunction, invoke: InvokeV1, call: HostCall
     ) -> Attempt:
-        """Make attempt ``invoke.attempt`` of a request and decide what follows."""
-        wanted = msgspec.convert(request, FetchRequest)
-        headed = with_delivery_headers(
-            wanted, invocation_id=str(invoke.invocation_id), attempt=invoke.attempt
-        )
+        """Make attempt ``invoke.attempt`` of a call and decide what follows."""
         started = time.monotonic()
-        outgoing = OutboundRequest(
-            url=headed.url,
-            method=headed.method,
-            headers=dict(headed.headers),
-            body=None if headed.body is None else headed.body.encode("utf-8", "replace"),
+        made = await self._calls.make(
+            function.project_id,
+            call,
+            invocation_id=invoke.invocation_id,
+            number=len(invoke.journal.calls) if invoke.journal else 0,
+            attempt=invoke.attempt,
         )
-        result = await self._credentials.fetch(function.project_id, outgoing)
-        milliseconds = (time.monotonic() - started) * 1000
-        match result:
-            case OutboundResponse():
-                return self._of_response(function, invoke, request, result, milliseconds)
-            case Refused():
-                answer = shape_failure(result.name, result.message)
-                return Attempt(answer=answer, milliseconds=milliseconds, problem=result.text)
-            case NetworkFailure():
-                answer = shape_failure(result.name, result.message)
-                retry_at = self._retry_at(function, invoke, None)
-                return Attempt(
-                    answer=answer,
-                    milliseconds=milliseconds,
-                    problem=result.text,
-                    retry_at=retry_at,
-                )
-
-    def _of_response(
-        self,
-        function: RunnableFunction,
-        invoke: InvokeV1,
-        request: dict[str, Any],
-        response: OutboundResponse,
-        milliseconds: float,
-    ) -> Attempt:
-        answer = shape_response(response.status, response.body)
-        if response.status < 400:
-            return Attempt(answer=answer, milliseconds=milliseconds)
-        retry_at = None
-        if is_retried(response.status):
-            asked = response.headers.get("retry-after")
-            wait = retry_after_seconds(asked, self._clock.now())
-            honoured = wait if function.retry["respect_retry_after"] else None
-            retry_at = self._retry_at(function, invoke, honoured)
-            if honoured:
-                until = self._clock.now() + timedelta(seconds=honoured)
-                self._paused[function.id, _host(request)] = until
         return Attempt(
-            answer=answer,
-            milliseconds=milliseconds,
-            problem=f"status {response.status}",
-            retry_at=retry_at,
+            answer=made.answer,
+            milliseconds=(time.monotonic() - started) * 1000,
+            problem=made.problem,
+            retry_at=self._next(function, invoke, call, made) if made.may_help else None,
+            note=made.note,
         )
+
+    def _next(
+        self, function: RunnableFunction, invoke: InvokeV1, call: HostCall, made: Made
+    ) -> datetime | None:
+        """When to try again; what the receiver asked for holds for the function's other runs."""
+        wait = retry_after_seconds(made.retry_after, self._clock.now())
+        honoured = wait if function.retry["respect_retry_after"] else None
+        if honoured:
+            until = self._clock.now() + timedelta(seconds=honoured)
+            self._paused[function.id, _host(call.request)] = until
+        return self._retry_at(function, invoke, honoured)
 
     def _retry_at(
         self, function: RunnableFunction, invoke: InvokeV1, at_least: float | None

@@ -7,12 +7,11 @@ run is leased again and goes on from there. Source: spec/hog-functions.md sectio
 
 from datetime import datetime, timedelta
 from enum import Enum, auto
-from typing import Any
 from uuid import uuid5
 
 import msgspec
 
-from hoglet.functions.execution import Step, StepRequest, new_journal, resume
+from hoglet.functions.execution import HostCall, Step, StepRequest, new_journal, resume
 from hoglet.functions.jobs import INVOKE_QUEUE, InvokeV1, encode
 from hoglet.functions.runnable import RunnableFunction
 from hoglet.kit.clock import Clock
@@ -66,7 +65,7 @@ class InvocationRunner:
                 return Ending(verdict=Verdict.ENDED, record=record, step=step)
             invoke = msgspec.structs.replace(invoke, journal=step.journal)
             record.invoke = invoke
-            waits = await self._call(function, invoke, record, step.call.request)
+            waits = await self._call(function, invoke, record, step.call)
             if isinstance(waits, Ending):
                 return waits
             journal = resume(step, waits.answer, waits.milliseconds)
@@ -108,21 +107,23 @@ class InvocationRunner:
         function: RunnableFunction,
         invoke: InvokeV1,
         record: RunRecord,
-        request: dict[str, Any],
+        call: HostCall,
     ) -> Attempt | Ending:
         """One attempt. The request holds secrets, so a wait keeps only the journal."""
-        until = self._deliveries.paused_until(function, request)
+        until = self._deliveries.paused_until(function, call.request)
         if until is not None:
             return Ending(
                 verdict=Verdict.WAITS, record=record, invoke=invoke, run_at=until, was_held=True
             )
-        attempt = await self._deliveries.attempt(function, invoke, request)
+        attempt = await self._deliveries.attempt(function, invoke, call)
         record.async_ms.append(attempt.milliseconds)
         now = self._clock.now()
         if attempt.problem is not None:
-            self._log_failure(record, invoke, attempt, now)
+            self._log_failure(record, call, attempt, now)
+        if attempt.note is not None:
+            record.log("info", attempt.note, now)
         if attempt.retry_at is None:
-            record.count("other", "fetch", now)
+            record.count(*_completed(call, attempt), now)
             return attempt
         record.count("other", "retried", now)
         later = msgspec.structs.replace(
@@ -133,11 +134,19 @@ class InvocationRunner:
         return Ending(verdict=Verdict.WAITS, record=record, invoke=later, run_at=attempt.retry_at)
 
     def _log_failure(
-        self, record: RunRecord, invoke: InvokeV1, attempt: Attempt, now: datetime
+        self, record: RunRecord, call: HostCall, attempt: Attempt, now: datetime
     ) -> None:
         what_next = "no further attempt"
         if attempt.retry_at is not None:
             wait = max(timedelta(0), attempt.retry_at - now).total_seconds()
             what_next = f"the next attempt follows in {wait:.1f} s"
-        text = f"Attempt {invoke.attempt} of fetch failed: {attempt.problem}; {what_next}"
+        number = record.invoke.attempt
+        text = f"Attempt {number} of {call.name} failed: {attempt.problem}; {what_next}"
         record.log("error", text, now)
+
+
+def _completed(call: HostCall, attempt: Attempt) -> tuple[str, str]:
+    """Kind and name of the metric of a call that is over."""
+    if call.name == "fetch":
+        return "other", "fetch"
+    return "email", "email_failed" if attempt.problem else "email_sent"

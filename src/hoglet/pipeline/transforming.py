@@ -13,13 +13,12 @@ from typing import Any
 from hoglet.events.incoming import MAX_DISTINCT_ID_LENGTH, MAX_NAME_LENGTH, Event
 from hoglet.functions.matching import Conditions
 from hoglet.functions.runnable import RunnableFunction
-from hoglet.functions.transforming import TransformationResult, transform
+from hoglet.functions.transforming import Chain, TransformationResult, transform
 from hoglet.pipeline.messages import Line, ProjectFacts, Tally
 
 MAX_TIMEOUTS = 3  # of one transformation in one group: 1.65 s
 MAX_LINES = 1000  # of one group; prints of 100,000 events would be a flood
 _FREE_MS = 50  # below, a run costs the watcher nothing
-_NOTES = ("$transformations_succeeded", "$transformations_failed", "$transformations_skipped")
 
 
 class GroupTransformer:
@@ -40,43 +39,21 @@ class GroupTransformer:
 
     def apply(self, event: Event) -> Event | None:
         """Run all on one event; None when one of them drops it."""
-        current = self._plain(event)
-        notes: dict[str, list[str]] = {}
+        chain = Chain(_plain(event))
         for function in self._functions:
-            outcome = self._run(function, current)
-            if outcome == "dropped":
+            if not chain.take(function, self._run(function, chain.event)):
                 return None
-            label = f"{function.name or ''} ({function.id})"
-            notes.setdefault(f"$transformations_{outcome}", []).append(label)
-        current["properties"] = {**current["properties"], **notes}
-        return _changed(event, current)
+        return _changed(event, chain.finish())
 
-    def _plain(self, event: Event) -> dict[str, Any]:
-        return {
-            "uuid": str(event.uuid),
-            "event": event.event,
-            "distinct_id": event.distinct_id,
-            "properties": _without_notes(event.properties),
-            "timestamp": iso(event.timestamp),
-        }
-
-    def _run(self, function: RunnableFunction, current: dict[str, Any]) -> str:
-        """Run one; ``current`` becomes what it makes of it."""
+    def _run(self, function: RunnableFunction, event: dict[str, Any]) -> TransformationResult:
         if self._timeouts.get(function.id, 0) >= MAX_TIMEOUTS:
             self._tally.count(function.id, "failure", "failed")
-            return "failed"
+            return TransformationResult(function_id=function.id, outcome="failed", event=event)
         result = transform(
-            function,
-            current,
-            self._project,
-            now=current["timestamp"],
-            conditions=self._conditions,
+            function, event, self._project, now=event["timestamp"], conditions=self._conditions
         )
-        self._count(result, current["uuid"])
-        if result.event is not None:
-            current.update(result.event)
-            current["properties"] = _without_notes(current["properties"])
-        return result.outcome
+        self._count(result, event["uuid"])
+        return result
 
     def _count(self, result: TransformationResult, instance: str) -> None:
         function_id = result.function_id
@@ -111,10 +88,14 @@ def iso(at: datetime) -> str:
     return at.replace(tzinfo=None).isoformat(timespec="microseconds") + "Z"  # 6 x strftime
 
 
-def _without_notes(properties: dict[str, Any]) -> dict[str, Any]:
-    if not any(name in properties for name in _NOTES):
-        return properties
-    return {name: value for name, value in properties.items() if name not in _NOTES}
+def _plain(event: Event) -> dict[str, Any]:
+    return {
+        "uuid": str(event.uuid),
+        "event": event.event,
+        "distinct_id": event.distinct_id,
+        "properties": event.properties,
+        "timestamp": iso(event.timestamp),
+    }
 
 
 def _changed(event: Event, to: dict[str, Any]) -> Event:

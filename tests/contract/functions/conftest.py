@@ -26,6 +26,7 @@ from hoglet.functions.backfills import Backfills
 from hoglet.functions.compile import Compiled, Draft
 from hoglet.functions.compiler import read_answer
 from hoglet.functions.dead_letters import DeadLetters
+from hoglet.functions.host_calls import HostCalls
 from hoglet.functions.integrations import api as integration_api
 from hoglet.functions.integrations.credentials import Credentials
 from hoglet.functions.integrations.service import IntegrationService
@@ -145,8 +146,8 @@ async def hoglet(tmp_path: Path) -> AsyncIterator[Hoglet]:
         clock=clock,
     )
     app.state.webhooks = Webhooks(service, sandbox, record, access.project, "http://hoglet")
-    credentials = Credentials(outbound, database, service.box)
-    app.state.trials = Trials(service, sandbox, credentials, "http://hoglet")
+    calls = HostCalls(Credentials(outbound, database, service.box), None)
+    app.state.trials = Trials(service, sandbox, calls, "http://hoglet")
     app.state.integrations = IntegrationService(
         database, service.box, clock, access.activity, service.templates.icon_url
     )

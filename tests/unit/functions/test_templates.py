@@ -22,9 +22,11 @@ from hoglet.functions.inputs.secrets import split_secrets
 from hoglet.functions.integrations.resolving import with_integrations
 from hoglet.functions.loading import runnable_of_values
 from hoglet.functions.matching import Conditions
+from hoglet.functions.running.facilities import Facilities
 from hoglet.functions.saving import NEW
 from hoglet.functions.templates.registry import PREFIX, Templates
 from hoglet.functions.transforming import transform
+from support.places import write_places
 
 TEMPLATES = Templates()
 FOLDER = files("hoglet.functions.templates")
@@ -84,9 +86,15 @@ def function_of(template, inputs):
 
 
 @pytest.mark.parametrize(("template", "case"), list(cases()))
-def test_a_template_does_what_its_case_says(template, case):
+def test_a_template_does_what_its_case_says(template, case, tmp_path):
     event = {**EVENT, **case.get("globals", {}).get("event", {})}
     function = function_of(template, case.get("inputs", {}))
+    if "geoip" in case:
+        database = write_places(
+            tmp_path / "p.mmdb", {f"{event['properties']['$ip']}/32": case["geoip"]}
+        )
+        facilities = Facilities(geoip_database=str(database))
+        function = msgspec.structs.replace(function, facilities=facilities)
     if template.type == "transformation":
         check_transformation(function, event, case)
     else:
@@ -100,7 +108,6 @@ def check_transformation(function, event, case):
         PROJECT,
         now=event["timestamp"],
         conditions=Conditions(),
-        places=lambda _ip: case.get("geoip"),
     )
 
     assert result.error is None

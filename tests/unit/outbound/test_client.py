@@ -4,19 +4,15 @@ import asyncio
 import gzip
 import ssl
 from collections.abc import AsyncGenerator
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 from aiohttp import web
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.x509.oid import NameOID
 
 from hoglet.outbound.client import Outbound
 from hoglet.outbound.port import NetworkFailure, OutboundRequest, OutboundResponse, Refused
+from support.certificates import self_signed
 
 LOCAL = ["127.0.0.1"]
 
@@ -324,25 +320,3 @@ async def test_an_untrusted_certificate_is_a_tls_failure(tmp_path: Path) -> None
 
     assert isinstance(result, NetworkFailure)
     assert result.name == "TlsError"
-
-
-def self_signed(folder: Path) -> Path:
-    """A key and a certificate that nobody trusts, in one file."""
-    key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "nobody")])
-    now = datetime(2026, 1, 1, tzinfo=UTC)
-    certificate = (
-        x509.CertificateBuilder()
-        .subject_name(name)
-        .issuer_name(name)
-        .public_key(key.public_key())
-        .serial_number(1)
-        .not_valid_before(now)
-        .not_valid_after(now + timedelta(days=3650))
-        .sign(key, hashes.SHA256())
-    )
-    plain = serialization.NoEncryption()
-    pem = key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, plain)
-    path = folder / "server.pem"
-    path.write_bytes(pem + certificate.public_bytes(serialization.Encoding.PEM))
-    return path

@@ -4,13 +4,16 @@ Source: spec/hog-functions.md sections 13.3 and 13.6.
 """
 
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Any
 
 import msgspec
 import orjson
 
-from hoglet.functions.running import bots
+from hoglet.functions.running.bots import open_bots
+from hoglet.functions.running.emailing import EmailRefused, read_email
+from hoglet.functions.running.facilities import Facilities
 from hoglet.functions.running.fetching import FetchRefused, FetchRequest, read_fetch
 from hoglet.functions.running.loop_guard import (
     DEPTH_PROPERTY,
@@ -19,21 +22,17 @@ from hoglet.functions.running.loop_guard import (
     is_own_capture,
     with_depth,
 )
+from hoglet.functions.running.places import open_places
 from hoglet.hog.python.execution import HostFailure
 
 MAX_PRINTS = 25
 HELPERS = frozenset({"geoipLookup", "cleanNullValues", "isKnownBotUserAgent", "isKnownBotIp"})
+_NOTHING = Facilities()
 HOST_FUNCTIONS = HELPERS | {"print", "postHogCapture"}
-
-type GeoLookup = Callable[[str], dict[str, Any] | None]
 
 
 class HostRefused(Exception):
     """The program asked for something it may not have; thrown inside the program."""
-
-
-def no_places(_ip: str) -> None:
-    """The place of an address when no database of places is configured."""
 
 
 class Host:
@@ -41,22 +40,20 @@ class Host:
 
     Args:
         run: the globals of the run.
-        has_email: ``sendEmail`` exists.
+        facilities: what the operator set up.
         may_call: ``fetch``, ``sendEmail`` and ``postHogCapture`` exist (not in transformations).
         printed: ``print`` calls of the part that is replayed.
         captured: ``postHogCapture`` was called in the part that is replayed.
-        places: the place of an IP address.
     """
 
     def __init__(
         self,
         run: Mapping[str, Any],
         *,
-        has_email: bool = False,
+        facilities: Facilities = _NOTHING,
         may_call: bool = True,
         printed: int = 0,
         captured: bool = False,
-        places: GeoLookup = no_places,
     ) -> None:
         self.event: dict[str, Any] = run.get("event") or {}
         self._site_url = str((run.get("project") or {}).get("url") or "")
@@ -64,17 +61,11 @@ class Host:
         self.captures: list[dict[str, Any]] = []
         self.printed = printed
         self.captured = captured
-        names = {"fetch", "sendEmail"} if has_email else {"fetch"}
+        names = {"fetch", "sendEmail"} if facilities.has_email else {"fetch"}
         self.async_names = frozenset(names if may_call else ())
-        functions: dict[str, Callable[..., Any]] = {
-            "geoipLookup": lambda ip=None: places(ip) if isinstance(ip, str) else None,
-            "cleanNullValues": clean_null_values,
-            "isKnownBotUserAgent": bots.is_known_user_agent,
-            "isKnownBotIp": bots.is_known_ip,
-        }
-        if may_call:
-            functions["postHogCapture"] = self.capture
-        self.functions: Mapping[str, Callable[..., Any]] = MappingProxyType(functions)
+        helpers = _helpers(facilities)
+        own = {**helpers, "postHogCapture": self.capture} if may_call else helpers
+        self.functions: Mapping[str, Callable[..., Any]] = MappingProxyType(own)
 
     def log(self, level: str, message: str) -> None:
         """Add a line of hoglet's own."""
@@ -134,7 +125,10 @@ class Host:
                 return msgspec.to_builtins(self._guarded(read_fetch(arguments)))
             except FetchRefused as error:
                 raise HostRefused(str(error)) from None
-        return arguments[0] if arguments and isinstance(arguments[0], dict) else {}
+        try:
+            return msgspec.to_builtins(read_email(arguments))
+        except EmailRefused as error:
+            raise HostRefused(str(error)) from None
 
     def _guarded(self, request: FetchRequest) -> FetchRequest:
         """Count a request to our own capture routes as a capture.
@@ -148,6 +142,18 @@ class Host:
         if depth >= MAX_DEPTH:
             raise HostRefused(f"fetch refused: {depth} functions in a row captured already")
         return msgspec.structs.replace(request, body=with_depth(request.body, depth + 1))
+
+
+@lru_cache(maxsize=8)
+def _helpers(facilities: Facilities) -> dict[str, Callable[..., Any]]:
+    """The helpers of all programs; files are opened when a program first asks."""
+    path, bot_list = facilities.geoip_database, facilities.bot_list
+    return {
+        "geoipLookup": lambda ip=None: open_places(path)(ip) if isinstance(ip, str) else None,
+        "cleanNullValues": clean_null_values,
+        "isKnownBotUserAgent": lambda text=None: open_bots(bot_list).is_known_user_agent(text),
+        "isKnownBotIp": lambda ip=None: open_bots(bot_list).is_known_ip(ip),
+    }
 
 
 def clean_null_values(value: Any = None) -> Any:

@@ -1,0 +1,115 @@
+"""What a program's ``sendEmail(email)`` asks for and gets back. Pure; the pipeline sends.
+
+Source: spec/hog-functions.md sections 4.2 (the email object) and 13.3.
+"""
+
+from email.headerregistry import Address
+from email.utils import getaddresses
+from typing import Any
+
+import msgspec
+
+MAX_RECIPIENTS = 50  # of one message; a function is no mailing list
+MAX_CHARACTERS = 1_000_000  # of text and html each
+
+
+class Mailbox(msgspec.Struct, frozen=True):
+    """``Mailbox("ada@example.com", "Ada")``."""
+
+    email: str
+    name: str = ""
+
+
+class EmailRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """One message, as the program asked for it; one of ``text`` and ``html`` is not empty."""
+
+    sender: Mailbox
+    to: list[Mailbox]
+    cc: list[Mailbox] = []
+    bcc: list[Mailbox] = []
+    reply_to: list[Mailbox] = []
+    subject: str
+    text: str = ""
+    html: str = ""
+
+
+class EmailRefused(ValueError):
+    """The argument makes no message; the run fails with this message."""
+
+
+def read_email(arguments: list[Any]) -> EmailRequest:
+    """Normalise the argument of ``sendEmail``.
+
+    Args:
+        arguments: ``[{"from": "Shop <a@shop.example>", "to": {"email": "b@c.d", "name": "B"},
+            "subject": "Hi", "text": "…", "html": "…"}]``; addresses are texts, objects, or lists
+            of both; ``cc``, ``bcc`` and ``replyTo`` are optional.
+
+    Raises:
+        EmailRefused: something is missing, or no address.
+    """
+    asked = arguments[0] if arguments and isinstance(arguments[0], dict) else None
+    if asked is None:
+        raise EmailRefused("sendEmail needs an email object")
+    sender = _mailboxes(asked.get("from"), "from")
+    request = EmailRequest(
+        sender=sender[0] if sender else _missing("from"),
+        to=_mailboxes(asked.get("to"), "to") or _missing("to"),
+        cc=_mailboxes(asked.get("cc"), "cc"),
+        bcc=_mailboxes(asked.get("bcc"), "bcc"),
+        reply_to=_mailboxes(asked.get("replyTo") or asked.get("reply_to"), "replyTo"),
+        subject=" ".join(_text(asked, "subject").split()) or _missing("subject"),
+        text=_text(asked, "text"),
+        html=_text(asked, "html"),
+    )
+    if not request.text and not request.html:
+        _missing("text or html")
+    if len(request.to) + len(request.cc) + len(request.bcc) > MAX_RECIPIENTS:
+        raise EmailRefused(f"sendEmail sends to at most {MAX_RECIPIENTS} recipients")
+    return request
+
+
+def shape_sent() -> dict[str, Any]:
+    """What the program gets for a message that was accepted."""
+    return {"status": 200, "success": True, "error": None}
+
+
+def shape_not_sent(error: str, *, is_final: bool) -> dict[str, Any]:
+    """What the program gets when it was not: status 400 when refused for good, else 503."""
+    return {"status": 400 if is_final else 503, "success": False, "error": error}
+
+
+def _mailboxes(value: Any, field: str) -> list[Mailbox]:
+    if not value:
+        return []
+    if isinstance(value, list):
+        return [box for one in value for box in _mailboxes(one, field)]
+    if isinstance(value, dict):
+        name = value.get("name")
+        pairs = [(name if isinstance(name, str) else "", str(value.get("email") or ""))]
+    else:
+        pairs = getaddresses([value]) if isinstance(value, str) else [("", "")]
+    return [_mailbox(name, address, field) for name, address in pairs]
+
+
+def _mailbox(name: str, address: str, field: str) -> Mailbox:
+    try:
+        parsed = Address(addr_spec=address.strip())
+    except Exception:  # noqa: BLE001 (the parser raises IndexError and others on strange text)
+        parsed = None
+    if parsed is None or not parsed.username or not parsed.domain or not address.isprintable():
+        raise EmailRefused(f"sendEmail: {field} has no valid address")
+    return Mailbox(address.strip(), "".join(c for c in name.strip() if c.isprintable()))
+
+
+def _text(asked: dict[str, Any], name: str) -> str:
+    value = asked.get(name)
+    if value is None:
+        return ""
+    if not isinstance(value, str) or len(value) > MAX_CHARACTERS:
+        raise EmailRefused(f"sendEmail: {name} has to be text of up to {MAX_CHARACTERS} characters")
+    return value
+
+
+def _missing(field: str) -> Any:
+    raise EmailRefused(f"sendEmail: missing value for {field}")
