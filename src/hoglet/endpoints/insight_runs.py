@@ -10,7 +10,7 @@ Source: spec/query-endpoints.md sections 5.6, 7.3 and 10.6.
 import asyncio
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from time import perf_counter
 from typing import Any
 
@@ -74,19 +74,32 @@ async def read_items(
 
     Returns:
         The text of ``results``, how many items it has, what reading cost.
+
+    Raises:
+        NotMaterializable: an optional breakdown was left out, and the raw data would lump values
+            together that the table keeps apart.
     """
     conditions, params = _item_conditions(query, variables)
     answer = await warehouse.query(
-        f"SELECT position, item FROM {table} "  # noqa: S608 (the table's name is hoglet's own)
+        f"SELECT position, item, breakdown_value FROM {table} "  # noqa: S608 (hoglet's own name)
         f"WHERE project_id = {{project_id:Int64}}{conditions} ORDER BY position",
         {"project_id": project.id, **params},
         budget=Budget(seconds=seconds),
         query_id=query_id,
     )
-    items = [item.encode() for _, item in answer.rows]
+    _refuse_too_many(query, variables, {tuple(values) for _, _, values in answer.rows})
+    items = [item.encode() for _, item, _ in answer.rows]
     if answer.rows and answer.rows[0][0] == WHOLE:
         return items[0], 1, answer.statistics
     return b"[" + b",".join(items) + b"]", len(items), answer.statistics
+
+
+def _refuse_too_many(
+    query: Json, variables: Mapping[str, Any], found: Collection[tuple[str | None, ...]]
+) -> None:
+    is_open = any(variables.get(name) is None for name in breakdown_names(query))
+    if is_open and len(found) > _limit(query):
+        raise NotMaterializable("More values than the insight shows one by one.")
 
 
 def items_of(project_id: int, results: list[Any] | Json) -> list[tuple[Any, ...]]:
@@ -107,8 +120,11 @@ def items_of(project_id: int, results: list[Any] | Json) -> list[tuple[Any, ...]
 
 def lumps_values(query: Json, results: list[Any] | Json) -> bool:
     """Whether a larger ``breakdown_limit`` would show values that are in "Other" now."""
-    limit = (query.get("breakdownFilter") or {}).get("breakdown_limit") or _SHOWN_LIMIT
-    return isinstance(results, list) and _has_rest(results, limit)
+    return isinstance(results, list) and _has_rest(results, _limit(query))
+
+
+def _limit(query: Json) -> int:
+    return (query.get("breakdownFilter") or {}).get("breakdown_limit") or _SHOWN_LIMIT
 
 
 def _has_rest(results: Sequence[Any], limit: int) -> bool:

@@ -251,3 +251,23 @@ async def test_the_preview_of_an_insight_shows_its_queries(endpoints: EndpointWo
     assert "$browser" in shown["transformed_query"]
     assert "a_v1" in shown["execution_query"]
     assert "{variables.$browser}" in shown["execution_query"]
+
+
+async def test_a_table_without_an_optional_value_lumps_as_the_raw_data_does(
+    endpoints: EndpointWorld,
+) -> None:
+    await endpoints.add_events(
+        [("$pageview", AT, "u", f'{{"$browser":"b{number}"}}') for number in range(30)]
+    )
+    body = {"optional_breakdown_properties": ["$browser"]}
+    await endpoints.create(BY_BROWSER, name="a", **body)
+    inline = await endpoints.ran("a")
+    assert len(inline["results"]) == 26
+    await endpoints.patch("/a", {"is_materialized": True})
+    await endpoints.rooms.jobs.work_off()
+    whole = await endpoints.ran("a", refresh="force")
+    assert "endpoint_materialized" not in whole
+    assert whole["results"] == inline["results"]
+    one = await endpoints.ran("a", variables={"$browser": "b29"})
+    assert one["endpoint_materialized"] is True
+    assert len(one["results"]) == 1
