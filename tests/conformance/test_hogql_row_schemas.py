@@ -10,7 +10,7 @@ from jsonschema import FormatChecker
 from openapi_schema_validator import OAS30Validator
 
 from conformance.test_hogql import ANSWERED, compile_case
-from hoglet.endpoints.row_schemas import line_schema, row_schema
+from hoglet.endpoints.row_schemas import row_schema
 from hoglet.endpoints.values import encode_rows
 from hoglet.hogql import compile_query
 from hoglet.hogql.functions import functions
@@ -47,14 +47,6 @@ def violations(compiled: Any, world: HogqlWorld, timezone: str = "UTC") -> list[
     rows = orjson.loads(encode_rows(answer.columns, answer.rows, timezone))
     columns = [{"name": column.name, "type": column.type} for column in compiled.columns]
     types = [msgspec.to_builtins(column.kind) for column in compiled.columns]
-    found = _errors(row_schema(columns, types), [row[: len(columns)] for row in rows])
-    line = line_schema(columns, types)
-    names = [column["name"] for column in columns]
-    if line is not None:
-        found += _errors(line, [dict(zip(names, row, strict=False)) for row in rows])
-    return found
-
-
-def _errors(schema: Any, values: list[Any]) -> list[str]:
-    validator = OAS30Validator(schema, format_checker=_FORMATS)
-    return [error.message[:200] for value in values for error in validator.iter_errors(value)]
+    validator = OAS30Validator(row_schema(columns, types), format_checker=_FORMATS)
+    cut = [row[: len(columns)] for row in rows]  # without the place of a page
+    return [error.message[:200] for row in cut for error in validator.iter_errors(row)]

@@ -10,9 +10,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from hoglet.access.variables import Variable
-from hoglet.endpoints.accept import NDJSON
 from hoglet.endpoints.records import Place
-from hoglet.endpoints.row_schemas import line_schema, row_schema
+from hoglet.endpoints.row_schemas import row_schema
 from hoglet.endpoints.run_checks import required_variables
 from hoglet.endpoints.targets import Target
 from hoglet.endpoints.variables import stored_values
@@ -126,7 +125,7 @@ def _operation(target: Target, about: str, variables: Json | None) -> Json:
         "responses": {
             "200": {
                 "description": "The results.",
-                "content": _contents(target),
+                "content": {"application/json": {"schema": _answer(target)}},
             },
             "202": {"description": "The run was started in the background; poll its status."},
             "400": {"description": "The request or the query is not valid."},
@@ -135,14 +134,6 @@ def _operation(target: Target, about: str, variables: Json | None) -> Json:
             "429": {"description": "Too many requests, or too many queries at once."},
         },
     }
-
-
-def _contents(target: Target) -> Json:
-    """The JSON body, and the NDJSON form, whose lines are objects by column name."""
-    contents: Json = {"application/json": {"schema": _answer(target)}}
-    is_hogql = target.query["kind"] == HOGQL
-    line = line_schema(target.analysis.columns, target.analysis.types) if is_hogql else None
-    return contents if line is None else contents | {NDJSON: {"schema": line}}
 
 
 def _answer(target: Target) -> Json:

@@ -1,13 +1,11 @@
 """What the rows of an answer hold, as schemas of OpenAPI 3.0.3.
 
 The compiler knows type and nullability of every column. A row is an array, and 3.0 has no tuples,
-so its items are any of what the columns hold; ``x-columns`` tells each column's own schema, and a
-line of the NDJSON form, an object by column name, is typed exactly.
+so its items are any of what the columns hold, and ``x-columns`` tells each column's own schema.
 
 Source: spec/query-endpoints.md sections 8 and 10.5.
 """
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -66,21 +64,6 @@ def row_schema(columns: Sequence[Json], types: Sequence[Json]) -> Json:
             {"name": column["name"], "type": column["type"]} | _own(cell)
             for column, cell in zip(columns, cells, strict=True)
         ],
-    }
-
-
-def line_schema(columns: Sequence[Json], types: Sequence[Json]) -> Json | None:
-    """One line of the NDJSON form; None when two columns have the same name."""
-    cells = _cells(columns, types)
-    counted = Counter(column["name"] for column in columns)
-    if not cells or max(counted.values()) > 1:
-        return None
-    return {
-        "type": "object",
-        "required": list(counted),
-        "properties": {
-            column["name"]: _any_of(cell) for column, cell in zip(columns, cells, strict=True)
-        },
     }
 
 
