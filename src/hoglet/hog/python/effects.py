@@ -97,7 +97,9 @@ class Effects:
                 own = READS if harmless else EFFECTS
             case _:
                 own = STABLE
-        return max([own, *(self.level(part) for part in parts(node))])
+        for part in parts(node):
+            own = max(own, self.level(part))
+        return own
 
     def may_skip(self, node: Any) -> bool:
         """Whether leaving the expression out is never noticed: no effect, no error."""

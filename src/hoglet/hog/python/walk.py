@@ -1,28 +1,53 @@
 """Going through a bound tree without knowing every kind of node."""
 
 from collections.abc import Iterator
+from functools import cache
 from typing import Any
 
 import msgspec
 
 from hoglet.hog import bound
 
-_PIECES = (bound.Node, bound.SqlList, bound.SqlMap, bound.SqlScalar)
+
+def _kinds_below(kind: type) -> set[type]:
+    return {kind}.union(*[_kinds_below(below) for below in kind.__subclasses__()])
 
 
-def parts(node: Any) -> Iterator[Any]:
+_KINDS = frozenset(
+    kind
+    for base in (bound.Node, bound.SqlList, bound.SqlMap, bound.SqlScalar)
+    for kind in _kinds_below(base)
+)
+
+
+def parts(node: Any) -> list[Any]:
     """The nodes right below a node, in field order. Functions are nodes too."""
-    for name in node.__struct_fields__:
-        if name not in {"start", "end"}:
-            yield from _nodes(getattr(node, name))
+    found: list[Any] = []
+    for name in _fields(type(node)):
+        value = getattr(node, name)
+        if type(value) is tuple:
+            _add(value, found)
+        elif type(value) in _KINDS:
+            found.append(value)
+    return found
 
 
-def _nodes(value: Any) -> Iterator[Any]:
-    if isinstance(value, _PIECES):
-        yield value
-    elif isinstance(value, tuple):
-        for item in value:
-            yield from _nodes(item)
+@cache
+def _fields(kind: type[msgspec.Struct]) -> tuple[str, ...]:
+    """The fields of a kind of node that may hold nodes."""
+    return tuple(
+        field.name
+        for field in msgspec.structs.fields(kind)
+        if field.name not in {"start", "end"} and field.type not in {str, bool, int, bound.Variable}
+    )
+
+
+def _add(items: tuple[Any, ...], found: list[Any]) -> None:
+    for item in items:
+        if type(item) is tuple:
+            _add(item, found)
+        elif type(item) in _KINDS:
+            found.append(item)
 
 
 def everything(node: Any, *, into_functions: bool) -> Iterator[Any]:
@@ -31,18 +56,12 @@ def everything(node: Any, *, into_functions: bool) -> Iterator[Any]:
     while waiting:
         current = waiting.pop()
         yield current
-        waiting.extend(
-            part
-            for part in parts(current)
-            if into_functions or not isinstance(part, bound.BoundFunction)
-        )
+        below = parts(current)
+        if not into_functions:
+            below = [part for part in below if type(part) is not bound.BoundFunction]
+        waiting += below
 
 
 def own_nodes(function: bound.BoundFunction) -> Iterator[Any]:
     """All nodes of a function's body, inner functions left out."""
     return everything(function.body, into_functions=False)
-
-
-def is_struct(value: Any) -> bool:
-    """Whether a value is any node at all."""
-    return isinstance(value, msgspec.Struct)
