@@ -10,8 +10,10 @@ import msgspec
 from hoglet.access.entities import Project
 from hoglet.endpoints.analysis import Analysis
 from hoglet.endpoints.compiler import Compiler
+from hoglet.endpoints.deriving import derive_types, has_unknown
 from hoglet.endpoints.operations import ANALYSE, PREVIEW
 from hoglet.endpoints.variables import stored_values
+from hoglet.warehouse import Warehouse
 
 type Json = dict[str, Any]
 
@@ -19,13 +21,19 @@ type Json = dict[str, Any]
 class QueryAnalyser:
     """The ``Analyser`` of the server, on the compiler."""
 
-    def __init__(self, compiler: Compiler) -> None:
+    def __init__(self, compiler: Compiler, warehouse: Warehouse) -> None:
         self._compiler = compiler
+        self._warehouse = warehouse
 
     async def analyse(self, project: Project, query: Json, buckets: Json | None) -> Analysis:
         """See ``analysis.Analyser``."""
-        answer = await self._compiler.call(ANALYSE, await self._payload(project, query, buckets))
-        return msgspec.convert(answer, Analysis)
+        payload = await self._payload(project, query, buckets)
+        answer = await self._compiler.call(ANALYSE, payload)
+        analysis = msgspec.convert(answer, Analysis)
+        if not has_unknown(analysis) or set(analysis.variables) - set(payload["variables"]):
+            return analysis
+        compiled = await self._compiler.compile(project, query, variables=payload["variables"])
+        return await derive_types(analysis, compiled, self._warehouse)
 
     async def preview(
         self, project: Project, query: Json, buckets: Json | None, table: str

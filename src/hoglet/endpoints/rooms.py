@@ -91,7 +91,7 @@ def build_endpoints(
     database, clock = access.database, access.clock
     tables = SavedTables(database)
     compiler = Compiler(sandbox, clock, schema_of, tables)
-    analyser = QueryAnalyser(compiler)
+    analyser = QueryAnalyser(compiler, warehouse)
     materializer = Materializer(queue, clock)
     targets = Targets(database)
     log = RunLog(warehouse, database)

@@ -14,10 +14,10 @@ from typing import Any
 from uuid import uuid4
 
 from clickhouse_connect.driver.client import Client
-from clickhouse_connect.driver.exceptions import ClickHouseError
+from clickhouse_connect.driver.exceptions import ClickHouseError, NotSupportedError
 
 from hoglet.warehouse.clients import WRITE_TIMEOUT_S, Clients
-from hoglet.warehouse.errors import QueryCancelled, from_engine
+from hoglet.warehouse.errors import QueryCancelled, QueryRefused, from_engine
 from hoglet.warehouse.port import Budget, Column, QueryResult, Statistics
 from hoglet.warehouse.schema import Retention, apply_schema, on_cluster, own_table
 from hoglet.warehouse.values import BLOCK_FORMAT, encode_block
@@ -162,6 +162,9 @@ class ClickHouseWarehouse:
         client = self._clients.take(budget, threads)
         try:
             result = work(client)
+        except NotSupportedError as error:  # a state of an aggregate, say
+            self._clients.drop(client)
+            raise QueryRefused(f"A column cannot be answered: {error}.") from None
         except ClickHouseError as error:
             self._clients.drop(client)
             raise from_engine(str(error), getattr(error, "code", None)) from None

@@ -177,3 +177,22 @@ async def test_unused_tables_are_given_up_after_a_month(endpoints: EndpointWorld
         for each in (await endpoints.get("")).json()["results"]
     }
     assert kept == {"used": True, "unused": False, "never": True}
+
+
+async def test_types_that_only_the_engine_knows(endpoints: EndpointWorld) -> None:
+    await endpoints.add_variable("plan", "String", "pro")
+    record = await endpoints.create(
+        "SELECT tuple(1, 'a').2 AS text, map('k', 1)['k'] AS number, "
+        "JSONExtract(properties, 'a', 'Array(Float64)') AS list, "
+        "tupleElement(tuple({variables.plan}, now()), 2) AS at FROM events"
+    )
+    kinds = {column["name"]: column["type"] for column in record["columns"]}
+    assert kinds == {"text": "string", "number": "integer", "list": "array", "at": "datetime"}
+
+
+async def test_what_has_no_type_cannot_be_answered(endpoints: EndpointWorld) -> None:
+    record = await endpoints.create("SELECT uniqState(event) AS state FROM events", name="a")
+    assert record["columns"] == [{"name": "state", "type": "unknown"}]
+    answer = await endpoints.run("a")
+    assert (answer.status_code, answer.json()["type"]) == (400, "validation_error")
+    assert "AggregateFunction" in answer.json()["detail"]
