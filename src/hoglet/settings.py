@@ -166,6 +166,12 @@ class Settings(BaseSettings):
     query_cache_bytes: int = Field(
         64 * 1024**2, ge=0, description="Memory for results of endpoints, in bytes."
     )
+    host_concurrency: int = Field(
+        256, ge=1, description="Requests of functions to one host at once, in each executor."
+    )
+    host_requests_per_second: float = Field(
+        0, ge=0, description="Requests of functions to one host a second, likewise; 0: no limit."
+    )
     rate_limit_burst_per_minute: int = Field(
         0, ge=0, description="Requests a minute for each key; 0: no limit."
     )

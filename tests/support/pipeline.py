@@ -27,7 +27,7 @@ from hoglet.queue.sql import SqlQueue
 from hoglet.sandbox import Sandbox
 from hoglet.store.database import Database
 from hoglet.warehouse.port import Warehouse
-from hoglet.warehouse.telemetry import Telemetry
+from hoglet.warehouse.telemetry import LogEntry, Telemetry
 
 
 class GivenFunctions:
@@ -49,8 +49,9 @@ class KeptLetters:
     def __init__(self) -> None:
         self.kept: list[NewLetter] = []
 
-    async def add(self, _session: Any, letters: list[NewLetter]) -> None:
+    async def add(self, _session: Any, letters: list[NewLetter]) -> list[LogEntry]:
         self.kept.extend(letters)
+        return []
 
 
 class Line:

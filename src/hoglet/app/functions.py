@@ -25,6 +25,7 @@ from hoglet.functions.webhooks import Webhooks
 from hoglet.outbound.mail import Mailer, SmtpServer
 from hoglet.pipeline.internal_events import InternalEvents
 from hoglet.pipeline.outbox import TelemetryOutbox
+from hoglet.pipeline.run_endings import RunEndings
 from hoglet.pipeline.webhook_runs import WebhookRuns
 from hoglet.settings import BadSetting, Settings
 from hoglet.warehouse.telemetry import Telemetry
@@ -45,6 +46,7 @@ class Functions:
     telemetry: Telemetry
     trials: Trials
     webhooks: Webhooks
+    run_endings: RunEndings
 
 
 def open_box(settings: Settings) -> SecretBox:
@@ -107,13 +109,15 @@ def build_functions(rooms: Rooms, property_types: PropertyTypes) -> Functions:
     )
     letters, telemetry = DeadLetters(service, rooms.queue), Telemetry(rooms.warehouse)
     site_url = settings.resolved_site_url()
-    record = WebhookRuns(
-        database=rooms.database,
+    run_endings = RunEndings(
         queue=rooms.queue,
         outbox=TelemetryOutbox(rooms.database, telemetry),
         letters=letters,
         watcher=watcher,
         clock=rooms.clock,
+    )
+    record = WebhookRuns(
+        database=rooms.database, queue=rooms.queue, endings=run_endings, clock=rooms.clock
     )
     return Functions(
         service=service,
@@ -131,4 +135,5 @@ def build_functions(rooms: Rooms, property_types: PropertyTypes) -> Functions:
         telemetry=telemetry,
         trials=Trials(service, rooms.run_sandbox, calls, site_url),
         webhooks=Webhooks(service, rooms.run_sandbox, record, access.project, site_url),
+        run_endings=run_endings,
     )

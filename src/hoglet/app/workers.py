@@ -15,13 +15,13 @@ from hoglet.app.features import Features
 from hoglet.app.rooms import Rooms
 from hoglet.pipeline.backfilling import BackfillWorker
 from hoglet.pipeline.batches import BatchWorker
-from hoglet.pipeline.commits import GroupCommits
 from hoglet.pipeline.committing import GroupCommit
 from hoglet.pipeline.copies import Copies
 from hoglet.pipeline.delivery import Deliveries
 from hoglet.pipeline.endings import EndingCommits
 from hoglet.pipeline.executor import Executor
 from hoglet.pipeline.function_cache import FunctionCache
+from hoglet.pipeline.hosts import Hosts, HostSettings
 from hoglet.pipeline.internal_events import InternalEventWorker
 from hoglet.pipeline.invocation import InvocationRunner
 from hoglet.pipeline.learning import Learning
@@ -74,7 +74,7 @@ def build_workers(rooms: Rooms, features: Features) -> list[Worker]:
         recompiler = _recompiler(rooms, features)
         workers.append(Worker("recompiler", recompiler.run, recompiler.stop))
     if "executor" in roles:
-        executor = _executor(rooms, features, outbox)
+        executor = _executor(rooms, features)
         workers.append(Worker("executor", executor.run, executor.stop))
     if "api" in roles:
         workers.append(_endpoint_jobs(features))
@@ -171,25 +171,29 @@ def _endpoint_jobs(features: Features) -> Worker:
     return Worker("endpoints", run, stopping.set)
 
 
-def _executor(rooms: Rooms, features: Features, outbox: TelemetryOutbox) -> Executor:
-    functions = features.functions
+def _executor(rooms: Rooms, features: Features) -> Executor:
+    functions, settings = features.functions, rooms.settings
+    limits = HostSettings(
+        concurrency=settings.host_concurrency, per_second=settings.host_requests_per_second
+    )
+    hosts = Hosts(rooms.clock, limits)
     return Executor(
+        database=rooms.database,
         queue=rooms.queue,
-        commits=GroupCommits(rooms.database),
         endings=EndingCommits(
             database=rooms.database,
             queue=rooms.queue,
-            outbox=outbox,
-            letters=functions.letters,
-            watcher=functions.watcher,
+            endings=functions.run_endings,
             clock=rooms.clock,
         ),
         functions=FunctionCache(functions.service),
         runner=InvocationRunner(
-            Stepper(rooms.run_sandbox), Deliveries(functions.calls, rooms.clock), rooms.clock
+            Stepper(rooms.run_sandbox),
+            Deliveries(functions.calls, rooms.clock),
+            hosts,
+            rooms.clock,
         ),
-        outbox=outbox,
-        letters=functions.letters,
+        hosts=hosts,
         clock=rooms.clock,
     )
 

@@ -6,7 +6,7 @@ Source: spec/hog-functions.md section 10.
 """
 
 from collections.abc import Iterable, Sequence
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
@@ -21,13 +21,17 @@ from hoglet.functions.execution import ErrorClass
 from hoglet.functions.jobs import INVOKE_QUEUE, InvokeV1, encode
 from hoglet.functions.service import FunctionService, read_id
 from hoglet.functions.tables import DeadLetterRow
+from hoglet.functions.telemetry import SOURCE
 from hoglet.kit.errors import Invalid, NotFound
 from hoglet.kit.ids import new_id
 from hoglet.queue.port import NewJob, Priority, Queue
+from hoglet.warehouse.telemetry import LogEntry
 from hoglet.web.pagination import Page
 from hoglet.web.timestamps import iso_z, iso_z_or_none
 
 _ERROR_CHARACTERS = 10_000
+_TELL_EVERY = timedelta(hours=1)
+_NEVER = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class LetterSettings(msgspec.Struct, frozen=True, kw_only=True):
@@ -73,21 +77,33 @@ class DeadLetters:
         self._functions = functions
         self._queue = queue
         self.settings = settings or LetterSettings()
+        self._told: dict[UUID, datetime] = {}
 
-    async def add(self, session: AsyncSession, letters: Sequence[NewLetter]) -> list[UUID]:
+    async def add(self, session: AsyncSession, letters: Sequence[NewLetter]) -> list[LogEntry]:
         """Keep letters; a run that failed before (a redrive) gets its letter updated.
 
         Returns:
-            The functions whose oldest letters were dropped to stay within the limit; each is due
-            one warn log.
+            A warn line for each function whose oldest letters were dropped to stay within the
+            limit; no second one within an hour.
         """
         now = self._functions.clock.now()
         for letter in letters:
             await _keep(session, letter, now)
         await session.flush()
         keep = self.settings.keep_per_function
-        touched = dict.fromkeys(letter.function_id for letter in letters)
-        return [one for one in touched if await repository.drop_oldest(session, one, keep=keep)]
+        projects = {letter.function_id: letter.project_id for letter in letters}
+        return [
+            self._dropped_line(project_id, function_id, now)
+            for function_id, project_id in projects.items()
+            if await repository.drop_oldest(session, function_id, keep=keep)
+            and now - self._told.get(function_id, _NEVER) > _TELL_EVERY
+        ]
+
+    def _dropped_line(self, project_id: int, function_id: UUID, now: datetime) -> LogEntry:
+        self._told[function_id] = now
+        keep = self.settings.keep_per_function
+        text = f"More than {keep} dead letters: the oldest are dropped"
+        return LogEntry(project_id, SOURCE, str(function_id), "", now, "WARN", text)
 
     async def prune(self, session: AsyncSession) -> int:
         """Delete letters older than the limit; returns how many went."""
@@ -234,7 +250,11 @@ def _job(row: DeadLetterRow) -> NewJob:
         first_failed_at=row.first_failed_at.isoformat(),
     )
     return NewJob(
-        queue=INVOKE_QUEUE, payload=encode(invoke), id=row.invocation_id, priority=Priority.LOW
+        queue=INVOKE_QUEUE,
+        payload=encode(invoke),
+        id=row.invocation_id,
+        priority=Priority.LOW,
+        lane=str(row.function_id),
     )
 
 

@@ -36,6 +36,7 @@ RESTORED = (
     "icon_url",
     "execution_order",
     "retry",
+    "delivery",
 )
 _LOGGED_AS = {"priority": "execution_order"}  # how rearranging names it
 _CHUNK = 500

@@ -39,9 +39,11 @@ class InvokeV1(msgspec.Struct, frozen=True, kw_only=True, tag="invoke.v1"):
         journal: how far the run came; None before its first step.
         attempt: of the host call the run waits to make, from 1.
         first_failed_at: ISO instant of the first failure, for the dead letter.
+        failing_since: ISO instant since which attempts fail; a redrive begins anew.
         start_at: ``filter`` (a redrive of class ``filter``) or ``inputs``.
         is_redrive: no masking, and the outcome is counted for the letter ``letter_id``.
         letter_id: the dead letter that was redriven.
+        backfill_id: the backfill that the run belongs to.
     """
 
     project_id: int
@@ -55,6 +57,8 @@ class InvokeV1(msgspec.Struct, frozen=True, kw_only=True, tag="invoke.v1"):
     start_at: str = "inputs"
     is_redrive: bool = False
     letter_id: UUID | None = None
+    failing_since: str | None = None
+    backfill_id: UUID | None = None
 
 
 class BackfillV1(msgspec.Struct, frozen=True, tag="backfill.v1"):

@@ -31,6 +31,7 @@ def runnable(row: HogFunctionRow, box: SecretBox) -> RunnableFunction:
         "mapping_secrets": box.open(row.mapping_secrets),
         "execution_order": row.execution_order,
         "retry": row.retry,
+        "delivery": row.delivery,
     }
     return runnable_of_values(
         values,
@@ -67,6 +68,7 @@ def runnable_of_values(
         mappings=_mappings(values),
         execution_order=values["execution_order"],
         retry={**DEFAULT_RETRY, **(values["retry"] or {})},
+        delivery=values["delivery"] or {},
         state=state,
         enabled=enabled,
         version=version,

@@ -63,6 +63,8 @@ class RunnableFunction(msgspec.Struct, frozen=True, kw_only=True):
         mappings: None when the function has none.
         execution_order: of transformations.
         retry: the whole policy, defaults filled in.
+        delivery: ``{"ordered_by": "distinct_id", "concurrency": 4, "requests_per_minute": 60}``,
+            each left out or None without such a limit.
         state: the watcher's (section 7).
         version: changes with every save.
         facilities: what the operator set up for programs.
@@ -81,6 +83,7 @@ class RunnableFunction(msgspec.Struct, frozen=True, kw_only=True):
     mappings: tuple[RunnableMapping, ...] | None = None
     execution_order: int | None = None
     retry: dict[str, Any] = msgspec.field(default_factory=lambda: dict(DEFAULT_RETRY))
+    delivery: dict[str, Any] = {}
     state: int = 1
     enabled: bool = True
     version: int = 1

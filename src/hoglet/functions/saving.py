@@ -34,6 +34,7 @@ NEW: dict[str, Any] = {
     "template_id": None,
     "execution_order": None,
     "retry": None,
+    "delivery": None,
     "folder": None,
     "batch_export_id": None,
     "state": 0,

@@ -47,6 +47,7 @@ class FunctionFields(Body):
     execution_order: int | None = Field(default=None, ge=0, le=32767)
     folder: Text | None = Field(default=None, alias="_create_in_folder")
     retry: Any = None
+    delivery: Any = None
     base_updated_at: datetime | None = None
 
 
@@ -69,6 +70,16 @@ class RetryFields(Body):
     max_delay_seconds: float = Field(default=1800, ge=1, le=86400)
     max_elapsed_seconds: float = Field(default=21600, ge=0, le=604800)
     respect_retry_after: bool = True
+
+
+class DeliveryFields(Body):
+    """How the requests of one function go out; see docs/adr/0009-delivery.md."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    ordered_by: Literal["distinct_id"] | None = None
+    concurrency: int | None = Field(default=None, ge=1, le=256)
+    requests_per_minute: int | None = Field(default=None, ge=1, le=60_000)
 
 
 class MappingFields(Body):
@@ -126,6 +137,12 @@ def _read_retry(value: Any) -> dict[str, Any] | None:
     return validate(RetryFields, value, prefix="retry").model_dump(exclude_unset=True)
 
 
+def _read_delivery(value: Any) -> dict[str, Any] | None:
+    if value is None:
+        return None
+    return validate(DeliveryFields, value, prefix="delivery").model_dump(exclude_unset=True)
+
+
 def _read_mappings(value: Any) -> list[dict[str, Any]] | None:
     if value is None:
         return None
@@ -157,4 +174,5 @@ _PARTS: dict[str, Any] = {
     "masking": _read_masking,
     "mappings": _read_mappings,
     "retry": _read_retry,
+    "delivery": _read_delivery,
 }

@@ -61,6 +61,7 @@ _LOGGED = (
     "icon_url",
     "execution_order",
     "retry",
+    "delivery",
 )
 _MASKED = "masked"
 _SAVE_ATTEMPTS = 5  # concurrent writers of one function; more means something is wrong

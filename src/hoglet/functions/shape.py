@@ -26,7 +26,7 @@ class Shown(NamedTuple):
 
 
 def full_object(shown: Shown) -> dict[str, Any]:
-    """The full object; ``retry`` only on functions with a policy of their own."""
+    """The full object; ``retry`` and ``delivery`` only on functions that have them."""
     row = shown.row
     answer = {
         **_common(shown),
@@ -43,6 +43,8 @@ def full_object(shown: Shown) -> dict[str, Any]:
     }
     if row.retry is not None:
         answer["retry"] = row.retry
+    if row.delivery is not None:
+        answer["delivery"] = row.delivery
     return answer
 
 

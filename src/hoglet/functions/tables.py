@@ -47,6 +47,7 @@ class HogFunctionRow(Base):
     template_id: Mapped[str | None] = mapped_column(String(400))
     execution_order: Mapped[int | None] = mapped_column(Integer)
     retry: Mapped[dict[str, Any] | None] = mapped_column(JsonText)
+    delivery: Mapped[dict[str, Any] | None] = mapped_column(JsonText)
     folder: Mapped[str | None] = mapped_column(Text)
     batch_export_id: Mapped[UUID | None] = mapped_column(Uuid)
     state: Mapped[int] = mapped_column(Integer, default=1)
@@ -112,6 +113,18 @@ class MaskRow(Base):
     expires_at: Mapped[datetime] = mapped_column(UtcDateTime, index=True)
 
 
+class PauseRow(Base):
+    """A host asked a function, by ``Retry-After``, to make no request before ``until``."""
+
+    __tablename__ = "hog_function_pauses"
+
+    function_id: Mapped[UUID] = mapped_column(
+        Uuid, ForeignKey("hog_functions.id", ondelete="CASCADE"), primary_key=True
+    )
+    host: Mapped[str] = mapped_column(String(400), primary_key=True)
+    until: Mapped[datetime] = mapped_column(UtcDateTime, index=True)
+
+
 class BatchExportRow(Base):
     """The paused backfill job of a function (section 9.1)."""
 
@@ -127,7 +140,11 @@ class BatchExportRow(Base):
 
 
 class BackfillRow(Base):
-    """One backfill of a window of stored events; status goes Starting → Running → Completed."""
+    """One backfill of a window of stored events.
+
+    ``after_at`` and ``after_uuid`` name the last event that was queued. It is ``Completed`` when
+    ``all_read`` and as many runs ended as events were queued.
+    """
 
     __tablename__ = "hog_function_backfills"
 
@@ -139,6 +156,15 @@ class BackfillRow(Base):
     end_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
     status: Mapped[str] = mapped_column(String(40))
     created_at: Mapped[datetime] = mapped_column(UtcDateTime)
+    finished_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    with_filters: Mapped[bool] = mapped_column(default=False)
+    after_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    after_uuid: Mapped[UUID | None] = mapped_column(Uuid)
+    all_read: Mapped[bool] = mapped_column(default=False)
+    events_total: Mapped[int | None] = mapped_column(BigInteger)
+    events_queued: Mapped[int] = mapped_column(BigInteger, default=0)
+    runs_succeeded: Mapped[int] = mapped_column(BigInteger, default=0)
+    runs_failed: Mapped[int] = mapped_column(BigInteger, default=0)
 
 
 class ActionRow(Base):

@@ -78,6 +78,8 @@ class Watcher:
         self, session: AsyncSession, observations: Sequence[Observation]
     ) -> list[StateChange]:
         """Charge the buckets of the functions that ran and change states where due."""
+        if not observations:
+            return []
         by_function: dict[UUID, list[Observation]] = {}
         for observation in observations:
             by_function.setdefault(observation.function_id, []).append(observation)
@@ -203,8 +205,14 @@ class Watcher:
 async def _live(
     session: AsyncSession, ids: Iterable[UUID]
 ) -> dict[UUID, tuple[HogFunctionRow, WatcherRow | None]]:
+    """Locked on PostgreSQL, in one order, so that executors count one after another."""
     wanted = list(ids)
-    functions = await session.scalars(select(HogFunctionRow).where(HogFunctionRow.id.in_(wanted)))
+    functions = await session.scalars(
+        select(HogFunctionRow)
+        .where(HogFunctionRow.id.in_(wanted))
+        .order_by(HogFunctionRow.id)
+        .with_for_update(key_share=True)
+    )
     data = await _data_of(session, wanted)
     return {row.id: (row, data.get(row.id)) for row in functions}
 

@@ -93,8 +93,7 @@ class GroupCommit:
 
     async def _report(self, session: AsyncSession, project_id: int, acted: Acted) -> None:
         letters = letters_of(project_id, acted.tally)
-        if letters:
-            await self._letters.add(session, letters)
+        dropped = await self._letters.add(session, letters) if letters else []
         observations = _observations(acted.tally)
         if observations:
             await self._watcher.observe(session, observations)
@@ -104,6 +103,7 @@ class GroupCommit:
         }
         await self._copies.add(session, rows)
         messages = messages_of(project_id, acted.tally, self._clock.now())
+        messages.logs.extend(dropped)
         await self._outbox.add(session, messages)
 
 

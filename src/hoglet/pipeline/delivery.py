@@ -29,6 +29,7 @@ class Attempt(msgspec.Struct, frozen=True, kw_only=True):
         problem: why it failed, None when it did not.
         retry_at: when to try again; None when the program goes on with ``answer``.
         note: a line for the log.
+        pause_until: the host asked the function to make no request before.
     """
 
     answer: dict[str, Any]
@@ -36,10 +37,11 @@ class Attempt(msgspec.Struct, frozen=True, kw_only=True):
     problem: str | None = None
     retry_at: datetime | None = None
     note: str | None = None
+    pause_until: datetime | None = None
 
 
 class Deliveries:
-    """Makes the attempts; remembers which hosts asked a function to wait.
+    """Makes the attempts.
 
     Args:
         calls: the way out.
@@ -53,16 +55,6 @@ class Deliveries:
         self._calls = calls
         self._clock = clock
         self._chance = chance
-        self._paused: dict[tuple[str, str], datetime] = {}
-
-    def paused_until(self, function: RunnableFunction, request: dict[str, Any]) -> datetime | None:
-        """When the host of a request may be asked again, if it told this function to wait."""
-        key = (function.id, _host(request))
-        until = self._paused.get(key)
-        if until is not None and until <= self._clock.now():
-            del self._paused[key]
-            until = None
-        return until
 
     async def attempt(
         self, function: RunnableFunction, invoke: InvokeV1, call: HostCall
@@ -76,24 +68,26 @@ class Deliveries:
             number=len(invoke.journal.calls) if invoke.journal else 0,
             attempt=invoke.attempt,
         )
+        retry_at = pause_until = None
+        if made.may_help:
+            wait = retry_after_seconds(made.retry_after, self._clock.now())
+            honoured = wait if function.retry["respect_retry_after"] else None
+            retry_at = self._retry_at(function, invoke, honoured)
+            pause_until = self._pause_until(function, honoured)
         return Attempt(
             answer=made.answer,
             milliseconds=(time.monotonic() - started) * 1000,
             problem=made.problem,
-            retry_at=self._next(function, invoke, call, made) if made.may_help else None,
+            retry_at=retry_at,
             note=made.note,
+            pause_until=pause_until,
         )
 
-    def _next(
-        self, function: RunnableFunction, invoke: InvokeV1, call: HostCall, made: Made
-    ) -> datetime | None:
-        """When to try again; what the receiver asked for holds for the function's other runs."""
-        wait = retry_after_seconds(made.retry_after, self._clock.now())
-        honoured = wait if function.retry["respect_retry_after"] else None
-        if honoured:
-            until = self._clock.now() + timedelta(seconds=honoured)
-            self._paused[function.id, _host(call.request)] = until
-        return self._retry_at(function, invoke, honoured)
+    def _pause_until(self, function: RunnableFunction, wait: float | None) -> datetime | None:
+        """A wait longer than runs may be tried for is no pause: each run finds out by itself."""
+        if not wait or wait > function.retry["max_elapsed_seconds"]:
+            return None
+        return self._clock.now() + timedelta(seconds=wait)
 
     def _retry_at(
         self, function: RunnableFunction, invoke: InvokeV1, at_least: float | None
@@ -104,11 +98,20 @@ class Deliveries:
         delay = retry_delay_seconds(policy, invoke.attempt, self._chance)
         due = self._clock.now() + timedelta(seconds=max(delay, at_least or 0.0))
         began = self._clock.now()
-        if invoke.first_failed_at is not None and not invoke.is_redrive:
-            began = datetime.fromisoformat(invoke.first_failed_at)
+        if invoke.failing_since is not None:
+            began = datetime.fromisoformat(invoke.failing_since)
         last = began + timedelta(seconds=policy["max_elapsed_seconds"])
         return due if due <= last else None
 
 
-def _host(request: dict[str, Any]) -> str:
-    return urlsplit(str(request.get("url", ""))).netloc.lower()
+def host_of(request: dict[str, Any]) -> str:
+    """The host that a request goes to, with its port where the URL names one.
+
+    Example:
+        >>> host_of({"url": "https://me:secret@API.example.com:8443/x"})
+        'api.example.com:8443'
+    """
+    try:
+        return urlsplit(str(request.get("url", ""))).netloc.rpartition("@")[2].lower()
+    except ValueError:
+        return ""  # such a URL is refused when it is sent

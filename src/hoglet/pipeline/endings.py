@@ -1,9 +1,8 @@
 """How leases of runs end on disk: many together, in one transaction with few statements.
 
-A run that ends has its job removed, its dead letter, its observation, its lines and counters and
-the events it captured; one that waits goes back into the queue with its journal. Runs that end
-while a commit is under way share the next one. When the shared one fails, each is recorded alone,
-so that one lost lease does not take the others with it.
+A run that ends has its job removed and what it leaves behind written; one that waits goes back into
+the queue with its journal. Runs that end while a commit is under way share the next one. When the
+shared one fails, each is recorded alone, so that one lost lease does not take the others with it.
 """
 
 import asyncio
@@ -12,27 +11,26 @@ from collections.abc import Sequence
 import msgspec
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from hoglet.functions.dead_letters import DeadLetters, NewLetter
 from hoglet.functions.jobs import encode
 from hoglet.functions.runnable import RunnableFunction
-from hoglet.functions.watcher import Observation, Watcher
 from hoglet.kit.clock import Clock
+from hoglet.pipeline import lines
 from hoglet.pipeline.invocation import Ending, Verdict
-from hoglet.pipeline.outbox import Messages, TelemetryOutbox
+from hoglet.pipeline.outcome import RunRecord
+from hoglet.pipeline.run_endings import RunEndings, Settled
 from hoglet.queue import Job, Queue
 from hoglet.store.database import Database
 
 MOST_AT_ONCE = 200
 
 
-class _Settled(msgspec.Struct, eq=False):
-    """An ending with all that follows from it, worked out once."""
+class _Waiting(msgspec.Struct, eq=False):
+    """A lease whose end waits for its commit; ``later`` is set when the run goes on."""
 
     job: Job
-    ending: Ending
+    settled: Settled
     done: asyncio.Future[None]
-    letter: NewLetter | None = None
-    observation: Observation | None = None
+    later: Ending | None = None
 
 
 class EndingCommits:
@@ -42,22 +40,13 @@ class EndingCommits:
     """
 
     def __init__(
-        self,
-        *,
-        database: Database,
-        queue: Queue,
-        outbox: TelemetryOutbox,
-        letters: DeadLetters,
-        watcher: Watcher,
-        clock: Clock,
+        self, *, database: Database, queue: Queue, endings: RunEndings, clock: Clock
     ) -> None:
         self._database = database
         self._queue = queue
-        self._outbox = outbox
-        self._letters = letters
-        self._watcher = watcher
+        self._endings = endings
         self._clock = clock
-        self._waiting: list[_Settled] = []
+        self._waiting: list[_Waiting] = []
         self._committer: asyncio.Task[None] | None = None
 
     async def commit(self, job: Job, function: RunnableFunction, ending: Ending) -> None:
@@ -66,19 +55,25 @@ class EndingCommits:
         Raises:
             LeaseLost: the job is held by somebody else; nothing was recorded.
         """
-        settled = self._settle(job, function, ending)
-        self._waiting.append(settled)
+        has_ended = ending.verdict is Verdict.ENDED
+        settled = self._endings.settle(ending.record, function, ending.step if has_ended else None)
+        await self._wait(job, settled, None if has_ended else ending)
+
+    async def refuse(self, job: Job, record: RunRecord, *, why: str | None) -> None:
+        """End a run that is not to run; ``why`` goes into a dead letter of class ``disabled``.
+
+        Raises:
+            LeaseLost: as :meth:`commit`.
+        """
+        letter = None if why is None else record.letter("disabled", why)
+        await self._wait(job, Settled(record=record, has_ended=True, letter=letter), None)
+
+    async def _wait(self, job: Job, settled: Settled, later: Ending | None) -> None:
+        done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiting.append(_Waiting(job, settled, done, later))
         if self._committer is None:
             self._committer = asyncio.create_task(self._commit_all())
-        await asyncio.shield(settled.done)
-
-    def _settle(self, job: Job, function: RunnableFunction, ending: Ending) -> _Settled:
-        settled = _Settled(job, ending, asyncio.get_running_loop().create_future())
-        if ending.step is not None and ending.verdict is Verdict.ENDED:
-            settled.letter = ending.record.finish(ending.step, self._clock.now())
-            failed = settled.letter is not None
-            settled.observation = ending.record.observation(function, failed=failed)
-        return settled
+        await asyncio.shield(done)
 
     async def _commit_all(self) -> None:
         try:
@@ -89,9 +84,10 @@ class EndingCommits:
         finally:
             self._committer = None
 
-    async def _commit(self, taken: Sequence[_Settled]) -> None:
+    async def _commit(self, taken: Sequence[_Waiting]) -> None:
         try:
-            await self._write(taken)
+            async with self._database.write() as session:
+                await self._write(session, taken)
         except Exception as error:  # noqa: BLE001 (handed to the one who asked)
             if len(taken) > 1:
                 for one in taken:
@@ -103,28 +99,16 @@ class EndingCommits:
             if not one.done.cancelled():
                 one.done.set_result(None)
 
-    async def _write(self, taken: Sequence[_Settled]) -> None:
-        ended = [one for one in taken if one.ending.verdict is Verdict.ENDED]
-        async with self._database.write() as session:
-            await self._queue.finish(session, [one.job for one in ended])
-            for one in taken:
-                if one.ending.verdict is Verdict.WAITS:
-                    await self._give_back(session, one)
-            letters = [one.letter for one in ended if one.letter is not None]
-            if letters:
-                await self._letters.add(session, letters)
-            seen = [one.observation for one in ended if one.observation is not None]
-            await self._watcher.observe(session, seen)
-            messages = Messages()
-            for one in taken:
-                messages.logs.extend(one.ending.record.messages.logs)
-                messages.metrics.extend(one.ending.record.messages.metrics)
-            await self._outbox.add(session, messages)
-            captures = [job for one in taken for job in one.ending.record.captures]
-            await self._queue.enqueue(session, captures)
+    async def _write(self, session: AsyncSession, taken: Sequence[_Waiting]) -> None:
+        ended = [one.job for one in taken if one.later is None]
+        await self._queue.finish(session, ended)
+        for one in taken:
+            if one.later is not None:
+                await self._give_back(session, one.job, one.later)
+        await self._endings.write(session, [one.settled for one in taken])
+        await lines.advance(session, self._queue, ended)
 
-    async def _give_back(self, session: AsyncSession, one: _Settled) -> None:
-        assert one.ending.invoke is not None, "a waiting run has one"  # noqa: S101 (narrows the type)
-        run_at = one.ending.run_at or self._clock.now()
-        payload = encode(one.ending.invoke)
-        await self._queue.retry(session, one.job, run_at=run_at, payload=payload)
+    async def _give_back(self, session: AsyncSession, job: Job, ending: Ending) -> None:
+        assert ending.invoke is not None, "a waiting run has one"  # noqa: S101 (narrows the type)
+        run_at = ending.run_at or self._clock.now()
+        await self._queue.retry(session, job, run_at=run_at, payload=encode(ending.invoke))

@@ -13,6 +13,7 @@ from hoglet.functions.dead_letters import NewLetter
 from hoglet.functions.jobs import INVOKE_QUEUE
 from hoglet.functions.mask_repository import raise_counters
 from hoglet.functions.matching import masked_allowance
+from hoglet.pipeline import lines
 from hoglet.pipeline.messages import Invocation, Tally
 from hoglet.queue import NewJob, Priority, Queue
 
@@ -37,12 +38,13 @@ async def enqueue_runs(
                 payload=one.payload,
                 id=one.id,
                 priority=priority,
+                ordering_key=one.line or None,
                 lane=one.function_id,
             )
         )
     for function_id in billed.values():
         tally.count(function_id, "billing", "billable_invocation")
-    await queue.enqueue(session, jobs)
+    await lines.enqueue(session, queue, jobs)
 
 
 def letters_of(project_id: int, tally: Tally) -> list[NewLetter]:

@@ -15,10 +15,11 @@ from hoglet.functions.execution import HostCall, Step, StepRequest, new_journal,
 from hoglet.functions.jobs import INVOKE_QUEUE, InvokeV1, encode
 from hoglet.functions.runnable import RunnableFunction
 from hoglet.kit.clock import Clock
-from hoglet.pipeline.delivery import Attempt, Deliveries
+from hoglet.pipeline.delivery import Attempt, Deliveries, host_of
+from hoglet.pipeline.hosts import Hosts
 from hoglet.pipeline.outcome import RunRecord
 from hoglet.pipeline.stepping import Stepper
-from hoglet.queue import NewJob
+from hoglet.queue import NewJob, Priority
 
 
 class Verdict(Enum):
@@ -31,7 +32,7 @@ class Verdict(Enum):
 class Ending(msgspec.Struct, frozen=True, kw_only=True):
     """``ENDED`` with the last step, or ``WAITS`` until ``run_at`` as ``invoke``.
 
-    ``was_held``: it waits without having asked, because the receiver told others to.
+    ``found_no_room``: its host is busy, slow or asked to wait; further runs would fare the same.
     """
 
     verdict: Verdict
@@ -39,15 +40,18 @@ class Ending(msgspec.Struct, frozen=True, kw_only=True):
     step: Step | None = None
     invoke: InvokeV1 | None = None
     run_at: datetime | None = None
-    was_held: bool = False
+    found_no_room: bool = False
 
 
 class InvocationRunner:
     """Carries runs on; holds nothing about them itself."""
 
-    def __init__(self, stepper: Stepper, deliveries: Deliveries, clock: Clock) -> None:
+    def __init__(
+        self, stepper: Stepper, deliveries: Deliveries, hosts: Hosts, clock: Clock
+    ) -> None:
         self._stepper = stepper
         self._deliveries = deliveries
+        self._hosts = hosts
         self._clock = clock
 
     async def run(self, function: RunnableFunction, invoke: InvokeV1) -> Ending:
@@ -98,7 +102,15 @@ class InvocationRunner:
             further = msgspec.structs.replace(
                 invoke, invocation_id=run, mapping=mapping, start_at="inputs", journal=None
             )
-            record.captures.append(NewJob(queue=INVOKE_QUEUE, payload=encode(further), id=run))
+            lane = str(invoke.backfill_id or invoke.function_id)
+            job = NewJob(
+                queue=INVOKE_QUEUE,
+                payload=encode(further),
+                id=run,
+                priority=Priority.LOW,
+                lane=lane,
+            )
+            record.captures.append(job)
         mapping = step.mappings[0] if step.mappings else None
         return msgspec.structs.replace(invoke, mapping=mapping, start_at="inputs")
 
@@ -110,14 +122,24 @@ class InvocationRunner:
         call: HostCall,
     ) -> Attempt | Ending:
         """One attempt. The request holds secrets, so a wait keeps only the journal."""
-        until = self._deliveries.paused_until(function, call.request)
-        if until is not None:
-            return Ending(
-                verdict=Verdict.WAITS, record=record, invoke=invoke, run_at=until, was_held=True
-            )
-        attempt = await self._deliveries.attempt(function, invoke, call)
+        host = host_of(call.request)
+        lane = str(invoke.backfill_id or function.id)
+        async with self._hosts.room(function, host, lane) as again_at:
+            if again_at is not None:
+                return Ending(
+                    verdict=Verdict.WAITS,
+                    record=record,
+                    invoke=invoke,
+                    run_at=again_at,
+                    found_no_room=True,
+                )
+            attempt = await self._deliveries.attempt(function, invoke, call)
         record.async_ms.append(attempt.milliseconds)
+        record.attempts = invoke.attempt
         now = self._clock.now()
+        if attempt.pause_until is not None:
+            self._hosts.pause(function.id, host, attempt.pause_until)
+            record.pauses.append((host, attempt.pause_until))
         if attempt.problem is not None:
             self._log_failure(record, call, attempt, now)
         if attempt.note is not None:
@@ -130,6 +152,7 @@ class InvocationRunner:
             invoke,
             attempt=invoke.attempt + 1,
             first_failed_at=invoke.first_failed_at or now.isoformat(),
+            failing_since=invoke.failing_since or now.isoformat(),
         )
         return Ending(verdict=Verdict.WAITS, record=record, invoke=later, run_at=attempt.retry_at)
 

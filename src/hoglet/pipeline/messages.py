@@ -92,6 +92,7 @@ class Invocation(msgspec.Struct, array_like=True):
         mask: md5 of the masking hash, "" when not masked.
         mask_ttl: seconds.
         mask_threshold: 0 for none.
+        line: of runs that go one after another; "" when they need not.
     """
 
     id: UUID
@@ -102,6 +103,7 @@ class Invocation(msgspec.Struct, array_like=True):
     mask: str = ""
     mask_ttl: int = 0
     mask_threshold: int = 0
+    line: str = ""
 
 
 class LetterDraft(msgspec.Struct, array_like=True):

@@ -35,6 +35,8 @@ class RunRecord:
         self.messages = Messages()
         self.captures: list[NewJob] = []
         self.async_ms: list[float] = []
+        self.attempts = invoke.attempt  # of the last host call
+        self.pauses: list[tuple[str, datetime]] = []
         self.hog_ms = 0.0
         self._next_line_at = now
 
@@ -100,7 +102,7 @@ class RunRecord:
             invocation_id=invoke.invocation_id,
             globals=invoke.globals,
             error=error,
-            attempts=invoke.attempt,
+            attempts=self.attempts,
             mapping=invoke.mapping,
             first_failed_at=datetime.fromisoformat(first) if first else None,
         )

@@ -1,8 +1,8 @@
-"""The telemetry outbox."""
+"""The telemetry outbox, and runs that wait for an earlier one."""
 
 from uuid import UUID
 
-from sqlalchemy import BigInteger, Integer, LargeBinary, Uuid
+from sqlalchemy import BigInteger, Index, Integer, LargeBinary, SmallInteger, String, Uuid
 from sqlalchemy.orm import Mapped, mapped_column
 
 from hoglet.store.base import Base
@@ -18,3 +18,22 @@ class TelemetryRow(Base):
     )
     payload: Mapped[bytes] = mapped_column(LargeBinary)
     flush: Mapped[UUID | None] = mapped_column(Uuid, index=True)
+
+
+class OrderedRunRow(Base):
+    """A run of a line: runs of one function for one person, one after another.
+
+    The one with the lowest ``place`` is in the queue as well; the others wait here for its end.
+    """
+
+    __tablename__ = "ordered_runs"
+    __table_args__ = (Index(None, "line", "place"),)
+
+    place: Mapped[int] = mapped_column(
+        BigInteger().with_variant(Integer, "sqlite"), primary_key=True, autoincrement=True
+    )
+    line: Mapped[str] = mapped_column(String(200))
+    invocation_id: Mapped[UUID] = mapped_column(Uuid, unique=True)
+    lane: Mapped[str | None] = mapped_column(String(200))
+    priority: Mapped[int] = mapped_column(SmallInteger)
+    payload: Mapped[bytes] = mapped_column(LargeBinary)

@@ -13,6 +13,7 @@ from hoglet.functions.runnable import RunnableFunction
 from hoglet.functions.running.inputs import InputsFailed, build_inputs
 from hoglet.functions.running.invocation_globals import source_globals
 from hoglet.functions.watcher_rules import DISABLED, LOW_PRIORITY, NOT_RUN
+from hoglet.pipeline.lines import line_of
 from hoglet.pipeline.messages import Invocation, LetterDraft, Line, ProjectFacts, Tally
 
 # Beyond this many functions, those that do not even wait for the event's name are not counted as
@@ -115,6 +116,8 @@ class Triggers:
             payload=encode(invoke),
             is_slow=function.state in LOW_PRIORITY,
         )
+        if function.delivery.get("ordered_by"):
+            ready.line = line_of(function.id, event.distinct_id)
         if function.masking:
             _mask(ready, function, run_globals, mapping)
         self.invocations.append(ready)

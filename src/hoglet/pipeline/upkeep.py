@@ -8,6 +8,7 @@ import structlog
 from sqlalchemy.exc import SQLAlchemyError
 
 from hoglet.events.ingestion_warnings import IngestionWarnings
+from hoglet.functions import pause_repository
 from hoglet.functions.dead_letters import DeadLetters
 from hoglet.functions.mask_repository import drop_expired
 from hoglet.kit.clock import Clock
@@ -60,6 +61,7 @@ class Upkeep:
         async with self._database.write() as session:
             await self._letters.prune(session)
             await drop_expired(session, self._clock.now())
+            await pause_repository.drop_ended(session, self._clock.now())
 
     async def _guarded(self, work: Coroutine[Any, Any, None]) -> None:
         try:

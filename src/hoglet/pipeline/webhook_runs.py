@@ -4,16 +4,13 @@ Source: spec/hog-functions.md section 13.7.
 """
 
 import msgspec
-from sqlalchemy.ext.asyncio import AsyncSession
 
-from hoglet.functions.dead_letters import DeadLetters
 from hoglet.functions.execution import Step
 from hoglet.functions.jobs import INVOKE_QUEUE, InvokeV1, encode
 from hoglet.functions.runnable import RunnableFunction
-from hoglet.functions.watcher import Watcher
 from hoglet.kit.clock import Clock
-from hoglet.pipeline.outbox import TelemetryOutbox
 from hoglet.pipeline.outcome import RunRecord
+from hoglet.pipeline.run_endings import RunEndings, Settled
 from hoglet.queue import NewJob, Priority, Queue
 from hoglet.store.database import Database
 
@@ -22,20 +19,11 @@ class WebhookRuns:
     """Records steps of webhook functions, each in one transaction."""
 
     def __init__(
-        self,
-        *,
-        database: Database,
-        queue: Queue,
-        outbox: TelemetryOutbox,
-        letters: DeadLetters,
-        watcher: Watcher,
-        clock: Clock,
+        self, *, database: Database, queue: Queue, endings: RunEndings, clock: Clock
     ) -> None:
         self._database = database
         self._queue = queue
-        self._outbox = outbox
-        self._letters = letters
-        self._watcher = watcher
+        self._endings = endings
         self._clock = clock
 
     async def __call__(self, function: RunnableFunction, invoke: InvokeV1, step: Step) -> None:
@@ -46,14 +34,13 @@ class WebhookRuns:
         record.log_all(step.logs, now)
         record.capture(step, now)
         record.count("other", "triggered", now)
+        waits = step.outcome == "call"
+        settled = self._endings.settle(record, function, None if waits else step)
         async with self._database.write() as session:
-            if step.outcome == "call":
+            if waits:
                 waiting = msgspec.structs.replace(invoke, journal=step.journal)
                 await self._queue.enqueue(session, [_job(waiting, Priority.NORMAL)])
-            else:
-                await self._end(session, function, record, step)
-            await self._outbox.add(session, record.messages)
-            await self._queue.enqueue(session, record.captures)
+            await self._endings.write(session, [settled])
 
     async def enqueue(self, invoke: InvokeV1) -> None:
         """Queue a run of a degraded function, behind the others."""
@@ -62,19 +49,14 @@ class WebhookRuns:
         record.count("other", "triggered", now)
         async with self._database.write() as session:
             await self._queue.enqueue(session, [_job(invoke, Priority.LOW)])
-            await self._outbox.add(session, record.messages)
-
-    async def _end(
-        self, session: AsyncSession, function: RunnableFunction, record: RunRecord, step: Step
-    ) -> None:
-        letter = record.finish(step, self._clock.now())
-        if letter is not None:
-            await self._letters.add(session, [letter])
-        observation = record.observation(function, failed=letter is not None)
-        await self._watcher.observe(session, [observation])
+            await self._endings.write(session, [Settled(record=record, has_ended=False)])
 
 
 def _job(invoke: InvokeV1, priority: Priority) -> NewJob:
     return NewJob(
-        queue=INVOKE_QUEUE, payload=encode(invoke), id=invoke.invocation_id, priority=priority
+        queue=INVOKE_QUEUE,
+        payload=encode(invoke),
+        id=invoke.invocation_id,
+        priority=priority,
+        lane=str(invoke.function_id),
     )

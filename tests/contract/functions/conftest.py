@@ -41,6 +41,7 @@ from hoglet.functions.webhooks import Webhooks
 from hoglet.kit.clock import FixedClock
 from hoglet.outbound.client import Outbound
 from hoglet.pipeline.outbox import TelemetryOutbox
+from hoglet.pipeline.run_endings import RunEndings
 from hoglet.pipeline.webhook_runs import WebhookRuns
 from hoglet.queue.sql import SqlQueue
 from hoglet.sandbox import Sandbox
@@ -137,14 +138,14 @@ async def hoglet(tmp_path: Path) -> AsyncIterator[Hoglet]:
     watcher = service.watcher
     telemetry = Telemetry(NoWarehouse())
     app.state.telemetry = telemetry
-    record = WebhookRuns(
-        database=database,
+    endings = RunEndings(
         queue=queue,
         outbox=TelemetryOutbox(database, telemetry),
         letters=app.state.dead_letters,
         watcher=watcher,
         clock=clock,
     )
+    record = WebhookRuns(database=database, queue=queue, endings=endings, clock=clock)
     app.state.webhooks = Webhooks(service, sandbox, record, access.project, "http://hoglet")
     calls = HostCalls(Credentials(outbound, database, service.box), None)
     app.state.trials = Trials(service, sandbox, calls, "http://hoglet")

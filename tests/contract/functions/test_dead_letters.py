@@ -122,9 +122,11 @@ async def test_the_oldest_letters_are_dropped(hoglet):
     hoglet.app.state.dead_letters.settings = LetterSettings(keep_per_function=2)
     for name in ("a", "b"):
         assert await add(hoglet, made, name=name) == []
-    assert await add(hoglet, made, name="c") == [UUID(made["id"])]
+    (line,) = await add(hoglet, made, name="c")
+    assert (line.source_id, line.level) == (made["id"], "WARN")
+    assert await add(hoglet, made, name="d") == []  # told once within an hour
 
-    assert [one["event"] for one in (await listed(hoglet, made))["results"]] == ["c", "b"]
+    assert [one["event"] for one in (await listed(hoglet, made))["results"]] == ["d", "c"]
     hoglet.clock.advance(seconds=8 * 24 * 3600)
     async with hoglet.database.write() as session:
         assert await hoglet.app.state.dead_letters.prune(session) == 2

@@ -19,6 +19,7 @@ TIMEOUT_SECONDS = 3
 DELIVERY_HEADER = "X-Hoglet-Delivery"
 ATTEMPT_HEADER = "X-Hoglet-Attempt"
 USER_AGENT = "hoglet"
+_LONGEST_WAIT_SECONDS = 1e9  # what a receiver may ask for; more is cut, not overflowed
 
 
 class FetchRequest(msgspec.Struct, frozen=True, kw_only=True):
@@ -119,9 +120,10 @@ def retry_after_seconds(header: str | None, now: datetime) -> float | None:
         return None
     text = header.strip()
     if text.isdecimal():
-        return float(text)
+        return min(float(text), _LONGEST_WAIT_SECONDS)
     try:
-        return max(0.0, (parsedate_to_datetime(text) - now).total_seconds())
+        wait = (parsedate_to_datetime(text) - now).total_seconds()
+        return min(max(0.0, wait), _LONGEST_WAIT_SECONDS)
     except (TypeError, ValueError):
         return None
 

@@ -1,0 +1,84 @@
+"""Every statement on backfills.
+
+Source: spec/hog-functions.md section 9.1.
+"""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from uuid import UUID
+
+from sqlalchemy import func, select, update
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from hoglet.functions.tables import BackfillRow, BatchExportRow
+
+STARTING, RUNNING, PAUSED = "Starting", "Running", "Paused"
+COMPLETED, CANCELLED = "Completed", "Cancelled"
+OPEN = (STARTING, RUNNING, PAUSED)
+
+
+async def find_export(
+    session: AsyncSession, project_id: int, export_id: UUID
+) -> BatchExportRow | None:
+    """The job of a function that its backfills belong to."""
+    return await session.scalar(
+        select(BatchExportRow).where(
+            BatchExportRow.id == export_id, BatchExportRow.project_id == project_id
+        )
+    )
+
+
+async def find(session: AsyncSession, export_id: UUID, backfill_id: UUID) -> BackfillRow | None:
+    """One backfill, locked against other changes."""
+    return await session.scalar(
+        select(BackfillRow)
+        .where(BackfillRow.id == backfill_id, BackfillRow.batch_export_id == export_id)
+        .with_for_update()
+    )
+
+
+async def of_worker(
+    session: AsyncSession, backfill_id: UUID
+) -> tuple[BackfillRow, BatchExportRow] | None:
+    """A backfill and its job, locked; None when it is gone."""
+    row = await session.get(BackfillRow, backfill_id, with_for_update=True)
+    export = None if row is None else await session.get(BatchExportRow, row.batch_export_id)
+    return None if row is None or export is None else (row, export)
+
+
+async def page(
+    session: AsyncSession, export_id: UUID, *, limit: int | None, offset: int
+) -> tuple[int, Sequence[BackfillRow]]:
+    """Backfills of a job, newest first, and how many there are in all."""
+    mine = BackfillRow.batch_export_id == export_id
+    count = await session.scalar(select(func.count()).select_from(BackfillRow).where(mine))
+    newest = select(BackfillRow).where(mine).order_by(BackfillRow.created_at.desc(), BackfillRow.id)
+    return count or 0, list(await session.scalars(newest.limit(limit).offset(offset)))
+
+
+async def count_ended(
+    session: AsyncSession, progress: Mapping[UUID, tuple[int, int]], now: datetime
+) -> None:
+    """Add ended runs as ``{backfill: (succeeded, failed)}``; the last one completes it."""
+    for backfill_id, (succeeded, failed) in sorted(progress.items()):
+        await session.execute(
+            update(BackfillRow)
+            .where(BackfillRow.id == backfill_id)
+            .values(
+                runs_succeeded=BackfillRow.runs_succeeded + succeeded,
+                runs_failed=BackfillRow.runs_failed + failed,
+            )
+        )
+    if progress:
+        await complete(session, list(progress), now)
+
+
+async def complete(session: AsyncSession, backfills: Sequence[UUID], now: datetime) -> None:
+    """Complete those whose events were all read and whose runs have all ended."""
+    ended = BackfillRow.runs_succeeded + BackfillRow.runs_failed >= BackfillRow.events_queued
+    await session.execute(
+        update(BackfillRow)
+        .where(BackfillRow.id.in_(backfills), BackfillRow.all_read, ended)
+        .where(BackfillRow.status.in_(OPEN))
+        .values(status=COMPLETED, finished_at=now)
+    )

@@ -1,0 +1,46 @@
+"""Every statement on the pauses that hosts asked for.
+
+Source: spec/hog-functions.md section 13.4.
+"""
+
+from collections.abc import Mapping
+from datetime import datetime
+from uuid import UUID
+
+from sqlalchemy import delete, select
+from sqlalchemy.dialects.postgresql import insert as postgresql_insert
+from sqlalchemy.dialects.sqlite import insert as sqlite_insert
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from hoglet.functions.tables import PauseRow
+
+_HOST_CHARACTERS = 400
+
+
+async def keep(session: AsyncSession, pauses: Mapping[tuple[UUID, str], datetime]) -> None:
+    """Note pauses as ``{(function id, host): until}``; a longer one that is known stays."""
+    if not pauses:
+        return
+    is_sqlite = session.get_bind().dialect.name == "sqlite"
+    statement = (sqlite_insert if is_sqlite else postgresql_insert)(PauseRow)
+    statement = statement.on_conflict_do_update(
+        index_elements=[PauseRow.function_id, PauseRow.host],
+        set_={"until": statement.excluded.until},
+        where=PauseRow.until < statement.excluded.until,
+    )
+    rows = [
+        {"function_id": function_id, "host": host[:_HOST_CHARACTERS], "until": until}
+        for (function_id, host), until in sorted(pauses.items())
+    ]
+    await (await session.connection()).execute(statement, rows)
+
+
+async def current(session: AsyncSession, now: datetime) -> dict[tuple[str, str], datetime]:
+    """The pauses that have not ended."""
+    rows = await session.scalars(select(PauseRow).where(PauseRow.until > now))
+    return {(str(row.function_id), row.host): row.until for row in rows}
+
+
+async def drop_ended(session: AsyncSession, now: datetime) -> None:
+    """Delete those that have ended."""
+    await session.execute(delete(PauseRow).where(PauseRow.until <= now))

@@ -1,0 +1,107 @@
+"""Limits of hosts and functions, and that a slow host starves nobody: docs/adr/0009-delivery.md."""
+
+import asyncio
+import time
+
+import pytest
+
+from hoglet.kit.clock import SystemClock
+from hoglet.pipeline.hosts import HostSettings
+from support.runs import ScriptedReceiver, open_runs
+
+
+@pytest.fixture
+def receivers():
+    opened = [ScriptedReceiver(), ScriptedReceiver()]
+    yield opened
+    for one in opened:
+        one.close()
+
+
+@pytest.fixture
+async def timed(hoglet):
+    """The application on the machine's clock: limits are about real time."""
+    clock = SystemClock()
+    hoglet.clock = hoglet.service.clock = hoglet.queue._clock = clock
+    hoglet.service.watcher._clock = clock
+    return hoglet
+
+
+async def make(hoglet, receiver, **fields):
+    return await hoglet.create(enabled=True, hog=f"fetch('{receiver.url}/x')", **fields)
+
+
+async def until(condition, seconds=20.0):
+    for _ in range(int(seconds / 0.02)):
+        if condition():
+            return
+        await asyncio.sleep(0.02)
+    pytest.fail("it did not happen in time")
+
+
+async def test_no_more_requests_at_once_than_a_host_or_function_may_have(timed, receivers):
+    wide, narrow = receivers
+    wide.seconds = narrow.seconds = 0.1
+    async with open_runs(timed, HostSettings(concurrency=6)) as runs:
+        by_host = await make(timed, wide)
+        by_function = await make(timed, narrow, delivery={"concurrency": 2})
+        await runs.trigger(by_host, *map(str, range(20)))
+        await runs.trigger(by_function, *map(str, range(8)))
+        working = asyncio.create_task(runs.executor.run())
+        await until(lambda: len(wide.arrivals) == 20 and len(narrow.arrivals) == 8)
+        runs.executor.stop()
+        await working
+
+    assert (wide.most_under_way, narrow.most_under_way) == (6, 2)
+
+
+async def test_requests_are_spaced_out(timed, receivers):
+    (receiver, _) = receivers
+    async with open_runs(timed) as runs:
+        made = await make(timed, receiver, delivery={"requests_per_minute": 300})
+        await runs.trigger(made, *map(str, range(15)))
+        working = asyncio.create_task(runs.executor.run())
+        await until(lambda: len(receiver.arrivals) == 15)
+        runs.executor.stop()
+        await working
+
+    times = [one.at for one in receiver.arrivals]
+    assert times[4] - times[0] < 0.7  # a second's worth may come together
+    assert times[14] - times[0] > 1.7  # the other ten, five a second
+    assert (await runs.counts())["success/succeeded"] == 15
+
+
+async def test_slow_hosts_delay_no_others(timed, receivers):
+    """Ten functions ask a host that never answers in time; another's runs go through at once."""
+    slow, quick = receivers
+    slow.seconds = 30
+    async with open_runs(timed) as runs:
+        runs.executor._runner._deliveries._outbound = _Impatient(runs._outbound)
+        for number in range(10):
+            stuck = await make(timed, slow, name=f"stuck {number}")
+            await runs.trigger(stuck, *map(str, range(60)))
+        fine = await make(timed, quick)
+        working = asyncio.create_task(runs.executor.run())
+        await asyncio.sleep(3)
+        waits = []
+        for number in range(10):
+            began = time.monotonic()
+            await runs.trigger(fine, f"quick {number}")
+            await until(lambda number=number: len(quick.arrivals) == number + 1)
+            waits.append(time.monotonic() - began)
+            await asyncio.sleep(0.1)
+        runs.executor.stop()
+        working.cancel()
+
+    assert len(slow.arrivals) > 60
+    assert max(waits) < 4, waits  # without the limits: over ten seconds
+
+
+class _Impatient:
+    """The way out with a timeout of 1.5 s instead of 3, to save time."""
+
+    def __init__(self, outbound):
+        self._outbound = outbound
+
+    async def fetch(self, request):
+        return await self._outbound.fetch(request, 1.5)

@@ -1,0 +1,224 @@
+"""An executor with real parts beside the application of ``tests/contract/functions``."""
+
+import asyncio
+import http.server
+import threading
+import time
+from collections import defaultdict
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from typing import Any, NamedTuple
+from uuid import UUID, uuid5
+
+from sqlalchemy import select
+
+from hoglet.functions.jobs import INVOKE_QUEUE, InvokeV1, encode
+from hoglet.outbound.client import Outbound
+from hoglet.pipeline import lines
+from hoglet.pipeline.delivery import Deliveries
+from hoglet.pipeline.endings import EndingCommits
+from hoglet.pipeline.executor import Executor
+from hoglet.pipeline.function_cache import FunctionCache
+from hoglet.pipeline.hosts import Hosts, HostSettings
+from hoglet.pipeline.invocation import InvocationRunner
+from hoglet.pipeline.outbox import Messages, TelemetryOutbox, _decoder
+from hoglet.pipeline.run_endings import RunEndings
+from hoglet.pipeline.stepping import Stepper
+from hoglet.pipeline.tables import TelemetryRow
+from hoglet.queue import NewJob, Priority
+from hoglet.sandbox import Sandbox
+from hoglet.warehouse.telemetry import LogEntry, Telemetry
+
+OPERATIONS = {"pipeline.run_steps": "hoglet.pipeline.stepping:run_steps"}
+_NAMESPACE = UUID("0193e8c6-0000-7000-8000-000000000000")
+
+
+class Arrival(NamedTuple):
+    """A request as it arrived."""
+
+    path: str
+    headers: dict[str, str]
+    at: float
+
+
+class ScriptedReceiver:
+    """Answers as it is told: ``script[path]`` is a list of ``(status, headers)``, then 200s.
+
+    ``seconds`` is how long every answer takes; a status of 0 closes the connection.
+    """
+
+    def __init__(self) -> None:
+        self.script: dict[str, list[tuple[int, dict[str, str]]]] = defaultdict(list)
+        self.arrivals: list[Arrival] = []
+        self.seconds = 0.0
+        self.under_way = self.most_under_way = 0
+        receiver, lock = self, threading.Lock()
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_POST(self) -> None:
+                self.rfile.read(int(self.headers.get("content-length") or 0))
+                with lock:
+                    receiver.under_way += 1
+                    receiver.most_under_way = max(receiver.under_way, receiver.most_under_way)
+                    headers = {name.lower(): value for name, value in self.headers.items()}
+                    receiver.arrivals.append(Arrival(self.path, headers, time.monotonic()))
+                    planned = receiver.script[self.path]
+                    status, answer = planned.pop(0) if planned else (200, {})
+                time.sleep(receiver.seconds)
+                with lock:
+                    receiver.under_way -= 1
+                if status == 0:
+                    self.connection.close()
+                    return
+                self.send_response(status)
+                for name, value in {"content-length": "0", **answer}.items():
+                    self.send_header(name, value)
+                self.end_headers()
+
+            def log_message(self, *_arguments: object) -> None:
+                pass
+
+        self._server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self._server.daemon_threads = True
+        self.url = f"http://127.0.0.1:{self._server.server_port}"
+        threading.Thread(target=self._server.serve_forever, daemon=True).start()
+
+    def paths(self) -> list[str]:
+        """What arrived, in order."""
+        return [one.path for one in self.arrivals]
+
+    def close(self) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+
+
+class Runs:
+    """Runs functions of a :class:`Hoglet` application; ``restart`` forgets all but the database."""
+
+    def __init__(self, hoglet: Any, limits: HostSettings | None = None) -> None:
+        self.hoglet = hoglet
+        self._limits = limits
+        self._sandbox = Sandbox(OPERATIONS, workers=1)
+        self._outbound = Outbound(allow_hosts=["127.0.0.1"])
+
+    async def open(self) -> None:
+        await self._outbound.open()
+        await self.restart()
+
+    async def close(self) -> None:
+        await self._sandbox.close()
+        await self._outbound.close()
+
+    async def restart(self) -> None:
+        """A new executor, as after a kill; what it held is free again."""
+        hoglet, clock = self.hoglet, self.hoglet.clock
+        await hoglet.queue.reclaim()
+        self.hosts = Hosts(clock, self._limits)
+        endings = RunEndings(
+            queue=hoglet.queue,
+            outbox=TelemetryOutbox(hoglet.database, Telemetry(None)),  # pyright: ignore[reportArgumentType]
+            letters=hoglet.app.state.dead_letters,
+            watcher=hoglet.service.watcher,
+            clock=clock,
+        )
+        self.executor = Executor(
+            database=hoglet.database,
+            queue=hoglet.queue,
+            endings=EndingCommits(
+                database=hoglet.database, queue=hoglet.queue, endings=endings, clock=clock
+            ),
+            functions=FunctionCache(hoglet.service),
+            runner=InvocationRunner(
+                Stepper(self._sandbox),
+                Deliveries(self._outbound, clock, chance=lambda: 1.0),
+                self.hosts,
+                clock,
+            ),
+            hosts=self.hosts,
+            clock=clock,
+        )
+        await self.executor._read_pauses()
+
+    async def trigger(
+        self, function: dict[str, Any], *events: str, distinct_id: str = "ada", **properties: Any
+    ) -> list[UUID]:
+        """Enqueue a run for each event name; an ordered function's stand in line."""
+        ids = [uuid5(_NAMESPACE, f"{function['id']} {name} {distinct_id}") for name in events]
+        is_ordered = (function.get("delivery") or {}).get("ordered_by")
+        line = lines.line_of(function["id"], distinct_id) if is_ordered else None
+        jobs = [
+            NewJob(
+                queue=INVOKE_QUEUE,
+                payload=encode(self._invoke(function, run, name, distinct_id, properties)),
+                id=run,
+                priority=Priority.NORMAL,
+                ordering_key=line,
+                lane=function["id"],
+            )
+            for run, name in zip(ids, events, strict=True)
+        ]
+        async with self.hoglet.database.write() as session:
+            await lines.enqueue(session, self.hoglet.queue, jobs)
+        return ids
+
+    def _invoke(
+        self, function: Any, run: UUID, name: str, distinct_id: str, properties: Any
+    ) -> InvokeV1:
+        event = {
+            "uuid": str(run), "event": name, "distinct_id": distinct_id, "properties": properties,
+            "timestamp": "2026-01-05T12:00:00Z", "url": "http://hoglet/e",
+        }  # fmt: skip
+        return InvokeV1(
+            project_id=1,
+            function_id=UUID(function["id"]),
+            invocation_id=run,
+            globals={"project": {"id": 1, "name": "p", "url": "http://hoglet"}, "event": event},
+        )
+
+    async def work(self) -> None:
+        """Carry on whatever is due."""
+        while self.executor._running or await self.executor._lease_some():
+            if self.executor._running:
+                await asyncio.wait(list(self.executor._running))
+
+    async def work_for(self, seconds: float, step: float = 0.5) -> None:
+        """Let time pass in steps and carry on what comes due."""
+        passed = 0.0
+        while passed < seconds:
+            await self.work()
+            self.hoglet.clock.advance(seconds=step)
+            passed += step
+        await self.work()
+
+    async def messages(self) -> Messages:
+        """Log lines and metrics that were written so far."""
+        all_of_them = Messages()
+        async with self.hoglet.database.read() as session:
+            rows = await session.scalars(select(TelemetryRow).order_by(TelemetryRow.id))
+            for row in rows:
+                found = _decoder.decode(row.payload)
+                all_of_them.logs.extend(found.logs)
+                all_of_them.metrics.extend(found.metrics)
+        return all_of_them
+
+    async def lines_of_log(self, level: str = "") -> list[LogEntry]:
+        """Log lines, of one level when it is named."""
+        return [one for one in (await self.messages()).logs if level in ("", one.level)]
+
+    async def counts(self) -> dict[str, int]:
+        """``{"success/succeeded": 1}`` so far."""
+        counts: dict[str, int] = defaultdict(int)
+        for one in (await self.messages()).metrics:
+            counts[f"{one.kind}/{one.name}"] += one.count
+        return dict(counts)
+
+
+@asynccontextmanager
+async def open_runs(hoglet: Any, limits: HostSettings | None = None) -> AsyncGenerator[Runs]:
+    """Runs whose worker process is stopped at the end."""
+    runs = Runs(hoglet, limits)
+    await runs.open()
+    try:
+        yield runs
+    finally:
+        await runs.close()
