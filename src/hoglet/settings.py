@@ -8,6 +8,7 @@ import ipaddress
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
+import msgspec
 from cryptography.fernet import Fernet
 from pydantic import (
     AfterValidator,
@@ -20,6 +21,7 @@ from pydantic import (
 from pydantic_core import ErrorDetails
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
+from hoglet.functions.watcher_rules import WatcherSettings
 from hoglet.kit.errors import HogletError
 
 type Role = Literal["api", "pipeline", "executor", "console"]
@@ -60,6 +62,19 @@ def _address(*schemes: str) -> AfterValidator:
     return AfterValidator(check)
 
 
+def _watcher_numbers(numbers: dict[str, Any]) -> dict[str, Any]:
+    unknown = sorted(
+        set(numbers) - {field.name for field in msgspec.structs.fields(WatcherSettings)}
+    )
+    if unknown:
+        raise ValueError(f"there is no number {unknown[0]}")
+    try:
+        msgspec.convert(numbers, WatcherSettings)
+    except msgspec.ValidationError as error:
+        raise ValueError(str(error)) from None
+    return numbers
+
+
 type CommaList[T] = Annotated[list[T], NoDecode, BeforeValidator(_split)]
 type PrivateTarget = Annotated[str, AfterValidator(_private_target)]
 type FernetKey = Annotated[str, AfterValidator(_fernet_key)]
@@ -67,6 +82,7 @@ type DatabaseUrl = Annotated[str, _address("sqlite+aiosqlite:///", "postgresql+p
 type WarehouseUrl = Annotated[
     str, _address("chdb://", "clickhouse://", "clickhouses://", "clickhouse+http")
 ]
+type WatcherNumbers = Annotated[dict[str, Any], AfterValidator(_watcher_numbers)]
 type WebAddress = Annotated[str, _address("http://", "https://")]
 
 
@@ -165,6 +181,15 @@ class Settings(BaseSettings):
     )
     query_cache_bytes: int = Field(
         64 * 1024**2, ge=0, description="Memory for results of endpoints, in bytes."
+    )
+    dead_letter_days: int = Field(7, ge=1, description="How long dead letters are kept, in days.")
+    dead_letters_per_function: int = Field(
+        10_000, ge=1, description="Most dead letters kept of one function; the oldest go first."
+    )
+    watcher: WatcherNumbers = Field(
+        {},
+        description="Numbers of the watcher as JSON, those that differ from the defaults: "
+        '`{"disables": false, "degrade_error_rate": 0.8}`.',
     )
     host_concurrency: int = Field(
         256, ge=1, description="Requests of functions to one host at once, in each executor."

@@ -3,12 +3,14 @@
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
+import msgspec
+
 from hoglet.app.data_folder import secret_keys
 from hoglet.app.rooms import Rooms
 from hoglet.functions.action_service import ActionService
 from hoglet.functions.backfills import Backfills
 from hoglet.functions.compiler import SandboxCompiler
-from hoglet.functions.dead_letters import DeadLetters
+from hoglet.functions.dead_letters import DeadLetters, LetterSettings
 from hoglet.functions.host_calls import HostCalls
 from hoglet.functions.integrations.credentials import Credentials
 from hoglet.functions.integrations.service import IntegrationService
@@ -21,6 +23,7 @@ from hoglet.functions.service import FunctionService, PropertyTypes
 from hoglet.functions.templates.registry import Templates
 from hoglet.functions.trials import Trials
 from hoglet.functions.watcher import Watcher
+from hoglet.functions.watcher_rules import WatcherSettings
 from hoglet.functions.webhooks import Webhooks
 from hoglet.outbound.mail import Mailer, SmtpServer
 from hoglet.pipeline.internal_events import InternalEvents
@@ -89,7 +92,8 @@ def build_functions(rooms: Rooms, property_types: PropertyTypes) -> Functions:
     settings, access = rooms.settings, rooms.access
     box = open_box(settings)
     templates = Templates()
-    watcher = Watcher(rooms.clock, access.activity)
+    numbers = msgspec.convert(settings.watcher, WatcherSettings)
+    watcher = Watcher(rooms.clock, access.activity, numbers)
     internal = InternalEvents(rooms.queue, rooms.clock)
     access.activity.listeners.append(internal.on_activity)
     watcher.listeners.append(internal.on_state_change)
@@ -107,7 +111,11 @@ def build_functions(rooms: Rooms, property_types: PropertyTypes) -> Functions:
     calls = HostCalls(
         Credentials(rooms.outbound, rooms.database, box), _mailer(rooms), _mail_domain(settings)
     )
-    letters, telemetry = DeadLetters(service, rooms.queue), Telemetry(rooms.warehouse)
+    keep = LetterSettings(
+        keep_days=settings.dead_letter_days, keep_per_function=settings.dead_letters_per_function
+    )
+    letters = DeadLetters(service, rooms.queue, keep)
+    telemetry = Telemetry(rooms.warehouse)
     site_url = settings.resolved_site_url()
     run_endings = RunEndings(
         queue=rooms.queue,

@@ -128,7 +128,7 @@ def build_pipeline(rooms: Rooms, features: Features, outbox: TelemetryOutbox) ->
         queue=rooms.queue,
         database=rooms.database,
         warehouse=rooms.warehouse,
-        backfills=features.functions.backfills,
+        functions=features.functions.service,
         access=rooms.access,
         clock=rooms.clock,
         site_url=rooms.settings.resolved_site_url(),

@@ -11,6 +11,7 @@ from uuid import UUID
 import typer
 
 from hoglet.cli.api_client import ApiClient, Host, Key, Project
+from hoglet.cli.backfills import backfill_app
 from hoglet.cli.data_folder import DataDir, print_table, with_database
 from hoglet.kit.clock import SystemClock
 from hoglet.kit.errors import HogletError
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from hoglet.store.database import Database
 
 functions_app = typer.Typer(help="Functions, for operators.", no_args_is_help=True)
+functions_app.add_typer(backfill_app, name="backfill")
 
 _STATES = {
     0: "off",

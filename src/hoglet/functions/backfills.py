@@ -1,37 +1,41 @@
 """Backfills: running a function on events that are stored already.
 
 ``enable`` makes the paused job, ``start`` records a window and enqueues ``functions.backfill``; the
-pipeline reads the events and runs the function directly, without filter, masking or mapping.
+pipeline reads the events and runs the function directly, without filter, masking or mapping. A
+replay (``with_filters``) passes filter and mappings, as live events do.
 
 Source: spec/hog-functions.md section 9.1.
 """
 
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any, Literal
 from uuid import UUID
 
-from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hoglet.access.entities import Scope
+from hoglet.functions import backfill_repository as repository
 from hoglet.functions import types
-from hoglet.functions.jobs import BACKFILL_QUEUE, BackfillV1, encode
+from hoglet.functions.jobs import BACKFILL_QUEUE, INVOKE_QUEUE, BackfillV1, encode
 from hoglet.functions.service import FunctionService, read_id
 from hoglet.functions.tables import BackfillRow, BatchExportRow, HogFunctionRow
 from hoglet.kit.errors import Invalid, NotFound
 from hoglet.kit.ids import new_id
 from hoglet.queue.port import NewJob, Queue
-from hoglet.web.timestamps import iso_z, parse_instant
+from hoglet.web.pagination import Page
+from hoglet.web.timestamps import iso_z, iso_z_or_none, parse_instant
 
-STARTING, RUNNING, COMPLETED = "Starting", "Running", "Completed"
+MOST_AHEAD = 1000  # runs of one backfill in the queue
 
+type Verb = Literal["pause", "resume", "cancel"]
 
-class Window(NamedTuple):
-    """From ``start_at`` up to ``end_at``, exclusive; ``events`` None stands for all names."""
-
-    start_at: datetime | None
-    end_at: datetime | None
-    events: list[str] | None
+_TO = {"pause": repository.PAUSED, "resume": repository.RUNNING, "cancel": repository.CANCELLED}
+_FROM = {
+    "pause": (repository.STARTING, repository.RUNNING),
+    "resume": (repository.PAUSED,),
+    "cancel": repository.OPEN,
+}
+_ANSWERED = ("id", "start_at", "end_at", "status")
 
 
 class Backfills:
@@ -73,6 +77,12 @@ class Backfills:
     ) -> dict[str, Any]:
         """Run the stored events of a window.
 
+        Args:
+            scope: who asks, in which project.
+            batch_export_id: from :meth:`enable`.
+            body: ``{"start_at", "end_at", "with_filters"}``; with filters it is a replay: each
+                event passes the function's present filter and mappings first.
+
         Raises:
             NotFound: no such job in the project.
             Invalid: an unreadable or empty window.
@@ -80,45 +90,124 @@ class Backfills:
         start_at, end_at = _instant(body, "start_at"), _instant(body, "end_at")
         if start_at and end_at and start_at >= end_at:
             raise Invalid("The end of the window has to be after its start.", attr="end_at")
+        with_filters = body.get("with_filters", False)
+        if not isinstance(with_filters, bool):
+            raise Invalid("Must be a valid boolean.", attr="with_filters")
         async with self._functions.database.write() as session:
-            export = await _find_export(session, scope.project.id, read_id(batch_export_id))
+            export = await self._export(session, scope, batch_export_id)
             row = BackfillRow(
                 id=new_id(),
                 batch_export_id=export.id,
                 start_at=start_at,
                 end_at=end_at,
-                status=STARTING,
+                status=repository.STARTING,
                 created_at=self._functions.clock.now(),
+                with_filters=with_filters,
             )
             session.add(row)
-            job = BackfillV1(export.project_id, export.function_id, export.id, row.id)
-            payload = encode(job)
-            await self._queue.enqueue(
-                session, [NewJob(queue=BACKFILL_QUEUE, payload=payload, id=row.id)]
+            await self._enqueue(session, export, row)
+            return {name: shown_backfill(row)[name] for name in _ANSWERED}
+
+    async def page(
+        self, scope: Scope, batch_export_id: str, page: Page
+    ) -> tuple[int, list[dict[str, Any]]]:
+        """Backfills of a function, newest first, and how many there are in all.
+
+        Raises:
+            NotFound: no such job in the project.
+        """
+        async with self._functions.database.read() as session:
+            export = await self._export(session, scope, batch_export_id)
+            count, rows = await repository.page(
+                session, export.id, limit=page.limit, offset=page.offset
             )
-            return {
-                "id": str(row.id),
-                "start_at": None if start_at is None else iso_z(start_at),
-                "end_at": None if end_at is None else iso_z(end_at),
-                "status": row.status,
-            }
+            return count, [shown_backfill(row) for row in rows]
 
-    async def window(self, session: AsyncSession, backfill_id: UUID) -> Window | None:
-        """Which stored events a backfill takes, for the pipeline; None when it is gone."""
-        row = await session.get(BackfillRow, backfill_id)
-        export = None if row is None else await session.get(BatchExportRow, row.batch_export_id)
-        if row is None or export is None:
-            return None
-        return Window(row.start_at, row.end_at, _event_names(export.filters))
+    async def get(self, scope: Scope, batch_export_id: str, backfill_id: str) -> dict[str, Any]:
+        """One backfill with its progress.
 
-    async def settle(self, session: AsyncSession, backfill_id: UUID, status: str) -> None:
-        """Note how far a backfill came: ``Running`` or ``Completed``."""
-        row = await session.get(BackfillRow, backfill_id)
-        if row is not None:
-            row.status = status
+        Raises:
+            NotFound: no such backfill.
+        """
+        async with self._functions.database.read() as session:
+            export = await self._export(session, scope, batch_export_id)
+            return shown_backfill(await _find(session, export, backfill_id))
+
+    async def control(
+        self, scope: Scope, batch_export_id: str, backfill_id: str, verb: Verb
+    ) -> dict[str, Any]:
+        """Pause, resume or cancel a backfill; what it already is stays as it is.
+
+        Runs that are queued go on after a pause, at most :data:`MOST_AHEAD`; a cancel drops them.
+
+        Raises:
+            NotFound: no such backfill.
+            Invalid: it has ended otherwise.
+        """
+        async with self._functions.database.write() as session:
+            export = await self._export(session, scope, batch_export_id)
+            row = await _find(session, export, backfill_id)
+            if row.status not in _FROM[verb] and row.status != _TO[verb]:
+                raise Invalid(f"A backfill that is {row.status.lower()} cannot {verb}.")
+            if row.status in _FROM[verb]:
+                row.status = _TO[verb]
+                await self._follow(session, export, row, verb)
+            return shown_backfill(row)
+
+    async def _follow(
+        self, session: AsyncSession, export: BatchExportRow, row: BackfillRow, verb: Verb
+    ) -> None:
+        if verb == "resume":
+            await self._enqueue(session, export, row)
+        elif verb == "cancel":
+            row.finished_at = self._functions.clock.now()
+            await self._queue.discard(session, INVOKE_QUEUE, str(row.id))
+            await self._enqueue(session, export, row)  # the worker clears up what is left
+
+    async def _enqueue(
+        self, session: AsyncSession, export: BatchExportRow, row: BackfillRow
+    ) -> None:
+        payload = encode(BackfillV1(export.project_id, export.function_id, export.id, row.id))
+        await self._queue.enqueue(
+            session, [NewJob(queue=BACKFILL_QUEUE, payload=payload, id=row.id)]
+        )
+
+    async def _export(
+        self, session: AsyncSession, scope: Scope, batch_export_id: str
+    ) -> BatchExportRow:
+        found = await repository.find_export(session, scope.project.id, read_id(batch_export_id))
+        if found is None:
+            raise NotFound
+        return found
 
 
-def _event_names(filters: list[dict[str, Any]]) -> list[str] | None:
+def shown_backfill(row: BackfillRow) -> dict[str, Any]:
+    """A backfill as it is answered; ``events_total`` is null until it was counted."""
+    return {
+        "id": str(row.id),
+        "batch_export_id": str(row.batch_export_id),
+        "start_at": iso_z_or_none(row.start_at),
+        "end_at": iso_z_or_none(row.end_at),
+        "status": row.status,
+        "with_filters": row.with_filters or False,
+        "events_total": row.events_total,
+        "events_queued": row.events_queued or 0,
+        "runs_succeeded": row.runs_succeeded or 0,
+        "runs_failed": row.runs_failed or 0,
+        "created_at": iso_z(row.created_at),
+        "finished_at": iso_z_or_none(row.finished_at),
+    }
+
+
+async def _find(session: AsyncSession, export: BatchExportRow, backfill_id: str) -> BackfillRow:
+    row = await repository.find(session, export.id, read_id(backfill_id))
+    if row is None:
+        raise NotFound
+    return row
+
+
+def event_names(filters: list[dict[str, Any]]) -> list[str] | None:
+    """The names a job's filters wait for; None for any."""
     names = [entry.get("id") for entry in filters]
     return [str(name) for name in names] if names and all(names) else None
 
@@ -133,17 +222,6 @@ def _check(row: HogFunctionRow) -> None:
         reason = "Backfills are only available for functions that run on events."
     if reason is not None:
         raise Invalid(reason, extra={"error": reason})
-
-
-async def _find_export(session: AsyncSession, project_id: int, export_id: UUID) -> BatchExportRow:
-    row = await session.scalar(
-        select(BatchExportRow).where(
-            BatchExportRow.id == export_id, BatchExportRow.project_id == project_id
-        )
-    )
-    if row is None:
-        raise NotFound
-    return row
 
 
 def _instant(body: dict[str, Any], name: str) -> datetime | None:

@@ -148,6 +148,8 @@ class DeadLetters:
     async def redrive(self, scope: Scope, function_id: str, body: dict[str, Any]) -> dict[str, int]:
         """Run letters again with the present code, inputs and secrets.
 
+        With ``"dry_run": true`` nothing is run; the counts are what would happen.
+
         Returns:
             ``{"queued": 2, "skipped": 1}``; skipped are letters redriven already, and unknown ids.
 
@@ -155,16 +157,19 @@ class DeadLetters:
             NotFound: no such function.
             Invalid: nothing chosen, or the function is disabled.
         """
-        wish = read_choice(body)
+        wish, is_dry = read_choice(body), body.get("dry_run", False)
+        if not isinstance(is_dry, bool):
+            raise Invalid("Must be a valid boolean.", attr="dry_run")
         async with self._functions.database.write() as session:
             function = await self._functions.row(session, scope.project.id, function_id)
             if not function.enabled:
                 raise Invalid("This function is disabled. Enable it before running letters again.")
             chosen = await self._chosen(session, function.id, wish)
             waiting = [row for row in chosen if row.redriven_at is None]
-            await self._queue.enqueue(session, [_job(row) for row in waiting])
-            for row in waiting:
-                row.redriven_at = self._functions.clock.now()
+            if not is_dry:
+                await self._queue.enqueue(session, [_job(row) for row in waiting])
+                for row in waiting:
+                    row.redriven_at = self._functions.clock.now()
         asked = len(chosen) if wish.ids is None else len(wish.ids)
         return {"queued": len(waiting), "skipped": asked - len(waiting)}
 

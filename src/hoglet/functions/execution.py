@@ -100,6 +100,7 @@ class Step(msgspec.Struct, kw_only=True):
         milliseconds: own time spent in this step, without what replay repeated.
         fetches: count of completed ``fetch`` calls of the whole run.
         mappings: with ``from_filter``, the mappings that match; the first is the one that ran.
+        is_filtered: with ``from_filter``, nothing ran because the filter did not match.
     """
 
     outcome: Literal["finished", "failed", "call"]
@@ -113,6 +114,7 @@ class Step(msgspec.Struct, kw_only=True):
     milliseconds: float = 0
     fetches: int = 0
     mappings: list[int] = []
+    is_filtered: bool = False
 
 
 def new_journal(now: datetime, seed: int) -> Journal:
@@ -322,7 +324,7 @@ def _stopped_by_filter(request: StepRequest, match: Match) -> Step:
             logs=[line],
         )
     line = LogLine("info", f"Not run: the filter does not match event {uuid} any more")
-    return Step(outcome="finished", journal=request.journal, logs=[line])
+    return Step(outcome="finished", journal=request.journal, logs=[line], is_filtered=True)
 
 
 def _inputs_failed(request: StepRequest, error: InputsFailed) -> Step:

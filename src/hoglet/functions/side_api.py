@@ -23,6 +23,7 @@ from hoglet.kit.errors import Bug, Invalid, NotFound
 from hoglet.warehouse.telemetry import Telemetry
 from hoglet.web.answers import JsonAnswer, answer
 from hoglet.web.body import read_object
+from hoglet.web.pagination import envelope, parse_page
 
 router = APIRouter()
 
@@ -119,6 +120,33 @@ async def start_backfill(request: Request, batch_export_id: str, scope: Writes) 
     return JsonAnswer(
         await _backfills(request).start(scope, batch_export_id, body), status_code=201
     )
+
+
+@router.get("/batch_exports/{batch_export_id}/backfills")
+async def list_backfills(request: Request, batch_export_id: str, scope: Reads) -> Response:
+    """Backfills of a function, newest first."""
+    page = parse_page(request.query_params)
+    count, shown = await _backfills(request).page(scope, batch_export_id, page)
+    return JsonAnswer(envelope(request, page, count, shown))
+
+
+@router.get("/batch_exports/{batch_export_id}/backfills/{backfill_id}")
+async def get_backfill(
+    request: Request, batch_export_id: str, backfill_id: str, scope: Reads
+) -> Response:
+    """One backfill with its progress."""
+    return JsonAnswer(await _backfills(request).get(scope, batch_export_id, backfill_id))
+
+
+@router.post("/batch_exports/{batch_export_id}/backfills/{backfill_id}/{verb}")
+async def control_backfill(
+    request: Request, batch_export_id: str, backfill_id: str, verb: str, scope: Writes
+) -> Response:
+    """Pause, resume or cancel a backfill."""
+    if verb not in ("pause", "resume", "cancel"):
+        raise NotFound
+    backfills = _backfills(request)
+    return JsonAnswer(await backfills.control(scope, batch_export_id, backfill_id, verb))
 
 
 def _telemetry(request: Request) -> Telemetry:

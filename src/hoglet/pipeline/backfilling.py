@@ -7,18 +7,16 @@ Source: spec/hog-functions.md section 9.1.
 """
 
 import asyncio
-from collections.abc import Sequence
-from datetime import UTC, datetime, timedelta
-from typing import Any
-from uuid import UUID, uuid5
+from datetime import timedelta
+from typing import NamedTuple
+from uuid import uuid5
 
-import msgspec
-import orjson
 import structlog
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hoglet.access.service import Access
-from hoglet.functions.backfills import COMPLETED, RUNNING, Backfills, Window
+from hoglet.functions import backfill_repository
+from hoglet.functions.backfills import MOST_AHEAD, event_names
 from hoglet.functions.jobs import (
     BACKFILL_QUEUE,
     INVOKE_QUEUE,
@@ -27,28 +25,34 @@ from hoglet.functions.jobs import (
     decode_backfill,
     encode,
 )
-from hoglet.functions.running.invocation_globals import (
-    event_globals,
-    person_globals,
-    project_globals,
-)
+from hoglet.functions.runnable import RunnableFunction
+from hoglet.functions.service import FunctionService
+from hoglet.functions.tables import BackfillRow, BatchExportRow
 from hoglet.kit.clock import Clock
-from hoglet.pipeline.transforming import iso
+from hoglet.pipeline import lines
+from hoglet.pipeline.holding import holding
+from hoglet.pipeline.stored_events import StoredEvent, StoredEvents, Window
 from hoglet.queue import Job, LeaseLost, NewJob, Priority, Queue
 from hoglet.store.database import Database
-from hoglet.warehouse import Budget, Warehouse
-from hoglet.warehouse.values import instant_text
+from hoglet.warehouse import Warehouse
 
 log = structlog.get_logger()
 
 LEASE = timedelta(minutes=5)
 IDLE = timedelta(seconds=2)
 PAGE_EVENTS = 500
-PAGE_SECONDS = 30
 MOST_WAITING = 5000  # runs in the queue; a backfill then makes way for live events
 PAUSE = timedelta(seconds=5)
-_NOBODY = UUID(int=0)
-_BEGINNING = datetime(1970, 1, 2, tzinfo=UTC)
+BREATH = timedelta(seconds=0.5)  # while enough runs are queued
+_READING = (backfill_repository.STARTING, backfill_repository.RUNNING)
+
+
+class _Page(NamedTuple):
+    """Events of a page, their runs, and how many events the window has."""
+
+    rows: list[StoredEvent]
+    runs: list[NewJob]
+    total: int
 
 
 class BackfillWorker:
@@ -60,18 +64,16 @@ class BackfillWorker:
         queue: Queue,
         database: Database,
         warehouse: Warehouse,
-        backfills: Backfills,
+        functions: FunctionService,
         access: Access,
         clock: Clock,
         site_url: str,
     ) -> None:
         self._queue = queue
         self._database = database
-        self._warehouse = warehouse
-        self._backfills = backfills
-        self._access = access
+        self._functions = functions
         self._clock = clock
-        self._site_url = site_url
+        self._stored = StoredEvents(warehouse, access, site_url)
         self._stopping = asyncio.Event()
 
     async def run(self) -> None:
@@ -91,111 +93,109 @@ class BackfillWorker:
     async def _do(self, job: Job) -> None:
         try:
             wanted = decode_backfill(job.payload)
-            if (await self._queue.depth(INVOKE_QUEUE)).ready > MOST_WAITING:
-                await self._later(job, PAUSE)
-            else:
-                await self._next_page(job, wanted)
+            async with holding(self._queue, [job]):
+                if (await self._queue.depth(INVOKE_QUEUE)).ready > MOST_WAITING:
+                    await self._later(job, PAUSE)
+                else:
+                    await self._go_on(job, wanted)
         except LeaseLost:
             return
         except Exception:
             log.exception("a backfill could not go on", action="backfill_failed", job=str(job.id))
             await self._later(job, PAUSE * min(job.attempt, 60))
 
-    async def _next_page(self, job: Job, wanted: BackfillV1) -> None:
+    async def _go_on(self, job: Job, wanted: BackfillV1) -> None:
+        """Queue the next page, or clear up after the last one, a pause or a cancel."""
         async with self._database.read() as session:
-            window = await self._backfills.window(session, wanted.backfill_id)
-        if window is None:
-            async with self._database.write() as session:
-                await self._queue.finish(session, [job])
+            found = await backfill_repository.of_worker(session, wanted.backfill_id)
+        if found is None or found[0].status not in _READING or found[0].all_read:
+            await self._finish(job, wanted)
             return
-        rows = await self._read(wanted, window)
-        runs = [await self._job(wanted, row) for row in rows]
+        row, export = found
+        if row.events_queued - row.runs_succeeded - row.runs_failed > MOST_AHEAD - PAGE_EVENTS:
+            await self._later(job, BREATH)
+            return
+        window = _window(row, export, wanted)
+        total = row.events_total
+        if total is None:
+            total = await self._stored.count(window)
+        rows = await self._stored.page(window, limit=PAGE_EVENTS)
+        function = await self._functions.load_one(wanted.project_id, wanted.function_id)
+        runs = [await self._job(wanted, one, row, function) for one in rows]
         async with self._database.write() as session:
-            await self._queue.enqueue(session, runs)
-            await self._settle(session, job, wanted, rows)
+            await self._queue_page(session, job, wanted, _Page(rows, runs, total))
 
-    async def _settle(
-        self, session: AsyncSession, job: Job, wanted: BackfillV1, rows: list[Sequence[Any]]
-    ) -> None:
-        if len(rows) < PAGE_EVENTS:
-            await self._backfills.settle(session, wanted.backfill_id, COMPLETED)
+    async def _finish(self, job: Job, wanted: BackfillV1) -> None:
+        """Nothing more to read now; what a cancelled one has queued goes."""
+        async with self._database.write() as session:
+            found = await backfill_repository.of_worker(session, wanted.backfill_id)
+            if found is None or found[0].status == backfill_repository.CANCELLED:
+                await lines.discard(session, self._queue, str(wanted.backfill_id))
             await self._queue.finish(session, [job])
+
+    async def _queue_page(
+        self, session: AsyncSession, job: Job, wanted: BackfillV1, page: _Page
+    ) -> None:
+        """The runs of a page and the place reached, in one commit."""
+        found = await backfill_repository.of_worker(session, wanted.backfill_id)
+        if found is None or found[0].status not in _READING:  # paused or cancelled meanwhile
+            await self._queue.retry(session, job, run_at=self._clock.now())
             return
-        await self._backfills.settle(session, wanted.backfill_id, RUNNING)
-        uuid, timestamp = rows[-1][0], rows[-1][3]
-        further = msgspec.structs.replace(wanted, after_uuid=uuid, after_at=timestamp)
-        await self._queue.retry(session, job, run_at=self._clock.now(), payload=encode(further))
+        row, _ = found
+        await lines.enqueue(session, self._queue, page.runs)
+        row.status = backfill_repository.RUNNING
+        row.events_total = max(page.total, row.events_queued + len(page.runs))
+        row.events_queued += len(page.runs)
+        row.all_read = len(page.rows) < PAGE_EVENTS
+        if page.rows:
+            row.after_uuid, row.after_at = page.rows[-1].uuid, page.rows[-1].timestamp
+        if row.all_read:
+            await session.flush()
+            await backfill_repository.complete(session, [row.id], self._clock.now())
+            await self._queue.finish(session, [job])
+        else:
+            await self._queue.retry(session, job, run_at=self._clock.now())
 
-    async def _read(self, wanted: BackfillV1, window: Window) -> list[Sequence[Any]]:
-        conditions = ["project_id = {project_id:Int64}"]
-        params: dict[str, Any] = {"project_id": wanted.project_id, "limit": PAGE_EVENTS}
-        if window.start_at is not None:
-            conditions.append("timestamp >= {start_at:DateTime64(6, 'UTC')}")
-            params["start_at"] = instant_text(window.start_at)
-        if window.end_at is not None:
-            conditions.append("timestamp < {end_at:DateTime64(6, 'UTC')}")
-            params["end_at"] = instant_text(window.end_at)
-        if window.events is not None:
-            conditions.append("event IN {events:Array(String)}")
-            params["events"] = window.events
-        if wanted.after_uuid is not None:
-            conditions.append(
-                "(timestamp, uuid) > ({after_at:DateTime64(6, 'UTC')}, {after_uuid:UUID})"
-            )
-            params["after_at"] = instant_text(wanted.after_at or _BEGINNING)
-            params["after_uuid"] = str(wanted.after_uuid)
-        found = await self._warehouse.query(
-            "SELECT uuid, event, properties, timestamp, distinct_id, person_id, "  # noqa: S608 (fixed texts)
-            f"person_properties, elements_chain FROM events WHERE {' AND '.join(conditions)} "
-            "ORDER BY timestamp, uuid LIMIT 1 BY uuid LIMIT {limit:UInt32}",
-            params,
-            budget=Budget(seconds=PAGE_SECONDS),
-        )
-        return list(found.rows)
-
-    async def _job(self, wanted: BackfillV1, row: Sequence[Any]) -> NewJob:
-        uuid = row[0] if isinstance(row[0], UUID) else UUID(str(row[0]))
-        run_id = uuid5(wanted.backfill_id, str(uuid))
+    async def _job(
+        self,
+        wanted: BackfillV1,
+        event: StoredEvent,
+        row: BackfillRow,
+        function: RunnableFunction | None,
+    ) -> NewJob:
+        run_id = uuid5(wanted.backfill_id, str(event.uuid))
         invoke = InvokeV1(
             project_id=wanted.project_id,
             function_id=wanted.function_id,
             invocation_id=run_id,
-            globals=await self._globals(wanted, row),
+            globals=await self._stored.globals(wanted, event),
+            start_at="filter" if row.with_filters else "inputs",
+            backfill_id=wanted.backfill_id,
         )
-        return NewJob(queue=INVOKE_QUEUE, payload=encode(invoke), id=run_id, priority=Priority.LOW)
-
-    async def _globals(self, wanted: BackfillV1, row: Sequence[Any]) -> dict[str, Any]:
-        uuid, event, properties, timestamp, distinct_id, person_id, person, chain = row
-        project = await self._access.project(wanted.project_id)
-        shown = project_globals(
-            project_id=wanted.project_id,
-            name=project.name if project else "",
-            site_url=self._site_url,
+        line = None
+        if function is not None and function.delivery.get("ordered_by"):
+            line = lines.line_of(function.id, event.distinct_id, backfill=str(wanted.backfill_id))
+        return NewJob(
+            queue=INVOKE_QUEUE,
+            payload=encode(invoke),
+            id=run_id,
+            priority=Priority.LOW,
+            ordering_key=line,
+            lane=str(wanted.backfill_id),
         )
-        made: dict[str, Any] = {
-            "project": shown,
-            "source": {"name": f"Batch export: {wanted.batch_export_id}", "url": shown["url"]},
-            "groups": {},
-            "event": event_globals(
-                project_url=shown["url"],
-                uuid=str(uuid),
-                event=event,
-                distinct_id=distinct_id,
-                properties=orjson.loads(properties or "{}"),
-                timestamp=iso(timestamp),
-                elements_chain=chain,
-            ),
-        }
-        if UUID(str(person_id)) != _NOBODY:
-            made["person"] = person_globals(
-                project_url=shown["url"],
-                person_id=str(person_id),
-                properties=orjson.loads(person or "{}"),
-                distinct_id=distinct_id,
-                name_properties=project.person_display_name_properties if project else None,
-            )
-        return made
 
     async def _later(self, job: Job, pause: timedelta) -> None:
         async with self._database.write() as session:
             await self._queue.retry(session, job, run_at=self._clock.now() + pause)
+
+
+def _window(row: BackfillRow, export: BatchExportRow, wanted: BackfillV1) -> Window:
+    """The rest of a backfill's window; an old job carries its place itself."""
+    return Window(
+        project_id=wanted.project_id,
+        start_at=row.start_at,
+        end_at=row.end_at or row.created_at + timedelta(days=1),  # no hunt for arriving events
+        events=event_names(export.filters),
+        after_at=row.after_at or wanted.after_at,
+        after_uuid=row.after_uuid or wanted.after_uuid,
+    )

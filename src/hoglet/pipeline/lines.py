@@ -66,6 +66,12 @@ async def advance(session: AsyncSession, queue: Queue, ended: Iterable[Job]) -> 
     await _start(session, queue, {job.ordering_key or "" for job in of_lines})
 
 
+async def discard(session: AsyncSession, queue: Queue, lane: str) -> None:
+    """Remove the runs of a lane that nobody holds, whether they stand in a line or not."""
+    await queue.discard(session, INVOKE_QUEUE, lane)
+    await session.execute(delete(OrderedRunRow).where(OrderedRunRow.lane == lane))
+
+
 async def _start(session: AsyncSession, queue: Queue, lines: Iterable[str]) -> None:
     places = list((await _first_places(session, lines)).values())
     for start in range(0, len(places), _IDS_PER_STATEMENT):

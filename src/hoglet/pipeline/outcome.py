@@ -84,7 +84,10 @@ class RunRecord:
         if self.invoke.is_redrive:
             self.count("other", "redriven", now)
         if step.outcome == "finished":
-            self.count("success", "succeeded", now)
+            if step.is_filtered:
+                self.count("other", "filtered", now)
+            else:
+                self.count("success", "succeeded", now)
             return None
         inputs_failed = step.error_class == "inputs"
         self.count("failure", "inputs_failed" if inputs_failed else "failed", now)

@@ -177,6 +177,10 @@ class Queue(Protocol):
         """Make all buried jobs of a queue due again; returns how many."""
         ...
 
+    async def discard(self, session: AsyncSession, queue: str, lane: str) -> int:
+        """Remove the jobs of a lane that nobody holds; returns how many."""
+        ...
+
     async def release(self, jobs: Sequence[Job]) -> None:
         """Give leased jobs back unchanged, due as before; for a stopping worker."""
         ...

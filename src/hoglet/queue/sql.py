@@ -146,6 +146,12 @@ class SqlQueue:
         self._wake_after_commit(session, {queue})
         return _count(result)
 
+    async def discard(self, session: AsyncSession, queue: str, lane: str) -> int:
+        """Remove the jobs of a lane that nobody holds; returns how many."""
+        unheld = JobRow.leased_until.is_(None) | (JobRow.leased_until <= self._clock.now())
+        mine = (JobRow.queue == queue) & (JobRow.lane == lane)
+        return _count(await session.execute(delete(JobRow).where(mine, unheld)))
+
     async def release(self, jobs: Sequence[Job]) -> None:
         """Give leased jobs back unchanged."""
         async with self._database.write() as session:

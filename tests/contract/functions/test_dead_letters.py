@@ -130,3 +130,17 @@ async def test_the_oldest_letters_are_dropped(hoglet):
     hoglet.clock.advance(seconds=8 * 24 * 3600)
     async with hoglet.database.write() as session:
         assert await hoglet.app.state.dead_letters.prune(session) == 2
+
+
+async def test_a_dry_run_tells_and_runs_nothing(hoglet, attr_of):
+    made = await hoglet.create(enabled=True)
+    await add(hoglet, made)
+    await add(hoglet, made, letter_class="hog")
+    path = f"/{made['id']}/dead_letters/redrive"
+    told = await hoglet.call("POST", path, json={"class": ["hog"], "dry_run": True})
+
+    assert told.json() == {"queued": 1, "skipped": 0}
+    assert await jobs(hoglet) == []
+    assert (await listed(hoglet, made, "?redriven=true"))["count"] == 0
+    bad = await hoglet.call("POST", path, json={"all": True, "dry_run": "maybe"})
+    assert attr_of(bad) == (400, "invalid_input", "dry_run")

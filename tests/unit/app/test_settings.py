@@ -20,6 +20,8 @@ from hoglet.settings import BadSetting, load_settings
         ("ALLOW_HOSTS", "crm.internal,10.0.0.0/99", "10.0.0.0/99 is no range of addresses"),
         ("SECRET_KEYS", "hunter2", "HOGLET_SECRET_KEYS: each is a Fernet key"),
         ("SITE_URL", "hoglet.example", 'HOGLET_SITE_URL is "hoglet.example": starts with http'),
+        ("WATCHER", '{"nope": 1}', "there is no number nope"),
+        ("WATCHER", '{"capacity": "x"}', "HOGLET_WATCHER"),
         ("TRUST_PROXY", "perhaps", 'HOGLET_TRUST_PROXY is "perhaps"'),
     ],
 )
@@ -29,7 +31,9 @@ def test_a_bad_value_is_named_in_one_sentence(monkeypatch, name, value, told):
         load_settings()
     sentence = caught.value.detail
     assert told in sentence
-    assert sentence.endswith(".") and "\n" not in sentence and "hunter2" not in sentence
+    assert sentence.endswith(".")
+    assert "\n" not in sentence
+    assert "hunter2" not in sentence
 
 
 def test_what_is_given_wins_and_is_named_by_its_option(monkeypatch):

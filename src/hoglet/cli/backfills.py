@@ -1,0 +1,174 @@
+"""``hoglet functions backfill``: run a function on events that are stored already."""
+
+import time
+from collections.abc import Callable
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from hoglet.cli.api_client import ApiClient, Host, Key, Project
+from hoglet.cli.data_folder import print_table
+from hoglet.kit.errors import HogletError
+
+backfill_app = typer.Typer(
+    help="Run a function on events that are stored already.", no_args_is_help=True
+)
+
+DEFAULT_HOST = "127.0.0.1"
+ENDED = ("Completed", "Cancelled", "Failed")
+_LOOK_SECONDS = 0.5
+
+Function = Annotated[str, typer.Argument(help="Id of the function.")]
+Backfill = Annotated[str, typer.Argument(help="Id of the backfill; see list.")]
+
+
+class NoBackfills(HogletError):
+    """The function never had a backfill."""
+
+    code = "no_backfills"
+    blame = "operator"
+
+
+@backfill_app.command("start")
+def start(
+    function: Function,
+    start_at: Annotated[str, typer.Option("--start", help="Events from this ISO time on.")] = "",
+    end_at: Annotated[str, typer.Option("--end", help="Events before this ISO time.")] = "",
+    with_filters: Annotated[
+        bool,
+        typer.Option("--with-filters", help="A replay: only events that its filters match."),
+    ] = False,
+    detach: Annotated[bool, typer.Option("--detach", help="Do not wait for the end.")] = False,
+    host: Host = DEFAULT_HOST,
+    key: Key = "",
+    project: Project = "@current",
+) -> None:
+    """Start a backfill and follow it; it goes on in the server if you stop following."""
+    client = ApiClient(host, key, project)
+    path = _path(client, function, enable=True)
+    pairs = (("start_at", start_at), ("end_at", end_at))
+    window: dict[str, Any] = {name: text for name, text in pairs if text}
+    made = client.call("POST", path, {**window, "with_filters": with_filters})
+    print(f"Backfill {made['id']}")
+    if not detach:
+        _follow(lambda: client.call("GET", f"{path}/{made['id']}"), function)
+
+
+@backfill_app.command("list")
+def list_backfills(
+    function: Function, host: Host = DEFAULT_HOST, key: Key = "", project: Project = "@current"
+) -> None:
+    """List the backfills of a function, newest first."""
+    client = ApiClient(host, key, project)
+    columns = (
+        "id", "status", "start_at", "end_at", "events_total", "events_queued", "runs_succeeded",
+        "runs_failed",
+    )  # fmt: skip
+    found = client.every(_path(client, function))
+    print_table(columns, [tuple(_cell(one[column]) for column in columns) for one in found])
+
+
+@backfill_app.command("watch")
+def watch(
+    function: Function,
+    backfill: Backfill,
+    host: Host = DEFAULT_HOST,
+    key: Key = "",
+    project: Project = "@current",
+) -> None:
+    """Follow a backfill that runs."""
+    client = ApiClient(host, key, project)
+    path = f"{_path(client, function)}/{backfill}"
+    _follow(lambda: client.call("GET", path), function)
+
+
+@backfill_app.command("pause")
+def pause(
+    function: Function,
+    backfill: Backfill,
+    host: Host = DEFAULT_HOST,
+    key: Key = "",
+    project: Project = "@current",
+) -> None:
+    """Queue no further events; what is queued, 1,000 runs at most, goes on."""
+    _control(ApiClient(host, key, project), function, backfill, "pause")
+
+
+@backfill_app.command("resume")
+def resume(
+    function: Function,
+    backfill: Backfill,
+    host: Host = DEFAULT_HOST,
+    key: Key = "",
+    project: Project = "@current",
+) -> None:
+    """Go on after a pause."""
+    _control(ApiClient(host, key, project), function, backfill, "resume")
+
+
+@backfill_app.command("cancel")
+def cancel(
+    function: Function,
+    backfill: Backfill,
+    host: Host = DEFAULT_HOST,
+    key: Key = "",
+    project: Project = "@current",
+) -> None:
+    """End a backfill; what is queued is dropped, what was delivered stays delivered."""
+    _control(ApiClient(host, key, project), function, backfill, "cancel")
+
+
+def _control(client: ApiClient, function: str, backfill: str, verb: str) -> None:
+    shown = client.call("POST", f"{_path(client, function)}/{backfill}/{verb}")
+    print(shown["status"])
+
+
+def _path(client: ApiClient, function: str, *, enable: bool = False) -> str:
+    """Where the backfills of a function are; enabled first if need be."""
+    found = client.call("GET", f"/hog_functions/{function}/")["batch_export_id"]
+    if found is None and not enable:
+        raise NoBackfills(f"The function {function} never had a backfill.")
+    if found is None:
+        made = client.call("POST", f"/hog_functions/{function}/enable_backfills")
+        found = made["batch_export_id"]
+    return f"/batch_exports/{found}/backfills"
+
+
+def _follow(look: Callable[[], dict[str, Any]], function: str) -> None:
+    """A progress bar until the end; Ctrl-C ends the bar, not the backfill."""
+    shown = look()
+    try:
+        with _bar() as bar:
+            task = bar.add_task("events", total=None)
+            while shown["status"] not in ENDED:
+                done = shown["runs_succeeded"] + shown["runs_failed"]
+                failed = f", {shown['runs_failed']} failed" if shown["runs_failed"] else ""
+                text = shown["status"] + failed
+                bar.update(task, total=shown["events_total"], completed=done, description=text)
+                time.sleep(_LOOK_SECONDS)
+                shown = look()
+    except KeyboardInterrupt:
+        print(
+            f"The backfill goes on. To see it: hoglet functions backfill watch {function} "
+            f"{shown['id']}; to end it: … cancel {function} {shown['id']}"
+        )
+        raise typer.Exit(130) from None
+    counts = f"{shown['runs_succeeded']} succeeded, {shown['runs_failed']} failed"
+    print(f"{shown['status']}: {counts}")
+    raise typer.Exit(int(shown["status"] != "Completed"))
+
+
+def _bar() -> Progress:
+    return Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+        console=Console(stderr=True),
+    )
+
+
+def _cell(value: Any) -> str:
+    return "" if value is None else str(value)

@@ -1,0 +1,137 @@
+"""Stored events of a window, and what a run of one of them sees.
+
+Source: spec/hog-functions.md section 9.1.
+"""
+
+from datetime import UTC, datetime
+from typing import Any, NamedTuple
+from uuid import UUID
+
+import msgspec
+import orjson
+
+from hoglet.access.service import Access
+from hoglet.functions.jobs import BackfillV1
+from hoglet.functions.running.invocation_globals import (
+    event_globals,
+    person_globals,
+    project_globals,
+)
+from hoglet.pipeline.transforming import iso
+from hoglet.warehouse import Budget, Warehouse
+from hoglet.warehouse.values import instant_text
+
+PAGE_SECONDS = 30
+_NOBODY = UUID(int=0)
+_BEGINNING = datetime(1970, 1, 2, tzinfo=UTC)
+
+
+class Window(msgspec.Struct, frozen=True, kw_only=True):
+    """From ``start_at`` up to ``end_at``, exclusive, after the last event that was taken.
+
+    ``events`` None stands for all names.
+    """
+
+    project_id: int
+    start_at: datetime | None = None
+    end_at: datetime | None = None
+    events: list[str] | None = None
+    after_at: datetime | None = None
+    after_uuid: UUID | None = None
+
+
+class StoredEvent(NamedTuple):
+    """A row of ``events``; both ``properties`` are JSON texts."""
+
+    uuid: UUID
+    event: str
+    properties: str
+    timestamp: datetime
+    distinct_id: str
+    person_id: UUID
+    person_properties: str
+    elements_chain: str
+
+
+class StoredEvents:
+    """Reads events a page at a time, oldest first."""
+
+    def __init__(self, warehouse: Warehouse, access: Access, site_url: str) -> None:
+        self._warehouse = warehouse
+        self._access = access
+        self._site_url = site_url
+
+    async def count(self, window: Window) -> int:
+        """How many events a window has."""
+        where, params = _where(window)
+        found = await self._warehouse.query(
+            f"SELECT uniqExact(uuid) FROM events WHERE {where}",  # noqa: S608 (fixed texts)
+            params,
+            budget=Budget(seconds=PAGE_SECONDS),
+        )
+        return int(found.rows[0][0])
+
+    async def page(self, window: Window, *, limit: int) -> list[StoredEvent]:
+        """The next events of a window, each once."""
+        where, params = _where(window)
+        found = await self._warehouse.query(
+            "SELECT uuid, event, properties, timestamp, distinct_id, person_id, "  # noqa: S608 (fixed texts)
+            f"person_properties, elements_chain FROM events WHERE {where} "
+            "ORDER BY timestamp, uuid LIMIT 1 BY uuid LIMIT {limit:UInt32}",
+            {**params, "limit": limit},
+            budget=Budget(seconds=PAGE_SECONDS),
+        )
+        return [StoredEvent(UUID(str(row[0])), *row[1:]) for row in found.rows]
+
+    async def globals(self, wanted: BackfillV1, event: StoredEvent) -> dict[str, Any]:
+        """What a run of a stored event sees, as of the time it was stored; groups are empty."""
+        project = await self._access.project(wanted.project_id)
+        shown = project_globals(
+            project_id=wanted.project_id,
+            name=project.name if project else "",
+            site_url=self._site_url,
+        )
+        made: dict[str, Any] = {
+            "project": shown,
+            "source": {"name": f"Batch export: {wanted.batch_export_id}", "url": shown["url"]},
+            "groups": {},
+            "event": event_globals(
+                project_url=shown["url"],
+                uuid=str(event.uuid),
+                event=event.event,
+                distinct_id=event.distinct_id,
+                properties=orjson.loads(event.properties or "{}"),
+                timestamp=iso(event.timestamp),
+                elements_chain=event.elements_chain,
+            ),
+        }
+        if UUID(str(event.person_id)) != _NOBODY:
+            made["person"] = person_globals(
+                project_url=shown["url"],
+                person_id=str(event.person_id),
+                properties=orjson.loads(event.person_properties or "{}"),
+                distinct_id=event.distinct_id,
+                name_properties=project.person_display_name_properties if project else None,
+            )
+        return made
+
+
+def _where(window: Window) -> tuple[str, dict[str, Any]]:
+    conditions = ["project_id = {project_id:Int64}"]
+    params: dict[str, Any] = {"project_id": window.project_id}
+    if window.start_at is not None:
+        conditions.append("timestamp >= {start_at:DateTime64(6, 'UTC')}")
+        params["start_at"] = instant_text(window.start_at)
+    if window.end_at is not None:
+        conditions.append("timestamp < {end_at:DateTime64(6, 'UTC')}")
+        params["end_at"] = instant_text(window.end_at)
+    if window.events is not None:
+        conditions.append("event IN {events:Array(String)}")
+        params["events"] = window.events
+    if window.after_uuid is not None:
+        conditions.append(
+            "(timestamp, uuid) > ({after_at:DateTime64(6, 'UTC')}, {after_uuid:UUID})"
+        )
+        params["after_at"] = instant_text(window.after_at or _BEGINNING)
+        params["after_uuid"] = str(window.after_uuid)
+    return " AND ".join(conditions), params
