@@ -12,6 +12,8 @@ from uuid import UUID, uuid5
 
 from sqlalchemy import select
 
+from hoglet.functions.host_calls import HostCalls
+from hoglet.functions.integrations.credentials import Credentials
 from hoglet.functions.jobs import INVOKE_QUEUE, InvokeV1, encode
 from hoglet.outbound.client import Outbound
 from hoglet.pipeline import lines
@@ -114,6 +116,8 @@ class Runs:
         hoglet, clock = self.hoglet, self.hoglet.clock
         await hoglet.queue.reclaim()
         self.hosts = Hosts(clock, self._limits)
+        credentials = Credentials(self._outbound, hoglet.database, hoglet.service.box)
+        calls = HostCalls(credentials, None)
         endings = RunEndings(
             queue=hoglet.queue,
             outbox=TelemetryOutbox(hoglet.database, Telemetry(None)),  # pyright: ignore[reportArgumentType]
@@ -130,7 +134,7 @@ class Runs:
             functions=FunctionCache(hoglet.service),
             runner=InvocationRunner(
                 Stepper(self._sandbox),
-                Deliveries(self._outbound, clock, chance=lambda: 1.0),
+                Deliveries(calls, clock, chance=lambda: 1.0),
                 self.hosts,
                 clock,
             ),

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 import msgspec
 
 from hoglet.functions.execution import HostCall
-from hoglet.functions.host_calls import HostCalls, Made
+from hoglet.functions.host_calls import HostCalls
 from hoglet.functions.jobs import InvokeV1
 from hoglet.functions.runnable import RunnableFunction
 from hoglet.functions.running.fetching import retry_after_seconds, retry_delay_seconds

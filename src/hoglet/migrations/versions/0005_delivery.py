@@ -46,7 +46,7 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("place", name=op.f("pk_ordered_runs")),
         sa.UniqueConstraint("invocation_id", name=op.f("uq_ordered_runs_invocation_id")),
     )
-    op.create_index(op.f("ix_ordered_runs_line"), "ordered_runs", ["line", "place"])
+    op.create_index(op.f("ix_ordered_runs_line_place"), "ordered_runs", ["line", "place"])
     with op.batch_alter_table("hog_function_backfills") as table:
         for name in ("finished_at", "after_at"):
             kind = hoglet.store.base.UtcDateTime(timezone=True)
