@@ -55,12 +55,15 @@ async def remote_config(request: Request, token: str) -> Response:
 
 @router.get("/array/{token}/config.js")
 async def remote_config_script(request: Request, token: str) -> Response:
-    """The same as a script."""
+    """The same as a script, in which posthog-js finds the site functions ready to start."""
     project = await _by_token(request, token)
     config = _inline(await _config(request, project))
+    scripts = await access_of(request).providers.site_scripts(project.id)
+    apps = ",".join([_site_app(identifier, script) for identifier, script in scripts])
     script = (
         "(function(){window._POSTHOG_REMOTE_CONFIG=window._POSTHOG_REMOTE_CONFIG||{};"
-        f"window._POSTHOG_REMOTE_CONFIG[{_inline(token)}]={{config:{config},siteApps:[]}};}})();"
+        f"window._POSTHOG_REMOTE_CONFIG[{_inline(token)}]={{config:{config},siteApps:[{apps}]}};"
+        "})();"
     )
     return Response(script, media_type="application/javascript", headers=_CACHE)
 
@@ -77,6 +80,11 @@ async def local_evaluation(_principal: Annotated[Principal, Depends(requires_key
 
 def _no_flags() -> dict[str, Any]:
     return {"featureFlags": {}, "featureFlagPayloads": {}, "errorsWhileComputingFlags": False}
+
+
+def _site_app(identifier: str, script: str) -> str:
+    start = f"function(config){{return {script.strip()}().init(config)}}"
+    return f"{{id:{_inline(identifier)},init:{start}}}"
 
 
 def _inline(value: Any) -> str:

@@ -34,6 +34,9 @@ type FileEntries = Callable[[int], Awaitable[list[FileEntry]]]
 type SiteApps = Callable[[int], Awaitable[list[dict[str, Any]]]]
 """Project id to ``[{id, url, type}]`` of its enabled site functions."""
 
+type SiteScripts = Callable[[int], Awaitable[list[tuple[str, str]]]]
+"""Project id to id and script of its enabled site functions: ``(function () {...})``."""
+
 type Unpack = Callable[[bytes, Mapping[str, str], str], bytes]
 """Body, query and ``Content-Encoding`` to JSON text; undoes compression and base64."""
 
@@ -58,6 +61,7 @@ class Providers:
 
     group_types: GroupTypes = _nothing
     site_apps: SiteApps = _nothing
+    site_scripts: SiteScripts = _nothing
     file_entries: tuple[FileEntries, ...] = ()
     unpack: Unpack = _as_sent
     project_changed: tuple[ProjectChanged, ...] = ()

@@ -30,6 +30,7 @@ def connect_providers(rooms: Rooms, events: Events) -> None:
     parts = _Parts(rooms, events)
     providers.group_types = parts.group_types
     providers.site_apps = parts.site_apps
+    providers.site_scripts = parts.site_scripts
     providers.file_entries = (parts.functions, parts.endpoints)
     providers.project_changed = (parts.recompile,)
     providers.unpack = _unpack
@@ -57,13 +58,17 @@ class _Parts:
         ]
 
     async def site_apps(self, project_id: int) -> list[dict[str, Any]]:
+        rows = await self._site_functions(project_id)
+        return [{"id": str(row.id), "url": _script_url(row), "type": row.type} for row in rows]
+
+    async def site_scripts(self, project_id: int) -> list[tuple[str, str]]:
+        rows = await self._site_functions(project_id)
+        return [(str(row.id), row.transpiled or "") for row in rows]
+
+    async def _site_functions(self, project_id: int) -> list[HogFunctionRow]:
         async with self._database.read() as session:
             rows = await function_repository.enabled(session, project_id)
-        return [
-            {"id": str(row.id), "url": _script_url(row), "type": row.type}
-            for row in rows
-            if row.enabled and row.transpiled and row.type in types.SITE
-        ]
+        return [row for row in rows if row.enabled and row.transpiled and row.type in types.SITE]
 
     async def functions(self, project_id: int) -> list[FileEntry]:
         async with self._database.read() as session:
