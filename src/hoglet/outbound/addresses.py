@@ -17,6 +17,8 @@ _REFUSED: tuple[Network, ...] = (
     IPv6Network("2002::/16"),  # 6to4: whatever IPv4 address is inside
     IPv6Network("2001::/32"),  # Teredo, likewise
     IPv6Network("64:ff9b:1::/48"),  # NAT64 for local use
+    IPv6Network("3fff::/20"),  # documentation (RFC 9637); newer than the standard library knows
+    IPv6Network("5f00::/16"),  # segment routing (RFC 9602), likewise
     IPv4Network("192.88.99.0/24"),  # relays of 6to4
 )
 

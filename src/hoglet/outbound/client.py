@@ -28,6 +28,7 @@ CONCURRENCY = 512  # open requests; more wait outside their own timeouts
 URL_CHARACTERS = 16_384
 _METHOD = re.compile(r"[A-Z]{1,20}")
 _HEADER_NAME = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")  # a token of RFC 9110
+_HOST = re.compile(r"[A-Za-z0-9_.-]+")  # after IDNA; resolvers differ about anything else
 _CONTROLS = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
 _REFUSED_METHODS = frozenset({"CONNECT", "TRACE"})
 _OURS = frozenset(
@@ -171,7 +172,7 @@ class Outbound:
         host = url.raw_host or ""
         address = literal(host)
         if address is None:
-            return url
+            return url if _HOST.fullmatch(host) else _not_a_host(host)
         if not self._allowed.permits(address):
             return _not_allowed(host)
         return url.with_host(str(address))
@@ -192,6 +193,10 @@ def _parse(text: str) -> URL | Refused:
 
 def _own_headers(request: OutboundRequest) -> dict[str, str]:
     return {name: value for name, value in request.headers.items() if name.lower() not in _OURS}
+
+
+def _not_a_host(host: str) -> Refused:
+    return Refused("InvalidUrl", f"{host[:100]!r} is no host name")
 
 
 def _not_allowed(host: str) -> Refused:
