@@ -36,6 +36,7 @@ class Recorder:
                     recorder.answers.pop(0) if recorder.answers else (200, {"ok": True})
                 )
                 sent = answer if isinstance(answer, bytes) else json.dumps(answer).encode()
+                sent = b"" if status == 204 else sent
                 self.send_response(status)
                 self.send_header("content-length", str(len(sent)))
                 self.end_headers()
