@@ -6,8 +6,12 @@ from collections.abc import Callable
 from typing import Any
 
 from granian.constants import Interfaces
+from granian.http import HTTP1Settings
 from granian.server.embed import Server
 
+# A connection that is kept open is closed after this. Longer than the 60 s that common proxies keep
+# theirs, so that it is the proxy or client that closes, and no request is lost on the way.
+IDLE_MILLISECONDS = 75_000
 STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
 
@@ -28,6 +32,7 @@ async def serve(application: Any, *, host: str, port: int, on_stop: Callable[[],
         address=host,
         port=port,
         interface=Interfaces.ASGI,
+        http1_settings=HTTP1Settings(header_read_timeout=IDLE_MILLISECONDS),
         log_enabled=False,
         websockets=True,
         backlog=1024,
