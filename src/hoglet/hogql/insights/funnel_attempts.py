@@ -55,25 +55,36 @@ _ATTEMPTS = (
     "arrayFilter(times -> {valid}, {attempts})) AS attempts FROM {ticked}"
 )
 _STEP = "arrayFilter((tick, mask) -> bitTest(mask, {bit}), ticks, masks)"
-_ORDERED = (
-    "arrayMap(entry -> arrayFold((times, step) -> arrayPushBack(times, "
-    "if(arrayElement(times, -1) = 0, _toInt64(0), arrayFirst(time -> time > arrayElement(times, -1)"
-    " AND time <= entry + {window}, step))), {later}, [entry]), {first})"
+# From the last step to the first: of every event that is a step, the chain that begins there. The
+# chain that follows is that of the next event (strict), or of the next one that has a chain: empty
+# places are filled from behind. This is linear in the events of an actor.
+_LAST = (
+    "arrayMap((tick, mask) -> if(bitTest(mask, {bit}), [tick], emptyArrayInt64()), ticks, masks)"
 )
-_STRICT = (
-    "arrayMap(place -> arrayFold((times, step) -> arrayPushBack(times, "
-    "if(arrayElement(times, -1) != 0 AND bitTest(arrayElement(masks, place + step), step) AND "
-    "arrayElement(ticks, place + step) <= arrayElement(ticks, place) + {window}, "
-    "arrayElement(ticks, place + step), _toInt64(0))), range(1, {count}), "
-    "[arrayElement(ticks, place)]), arrayFilter((place, mask) -> bitTest(mask, 0), "
-    "arrayEnumerate(ticks), masks))"
+_FILLED = "arrayReverseFill(chain -> notEmpty(chain), {chains})"
+_CHAINED = (
+    "arrayMap((tick, mask, chain) -> if(bitTest(mask, {bit}), arrayPushFront(chain, tick), "
+    "emptyArrayInt64()), ticks, masks, arraySlice(arrayPushBack({chains}, emptyArrayInt64()), 2))"
+)
+_IN_TIME = (
+    "arrayMap(chain -> arrayResize(arrayFilter(time -> time <= arrayElement(chain, 1) + {window}, "
+    "chain), {count}, _toInt64(0)), arrayFilter(chain -> notEmpty(chain), {chains}))"
+)
+# Without order: of every event, the next one of each step, itself included; -1 where none follows.
+_NEXT = (
+    "arrayReverseFill(time -> time != -1, arrayMap((tick, mask) -> "
+    "if(bitTest(mask, {bit}), tick, _toInt64(-1)), ticks, masks))"
+)
+_NEXT_BUT_ONE = (
+    "arrayReverseFill(time -> time != -1, arrayMap((mask, after) -> "
+    "if(bitTest(mask, {bit}), after, _toInt64(-1)), masks, "
+    "arraySlice(arrayPushBack({before}, _toInt64(0)), 2)))"
 )
 _UNORDERED = (
-    "arrayMap(entry -> arrayResize(arraySort(arrayFilter(time -> time > 0, {found})), {count}, "
-    "_toInt64(0)), arrayFlatten({steps}))"
-)
-_FOUND = (
-    "arrayElement(arrayFilter(time -> time >= entry AND time <= entry + {window}, {step}), {nth})"
+    "arrayMap((tick, found) -> arrayResize(arraySort(arrayFilter(time -> time > 0 AND "
+    "time <= tick + {window}, found)), {count}, _toInt64(0)), "
+    "arrayFilter((tick, mask) -> bitAnd(mask, {any}) != 0, ticks, masks), "
+    "arrayFilter((found, mask) -> bitAnd(mask, {any}) != 0, {found}, masks))"
 )
 _EXCLUDED = (
     "arrayElement(times, {start}) > 0 AND arrayExists(tick -> tick > arrayElement(times, {start}) "
@@ -201,24 +212,28 @@ class FunnelAttempts:
 
     def _attempts(self) -> Expression:
         count = constant(len(self._steps))
-        if self._order == "strict":
-            return expression(_STRICT, window=self._window, count=count)
-        steps = [expression(_STEP, bit=constant(place)) for place in range(len(self._steps))]
-        if self._order == "ordered":
-            first, *others = steps
-            later = call("array", *others) if others else expression(_NO_STEPS)
-            return expression(_ORDERED, window=self._window, later=later, first=first)
-        found = [
-            expression(_FOUND, window=self._window, step=step, nth=constant(self._nth(place)))
-            for place, step in enumerate(steps)
-        ]
-        every_step = call("array", *steps)
-        return expression(_UNORDERED, found=call("array", *found), count=count, steps=every_step)
+        if self._order == "unordered":
+            found = [self._next(place) for place in range(len(self._steps))]
+            together = _zipped(found)
+            every_step = constant((1 << len(self._steps)) - 1)
+            parts = {"window": self._window, "count": count, "any": every_step}
+            return expression(_UNORDERED, found=together, **parts)
+        *earlier, last = range(len(self._steps))
+        chains = expression(_LAST, bit=constant(last))
+        for place in reversed(earlier):
+            if self._order == "ordered":
+                chains = expression(_FILLED, chains=chains)
+            chains = expression(_CHAINED, bit=constant(place), chains=chains)
+        return expression(_IN_TIME, window=self._window, count=count, chains=chains)
 
-    def _nth(self, place: int) -> int:
-        """The same step twice needs two events: the number of this one among its equals."""
+    def _next(self, place: int) -> Expression:
+        """Of every event, when the step is next done; of equal steps, one event each."""
+        bit = constant(place)
+        found = expression(_NEXT, bit=bit)
         here = self._conditions[place]
-        return sum(same(here, other) for other in self._conditions[: place + 1])
+        for _ in range(sum(same(here, other) for other in self._conditions[:place])):
+            found = expression(_NEXT_BUT_ONE, bit=bit, before=found)
+        return found
 
     # --- exclusions
 
@@ -253,12 +268,16 @@ class FunnelAttempts:
         return tree.Not(expr=some(excluded)) if excluded else constant(True)
 
 
-_NO_STEPS = "arrayFilter(step -> false, [[_toInt64(0)]])"
-
-
 def expression(text: str, **parts: Any) -> Expression:
     """A template of one expression, filled."""
     return fill(f"SELECT {text}", **parts).select[0]
+
+
+def _zipped(arrays: Sequence[Expression]) -> Expression:
+    """``[[a1, b1], [a2, b2], ...]`` of ``[a1, a2, ...]`` and ``[b1, b2, ...]``."""
+    names = [f"at_{place}" for place in range(len(arrays))]
+    body = call("array", *(field(name) for name in names))
+    return call("arrayMap", tree.Lambda(args=tuple(names), expr=body), *arrays)
 
 
 def _window(filter_: Mapping[str, Any]) -> int:
