@@ -240,7 +240,20 @@ class Settings(BaseSettings):
             raise _unfit("roles", "name at least one of api, pipeline, executor, console")
         if "console" in roles and "api" not in roles:
             raise _unfit("roles", "the console needs the role api in the same process")
+        if self.database_url and self.database_url.startswith("postgresql"):
+            self._check_shared(roles)
         return self
+
+    def _check_shared(self, roles: set[Role]) -> None:
+        """Processes that share a PostgreSQL also share what the others cannot see."""
+        if roles != set(ALL_ROLES) and not self.secret_keys:
+            raise _unfit("secret_keys", "processes of one server need the same keys; set them")
+        is_embedded = self.resolved_warehouse_url().startswith("chdb")
+        if ("api" in roles) != ("pipeline" in roles) and is_embedded:
+            text = (
+                "api and pipeline in different processes need a ClickHouse server; chDB is of one"
+            )
+            raise _unfit("warehouse_url", text)
 
     def resolved_database_url(self) -> str:
         """The metadata database's address, ``sqlite+aiosqlite:////data/hoglet.db`` by default."""

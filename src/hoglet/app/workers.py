@@ -78,7 +78,7 @@ def build_workers(rooms: Rooms, features: Features) -> list[Worker]:
         workers.append(Worker("executor", executor.run, executor.stop))
     if "api" in roles:
         workers.append(_endpoint_jobs(features))
-    if {"executor", "pipeline"} & set(roles):
+    if "pipeline" in roles:  # it has the warehouse that is read; an executor's may be its own
         workers.append(Worker("telemetry", outbox.run, outbox.stop))
     return workers
 

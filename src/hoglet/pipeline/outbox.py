@@ -117,8 +117,9 @@ class TelemetryOutbox:
         token = new_id()
         async with self._database.write() as session:
             ids = list(await session.scalars(oldest))
-            named = update(TelemetryRow).where(TelemetryRow.id.in_(ids)).values(flush=token)
-            await session.execute(named)
+            # Another process may have named some meanwhile: those are its own to move.
+            free = TelemetryRow.id.in_(ids) & TelemetryRow.flush.is_(None)
+            await session.execute(update(TelemetryRow).where(free).values(flush=token))
         return token
 
 

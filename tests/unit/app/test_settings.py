@@ -36,6 +36,30 @@ def test_a_bad_value_is_named_in_one_sentence(monkeypatch, name, value, told):
     assert "hunter2" not in sentence
 
 
+POSTGRES = "postgresql+psycopg://hoglet@localhost/hoglet"
+KEYS = "MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE="
+SPLITS = [
+    ({"roles": "executor"}, "HOGLET_SECRET_KEYS"),
+    ({"roles": "api", "secret_keys": KEYS}, "HOGLET_WAREHOUSE_URL"),
+    ({"roles": "pipeline,executor", "secret_keys": KEYS}, "HOGLET_WAREHOUSE_URL"),
+    ({"roles": "executor", "secret_keys": KEYS}, None),
+    ({"roles": "api,pipeline,console", "secret_keys": KEYS}, None),
+    ({"roles": "api", "secret_keys": KEYS, "warehouse_url": "clickhouse://host/x"}, None),
+    ({}, None),
+]
+
+
+@pytest.mark.parametrize(("given", "refused"), SPLITS)
+def test_processes_that_share_a_database_need_what_they_share(monkeypatch, given, refused):
+    for name, value in {"database_url": POSTGRES, **given}.items():
+        monkeypatch.setenv(f"HOGLET_{name.upper()}", value)
+    if refused is None:
+        assert load_settings().database_url == POSTGRES
+        return
+    with pytest.raises(BadSetting, match=f"^{refused}: "):
+        load_settings()
+
+
 def test_what_is_given_wins_and_is_named_by_its_option(monkeypatch):
     monkeypatch.setenv("HOGLET_PORT", "ninety")
     assert load_settings(port=90).port == 90
