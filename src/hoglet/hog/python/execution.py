@@ -212,13 +212,13 @@ class Execution:
         meter.running.run = self
         self._memory.start()
         self._let_run()
-        self._started = time.perf_counter()
+        self._started = time.thread_time()  # not the clock: others may have the processor
         watchdog.add(self)
         try:
             return self._outcome(action)
         finally:
             watchdog.remove(self)
-            self._used_s += time.perf_counter() - self._started
+            self._used_s += time.thread_time() - self._started
             meter.running.run = before
 
     def _outcome(self, action: Callable[[], Any]) -> Step:
@@ -263,7 +263,10 @@ class Execution:
         if self._generator is not None:
             self._generator.close()
         if isinstance(error, HogThrow):
-            return Failed(_uncaught(error.value, line, frames))
+            try:
+                return Failed(_uncaught(error.value, line, frames))
+            except (EngineError, LimitExceeded, RecursionError, MemoryError) as fault:
+                error = fault  # what was thrown is too deep or too large to be told
         kind, message = _describe(error, self.budget)
         if kind == "memory":
             forget_patterns()
@@ -318,7 +321,7 @@ class Execution:
         return depth
 
     def _check_time(self) -> None:
-        used = self._used_s + time.perf_counter() - self._started
+        used = self._used_s + time.thread_time() - self._started
         if used > self.budget.timeout_s:
             seconds = number_text(self.budget.timeout_s)
             unit = "second" if self.budget.timeout_s == 1 else "seconds"
@@ -375,7 +378,7 @@ class Execution:
         return self._call(name, function, [export_value(item) for item in given])
 
     def _call(self, name: str, function: Callable[..., Any], given: list[Any]) -> Any:
-        started = time.perf_counter()
+        started = time.thread_time()
         try:
             result = function(*given)
         except HostFailure as failure:
@@ -385,7 +388,7 @@ class Execution:
         except Exception as error:
             raise EngineError(f"{name} failed: {error}") from error
         finally:
-            self._started += time.perf_counter() - started
+            self._started += time.thread_time() - started
         self._journal.record("host", result)
         return import_value(result)
 
