@@ -7,7 +7,12 @@ Run: ``make bench``, or one of them by ``make bench-capture``, ``make bench-endp
 import subprocess
 import sys
 
-BENCHMARKS = ("benchmarks.hog.compare", "benchmarks.capture", "benchmarks.endpoints")
+BENCHMARKS = (
+    "benchmarks.hog.compare",
+    "benchmarks.capture",
+    "benchmarks.matching",
+    "benchmarks.endpoints",
+)
 
 
 def main() -> int:

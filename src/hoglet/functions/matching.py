@@ -1,7 +1,8 @@
-"""Which functions an event triggers: an index by event name, then compiled conditions. Pure.
+"""Which functions an event triggers: an index, then compiled conditions. Pure.
 
-The cost of an event does not grow with the number of functions that wait for other events. Runs in
-sandbox workers (``operations.match``), because conditions may hold expressions of users.
+The cost of an event does not grow with the number of functions that wait for other events, or for
+other texts of a property. Runs in sandbox workers (``operations.match``), because conditions may
+hold expressions of users.
 
 Source: spec/hog-functions.md sections 5.3, 5.4, 4.5 and 13.1.
 """
@@ -13,11 +14,14 @@ from typing import Any, Literal
 
 import msgspec
 
+from hoglet.functions.needed_texts import NeededTexts, field_value, needed_texts
 from hoglet.functions.runnable import RunnableFunction
 from hoglet.functions.running import engine
 from hoglet.functions.running.filter_globals import filter_globals
 
 SLOW_FILTER_MS = 100
+# Equal no text that is not a number; the boolean false equals every text but "true".
+_UNLIKE_TEXT = frozenset({type(None), int, float})
 
 
 class Match(msgspec.Struct, frozen=True, kw_only=True):
@@ -44,41 +48,82 @@ class Match(msgspec.Struct, frozen=True, kw_only=True):
 class FunctionIndex:
     """The functions of one project and kind, by the event names they wait for.
 
+    Within a name, functions that need a property to have a certain text are found by that text.
+
     Args:
         functions: enabled ones; their order is kept in the answers.
     """
 
     def __init__(self, functions: Sequence[RunnableFunction]) -> None:
         self.functions = list(functions)
-        self._by_name: dict[str, list[int]] = {}
-        self._for_any: list[int] = []
+        self.by_id = {function.id: function for function in functions}
+        self._by_name: dict[str, _Bucket] = {}
+        self._for_any = _Bucket()
         for position, function in enumerate(self.functions):
+            needed = needed_texts(function.filter)
             if function.events is None:
-                self._for_any.append(position)
-            for name in function.events or ():
-                self._by_name.setdefault(name, []).append(position)
+                self._for_any.add(position, needed)
+            for name in dict.fromkeys(function.events or ()):
+                self._by_name.setdefault(name, _Bucket()).add(position, needed)
 
-    def candidates(self, event_name: str) -> list[RunnableFunction]:
-        """The functions whose conditions have to be asked; all others are ``filtered``."""
-        named = self._by_name.get(event_name, [])
-        together = sorted({*named, *self._for_any}) if self._for_any else named
-        return [self.functions[position] for position in together]
+    def waits_for(self, event_name: str) -> bool:
+        """Whether the conditions of any function have to be asked about such an event."""
+        return event_name in self._by_name or bool(self._for_any.everything)
+
+    def waiting_for(self, event_name: str) -> list[RunnableFunction]:
+        """The functions whose events have this name; all others are ``filtered``."""
+        buckets = (self._by_name.get(event_name), self._for_any)
+        positions = {one for bucket in buckets if bucket for one in bucket.everything}
+        return [self.functions[position] for position in sorted(positions)]
 
     def match(self, run_globals: dict[str, Any]) -> list[Match]:
-        """Ask all candidates.
+        """Ask all functions that can match.
 
         Args:
             run_globals: ``{"event": {...}, "person": ..., "groups": ...}`` of one event.
 
         Returns:
-            One entry a candidate. Functions that are not candidates have no entry; they count as
-            ``filtered`` (``len(index.functions) - len(answer)`` of them).
+            One entry for each that was asked. Functions without an entry count as ``filtered``
+            (``len(index.functions) - len(answer)`` of them).
         """
-        candidates = self.candidates(str((run_globals.get("event") or {}).get("event")))
-        if not candidates:
+        name = str((run_globals.get("event") or {}).get("event"))
+        if not self.waits_for(name):
             return []
         values = filter_globals(run_globals)
-        return [match_function(function, values) for function in candidates]
+        named = self._by_name.get(name)
+        positions = named.candidates(values) if named else []
+        if self._for_any.everything:
+            positions = [*positions, *self._for_any.candidates(values)]
+        return [match_function(self.functions[one], values) for one in sorted(positions)]
+
+
+class _Bucket:
+    """Positions of functions; those that need a text are kept under the field and the text."""
+
+    def __init__(self) -> None:
+        self.everything: list[int] = []
+        self._always: list[int] = []
+        self._by_text: dict[tuple[str, ...], dict[str, list[int]]] = {}
+
+    def add(self, position: int, needed: NeededTexts | None) -> None:
+        self.everything.append(position)
+        if needed is None:
+            self._always.append(position)
+            return
+        by_text = self._by_text.setdefault(needed.chain, {})
+        for text in needed.texts:
+            by_text.setdefault(text, []).append(position)
+
+    def candidates(self, values: dict[str, Any]) -> list[int]:
+        """The positions that can match, in no order."""
+        found = list(self._always)
+        for chain, by_text in self._by_text.items():
+            value = field_value(values, chain)
+            if type(value) is str:
+                found += by_text.get(value, ())
+            elif type(value) not in _UNLIKE_TEXT:
+                found += {one for positions in by_text.values() for one in positions}
+        return found
 
 
 class Conditions:

@@ -88,6 +88,7 @@ def transform(
     *,
     now: str,
     conditions: Conditions,
+    milliseconds: float = PROGRAM_MILLISECONDS,
 ) -> TransformationResult:
     """Run one transformation.
 
@@ -97,6 +98,7 @@ def transform(
         project: ``{"id": 1, "name": "", "url": "https://host"}``.
         now: ISO instant for templates of inputs.
         conditions: compiled filters to reuse; fresh ones for a function that is not stored.
+        milliseconds: the program's time limit.
     """
     result = TransformationResult(function_id=function.id, outcome="succeeded", event=event)
     values = {"project": project, "event": event}
@@ -110,7 +112,7 @@ def transform(
         inputs = build_inputs(function, values, now=now)
     except InputsFailed as error:
         return _failed(result, "inputs", clean_line(str(error), secret_texts(function.inputs, {})))
-    _run_program(function, {**values, "inputs": inputs}, result)
+    _run_program(function, {**values, "inputs": inputs}, result, milliseconds)
     return result
 
 
@@ -118,6 +120,7 @@ def _run_program(
     function: RunnableFunction,
     values: dict[str, Any],
     result: TransformationResult,
+    milliseconds: float,
 ) -> None:
     host = Host(values, may_call=False, facilities=function.facilities)
     ended = engine.run_program(
@@ -125,7 +128,7 @@ def _run_program(
         values,
         host=host,
         journal=Journal(started_at="", seed=0),
-        milliseconds=PROGRAM_MILLISECONDS,
+        milliseconds=milliseconds,
         async_steps=0,
     )
     secrets = secret_texts(function.inputs, values["inputs"])

@@ -121,7 +121,7 @@ class _Acting:
         if not index.functions:
             return
         run_globals: dict[str, Any] | None = None
-        if index.candidates(one.event.event):
+        if index.waits_for(one.event.event):
             run_globals = self._globals(one, person, keys)
         self._triggers.match(index, one.event, run_globals)
 
@@ -131,6 +131,7 @@ class _Acting:
             return
         for one, person in self._last_change.values():
             self._triggers.match(index, one.event, self._globals(one, person, _NO_GROUPS))
+        self._triggers.count_filtered(index)
 
     def _globals(self, one: Reading, person: Person | None, keys: list[str]) -> dict[str, Any]:
         event, url = one.event, self._project_globals["url"]

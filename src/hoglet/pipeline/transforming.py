@@ -6,17 +6,23 @@ group and counts as failed there, so that an endless loop delays a group by seco
 Source: spec/hog-functions.md section 13.6.
 """
 
+from collections import Counter
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
 from hoglet.events.incoming import MAX_DISTINCT_ID_LENGTH, MAX_NAME_LENGTH, Event
+from hoglet.functions.execution import PROGRAM_MILLISECONDS
 from hoglet.functions.matching import Conditions
 from hoglet.functions.runnable import RunnableFunction
 from hoglet.functions.transforming import Chain, TransformationResult, transform
 from hoglet.pipeline.messages import Line, ProjectFacts, Tally
 
 MAX_TIMEOUTS = 3  # of one transformation in one group: 1.65 s
+# What all of a group's may spend on running into their limit: other projects' groups wait behind.
+# Beyond it each has 100 ms, a hundred times what most take, and is given up at its first timeout.
+OVERRUN_MS = 3000
+HASTY_MS = 100
 MAX_LINES = 1000  # of one group; prints of 100,000 events would be a flood
 _FREE_MS = 50  # below, a run costs the watcher nothing
 
@@ -33,7 +39,9 @@ class GroupTransformer:
     ) -> None:
         self._functions = list(functions)
         self._project = {"id": project.id, "name": "", "url": project.site_url}
-        self._timeouts: dict[str, int] = {}
+        self._timeouts: Counter[str] = Counter()
+        self._told: set[str] = set()
+        self._overrun_ms = 0.0
         self._tally = tally
         self._conditions = conditions
 
@@ -46,11 +54,17 @@ class GroupTransformer:
         return _changed(event, chain.finish())
 
     def _run(self, function: RunnableFunction, event: dict[str, Any]) -> TransformationResult:
-        if self._timeouts.get(function.id, 0) >= MAX_TIMEOUTS:
+        if self._is_given_up(function.id):
+            self._tell_once(function.id)
             self._tally.count(function.id, "failure", "failed")
             return TransformationResult(function_id=function.id, outcome="failed", event=event)
         result = transform(
-            function, event, self._project, now=event["timestamp"], conditions=self._conditions
+            function,
+            event,
+            self._project,
+            now=event["timestamp"],
+            conditions=self._conditions,
+            milliseconds=HASTY_MS if self._is_late() else PROGRAM_MILLISECONDS,
         )
         self._count(result, event["uuid"])
         return result
@@ -74,11 +88,18 @@ class GroupTransformer:
         if result.milliseconds > _FREE_MS:
             self._tally.spent.setdefault(function_id, []).append(result.milliseconds)
         if result.error_class == "timeout":
-            self._note_timeout(function_id)
+            self._overrun_ms += result.milliseconds
+            self._timeouts[function_id] += 1
 
-    def _note_timeout(self, function_id: str) -> None:
-        self._timeouts[function_id] = self._timeouts.get(function_id, 0) + 1
-        if self._timeouts[function_id] == MAX_TIMEOUTS:
+    def _is_late(self) -> bool:
+        return self._overrun_ms >= OVERRUN_MS
+
+    def _is_given_up(self, function_id: str) -> bool:
+        return self._timeouts[function_id] >= (1 if self._is_late() else MAX_TIMEOUTS)
+
+    def _tell_once(self, function_id: str) -> None:
+        if function_id not in self._told:
+            self._told.add(function_id)
             text = "Not run for the rest of a batch: it ran into its time limit too often"
             self._tally.lines.append(Line(function_id, "", "error", text))
 

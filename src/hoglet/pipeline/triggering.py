@@ -3,6 +3,7 @@
 Source: spec/hog-functions.md sections 4.5, 6, 7 and 13.1.
 """
 
+from collections import Counter
 from typing import Any
 from uuid import UUID, uuid5
 
@@ -29,8 +30,8 @@ class Triggers:
         self._project = project
         self._url: str = globals_["url"]
         self._tally = tally
-        self._events = 0
-        self._asked: dict[str, int] = {}
+        self._events: dict[int, Counter[str]] = {}
+        self._asked: Counter[str] = Counter()
         self.invocations: list[Invocation] = []
 
     def match(self, index: FunctionIndex, event: Event, run_globals: dict[str, Any] | None) -> None:
@@ -41,22 +42,27 @@ class Triggers:
             event: what happened.
             run_globals: without ``source``; None when no function waits for the event's name.
         """
-        self._events += 1
+        names = self._events.setdefault(id(index), Counter())
+        names[event.event] += 1
         if run_globals is None:
             return
-        by_id = {function.id: function for function in index.candidates(event.event)}
         for match in index.match(run_globals):
-            self._asked[match.function_id] = self._asked.get(match.function_id, 0) + 1
-            self._take(by_id[match.function_id], match, event, run_globals)
+            self._asked[match.function_id] += 1
+            self._take(index.by_id[match.function_id], match, event, run_globals)
 
     def count_filtered(self, index: FunctionIndex) -> None:
-        """Count events whose name functions do not even wait for; once, at the end."""
-        if len(index.functions) > COUNTED_FUNCTIONS:
-            return
-        for function in index.functions:
-            number = self._events - self._asked.get(function.id, 0)
-            if number:
-                self._tally.count(function.id, "other", "filtered", number)
+        """Count events that functions were not even asked about; once, at the end."""
+        names = self._events.get(id(index), Counter())
+        missed: Counter[str] = Counter()
+        if len(index.functions) <= COUNTED_FUNCTIONS:
+            missed.update(dict.fromkeys(index.by_id, names.total()))
+        else:
+            for name, number in names.items():
+                missed.update({function.id: number for function in index.waiting_for(name)})
+        for function_id, number in missed.items():
+            if number > self._asked[function_id]:
+                not_asked = number - self._asked[function_id]
+                self._tally.count(function_id, "other", "filtered", not_asked)
 
     def _take(
         self,

@@ -123,12 +123,13 @@ class SqlQueue:
         priority: Priority | None = None,
     ) -> None:
         """Give a leased job back, due at ``run_at``."""
-        values: dict[str, Any] = {**_UNLEASED, "run_at": run_at, "retries": JobRow.retries + 1}
+        values: dict[str, Any] = {**_UNLEASED, "run_at": run_at, "retries": JOBS.c.retries + 1}
         if payload is not None:
             values["payload"] = payload
         if priority is not None:
             values["priority"] = int(priority)
-        result = await session.execute(update(JobRow).where(_held([job])).values(**values))
+        connection = await session.connection()
+        result = await connection.execute(update(JOBS).where(_held([job])).values(**values))
         _expect(result, 1)
         self._wake_after_commit(session, {job.queue})
 

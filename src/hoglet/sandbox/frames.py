@@ -13,6 +13,7 @@ import msgspec
 HEADER = struct.Struct("!I")
 # One batch of 5,000 events of 4 KB fits; more is a bug in the sender, not a reason to grow.
 MAX_FRAME_BYTES = 256 * 1024 * 1024
+PREPARE = ""  # a request that has the operation named by its payload imported, and nothing done
 
 
 class Request(msgspec.Struct, array_like=True):

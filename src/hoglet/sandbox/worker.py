@@ -68,6 +68,9 @@ def _answer(
     request: frames.Request, targets: dict[str, str], loaded: dict[str, Operation]
 ) -> frames.Answer:
     try:
+        if request.operation == frames.PREPARE:
+            _load(request.payload, targets, loaded)
+            return frames.Done(None)
         operation = _load(request.operation, targets, loaded)
         return frames.Done(operation(request.payload))
     except SourceError as error:

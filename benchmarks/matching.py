@@ -1,0 +1,159 @@
+"""What matching costs an event when 10, 1,000 or 10,000 functions are enabled.
+
+One in a hundred functions waits for an event's name and compares a property; one of those matches,
+whatever their number, so that each size ends in the same runs. CPU time of the pipeline's worker
+code, in this process: ``match`` is the question which functions match, ``work`` is everything the
+worker does for an event (parse, persons, match, runs and rows). Sizes are measured in turns.
+
+What this does not measure: loading the functions from the database (see ``load``, a project's
+functions arriving in the worker and asked for the first time), transformations, other operators.
+
+Run: ``.venv/bin/python -m benchmarks.matching [--events 4000]``
+"""
+
+import argparse
+import json
+import platform
+import resource
+import statistics
+import time
+import uuid
+from datetime import UTC, datetime
+
+import msgspec
+import orjson
+
+from hoglet.events.people import PeopleState
+from hoglet.functions.filters.build import build_filter, event_names
+from hoglet.functions.filters.context import FilterContext
+from hoglet.functions.runnable import RunnableFunction
+from hoglet.pipeline import operations
+from hoglet.pipeline.messages import (
+    ActRequest,
+    Part,
+    ProjectFacts,
+    ReadRequest,
+    act_answers,
+    encoder,
+)
+
+SIZES = (10, 1_000, 10_000)
+NAMES = 100
+GROUP = 500
+ROUNDS = 5
+NOW = datetime(2026, 5, 1, tzinfo=UTC)
+
+
+def function(number: int) -> RunnableFunction:
+    """Waits for one name in a hundred, and for a value of a property that is its own."""
+    filters = {
+        "events": [{"id": f"event {number % NAMES}", "type": "events"}],
+        "properties": [{"key": "plan", "value": f"plan {number // NAMES}", "type": "event"}],
+    }
+    context = FilterContext(now=NOW)
+    return RunnableFunction(
+        id=str(uuid.UUID(int=number + 1)),
+        project_id=1,
+        type="destination",
+        name=f"function {number}",
+        hog="return 1",
+        filter=msgspec.to_builtins(build_filter(filters, context)),
+        events=event_names(filters, context),
+    )
+
+
+def body(start: int) -> bytes:
+    """Events whose names even ten functions wait for."""
+    batch = [
+        {
+            "event": f"event {number % 10}",
+            "distinct_id": f"user {number % 200}",
+            "uuid": str(uuid.UUID(int=number + 1)),
+            "timestamp": "2026-05-01T00:00:00Z",
+            "properties": {
+                "plan": "plan 0",
+                "$current_url": f"https://shop.example/{number % 500}",
+                "$browser": "Firefox",
+                "price": number % 97 + 0.5,
+                "$session_id": f"0193e8c6-{number % 1000:04}",
+            },
+        }
+        for number in range(start, start + GROUP)
+    ]
+    return orjson.dumps({"batch": batch})
+
+
+class Side:
+    """One size, loaded into this process as a worker has it."""
+
+    def __init__(self, size: int) -> None:
+        self.size = size
+        self.facts = ProjectFacts(size, "project", "https://hoglet.example")
+        functions = [function(number) for number in range(size)]
+        memory = _resident_mb()
+        began = time.process_time()
+        self.triggered = 0
+        self.group(0, functions)
+        self.load_ms = (time.process_time() - began) * 1000
+        self.memory_mb = _resident_mb() - memory
+        self.rounds: list[float] = []
+        self.matching: list[float] = []
+
+    def group(self, start: int, functions: list[RunnableFunction] | None = None) -> float:
+        """Work one group off; CPU seconds."""
+        part = Part(uuid.uuid4(), body(start), NOW, None, None)
+        read = ReadRequest(uuid.uuid4(), self.facts, [part], "key", functions)
+        encoded = encoder.encode(read)
+        act = encoder.encode(ActRequest(read.group, PeopleState(), {}, [], []))
+        began = time.process_time()
+        operations.read(encoded)
+        answer = operations.act_on(act)
+        spent = time.process_time() - began
+        self.triggered = len(act_answers.decode(answer).invocations)  # pyright: ignore[reportAttributeAccessIssue]
+        return spent
+
+    def match(self) -> float:
+        """CPU seconds of asking for one group of events."""
+        index = operations._functions[self.size].on_events  # noqa: SLF001 (what a worker holds)
+        events = orjson.loads(body(0))["batch"]
+        asked = [{"event": one, "person": None, "groups": {}} for one in events]
+        began = time.process_time()
+        for one in asked:
+            index.match(one)
+        return time.process_time() - began
+
+
+def _resident_mb() -> float:
+    pages = int(open("/proc/self/statm").read().split()[1])  # noqa: SIM115, PTH123
+    return pages * resource.getpagesize() / 1024**2
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--events", type=int, default=4000, help="events of each round and size")
+    parser.add_argument("--json", action="store_true")
+    options = parser.parse_args()
+    sides = [Side(size) for size in SIZES]
+    for _ in range(ROUNDS):
+        for side in sides:
+            groups = options.events // GROUP
+            spent = sum(side.group(start * GROUP) for start in range(groups))
+            side.rounds.append(spent / options.events * 1e6)
+            side.matching.append(side.match() / GROUP * 1e6)
+    assert {side.triggered for side in sides} == {GROUP}, "every size triggers the same runs"
+    work = {side.size: round(statistics.median(side.rounds), 1) for side in sides}
+    match = {side.size: round(statistics.median(side.matching), 1) for side in sides}
+    figures = {
+        "machine": f"{platform.machine()}, Python {platform.python_version()}",
+        "match_us_per_event": match,
+        "match_ratio": round(match[SIZES[-1]] / match[SIZES[0]], 2),
+        "work_us_per_event": work,
+        "work_ratio": round(work[SIZES[-1]] / work[SIZES[0]], 2),
+        "load_ms": {side.size: round(side.load_ms) for side in sides},
+        "memory_mb": {side.size: round(side.memory_mb, 1) for side in sides},
+    }
+    print(json.dumps(figures, indent=None if options.json else 2))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,44 @@
+"""Endless transformations of one project hold its group for seconds, however many they are."""
+
+import time
+import uuid
+from datetime import UTC, datetime
+
+import msgspec
+
+from hoglet.events.incoming import Event
+from hoglet.functions.language import template_tree
+from hoglet.functions.matching import Conditions
+from hoglet.functions.runnable import RunnableFunction
+from hoglet.pipeline.messages import ProjectFacts, Tally
+from hoglet.pipeline.transforming import GroupTransformer
+
+EVERY = msgspec.to_builtins(template_tree("{true}"))
+
+
+def _transformation(number: int, hog: str) -> RunnableFunction:
+    return RunnableFunction(
+        id=str(uuid.UUID(int=number)), project_id=1, type="transformation", hog=hog, filter=EVERY
+    )
+
+
+def test_twenty_endless_ones_cost_a_few_seconds_and_the_others_still_run():
+    kind = "let changed := event; changed.properties.seen := true; return changed"
+    functions = [_transformation(number, "while (true) {}") for number in range(1, 21)]
+    functions.append(_transformation(99, kind))
+    tally = Tally()
+    facts = ProjectFacts(1, "project", "https://hoglet.example")
+    transformer = GroupTransformer(functions, facts, tally, Conditions())
+
+    began = time.thread_time()
+    done = [
+        transformer.apply(Event(uuid.UUID(int=1), "e", "u", {}, datetime(2026, 5, 1, tzinfo=UTC)))
+        for _ in range(50)
+    ]
+    spent = time.thread_time() - began
+
+    assert spent < 8  # 33 s if each could run into its limit three times
+    assert all(one is not None and one.properties["seen"] is True for one in done)
+    given_up = [line.function_id for line in tally.lines if "rest of a batch" in line.message]
+    assert sorted(given_up) == [function.id for function in functions[:20]]
+    assert tally.counts[functions[0].id]["failure/failed"] == 50
