@@ -14,6 +14,7 @@ from typing import Any
 from hoglet.hogql.context import QueryContext
 from hoglet.hogql.errors import refused
 from hoglet.hogql.insights.breakdowns import Breakdown
+from hoglet.hogql.insights.funnel_chains import attempts_of, expression, ticks_of
 from hoglet.hogql.insights.series import Node, common_conditions, series_condition
 from hoglet.hogql.insights.span import Span
 from hoglet.hogql.trees import (
@@ -25,7 +26,6 @@ from hoglet.hogql.trees import (
     every,
     field,
     fill,
-    same,
     some,
 )
 from hoglet.syntax import parse_expression, tree
@@ -53,38 +53,6 @@ _TICKED = (
 _ATTEMPTS = (
     "SELECT actor, breakdown, events, ticks, arraySort(times -> arrayElement(times, 1), "
     "arrayFilter(times -> {valid}, {attempts})) AS attempts FROM {ticked}"
-)
-_STEP = "arrayFilter((tick, mask) -> bitTest(mask, {bit}), ticks, masks)"
-# From the last step to the first: of every event that is a step, the chain that begins there. The
-# chain that follows is that of the next event (strict), or of the next one that has a chain: empty
-# places are filled from behind. This is linear in the events of an actor.
-_LAST = (
-    "arrayMap((tick, mask) -> if(bitTest(mask, {bit}), [tick], emptyArrayInt64()), ticks, masks)"
-)
-_FILLED = "arrayReverseFill(chain -> notEmpty(chain), {chains})"
-_CHAINED = (
-    "arrayMap((tick, mask, chain) -> if(bitTest(mask, {bit}), arrayPushFront(chain, tick), "
-    "emptyArrayInt64()), ticks, masks, arraySlice(arrayPushBack({chains}, emptyArrayInt64()), 2))"
-)
-_IN_TIME = (
-    "arrayMap(chain -> arrayResize(arrayFilter(time -> time <= arrayElement(chain, 1) + {window}, "
-    "chain), {count}, _toInt64(0)), arrayFilter(chain -> notEmpty(chain), {chains}))"
-)
-# Without order: of every event, the next one of each step, itself included; -1 where none follows.
-_NEXT = (
-    "arrayReverseFill(time -> time != -1, arrayMap((tick, mask) -> "
-    "if(bitTest(mask, {bit}), tick, _toInt64(-1)), ticks, masks))"
-)
-_NEXT_BUT_ONE = (
-    "arrayReverseFill(time -> time != -1, arrayMap((mask, after) -> "
-    "if(bitTest(mask, {bit}), after, _toInt64(-1)), masks, "
-    "arraySlice(arrayPushBack({before}, _toInt64(0)), 2)))"
-)
-_UNORDERED = (
-    "arrayMap((tick, found) -> arrayResize(arraySort(arrayFilter(time -> time > 0 AND "
-    "time <= tick + {window}, found)), {count}, _toInt64(0)), "
-    "arrayFilter((tick, mask) -> bitAnd(mask, {any}) != 0, ticks, masks), "
-    "arrayFilter((found, mask) -> bitAnd(mask, {any}) != 0, {found}, masks))"
 )
 _EXCLUDED = (
     "arrayElement(times, {start}) > 0 AND arrayExists(tick -> tick > arrayElement(times, {start}) "
@@ -129,7 +97,8 @@ class FunnelAttempts:
     def query(self) -> Any:
         """One row an actor (and breakdown value, where that is asked for)."""
         ticked = fill(_TICKED, actors=self._actors())
-        return fill(_ATTEMPTS, valid=self._valid(), attempts=self._attempts(), ticked=ticked)
+        attempts = attempts_of(self._order, self._conditions, self._window)
+        return fill(_ATTEMPTS, valid=self._valid(), attempts=attempts, ticked=ticked)
 
     def breakdown_at(self, times: Expression) -> Expression | None:
         """The breakdown value of an attempt, where it depends on the attempt."""
@@ -208,33 +177,6 @@ class FunnelAttempts:
             raise refused(f"breakdownAttributionValue {step} is no step")
         return step
 
-    # --- attempts
-
-    def _attempts(self) -> Expression:
-        count = constant(len(self._steps))
-        if self._order == "unordered":
-            found = [self._next(place) for place in range(len(self._steps))]
-            together = _zipped(found)
-            every_step = constant((1 << len(self._steps)) - 1)
-            parts = {"window": self._window, "count": count, "any": every_step}
-            return expression(_UNORDERED, found=together, **parts)
-        *earlier, last = range(len(self._steps))
-        chains = expression(_LAST, bit=constant(last))
-        for place in reversed(earlier):
-            if self._order == "ordered":
-                chains = expression(_FILLED, chains=chains)
-            chains = expression(_CHAINED, bit=constant(place), chains=chains)
-        return expression(_IN_TIME, window=self._window, count=count, chains=chains)
-
-    def _next(self, place: int) -> Expression:
-        """Of every event, when the step is next done; of equal steps, one event each."""
-        bit = constant(place)
-        found = expression(_NEXT, bit=bit)
-        here = self._conditions[place]
-        for _ in range(sum(same(here, other) for other in self._conditions[:place])):
-            found = expression(_NEXT_BUT_ONE, bit=bit, before=found)
-        return found
-
     # --- exclusions
 
     def _exclusions(self) -> list[Mapping[str, Any]]:
@@ -261,23 +203,11 @@ class FunnelAttempts:
                 start=constant(start + 1),
                 end=constant(end + 1),
                 window=self._window,
-                excluded=expression(_STEP, bit=constant(len(self._steps) + place)),
+                excluded=ticks_of(len(self._steps) + place),
             )
             for place, (_, start, end) in enumerate(self._excluding)
         ]
         return tree.Not(expr=some(excluded)) if excluded else constant(True)
-
-
-def expression(text: str, **parts: Any) -> Expression:
-    """A template of one expression, filled."""
-    return fill(f"SELECT {text}", **parts).select[0]
-
-
-def _zipped(arrays: Sequence[Expression]) -> Expression:
-    """``[[a1, b1], [a2, b2], ...]`` of ``[a1, a2, ...]`` and ``[b1, b2, ...]``."""
-    names = [f"at_{place}" for place in range(len(arrays))]
-    body = call("array", *(field(name) for name in names))
-    return call("arrayMap", tree.Lambda(args=tuple(names), expr=body), *arrays)
 
 
 def _window(filter_: Mapping[str, Any]) -> int:

@@ -12,7 +12,8 @@ from hoglet.hogql.context import QueryContext
 from hoglet.hogql.errors import refused
 from hoglet.hogql.insights.breakdowns import Breakdown, breakdown_of
 from hoglet.hogql.insights.built import Built, Rows
-from hoglet.hogql.insights.funnel_attempts import MOST_STEPS, TICKS, FunnelAttempts, expression
+from hoglet.hogql.insights.funnel_attempts import MOST_STEPS, TICKS, FunnelAttempts
+from hoglet.hogql.insights.funnel_chains import expression
 from hoglet.hogql.insights.funnel_shapes import shape_steps, shape_times, shape_trends
 from hoglet.hogql.insights.measures import FIRST_TIME
 from hoglet.hogql.insights.sampling import sampled, sampling_factor
