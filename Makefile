@@ -51,6 +51,7 @@ browser: setup ## the console's tests in Chromium
 
 clients: setup ## public clients, generated clients and a fuzzing client against a server
 	@bash tools/install_clients.sh
+	@command -v chromium >/dev/null || (apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq chromium >/dev/null)
 	$(PYTEST) tests/clients
 
 oracle: setup ## install the official Hog VM, the oracle of the differential tests
