@@ -16,7 +16,7 @@ from hoglet.hog.python import (
     compile_python,
     run_program,
 )
-from hoglet.hog.python.execution import HostFailure
+from hoglet.hog.python.steps import HostFailure
 from hoglet.kit.clock import FixedClock
 
 NOON = FixedClock(datetime(2024, 5, 3, 12, tzinfo=UTC))

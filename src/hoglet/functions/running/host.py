@@ -23,7 +23,7 @@ from hoglet.functions.running.loop_guard import (
     with_depth,
 )
 from hoglet.functions.running.places import open_places
-from hoglet.hog.python.execution import HostFailure
+from hoglet.hog.python.steps import HostFailure
 
 MAX_PRINTS = 25
 HELPERS = frozenset({"geoipLookup", "cleanNullValues", "isKnownBotUserAgent", "isKnownBotIp"})

@@ -4,15 +4,7 @@ Use :func:`compile_python` and :func:`run_program`, or :class:`Execution` to run
 """
 
 from hoglet.hog.python.budget import Budget
-from hoglet.hog.python.execution import (
-    Chunk,
-    Execution,
-    Failed,
-    Finished,
-    HostCall,
-    Outcome,
-    run_program,
-)
+from hoglet.hog.python.execution import Execution
 from hoglet.hog.python.predicate import compile_batch_predicate, compile_predicate
 from hoglet.hog.python.program import (
     CompiledProgram,
@@ -20,6 +12,8 @@ from hoglet.hog.python.program import (
     compile_python,
     load,
 )
+from hoglet.hog.python.running import Outcome, run_program
+from hoglet.hog.python.steps import Chunk, Failed, Finished, HostCall
 from hoglet.hog.runtime.errors import RunError
 
 __all__ = [

@@ -11,86 +11,36 @@ import random
 import sys
 import time
 import uuid
-from collections.abc import Callable, Collection, Mapping
-from functools import lru_cache
-from types import GeneratorType, MappingProxyType, TracebackType
+from collections.abc import Callable, Mapping
+from types import GeneratorType, TracebackType
 from typing import Any, Final
 
-import msgspec
-
-from hoglet.hog import bound
-from hoglet.hog.compile import compile_program
 from hoglet.hog.python.budget import Budget
+from hoglet.hog.python.failures import failure_of
 from hoglet.hog.python.journal import Journal
 from hoglet.hog.python.memory import MemoryMeter
-from hoglet.hog.python.program import CompiledProgram, compile_python, load_for
+from hoglet.hog.python.program import CompiledProgram, load_for
+from hoglet.hog.python.steps import (
+    NO_CHUNKS,
+    NO_FUNCTIONS,
+    Chunk,
+    Failed,
+    Finished,
+    HostCall,
+    HostFailure,
+    Step,
+)
 from hoglet.hog.python.watchdog import watchdog
 from hoglet.hog.runtime import meter
 from hoglet.hog.runtime.convert import export_value, import_value
-from hoglet.hog.runtime.errors import (
-    EngineError,
-    FailureKind,
-    Frame,
-    HogThrow,
-    LimitExceeded,
-    RunError,
-)
+from hoglet.hog.runtime.errors import EngineError, HogThrow, LimitExceeded
 from hoglet.hog.runtime.numbers import number_text
 from hoglet.hog.runtime.patterns import forget_patterns
-from hoglet.hog.runtime.printing import as_text, printed
+from hoglet.hog.runtime.printing import printed
 from hoglet.hog.runtime.values import HogError
 from hoglet.kit.clock import Clock, SystemClock
 
-FRAMES_KEPT: Final = 50
-_NO_FUNCTIONS: Final[Mapping[str, Callable[..., Any]]] = MappingProxyType({})
 _TRACED_TEXT: Final = 500
-
-type Step = "Finished | HostCall | Failed"
-
-
-class Finished(msgspec.Struct, frozen=True):
-    """The program ended; ``result`` is plain data."""
-
-    result: Any
-
-
-class HostCall(msgspec.Struct, frozen=True):
-    """The program waits for the result of an async call: ``HostCall("fetch", [url, options])``."""
-
-    name: str
-    args: list[Any]
-
-
-class Failed(msgspec.Struct, frozen=True):
-    """The program failed."""
-
-    error: RunError
-
-
-class HostFailure(Exception):
-    """Raised by a host function to throw an error that the program can catch.
-
-    Args:
-        message: the message of the Hog error.
-        type_name: its type, e.g. ``RetryError``.
-        payload: plain data.
-    """
-
-    def __init__(self, message: str, *, type_name: str = "Error", payload: Any = None) -> None:
-        super().__init__(message)
-        self.message = message
-        self.type_name = type_name
-        self.payload = payload
-
-
-class Chunk(msgspec.Struct, frozen=True):
-    """Another program that a program may ``import('name')``; it runs once and cannot suspend."""
-
-    program: CompiledProgram
-    globals: Mapping[str, Any] = {}
-
-
-_NO_CHUNKS: Final[Mapping[str, Chunk]] = MappingProxyType({})
 
 
 class Execution:
@@ -118,8 +68,8 @@ class Execution:
         program: CompiledProgram,
         *,
         globals: Mapping[str, Any] | None = None,  # noqa: A002 (the language's own word)
-        functions: Mapping[str, Callable[..., Any]] = _NO_FUNCTIONS,
-        chunks: Mapping[str, Chunk] = _NO_CHUNKS,
+        functions: Mapping[str, Callable[..., Any]] = NO_FUNCTIONS,
+        chunks: Mapping[str, Chunk] = NO_CHUNKS,
         on_print: Callable[[str], None] | None = None,
         budget: Budget | None = None,
         clock: Clock | None = None,
@@ -257,44 +207,13 @@ class Execution:
     # --- failures
 
     def _failed(self, error: BaseException, traceback: TracebackType | None = None) -> Failed:
-        frames = self._frames(traceback or error.__traceback__)
+        failure = failure_of(error, traceback or error.__traceback__, self._program, self.budget)
         error.__traceback__ = None
-        line = frames[-1].line if frames else 0
         if self._generator is not None:
             self._generator.close()
-        if isinstance(error, HogThrow):
-            try:
-                return Failed(_uncaught(error.value, line, frames))
-            except (EngineError, LimitExceeded, RecursionError, MemoryError) as fault:
-                error = fault  # what was thrown is too deep or too large to be told
-        kind, message = _describe(error, self.budget)
-        if kind == "memory":
+        if failure.kind == "memory":
             forget_patterns()
-        return Failed(
-            RunError(
-                type="Error",
-                message=message,
-                text=message,
-                payload=None,
-                line=line,
-                kind=kind,
-                frames=frames,
-            )
-        )
-
-    def _frames(self, traceback: TracebackType | None) -> tuple[Frame, ...]:
-        frames: list[Frame] = []
-        while traceback is not None:
-            code = traceback.tb_frame.f_code
-            if traceback.tb_frame.f_globals is self._program.namespace:
-                line = self._program.source_line(traceback.tb_lineno)
-                if code.co_name[0] == "f":
-                    name, _ = self._program.namespace["FUNCTIONS"][int(code.co_name[1:])]
-                    frames.append(Frame(name, line))
-                elif code.co_name[0] == "b" and frames:  # a block of the function before it
-                    frames[-1] = Frame(frames[-1].function, line)
-            traceback = traceback.tb_next
-        return tuple(frames[-FRAMES_KEPT:])
+        return Failed(failure)
 
     # --- the meter of this run
 
@@ -428,154 +347,3 @@ class Execution:
 def _thrown(error: list[Any]) -> HogThrow:
     type_name, message, payload = error
     return HogThrow(HogError(type_name, message, import_value(payload)))
-
-
-def _uncaught(error: HogError, line: int, frames: tuple[Frame, ...]) -> RunError:
-    message = as_text(error.message)
-    type_name = as_text(error.type)
-    return RunError(
-        type=type_name,
-        message=message,
-        text=f"{type_name}({printed([error.message])[1:-1]})",
-        payload=export_value(error.payload),
-        line=line,
-        kind="uncaught",
-        frames=frames,
-    )
-
-
-def _describe(error: BaseException, budget: Budget) -> tuple[FailureKind, str]:
-    if isinstance(error, LimitExceeded):
-        return error.kind, str(error)
-    if isinstance(error, RecursionError):
-        return "depth", str(meter.depth_exceeded(budget.call_depth))
-    if isinstance(error, MemoryError):
-        return "memory", str(meter.memory_exceeded(budget.memory_bytes, budget.memory_bytes))
-    return "engine", str(error)
-
-
-class Outcome(msgspec.Struct, frozen=True, kw_only=True):
-    """How a whole run went.
-
-    Attributes:
-        result: what the program returned, plain data; None if it failed.
-        error: why it failed, None if it did not.
-        lines: what it printed.
-        used_s: seconds of its own work.
-        journal: see :class:`Execution`.
-        trace: see :class:`Execution`.
-    """
-
-    result: Any
-    error: RunError | None
-    lines: list[str]
-    used_s: float
-    journal: list[list[Any]]
-    trace: list[dict[str, Any]]
-
-
-def run_program(
-    source: "str | bound.BoundProgram | CompiledProgram",
-    *,
-    globals: Mapping[str, Any] | None = None,  # noqa: A002 (the language's own word)
-    functions: Mapping[str, Callable[..., Any]] = _NO_FUNCTIONS,
-    async_functions: Collection[str] = frozenset(),
-    on_print: Callable[[str], None] | None = None,
-    budget: Budget | None = None,
-    clock: Clock | None = None,
-    seed: int | None = None,
-    trace: bool = False,
-) -> Outcome:
-    """Run a program to its end on this thread; suspending calls are answered at once.
-
-    Args:
-        source: Hog text, or a program bound or compiled before.
-        globals: plain data by name.
-        functions: functions of the host by name, async ones too.
-        async_functions: which of them suspend the run.
-        on_print: called with each printed line, besides collecting them.
-        budget: what the run may use up.
-        clock: what ``now`` reads.
-        seed: of random numbers.
-        trace: record values and calls line by line (not for compiled programs).
-
-    Raises:
-        SourceError: text that does not compile.
-    """
-    names = frozenset(functions) - frozenset(async_functions)
-    program = _program(source, names, frozenset(async_functions), trace=trace)
-    lines: list[str] = []
-
-    def write(text: str) -> None:
-        lines.append(text)
-        if on_print is not None:
-            on_print(text)
-
-    execution = Execution(
-        program,
-        globals=globals,
-        functions=functions,
-        on_print=write,
-        budget=budget,
-        clock=clock,
-        seed=seed,
-    )
-    step = execution.start()
-    while isinstance(step, HostCall):
-        step = _answer(execution, step, functions)
-    return Outcome(
-        result=step.result if isinstance(step, Finished) else None,
-        error=step.error if isinstance(step, Failed) else None,
-        lines=lines,
-        used_s=execution.used_s,
-        journal=execution.journal,
-        trace=execution.trace,
-    )
-
-
-def _answer(
-    execution: Execution, call: HostCall, functions: Mapping[str, Callable[..., Any]]
-) -> Step:
-    function = functions.get(call.name)
-    if function is None:
-        return (
-            execution.resume(None)
-            if call.name == "sleep"
-            else execution.fail(
-                f"{call.name} is not available here", type_name="NotImplementedError"
-            )
-        )
-    try:
-        result = function(*call.args)
-    except HostFailure as failure:
-        return execution.fail(failure.message, type_name=failure.type_name, payload=failure.payload)
-    return execution.resume(result)
-
-
-def _program(
-    source: "str | bound.BoundProgram | CompiledProgram",
-    functions: frozenset[str],
-    async_functions: frozenset[str],
-    *,
-    trace: bool,
-) -> CompiledProgram:
-    if isinstance(source, CompiledProgram):
-        return source
-    if isinstance(source, str):
-        return _from_text(source, functions, async_functions, trace)
-    return compile_python(source, functions=functions, async_functions=async_functions, trace=trace)
-
-
-@lru_cache(maxsize=256)
-def _from_text(
-    source: str,
-    functions: frozenset[str],
-    async_functions: frozenset[str],
-    trace: bool,  # noqa: FBT001 (a cache key)
-) -> CompiledProgram:
-    return compile_python(
-        compile_program(source),
-        functions=functions,
-        async_functions=async_functions,
-        trace=trace,
-    )

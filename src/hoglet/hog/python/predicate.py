@@ -13,8 +13,9 @@ from typing import Any, Final
 
 from hoglet.hog import bound
 from hoglet.hog.python.budget import Budget
-from hoglet.hog.python.execution import Execution, Failed, Finished
+from hoglet.hog.python.execution import Execution
 from hoglet.hog.python.program import CompiledProgram, compile_expression, load
+from hoglet.hog.python.steps import Failed, Finished
 from hoglet.hog.python.walk import everything
 from hoglet.hog.runtime.compare import truthy
 from hoglet.hog.runtime.convert import export_value, import_value

@@ -1,0 +1,86 @@
+"""What is told of a failed run: the message, the line, the frames.
+
+Source: spec/hog-language.md sections 7 and 10.
+"""
+
+from types import TracebackType
+from typing import Final
+
+from hoglet.hog.python.budget import Budget
+from hoglet.hog.python.program import LoadedProgram
+from hoglet.hog.runtime import meter
+from hoglet.hog.runtime.convert import export_value
+from hoglet.hog.runtime.errors import (
+    EngineError,
+    FailureKind,
+    Frame,
+    HogThrow,
+    LimitExceeded,
+    RunError,
+)
+from hoglet.hog.runtime.printing import as_text, printed
+from hoglet.hog.runtime.values import HogError
+
+FRAMES_KEPT: Final = 50
+
+
+def failure_of(
+    error: BaseException, traceback: TracebackType | None, program: LoadedProgram, budget: Budget
+) -> RunError:
+    """What ended a run, as data; its payload is plain."""
+    frames = _frames(traceback, program)
+    line = frames[-1].line if frames else 0
+    if isinstance(error, HogThrow):
+        try:
+            return _uncaught(error.value, line, frames)
+        except (EngineError, LimitExceeded, RecursionError, MemoryError) as fault:
+            error = fault  # what was thrown is too deep or too large to be told
+    kind, message = _describe(error, budget)
+    return RunError(
+        type="Error",
+        message=message,
+        text=message,
+        payload=None,
+        line=line,
+        kind=kind,
+        frames=frames,
+    )
+
+
+def _frames(traceback: TracebackType | None, program: LoadedProgram) -> tuple[Frame, ...]:
+    frames: list[Frame] = []
+    while traceback is not None:
+        code = traceback.tb_frame.f_code
+        if traceback.tb_frame.f_globals is program.namespace:
+            line = program.source_line(traceback.tb_lineno)
+            if code.co_name[0] == "f":
+                name, _ = program.namespace["FUNCTIONS"][int(code.co_name[1:])]
+                frames.append(Frame(name, line))
+            elif code.co_name[0] == "b" and frames:  # a block of the function before it
+                frames[-1] = Frame(frames[-1].function, line)
+        traceback = traceback.tb_next
+    return tuple(frames[-FRAMES_KEPT:])
+
+
+def _uncaught(error: HogError, line: int, frames: tuple[Frame, ...]) -> RunError:
+    message = as_text(error.message)
+    type_name = as_text(error.type)
+    return RunError(
+        type=type_name,
+        message=message,
+        text=f"{type_name}({printed([error.message])[1:-1]})",
+        payload=export_value(error.payload),
+        line=line,
+        kind="uncaught",
+        frames=frames,
+    )
+
+
+def _describe(error: BaseException, budget: Budget) -> tuple[FailureKind, str]:
+    if isinstance(error, LimitExceeded):
+        return error.kind, str(error)
+    if isinstance(error, RecursionError):
+        return "depth", str(meter.depth_exceeded(budget.call_depth))
+    if isinstance(error, MemoryError):
+        return "memory", str(meter.memory_exceeded(budget.memory_bytes, budget.memory_bytes))
+    return "engine", str(error)

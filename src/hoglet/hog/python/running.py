@@ -1,0 +1,143 @@
+"""Running a program to its end in one call, on this thread."""
+
+from collections.abc import Callable, Collection, Mapping
+from functools import lru_cache
+from typing import Any
+
+import msgspec
+
+from hoglet.hog import bound
+from hoglet.hog.compile import compile_program
+from hoglet.hog.python.budget import Budget
+from hoglet.hog.python.execution import Execution
+from hoglet.hog.python.program import CompiledProgram, compile_python
+from hoglet.hog.python.steps import NO_FUNCTIONS, Failed, Finished, HostCall, HostFailure, Step
+from hoglet.hog.runtime.errors import RunError
+from hoglet.kit.clock import Clock
+
+
+class Outcome(msgspec.Struct, frozen=True, kw_only=True):
+    """How a whole run went.
+
+    Attributes:
+        result: what the program returned, plain data; None if it failed.
+        error: why it failed, None if it did not.
+        lines: what it printed.
+        used_s: seconds of its own work.
+        journal: see :class:`Execution`.
+        trace: see :class:`Execution`.
+    """
+
+    result: Any
+    error: RunError | None
+    lines: list[str]
+    used_s: float
+    journal: list[list[Any]]
+    trace: list[dict[str, Any]]
+
+
+def run_program(
+    source: "str | bound.BoundProgram | CompiledProgram",
+    *,
+    globals: Mapping[str, Any] | None = None,  # noqa: A002 (the language's own word)
+    functions: Mapping[str, Callable[..., Any]] = NO_FUNCTIONS,
+    async_functions: Collection[str] = frozenset(),
+    on_print: Callable[[str], None] | None = None,
+    budget: Budget | None = None,
+    clock: Clock | None = None,
+    seed: int | None = None,
+    trace: bool = False,
+) -> Outcome:
+    """Run a program to its end on this thread; suspending calls are answered at once.
+
+    Args:
+        source: Hog text, or a program bound or compiled before.
+        globals: plain data by name.
+        functions: functions of the host by name, async ones too.
+        async_functions: which of them suspend the run.
+        on_print: called with each printed line, besides collecting them.
+        budget: what the run may use up.
+        clock: what ``now`` reads.
+        seed: of random numbers.
+        trace: record values and calls line by line (not for compiled programs).
+
+    Raises:
+        SourceError: text that does not compile.
+    """
+    names = frozenset(functions) - frozenset(async_functions)
+    program = _program(source, names, frozenset(async_functions), trace=trace)
+    lines: list[str] = []
+
+    def write(text: str) -> None:
+        lines.append(text)
+        if on_print is not None:
+            on_print(text)
+
+    execution = Execution(
+        program,
+        globals=globals,
+        functions=functions,
+        on_print=write,
+        budget=budget,
+        clock=clock,
+        seed=seed,
+    )
+    step = execution.start()
+    while isinstance(step, HostCall):
+        step = _answer(execution, step, functions)
+    return Outcome(
+        result=step.result if isinstance(step, Finished) else None,
+        error=step.error if isinstance(step, Failed) else None,
+        lines=lines,
+        used_s=execution.used_s,
+        journal=execution.journal,
+        trace=execution.trace,
+    )
+
+
+def _answer(
+    execution: Execution, call: HostCall, functions: Mapping[str, Callable[..., Any]]
+) -> Step:
+    function = functions.get(call.name)
+    if function is None:
+        return (
+            execution.resume(None)
+            if call.name == "sleep"
+            else execution.fail(
+                f"{call.name} is not available here", type_name="NotImplementedError"
+            )
+        )
+    try:
+        result = function(*call.args)
+    except HostFailure as failure:
+        return execution.fail(failure.message, type_name=failure.type_name, payload=failure.payload)
+    return execution.resume(result)
+
+
+def _program(
+    source: "str | bound.BoundProgram | CompiledProgram",
+    functions: frozenset[str],
+    async_functions: frozenset[str],
+    *,
+    trace: bool,
+) -> CompiledProgram:
+    if isinstance(source, CompiledProgram):
+        return source
+    if isinstance(source, str):
+        return _from_text(source, functions, async_functions, trace)
+    return compile_python(source, functions=functions, async_functions=async_functions, trace=trace)
+
+
+@lru_cache(maxsize=256)
+def _from_text(
+    source: str,
+    functions: frozenset[str],
+    async_functions: frozenset[str],
+    trace: bool,  # noqa: FBT001 (a cache key)
+) -> CompiledProgram:
+    return compile_python(
+        compile_program(source),
+        functions=functions,
+        async_functions=async_functions,
+        trace=trace,
+    )

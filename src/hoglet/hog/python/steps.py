@@ -1,0 +1,61 @@
+"""What a run gives each time it stops, and what its host may give it.
+
+Source: spec/hog-language.md sections 7 and 12.
+"""
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Any, Final
+
+import msgspec
+
+from hoglet.hog.python.program import CompiledProgram
+from hoglet.hog.runtime.errors import RunError
+
+type Step = "Finished | HostCall | Failed"
+
+
+class Finished(msgspec.Struct, frozen=True):
+    """The program ended; ``result`` is plain data."""
+
+    result: Any
+
+
+class HostCall(msgspec.Struct, frozen=True):
+    """The program waits for the result of an async call: ``HostCall("fetch", [url, options])``."""
+
+    name: str
+    args: list[Any]
+
+
+class Failed(msgspec.Struct, frozen=True):
+    """The program failed."""
+
+    error: RunError
+
+
+class HostFailure(Exception):
+    """Raised by a host function to throw an error that the program can catch.
+
+    Args:
+        message: the message of the Hog error.
+        type_name: its type, e.g. ``RetryError``.
+        payload: plain data.
+    """
+
+    def __init__(self, message: str, *, type_name: str = "Error", payload: Any = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.type_name = type_name
+        self.payload = payload
+
+
+class Chunk(msgspec.Struct, frozen=True):
+    """Another program that a program may ``import('name')``; it runs once and cannot suspend."""
+
+    program: CompiledProgram
+    globals: Mapping[str, Any] = {}
+
+
+NO_CHUNKS: Final[Mapping[str, Chunk]] = MappingProxyType({})
+NO_FUNCTIONS: Final[Mapping[str, Callable[..., Any]]] = MappingProxyType({})
