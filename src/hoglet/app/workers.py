@@ -121,7 +121,7 @@ def build_pipeline(rooms: Rooms, features: Features, outbox: TelemetryOutbox) ->
         database=rooms.database,
         warnings=features.events.warnings,
         letters=features.functions.letters,
-        gauges=QueueGauges(rooms.queue, rooms.registry),
+        gauges=QueueGauges(rooms.database, rooms.queue, rooms.registry),
         clock=rooms.clock,
     )
     backfills = BackfillWorker(

@@ -13,6 +13,7 @@ import typer
 from hoglet.cli.api_client import ApiClient, Host, Key, Project
 from hoglet.cli.backfills import backfill_app
 from hoglet.cli.data_folder import DataDir, print_table, with_database
+from hoglet.cli.dead_letters import letters_app
 from hoglet.kit.clock import SystemClock
 from hoglet.kit.errors import HogletError
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 functions_app = typer.Typer(help="Functions, for operators.", no_args_is_help=True)
 functions_app.add_typer(backfill_app, name="backfill")
+functions_app.add_typer(letters_app, name="dead-letters")
 
 _STATES = {
     0: "off",

@@ -16,6 +16,7 @@ from hoglet.cli import (
     integrations,
     keys,
     logs,
+    queues,
     secrets,
     serve,
     status,
@@ -40,6 +41,7 @@ app.add_typer(integrations.integrations_app, name="integrations")
 app.add_typer(secrets.secrets_app, name="secrets")
 app.add_typer(keys.key_app, name="key")
 app.add_typer(keys.project_app, name="project")
+app.add_typer(queues.queue_app, name="queue")
 
 
 @app.command()

@@ -24,10 +24,14 @@ def status(host: Host = "127.0.0.1") -> None:
     for name, state in parts.items():
         colour = "green" if state == "ok" else "red"
         Console(highlight=False).print(f"{name} [{colour}]{state}[/]")
-    rows = queue_rows(_read(f"{url}/metrics"))
+    metrics = _read(f"{url}/metrics")
+    rows = queue_rows(metrics)
     if rows:
         print()
         print_table(("queue", *_STATES, "oldest waits"), rows)
+    letters = dead_letters(metrics)
+    if letters is not None:
+        print(f"\n{letters} dead letters")
     raise typer.Exit(int(any(state != "ok" for state in parts.values())))
 
 
@@ -48,6 +52,14 @@ def queue_rows(metrics: str) -> list[tuple[str, ...]]:
         (queue, *(str(counts.get(state, 0)) for state in _STATES), f"{lag.get(queue, 0):.1f} s")
         for queue, counts in sorted(jobs.items())
     ]
+
+
+def dead_letters(metrics: str) -> int | None:
+    """Dead letters that were not run again; None before the first measurement."""
+    for line in metrics.splitlines():
+        if line.startswith("hoglet_dead_letters "):
+            return int(float(line.rpartition(" ")[2]))
+    return None
 
 
 def _read(url: str) -> str:

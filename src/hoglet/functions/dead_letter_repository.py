@@ -49,6 +49,13 @@ async def count(session: AsyncSession, function_id: UUID, wish: LetterWish) -> i
     return await session.scalar(_matching(statement, function_id, wish)) or 0
 
 
+async def count_waiting(session: AsyncSession) -> int:
+    """Letters of all functions that were not redriven."""
+    waiting = DeadLetterRow.redriven_at.is_(None)
+    statement = select(func.count()).select_from(DeadLetterRow).where(waiting)
+    return await session.scalar(statement) or 0
+
+
 async def page(
     session: AsyncSession, function_id: UUID, wish: LetterWish, *, limit: int | None, offset: int
 ) -> list[DeadLetterRow]:

@@ -6,23 +6,31 @@ Every server that shares a database measures the same queues: take the maximum, 
 from prometheus_client import CollectorRegistry, Gauge
 
 from hoglet.events.spool import SPOOL_QUEUE
-from hoglet.functions.jobs import INVOKE_QUEUE
+from hoglet.functions import dead_letter_repository
+from hoglet.functions.jobs import BACKFILL_QUEUE, INVOKE_QUEUE
 from hoglet.pipeline.copies import COPIES_QUEUE
 from hoglet.pipeline.internal_events import INTERNAL_QUEUE
 from hoglet.queue import Queue
+from hoglet.store.database import Database
 
-QUEUES = (SPOOL_QUEUE, INVOKE_QUEUE, COPIES_QUEUE, INTERNAL_QUEUE)
+QUEUES = (SPOOL_QUEUE, INVOKE_QUEUE, BACKFILL_QUEUE, COPIES_QUEUE, INTERNAL_QUEUE)
 
 
 class QueueGauges:
     """Measures the queues of the pipeline."""
 
-    def __init__(self, queue: Queue, registry: CollectorRegistry) -> None:
+    def __init__(self, database: Database, queue: Queue, registry: CollectorRegistry) -> None:
+        self._database = database
         self._queue = queue
         self._jobs = Gauge(
             "hoglet_queue_jobs",
             "Jobs by state: ready, delayed (a retry), leased, buried (given up).",
             ("queue", "state"),
+            registry=registry,
+        )
+        self._letters = Gauge(
+            "hoglet_dead_letters",
+            "Dead letters of all functions that were not run again.",
             registry=registry,
         )
         self._lag = Gauge(
@@ -32,8 +40,13 @@ class QueueGauges:
             registry=registry,
         )
 
+    async def _count_letters(self) -> None:
+        async with self._database.read() as session:
+            self._letters.set(await dead_letter_repository.count_waiting(session))
+
     async def measure(self) -> None:
         """Take the figures anew."""
+        await self._count_letters()
         for queue in QUEUES:
             depth = await self._queue.depth(queue)
             for state in ("ready", "delayed", "leased", "buried"):

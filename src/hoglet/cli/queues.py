@@ -1,0 +1,46 @@
+"""``hoglet queue``: jobs that were given up; works on the database, beside a running server."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from hoglet.cli.data_folder import DataDir, in_transaction, print_table, with_database
+from hoglet.kit.clock import SystemClock
+
+if TYPE_CHECKING:
+    from sqlalchemy.ext.asyncio import AsyncSession
+
+    from hoglet.store.database import Database
+
+queue_app = typer.Typer(help="Jobs that hoglet gave up.", no_args_is_help=True)
+
+
+@queue_app.command("buried")
+def list_buried(data_dir: DataDir = None) -> None:
+    """List jobs that were given up, and why."""
+    from hoglet.queue.buried import buried_jobs
+
+    async def work(session: "AsyncSession") -> list[tuple[str, ...]]:
+        return [
+            (str(one.id), one.queue, f"{one.buried_at:%Y-%m-%d %H:%M:%S}", one.error or "")
+            for one in await buried_jobs(session)
+        ]
+
+    print_table(("id", "queue", "given up at", "why"), in_transaction(data_dir, work))
+
+
+@queue_app.command("revive")
+def revive(
+    queue: Annotated[str, typer.Argument(help="Name of the queue, see buried.")],
+    data_dir: DataDir = None,
+) -> None:
+    """Make all jobs of a queue that were given up due again."""
+
+    async def work(database: "Database") -> int:
+        from hoglet.queue.sql import SqlQueue
+
+        async with database.write() as session:
+            jobs = SqlQueue(database, SystemClock(), owner="command-line")
+            return await jobs.revive(session, queue)
+
+    print(f"{with_database(data_dir, work)} revived")

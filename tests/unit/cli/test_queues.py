@@ -1,0 +1,40 @@
+"""``hoglet queue``: jobs that were given up are listed and made due again."""
+
+import asyncio
+from datetime import timedelta
+from pathlib import Path
+
+from typer.testing import CliRunner
+
+from hoglet.cli.main import app
+from hoglet.kit.clock import SystemClock
+from hoglet.migrations import migrate
+from hoglet.queue import NewJob
+from hoglet.queue.sql import SqlQueue
+from hoglet.store.database import Database
+
+
+async def _bury_one(url: str) -> None:
+    database = Database(url)
+    queue = SqlQueue(database, SystemClock())
+    async with database.write() as session:
+        await queue.enqueue(session, [NewJob(queue="functions.invoke", payload=b"?")])
+    (job,) = await queue.lease("functions.invoke", limit=1, duration=timedelta(seconds=5))
+    async with database.write() as session:
+        await queue.bury(session, job, "unreadable payload")
+    await database.close()
+
+
+def test_buried_jobs_are_listed_and_revived(tmp_path: Path) -> None:
+    url = f"sqlite+aiosqlite:///{tmp_path}/hoglet.db"
+    migrate(url)
+    asyncio.run(_bury_one(url))
+
+    def run(*words: str) -> str:
+        ended = CliRunner().invoke(app, ["queue", *words, "--data-dir", str(tmp_path)])
+        assert ended.exit_code == 0, ended.output
+        return ended.output
+
+    assert "unreadable payload" in run("buried")
+    assert run("revive", "functions.invoke") == "1 revived\n"
+    assert "unreadable payload" not in run("buried")
