@@ -74,7 +74,7 @@ def write_json(value: Any, indent: int = 0) -> str:
 
 
 def _fast(value: Any) -> str:
-    if not _is_moderate(value):
+    if type(value) in _NESTED and not _is_moderate(value):
         return _compact(export_value(value))
     try:
         text = orjson.dumps(value, _plain, orjson.OPT_PASSTHROUGH_SUBCLASS)
@@ -93,15 +93,12 @@ def _is_moderate(value: Any) -> bool:
     left, layer = _MODERATE, [value]
     for _ in range(_LAYERS):
         parts = get_referents(*layer)
-        kinds = set(map(type, parts))
-        left -= 8 * len(parts)
-        if str in kinds:
-            left -= sum([len(part) for part in parts if type(part) is str])
+        left -= 8 * len(parts) + sum([len(part) for part in parts if type(part) is str])
         if left < 0:
             return False
-        if kinds.isdisjoint(_NESTED):
-            return True
         layer = [part for part in parts if type(part) in _NESTED]
+        if not layer:
+            return True
     return True  # or it is refused for its depth
 
 
