@@ -1,0 +1,65 @@
+"""One server in several processes on PostgreSQL, with the embedded warehouse in one of them."""
+
+import time
+import uuid
+from collections.abc import Callable
+from pathlib import Path
+
+import httpx
+from cryptography.fernet import Fernet
+
+from support.receiver import Receiver
+from support.server import TOKEN, RunningServer
+
+FUNCTIONS = "/api/projects/1/hog_functions/"
+
+
+def _until(condition: Callable[[], bool], seconds: float = 60) -> bool:
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        if condition():
+            return True
+        time.sleep(0.3)
+    return condition()
+
+
+def test_an_executor_of_its_own_runs_what_the_others_take_in(
+    tmp_path: Path, postgres_url: str
+) -> None:
+    shared = {"database_url": postgres_url, "secret_keys": Fernet.generate_key().decode()}
+    receiver = Receiver()
+    front = RunningServer(tmp_path / "front", roles="api,pipeline,console", **shared).start()
+    executor = RunningServer(tmp_path / "executor", roles="executor", **shared).start()
+    try:
+        made = front.client.post(
+            FUNCTIONS,
+            json={
+                "type": "destination",
+                "enabled": True,
+                "hog": f"print(inputs.token)\nfetch(f'{receiver.url}/{{event.uuid}}')",
+                "inputs_schema": [{"key": "token", "type": "string", "secret": True}],
+                "inputs": {"token": {"value": "sealed by another process"}},
+            },
+        ).json()
+        first, second = str(uuid.uuid4()), str(uuid.uuid4())
+        _send(front, first)
+        assert _until(lambda: first in receiver.arrivals), executor.log()[-2000:]
+        executor.kill()
+        _send(front, second)
+        time.sleep(2)
+        assert second not in receiver.arrivals  # nobody else runs functions
+        executor.start()
+        assert _until(lambda: second in receiver.arrivals, 90), executor.log()[-2000:]
+        totals = f"{FUNCTIONS}{made['id']}/metrics/totals?breakdown_by=name"
+        assert _until(lambda: front.client.get(totals).json()["totals"].get("succeeded") == 2)
+        lines = front.client.get(f"{FUNCTIONS}{made['id']}/logs").json()["results"]
+        assert any("***REDACTED***" in line["message"] for line in lines)
+    finally:
+        front.stop()
+        executor.stop()
+        receiver.close()
+
+
+def _send(server: RunningServer, event: str) -> None:
+    batch = [{"event": "paid", "distinct_id": "ada", "uuid": event}]
+    httpx.post(server.url + "/batch/", json={"api_key": TOKEN, "batch": batch}, timeout=30)
