@@ -7,6 +7,7 @@ process: reading (parsing and transforming) needs nothing from the database.
 import asyncio
 from collections.abc import Sequence
 from datetime import timedelta
+from typing import Any
 
 import msgspec
 import structlog
@@ -15,6 +16,8 @@ from sqlalchemy.exc import SQLAlchemyError
 from hoglet.access.service import Access
 from hoglet.events.repository import EventsRepository
 from hoglet.events.spool import SPOOL_QUEUE, read_spooled
+from hoglet.functions.runnable import RunnableFunction
+from hoglet.functions.types import DESTINATION
 from hoglet.kit.clock import Clock
 from hoglet.kit.errors import HogletError
 from hoglet.pipeline.acting import EVENT_COLUMNS
@@ -31,7 +34,10 @@ log = structlog.get_logger()
 
 MAX_EVENTS = 4000  # of a group, unless one batch alone is larger
 MAX_BATCHES = 200
-PLAIN_AFTER_FAILURES = 3  # from here on a group is stored without asking any function
+# A group that brings its worker down time after time goes on without what may be the cause:
+# first without transformations, then without any function. Only failures of the worker count.
+UNTRANSFORMED_AFTER_FAILURES = 3
+PLAIN_AFTER_FAILURES = 5
 BURIED_AFTER_FAILURES = 7
 _IDLE_WAIT = timedelta(seconds=1)
 _STORAGE_PAUSE_S = 2.0
@@ -148,8 +154,7 @@ class BatchWorker:
         spooled = [read_spooled(job.payload) for job in jobs]
         project_id = spooled[0].project_id
         project = await self._access.project(project_id)
-        stamp = await self._functions.version_stamp(project_id)
-        plain = jobs[0].retries >= PLAIN_AFTER_FAILURES
+        key, functions = await self._functions_for(project_id, jobs[0].retries)
         return ReadRequest(
             group=jobs[0].group or jobs[0].id,
             project=ProjectFacts(
@@ -162,9 +167,21 @@ class BatchWorker:
                 Part(job.id, one.body, one.received_at, one.ip, one.sent_at)
                 for job, one in zip(jobs, spooled, strict=True)
             ],
-            functions_key="none" if plain else stamp,
-            functions=[] if plain else None,
+            functions_key=key,
+            functions=functions,
         )
+
+    async def _functions_for(
+        self, project_id: int, failures: int
+    ) -> tuple[str, list[RunnableFunction] | None]:
+        """The name of the functions to ask, and those that the worker cannot look up by it."""
+        if failures >= PLAIN_AFTER_FAILURES:
+            return "none", []
+        stamp = await self._functions.version_stamp(project_id)
+        if failures < UNTRANSFORMED_AFTER_FAILURES:
+            return stamp, None
+        destinations = await self._functions.load_runnable(project_id, (DESTINATION,))
+        return f"untransformed {stamp}", destinations
 
     async def _end(self, begun: _Begun) -> bool:
         """Act, insert, commit; False when the group has to be worked off again."""
@@ -185,6 +202,7 @@ class BatchWorker:
         request = await self._load(begun.request, await begun.wanted)
         acted = await self._calls.act(begun.request, request)
         begun.acted.set()
+        acted.warnings.extend(_left_out(begun.jobs[0].retries))
         await self._learning.settle(project_id, acted)
         await self._store(begun.request, acted)
         await self._committing.commit(project_id, begun.jobs, acted, is_first=begun.is_first)
@@ -211,7 +229,7 @@ class BatchWorker:
 
     async def _later(self, jobs: Sequence[Job], error: Exception) -> None:
         """Try a group again after a pause; bury what fails for ever, unless storage is down."""
-        if isinstance(error, HogletError) and error.blame == "operator":
+        if _is_storage(error):
             await self._queue.release(jobs)
             await asyncio.sleep(_STORAGE_PAUSE_S)
             return
@@ -223,3 +241,19 @@ class BatchWorker:
                     await self._queue.bury(session, job, str(error)[:2000])
                 else:
                     await self._queue.retry(session, job, run_at=run_at)
+
+
+def _is_storage(error: Exception) -> bool:
+    """Whether a place to store things failed: no group is to blame for that."""
+    if isinstance(error, HogletError):
+        return error.blame == "operator"
+    return isinstance(error, (SQLAlchemyError, OSError))
+
+
+def _left_out(failures: int) -> list[tuple[str, dict[str, Any]]]:
+    """The warning that tells the project which of its functions did not see the group."""
+    if failures >= PLAIN_AFTER_FAILURES:
+        return [("functions_left_out", {"functions": "all", "failures": failures})]
+    if failures >= UNTRANSFORMED_AFTER_FAILURES:
+        return [("functions_left_out", {"functions": "transformations", "failures": failures})]
+    return []

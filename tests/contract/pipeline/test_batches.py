@@ -5,6 +5,7 @@ from typing import Any
 from uuid import UUID
 
 import pytest
+from sqlalchemy.exc import OperationalError
 
 from hoglet.functions.jobs import decode_invoke
 from hoglet.functions.runnable import RunnableFunction
@@ -15,6 +16,7 @@ from support.pipeline import Line, at, open_line
 
 NOW = at("2026-05-01T12:00:00+00:00")
 FUNCTION = "0193e8c6-0000-7000-8000-0000000000aa"
+OTHER = "0193e8c6-0000-7000-8000-0000000000bb"
 UUID_1 = "0193e8c6-0000-7000-8000-000000000001"
 TRUE = {"kind": "Constant", "value": True}
 
@@ -233,11 +235,56 @@ async def test_a_crashing_worker_costs_functions_not_events(
 
     real = line.batches._calls.read
     monkeypatch.setattr(line.batches._calls, "read", refuse)
-    for _ in range(5):
-        await line.batches.work_once()
-        line.clock.advance(seconds=60)  # pyright: ignore[reportAttributeAccessIssue]
+    await _work_again_and_again(line)
 
     assert await line.select("SELECT count() FROM events WHERE project_id = {p}") == [(1,)]
+    assert await line.runs() == []
+    assert [kind for _, kind in line.warnings._counts] == ["functions_left_out"]
+
+
+async def test_a_transformation_that_kills_the_worker_costs_no_delivery(
+    line: Line, monkeypatch: pytest.MonkeyPatch
+):
+    line.functions.functions = [_function(line), _function(line, id=OTHER, type="transformation")]
+    await line.capture(_event())
+
+    async def refuse(request: Any) -> Any:
+        if request.functions is None or any(
+            one.type == "transformation" for one in request.functions
+        ):
+            raise RuntimeError("worker died")
+        return await real(request)
+
+    real = line.batches._calls.read
+    monkeypatch.setattr(line.batches._calls, "read", refuse)
+    await _work_again_and_again(line)
+
+    assert await line.select("SELECT count() FROM events WHERE project_id = {p}") == [(1,)]
+    assert len(await line.runs()) == 1
+
+
+async def test_a_database_that_fails_for_long_costs_no_delivery(
+    line: Line, monkeypatch: pytest.MonkeyPatch
+):
+    line.functions.functions = [_function(line)]
+    await line.capture(_event())
+
+    async def locked(*_arguments: Any, **_more: Any) -> None:
+        raise OperationalError("statement", {}, Exception("database is locked"))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(line.batches._committing, "commit", locked)
+        patch.setattr("hoglet.pipeline.batches.asyncio.sleep", crash_free_sleep)
+        await _work_again_and_again(line)
+    await line.work()
+
+    assert len(await line.runs()) == 1
+
+
+async def _work_again_and_again(line: Line) -> None:
+    for _ in range(8):
+        await line.batches.work_once()
+        line.clock.advance(seconds=300)  # pyright: ignore[reportAttributeAccessIssue]
 
 
 async def test_events_of_a_century_fit(line: Line):
