@@ -6,7 +6,7 @@ PYTEST := .venv/bin/pytest
 SHELL := /bin/bash
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run demo test check slow full load browser oracle bench bench-hog bench-capture bench-matching bench-endpoints docs lock clean
+.PHONY: help setup run demo test check slow full load fuzz browser clients oracle bench bench-hog bench-capture bench-matching bench-isolation bench-endpoints docs lock clean
 
 help: ## list the commands
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -68,6 +68,9 @@ bench-capture: setup ## capture to queryable against bare decoding and inserting
 
 bench-matching: setup ## what matching costs an event with 10, 1,000 and 10,000 functions
 	.venv/bin/python -m benchmarks.matching
+
+bench-isolation: setup ## the API beside functions that spin, allocate and log without end
+	.venv/bin/python -m benchmarks.isolation
 
 bench-endpoints: setup ## runs on ten million events, against the bare engine, a bare route, other servers
 	.venv/bin/python -m benchmarks.endpoints --neighbours

@@ -1,7 +1,6 @@
 """Runs the benchmarks one after another; each prints ratios of one sitting.
 
-Run: ``make bench``, or one of them by ``make bench-capture``, ``make bench-endpoints``,
-``make bench-hog``.
+Run: ``make bench``, or one of them by ``make bench-hog``, ``make bench-capture`` and so on.
 """
 
 import subprocess
@@ -11,6 +10,7 @@ BENCHMARKS = (
     "benchmarks.hog.compare",
     "benchmarks.capture",
     "benchmarks.matching",
+    "benchmarks.isolation",
     "benchmarks.endpoints",
 )
 
