@@ -25,6 +25,11 @@ def capture(server: RunningServer, distinct_id: str) -> None:
     assert server.client.post("/batch/", json=body).status_code == 200
 
 
+def _can_be_interrupted() -> None:
+    """Whoever runs the tests in the background made their children ignore Ctrl-C."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 def follow(server: RunningServer, function_id: str) -> "subprocess.Popen[str]":
     return subprocess.Popen(
         [sys.executable, "-m", "hoglet.cli.main", "logs", "-f", "--function", function_id],
@@ -32,6 +37,7 @@ def follow(server: RunningServer, function_id: str) -> "subprocess.Popen[str]":
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        preexec_fn=_can_be_interrupted,  # noqa: PLW1509 (nothing else runs in this process)
     )
 
 

@@ -35,16 +35,17 @@ class CancellableRuns:
                 raise
             raise RunCancelled("The run was cancelled.") from None
         finally:
-            self._tasks[key].discard(task)
-            if not self._tasks[key]:
-                del self._tasks[key]
+            running = self._tasks.get(key, set())
+            running.discard(task)
+            if not running:
+                self._tasks.pop(key, None)
 
     def cancel(self, endpoint_id: UUID, query_id: str) -> bool:
         """Stop the runs of this id; whether there were any.
 
         A query that other callers wait for too goes on for them.
         """
-        tasks = self._tasks.get((endpoint_id, query_id), set())
+        tasks = self._tasks.pop((endpoint_id, query_id), set())  # once: they may take a moment
         for task in tasks:
             task.cancel()
         return bool(tasks)

@@ -277,6 +277,7 @@ _TEMPLATE_QUERY = (*PAGE, text("type"), text("types"), text("template_id"))
 _ALL = PROJECT_PREFIX + "/hog_functions"
 _ONE = _ALL + "/{function_id}"
 _LETTERS = _ONE + "/dead_letters"
+_BACKFILLS = PROJECT_PREFIX + "/batch_exports/{batch_export_id}/backfills"
 _TEMPLATES = PROJECT_PREFIX + "/hog_function_templates"
 _PUBLIC_TEMPLATES = "/api/public_hog_function_templates"
 _ACTIONS = PROJECT_PREFIX + "/actions"
@@ -315,9 +316,13 @@ ABOUT: dict[tuple[str, str], About] = {
     ("POST", _LETTERS + "/redrive"): About({200: Redriven}, body=_REDRIVE_BODY),
     ("GET", _LETTERS + "/{letter_id}"): About({200: LetterInFull}),
     ("DELETE", _LETTERS + "/{letter_id}"): About({204: None}),
-    ("POST", PROJECT_PREFIX + "/batch_exports/{batch_export_id}/backfills"): About(
-        {201: BackfillObject}, body=_object(start_at=_TIME, end_at=_TIME)
+    ("POST", _BACKFILLS): About(
+        {201: BackfillObject},
+        body=_object(start_at=_TIME, end_at=_TIME, with_filters={"type": "boolean"}),
     ),
+    ("GET", _BACKFILLS): About({200: Page[BackfillObject]}, query=PAGE),
+    ("GET", _BACKFILLS + "/{backfill_id}"): About({200: BackfillObject}),
+    ("POST", _BACKFILLS + "/{backfill_id}/{verb}"): About({200: BackfillObject}),
     ("GET", _TEMPLATES): About({200: Page[TemplateObject]}, query=_TEMPLATE_QUERY),
     ("GET", _TEMPLATES + "/{template_id}"): About({200: TemplateObject}),
     ("GET", _PUBLIC_TEMPLATES): About({200: Page[TemplateObject]}, query=_TEMPLATE_QUERY),

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import httpx
 import psycopg
 import pytest
+from cryptography.fernet import Fernet
 from fastapi import FastAPI
 from fastapi.routing import APIRoute
 from sqlalchemy.engine import make_url
@@ -64,7 +65,11 @@ def hoglet(
         url = _new_postgres_database(request.getfixturevalue("postgres_server"))
     warehouse: ClickHouseWarehouse = request.getfixturevalue("warehouse")
     settings = Settings(  # pyright: ignore[reportCallIssue]
-        data_dir=folder, roles=["api"], database_url=url, warehouse_url=warehouse.url
+        data_dir=folder,
+        roles=["api", "pipeline"],  # its workers are not begun here
+        database_url=url,
+        warehouse_url=warehouse.url,
+        secret_keys=[Fernet.generate_key().decode()],
     )
     with asyncio.Runner() as runner:
         stack = AsyncExitStack()
