@@ -45,7 +45,8 @@ load: setup ## 100,000 events to a failing receiver, then the same with 50 kills
 fuzz: setup ## 100,000 damaged Hog programs (FUZZ="--count 5000 --seed 7" for others)
 	cd tests && ../.venv/bin/python -m fuzz.hog $(FUZZ)
 
-browser: setup ## the console's tests in Chromium
+browser: setup ## the console and site functions in Chromium
+	@bash tools/install_clients.sh npm
 	@command -v chromium >/dev/null || (apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq chromium >/dev/null)
 	$(PYTEST) -m browser
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # Installs the public clients of tests/clients (untracked). Used by tests only, never shipped.
+# `install_clients.sh npm` installs those of npm alone, which the browser tests need too.
 # Each group of Python clients has an environment of its own: they ask for clashing versions.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -15,10 +16,14 @@ environment() { # folder, packages...
     uv pip install --quiet --python "$folder/bin/python" "$@"
     echo "$wanted" >"$folder/installed"
 }
-environment tests/clients/tools/.venv \
-    schemathesis==4.32.5 openapi-python-client==0.29.1 openapi-generator-cli==7.26.0 \
-    urllib3==2.6.3 python-dateutil==2.9.0.post0
-environment tests/clients/arcade/.venv arcade-posthog-api==0.2.1
+if [ "${1:-all}" = all ]; then
+    environment tests/clients/tools/.venv \
+        schemathesis==4.32.5 openapi-python-client==0.29.1 openapi-generator-cli==7.26.0 \
+        urllib3==2.6.3 python-dateutil==2.9.0.post0
+    environment tests/clients/arcade/.venv arcade-posthog-api==0.2.1
+    # openapi-generator runs on Java
+    command -v java >/dev/null || (apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq default-jre-headless >/dev/null)
+fi
 
 cd tests/clients
 if ! cmp -s package.json node_modules/installed.json; then
@@ -27,5 +32,3 @@ if ! cmp -s package.json node_modules/installed.json; then
     "$npm" install --ignore-scripts --no-save --no-package-lock --no-audit --no-fund --silent
     cp package.json node_modules/installed.json
 fi
-# openapi-generator runs on Java
-command -v java >/dev/null || (apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq default-jre-headless >/dev/null)

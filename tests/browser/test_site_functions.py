@@ -58,7 +58,7 @@ def page() -> Generator[Page]:
 
 
 def test_posthog_js_loads_a_site_destination(server: RunningServer, page: Page) -> None:
-    need(None if LIBRARY.exists() else "npm posthog-js is not installed: run `make clients`")
+    need(None if LIBRARY.exists() else "npm posthog-js is not installed: run `make browser`")
     _create(server, _destination())
     problems = _open(page, server)
 
