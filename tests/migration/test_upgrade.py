@@ -23,7 +23,7 @@ def test_upgrading_an_empty_database_gives_the_declared_tables(database_url: str
         differences = compare_metadata(context, load_all_tables())
     engine.dispose()
 
-    assert differences == [], "run tools/regenerate_initial_migration.py"
+    assert differences == [], "add a revision in migrations/versions (CONTRIBUTING.md)"
 
 
 def test_upgrading_twice_changes_nothing(database_url: str):
