@@ -3,10 +3,12 @@
 A property all whose values were text is read by queries straight from its typed column, which has
 nothing but text. The first value of another form must therefore not be queryable before queries
 know of it: it is written down first, and the rows wait until every reader has looked again.
-That happens once in the life of a property.
+That happens once in the life of a property, and a project can make it happen only so often: one
+whose properties keep changing form would hold up everybody's events, so it loses the fast read.
 """
 
 import asyncio
+from collections import Counter
 from collections.abc import Sequence
 from datetime import timedelta
 
@@ -22,6 +24,7 @@ from hoglet.store.database import Database
 log = structlog.get_logger()
 
 _MOST_REMEMBERED = 200_000
+MOST_WAITS = 20  # of a project in the life of a process; a minute in all
 
 
 class Learning:
@@ -45,6 +48,7 @@ class Learning:
         self._readers_notice_after = readers_notice_after
         self._properties: dict[tuple[int, str, str], PropertyDefinition] = {}
         self._names: set[tuple[int, str]] = set()
+        self._waits: Counter[int] = Counter()
 
     async def settle(self, project_id: int, acted: Acted) -> None:
         """Before the rows of a group are queryable: tell which properties are uniform no more."""
@@ -52,15 +56,16 @@ class Learning:
         broken = [one for one in acted.properties if self._breaks(project_id, one)]
         if not broken:
             return
-        names = [(one.scope, one.name) for one in broken]
-        log.info("properties have values of several forms now", properties=len(names))
+        self._waits[project_id] += 1
         async with self._database.write() as session:
+            if self._is_restless(project_id):
+                names = await self._events.uniform_properties(session, project_id)
+            else:
+                names = [(one.scope, one.name) for one in broken]
             await self._events.mark_mixed(session, project_id, names)
+        log.info("properties have values of several forms now", properties=len(names))
         for scope, name in names:
-            known = self._properties[project_id, scope, name]
-            self._properties[project_id, scope, name] = PropertyDefinition(
-                known.property_type, is_uniform=False
-            )
+            self._forget_uniformity((project_id, scope, name))
         await asyncio.sleep(self._readers_notice_after.total_seconds())
 
     async def learn(self, session: AsyncSession, project_id: int, acted: Acted) -> None:
@@ -104,6 +109,14 @@ class Learning:
             for (scope, name), definition in found.items():
                 self._properties[project_id, scope, name] = definition
 
+    def _is_restless(self, project_id: int) -> bool:
+        return self._waits[project_id] >= MOST_WAITS
+
+    def _forget_uniformity(self, place: tuple[int, str, str]) -> None:
+        known = self._properties.get(place)
+        if known is not None:
+            self._properties[place] = PropertyDefinition(known.property_type, is_uniform=False)
+
     def _breaks(self, project_id: int, seen: Seen) -> bool:
         known = self._properties.get((project_id, seen.scope, seen.name))
         return known is not None and known.is_uniform and form_of(known.property_type) != seen.form
@@ -112,8 +125,9 @@ class Learning:
         """The definition to write, or None when there is nothing new."""
         known = self._properties.get((project_id, seen.scope, seen.name))
         if known is None:
+            is_uniform = form_of(seen.property_type) == seen.form != "other"
             return PropertyDefinition(
-                seen.property_type, is_uniform=form_of(seen.property_type) == seen.form != "other"
+                seen.property_type, is_uniform=is_uniform and not self._is_restless(project_id)
             )
         if not known.property_type and seen.property_type:
             return PropertyDefinition(seen.property_type, is_uniform=False)

@@ -8,6 +8,7 @@ import pytest
 from hoglet.hogql.compile import compile_query
 from hoglet.hogql.context import QueryContext
 from hoglet.kit.clock import FixedClock
+from hoglet.pipeline.learning import MOST_WAITS
 from hoglet.store.database import Database
 from support.pipeline import Line, at, open_line
 
@@ -116,3 +117,18 @@ async def test_properties_of_persons_too(line: Line):
     assert first == ["pro"]
     assert ".:String" in sql
     assert second == ['["pro"]', '["pro"]']
+
+
+async def test_a_project_that_keeps_changing_forms_waits_only_so_often(line: Line):
+    waits = 0
+    for number in range(MOST_WAITS + 5):
+        await _capture(line, "a", name=f"p{number}")
+        before = line.learning._waits[line.project_id]
+        await _capture(line, [1], name=f"p{number}")
+        waits += line.learning._waits[line.project_id] - before
+
+    values, _ = await _read(line, f"properties.p{MOST_WAITS + 4}")
+    async with line.database.read() as session:
+        assert await line.events.uniform_properties(session, line.project_id) == []
+    assert waits == MOST_WAITS
+    assert sorted(value for value in values if value) == ["[1]", "a"]
