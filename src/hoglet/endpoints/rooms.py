@@ -24,6 +24,7 @@ from hoglet.endpoints.service import EndpointService
 from hoglet.endpoints.settings import EndpointSettings
 from hoglet.endpoints.slots import Slots
 from hoglet.endpoints.targets import Targets
+from hoglet.endpoints.usage import EndpointUsage
 from hoglet.queue.port import Queue
 from hoglet.sandbox import Sandbox
 from hoglet.store.database import Database
@@ -49,7 +50,7 @@ class EndpointRooms:
     background: BackgroundRuns
     notes: RunLog
     telemetry: Telemetry
-    usage: RunUsage
+    usage: EndpointUsage
     jobs: EndpointJobs
     analyser: QueryAnalyser
 
@@ -93,6 +94,7 @@ def build_endpoints(
     compiler = Compiler(sandbox, clock, schema_of, tables)
     analyser = QueryAnalyser(compiler, warehouse)
     materializer = Materializer(queue, clock)
+    service = EndpointService(access, analyser, materializer)
     targets = Targets(database)
     log = RunLog(warehouse, database)
     computer = Computer(
@@ -117,7 +119,7 @@ def build_endpoints(
         access=access,
         database=database,
         settings=settings,
-        service=EndpointService(access, analyser, materializer),
+        service=service,
         aliases=Aliases(access),
         targets=targets,
         runner=runner,
@@ -125,7 +127,7 @@ def build_endpoints(
         background=background,
         notes=log,
         telemetry=Telemetry(warehouse),
-        usage=RunUsage(warehouse),
+        usage=EndpointUsage(service, log, RunUsage(warehouse), clock),
         jobs=EndpointJobs(
             queue,
             database,
