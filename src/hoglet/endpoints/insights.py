@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from hoglet.endpoints.analysis import Eligibility
+from hoglet.hogql.insights.breakdowns import breakdown_items
 
 type Json = dict[str, Any]
 
@@ -94,25 +95,14 @@ def for_table(query: Json) -> Json:
 
 
 def _breakdowns(query: Json) -> list[tuple[str, Json]]:
-    """Name and description of every breakdown, e.g. ``("$browser", {"type": "event"})``."""
-    filter_ = query.get("breakdownFilter") or {}
-    several = filter_.get("breakdowns")
-    if isinstance(several, list) and several:
-        return [
-            (str(each.get("property")), dict(each)) for each in several if isinstance(each, dict)
-        ]
-    value = filter_.get("breakdown")
-    if value in (None, "", []):
-        return []
-    item = {
-        "type": filter_.get("breakdown_type") or "event",
-        "group_type_index": filter_.get("breakdown_group_type_index"),
-        "normalize_url": filter_.get("breakdown_normalize_url"),
-        "histogram_bin_count": filter_.get("breakdown_histogram_bin_count"),
-    }
-    if item["type"] == "cohort":
-        return []
-    return [(str(each), item) for each in (value if isinstance(value, list) else [value])]
+    """Name and description of every breakdown, e.g. ``("$browser", {"type": "event"})``.
+
+    Cohorts are left out: no property has their number as its value.
+    """
+    items = breakdown_items(query.get("breakdownFilter") or {})
+    return [
+        (str(item.get("property")), dict(item)) for item in items if item.get("type") != "cohort"
+    ]
 
 
 def _filter(name: str, item: Json, value: Any) -> Json:

@@ -4,6 +4,7 @@ from typing import Any
 
 from hoglet.access.entities import Principal
 from hoglet.endpoints import errors
+from hoglet.endpoints.query_kinds import expand
 from hoglet.endpoints.schemas import RunRequest
 from hoglet.endpoints.targets import Target
 from hoglet.endpoints.variables import refuse_unknown_names, stored_values
@@ -84,6 +85,7 @@ def _check_query_override(target: Target, request: RunRequest, principal: Princi
             attr, "may not hold breakdownFilter or properties on a version with required variables."
         )
     _refuse_code(override, attr)
+    expand({**target.query, **override}, attr=attr)  # as a save would check it
 
 
 def _check_filters_override(target: Target, request: RunRequest) -> None:

@@ -108,7 +108,7 @@ def breakdown_of(query: Mapping[str, Any], context: QueryContext) -> Breakdown |
         SourceError: a breakdown type that hoglet does not know.
     """
     filter_ = query.get("breakdownFilter") or {}
-    items = filter_.get("breakdowns") or _single(filter_)
+    items = breakdown_items(filter_)
     if not items:
         return None
     many = bool(filter_.get("breakdowns")) or isinstance(filter_.get("breakdown"), list)
@@ -129,8 +129,16 @@ def breakdown_of(query: Mapping[str, Any], context: QueryContext) -> Breakdown |
     )
 
 
-def _single(filter_: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """``breakdown`` with its type as items of ``breakdowns``."""
+def breakdown_items(filter_: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Both ways of writing a breakdown as one: ``[{"property": "$browser", "type": "event"}]``.
+
+    Args:
+        filter_: a ``breakdownFilter`` with ``breakdowns``, or with ``breakdown`` and its type;
+            what has neither form is refused when the query is compiled, and left out here.
+    """
+    several = filter_.get("breakdowns")
+    if isinstance(several, list) and several:
+        return [each for each in several if isinstance(each, Mapping)]
     value = filter_.get("breakdown")
     if value is None or value in ("", []):
         return []
