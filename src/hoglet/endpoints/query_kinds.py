@@ -99,6 +99,8 @@ _KEYS: dict[str, dict[str, tuple[type, Any]]] = {
         "lifecycleFilter": (dict, None),
     },
 }
+# Parts that are read whatever the kind, so they have their form even where they mean nothing.
+_PARTS: dict[str, type] = {"series": list, "breakdownFilter": dict, "compareFilter": dict}
 _SERIES_KINDS = ("EventsNode", "ActionsNode")
 _INTERVALS = ("minute", "hour", "day", "week", "month")
 
@@ -164,6 +166,9 @@ def _check_parts(query: Json, attr: str) -> None:
     if query["kind"] == HOGQL:
         _check_variables(query["variables"], f"{attr}__variables")
         return
+    for key, kind in _PARTS.items():
+        if query.get(key) is not None:
+            _check_type(query[key], kind, f"{attr}__{key}")
     interval = query.get("interval")
     if interval is not None and interval not in _INTERVALS:
         raise Invalid(

@@ -126,7 +126,7 @@ def _is_code(part: Json) -> bool:
     typed = (part.get("type"), part.get("breakdown_type"), part.get("math"))
     return (
         "hogql" in typed
-        or part.get("kind") in _WAREHOUSE_NODES
+        or str(part.get("kind")) in _WAREHOUSE_NODES
         or any(part.get(key) is not None for key in _CODE_KEYS)
     )
 
