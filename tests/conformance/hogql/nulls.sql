@@ -28,3 +28,8 @@ select _toInt64('12'), _toDate('2026-01-05')
 -- case: coalesce and the like
 select coalesce(null, 2), ifNull(toInt('x'), 3), nullIf(1, 1), properties.nope ?? 'none' from events limit 1
 -- rows [[2, 3, null, "none"]]
+
+-- case: there is no row before the first and after the last, so lag and lead are NULL
+select number, lag(number) over (order by number), lead(number) over (order by number), lag(toString(number), 1, 'none') over (order by number), lag([number]) over (order by number) from numbers(2) order by number
+-- rows [[0, null, 1, "none", []], [1, 0, null, "0", [0]]]
+-- columns ["number", "lag(number) OVER (ORDER BY number ASC)", "lead(number) OVER (ORDER BY number ASC)", "lag(toString(number), 1, 'none') OVER (ORDER BY number ASC)", "lag([number]) OVER (ORDER BY number ASC)"]

@@ -195,6 +195,8 @@ def resolve_window_function(resolver: "Resolver", node: tree.WindowFunction, sco
     if function.name == "count" and len(given) == 1 and _is_star(given[0]):
         given = ()
     args = resolver.expressions(given, scope)
+    if function.name in _NEIGHBOURS:
+        args = tuple([_or_null(arg) if at != 1 else arg for at, arg in enumerate(args)])
     params = resolver.expressions(node.args, scope) if node.args else None
     type_ = function.type_of(tuple(arg.type for arg in args))
     call = Apply(function=function.clickhouse, args=args, params=params, type=type_)
@@ -204,6 +206,17 @@ def resolve_window_function(resolver: "Resolver", node: tree.WindowFunction, sco
         return Over(call=call, name=node.over_identifier, type=type_)
     window = resolve_window(resolver, node.over_expr or tree.WindowExpr(), scope)
     return Over(call=call, window=window, type=type_)
+
+
+# Where there is no such row the answer is NULL, as SQL says; the engine would give "" or 0.
+_NEIGHBOURS = frozenset({"lag", "lead"})
+_NEVER_NULL = frozenset({"Array", "Tuple", "Map", "Unknown", "Null"})
+
+
+def _or_null(arg: Expr) -> Expr:
+    if arg.type.nullable or arg.type.name in _NEVER_NULL:
+        return arg
+    return Trusted(parts=("toNullable(", arg, ")"), type=arg.type.or_null())
 
 
 def resolve_window(resolver: "Resolver", node: tree.WindowExpr, scope: Scope) -> Window:
