@@ -37,6 +37,7 @@ from hoglet.endpoints.save_checks import (
 from hoglet.endpoints.schemas import CreateBody, UpdateBody
 from hoglet.endpoints.tables import EndpointRow, EndpointVersionRow
 from hoglet.endpoints.words import HOGQL
+from hoglet.hogql.errors import UNKNOWN_FUNCTION
 from hoglet.kit.errors import HogletError, Invalid, NotFound, SourceError
 
 type Json = dict[str, Any]
@@ -270,7 +271,9 @@ class EndpointService:
         try:
             return await self._analyser.analyse(project, query, buckets)
         except SourceError as error:
-            raise Invalid(str(error), attr="query") from None
+            # Bad SQL is invalid_input (section 3), but 10.4 names a code for unknown functions.
+            code = UNKNOWN_FUNCTION if error.error_code == UNKNOWN_FUNCTION else "invalid_input"
+            raise Invalid(str(error), code=code, attr="query") from None
         except Invalid as error:
             error.attr = error.attr or "query"
             raise
