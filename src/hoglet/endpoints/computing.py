@@ -14,12 +14,12 @@ from hoglet.endpoints.compiler import Compiled, Compiler
 from hoglet.endpoints.insight_runs import compute_insight, lumps_values, read_items
 from hoglet.endpoints.reading import Reading
 from hoglet.endpoints.slots import Slots
-from hoglet.endpoints.values import encode_parts
+from hoglet.endpoints.values import encode_parts, join_parts
 from hoglet.endpoints.words import HOGQL
 from hoglet.hogql.keyset import Key
 from hoglet.hogql.paging import cut_page
 from hoglet.kit.clock import Clock
-from hoglet.warehouse import Budget, QueryResult, Statistics, Warehouse
+from hoglet.warehouse import Budget, JsonRows, QueryResult, Statistics, Warehouse
 from hoglet.web.answers import dump_json
 
 type Json = dict[str, Any]
@@ -72,16 +72,23 @@ class Computer:
         compiled = await self._compile(reading)
         async with slots.taken():
             started_at = self._clock.now()
-            answer = await self._warehouse.query(
-                compiled.sql,
-                compiled.params,
-                budget=Budget(seconds=seconds),
-                query_id=query_id,
-            )
+            answer = await self._ask(reading, compiled, query_id, Budget(seconds=seconds))
         kept_for = self._cache_seconds(reading)
-        if len(answer.rows) > ROWS_AT_ONCE:
+        if isinstance(answer, QueryResult) and len(answer.rows) > ROWS_AT_ONCE:
             return await asyncio.to_thread(_result, reading, compiled, answer, started_at, kept_for)
         return _result(reading, compiled, answer, started_at, kept_for)
+
+    async def _ask(
+        self, reading: Reading, compiled: Compiled, query_id: str, budget: Budget
+    ) -> JsonRows | QueryResult:
+        """The engine's answer; where a cursor has to be made of the last row, as values."""
+        sql, params = compiled.sql, compiled.params
+        if compiled.keys:
+            return await self._warehouse.query(sql, params, budget=budget, query_id=query_id)
+        zone = reading.project.timezone
+        return await self._warehouse.query_json(
+            sql, params, zone=zone, budget=budget, query_id=query_id
+        )
 
     async def _compute_insight(
         self, reading: Reading, slots: Slots, *, query_id: str, seconds: float
@@ -171,7 +178,7 @@ class Computer:
 def _result(
     reading: Reading,
     compiled: Compiled,
-    answer: QueryResult,
+    answer: JsonRows | QueryResult,
     computed_at: datetime,
     cache_seconds: float,
 ) -> Result:
@@ -180,7 +187,7 @@ def _result(
     columns = [name for name, _ in compiled.columns]
     kinds = [column.type for column in answer.columns]
     return Result(
-        parts=encode_parts(answer.columns, rows, reading.project.timezone),
+        parts=_parts(answer, rows, reading.project.timezone),
         columns=columns,
         types=[[name, kind] for name, kind in zip(columns, kinds, strict=True)],
         row_count=len(rows),
@@ -197,6 +204,12 @@ def _result(
         debug=_debug(reading, spent, hogql=compiled.hogql),
         next_key=_key_of(rows[-1], compiled.keys) if has_more and compiled.keys else None,
     )
+
+
+def _parts(answer: JsonRows | QueryResult, rows: Sequence[Any], timezone: str) -> tuple[bytes, ...]:
+    if isinstance(answer, JsonRows):
+        return join_parts(rows)
+    return encode_parts(answer.columns, rows, timezone)
 
 
 def _key_of(row: Sequence[Any], keys: Sequence[Key]) -> list[Any]:

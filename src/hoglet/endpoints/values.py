@@ -1,5 +1,6 @@
 """Rows of the warehouse as JSON.
 
+Most answers are written by the engine itself (``Warehouse.query_json``); the rest is written here.
 Most columns go to orjson as they are; only columns whose type needs a rule are rewritten.
 
 Source: spec/query-endpoints.md section 10.5.
@@ -48,6 +49,12 @@ def encode_parts(
     """Rows as JSON arrays of at most ``PART_ROWS`` rows each; ``(b"[]",)`` without rows."""
     starts = range(0, max(len(rows), 1), PART_ROWS)
     return tuple(encode_rows(columns, rows[at : at + PART_ROWS], timezone) for at in starts)
+
+
+def join_parts(rows: Sequence[bytes]) -> tuple[bytes, ...]:
+    """Rows that are JSON already, as ``encode_parts`` gives them."""
+    starts = range(0, max(len(rows), 1), PART_ROWS)
+    return tuple(b"[" + b",".join(rows[at : at + PART_ROWS]) + b"]" for at in starts)
 
 
 def _apply(rules: Sequence[Rule | None], row: Sequence[Any]) -> list[Any]:

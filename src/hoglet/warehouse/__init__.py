@@ -1,12 +1,13 @@
 """The warehouse: events, persons, logs and metrics in ClickHouse, embedded (chDB) or a server."""
 
 from hoglet.warehouse.clickhouse import ClickHouseWarehouse, open_warehouse
-from hoglet.warehouse.port import Budget, Column, QueryResult, Statistics, Warehouse
+from hoglet.warehouse.port import Budget, Column, JsonRows, QueryResult, Statistics, Warehouse
 
 __all__ = [
     "Budget",
     "ClickHouseWarehouse",
     "Column",
+    "JsonRows",
     "QueryResult",
     "Statistics",
     "Warehouse",

@@ -18,7 +18,8 @@ from clickhouse_connect.driver.exceptions import ClickHouseError, NotSupportedEr
 
 from hoglet.warehouse.clients import WRITE_TIMEOUT_S, Clients
 from hoglet.warehouse.errors import QueryCancelled, QueryRefused, from_engine
-from hoglet.warehouse.port import Budget, Column, QueryResult, Statistics
+from hoglet.warehouse.port import Budget, JsonRows, QueryResult
+from hoglet.warehouse.reading import JsonSelects, select
 from hoglet.warehouse.schema import Retention, apply_schema, on_cluster, own_table
 from hoglet.warehouse.values import BLOCK_FORMAT, encode_block
 
@@ -52,6 +53,7 @@ class ClickHouseWarehouse:
         self._writers = ThreadPoolExecutor(WRITERS, "warehouse-write")
         self._stopper = ThreadPoolExecutor(1, "warehouse-stop")
         self._running: dict[str, Future[Any]] = {}
+        self._json = JsonSelects()
 
     async def query(
         self,
@@ -62,7 +64,25 @@ class ClickHouseWarehouse:
         query_id: str | None = None,
     ) -> QueryResult:
         """See ``Warehouse.query``."""
-        return await self._read(_select, sql, params, budget, query_id)
+        values = dict(params or {})
+        return await self._read(
+            lambda client, tag: select(client, f"{tag} {sql}", values), budget, query_id
+        )
+
+    async def query_json(
+        self,
+        sql: str,
+        params: Mapping[str, Any] | None = None,
+        *,
+        zone: str,
+        budget: Budget = READ,
+        query_id: str | None = None,
+    ) -> JsonRows | QueryResult:
+        """See ``Warehouse.query_json``."""
+        values = dict(params or {})
+        return await self._read(
+            lambda client, tag: self._json.select(client, tag, sql, values, zone), budget, query_id
+        )
 
     async def insert(
         self,
@@ -129,17 +149,13 @@ class ClickHouseWarehouse:
 
     async def _read[R](
         self,
-        work: Callable[[Client, str, dict[str, Any]], R],
-        sql: str,
-        params: Mapping[str, Any] | None,
+        work: Callable[[Client, str], R],
         budget: Budget,
         query_id: str | None,
     ) -> R:
         query_id = query_id or uuid4().hex
-        tagged, values = f"{_tag(query_id)} {sql}", dict(params or {})
-        future = self._readers.submit(
-            self._with_client, lambda client: work(client, tagged, values), budget
-        )
+        tag = _tag(query_id)
+        future = self._readers.submit(self._with_client, lambda client: work(client, tag), budget)
         self._running[query_id] = future
         try:
             return await asyncio.wrap_future(future)
@@ -218,34 +234,8 @@ async def open_warehouse(
     return warehouse
 
 
-def _select(client: Client, sql: str, params: dict[str, Any]) -> QueryResult:
-    answer = client.query(sql, parameters=params or None)
-    if not answer.column_names:
-        return QueryResult(_describe(client, sql, params), [], _statistics(answer.summary))
-    columns = [
-        Column(name, kind.name)
-        for name, kind in zip(answer.column_names, answer.column_types, strict=True)
-    ]
-    return QueryResult(columns, answer.result_rows, _statistics(answer.summary))
-
-
-def _describe(client: Client, sql: str, params: dict[str, Any]) -> list[Column]:
-    """Columns of an answer without rows: chDB sends nothing at all for these."""
-    answer = client.query(f"DESCRIBE TABLE ({sql})", parameters=params or None)
-    return [Column(row[0], row[1]) for row in answer.result_rows]
-
-
 def _run_command(client: Client, sql: str, params: Mapping[str, Any] | None) -> None:
     client.command(sql, parameters=dict(params) if params else None)
-
-
-def _statistics(summary: Mapping[str, Any] | None) -> Statistics:
-    read = summary or {}
-    return Statistics(
-        rows_read=int(read.get("read_rows", 0)),
-        bytes_read=int(read.get("read_bytes", 0)),
-        seconds=int(read.get("elapsed_ns", 0)) / 1e9,
-    )
 
 
 def _tag(query_id: str) -> str:

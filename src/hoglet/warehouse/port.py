@@ -65,6 +65,15 @@ class QueryResult:
     statistics: Statistics = field(default_factory=Statistics)
 
 
+@dataclass(frozen=True, slots=True)
+class JsonRows:
+    """An answer that the engine wrote as JSON: a text for every row, e.g. ``[b'["a", 10]']``."""
+
+    columns: list[Column]
+    rows: Sequence[bytes]
+    statistics: Statistics = field(default_factory=Statistics)
+
+
 class Warehouse(Protocol):
     """A ClickHouse, wherever it runs.
 
@@ -94,6 +103,26 @@ class Warehouse(Protocol):
             WarehouseBusy, WarehouseDown: trying later helps (operator).
 
         Cancellation: cancelling the task cancels the query in the engine.
+        """
+        ...
+
+    async def query_json(
+        self,
+        sql: str,
+        params: Mapping[str, Any] | None = None,
+        *,
+        zone: str,
+        budget: Budget = ...,
+        query_id: str | None = None,
+    ) -> JsonRows | QueryResult:
+        """Run one SELECT and have the engine write the rows; otherwise as ``query``.
+
+        Times are ISO 8601 in ``zone`` (``Z`` for UTC, a fraction when it is not zero), NaN and
+        infinities null, whole numbers whole.
+
+        Returns:
+            ``QueryResult`` when a column is of a type that the engine would write differently
+            (decimals, tuples, maps, JSON, arrays of times).
         """
         ...
 

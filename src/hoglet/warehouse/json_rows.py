@@ -1,0 +1,105 @@
+"""Answers whose rows the engine writes as JSON itself, so that they never become Python values.
+
+Ten thousand rows of three columns take 14 ms this way, and 22 ms as Python values before a byte of
+JSON is written; the other threads of the process go on meanwhile.
+
+The engine's JSON has the form that answers need for most types. Times have not (their zone is the
+project's, their fraction is left out when it is zero), so they are written as text by the query
+that is put around the one that was asked. What is in neither list goes the long way.
+
+Source: spec/query-endpoints.md section 10.5.
+"""
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import orjson
+
+from hoglet.warehouse.errors import from_engine
+from hoglet.warehouse.port import Column, JsonRows, Statistics
+
+FORMAT = "JSONCompact"
+_WRAPPERS = re.compile(r"(?:Nullable|LowCardinality)\((.*)\)", re.DOTALL)
+_ARRAY = re.compile(r"Array\((.*)\)", re.DOTALL)
+_PLAIN = re.compile(
+    r"String|U?Int(?:8|16|32|64)|Float64|Bool|UUID|Date|Date32|IPv[46]|Nothing|Enum(?:8|16)\(.*\)",
+    re.DOTALL,
+)
+_TIME = re.compile(r"DateTime(?:64)?(?:\(.*\))?")
+# Raw line ends and tabs are structure only: within JSON texts they are escaped.
+_ROWS_BEGIN = b'\n\t"data":\n\t[\n'
+_ROWS_END = b"\n\t],\n"
+_INDENT = b"\t\t"
+_BETWEEN = b",\n" + _INDENT
+# A fraction of six digits, unless it is zero; then Z, or the offset with a colon.
+_UTC = "concat(replaceOne(formatDateTime({at}, '%FT%T.%f', 'UTC'), '.000000', ''), 'Z')"
+_ELSEWHERE = (
+    "concat(replaceOne(formatDateTime({at}, '%FT%T.%f', '{zone}'), '.000000', ''),"
+    " replaceRegexpOne(formatDateTime({at}, '%z', '{zone}'), '^(...)', '\\\\1:'))"
+)
+_ZONE_NAME = re.compile(r"[A-Za-z0-9_+/-]+")
+
+
+def rewritten(sql: str, columns: Sequence[Column], zone: str) -> str | None:
+    """The query whose JSON has the form of answers, or None when the engine cannot write it.
+
+    Args:
+        sql: a SELECT.
+        columns: what it gives.
+        zone: in which times are shown, e.g. ``Europe/Berlin``.
+    """
+    times = [column.name for column in columns if _TIME.fullmatch(_unwrapped(column.type))]
+    plain = sum(_is_plain(column.type) for column in columns)
+    if plain + len(times) < len(columns) or not _ZONE_NAME.fullmatch(zone):
+        return None
+    if not times:
+        return sql
+    if len({column.name for column in columns}) < len(columns):
+        return None
+    shown = ", ".join(f"{_shown(name, zone)} AS {_quoted(name)}" for name in times)
+    return f"SELECT * REPLACE({shown}) FROM ({sql})"  # noqa: S608 (names are quoted)
+
+
+def read_rows(body: bytes, columns: list[Column]) -> JsonRows:
+    """What the engine wrote; when it broke off, what ``from_engine`` makes of its last words."""
+    begin = body.find(_ROWS_BEGIN) + len(_ROWS_BEGIN)
+    end = body.rfind(_ROWS_END)
+    written = body[begin:end].removeprefix(_INDENT)
+    rows = written.split(_BETWEEN) if written else []
+    told = _tail(body, end)
+    if told.get("rows") != len(rows):
+        raise from_engine(str(told.get("exception", "The answer broke off.")), None)
+    spent = told.get("statistics", {})
+    statistics = Statistics(
+        spent.get("rows_read", 0), spent.get("bytes_read", 0), spent.get("elapsed", 0.0)
+    )
+    return JsonRows(columns, rows, statistics)
+
+
+def _tail(body: bytes, end: int) -> dict[str, Any]:
+    try:
+        return orjson.loads(b"{" + body[end + len(_ROWS_END) :])
+    except orjson.JSONDecodeError:
+        return {"exception": body[-2_000:].decode(errors="replace")}
+
+
+def _is_plain(kind: str) -> bool:
+    inner = _unwrapped(kind)
+    array = _ARRAY.fullmatch(inner)
+    return _is_plain(array[1]) if array else _PLAIN.fullmatch(inner) is not None
+
+
+def _unwrapped(kind: str) -> str:
+    while wrapped := _WRAPPERS.fullmatch(kind):
+        kind = wrapped[1]
+    return kind
+
+
+def _shown(name: str, zone: str) -> str:
+    template = _UTC if zone == "UTC" else _ELSEWHERE
+    return template.format(at=f"toDateTime64({_quoted(name)}, 6)", zone=zone)
+
+
+def _quoted(name: str) -> str:
+    return "`" + name.replace("\\", "\\\\").replace("`", "\\`") + "`"

@@ -1,0 +1,74 @@
+"""One SELECT on one connection: its rows as Python values, or as JSON that the engine wrote."""
+
+import threading
+from collections import OrderedDict
+from collections.abc import Mapping
+from typing import Any
+
+from clickhouse_connect.driver.client import Client
+
+from hoglet.warehouse.json_rows import FORMAT, read_rows, rewritten
+from hoglet.warehouse.port import Column, JsonRows, QueryResult, Statistics
+
+REMEMBERED = 2_000  # texts of queries whose columns are known; half a megabyte to ten
+
+
+def select(client: Client, sql: str, params: dict[str, Any]) -> QueryResult:
+    """The rows as Python values."""
+    answer = client.query(sql, parameters=params or None)
+    if not answer.column_names:
+        return QueryResult(_describe(client, sql, params), [], _statistics(answer.summary))
+    columns = [
+        Column(name, kind.name)
+        for name, kind in zip(answer.column_names, answer.column_types, strict=True)
+    ]
+    return QueryResult(columns, answer.result_rows, _statistics(answer.summary))
+
+
+class JsonSelects:
+    """Selects rows as JSON.
+
+    Which columns a query has is asked before its first run (1 ms) and remembered by its text;
+    values are bound with their types, so these cannot change it.
+
+    Concurrency: for many threads, each with a connection of its own.
+    """
+
+    def __init__(self) -> None:
+        self._known: OrderedDict[str, list[Column]] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def select(
+        self, client: Client, tag: str, sql: str, params: dict[str, Any], zone: str
+    ) -> JsonRows | QueryResult:
+        """See ``Warehouse.query_json``; ``tag`` is the comment that names the query."""
+        columns = self._known.get(sql)
+        if columns is None:
+            columns = _describe(client, f"{tag} {sql}", params)
+            self._remember(sql, columns)
+        written = rewritten(sql, columns, zone)
+        if written is None:
+            return select(client, f"{tag} {sql}", params)
+        body = client.raw_query(f"{tag} {written}", parameters=params or None, fmt=FORMAT)
+        return read_rows(body, columns)
+
+    def _remember(self, sql: str, columns: list[Column]) -> None:
+        with self._lock:
+            self._known[sql] = columns
+            while len(self._known) > REMEMBERED:
+                self._known.popitem(last=False)
+
+
+def _describe(client: Client, sql: str, params: dict[str, Any]) -> list[Column]:
+    """The columns of a query; also of one without rows, for which chDB sends nothing at all."""
+    answer = client.query(f"DESCRIBE TABLE ({sql})", parameters=params or None)
+    return [Column(row[0], row[1]) for row in answer.result_rows]
+
+
+def _statistics(summary: Mapping[str, Any] | None) -> Statistics:
+    read = summary or {}
+    return Statistics(
+        rows_read=int(read.get("read_rows", 0)),
+        bytes_read=int(read.get("read_bytes", 0)),
+        seconds=int(read.get("elapsed_ns", 0)) / 1e9,
+    )

@@ -1,0 +1,111 @@
+"""Rows that the engine writes as JSON are what the long way makes of the same query."""
+
+import re
+from typing import Any
+
+import orjson
+import pytest
+
+from hoglet.endpoints.values import encode_rows
+from hoglet.warehouse import Budget, JsonRows, QueryResult, Warehouse
+from hoglet.warehouse.errors import QueryRefused, QueryTooCostly
+
+ZONES = ("UTC", "Europe/Berlin", "America/St_Johns", "Asia/Kolkata", "Pacific/Apia")
+TIMES = "arrayJoin(['2026-01-01 00:00:00.5', '2026-07-01 23:59:59', '1950-07-01 00:00:00.000001'])"
+ZONE_OF_TIME = re.compile(r"DateTime\('[^']+'\)")  # the client drops it
+WRITTEN = [
+    "1, -5, toUInt64(18446744073709551615), toInt64(-9223372036854775808)",
+    "1.5, 1 / 0, -1 / 0, 0 / 0, 1e300, 0.1, -0.0, 12345678901234567.0",
+    "'', 'it''s', 'a\\n\\t],\\n\\t\\t[\"b\"', '\\0\\x01\\x1f\\x7f', 'é☃😀', '</script>', '\\\\'",
+    "true, false, NULL, toNullable(5), CAST(NULL AS Nullable(String))",
+    "toUUID('0199c7b2-0000-7000-8000-000000000001'), toDate('2026-01-05'), toIPv4('1.2.3.4')",
+    "CAST('a', 'Enum8(\\'a\\' = 1, \\'b\\' = 2)'), toLowCardinality('x')",
+    "[1, 2], ['a\"\\n', 'b'], [[1.5, 0 / 0], []], [true, NULL]",
+    f"toDateTime64({TIMES}, 6, 'UTC')",
+    f"toDateTime64({TIMES}, 3), toNullable(toDateTime64({TIMES}, 6, 'Asia/Tokyo'))",
+    "toDateTime('2026-03-29 00:30:00') + toIntervalMinute(arrayJoin(range(0, 180, 15)))",
+    "toDateTime('2026-10-25 00:30:00', 'America/New_York'), CAST(NULL AS Nullable(DateTime))",
+    "toStartOfDay(toDateTime('2026-10-25 00:30:00'), 'Europe/Berlin')",
+]
+NOT_WRITTEN = [
+    "toDecimal64(1.5, 3)",
+    "(1, 'a')",
+    "map('a', 1)",
+    "[toDateTime('2026-01-01 00:00:00')]",
+    "CAST('{\"a\":1}', 'JSON')",
+    "toInt128('170141183460469231731687303715884105727')",
+]
+
+
+def as_values(answer: QueryResult, zone: str) -> Any:
+    return orjson.loads(encode_rows(answer.columns, answer.rows, zone))
+
+
+def as_written(answer: JsonRows | QueryResult) -> Any:
+    assert isinstance(answer, JsonRows)
+    return [orjson.loads(row) for row in answer.rows]
+
+
+@pytest.mark.parametrize("zone", ZONES)
+@pytest.mark.parametrize("columns", WRITTEN)
+async def test_the_engine_writes_what_the_long_way_writes(
+    warehouse: Warehouse, columns: str, zone: str
+) -> None:
+    sql = f"SELECT {columns}"
+
+    long_way, written = await warehouse.query(sql), await warehouse.query_json(sql, zone=zone)
+
+    assert as_written(written) == as_values(long_way, zone)
+    assert [
+        (column.name, ZONE_OF_TIME.sub("DateTime", column.type)) for column in written.columns
+    ] == [(column.name, column.type) for column in long_way.columns]
+
+
+@pytest.mark.parametrize("columns", NOT_WRITTEN)
+async def test_other_types_come_as_values(warehouse: Warehouse, columns: str) -> None:
+    answer = await warehouse.query_json(f"SELECT {columns}", zone="UTC")
+
+    assert isinstance(answer, QueryResult)
+
+
+async def test_no_rows_and_many_keep_their_columns_order_and_cost(warehouse: Warehouse) -> None:
+    sql = "SELECT number AS n, toDateTime(number) AS at FROM numbers(30000) WHERE n < {most:Int64}"
+    for most in (0, 1, 0, 25_000):
+        answer = await warehouse.query_json(
+            f"{sql} ORDER BY n DESC", {"most": most}, zone="Europe/Berlin"
+        )
+        assert [row[0] for row in as_written(answer)] == list(reversed(range(most)))
+        assert [(column.name, column.type) for column in answer.columns] == [
+            ("n", "UInt64"),
+            ("at", "DateTime"),
+        ]
+    assert answer.statistics.rows_read == 25_000
+
+
+async def test_odd_names_of_columns(warehouse: Warehouse) -> None:
+    sql = 'SELECT now() AS `a``b\\\\c\n"d`, 1 AS `data\n\t],`'
+
+    answer = await warehouse.query_json(sql, zone="Asia/Kolkata")
+
+    assert [column.name for column in answer.columns] == ['a`b\\c\n"d', "data\n\t],"]
+    assert as_written(answer)[0][1] == 1
+
+
+async def test_text_that_is_not_utf_8_stays_json(warehouse: Warehouse) -> None:
+    answer = await warehouse.query_json("SELECT unhex('ff41')", zone="UTC")
+
+    assert as_written(answer) == [["\ufffdA"]]
+
+
+async def test_errors_are_those_of_queries(warehouse: Warehouse) -> None:
+    with pytest.raises(QueryRefused) as refused:
+        await warehouse.query_json("SELECT nothing FROM events", zone="UTC")
+    assert "nothing" in str(refused.value)
+    with pytest.raises(QueryTooCostly):
+        await warehouse.query_json(
+            "SELECT number FROM numbers(100)", zone="UTC", budget=Budget(result_rows=10)
+        )
+    with pytest.raises(QueryRefused):
+        await warehouse.query_json(
+            "SELECT throwIf(number = 70000) FROM numbers(100000)", zone="UTC"
+        )
