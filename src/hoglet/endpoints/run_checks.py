@@ -1,5 +1,7 @@
 """May this run be done? The refusals of section 5.8, rows 9 to 12, in their order."""
 
+from collections.abc import Mapping
+from datetime import UTC, datetime
 from typing import Any
 
 from hoglet.access.entities import Principal
@@ -9,6 +11,7 @@ from hoglet.endpoints.schemas import RunRequest
 from hoglet.endpoints.targets import Target
 from hoglet.endpoints.variables import refuse_unknown_names, stored_values
 from hoglet.endpoints.words import HOGQL
+from hoglet.hogql.dates import resolve_date
 from hoglet.kit.errors import Invalid
 
 type Json = dict[str, Any]
@@ -35,6 +38,23 @@ def check_run(target: Target, request: RunRequest, principal: Principal) -> None
     missing = [name for name in required_variables(target) if request.variables.get(name) is None]
     if missing:
         raise errors.missing_variables(missing)
+    if target.query["kind"] != HOGQL:
+        _check_dates(request.variables, "variables")
+
+
+def _check_dates(sent: Mapping[str, Any], attr: str) -> None:
+    for name in _DATE_NAMES:
+        value = sent.get(name)
+        if value is not None and not _is_date(value):
+            raise Invalid(f"{name} is not a date such as -7d or 2026-01-05: {value}", attr=attr)
+
+
+def _is_date(value: Any) -> bool:
+    try:
+        resolve_date(value, datetime.now(UTC), "UTC")
+    except (AttributeError, ValueError):
+        return False
+    return True
 
 
 def known_variables(target: Target) -> list[str]:
@@ -104,6 +124,7 @@ def _check_filters_override(target: Target, request: RunRequest) -> None:
     for name in _DATE_NAMES:
         if not isinstance(override.get(name), str | None):
             raise Invalid("Not a valid string.", attr=f"{attr}__{name}")
+    _check_dates(override, attr)
     if not isinstance(override.get("properties"), list | dict | None):
         raise Invalid("This must be a list of property filters.", attr=f"{attr}__properties")
     _refuse_code(override, attr)
