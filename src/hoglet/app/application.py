@@ -58,8 +58,8 @@ PROJECT_ROUTERS = (
 
 
 def hot_routes() -> list[BaseRoute]:
-    """The plain routes that are tried before all others."""
-    return [*capture_routes(), *run_routes()]
+    """The plain routes that are tried before all others: runs first, for capture has many paths."""
+    return [*run_routes(), *capture_routes()]
 
 
 def build_application(rooms: Rooms, features: Features) -> FastAPI:

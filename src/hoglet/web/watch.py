@@ -1,5 +1,6 @@
 """What is seen of every request: an id, a log line, two metrics; and the last catch for errors."""
 
+import functools
 import re
 import time
 from typing import Any
@@ -38,10 +39,14 @@ class RequestMetrics:
             buckets=_BUCKETS_S,
         )
 
+        # Finding the child of some labels takes longer than counting; there are only so many.
+        self._counter = functools.cache(self._count.labels)
+        self._timer = functools.cache(self._seconds.labels)
+
     def observe(self, method: str, route: str, status: int, seconds: float) -> None:
         """Count one answered request."""
-        self._count.labels(method, route, status).inc()
-        self._seconds.labels(method, route).observe(seconds)
+        self._counter(method, route, status).inc()
+        self._timer(method, route).observe(seconds)
 
 
 class Watch:
