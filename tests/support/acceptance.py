@@ -252,8 +252,8 @@ def _fill_object(value: dict[str, Any], values: dict[str, Any]) -> Any:
     if "$merge" in value:
         return {key: each for part in fill(value["$merge"], values) for key, each in part.items()}
     if "$repeat" in value:
-        text, times = value["$repeat"]
-        return str(text) * times
+        part, times = value["$repeat"]
+        return (part if isinstance(part, list) else str(part)) * times
     return {fill(key, values): fill(each, values) for key, each in value.items()}
 
 

@@ -298,6 +298,10 @@ ABOUT: dict[tuple[str, str], About] = {
     ("PATCH", _ALL + "/rearrange"): _REARRANGE,
     ("PUT", _ALL + "/rearrange"): _REARRANGE,
     ("GET", _ALL + "/rearrange"): About({}, problems=(405,)),
+    ("PATCH", _ALL + "/icon"): About({}, problems=(405,)),
+    ("PUT", _ALL + "/icon"): About({}, problems=(405,)),
+    ("PATCH", _ALL + "/icons"): About({}, problems=(405,)),
+    ("PUT", _ALL + "/icons"): About({}, problems=(405,)),
     ("GET", _ALL + "/icons"): About(
         {200: {"type": "array", "items": {"type": "object"}}}, query=(text("query"),)
     ),

@@ -12,7 +12,7 @@ from hoglet.functions.errors import wrong_type
 from hoglet.functions.filters.normalise import normalise_filters
 from hoglet.functions.inputs.schema import read_schema
 from hoglet.kit.errors import Invalid
-from hoglet.web.validate import Body, Text, validate
+from hoglet.web.validate import Body, Text, Whole, validate
 
 type FunctionType = Literal[
     "destination",
@@ -44,7 +44,7 @@ class FunctionFields(Body):
     mappings: Any = None
     icon_url: Text | None = None
     template_id: Text | None = None
-    execution_order: int | None = Field(default=None, ge=0, le=32767)
+    execution_order: Whole | None = Field(default=None, ge=0, le=32767)
     folder: Text | None = Field(default=None, alias="_create_in_folder")
     retry: Any = None
     delivery: Any = None
@@ -54,8 +54,8 @@ class FunctionFields(Body):
 class MaskingFields(Body):
     """``masking``; ``bytecode`` is generated and ignored here."""
 
-    ttl: int = Field(ge=60, le=86400)
-    threshold: int | None = None
+    ttl: Whole = Field(ge=60, le=86400)
+    threshold: Whole | None = None
     hash: Text = Field(min_length=1)
 
 
@@ -64,7 +64,7 @@ class RetryFields(Body):
 
     model_config = ConfigDict(extra="forbid")
 
-    max_attempts: int = Field(default=20, ge=1, le=100)
+    max_attempts: Whole = Field(default=20, ge=1, le=100)
     initial_delay_seconds: float = Field(default=1, ge=0.1, le=3600)
     multiplier: float = Field(default=2, ge=1, le=10)
     max_delay_seconds: float = Field(default=1800, ge=1, le=86400)
@@ -78,8 +78,8 @@ class DeliveryFields(Body):
     model_config = ConfigDict(extra="forbid")
 
     ordered_by: Literal["distinct_id"] | None = None
-    concurrency: int | None = Field(default=None, ge=1, le=256)
-    requests_per_minute: int | None = Field(default=None, ge=1, le=60_000)
+    concurrency: Whole | None = Field(default=None, ge=1, le=256)
+    requests_per_minute: Whole | None = Field(default=None, ge=1, le=60_000)
 
 
 class MappingFields(Body):

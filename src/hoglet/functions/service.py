@@ -390,6 +390,7 @@ class FunctionService:
 
     def _template_of(self, body: dict[str, Any]) -> Template | None:
         wanted = body.get("template_id")
+        wanted = wanted.strip() if isinstance(wanted, str) else wanted
         if wanted is None or wanted == "":
             return None
         template = self.templates.find(wanted) if isinstance(wanted, str) else None

@@ -5,7 +5,7 @@ Source: spec/hog-functions.md section 2.
 
 from typing import Any, NamedTuple
 
-from hoglet.functions.inputs.secrets import SHOWN, secret_keys, shown_inputs
+from hoglet.functions.inputs.secrets import secret_keys, shown_inputs
 from hoglet.functions.tables import HogFunctionRow
 from hoglet.web.timestamps import iso_z
 
@@ -98,6 +98,5 @@ def _mapping(item: dict[str, Any], secrets: dict[str, Any]) -> dict[str, Any]:
     if "inputs" not in item:
         return item
     schema = item.get("inputs_schema") or []
-    shown = shown_inputs([], item["inputs"], {})
-    masked = {key: SHOWN for key in secret_keys(schema) if key in secrets}
-    return {**item, "inputs": {**shown, **masked}}
+    sealed = {key: secrets[key] for key in secret_keys(schema) if key in secrets}
+    return {**item, "inputs": shown_inputs([], item["inputs"], sealed)}

@@ -19,7 +19,7 @@ from hoglet.functions.telemetry import (
     shown_logs,
 )
 from hoglet.functions.trials import Trials
-from hoglet.kit.errors import Bug, Invalid, NotFound
+from hoglet.kit.errors import Bug, Invalid, MethodNotAllowed, NotFound
 from hoglet.warehouse.telemetry import Telemetry
 from hoglet.web.answers import JsonAnswer, answer
 from hoglet.web.body import read_object
@@ -45,6 +45,13 @@ async def get_icon(request: Request, scope: Reads) -> Response:  # noqa: ARG001 
     if not request.query_params.get("id"):
         raise Invalid("The parameter id is required.")
     raise NotFound
+
+
+@router.api_route(PATH + "/icon", methods=["PATCH", "PUT"])
+@router.api_route(PATH + "/icons", methods=["PATCH", "PUT"])
+async def refuse_icons(request: Request, scope: Writes) -> Response:  # noqa: ARG001 (the guard)
+    """``icon`` and ``icons`` are no function ids, so they are not for the route of one function."""
+    raise MethodNotAllowed(f'Method "{request.method}" not allowed.')
 
 
 @router.get(ONE + "/logs")

@@ -13,6 +13,7 @@ from hoglet.functions.running.invocation_globals import event_globals, person_gl
 from hoglet.kit.errors import Invalid
 from hoglet.kit.ids import new_id
 from hoglet.web.timestamps import iso_z, parse_instant
+from hoglet.web.validate import not_a_dict
 
 
 def read_globals(
@@ -33,10 +34,13 @@ def read_globals(
         name_properties: what persons are named by.
 
     Raises:
-        Invalid: no event, with ``status`` in the answer.
+        Invalid: no event, or a person or groups that are no objects; ``status`` is in the answer.
     """
     sent = body.get("globals")
     given: dict[str, Any] = sent if isinstance(sent, dict) else {}
+    for name in ("person", "groups"):
+        if not isinstance(given.get(name), dict | None):
+            raise trial_refused(not_a_dict(given[name]), attr=f"globals__{name}", code="not_a_dict")
     answer: dict[str, Any] = {"project": project, "source": source, "groups": {}, **given}
     row = body.get("clickhouse_event")
     url = str(project.get("url"))
@@ -50,9 +54,9 @@ def read_globals(
     return answer
 
 
-def trial_refused(detail: str, *, attr: str | None) -> Invalid:
+def trial_refused(detail: str, *, attr: str | None, code: str | None = None) -> Invalid:
     """A refusal that carries the status a test run answers with."""
-    return Invalid(detail, attr=attr, extra={"status": "error"})
+    return Invalid(detail, code=code, attr=attr, extra={"status": "error"})
 
 
 def _event(given: dict[str, Any], url: str, now: datetime) -> dict[str, Any]:

@@ -117,7 +117,7 @@ def _add(app: FastAPI, router: APIRouter, prefix: str) -> None:
             app.add_api_route(
                 prefix + route.path,
                 route.endpoint,
-                methods=sorted(route.methods or ()),
+                methods=sorted(_with_head(route.methods or set(), prefix)),
                 dependencies=route.dependencies,
                 status_code=route.status_code,
                 name=route.name,
@@ -127,3 +127,11 @@ def _add(app: FastAPI, router: APIRouter, prefix: str) -> None:
             app.router.routes.append(Route(prefix + route.path, route.endpoint, methods=methods))
         else:
             raise TypeError(f"{type(route).__name__} cannot be registered here")
+
+
+def _with_head(methods: set[str], prefix: str) -> set[str]:
+    """HEAD wherever the API answers GET, as Starlette's own routes have it.
+
+    The server sends no body then. Not for public routes: it must not run somebody's webhook.
+    """
+    return methods | {"HEAD"} if prefix and "GET" in methods else methods

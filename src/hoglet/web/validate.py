@@ -9,7 +9,7 @@ Source: spec/hog-functions.md section 12 (codes and details are exact there).
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationError
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, ValidationError
 
 from hoglet.kit.errors import HogletError, Invalid, NotFound, Unreadable
 
@@ -34,6 +34,16 @@ def _refuse_nul(text: str) -> str:
 
 type Text = Annotated[str, AfterValidator(_refuse_nul)]
 """Text that any database can hold; use it for every stored text field."""
+
+
+def _refuse_boolean(value: Any) -> Any:
+    if isinstance(value, bool):
+        raise ValueError(NOT_INTEGER)  # noqa: TRY004 (what pydantic understands)
+    return value
+
+
+Whole = Annotated[int, BeforeValidator(_refuse_boolean)]
+"""A whole number, also as text; true and false, which pydantic reads as 1 and 0, are none."""
 
 
 class Body(BaseModel):

@@ -7,6 +7,7 @@ from typing import Any
 
 from hoglet.functions.errors import wrong_type
 from hoglet.kit.errors import Invalid
+from hoglet.web.validate import Body, validate
 
 SOURCES = ("events", "person-updates", "data-warehouse-table", "data-warehouse-view")
 LISTS = ("events", "actions", "data_warehouse", "properties")
@@ -21,6 +22,12 @@ _DROPPED = {
 }
 
 
+class FilterSwitches(Body):
+    """The plain fields of filters."""
+
+    filter_test_accounts: bool | None = None
+
+
 def normalise_filters(value: Any, *, prefix: str = "filters") -> dict[str, Any]:
     """The filters as they are stored, without generated keys.
 
@@ -33,7 +40,7 @@ def normalise_filters(value: Any, *, prefix: str = "filters") -> dict[str, Any]:
         otherwise, so that stored values round-trip.
 
     Raises:
-        Invalid: not an object, an unknown source, or a list that is none.
+        Invalid: not an object, an unknown source, or a list or switch that is none.
     """
     if value is None:
         value = {}
@@ -41,6 +48,8 @@ def normalise_filters(value: Any, *, prefix: str = "filters") -> dict[str, Any]:
         raise wrong_type("a dictionary", value, code="not_a_dict", attr=prefix)
     filters = {key: entry for key, entry in value.items() if key not in GENERATED}
     filters = {"source": _source(filters.get("source"), prefix), **_without(filters, "source")}
+    switches = validate(FilterSwitches, filters, prefix=prefix).model_dump(exclude_unset=True)
+    filters |= switches
     for name in LISTS:
         _check_list(filters, name, prefix)
     for name in _DROPPED[filters["source"]]:

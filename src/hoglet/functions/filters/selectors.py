@@ -78,6 +78,8 @@ def _read_rule(rule: re.Match[str], classes: list[str], attributes: list[tuple[s
         classes.append(rule["class"])
     elif rule["id"]:
         attributes.append(("attr_id", rule["id"]))
+    elif rule["name"] == "id":
+        attributes.append(("attr_id", rule["value"].strip("\"'")))
     elif rule["nth"]:
         attributes.append((rule["nth"], rule["position"]))
     else:

@@ -8,6 +8,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from hoglet.functions.errors import wrong_type
+from hoglet.kit.errors import Invalid
 from hoglet.web.validate import Body, Text, validate
 
 type InputType = Literal[
@@ -67,8 +68,10 @@ def read_schema(value: Any, *, attr: str = "inputs_schema") -> list[dict[str, An
     Raises:
         Invalid: the first violation, e.g. attr ``inputs_schema__0__type``.
     """
-    if not isinstance(value, list) or len(value) > MAX_ITEMS:
+    if not isinstance(value, list):
         raise wrong_type("a list", value, code="not_a_list", attr=attr)
+    if len(value) > MAX_ITEMS:
+        raise Invalid(f"A function may have at most {MAX_ITEMS} inputs.", attr=attr)
     return [_item(item, f"{attr}__{index}") for index, item in enumerate(value)]
 
 

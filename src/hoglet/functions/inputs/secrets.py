@@ -38,18 +38,24 @@ def merge_secrets(
     for key in secret_keys(schema):
         sent = inputs.get(key)
         if _keeps(sent):
-            _keep(merged, key, stored, is_marked=bool(sent), attr=attr)
+            _keep(merged, key, stored, is_marked=_is_marked(sent), attr=attr)
         elif isinstance(sent, dict) and _is_mask(sent.get("value")):
             raise _enter_again(f"{attr}__{key}")
     return merged
 
 
 def _keeps(sent: Any) -> bool:
-    if sent is None or sent == {}:
+    """Whether the stored value stays: only a value that is no mask may take its place."""
+    if sent is None:
         return True
-    if not isinstance(sent, dict) or sent.get("secret") is not True:
+    if not isinstance(sent, dict):
         return False
-    return "value" not in sent or _is_mask(sent["value"])
+    return "value" not in sent or (_is_marked(sent) and _is_mask(sent["value"]))
+
+
+def _is_marked(sent: Any) -> bool:
+    """Whether the request says that a value is set already."""
+    return isinstance(sent, dict) and sent.get("secret") is True
 
 
 def _keep(
@@ -74,10 +80,14 @@ def _enter_again(attr: str) -> Invalid:
 def split_secrets(
     schema: list[dict[str, Any]], inputs: dict[str, Any]
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Compiled inputs as ``(plain, secret)``; only the second may hold secret values."""
+    """Compiled inputs as ``(plain, secret)``; only the second may hold secret values.
+
+    A secret of null is none: it would be shown as if it were set.
+    """
     secret = secret_keys(schema)
     plain = {key: entry for key, entry in inputs.items() if key not in secret}
-    return plain, {key: entry for key, entry in inputs.items() if key in secret}
+    hidden = {key: entry for key, entry in inputs.items() if key in secret}
+    return plain, {key: entry for key, entry in hidden.items() if entry.get("value") is not None}
 
 
 def shown_inputs(
