@@ -14,6 +14,7 @@ from uuid import UUID
 import msgspec
 
 from hoglet.events.errors import InvalidPayload, MissingDistinctId, MissingEventName
+from hoglet.events.texts import id_text, storable
 from hoglet.kit.errors import Invalid
 
 MAX_NAME_LENGTH = 200
@@ -101,17 +102,17 @@ def name_of(raw: dict[str, Any]) -> str:
     """The event's name; ``$identify`` for ``/engage/`` items without one; ``""`` if missing."""
     name = raw.get("event")
     if type(name) is str:
-        return _storable(name.strip())
+        return storable(name.strip())
     return "$identify" if name is None and isinstance(raw.get("$set"), dict) else ""
 
 
 def distinct_id_of(raw: dict[str, Any]) -> str:
     """The distinct id as text, from the top or the properties; ``""`` if missing."""
-    found = _as_text(raw.get("distinct_id")) or _as_text(raw.get("$distinct_id"))
+    found = id_text(raw.get("distinct_id")) or id_text(raw.get("$distinct_id"))
     properties = raw.get("properties")
     if found or not isinstance(properties, dict):
         return found
-    return _as_text(properties.get("distinct_id")) or _as_text(properties.get("$distinct_id"))
+    return id_text(properties.get("distinct_id")) or id_text(properties.get("$distinct_id"))
 
 
 def accept(
@@ -193,18 +194,3 @@ def _uuid_of(value: Any) -> UUID | None:
         return UUID(value)
     except ValueError:
         return None
-
-
-def _as_text(value: Any) -> str:
-    if type(value) is str:
-        return _storable(value)
-    if type(value) is bool:
-        return "true" if value else "false"
-    if type(value) is float:
-        return str(int(value)) if value.is_integer() else repr(value)
-    return str(value) if type(value) is int else ""
-
-
-def _storable(text: str) -> str:
-    """PostgreSQL's text holds no NUL."""
-    return text.replace("\0", "�") if "\0" in text else text

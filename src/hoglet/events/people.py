@@ -14,6 +14,7 @@ from uuid import UUID, uuid5
 import msgspec
 import orjson
 
+from hoglet.events.incoming import MAX_DISTINCT_ID_LENGTH
 from hoglet.events.person_rules import PersonEffect
 from hoglet.events.texts import dump_text
 
@@ -97,6 +98,11 @@ class DistinctId(msgspec.Struct):
     moved: bool = False
 
 
+def is_never_merged(distinct_id: str) -> bool:
+    """Whether it is no id of anybody: a placeholder of a broken client, or too long for an id."""
+    return len(distinct_id) > MAX_DISTINCT_ID_LENGTH or distinct_id.strip().lower() in NEVER_MERGED
+
+
 def person_id_of(project_id: int, distinct_id: str) -> UUID:
     """The id of the person that a distinct id makes, or would make."""
     return uuid5(_NAMESPACE, f"{project_id}:{distinct_id}")
@@ -173,7 +179,7 @@ class People:
         other = effect.merge_from
         if other == into:
             return
-        if other.strip().lower() in NEVER_MERGED or into.strip().lower() in NEVER_MERGED:
+        if is_never_merged(other) or is_never_merged(into):
             self._warn("cannot_merge_with_illegal_distinct_id", into, other)
             return
         survivor, merged = self.find(into), self.find(other)

@@ -7,6 +7,8 @@ from typing import Any
 
 import msgspec
 
+from hoglet.events.texts import id_text, storable
+
 CAMPAIGN = frozenset(
     {
         "utm_source", "utm_medium", "utm_campaign", "utm_content", "utm_term", "gclid",
@@ -65,7 +67,11 @@ def groups_of(properties: dict[str, Any]) -> dict[str, str] | None:
     groups = properties.get("$groups")
     if not isinstance(groups, dict) or not groups:
         return None
-    found = {kind: _key(key) for kind, key in groups.items() if kind and len(kind) <= _LONGEST}
+    found = {
+        storable(kind): _key_of(key)
+        for kind, key in groups.items()
+        if kind and len(kind) <= _LONGEST
+    }
     return {kind: key for kind, key in found.items() if key} or None
 
 
@@ -81,21 +87,19 @@ def group_effect_of(event: str, properties: dict[str, Any]) -> GroupEffect | Non
     """The effect of ``$groupidentify``; None for other events and for incomplete ones."""
     if event != "$groupidentify":
         return None
-    kind, key = properties.get("$group_type"), _key(properties.get("$group_key"))
+    kind, key = properties.get("$group_type"), _key_of(properties.get("$group_key"))
     if not isinstance(kind, str) or not kind or len(kind) > _LONGEST or not key:
         return None
-    return GroupEffect(kind, key, _object(properties.get("$group_set")))
+    return GroupEffect(storable(kind), key, _object(properties.get("$group_set")))
 
 
 _LONGEST = 400  # columns of the groups' tables
 
 
 def _add_merge(effect: PersonEffect, event: str, properties: dict[str, Any]) -> None:
-    other = properties.get("$anon_distinct_id" if event == "$identify" else "alias")
-    if isinstance(other, int | float) and not isinstance(other, bool):
-        other = f"{other:g}"
-    if isinstance(other, str) and other:
-        effect.merge_from = other.replace("\0", "�")
+    other = id_text(properties.get("$anon_distinct_id" if event == "$identify" else "alias"))
+    if other:
+        effect.merge_from = other
         effect.identifies = event == "$identify"
         effect.dangerously = event == "$merge_dangerously"
 
@@ -112,9 +116,5 @@ def _object(value: Any) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def _key(value: Any) -> str:
-    if isinstance(value, str):
-        return value.replace("\0", "�")[:_LONGEST]
-    if isinstance(value, int) and not isinstance(value, bool):
-        return str(value)
-    return f"{value:g}" if isinstance(value, float) else ""
+def _key_of(value: Any) -> str:
+    return "" if isinstance(value, bool) else id_text(value)[:_LONGEST]

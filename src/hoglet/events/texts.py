@@ -1,4 +1,4 @@
-"""JSON text that every part of hoglet can read again, whatever a program made of the value."""
+"""Texts that every part of hoglet can store and read again, whatever was sent or made."""
 
 import json
 from typing import Any
@@ -20,6 +20,27 @@ def dump_text(value: Any) -> str:
     except TypeError:
         loose = json.dumps(_plain(value), ensure_ascii=False, default=str)
         return loose.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def id_text(value: Any) -> str:
+    """An id as text, numbers and booleans as JSON writes them; ``""`` for anything else.
+
+    Example:
+        >>> id_text(12345678)
+        '12345678'
+    """
+    if type(value) is str:
+        return storable(value)
+    if type(value) is bool:
+        return "true" if value else "false"
+    if type(value) is float:
+        return str(int(value)) if value.is_integer() else repr(value)
+    return str(value) if type(value) is int else ""
+
+
+def storable(text: str) -> str:
+    """PostgreSQL's text holds no NUL."""
+    return text.replace("\0", "�") if "\0" in text else text
 
 
 def _plain(value: Any) -> Any:

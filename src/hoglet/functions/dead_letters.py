@@ -264,7 +264,7 @@ def _job(row: DeadLetterRow) -> NewJob:
 
 
 async def _keep(session: AsyncSession, letter: NewLetter, now: datetime) -> None:
-    error = letter.error[:_ERROR_CHARACTERS]
+    error = letter.error[:_ERROR_CHARACTERS].replace("\0", "�")  # PostgreSQL holds no NUL
     known = await repository.find_by_invocation(session, letter.function_id, letter.invocation_id)
     if known is not None:
         known.letter_class, known.error = str(letter.letter_class), error

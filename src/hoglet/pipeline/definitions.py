@@ -64,7 +64,7 @@ class _Scope:
         self.forms: dict[str, str] = {}
 
     def look(self, name: str, value: Any) -> None:
-        if len(name) > _NAME_LIMIT:
+        if len(name) > _NAME_LIMIT or "\0" in name:  # PostgreSQL's text holds no NUL
             return
         self.last[name] = type(value)
         kind = type_of(value)

@@ -126,3 +126,17 @@ def test_chains_of_merges_end_in_one_person(world: _World):
         world.send("$create_alias", into, alias=other)
 
     assert world.same("a", "b", "c", "d")
+
+
+def test_numbers_as_ids_are_written_out(world: _World):
+    world.send("e", "12345678", **{"$set": {"a": 1}})
+    world.send("$identify", "u", **{"$anon_distinct_id": 12345678})
+
+    assert world.same("u", "12345678")
+
+
+def test_an_alias_too_long_for_an_id_is_not_merged(world: _World):
+    world.send("$create_alias", "u", alias="x" * 201)
+
+    assert world.people.find("x" * 201) is None
+    assert [kind for kind, _ in world.people.warnings] == ["cannot_merge_with_illegal_distinct_id"]
