@@ -46,11 +46,19 @@ def labels_between(
 
 
 def _hours(after: datetime, before: datetime, zone: ZoneInfo) -> list[str]:
-    """Stepped in UTC, so that a clock change neither skips nor doubles an instant."""
-    local = after.astimezone(zone).replace(minute=0, second=0, microsecond=0)
-    at = local.astimezone(UTC)
+    """Stepped in UTC, so that a clock change neither skips nor doubles an instant.
+
+    By half hours: that is as much as a clock changes in Lord Howe.
+    """
+    at = after.astimezone(UTC)
     labels: dict[str, None] = {}
-    while at <= before and len(labels) < LABEL_LIMIT:
-        labels[at.astimezone(zone).strftime("%Y-%m-%dT%H:%M")] = None
-        at += timedelta(hours=1)
+    while at < before and len(labels) < LABEL_LIMIT:
+        labels[_hour(at, zone)] = None
+        at += timedelta(minutes=30)
+    if after <= before and len(labels) < LABEL_LIMIT:
+        labels[_hour(before, zone)] = None
     return list(labels)
+
+
+def _hour(at: datetime, zone: ZoneInfo) -> str:
+    return at.astimezone(zone).strftime("%Y-%m-%dT%H:00")

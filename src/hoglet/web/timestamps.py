@@ -3,7 +3,10 @@
 Source: spec/hog-functions.md section 1.
 """
 
-from datetime import UTC, datetime
+import re
+from datetime import UTC, datetime, tzinfo
+
+_LOST_PLUS = re.compile(r"(\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?) (\d\d:?\d\d)$")
 
 
 def iso_z(at: datetime) -> str:
@@ -22,10 +25,14 @@ def iso_z_or_none(at: datetime | None) -> str | None:
     return None if at is None else iso_z(at)
 
 
-def parse_instant(text: str) -> datetime | None:
-    """Read an ISO 8601 date or time; without an offset it is taken as UTC; None when unreadable.
+def parse_instant(text: str, zone: tzinfo = UTC) -> datetime | None:
+    """Read an ISO 8601 date or time; None when unreadable.
 
     A ``+`` that a query string turned into a blank is understood.
+
+    Args:
+        text: ``2026-01-05``, ``2026-01-05T12:00:00Z``.
+        zone: what a time without an offset is taken to be in.
 
     Example:
         >>> parse_instant("2026-01-05T12:00:00Z")
@@ -34,7 +41,7 @@ def parse_instant(text: str) -> datetime | None:
         True
     """
     try:
-        at = datetime.fromisoformat(text.strip().replace(" 00:00", "+00:00"))
-        return at.replace(tzinfo=UTC) if at.tzinfo is None else at.astimezone(UTC)
+        at = datetime.fromisoformat(_LOST_PLUS.sub(r"\1+\2", text.strip()))
+        return (at.replace(tzinfo=zone) if at.tzinfo is None else at).astimezone(UTC)
     except (ValueError, OverflowError):
         return None

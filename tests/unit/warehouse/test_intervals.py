@@ -1,0 +1,44 @@
+"""Labels of charts over changes of clocks (spec/hog-functions.md 9.4)."""
+
+from datetime import UTC, datetime, timedelta
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from hoglet.warehouse.intervals import labels_between
+
+
+@pytest.mark.parametrize(
+    ("zone", "day"),
+    [
+        ("UTC", "2026-01-01"),
+        ("America/New_York", "2026-03-08"),  # 2:00 becomes 3:00
+        ("America/New_York", "2026-11-01"),  # 2:00 becomes 1:00
+        ("Australia/Lord_Howe", "2026-04-05"),  # 2:00 becomes 1:30
+        ("Australia/Lord_Howe", "2026-10-04"),  # 2:00 becomes 2:30
+        ("Asia/Kathmandu", "2026-01-01"),  # 5:45 ahead
+    ],
+)
+def test_every_minute_of_a_day_has_its_hour_and_labels_are_in_order(zone: str, day: str):
+    after = datetime.fromisoformat(f"{day}T00:20").replace(tzinfo=ZoneInfo(zone)).astimezone(UTC)
+    before = after + timedelta(hours=26, minutes=50)
+    labels = labels_between(after, before, "hour", zone)
+
+    minutes = [after + timedelta(minutes=n) for n in range(26 * 60 + 51)]
+    shown = [at.astimezone(ZoneInfo(zone)).strftime("%Y-%m-%dT%H:00") for at in minutes]
+    assert labels == list(dict.fromkeys(shown))
+
+
+def test_days_and_weeks_are_those_of_the_zone():
+    after = datetime(2026, 11, 1, 3, tzinfo=UTC)  # still Saturday in New York
+    before = datetime(2026, 11, 9, 4, 59, tzinfo=UTC)  # still Sunday, of the week after
+
+    days = labels_between(after, before, "day", "America/New_York")
+    assert (days[0], days[-1], len(days)) == ("2026-10-31", "2026-11-08", 9)
+    assert labels_between(after, before, "week", "America/New_York") == ["2026-10-26", "2026-11-02"]
+
+
+@pytest.mark.parametrize("interval", ["hour", "day", "week"])
+def test_nothing_lies_between_an_instant_and_an_earlier_one(interval: str):
+    now = datetime(2026, 1, 15, tzinfo=UTC)
+    assert labels_between(now, now - timedelta(days=10), interval, "UTC") == []  # pyright: ignore[reportArgumentType]
