@@ -31,7 +31,12 @@ from hoglet.functions.running import engine
 from hoglet.functions.running.fetching import is_tolerated
 from hoglet.functions.running.filter_globals import filter_globals
 from hoglet.functions.running.host import Host
-from hoglet.functions.running.inputs import InputsFailed, all_inputs, build_inputs
+from hoglet.functions.running.inputs import (
+    InputsFailed,
+    all_inputs,
+    build_inputs,
+    tolerated_codes,
+)
 from hoglet.functions.running.invocation_globals import ALWAYS_THERE
 from hoglet.functions.running.journal import Journal
 from hoglet.functions.running.redaction import clean_line, secret_texts
@@ -234,7 +239,7 @@ class _Run:
 
     def _judge_statuses(self, step: Step) -> None:
         """A final status of 400 or more fails the run even if the program handled it."""
-        codes = self._tolerated_codes()
+        codes = tolerated_codes(self.function, self.request.mapping)
         for name, status in step.journal.calls:
             if status is None or status < 400:
                 continue
@@ -250,13 +255,6 @@ class _Run:
         said = self.request.journal.refusal
         text = f"The {what} failed with status {status}" + (f": {said}" if said else "")
         return clean_line(text, self.secrets)
-
-    def _tolerated_codes(self) -> list[Any]:
-        codes: list[Any] = []
-        for item in all_inputs(self.function, self.request.mapping):
-            if item.type == "non_failure_status_codes" and isinstance(item.value, list):
-                codes.extend(item.value)
-        return codes
 
     def _close(self, step: Step, ended: engine.Ended) -> Step:
         if step.outcome == "call" and step.journal.waiting:
@@ -329,7 +327,7 @@ def _stopped_by_filter(request: StepRequest, match: Match) -> Step:
 
 def _inputs_failed(request: StepRequest, error: InputsFailed) -> Step:
     event = request.globals.get("event") or {}
-    secrets = secret_texts(request.function.inputs, {})
+    secrets = secret_texts(all_inputs(request.function, request.mapping), {})
     message = clean_line(str(error), secrets)
     line = LogLine("error", f"Error building inputs for event {event.get('uuid')}: {message}")
     return Step(

@@ -41,6 +41,7 @@ class Made(msgspec.Struct, frozen=True, kw_only=True):
         may_help: another attempt may succeed.
         retry_after: the answer's ``Retry-After``, as sent.
         note: a line for the log of a success.
+        has_answer: the host answered; else ``answer`` tells why it did not.
     """
 
     answer: dict[str, Any]
@@ -48,6 +49,7 @@ class Made(msgspec.Struct, frozen=True, kw_only=True):
     may_help: bool = False
     retry_after: str | None = None
     note: str | None = None
+    has_answer: bool = False
 
 
 class HostCalls:
@@ -102,6 +104,7 @@ class HostCalls:
             problem=f"status {result.status}" if failed else None,
             may_help=failed and is_retried(result.status),
             retry_after=result.headers.get("retry-after"),
+            has_answer=True,
         )
 
     async def _send(

@@ -44,6 +44,7 @@ class InvokeV1(msgspec.Struct, frozen=True, kw_only=True, tag="invoke.v1"):
         is_redrive: no masking, and the outcome is counted for the letter ``letter_id``.
         letter_id: the dead letter that was redriven.
         backfill_id: the backfill that the run belongs to.
+        logged_until: ISO instant of its last log line, where the next one may come very soon.
     """
 
     project_id: int
@@ -59,6 +60,7 @@ class InvokeV1(msgspec.Struct, frozen=True, kw_only=True, tag="invoke.v1"):
     letter_id: UUID | None = None
     failing_since: str | None = None
     backfill_id: UUID | None = None
+    logged_until: str | None = None
 
 
 class BackfillV1(msgspec.Struct, frozen=True, tag="backfill.v1"):

@@ -7,6 +7,7 @@ Source: spec/hog-functions.md section 5.3 (equality unifies types; every operand
 unless skipping one cannot be noticed).
 """
 
+from collections.abc import Container
 from typing import Any, NamedTuple
 
 from hoglet.functions.filters.roots import FILTER_ROOTS
@@ -37,7 +38,7 @@ def needed_texts(condition: dict[str, Any] | None) -> NeededTexts | None:
     members = condition["exprs"] if condition["node"] == "And" else [condition]
     for member in members:
         needed = _needed(member)
-        if needed is not None and all(_may_be_skipped(one) for one in members):
+        if needed is not None and all(cannot_fail(one, FILTER_ROOTS) for one in members):
             return needed
     return None
 
@@ -77,25 +78,35 @@ def _is_only_text(value: Any) -> bool:
     return value.strip()[:1].isalpha() and value.strip().lower()[:3] not in {"inf", "nan"}
 
 
-def _may_be_skipped(node: dict[str, Any]) -> bool:  # noqa: PLR0911 (one case a node)
-    """As ``hoglet.hog.python.effects`` has it, on the tree: no effect, no error."""
+def cannot_fail(node: dict[str, Any], roots: Container[str]) -> bool:  # noqa: PLR0911 (one case a node)
+    """Whether an expression has no effect and ends with no error, whatever the values are.
+
+    As ``hoglet.hog.python.effects`` has it, on the tree.
+
+    Args:
+        node: JSON of ``hoglet.syntax.tree``.
+        roots: globals that surely exist, such as ``event``.
+    """
     match node["node"]:
         case "Constant":
             return node["value_type"] is None
         case "Field":
-            return node["chain"][0] in FILTER_ROOTS and 0 not in node["chain"]
+            return node["chain"][0] in roots and 0 not in node["chain"]
+        case "ArrayAccess":
+            is_named = type(node["property"].get("value")) is str
+            return is_named and cannot_fail(node["array"], roots)
         case "And" | "Or" | "Tuple" | "Array":
-            return all(map(_may_be_skipped, node["exprs"]))
+            return all(cannot_fail(one, roots) for one in node["exprs"])
         case "Not":
-            return _may_be_skipped(node["expr"])
+            return cannot_fail(node["expr"], roots)
         case "CompareOperation":
             if "~" in node["op"] or (
                 node["op"] in {"in", "not in"} and node["right"]["node"] not in _LISTS
             ):
                 return False
-            return _may_be_skipped(node["left"]) and _may_be_skipped(node["right"])
+            return cannot_fail(node["left"], roots) and cannot_fail(node["right"], roots)
         case "Call":
-            return _is_total(node) and all(map(_may_be_skipped, node["args"]))
+            return _is_total(node) and all(cannot_fail(one, roots) for one in node["args"])
         case _:
             return False
 

@@ -72,6 +72,12 @@ class Chain:
         return {**self.event, "properties": {**self.event["properties"], **self._notes}}
 
 
+def drop_notes(properties: dict[str, Any]) -> None:
+    """Remove the notes of other servers' transformations where none of ours runs."""
+    for name in _NOTES:
+        properties.pop(name, None)
+
+
 def without_notes(event: dict[str, Any]) -> dict[str, Any]:
     """The event without the properties that tell which transformations ran."""
     properties = event["properties"]
@@ -142,7 +148,8 @@ def _run_program(
 
 def _failed(result: TransformationResult, error_class: str, error: str) -> TransformationResult:
     result.outcome, result.error_class, result.error = "failed", error_class, error
-    result.logs.append(LogLine("error", f"Error executing transformation: {error}"))
+    uuid = (result.event or {}).get("uuid")
+    result.logs.append(LogLine("error", f"Error executing function on event {uuid}: {error}"))
     return result
 
 

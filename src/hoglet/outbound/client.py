@@ -141,6 +141,7 @@ class Outbound:
                 headers=_own_headers(request),
                 data=request.body,
                 allow_redirects=False,
+                skip_auto_headers=("Content-Type",),  # application/octet-stream would be a guess
                 timeout=limits,
             ) as response:
                 return await self._read(response)

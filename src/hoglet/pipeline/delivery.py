@@ -13,10 +13,15 @@ from urllib.parse import urlsplit
 import msgspec
 
 from hoglet.functions.execution import HostCall
-from hoglet.functions.host_calls import HostCalls
+from hoglet.functions.host_calls import HostCalls, Made
 from hoglet.functions.jobs import InvokeV1
 from hoglet.functions.runnable import RunnableFunction
-from hoglet.functions.running.fetching import retry_after_seconds, retry_delay_seconds
+from hoglet.functions.running.fetching import (
+    is_tolerated,
+    retry_after_seconds,
+    retry_delay_seconds,
+)
+from hoglet.functions.running.inputs import tolerated_codes
 from hoglet.kit.clock import Clock
 
 
@@ -69,7 +74,8 @@ class Deliveries:
             attempt=invoke.attempt,
         )
         retry_at = pause_until = None
-        if made.may_help:
+        problem = None if _is_tolerated(function, invoke, call, made) else made.problem
+        if made.may_help and problem is not None:
             wait = retry_after_seconds(made.retry_after, self._clock.now())
             honoured = wait if function.retry["respect_retry_after"] else None
             retry_at = self._retry_at(function, invoke, honoured)
@@ -77,7 +83,7 @@ class Deliveries:
         return Attempt(
             answer=made.answer,
             milliseconds=(time.monotonic() - started) * 1000,
-            problem=made.problem,
+            problem=problem,
             retry_at=retry_at,
             note=made.note,
             pause_until=pause_until,
@@ -102,6 +108,13 @@ class Deliveries:
             began = datetime.fromisoformat(invoke.failing_since)
         last = began + timedelta(seconds=policy["max_elapsed_seconds"])
         return due if due <= last else None
+
+
+def _is_tolerated(function: RunnableFunction, invoke: InvokeV1, call: HostCall, made: Made) -> bool:
+    """An answer that the function lists as no failure: nothing failed, nothing is tried again."""
+    if call.name != "fetch" or not made.has_answer:
+        return False
+    return is_tolerated(made.answer["status"], tolerated_codes(function, invoke.mapping))
 
 
 def host_of(request: dict[str, Any]) -> str:

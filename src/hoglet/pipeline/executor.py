@@ -22,7 +22,7 @@ from hoglet.pipeline import lines
 from hoglet.pipeline.endings import EndingCommits
 from hoglet.pipeline.function_cache import FunctionCache
 from hoglet.pipeline.hosts import AGAIN_SECONDS, Hosts
-from hoglet.pipeline.invocation import InvocationRunner
+from hoglet.pipeline.invocation import Ending, InvocationRunner
 from hoglet.pipeline.outcome import RunRecord
 from hoglet.queue import Job, LeaseLost, Queue
 from hoglet.store.database import Database
@@ -156,6 +156,7 @@ class Executor:
                 if ending.found_no_room:
                     self._hold(job.lane, ending.run_at)
                 await self._endings.commit(job, function, ending)
+                self._wake_for(ending)
         except LeaseLost:
             log.info("a run went on elsewhere", action="lease_lost", job=str(job.id))
         except msgspec.ValidationError as error:
@@ -165,6 +166,15 @@ class Executor:
             log.exception("a run failed inside hoglet", action="run_failed", job=str(job.id))
             if job.attempt - job.retries > MOST_LOST_LEASES:
                 await self._bury(job, f"failed inside hoglet {MOST_LOST_LEASES} times: {error}")
+
+    def _wake_for(self, ending: Ending) -> None:
+        """A retry that is due before the next look is looked for when it is due."""
+        if ending.run_at is None or ending.found_no_room:
+            return
+        wait = ending.run_at - self._clock.now()
+        if timedelta(0) < wait < IDLE:
+            loop = asyncio.get_running_loop()
+            loop.call_later(wait.total_seconds(), self._queue.wake, INVOKE_QUEUE)
 
     async def _refuse(self, job: Job, invoke: InvokeV1, function: RunnableFunction | None) -> None:
         """A function that was switched off or deleted while its run waited does not run."""

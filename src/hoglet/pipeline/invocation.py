@@ -14,6 +14,8 @@ import msgspec
 from hoglet.functions.execution import HostCall, Step, StepRequest, new_journal, resume
 from hoglet.functions.jobs import INVOKE_QUEUE, InvokeV1, encode
 from hoglet.functions.runnable import RunnableFunction
+from hoglet.functions.running.inputs import all_inputs
+from hoglet.functions.running.redaction import clean_line, secret_texts
 from hoglet.kit.clock import Clock
 from hoglet.pipeline.delivery import Attempt, Deliveries, host_of
 from hoglet.pipeline.hosts import Hosts
@@ -142,7 +144,7 @@ class InvocationRunner:
             self._hosts.pause(function.id, host, attempt.pause_until)
             record.pauses.append((host, attempt.pause_until))
         if attempt.problem is not None:
-            self._log_failure(record, call, attempt, now)
+            self._log_failure(record, call, attempt, now, function)
         if attempt.note is not None:
             record.log("info", attempt.note, now)
         if attempt.retry_at is None:
@@ -158,7 +160,12 @@ class InvocationRunner:
         return Ending(verdict=Verdict.WAITS, record=record, invoke=later, run_at=attempt.retry_at)
 
     def _log_failure(
-        self, record: RunRecord, call: HostCall, attempt: Attempt, now: datetime
+        self,
+        record: RunRecord,
+        call: HostCall,
+        attempt: Attempt,
+        now: datetime,
+        function: RunnableFunction,
     ) -> None:
         what_next = "no further attempt"
         if attempt.retry_at is not None:
@@ -166,7 +173,8 @@ class InvocationRunner:
             what_next = f"the next attempt follows in {wait:.1f} s"
         number = record.invoke.attempt
         text = f"Attempt {number} of {call.name} failed: {attempt.problem}; {what_next}"
-        record.log("error", text, now)
+        secrets = secret_texts(all_inputs(function, record.invoke.mapping), {})
+        record.log("error", clean_line(text, secrets), now)  # it may tell the URL
 
 
 def _completed(call: HostCall, attempt: Attempt) -> tuple[str, str]:

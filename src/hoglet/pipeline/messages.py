@@ -107,7 +107,7 @@ class Invocation(msgspec.Struct, array_like=True):
 
 
 class LetterDraft(msgspec.Struct, array_like=True):
-    """A dead letter to write; ``error_class`` is ``filter`` or ``disabled``."""
+    """A dead letter to write; ``error_class`` is ``filter``, ``inputs`` or ``disabled``."""
 
     function_id: str
     invocation_id: UUID

@@ -36,9 +36,22 @@ class Messages(msgspec.Struct):
     logs: list[LogEntry] = msgspec.field(default_factory=list[LogEntry])
     metrics: list[AppMetric] = msgspec.field(default_factory=list[AppMetric])
 
-    def count(self, project_id: int, function_id: str, kind: str, name: str, at: datetime) -> None:
-        """Count one more of a function's metric."""
-        self.metrics.append(AppMetric(project_id, "hog_function", function_id, at, kind, name))
+    def count(
+        self,
+        project_id: int,
+        function_id: str,
+        kind: str,
+        name: str,
+        at: datetime,
+        *,
+        instance_id: str = "",
+    ) -> None:
+        """Count one more of a function's metric; ``instance_id`` is the run's, if it is one's."""
+        self.metrics.append(
+            AppMetric(
+                project_id, "hog_function", function_id, at, kind, name, instance_id=instance_id
+            )
+        )
 
 
 _encoder = msgspec.msgpack.Encoder()

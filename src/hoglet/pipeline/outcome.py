@@ -20,6 +20,8 @@ from hoglet.queue import NewJob
 from hoglet.warehouse.telemetry import LogEntry
 
 _MILLISECOND = timedelta(milliseconds=1)
+# Kind and name of failures before the program began.
+_FAILURES = {"filter": ("other", "filtering_failed"), "inputs": ("failure", "inputs_failed")}
 
 
 class RunRecord:
@@ -39,6 +41,14 @@ class RunRecord:
         self.pauses: list[tuple[str, datetime]] = []
         self.hog_ms = 0.0
         self._next_line_at = now
+        if invoke.logged_until is not None:
+            last = datetime.fromisoformat(invoke.logged_until)
+            self._next_line_at = max(now, last + _MILLISECOND)
+
+    @property
+    def logged_until(self) -> str:
+        """ISO instant of the last line, for ``InvokeV1``."""
+        return (self._next_line_at - _MILLISECOND).isoformat()
 
     def log(self, level: str, message: str, now: datetime) -> None:
         """Add a line."""
@@ -65,7 +75,14 @@ class RunRecord:
     def count(self, kind: str, name: str, now: datetime) -> None:
         """Count one of a metric."""
         invoke = self.invoke
-        self.messages.count(invoke.project_id, str(invoke.function_id), kind, name, now)
+        self.messages.count(
+            invoke.project_id,
+            str(invoke.function_id),
+            kind,
+            name,
+            now,
+            instance_id=str(invoke.invocation_id),
+        )
 
     def capture(self, step: Step, now: datetime) -> None:
         """Spool the events that the program captured; a second run makes the same ones."""
@@ -89,8 +106,7 @@ class RunRecord:
             else:
                 self.count("success", "succeeded", now)
             return None
-        inputs_failed = step.error_class == "inputs"
-        self.count("failure", "inputs_failed" if inputs_failed else "failed", now)
+        self.count(*_FAILURES.get(step.error_class or "", ("failure", "failed")), now)
         self.count("other", "dead_lettered", now)
         return self.letter(step.error_class or "hog", step.error or "unknown error")
 

@@ -73,7 +73,7 @@ def read_group(request: ReadRequest, functions: FunctionSet) -> ReadGroup:
     readings: list[Reading] = []
     for part in request.parts:
         for event, own_uuid, historical in _events_of(part):
-            kept = transformer.apply(event) if functions.transformations else event
+            kept = transformer.apply(event)
             if kept is None:
                 continue
             readings.append(

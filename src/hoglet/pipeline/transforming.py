@@ -15,7 +15,7 @@ from hoglet.events.incoming import MAX_DISTINCT_ID_LENGTH, MAX_NAME_LENGTH, Even
 from hoglet.functions.execution import PROGRAM_MILLISECONDS
 from hoglet.functions.matching import Conditions
 from hoglet.functions.runnable import RunnableFunction
-from hoglet.functions.transforming import Chain, TransformationResult, transform
+from hoglet.functions.transforming import Chain, TransformationResult, drop_notes, transform
 from hoglet.pipeline.messages import Line, ProjectFacts, Tally
 
 MAX_TIMEOUTS = 3  # of one transformation in one group: 1.65 s
@@ -47,6 +47,9 @@ class GroupTransformer:
 
     def apply(self, event: Event) -> Event | None:
         """Run all on one event; None when one of them drops it."""
+        if not self._functions:
+            drop_notes(event.properties)
+            return event
         chain = Chain(_plain(event))
         for function in self._functions:
             if not chain.take(function, self._run(function, chain.event)):

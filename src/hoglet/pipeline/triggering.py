@@ -4,6 +4,7 @@ Source: spec/hog-functions.md sections 4.5, 6, 7 and 13.1.
 """
 
 from collections import Counter
+from time import perf_counter
 from typing import Any
 from uuid import UUID, uuid5
 
@@ -11,8 +12,9 @@ from hoglet.events.incoming import Event
 from hoglet.functions.jobs import InvokeV1, encode
 from hoglet.functions.matching import SLOW_FILTER_MS, FunctionIndex, Match, mask_key
 from hoglet.functions.runnable import RunnableFunction
-from hoglet.functions.running.inputs import InputsFailed, build_inputs
+from hoglet.functions.running.inputs import InputsFailed, all_inputs, build_inputs, may_fail
 from hoglet.functions.running.invocation_globals import source_globals
+from hoglet.functions.running.redaction import clean_line, secret_texts
 from hoglet.functions.watcher_rules import DISABLED, LOW_PRIORITY, NOT_RUN
 from hoglet.pipeline.lines import line_of
 from hoglet.pipeline.messages import Invocation, LetterDraft, Line, ProjectFacts, Tally
@@ -21,6 +23,8 @@ from hoglet.pipeline.messages import Invocation, LetterDraft, Line, ProjectFacts
 # `filtered` one by one: the cost of an event must not grow with them.
 COUNTED_FUNCTIONS = 200
 _MAX_TTL = 86_400
+# What all inputs of a group may take while events wait; beyond it runs find out by themselves.
+_INPUTS_SECONDS = 2.0
 
 
 class Triggers:
@@ -32,6 +36,8 @@ class Triggers:
         self._tally = tally
         self._events: dict[int, Counter[str]] = {}
         self._asked: Counter[str] = Counter()
+        self._may_fail: dict[tuple[str, int, int | None], bool] = {}
+        self._inputs_seconds = 0.0
         self.invocations: list[Invocation] = []
 
     def match(self, index: FunctionIndex, event: Event, run_globals: dict[str, Any] | None) -> None:
@@ -105,6 +111,11 @@ class Triggers:
         mapping: int | None,
     ) -> None:
         run = invocation_id(event.uuid, function.id, mapping)
+        try:
+            inputs = self._inputs(function, run_globals, mapping)
+        except InputsFailed as error:
+            self._inputs_failed(function, run, run_globals, mapping, error)
+            return
         if function.state in NOT_RUN:
             self._refuse(function, run, run_globals, mapping)
             return
@@ -125,8 +136,45 @@ class Triggers:
         if function.delivery.get("ordered_by"):
             ready.line = line_of(function.id, event.distinct_id)
         if function.masking:
-            _mask(ready, function, run_globals, mapping)
+            _mask(ready, function, {**run_globals, "inputs": inputs})
         self.invocations.append(ready)
+
+    def _inputs(
+        self, function: RunnableFunction, run_globals: dict[str, Any], mapping: int | None
+    ) -> dict[str, Any]:
+        """The inputs where they are wanted now: for a masking hash, or because they may fail.
+
+        Raises:
+            InputsFailed: they cannot be built, so there is no run.
+        """
+        key = (function.id, function.version, mapping)
+        if key not in self._may_fail:
+            self._may_fail[key] = may_fail(function, mapping)
+        is_late = self._inputs_seconds > _INPUTS_SECONDS
+        if not function.masking and (is_late or not self._may_fail[key]):
+            return {}
+        began = perf_counter()
+        try:
+            now: str = run_globals["event"]["timestamp"]
+            return build_inputs(function, run_globals, mapping=mapping, now=now)
+        finally:
+            self._inputs_seconds += perf_counter() - began
+
+    def _inputs_failed(
+        self,
+        function: RunnableFunction,
+        run: UUID,
+        run_globals: dict[str, Any],
+        mapping: int | None,
+        error: InputsFailed,
+    ) -> None:
+        self._tally.count(function.id, "failure", "inputs_failed")
+        self._tally.count(function.id, "other", "dead_lettered")
+        message = clean_line(str(error), secret_texts(all_inputs(function, mapping), {}))
+        text = f"Error building inputs for event {run_globals['event']['uuid']}: {message}"
+        self._tally.lines.append(Line(function.id, str(run), "error", text))
+        letter = LetterDraft(function.id, run, "inputs", message, run_globals, mapping)
+        self._tally.letters.append(letter)
 
     def _refuse(
         self,
@@ -149,15 +197,8 @@ def invocation_id(event_uuid: UUID, function_id: str, mapping: int | None) -> UU
     return uuid5(event_uuid, f"{function_id}:{'' if mapping is None else mapping}")
 
 
-def _mask(
-    ready: Invocation, function: RunnableFunction, run_globals: dict[str, Any], mapping: int | None
-) -> None:
+def _mask(ready: Invocation, function: RunnableFunction, values: dict[str, Any]) -> None:
     masking: dict[str, Any] = function.masking or {}
-    timestamp: str = run_globals["event"]["timestamp"]
-    try:
-        inputs = build_inputs(function, run_globals, mapping=mapping, now=timestamp)
-    except InputsFailed:
-        return  # the run itself will fail with it, and tell
-    ready.mask = mask_key(function, {**run_globals, "inputs": inputs}) or ""
+    ready.mask = mask_key(function, values) or ""
     ready.mask_ttl = min(max(int(masking.get("ttl") or 1), 1), _MAX_TTL)
     ready.mask_threshold = int(masking.get("threshold") or 0)

@@ -33,12 +33,15 @@ class WebhookRuns:
         record.hog_ms = step.milliseconds
         record.log_all(step.logs, now)
         record.capture(step, now)
-        record.count("other", "triggered", now)
+        if step.error_class != "inputs":
+            record.count("other", "triggered", now)
         waits = step.outcome == "call"
         settled = self._endings.settle(record, function, None if waits else step)
         async with self._database.write() as session:
             if waits:
-                waiting = msgspec.structs.replace(invoke, journal=step.journal)
+                waiting = msgspec.structs.replace(
+                    invoke, journal=step.journal, logged_until=record.logged_until
+                )
                 await self._queue.enqueue(session, [_job(waiting, Priority.NORMAL)])
             await self._endings.write(session, [settled])
 

@@ -15,6 +15,7 @@ import msgspec
 
 from hoglet.functions.filters.roots import FILTER_ROOTS
 from hoglet.functions.language import template_tree
+from hoglet.functions.needed_texts import cannot_fail
 from hoglet.functions.running.host import HOST_FUNCTIONS, Host, HostRefused
 from hoglet.functions.running.journal import Journal
 from hoglet.hog.compile import bind_expression, compile_program
@@ -157,6 +158,15 @@ def evaluate_template(
         EvaluationFailed: it does not compile, raised, or ran over its budget.
     """
     return _evaluate(_template(text, with_record), values, TEMPLATE_BUDGET, now=now, seed=seed)
+
+
+@lru_cache(maxsize=_CACHED)
+def is_harmless(text: str, with_record: bool, roots: frozenset[str]) -> bool:  # noqa: FBT001 (a cache key)
+    """Whether a template text gives a value whatever its globals are; ``roots`` surely exist."""
+    try:
+        return cannot_fail(msgspec.to_builtins(template_tree(text, with_record=with_record)), roots)
+    except SourceError:
+        return False
 
 
 def mask_digest(text: str, values: dict[str, Any]) -> str | None:

@@ -79,7 +79,7 @@ def with_delivery_headers(
 
 def shape_response(status: int, body: str | bytes) -> dict[str, Any]:
     """What the program gets: ``{"status": 200, "body": <JSON value or text>}``."""
-    text = body.decode("utf-8", "replace") if isinstance(body, bytes) else body
+    text = body.decode("utf-8-sig", "replace") if isinstance(body, bytes) else body
     try:
         parsed: Any = orjson.loads(text)
     except orjson.JSONDecodeError:

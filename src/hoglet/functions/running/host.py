@@ -100,11 +100,14 @@ class Host:
         if depth >= MAX_DEPTH:
             self.log("warn", f"postHogCapture refused: {depth} functions in a row captured already")
             return
+        distinct_id = str(asked.get("distinct_id") or self.event.get("distinct_id") or "")
+        if not distinct_id:  # webhooks have none
+            raise HostFailure("postHogCapture needs a distinct_id")
         properties = asked.get("properties")
         self.captures.append(
             {
                 "event": name,
-                "distinct_id": str(asked.get("distinct_id") or self.event.get("distinct_id") or ""),
+                "distinct_id": distinct_id,
                 "properties": {
                     **(properties if isinstance(properties, dict) else {}),
                     DEPTH_PROPERTY: depth + 1,

@@ -3,6 +3,7 @@
 Source: spec/hog-functions.md section 13.2.
 """
 
+from collections.abc import Iterator
 from typing import Any
 
 from hoglet.functions.inputs.kinds import COMPILED_TYPES, INTEGRATION_TYPES
@@ -12,6 +13,7 @@ from hoglet.functions.running.invocation_globals import ALWAYS_THERE
 from hoglet.functions.running.liquid import LiquidFailed, render_liquid
 
 EXTEND = "$$_extend_object"
+_SURE_ROOTS = frozenset({"project", "source", "event", "person", "groups", "inputs", "variables"})
 
 
 class InputsFailed(Exception):
@@ -54,6 +56,42 @@ def build_inputs(
         except (engine.EvaluationFailed, LiquidFailed) as error:
             raise InputsFailed(f"Could not build the input {item.key}: {error}") from None
     return built
+
+
+def tolerated_codes(function: RunnableFunction, mapping: int | None) -> list[Any]:
+    """What inputs of type ``non_failure_status_codes`` list, e.g. ``[404, "5xx"]``."""
+    listed = [
+        item.value
+        for item in all_inputs(function, mapping)
+        if item.type == "non_failure_status_codes" and isinstance(item.value, list)
+    ]
+    return [code for codes in listed for code in codes]
+
+
+def may_fail(function: RunnableFunction, mapping: int | None) -> bool:
+    """Whether building the inputs can fail at all; most templates only name globals."""
+    with_record = function.source.startswith("data-warehouse")
+    return any(_may_fail(item, with_record) for item in all_inputs(function, mapping))
+
+
+def _may_fail(item: RunnableInput, with_record: bool) -> bool:  # noqa: FBT001 (handed through)
+    if item.type in INTEGRATION_TYPES:
+        return True
+    if item.templating is None or item.type not in COMPILED_TYPES:
+        return False
+    texts = [text for text in texts_of(item.value) if "{" in text or "\\" in text]
+    if item.templating == "liquid":
+        return bool(texts)
+    return not all(engine.is_harmless(text, with_record, _SURE_ROOTS) for text in texts)
+
+
+def texts_of(value: Any) -> Iterator[str]:
+    """Every text of a value, at any depth, keys left out."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict | list):
+        for part in value.values() if isinstance(value, dict) else value:
+            yield from texts_of(part)
 
 
 def _check_integrations(item: RunnableInput) -> None:

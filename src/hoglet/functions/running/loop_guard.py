@@ -13,6 +13,7 @@ import orjson
 
 DEPTH_PROPERTY = "$hog_function_execution_count"
 MAX_DEPTH = 10
+_THIS_MACHINE = frozenset({"127.0.0.1", "::1", "0.0.0.0"})  # noqa: S104 (compared, not bound)
 _CAPTURE_PATHS = frozenset({"/batch", "/i/v0/e", "/e", "/capture", "/track", "/engage"})
 
 
@@ -26,8 +27,8 @@ def is_own_capture(url: str, site_url: str) -> bool:
     """Whether a URL is a capture route of this server."""
     try:
         target, site = urlsplit(url), urlsplit(site_url)
-        same = (target.hostname, _port(target.scheme, target.port)) == (
-            site.hostname,
+        same = (_host(target.hostname), _port(target.scheme, target.port)) == (
+            _host(site.hostname),
             _port(site.scheme, site.port),
         )
     except ValueError:
@@ -54,6 +55,11 @@ def _events(parsed: Any) -> list[dict[str, Any]]:
     if isinstance(parsed, dict):
         parsed = parsed["batch"] if isinstance(parsed.get("batch"), list) else [parsed]
     return [one for one in parsed if isinstance(one, dict)] if isinstance(parsed, list) else []
+
+
+def _host(name: str | None) -> str | None:
+    """One name for this machine, whichever was written."""
+    return "localhost" if name in _THIS_MACHINE else name
 
 
 def _port(scheme: str, port: int | None) -> int | None:

@@ -1,11 +1,15 @@
-"""Keeps secrets out of log lines.
+"""Keeps secrets out of log lines, also where a program wrote them as JSON, a URL or base64.
 
 Source: spec/hog-functions.md section 13.5.
 """
 
+import base64
+import json
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Any
+from urllib.parse import quote, quote_plus
 
 from hoglet.functions.inputs.kinds import INTEGRATION_TYPES
 from hoglet.functions.runnable import RunnableInput
@@ -14,18 +18,40 @@ REDACTED = "***REDACTED***"
 MAX_LINE_CHARACTERS = 10_000
 TRUNCATED = "... (truncated)"
 _SHORTEST_SECRET = 3  # shorter ones would blot out ordinary words
+_SHORTEST_NUMBER = 4
+_SHORTEST_BASE64 = 8  # a shorter piece of base64 may be a piece of anything
+_JSON_DEPTH = 3  # a text in JSON in JSON in JSON
+# A program may print megabytes. What is looked at leaves room for secrets longer than their mask.
+_LOOKED_AT = 4 * MAX_LINE_CHARACTERS
+_LONGEST_VALUE = 8192  # of a header in a line; bounds the search for its closing quote
+# One of these is in every name below; looking for them costs a tenth of the search.
+_HINTS = ("auth", "cookie", "key", "token", "secret", "password", "signature")
+# A name, quoted or not, that a header with credentials may have, and its value: quoted (also
+# inside JSON inside JSON, so with backslashes), a list, or the words up to the next separator.
 _HEADER = re.compile(
-    r"""(?ix)
-    (["']? \b (?:authorization|proxy-authorization|cookie|set-cookie|x-api-key|api[-_]?key
-      |x-auth-token|access[-_]?token|x-[\w-]*(?:token|secret|signature)) ["']? \s* [:=] \s* )
-    ( "(?:\\.|[^"\\])*" | '(?:\\.|[^'\\])*' | [^\s,;}]+ (?:\s+[^\s,;}]+)? )
+    rf"""(?isx)
+    (?P<name> (?<![\w-])
+      (?: (?:proxy-)?authorization
+        | (?:set-)?(?P<cookie>cookie)
+        | (?:\w+-)*(?:api[-_]?key|access[-_]?key|access[-_]?token|auth[-_]?token)
+        | (?:\w+-)+(?:token|secret|password|signature(?:-\w+)?)
+        | (?:\w+-)+(?:functions|subscription|private|secret|auth)-key
+        | x-auth(?:-key)?
+      )
+      (?: \\*["'] )? \s* [:=] \s* )
+    (?P<value>
+        (?P<quote> \\*["'] ) .{{0,{_LONGEST_VALUE}}}? (?<!\\) (?P=quote)
+      | \[ [^\]]{{0,{_LONGEST_VALUE}}} \]
+      | (?(cookie) [^"'\n]+ | [^\s,;&}}"']+ (?: [^\S\n]+ [^\s,;&}}"']+ )? )
+    )
     """
 )
 
 
 def secret_texts(inputs: Iterable[RunnableInput], built: dict[str, Any]) -> list[str]:
-    """Every text inside the secret inputs, raw and built, and the tokens' placeholders.
+    """Every text that gives a secret input away, raw and built, and the tokens' placeholders.
 
+    Each secret in the forms that programs write it in: as it is, within JSON, in a URL, in base64.
     Longest first.
     """
     found: set[str] = set()
@@ -35,23 +61,53 @@ def secret_texts(inputs: Iterable[RunnableInput], built: dict[str, Any]) -> list
         if item.secret:
             _collect(item.value, found)
             _collect(built.get(item.key), found)
-    return sorted((t for t in found if len(t) >= _SHORTEST_SECRET), key=len, reverse=True)
+    forms = {form for text in found for form in _forms(text)}
+    return sorted(forms, key=len, reverse=True)
 
 
 def clean_line(message: str, secrets: list[str]) -> str:
-    """A log line without secrets and at most 10,000 characters long."""
+    """A log line without secrets and at most 10,000 characters long, besides the mark of a cut."""
+    is_long = len(message) > _LOOKED_AT
+    message = message[:_LOOKED_AT]
     for secret in secrets:
         message = message.replace(secret, REDACTED)
-    message = _HEADER.sub(_redact_header, message)
-    if len(message) > MAX_LINE_CHARACTERS:
+    lowered = message.lower()
+    if any(hint in lowered for hint in _HINTS):
+        message = _HEADER.sub(_redact_header, message)
+    if is_long or len(message) > MAX_LINE_CHARACTERS:
         return message[:MAX_LINE_CHARACTERS] + TRUNCATED
     return message
 
 
 def _redact_header(match: re.Match[str]) -> str:
-    value = match[2]
-    quote = value[0] if value[0] in "\"'" else ""
-    return f"{match[1]}{quote}{REDACTED}{quote}"
+    mark = match["quote"] or ""
+    return f"{match['name']}{mark}{REDACTED}{mark}"
+
+
+@lru_cache(maxsize=1024)
+def _forms(secret: str) -> frozenset[str]:
+    """The ways to write one secret."""
+    raw = secret.encode("utf-8", "replace")
+    plain = {secret, quote(raw, safe=""), quote_plus(raw), quote(raw, safe="!'()*")}
+    for ensure_ascii in (False, True):
+        text = secret
+        for _ in range(_JSON_DEPTH):
+            text = json.dumps(text, ensure_ascii=ensure_ascii)[1:-1]
+            plain |= {text, text.replace("/", "\\/")}
+    return frozenset(plain).union(*(_base64_forms(raw, before) for before in range(3)))
+
+
+def _base64_forms(raw: bytes, before: int) -> set[str]:
+    """What base64 makes of the secret behind ``before`` (modulo 3) bytes of something else.
+
+    Only the characters that follow from the secret alone, as in ``Basic`` headers.
+    """
+    first = -(-before * 8 // 6)
+    end = (before + len(raw)) * 8 // 6
+    written = base64.b64encode(bytes(before) + raw).decode()[first:end]
+    if len(written) < _SHORTEST_BASE64:
+        return set()
+    return {written, written.replace("+", "-").replace("/", "_")}
 
 
 def _collect_tokens(value: Any, found: set[str]) -> None:
@@ -62,7 +118,11 @@ def _collect_tokens(value: Any, found: set[str]) -> None:
 
 def _collect(value: Any, found: set[str]) -> None:
     if isinstance(value, str):
-        found.add(value)
+        if len(value) >= _SHORTEST_SECRET:
+            found.add(value)
+    elif isinstance(value, int | float) and not isinstance(value, bool):
+        if len(str(value)) >= _SHORTEST_NUMBER:
+            found.add(str(value))
     elif isinstance(value, dict):
         for part in value.values():
             _collect(part, found)

@@ -1,0 +1,127 @@
+"""Flows that show what a run counts and logs, in each situation, exactly once."""
+
+from typing import Any
+
+from acceptance.test_flows import Project, event, project, wait_for
+
+__all__ = ["project"]
+
+URL = [{"key": "url", "type": "string"}]
+
+
+def _ended(project: Project, function_id: str) -> dict[str, int]:
+    ends = {"succeeded", "failed", "inputs_failed"}
+    return wait_for(lambda: project.totals(function_id), lambda found: ends & found.keys())
+
+
+def _lines(project: Project, function_id: str, **params: Any) -> list[dict[str, Any]]:
+    return project.read(f"hog_functions/{function_id}/logs", limit=500, **params)["results"]
+
+
+def _url(project: Project, path: str) -> dict[str, Any]:
+    return {"url": {"value": f"{project.receiver.url}/{path}/{project.stage.project.id}"}}
+
+
+def test_inputs_that_cannot_be_built_are_no_run(project: Project) -> None:
+    """Inputs come before the watcher, masking and the count of triggered runs (13.1)."""
+    function_id = project.function(
+        hog="return 1",
+        inputs_schema=[{"key": "a", "type": "string"}],
+        inputs={"a": {"value": "{noSuchFunction(event.event)}"}},
+        masking={"ttl": 60, "hash": "same"},
+    )
+    project.capture(event(), event())
+    wait_for(lambda: project.totals(function_id).get("inputs_failed") == 2)
+
+    assert project.totals(function_id) == {"inputs_failed": 2, "dead_lettered": 2}
+    assert {letter["class"] for letter in project.letters(function_id)} == {"inputs"}
+    line = _lines(project, function_id)[0]
+    assert line["level"] == "ERROR"
+    assert project.letters(function_id)[0]["event_uuid"] in line["message"]
+    project.change(function_id, inputs={"a": {"value": "fine"}})
+    answer = project.client.post(
+        f"{project.base}/hog_functions/{function_id}/dead_letters/redrive", json={"all": True}
+    )
+    assert answer.json() == {"queued": 2, "skipped": 0}
+    wait_for(lambda: project.totals(function_id).get("succeeded") == 2)
+
+
+def test_a_listed_status_is_no_failure_and_not_tried_again(project: Project) -> None:
+    function_id = project.function(
+        hog="fetch(inputs.url)",
+        inputs_schema=[*URL, {"key": "codes", "type": "non_failure_status_codes"}],
+        inputs={**_url(project, "503"), "codes": {"value": ["5xx"]}},
+    )
+    project.capture(event())
+
+    counts = _ended(project, function_id)
+    assert counts == {"triggered": 1, "fetch": 1, "succeeded": 1, "billable_invocation": 1}
+    lines = _lines(project, function_id)
+    assert [line["level"] for line in lines] == ["DEBUG", "INFO"]
+    assert "503" in lines[1]["message"]
+
+
+def test_the_lines_of_a_run_are_in_the_order_of_the_program(project: Project) -> None:
+    """Also when a webhook began it and the queue goes on with it at once."""
+    hog = "for (let i := 0; i < 24; i := i + 1) { print(i) } fetch(inputs.url)"
+    webhook = project.function(
+        type="source_webhook", hog=hog, inputs_schema=URL, inputs=_url(project, "ordered")
+    )
+    assert project.client.post(f"/public/webhooks/{webhook}", json={}).status_code == 201
+    _ended(project, webhook)
+
+    lines = wait_for(lambda: _lines(project, webhook), lambda found: len(found) == 25)
+    assert [line["message"] for line in lines[:0:-1]] == [str(number) for number in range(24)]
+    assert lines[0]["level"] == "DEBUG"
+    stamps = [line["timestamp"] for line in lines]
+    assert len(set(stamps)) == 25
+    assert stamps == sorted(stamps, reverse=True)
+
+
+def test_metrics_of_one_run_are_found_by_its_id(project: Project) -> None:
+    function_id = project.function(hog="if (event.event == 'bad') { throw Error('x') }")
+    project.capture(event("good"), event("bad"))
+    wait_for(lambda: {"succeeded", "failed"} <= project.totals(function_id).keys())
+
+    run = project.letters(function_id)[0]["invocation_id"]
+    path = f"hog_functions/{function_id}/metrics"
+    found = project.read(path, instance_id=run, breakdown_by="name", interval="day", after="-1d")
+    assert {one["name"]: sum(one["values"]) for one in found["series"]} == {
+        "failed": 1,
+        "dead_lettered": 1,
+    }
+    assert {line["instance_id"] for line in _lines(project, function_id, level="error")} == {run}
+    assert "succeeded" in project.totals(function_id)  # totals ignore the run
+
+
+def test_a_function_cannot_call_itself_without_end_by_any_name_of_this_machine(
+    project: Project,
+) -> None:
+    token, url = project.stage.project.api_token, project.stage.world.server.url
+    function_id = project.function(
+        hog=f"fetch('{url}/capture/', {{'body': {{'api_key': '{token}', 'event': 'again', "
+        "'distinct_id': 'u'}})",
+        filters={"events": [{"id": "again", "type": "events"}]},
+    )
+    project.capture(event("again"))
+
+    counts = wait_for(lambda: project.totals(function_id), lambda found: found.get("failed"))
+    assert (counts["fetch"], counts["succeeded"], counts["failed"]) == (10, 10, 1)
+
+
+def test_a_failing_transformation_names_its_event(project: Project) -> None:
+    function_id = project.function(type="transformation", hog="throw Error('boom')")
+    uuid = "0191aaaa-0000-7000-8000-000000000001"
+    project.capture(event() | {"uuid": uuid})
+
+    lines = wait_for(lambda: _lines(project, function_id))
+    assert (lines[0]["level"], uuid in lines[0]["message"]) == ("ERROR", True)
+
+
+def test_nobody_can_claim_that_transformations_ran(project: Project) -> None:
+    claim = {"$transformations_succeeded": ["me"], "kept": 1}
+    project.capture({"event": "plain", "distinct_id": "u", "properties": claim})
+
+    found = wait_for(lambda: project.select("select properties from events where event = 'plain'"))
+    assert "$transformations" not in found[0][0]
+    assert "kept" in found[0][0]
