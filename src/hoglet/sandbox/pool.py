@@ -107,6 +107,7 @@ class Sandbox:
         workers: how many processes at most; also how many calls run side by side.
         memory_bytes: address space of each worker.
         import_path: further folders that the workers import from.
+        niceness: by how much they stand back when the processors are all busy (``man nice``).
 
     Concurrency: any number of tasks of one event loop may call; they queue in order of arrival.
     """
@@ -118,12 +119,14 @@ class Sandbox:
         workers: int,
         memory_bytes: int = WORKER_MEMORY_BYTES,
         import_path: Sequence[str] = (),
+        niceness: int = 0,
     ) -> None:
         self._setup = json.dumps(
             {
                 "operations": dict(operations),
                 "memory_bytes": memory_bytes,
                 "import_path": list(import_path),
+                "niceness": niceness,
             }
         )
         self.workers = workers

@@ -29,6 +29,7 @@ def main() -> None:
     """Serve frames until the parent closes our standard input."""
     setup: dict[str, Any] = json.loads(sys.argv[1])
     sys.path.extend(setup["import_path"])
+    os.nice(setup["niceness"])
     _limit(setup["memory_bytes"])
     requests, answers = _take_over_standard_streams()
     operations: dict[str, Operation] = {}

@@ -38,3 +38,7 @@ def environment(payload):
 
 def surrogate(payload):
     return "a\ud83d"
+
+
+def niceness(payload):
+    return os.getpriority(os.PRIO_PROCESS, 0)

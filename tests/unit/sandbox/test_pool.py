@@ -9,7 +9,7 @@ import pytest
 from hoglet.kit.errors import Bug, SourceError
 from hoglet.sandbox import Sandbox, SandboxCrashed, SandboxTimedOut
 
-NAMES = ["echo", "spin", "die", "refuse", "crash", "hoard", "environment", "surrogate"]
+NAMES = ["echo", "spin", "die", "refuse", "crash", "hoard", "environment", "surrogate", "niceness"]
 
 
 @pytest.fixture
@@ -81,3 +81,16 @@ async def test_a_worker_sees_nothing_of_the_environment(sandbox, monkeypatch):
 
 async def test_lone_surrogates_arrive_as_replacement_characters(sandbox):
     assert await sandbox.call("surrogate", None, deadline=10) == "a\ufffd"
+
+
+async def test_workers_stand_back_as_told(sandbox):
+    targets = {"niceness": "sample_operations:niceness"}
+    nice = Sandbox(targets, workers=1, import_path=[str(Path(__file__).parent)], niceness=5)
+    try:
+        difference = await nice.call("niceness", None, deadline=10) - await sandbox.call(
+            "niceness", None, deadline=10
+        )
+    finally:
+        await nice.close()
+
+    assert difference == 5
