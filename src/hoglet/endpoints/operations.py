@@ -169,10 +169,9 @@ def preview(payload: Json) -> Json:
         return _preview_insight(payload)
     try:
         plan = _plan(payload)
+        _compile(payload | {"limit": None, "offset": None}, plan.build, payload["query"])
     except Refusal as refusal:
         return _empty_preview(False, refusal.reason, refusal.reason_code)
-    query = payload["query"]
-    columns = _compile(payload | {"limit": None, "offset": None}, plan.build, query).columns
     return {
         "can_materialize": True,
         "reason": None,
@@ -181,7 +180,6 @@ def preview(payload: Json) -> Json:
         "display_execution_query": plan.execution_query(payload["table"]),
         "range_pairs": [msgspec.to_builtins(pair) for pair in plan.range_pairs],
         "aggregates": [msgspec.to_builtins(each) for each in plan.aggregates],
-        "columns": [[column.name, column.type] for column in columns],
     }
 
 
@@ -211,7 +209,7 @@ def _empty_preview(can: bool, reason: str | None, code: str | None) -> Json:  # 
     return {
         "can_materialize": can,
         "reason": reason,
-        "reason_code": code,
+        **({"reason_code": code} if code else {}),
         "transformed_query": None,
         "execution_query": None,
         "display_execution_query": None,
