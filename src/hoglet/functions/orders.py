@@ -28,8 +28,8 @@ def read_orders(orders: Any) -> dict[UUID, int]:
         if place < 0:
             detail = "Ensure this value is greater than or equal to 0."
             raise Invalid(detail, code="min_value", attr=attr)
-        if place > 32767:
-            detail = "Ensure this value is less than or equal to 32767."
+        if place > types.HIGHEST_ORDER:
+            detail = f"Ensure this value is less than or equal to {types.HIGHEST_ORDER}."
             raise Invalid(detail, code="max_value", attr=attr)
         try:
             wanted[UUID(key)] = place

@@ -111,12 +111,15 @@ async def enabled(session: AsyncSession, project_id: int) -> list[HogFunctionRow
     return list(await session.scalars(statement))
 
 
-async def highest_order(session: AsyncSession, project_id: int, kind: str) -> int:
-    """The highest execution order of the live functions of a type; 0 without any."""
+async def highest_order(
+    session: AsyncSession, project_id: int, kind: str, *, without: UUID | None = None
+) -> int:
+    """The highest execution order of the live functions of a type, one left out; 0 without any."""
     statement = select(func.max(HogFunctionRow.execution_order)).where(
         HogFunctionRow.project_id == project_id,
         HogFunctionRow.type == kind,
         HogFunctionRow.deleted.is_(False),
+        HogFunctionRow.id != without,
     )
     return await session.scalar(statement) or 0
 

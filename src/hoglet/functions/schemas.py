@@ -11,6 +11,7 @@ from pydantic import ConfigDict, Field
 from hoglet.functions.errors import wrong_type
 from hoglet.functions.filters.normalise import normalise_filters
 from hoglet.functions.inputs.schema import read_schema
+from hoglet.functions.types import HIGHEST_ORDER
 from hoglet.kit.errors import Invalid
 from hoglet.web.validate import Body, Text, Whole, validate
 
@@ -44,7 +45,7 @@ class FunctionFields(Body):
     mappings: Any = None
     icon_url: Text | None = None
     template_id: Text | None = None
-    execution_order: Whole | None = Field(default=None, ge=0, le=32767)
+    execution_order: Whole | None = Field(default=None, ge=0, le=HIGHEST_ORDER)
     folder: Text | None = Field(default=None, alias="_create_in_folder")
     retry: Any = None
     delivery: Any = None

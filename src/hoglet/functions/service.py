@@ -355,8 +355,11 @@ class FunctionService:
                     attr="type",
                 )
         if row.type in types.ORDERED and self._moves_to_end(plan):
-            highest = await repository.highest_order(session, row.project_id, row.type)
-            row.execution_order = highest + 1
+            revived = row.id if plan.stored["deleted"] else None  # its old place is no end
+            highest = await repository.highest_order(
+                session, row.project_id, row.type, without=revived
+            )
+            row.execution_order = min(highest + 1, types.HIGHEST_ORDER)
 
     @staticmethod
     def _moves_to_end(plan: Plan) -> bool:

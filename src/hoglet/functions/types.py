@@ -27,6 +27,9 @@ ORDERED = frozenset({TRANSFORMATION, TRANSFORMATION_LOG})
 TESTABLE = frozenset({DESTINATION, INTERNAL_DESTINATION, TRANSFORMATION, TRANSFORMATION_LOG})
 WITH_MAPPINGS = frozenset({DESTINATION, SITE_DESTINATION})
 
+HIGHEST_ORDER = 32767
+"""The last place there is: an ``execution_order`` is a small integer, section 3."""
+
 LIMITS = {TRANSFORMATION: 20, TRANSFORMATION_LOG: 5}
 """Most enabled live functions of a type in one project, section 3.5."""
 
