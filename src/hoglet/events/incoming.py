@@ -103,7 +103,8 @@ def name_of(raw: dict[str, Any]) -> str:
     name = raw.get("event")
     if type(name) is str:
         return storable(name.strip())
-    return "$identify" if name is None and isinstance(raw.get("$set"), dict) else ""
+    sets = (raw.get("$set"), raw.get("$set_once"))
+    return "$identify" if name is None and any(isinstance(one, dict) for one in sets) else ""
 
 
 def distinct_id_of(raw: dict[str, Any]) -> str:
@@ -148,7 +149,7 @@ def read_time(value: Any) -> datetime | None:
     """ISO 8601 (UTC when no zone is told) or seconds since 1970, as an aware instant; else None."""
     try:
         if type(value) is str:
-            parsed = datetime.fromisoformat(value.strip())
+            parsed = datetime.fromisoformat(value.strip().upper())  # RFC 3339 has z, too
         elif type(value) in {int, float}:
             parsed = datetime.fromtimestamp(value, UTC)
         else:

@@ -200,6 +200,7 @@ class People:
     def _absorb(self, survivor: Person, merged: Person) -> None:
         survivor.replace({**merged.properties, **survivor.properties})
         survivor.created_at = min(survivor.created_at, merged.created_at)
+        survivor.is_identified = survivor.is_identified or merged.is_identified
         for known in self._ids.values():
             if known.person is merged:
                 known.person, known.changed, known.moved = survivor, True, True

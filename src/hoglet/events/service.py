@@ -69,8 +69,8 @@ class CaptureService:
         """
         received_at = self._clock.now()
         value, text = self._read(request)
-        project = await self._project_of(value, request.query)
         batch = incoming.batch_of(value, request.query)
+        project = await self._project_of(value, request.query)
         refused = _refusals(batch)
         if len(refused) == len(batch.events):
             raise refused[0]

@@ -47,7 +47,7 @@ def unpack(
     compression = query.get("compression", "").lower()
     if content_encoding.strip().lower() == "deflate" or body[:2] == _GZIP_MAGIC:
         body = _inflate(body, limit_bytes)
-    if body.startswith((b"data=", b"compression=")):
+    if not _looks_like_json(body) and (body.startswith(b"data=") or b"&data=" in body):
         form = {key: values[0] for key, values in parse_qs(body).items()}
         compression = form.get(b"compression", compression.encode()).decode("latin-1").lower()
         body = _of_field(form.get(b"data", b""))

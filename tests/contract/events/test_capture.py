@@ -101,6 +101,8 @@ async def test_gzip_and_a_beacon(server: _Server):
         (b"", (400, "validation_error", "invalid_payload")),
         (b"\x1f\x8bxx", (400, "validation_error", "invalid_payload")),
         (b'{"api_key":"phc_1","batch":[]}', (400, "validation_error", "invalid_payload")),
+        (b"[]", (400, "validation_error", "invalid_payload")),
+        (b"5", (400, "validation_error", "invalid_payload")),
         (b'{"api_key":"phc_1"}', (400, "validation_error", "missing_event_name")),
         (b'{"api_key":"phc_1","event":"e"}', (400, "validation_error", "missing_distinct_id")),
         (b'{"event":"e","distinct_id":"d"}', (401, "authentication_error", "missing_api_key")),

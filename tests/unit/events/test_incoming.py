@@ -8,6 +8,7 @@ import pytest
 
 from hoglet.events import incoming
 from hoglet.events.errors import InvalidPayload, MissingDistinctId, MissingEventName
+from hoglet.events.incoming import read_time
 
 NOW = datetime(2026, 5, 1, 12, tzinfo=UTC)
 MADE_UP = UUID(int=7)
@@ -121,3 +122,7 @@ def test_person_keys_at_the_top_join_those_in_the_properties():
 
 def test_an_engage_item_without_a_name_identifies():
     assert incoming.name_of({"$distinct_id": "d", "$set": {"a": 1}}) == "$identify"
+
+
+def test_a_small_z_is_utc():
+    assert read_time("2026-01-02t03:04:05.5z") == datetime(2026, 1, 2, 3, 4, 5, 500000, UTC)

@@ -140,3 +140,15 @@ def test_an_alias_too_long_for_an_id_is_not_merged(world: _World):
 
     assert world.people.find("x" * 201) is None
     assert [kind for kind, _ in world.people.warnings] == ["cannot_merge_with_illegal_distinct_id"]
+
+
+def test_who_took_an_identified_person_in_is_identified(world: _World):
+    world.send("e", "anon")
+    world.send("$identify", "first", **{"$anon_distinct_id": "anon"})
+    world.send("e", "second")
+    world.send("$merge_dangerously", "second", alias="first")
+    world.send("e", "third")
+    world.send("$identify", "third", **{"$anon_distinct_id": "second"})
+
+    assert world.same("anon", "first", "second")
+    assert not world.same("second", "third")

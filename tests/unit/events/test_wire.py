@@ -31,6 +31,8 @@ BASE64 = base64.b64encode(BODY)
         (b"data=" + BASE64, {"compression": "base64"}, ""),
         (b"compression=base64&data=" + quote_plus(BASE64).encode(), {}, ""),
         (b"data=" + quote_plus(BODY).encode(), {}, ""),
+        (b"ip=1&data=" + quote_plus(BASE64).encode(), {}, ""),
+        (b"verbose=1&data=" + quote_plus(BODY).encode(), {}, ""),
         (b"data=" + quote_plus(base64.b64encode(GZIPPED)).encode(), {"compression": "gzip"}, ""),
         (BODY, {"compression": "gzip"}, "gzip"),
     ],
