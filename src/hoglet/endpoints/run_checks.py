@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, cast
 
 from hoglet.access.entities import Principal
 from hoglet.endpoints import errors
@@ -13,6 +13,7 @@ from hoglet.endpoints.variables import refuse_unknown_names, stored_values
 from hoglet.endpoints.words import HOGQL
 from hoglet.hogql.dates import resolve_date
 from hoglet.kit.errors import Invalid
+from hoglet.web.validate import REQUIRED
 
 type Json = dict[str, Any]
 
@@ -127,7 +128,21 @@ def _check_filters_override(target: Target, request: RunRequest) -> None:
     _check_dates(override, attr)
     if not isinstance(override.get("properties"), list | dict | None):
         raise Invalid("This must be a list of property filters.", attr=f"{attr}__properties")
+    _check_filters(override.get("properties") or [], f"{attr}__properties")
     _refuse_code(override, attr)
+
+
+def _check_filters(sent: Any, attr: str) -> None:
+    """Property filters, or groups of them: one without a key would let everything through."""
+    if isinstance(sent, list):
+        for index, item in enumerate(cast("list[Any]", sent)):
+            _check_filters(item, f"{attr}__{index}")
+    elif not isinstance(sent, dict):
+        raise Invalid("This must be an object.", attr=attr)
+    elif isinstance(sent.get("values"), list):
+        _check_filters(sent["values"], f"{attr}__values")
+    elif not sent.get("key"):
+        raise Invalid(REQUIRED, code="required", attr=f"{attr}__key")
 
 
 def _refuse_code(override: Any, attr: str) -> None:
