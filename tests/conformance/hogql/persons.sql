@@ -24,7 +24,7 @@ select count() from events where person_id not in cohort 5
 -- rows [[2]]
 -- case: sessions are computed from events
 select session_id, $pageview_count, $autocapture_count, $session_duration, $is_bounce, $channel_type, $entry_current_url from sessions order by session_id
--- rows [["s1", 2, 1, 360, 0, "Unknown", "https://a.com/x?utm=g"], ["s2", 1, 0, 600, 0, "Unknown", null]]
+-- rows [["s1", 2, 1, 360, false, "Unknown", "https://a.com/x?utm=g"], ["s2", 1, 0, 600, false, "Unknown", null]]
 -- case: using
 select session_id, count() from (select $session_id as session_id from events) e join sessions using (session_id) group by session_id order by 1
 -- rows [["s1", 3], ["s2", 2]]

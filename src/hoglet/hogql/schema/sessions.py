@@ -108,7 +108,7 @@ FIELDS: dict[str, Field] = {
     "distinct_id": Computed("argMin(distinct_id, timestamp)", STRING, star=True),
     "$start_timestamp": Computed("min(timestamp)", DATETIME, star=True),
     "$end_timestamp": Computed("max(timestamp)", DATETIME, star=True),
-    "$urls": Computed(f"groupUniqArray({_URL})", STRING_ARRAY, star=True),
+    "$urls": Computed(f"arraySort(groupUniqArray({_URL}))", STRING_ARRAY, star=True),
     "$num_uniq_urls": Computed(f"uniqExact({_URL})", INTEGER, star=True),
     **{name: Computed(sql, NULLABLE_STRING, star=True) for name, sql in _ENTRIES.items()},
     "$pageview_count": Computed(_PAGEVIEWS, INTEGER, star=True),
@@ -119,7 +119,7 @@ FIELDS: dict[str, Field] = {
     "duration": Redirect(("$session_duration",)),
     "$is_bounce": Computed(
         f"if({_PAGEVIEWS} + {_SCREENS} = 0, NULL, "
-        f"{_PAGEVIEWS} + {_SCREENS} = 1 AND {_CLICKS} = 0 AND {_SECONDS} < 10)",
+        f"toBool({_PAGEVIEWS} + {_SCREENS} = 1 AND {_CLICKS} = 0 AND {_SECONDS} < 10))",
         BOOLEAN.or_null(),
         star=True,
     ),
