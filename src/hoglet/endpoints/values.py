@@ -19,7 +19,6 @@ from hoglet.web.answers import dump_json
 type Rule = Callable[[Any], Any]
 
 PART_ROWS = 2_000  # what a writer of another form than JSON holds as Python values at once
-_OPTIONS = orjson.OPT_UTC_Z | orjson.OPT_NON_STR_KEYS
 _PLAIN_TYPES = ("String", "Int", "UInt", "Float", "Bool", "UUID", "Date", "Enum", "Nothing", "IPv")
 
 
@@ -37,10 +36,12 @@ def encode_rows(columns: Sequence[Column], rows: Sequence[Sequence[Any]], timezo
     rules = [_rule_for(column.type, timezone) for column in columns]
     if any(rules):
         rows = [_apply(rules, row) for row in rows]
+    # Z is for UTC; London in winter is +00:00, as the engine writes it too.
+    option = orjson.OPT_NON_STR_KEYS | (orjson.OPT_UTC_Z if timezone == "UTC" else 0)
     try:
-        return orjson.dumps(rows, default=_other, option=_OPTIONS)
+        return orjson.dumps(rows, default=_other, option=option)
     except TypeError:  # whole numbers beyond 64 bits
-        return dump_json([[_plain(value) for value in row] for row in rows])
+        return dump_json([[_plain(value, option) for value in row] for row in rows])
 
 
 def encode_parts(
@@ -128,12 +129,12 @@ def _other(value: Any) -> Any:
     return value.decode(errors="replace") if isinstance(value, bytes) else str(value)
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: Any, option: int) -> Any:
     """For the standard library's writer, which knows neither times nor NaN."""
     if isinstance(value, int) and not isinstance(value, bool):
         return value
     if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
+        return [_plain(item, option) for item in value]
     if isinstance(value, dict):
-        return {_key(key): _plain(item) for key, item in value.items()}
-    return orjson.loads(orjson.dumps(value, default=_other, option=_OPTIONS))
+        return {_key(key): _plain(item, option) for key, item in value.items()}
+    return orjson.loads(orjson.dumps(value, default=_other, option=option))
