@@ -21,14 +21,15 @@ if [ "${1:-all}" = all ]; then
         schemathesis==4.32.5 openapi-python-client==0.29.1 openapi-generator-cli==7.26.0 \
         urllib3==2.6.3 python-dateutil==2.9.0.post0
     environment tests/clients/arcade/.venv arcade-posthog-api==0.2.1
-    # openapi-generator runs on Java
-    command -v java >/dev/null || (apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq default-jre-headless >/dev/null)
+    # openapi-generator runs on Java; where that cannot be installed its test is skipped
+    command -v java >/dev/null ||
+        (apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq default-jre-headless >/dev/null) ||
+        echo "Java could not be installed: openapi-generator is left out" >&2
 fi
 
 cd tests/clients
 if ! cmp -s package.json node_modules/installed.json; then
-    if command -v npm >/dev/null; then npm=npm; else npm="$root/.venv/bin/npm"; fi
     # no scripts: one of them would download a program from elsewhere
-    "$npm" install --ignore-scripts --no-save --no-package-lock --no-audit --no-fund --silent
+    bash "$root/tools/npm.sh" install --ignore-scripts --no-save --no-package-lock --no-audit --no-fund --silent
     cp package.json node_modules/installed.json
 fi

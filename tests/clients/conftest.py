@@ -1,12 +1,22 @@
 """One server for all public clients."""
 
+import os
 from collections.abc import Generator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from support.clients import Post
+from support.oracle import node
 from support.server import RunningServer
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _node_on_path() -> None:
+    """Programs of npm ask the shell for ``node``; the machine may have none but that of .venv."""
+    if path := node():
+        os.environ["PATH"] += f":{Path(path).parent}"
 
 
 @pytest.fixture(scope="session")

@@ -1,29 +1,91 @@
-"""Hooks of schemathesis: most requests go to what was seeded, or they would all be 404.
+"""Hooks of schemathesis: most requests go to what exists and say something valid.
 
-``HOGLET_FUZZ_SEEDED`` holds values by name of the path parameter, as JSON.
+Left alone, nearly every request ends at a missing project, at code that is no Hog, at a wrong
+token: the interesting answers would never be seen. So most requests get parameters that exist, and
+most bodies are a valid one with some fields of the generated one laid over it.
+
+``HOGLET_FUZZ_SEEDS`` names the file that ``support.fuzz_seeds`` wrote, ``HOGLET_FUZZ_SEEN`` the
+file for the statuses that each operation answered with.
 """
 
+import atexit
 import hashlib
+import itertools
 import json
 import os
+from collections import Counter, defaultdict
+from pathlib import Path
 from typing import Any
 
 import schemathesis
 
-SEEDED: dict[str, list[str]] = json.loads(os.environ["HOGLET_FUZZ_SEEDED"])
+SEEDS: dict[str, Any] = json.loads(Path(os.environ["HOGLET_FUZZ_SEEDS"]).read_text())
+SEEN = Path(os.environ["HOGLET_FUZZ_SEEN"])
+LAID_OVER = 2  # more generated fields than this and no body is accepted any more
+
+_seen: defaultdict[str, Counter[int]] = defaultdict(Counter)
+_numbers = itertools.count()
 
 
 @schemathesis.hook
-def map_path_parameters(_context: Any, path_parameters: dict[str, Any] | None) -> Any:
-    """Three of four times a seeded value; which one follows from the generated one."""
-    if not path_parameters:
-        return path_parameters
-    return {name: _seeded(name, value) for name, value in path_parameters.items()}
+def before_call(_context: Any, case: Any, **_kwargs: Any) -> None:
+    """Which request is changed, and how, follows from what was generated."""
+    draws = _draws(case)
+    label = case.operation.label
+    _change_body(case, draws, SEEDS["bodies"].get(label))
+    for name, values in SEEDS["query"].get(label, {}).items():
+        if next(draws) % 2:
+            case.query = {**_mapping(case.query), name: values[next(draws) % len(values)]}
+    deletes = isinstance(case.body, dict) and bool(case.body.get("deleted"))
+    if next(draws) % 4:
+        place = _spare(label) if deletes or case.method == "DELETE" else _place(case.path, draws)
+        given = _mapping(case.path_parameters)
+        case.path_parameters = {name: place.get(name, value) for name, value in given.items()}
 
 
-def _seeded(name: str, value: Any) -> Any:
-    known = SEEDED.get(name)
-    if not known:
-        return value
-    draw = hashlib.sha256(repr(value).encode()).digest()
-    return value if draw[0] % 4 == 0 else known[draw[1] % len(known)]
+@schemathesis.hook
+def after_call(_context: Any, case: Any, response: Any) -> None:
+    """Note the status."""
+    _seen[case.operation.label][response.status_code] += 1
+
+
+@atexit.register
+def _write() -> None:
+    SEEN.write_text(json.dumps(_seen))
+
+
+def _draws(case: Any) -> Any:
+    """Numbers that depend on the generated request alone, without end."""
+    generated = repr((case.method, case.path, case.path_parameters, case.query, case.body))
+    for turn in itertools.count():
+        yield from hashlib.sha256(f"{turn}{generated}".encode(errors="replace")).digest()
+
+
+def _mapping(value: Any) -> dict[str, Any]:
+    return dict(value) if isinstance(value, dict) else {}
+
+
+def _place(path: str, draws: Any) -> dict[str, str]:
+    """Parameters of a path that belong together: those of its longest beginning that has some."""
+    beginning = max((each for each in SEEDS["places"] if path.startswith(each)), key=len)
+    places = SEEDS["places"][beginning]
+    return SEEDS["project"] | places[next(draws) % len(places)]
+
+
+def _spare(label: str) -> dict[str, str]:
+    """Something that nobody misses, once each."""
+    spares = SEEDS["spares"].get(label.split(" ")[1], [])
+    return SEEDS["project"] | (spares.pop() if spares else {})
+
+
+def _change_body(case: Any, draws: Any, bodies: list[Any] | None) -> None:
+    if not bodies or next(draws) % 4 == 0:
+        return
+    body = bodies[next(draws) % len(bodies)]
+    text = json.dumps(body).replace("$number", str(next(_numbers)))
+    body = json.loads(text)
+    if isinstance(body, dict) and isinstance(case.body, dict) and case.body:
+        names = sorted(case.body, key=str)
+        kept = {names[next(draws) % len(names)] for _ in range(next(draws) % (LAID_OVER + 1))}
+        body |= {name: case.body[name] for name in kept}
+    case.body = body

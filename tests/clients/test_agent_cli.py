@@ -1,5 +1,9 @@
 """npm ``@posthog/cli``: its API bundle against our server, by changing the host only.
 
+Every tool for functions, templates, endpoints and variables of queries is called, but those of
+drafts and revisions (``cdp-functions-publish``, ``-discard-draft``, ``-*-revision``): functions
+have neither, and such a call is a 404. ``enable_backfills`` has no tool; ``test_arcade`` covers it.
+
 The package's other half, the ``posthog-cli`` program (``exp endpoints …``), is downloaded from
 elsewhere while it installs and is not in the package; ``test_requests_of_programs`` sends what its
 documentation says it sends.
@@ -8,18 +12,21 @@ documentation says it sends.
 import json
 import os
 import subprocess
+import time
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from support.clients import MODULES
-from support.server import KEY, RunningServer
+from support.clients import MODULES, Post
+from support.server import KEY, TOKEN, RunningServer
 
 pytestmark = pytest.mark.clients
 
 BUNDLE = MODULES / "@posthog" / "cli" / "lib" / "posthog-api-cli.mjs"
 HOG = "print('saw', event.event)"
+EVENT = {"event": "cli_event", "distinct_id": "x", "properties": {}}
+SECONDS = 60
 
 type Call = Callable[..., Any]
 
@@ -52,35 +59,115 @@ def test_who_and_where(call: Call) -> None:
     assert call("user-get")["email"]
     assert call("organization-get")["projects"][0]["id"] == 1
     assert call("project-get")["id"] == 1
-    assert call("integrations-list")["results"] == []
 
 
-def test_functions(call: Call) -> None:
+def test_integrations(call: Call, post: Post) -> None:
+    made = post("integrations", {"kind": "slack", "access_token": "t"})
+    assert made["id"] in [each["id"] for each in call("integrations-list")["results"]]
+    assert call("integration-get", id=made["id"])["kind"] == "slack"
+    call("integration-delete", id=made["id"])
+    assert "404" in call("integration-get", id=made["id"], fails=True)
+
+
+def test_templates(call: Call) -> None:
+    listed = call("cdp-function-templates-list", types="destination,transformation", limit=100)
+    assert {"template-slack", "template-geoip"} <= {each["id"] for each in listed["results"]}
     template = call("cdp-function-templates-retrieve", template_id="template-slack")
     assert template["inputs_schema"][0]["key"] == "slack_workspace"
-    made = call("cdp-functions-create", type="destination", name="a", hog=HOG, enabled=True)
-    filters = {"events": [{"id": "$pageview", "type": "events"}]}
-    changed = call("cdp-functions-partial-update", id=made["id"], name="b", filters=filters)
-    assert changed["filters"]["events"][0]["id"] == "$pageview"
-    listed = call("cdp-functions-list", type=["destination", "transformation"], enabled=True)
+    made = call(
+        "cdp-functions-create",
+        type="destination",
+        template_id="template-webhook",
+        inputs={"url": {"value": "https://example.com/"}},
+    )
+    assert (made["name"], made["enabled"]) == ("HTTP Webhook", False)
+    assert call("cdp-functions-retrieve", id=made["id"])["template"]["id"] == "template-webhook"
+
+
+def test_life_of_a_function(call: Call) -> None:
+    made = call("cdp-functions-create", type="destination", name="a", hog=HOG, enabled=False)
+    listed = call("cdp-functions-list", type=["destination", "transformation"], enabled=False)
     assert made["id"] in [each["id"] for each in listed["results"]]
-    event = {"event": "$pageview", "distinct_id": "x", "properties": {}}
-    trial = call("cdp-functions-invocations-create", id=made["id"], globals={"event": event})
-    assert (trial["status"], trial["logs"][0]["message"]) == ("success", "saw, $pageview")
-    assert call("cdp-functions-logs-retrieve", id=made["id"])["results"] == []
-    assert call("cdp-functions-metrics-retrieve", id=made["id"])["series"] == []
+    filters = {"events": [{"id": EVENT["event"], "type": "events"}]}
+    changed = call("cdp-functions-partial-update", id=made["id"], name="b", filters=filters)
+    assert changed["filters"]["events"][0]["id"] == EVENT["event"]
+    old = "2026-01-01T00:00:00Z"
+    stale = {"id": made["id"], "name": "c", "base_updated_at": old}
+    assert "409" in call("cdp-functions-partial-update", fails=True, **stale)
+    assert call("cdp-functions-retrieve", id=made["id"])["name"] == "b"
     call("cdp-functions-delete", id=made["id"])
     assert "404" in call("cdp-functions-retrieve", id=made["id"], fails=True)
 
 
-def test_endpoints(call: Call) -> None:
-    variable = call("sql-variables-create", name="Least one", type="Number", default_value=3)
-    assert variable["code_name"] == "least_one"
-    query = {
+def test_test_runs(call: Call) -> None:
+    made = call("cdp-functions-create", type="destination", name="a", hog=HOG)
+    trial = call("cdp-functions-invocations-create", id=made["id"], globals={"event": EVENT})
+    assert (trial["status"], trial["logs"][0]["message"]) == ("success", "saw, cli_event")
+    row = {"uuid": "0199c7b2-0000-7000-8000-000000000000", "event": "of a row", "properties": "{}"}
+    changes = {"configuration": {"hog": "return fetch('https://example.com/').status"}}
+    trial = call(
+        "cdp-functions-invocations-create",
+        id=made["id"],
+        clickhouse_event={**row, "distinct_id": "x", "timestamp": "2026-01-05 12:00:00.000000"},
+        mock_async_functions=True,
+        **changes,
+    )
+    assert trial["status"] == "success"
+    assert any("https://example.com/" in line["message"] for line in trial["logs"])
+
+
+def test_logs_and_metrics(call: Call, server: RunningServer) -> None:
+    filters = {"events": [{"id": EVENT["event"], "type": "events"}]}
+    made = call("cdp-functions-create", type="destination", hog=HOG, filters=filters, enabled=True)
+    batch = {"api_key": TOKEN, "batch": [EVENT]}
+    assert server.client.post("/batch/", json=batch).status_code == 200
+    deadline = time.monotonic() + SECONDS
+    while not (found := call("cdp-functions-logs-retrieve", id=made["id"], search="saw"))["count"]:
+        assert time.monotonic() < deadline
+        time.sleep(1)
+    line = found["results"][0]
+    assert (line["level"], line["message"]) == ("INFO", "saw, cli_event")
+    of_it = {"id": made["id"], "instance_id": line["instance_id"], "level": "INFO", "limit": 1}
+    assert call("cdp-functions-logs-retrieve", **of_it)["count"] == 1
+    wanted = {"after": "-24h", "interval": "hour", "breakdown_by": "name"}
+    metrics = call("cdp-functions-metrics-retrieve", id=made["id"], **wanted)
+    sums = {each["name"]: sum(each["values"]) for each in metrics["series"]}
+    assert sums["succeeded"] == 1
+
+
+def test_rearrange(call: Call) -> None:
+    made = [
+        call("cdp-functions-create", type="transformation", name=name, hog="return event")["id"]
+        for name in ("first", "second")
+    ]
+    orders = {made[0]: 2, made[1]: 1}
+    listed = call("cdp-functions-rearrange-partial-update", orders=orders)
+    assert [each["id"] for each in listed if each["id"] in made] == made[::-1]
+
+
+@pytest.fixture(scope="module")
+def variable(post: Post) -> dict[str, Any]:
+    return post("insight_variables", {"name": "Least one", "type": "Number", "default_value": 3})
+
+
+def test_variables(call: Call) -> None:
+    made = call("sql-variables-create", name="Most of all", type="Number", default_value=3)
+    assert made["code_name"] == "most_of_all"
+    changed = call("sql-variables-update", id=made["id"], name="Least", values=None)
+    assert (changed["default_value"], changed["code_name"]) == (3, "most_of_all")
+    call("sql-variables-delete", id=made["id"])
+
+
+def least_one(variable: dict[str, Any]) -> dict[str, Any]:
+    return {
         "kind": "HogQLQuery",
         "query": "SELECT number FROM numbers(20) WHERE number >= {variables.least_one}",
         "variables": {variable["id"]: {"variableId": variable["id"], "code_name": "least_one"}},
     }
+
+
+def test_runs_of_an_endpoint(call: Call, variable: dict[str, Any]) -> None:
+    query = least_one(variable)
     made = call("endpoint-create", name="cli_up", description="d", query=query, tags=["b", "a"])
     assert made["tags"] == ["a", "b"]
     ran = call("endpoint-run", name="cli_up", variables={"least_one": "18"})
@@ -88,14 +175,41 @@ def test_endpoints(call: Call) -> None:
     page = call("endpoint-run", name="cli_up", limit=2, offset=1, refresh="force")
     assert (page["results"], page["hasMore"]) == ([[4], [5]], True)
     assert "refresh" in call("endpoint-run", name="cli_up", refresh="direct", fails=True)
-    changed = call("endpoint-update", name="cli_up", query={**query, "query": "SELECT 1 AS a"})
-    assert changed["current_version"] == 2
-    assert len(call("endpoint-versions", name="cli_up")["results"]) == 2
-    assert call("endpoint-openapi-spec", name="cli_up")["openapi"] == "3.0.3"
     assert call("endpoint-logs", name="cli_up", level="INFO")["count"] == 2
-    assert call("endpoint-materialization-status", name="cli_up")["can_materialize"]
     times = call("endpoints-last-execution-times", names=["cli_up"])
     assert times["query_status"]["results"][0][0] == "cli_up"
-    call("endpoint-delete", name="cli_up")
-    assert "404" in call("endpoint-get", name="cli_up", fails=True)
-    call("sql-variables-delete", id=variable["id"])
+
+
+def test_life_of_an_endpoint(call: Call, variable: dict[str, Any]) -> None:
+    query = least_one(variable)
+    call("endpoint-create", name="cli_life", query=query, data_freshness_seconds=3600)
+    document = call("endpoint-openapi-spec", name="cli_life")
+    assert document["openapi"] == "3.0.3"
+    assert document["components"]["schemas"]["Variables"]["properties"].keys() == {"least_one"}
+    changed = call("endpoint-update", name="cli_life", query={**query, "query": "SELECT 1 AS a"})
+    assert changed["current_version"] == 2
+    assert call("endpoint-openapi-spec", name="cli_life", version=1)["info"]["version"] == "1"
+    versions = call("endpoint-versions", name="cli_life", limit=1)
+    assert ([each["version"] for each in versions["results"]], versions["count"]) == ([2], 2)
+    assert call("endpoint-get", name="cli_life")["columns"] == [{"name": "a", "type": "integer"}]
+    asleep = call("endpoint-update", name="cli_life", is_active=False, description="asleep")
+    assert (asleep["is_active"], asleep["current_version"]) == (False, 2)
+    inactive = call("endpoints-get-all", is_active=False)
+    assert [each["name"] for each in inactive["results"]] == ["cli_life"]
+    assert "not found" in call("endpoint-run", name="cli_life", fails=True).lower()
+    call("endpoint-delete", name="cli_life")
+    assert "404" in call("endpoint-get", name="cli_life", fails=True)
+
+
+def test_materialization(call: Call) -> None:
+    query = {"kind": "HogQLQuery", "query": "SELECT event FROM events"}
+    call("endpoint-create", name="cli_kept", query=query)
+    assert call("endpoints-materialization-preview", name="cli_kept")["can_materialize"]
+    told = call("endpoint-materialization-status", name="cli_kept")
+    assert (told["can_materialize"], told["enabled"]) == (True, False)
+    call("endpoint-update", name="cli_kept", is_materialized=True, version=1)
+    deadline = time.monotonic() + SECONDS
+    while not (told := call("endpoint-materialization-status", name="cli_kept"))["ready"]:
+        assert time.monotonic() < deadline, told
+        time.sleep(1)
+    assert (told["status"], told["error"], told["enabled"]) == ("Completed", "", True)
