@@ -80,7 +80,7 @@ def _inlined_cohort(item: dict[str, Any], context: FilterContext) -> "tree.Expre
             "Use person property filters instead"
         )
     matches = all_of(properties_to_trees(properties, context))
-    is_negative = item.get("operator") in {"not_in", "is_not"} or item.get("negation")
+    is_negative = item.get("operator") in ("not_in", "is_not") or item.get("negation")
     return tree.Not(expr=matches) if is_negative else matches
 
 

@@ -78,6 +78,8 @@ def _check_types(item: dict[str, Any]) -> None:
     """Filters are free-form JSON: whatever follows may rely on these types."""
     if not isinstance(item.get("type"), str | None):
         raise FilterRefused("The type of a property filter has to be text")
+    if not isinstance(item.get("key"), str | int | None) or isinstance(item.get("key"), bool):
+        raise FilterRefused("The key of a property filter has to be text")
     _operator(item)
     value = item.get("value")
     for each in value if isinstance(value, list) else [value]:
@@ -111,10 +113,7 @@ def _expression(item: dict[str, Any]) -> "tree.Expression":
 
 
 def _subject(item: dict[str, Any]) -> "tree.Expression":
-    kind, key = item["type"], item["key"]
-    if not isinstance(key, str | int) or isinstance(key, bool):
-        raise FilterRefused("The key of a property filter has to be text")
-    key = str(key)
+    kind, key = item["type"], str(item["key"])
     if kind in {"event", "feature"}:
         return field("elements_chain") if key == "$elements_chain" else field("properties", key)
     if kind == "person":
