@@ -3,6 +3,7 @@
 import json
 import time
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from http.client import HTTPException
 from typing import Annotated, Any
 from urllib.parse import urlencode
@@ -15,6 +16,9 @@ from hoglet.cli.api_client import ApiClient, ApiRefused, ApiUnreachable, Host, K
 
 _COLOURS = {"WARN": "yellow", "ERROR": "red", "DEBUG": "dim"}
 _RECONNECT_SECONDS = 2.0
+_MOST_READ = 500  # of the past, in one answer
+_LATENESS = timedelta(seconds=30)  # how far behind the newest line the server looks, too
+_MOST_KEPT = 20_000  # lines to recognise; beyond it those too old to come again are forgotten
 
 
 def logs(
@@ -33,30 +37,65 @@ def logs(
     client, console = ApiClient(host, key, project), Console(highlight=False, soft_wrap=True)
     wanted = {name: text for name, text in (("level", level), ("search", search)) if text}
     path = f"/hog_functions/{function}/logs"
-    past = client.call("GET", f"{path}?{urlencode({**wanted, 'limit': limit})}")["results"][::-1]
-    for line in past:
+    read = _MOST_READ if follow else limit
+    past = client.call("GET", f"{path}?{urlencode({**wanted, 'limit': read})}")["results"][::-1]
+    for line in past[-limit:]:
         _print(console, line)
     if not follow:
         return
-    last = past[-1]["timestamp"] if past else None
     try:
-        for line in _new_lines(client, f"{path}/stream?{urlencode(wanted)}", last):
+        for line in _new_lines(client, f"{path}/stream?{urlencode(wanted)}", _Seen(past)):
             _print(console, line)
     except KeyboardInterrupt:
         raise typer.Exit(0) from None
 
 
-def _new_lines(client: ApiClient, path: str, last: str | None) -> Iterator[dict[str, Any]]:
+class _Seen:
+    """Which lines were read already.
+
+    Lines become readable a moment after the instant they carry, and not in its order. So a stream
+    begins a while before the newest line, and what was read already is passed over.
+    """
+
+    def __init__(self, past: list[dict[str, Any]]) -> None:
+        now = datetime.now(UTC)
+        self._newest = datetime.fromisoformat(past[-1]["timestamp"]) if past else now
+        self._from = self._newest - _LATENESS
+        if len(past) == _MOST_READ:  # what was before was left out on purpose
+            self._from = max(self._from, datetime.fromisoformat(past[0]["timestamp"]))
+        self._keys = set(map(_key, past))
+
+    def begin(self) -> str:
+        """Where the next stream begins, as a ``Last-Event-ID``."""
+        self._from = max(self._from, self._newest - _LATENESS)
+        start = self._from.isoformat()
+        self._keys = {key for key in self._keys if datetime.fromisoformat(key[0]) >= self._from}
+        return start
+
+    def is_new(self, line: dict[str, Any]) -> bool:
+        """Whether a line was not read yet; now it is."""
+        key = _key(line)
+        if key in self._keys:
+            return False
+        self._keys.add(key)
+        self._newest = max(self._newest, datetime.fromisoformat(line["timestamp"]))
+        if len(self._keys) > _MOST_KEPT:
+            self.begin()
+        return True
+
+
+def _key(line: dict[str, Any]) -> tuple[str, str, str]:
+    return line["timestamp"], line["instance_id"], line["message"]
+
+
+def _new_lines(client: ApiClient, path: str, seen: _Seen) -> Iterator[dict[str, Any]]:
     """Lines of the stream; when it ends or breaks, of the next one, from the same place on."""
     answered = False
     while True:
-        headers = {} if last is None else {"Last-Event-ID": last}
         try:
-            with client.open("GET", path, **headers) as stream:
+            with client.open("GET", path, **{"Last-Event-ID": seen.begin()}) as stream:
                 answered = True
-                for line in _events(stream):
-                    last = line["timestamp"]
-                    yield line
+                yield from filter(seen.is_new, _events(stream))
         except ApiRefused:
             raise
         except (ApiUnreachable, OSError, HTTPException):

@@ -69,6 +69,10 @@ class RecordStep(Protocol):
         """Queue a run of a degraded function."""
         ...
 
+    async def refuse(self, project_id: int, function_id: UUID) -> None:
+        """Count a request to a function that the watcher or an administrator switched off."""
+        ...
+
 
 class Webhooks:
     """Runs functions of the type ``source_webhook``.
@@ -107,6 +111,10 @@ class Webhooks:
             Throttled: the watcher or an administrator disabled it.
         """
         function = await self._find(name.partition(".")[0])
+        if function.state in NOT_RUN:
+            await self._record.refuse(function.project_id, UUID(function.id))
+            detail = "This function is disabled."
+            raise Throttled(detail, wait_seconds=_DISABLED_SECONDS, extra={"error": detail})
         invoke = InvokeV1(
             project_id=function.project_id,
             function_id=UUID(function.id),
@@ -129,10 +137,7 @@ class Webhooks:
             row = await repository.find_anywhere(session, function_id)
         if row is None or row.type != types.SOURCE_WEBHOOK:
             raise _unknown()
-        if row.state in NOT_RUN:
-            detail = "This function is disabled."
-            raise Throttled(detail, wait_seconds=_DISABLED_SECONDS, extra={"error": detail})
-        if not row.enabled:
+        if not row.enabled and row.state not in NOT_RUN:
             raise _unknown()
         return await self._functions.resolved(runnable(row, self._functions.box))
 

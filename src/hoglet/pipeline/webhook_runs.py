@@ -3,12 +3,15 @@
 Source: spec/hog-functions.md section 13.7.
 """
 
+from uuid import UUID
+
 import msgspec
 
 from hoglet.functions.execution import Step
 from hoglet.functions.jobs import INVOKE_QUEUE, InvokeV1, encode
 from hoglet.functions.runnable import RunnableFunction
 from hoglet.kit.clock import Clock
+from hoglet.kit.ids import new_id
 from hoglet.pipeline.outcome import RunRecord
 from hoglet.pipeline.run_endings import RunEndings, Settled
 from hoglet.queue import NewJob, Priority, Queue
@@ -53,6 +56,18 @@ class WebhookRuns:
         async with self._database.write() as session:
             await self._queue.enqueue(session, [_job(invoke, Priority.LOW)])
             await self._endings.write(session, [Settled(record=record, has_ended=False)])
+
+    async def refuse(self, project_id: int, function_id: UUID) -> None:
+        """Count a request that is not run; its sender is told, so no letter is kept."""
+        now = self._clock.now()
+        run = new_id()
+        record = RunRecord(
+            InvokeV1(project_id=project_id, function_id=function_id, invocation_id=run, globals={}),
+            now,
+        )
+        record.count("failure", "disabled_permanently", now)
+        async with self._database.write() as session:
+            await self._endings.write(session, [Settled(record=record, has_ended=True)])
 
 
 def _job(invoke: InvokeV1, priority: Priority) -> NewJob:

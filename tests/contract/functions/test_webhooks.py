@@ -145,6 +145,9 @@ async def test_disabled_by_the_watcher_is_429_and_degraded_is_queued(hoglet, any
     assert (degraded.status_code, degraded.content) == (200, b"")
     assert disabled.status_code == 429
     assert "error" in disabled.json()
+    async with hoglet.database.read() as session:
+        kept = [row.payload for row in await session.scalars(select(TelemetryRow))]
+    assert sum(b"disabled_permanently" in payload for payload in kept) == 1
 
 
 SITE = "export function onLoad() { console.log('Hello, site_app'); }"

@@ -1,0 +1,113 @@
+"""A degraded function still runs, but behind all that is healthy (spec/hog-functions.md 7)."""
+
+import threading
+import time
+from collections.abc import Callable
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+from cryptography.fernet import Fernet
+
+from support.server import TOKEN, RunningServer
+
+FUNCTIONS = "/api/projects/1/hog_functions/"
+RUNS = 40  # of each function
+
+
+class _Arrivals:
+    """A web server that notes the paths asked for, in order."""
+
+    def __init__(self) -> None:
+        self.paths: list[str] = []
+        arrivals = self.paths
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self) -> None:
+                self.rfile.read(int(self.headers.get("content-length") or 0))
+                arrivals.append(self.path)
+                self.send_response(200)
+                self.send_header("content-length", "0")
+                self.end_headers()
+
+            def log_message(self, *_: Any) -> None:
+                pass
+
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self._server.server_port}"
+        threading.Thread(target=self._server.serve_forever, daemon=True).start()
+
+    def close(self) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+
+
+def _until(condition: Callable[[], Any], seconds: float = 60) -> None:
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, "it did not happen"
+        time.sleep(0.2)
+
+
+def _function(server: RunningServer, url: str, event: str) -> str:
+    body = {
+        "type": "destination",
+        "enabled": True,
+        "hog": f"if (event.properties.broken) {{ throw Error('broken') }} fetch('{url}')",
+        "filters": {"events": [{"id": event, "type": "events"}]},
+    }
+    return server.client.post(FUNCTIONS, json=body).json()["id"]
+
+
+def _send(server: RunningServer, *names: str, broken: bool = False) -> None:
+    properties = {"broken": broken}
+    batch = [{"event": name, "distinct_id": "ada", "properties": properties} for name in names]
+    body = {"api_key": TOKEN, "batch": batch}
+    assert server.client.post("/batch/", json=body).status_code == 200
+
+
+def _totals(server: RunningServer, function_id: str) -> dict[str, int]:
+    path = f"{FUNCTIONS}{function_id}/metrics/totals?breakdown_by=name"
+    return server.client.get(path).json()["totals"]
+
+
+def test_runs_of_a_degraded_function_wait_behind_those_of_healthy_ones(
+    tmp_path: Path, postgres_url: str
+) -> None:
+    shared: dict[str, Any] = {
+        "database_url": postgres_url,
+        "secret_keys": Fernet.generate_key().decode(),
+        "watcher": '{"degrade_least_runs": 4}',
+    }
+    arrivals = _Arrivals()
+    front = RunningServer(tmp_path / "front", roles="api,pipeline,console", **shared).start()
+    executor = RunningServer(tmp_path / "executor", roles="executor", **shared).start()
+    try:
+        sick = _function(front, arrivals.url + "/sick", "sick")
+        well = _function(front, arrivals.url + "/well", "well")
+        _send(front, *["sick"] * 4, broken=True)
+        _until(lambda: front.client.get(FUNCTIONS + sick).json()["status"]["state"] == 2)
+        assert front.client.get(FUNCTIONS + sick).json()["enabled"]
+        executor.stop()
+
+        _send(front, *["sick"] * RUNS)  # first, so without lanes they would go first
+        _until(lambda: _totals(front, sick).get("triggered") == RUNS + 4)
+        _send(front, *["well"] * RUNS)
+        _until(lambda: _totals(front, well).get("triggered") == RUNS)
+        assert arrivals.paths == []
+        executor.start()
+
+        _until(lambda: _totals(front, sick).get("succeeded") == RUNS)
+        _until(lambda: _totals(front, well).get("succeeded") == RUNS)
+        assert arrivals.paths[0] == "/well"
+        assert _mean_place(arrivals.paths, "/well") < _mean_place(arrivals.paths, "/sick")
+    finally:
+        executor.stop()
+        front.stop()
+        arrivals.close()
+
+
+def _mean_place(paths: list[str], wanted: str) -> float:
+    places = [place for place, path in enumerate(paths) if path == wanted]
+    assert len(places) == RUNS
+    return sum(places) / RUNS
