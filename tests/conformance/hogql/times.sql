@@ -40,3 +40,9 @@ select person.properties.email from events where timestamp > '2026-01-07 10:05:0
 -- case: units may stand without quotes
 select dateDiff(day, toDate('2026-01-01'), toDate('2026-01-05')), date_trunc(month, toDate('2026-01-05'))
 -- rows [[4, "2026-01-01"]]
+
+-- case: a date that is moved by hours, or compared with an instant, begins at midnight of the project
+-- timezone America/New_York
+select toStartOfDay(toDate('2026-07-01')), dateTrunc('day', toDate('2026-07-01')), toStartOfInterval(toDate('2026-07-01'), interval 6 hour), toDate('2026-07-01') + interval 1 hour, interval 1 minute + toDate('2026-07-01'), addHours(toDate('2026-07-01'), 2), dateAdd('hour', 3, toDate('2026-07-01')), makeDateTime(2026, 7, 1, 12, 0, 0), toUnixTimestamp(toDate('2026-07-01')), toUnixTimestamp('2026-07-01 00:00:00'), dateDiff('hour', toDate('2026-07-01'), toDateTime('2026-07-01 05:00:00')), toDate('2026-07-01') - interval 1 day
+-- types ["datetime", "datetime", "datetime", "datetime", "datetime", "datetime", "datetime", "datetime", "integer", "integer", "integer", "date"]
+-- rows [["2026-07-01 00:00:00-04:00", "2026-07-01 00:00:00-04:00", "2026-07-01 00:00:00-04:00", "2026-07-01 01:00:00-04:00", "2026-07-01 00:01:00-04:00", "2026-07-01 02:00:00-04:00", "2026-07-01 03:00:00-04:00", "2026-07-01 16:00:00", 1782878400, 1782878400, 5, "2026-06-30"]]

@@ -8,6 +8,7 @@ Source: spec/query-endpoints.md section 10.4 (differences from plain ClickHouse)
 from collections.abc import Callable
 
 from hoglet.hogql.context import QueryContext
+from hoglet.hogql.functions.instants import between, instant, moved, of_instants, unit_of, unix_time
 from hoglet.hogql.functions.registry import widest
 from hoglet.hogql.functions.traffic import TRAFFIC_BUILDERS
 from hoglet.hogql.plan import Apply, Expr, Number, Trusted, Value
@@ -135,17 +136,28 @@ def _case(args: tuple[Expr, ...], _type: Type, _context: QueryContext) -> Expr:
 _DAYS_AND_MORE = frozenset({"week", "month", "quarter", "year"})
 
 
-def _date_trunc(args: tuple[Expr, ...], type_: Type, _context: QueryContext) -> Expr:
+def _date_trunc(args: tuple[Expr, ...], type_: Type, context: QueryContext) -> Expr:
     unit = str(args[0].value).lower() if isinstance(args[0], Value) else ""
-    dated = DATE.or_null(type_.nullable) if unit in _DAYS_AND_MORE else type_
-    return Apply(function="dateTrunc", args=args, type=dated)
+    if unit in _DAYS_AND_MORE:
+        return Apply(function="dateTrunc", args=args, type=DATE.or_null(type_.nullable))
+    at = instant(args[1], context)
+    return Apply(function="dateTrunc", args=(args[0], at), type=at.type)
 
 
-def _start_of_interval(args: tuple[Expr, ...], type_: Type, _context: QueryContext) -> Expr:
-    step = args[1].function if isinstance(args[1], Apply) else ""
-    if step.removeprefix("toInterval").lower() in _DAYS_AND_MORE:
+def _start_of_interval(args: tuple[Expr, ...], type_: Type, context: QueryContext) -> Expr:
+    if unit_of(args[1]) in _DAYS_AND_MORE:
         type_ = DATE.or_null(type_.nullable)
+    else:
+        args = (instant(args[0], context), *args[1:])
     return Apply(function="toStartOfInterval", args=args, type=type_)
+
+
+def _of_instants(name: str) -> Builder:
+    return lambda args, type_, context: of_instants(args, type_, context, name)
+
+
+def _between(name: str) -> Builder:
+    return lambda args, type_, context: between(args, type_, context, name)
 
 
 def _coalesce(args: tuple[Expr, ...], _type: Type, _context: QueryContext) -> Expr:
@@ -230,18 +242,39 @@ _UNITS = ("year", "quarter", "month", "week", "day", "hour", "minute", "second",
 
 
 def _shift(operator: str) -> Builder:
-    def build(args: tuple[Expr, ...], _type: Type, _context: QueryContext) -> Expr:
-        if len(args) == 2:
-            return Apply(function=operator, args=args, type=args[0].type)
-        unit = str(args[0].value).lower() if isinstance(args[0], Value) else "day"
-        unit = unit if unit in _UNITS else "day"
-        step = Apply(function=f"toInterval{unit.title()}", args=(args[1],))
-        return Apply(function=operator, args=(args[2], step), type=args[2].type)
+    def build(args: tuple[Expr, ...], _type: Type, context: QueryContext) -> Expr:
+        at, step = args[0], args[1]
+        if len(args) == 3:
+            unit = str(args[0].value).lower() if isinstance(args[0], Value) else "day"
+            unit = unit if unit in _UNITS else "day"
+            at, step = args[2], Apply(function=f"toInterval{unit.title()}", args=(args[1],))
+        at, step = moved(at, step, context)
+        return Apply(function=operator, args=(at, step), type=at.type)
 
     return build
 
 
+# Of a date they would take midnight in the engine's zone.
+_NEED_INSTANTS = (
+    "toStartOfDay",
+    "toStartOfHour",
+    "toStartOfMinute",
+    "toStartOfFiveMinutes",
+    "toStartOfTenMinutes",
+    "toStartOfFifteenMinutes",
+    "timeSlot",
+    *(f"{word}{unit}" for word in ("add", "subtract") for unit in ("Hours", "Minutes", "Seconds")),
+)
+
 SPECIAL: dict[str, Builder] = {
+    **{name: _of_instants(name) for name in _NEED_INSTANTS},
+    "dateDiff": _between("dateDiff"),
+    "date_diff": _between("dateDiff"),
+    "datediff": _between("dateDiff"),
+    "age": _between("age"),
+    "toUnixTimestamp": unix_time,
+    "makeDateTime": _in_zone("makeDateTime", 6),
+    "make_timestamp": _in_zone("makeDateTime", 6),
     "now": _now,
     "now64": _now,
     "nowInBlock": _now,

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from hoglet.hogql import types
 from hoglet.hogql.errors import refused
+from hoglet.hogql.functions.instants import moved, unit_of
 from hoglet.hogql.functions.registry import widest
 from hoglet.hogql.plan import (
     Apply,
@@ -130,6 +131,7 @@ def resolve_arithmetic(resolver: "Resolver", node: tree.ArithmeticOperation, sco
         raise refused(f"Operator {node.op} is not supported in queries", node)
     if node.op == "-" and node.left.start is None and isinstance(left, Number):
         return Apply(function="negate", args=(right,), type=right.type)
+    left, right = moved(left, right, resolver.context)
     function = _ARITHMETIC[node.op]
     return Apply(function=function, args=(left, right), type=_arithmetic_type(node.op, left, right))
 
@@ -140,7 +142,8 @@ def _arithmetic_type(operator: str, left: Expr, right: Expr) -> Type:
     if "DateTime" in names and "Interval" in names:
         return types.DATETIME.or_null(nullable)
     if "Date" in names and names & {"Interval", "Integer"}:
-        return (types.UNKNOWN if "Interval" in names else types.DATE).or_null(nullable)
+        known = "Interval" not in names or unit_of(left) or unit_of(right)
+        return (types.DATE if known else types.UNKNOWN).or_null(nullable)
     if names <= types.TIMES:
         return INTEGER.or_null(nullable)
     if operator == "/":

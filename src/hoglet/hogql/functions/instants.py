@@ -1,0 +1,56 @@
+"""Dates where an instant is needed: midnight in the project's zone, not in the engine's.
+
+Source: spec/query-endpoints.md section 10.4 (times are in the project's time zone).
+"""
+
+from hoglet.hogql.context import QueryContext
+from hoglet.hogql.plan import Apply, Expr, Trusted
+from hoglet.hogql.types import DATETIME, INTEGER, Type
+
+_INTERVAL = "toInterval"
+_CLOCK = frozenset({"hour", "minute", "second", "millisecond", "microsecond", "nanosecond"})
+
+
+def instant(value: Expr, context: QueryContext) -> Expr:
+    """A date as its midnight; anything else as it is."""
+    if value.type.name != "Date":
+        return value
+    parts = ("toDateTime(", value, f", '{context.timezone}')")
+    return Trusted(parts=parts, type=DATETIME.or_null(value.type.nullable))
+
+
+def unit_of(step: Expr) -> str | None:
+    """The unit of an interval, e.g. ``hour`` of ``toIntervalHour(6)``."""
+    if not isinstance(step, Apply) or not step.function.startswith(_INTERVAL):
+        return None
+    return step.function.removeprefix(_INTERVAL).lower()
+
+
+def moved(left: Expr, right: Expr, context: QueryContext) -> tuple[Expr, Expr]:
+    """Both sides of ``date + interval``: a date that is moved by hours is an instant."""
+    if unit_of(left) in _CLOCK:
+        return left, instant(right, context)
+    if unit_of(right) in _CLOCK:
+        return instant(left, context), right
+    return left, right
+
+
+def of_instants(args: tuple[Expr, ...], type_: Type, context: QueryContext, name: str) -> Expr:
+    """A function of instants, given dates."""
+    return Apply(function=name, args=tuple([instant(arg, context) for arg in args]), type=type_)
+
+
+def between(args: tuple[Expr, ...], type_: Type, context: QueryContext, name: str) -> Expr:
+    """The distance of two times: of a date and an instant, both are instants."""
+    unit, *times = args
+    if {each.type.name for each in times} == {"Date", "DateTime"}:
+        times = [instant(each, context) for each in times]
+    return Apply(function=name, args=(unit, *times), type=type_)
+
+
+def unix_time(args: tuple[Expr, ...], type_: Type, context: QueryContext) -> Expr:
+    """``toUnixTimestamp``: a date's midnight and a text's clock are the project's."""
+    if args[0].type.name == "String" and len(args) == 1:
+        parts = ("toUnixTimestamp(", args[0], f", '{context.timezone}')")
+        return Trusted(parts=parts, type=INTEGER.or_null(type_.nullable))
+    return of_instants(args, type_, context, "toUnixTimestamp")
