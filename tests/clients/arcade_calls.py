@@ -41,13 +41,20 @@ async def main() -> None:
 def fill(value: Any, given: dict[str, Any]) -> Any:
     """Bodies as text, modes as the tools want them, and what earlier calls gave."""
     if isinstance(value, dict):
-        return json.dumps(value)
+        return json.dumps(filled_in(value, given))
     if isinstance(value, str) and value.startswith("$$"):
         name, key = value[2:].split(".")
         return given[name][key]
     if value == "execute":
         return tools.ToolMode(value)
     return value
+
+
+def filled_in(value: Any, given: dict[str, Any]) -> Any:
+    """A body with what earlier calls gave, also as keys."""
+    if isinstance(value, dict):
+        return {fill(key, given): filled_in(inner, given) for key, inner in value.items()}
+    return fill(value, given) if isinstance(value, str) else value
 
 
 asyncio.run(main())

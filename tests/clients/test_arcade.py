@@ -16,6 +16,8 @@ ONE = {"hog_function_id": "$$create_hog_function.id", "project_identifier": "1"}
 BODY = {"mode": "execute", "project_id": "1"}
 CHANGE = FUNCTION | {"mode": "execute"}
 EVENT = {"event": "$pageview", "distinct_id": "x", "properties": {}}
+EXPORT = {"batch_export_identifier": "@@export", "project_id": "1"}
+WINDOW = {"start_at": "2026-01-01T00:00:00Z", "end_at": "2026-01-02T00:00:00Z"}
 CALLS: list[tuple[str, dict[str, Any]]] = [
     (
         "create_hog_function",
@@ -50,6 +52,29 @@ CALLS: list[tuple[str, dict[str, Any]]] = [
             "request_body": {"globals": {"event": EVENT}},
         },
     ),
+    (
+        "create_hog_function_environment",
+        BODY | {"request_body": {"type": "transformation", "name": "order", "hog": "return event"}},
+    ),
+    (
+        "update_hog_functions_order",
+        BODY | {"request_body": {"orders": {"$$create_hog_function_environment.id": 7}}},
+    ),
+    ("list_environment_integrations", {"project_identifier": "1", "results_per_page": 5}),
+    (
+        "create_environment_integration",
+        {
+            "mode": "execute",
+            "project_identifier": "1",
+            "request_body": {"kind": "slack", "access_token": "t"},
+        },
+    ),
+    ("create_backfill_for_batch_export", EXPORT | {"mode": "execute", "request_body": WINDOW}),
+    ("list_batch_export_backfills", EXPORT),
+    (
+        "retrieve_batch_export_backfill",
+        EXPORT | {"batch_export_backfill_uuid": "$$create_backfill_for_batch_export.id"},
+    ),
     ("retrieve_hog_function_logs", FUNCTION),
     ("retrieve_hog_function_metrics", FUNCTION),
     ("get_hog_function_metrics_totals", FUNCTION),
@@ -71,7 +96,10 @@ def given(server: RunningServer, post: Post) -> dict[str, Any]:
     """What each tool gave."""
     query = {"kind": "HogQLQuery", "query": "SELECT 42 AS answer"}
     post("endpoints", {"name": "arcade_up", "query": query})
-    lines = run([ARCADE, HERE / "arcade_calls.py", server.url, KEY], input=json.dumps(CALLS))
+    function = post("hog_functions", {"name": "to be backfilled", "hog": HOG})
+    export = server.client.post(f"/api/projects/1/hog_functions/{function['id']}/enable_backfills")
+    calls = json.dumps(CALLS).replace("@@export", export.json()["batch_export_id"])
+    lines = run([ARCADE, HERE / "arcade_calls.py", server.url, KEY], input=calls)
     answers = [json.loads(line) for line in lines.splitlines() if line.startswith("{")]
     return {answer.pop("tool"): answer for answer in answers}
 
@@ -87,6 +115,12 @@ def test_answers(given: dict[str, Any]) -> None:
     assert told["modify_hog_functions"]["name"] == "arcade 2"
     assert told["list_project_hog_functions"]["results"][0]["description"] == "d"
     assert told["track_hog_function_invocation"]["status"] == "success"
+    assert told["create_hog_function_environment"]["execution_order"] is not None
+    assert [each["execution_order"] for each in told["update_hog_functions_order"]] == [7]
+    backfill = told["create_backfill_for_batch_export"]["id"]
+    assert told["retrieve_batch_export_backfill"]["id"] == backfill
+    assert [each["id"] for each in told["list_batch_export_backfills"]["results"]] == [backfill]
+    assert told["create_environment_integration"]["kind"] == "slack"
     assert told["update_environment_endpoint"]["results"] == [[42]]
     assert told["get_last_execution_times"]["query_status"]["results"][0][0] == "arcade_up"
     assert given["delete_hog_function"]["status"] == 405  # the specification says always

@@ -1,14 +1,11 @@
 """Clients generated from our openapi.json: they compile, run, and give typed rows."""
 
-import json
-import os
-import shutil
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from support.clients import HERE, MODULES, TOOLS, Post, run, run_json
+from support.clients import TOOLS, Post, run_json
+from support.generators import openapi_generator, openapi_python_client, openapi_typescript
 from support.server import KEY, RunningServer
 
 pytestmark = pytest.mark.clients
@@ -33,18 +30,7 @@ def document(server: RunningServer, post: Post, tmp_path_factory: pytest.TempPat
 
 
 def test_openapi_python_client(server: RunningServer, document: Path) -> None:
-    made = document.parent / "openapi_python_client"
-    run(
-        [
-            TOOLS / "openapi-python-client",
-            "generate",
-            f"--path={document}",
-            f"--output-path={made}",
-            "--meta=none",
-            "--fail-on-warning",
-        ],
-        env=os.environ | {"PATH": f"{TOOLS}:{os.environ['PATH']}"},  # it formats with ruff
-    )
+    openapi_python_client(document, document.parent / "openapi_python_client")
     program = f"""
 from openapi_python_client import AuthenticatedClient
 from openapi_python_client.api.default import run_typed_rows as run
@@ -60,19 +46,8 @@ print(json.dumps([answer.results, answer.columns, answer.has_more]))
 
 
 def test_openapi_generator(server: RunningServer, document: Path) -> None:
-    if shutil.which("java") is None:
-        pytest.skip("openapi-generator runs on Java, and there is none")
     made = document.parent / "generated"
-    run(
-        [
-            TOOLS / "openapi-generator-cli",
-            "generate",
-            "--generator-name=python",
-            f"--input-spec={document}",
-            f"--output={made}",
-            "--package-name=generated_client",
-        ]
-    )
+    openapi_generator(document, made)
     program = f"""
 import json
 from generated_client import ApiClient, Configuration, DefaultApi, EndpointRunRequest, Variables
@@ -111,32 +86,10 @@ console.log(JSON.stringify([rows, data.columns, texts, wrong]));
 // @ts-expect-error the variable is required
 const missing = () => client.POST(path, { body: {} });
 """
-TSCONFIG: dict[str, Any] = {
-    "compilerOptions": {
-        "strict": True,
-        "target": "es2022",
-        "module": "esnext",
-        "moduleResolution": "bundler",
-        "lib": ["es2022", "dom"],
-        "types": [],
-        "noEmit": True,
-    }
-}
 
 
 def test_openapi_typescript(server: RunningServer, document: Path) -> None:
-    folder = document.parent / "typescript"
-    folder.mkdir()
-    (folder / "node_modules").symlink_to(MODULES)
-    (folder / "tsconfig.json").write_text(json.dumps(TSCONFIG))
-    (folder / "main.ts").write_text(TYPESCRIPT)
-    tools = MODULES / ".bin"
-    # fields with a default may be left out of a body, which this generator must be told
-    options = ["--default-non-nullable=false", f"--output={folder / 'schema.d.ts'}"]
-    run([tools / "openapi-typescript", document, *options], cwd=HERE)
-    run([tools / "tsc", "--noEmit", "--project", folder])
-    bundle = folder / "main.mjs"
-    run([tools / "esbuild", folder / "main.ts", "--bundle", "--format=esm", f"--outfile={bundle}"])
+    bundle = openapi_typescript(document, document.parent / "typescript", TYPESCRIPT)
     rows, columns, *_ = run_json(["node", bundle, server.url, KEY])
     assert rows == [[*ROW, 1]]
     assert columns[0] == "n"
