@@ -30,6 +30,11 @@ SAME = [
     ("select count(), max(properties.price), countIf(event = 'purchase') from events "
      "where event like {variables.p} and toDate(timestamp) >= {variables.d}",
      [{"p": "%page%", "d": "2026-01-05"}, {"p": "z%", "d": "2026-01-05"}]),
+    ("select count(), sum(properties.price) from events where event in {variables.l} "
+     "and distinct_id not in {variables.m}",
+     [{"l": ["$pageview", "purchase"], "m": ["bob"]}, {"l": ["nope"], "m": []}, {"l": [], "m": ["bob"]}]),
+    ("select event, count() as c from events where properties.$browser in {variables.l} group by event "
+     "order by c desc, event", [{"l": ["Chrome", "Firefox"]}, {"l": []}]),
     ("select event, properties.price as p from events where properties.price > {variables.n} order by p",
      [{"n": 5}, {"n": 5000}]),
     ("select e.event from events e where e.person.properties.email = {variables.m} order by e.timestamp",
@@ -85,7 +90,9 @@ def _build(world: HogqlWorld, plan):
         ("select count() from events having count() > {variables.x}", "HAVING"),
         ("select event from events where event = {variables.x} or event = 'y'", "inside OR"),
         ("select event from events where event != {variables.x}", "Operator '!='"),
-        ("select event from events where event in {variables.x}", "Operator 'in'"),
+        ("select event from events where {variables.x} in event", "Operator 'in'"),
+        ("select event, uniq(distinct_id) from events where event in {variables.x} group by event",
+         "uniq(distinct_id)"),
         ("select {variables.x} from events", "not used in WHERE"),
         ("select event from events limit {variables.x}", "not used in WHERE"),
         ("select event from events where not (event = {variables.x})", "column operator variable"),

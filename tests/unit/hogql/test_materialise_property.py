@@ -27,6 +27,9 @@ _predicates = [
     ("timestamp >= {variables.e}", "e", ["2026-01-06", "2031-01-01"]),
     ("timestamp < {variables.f}", "f", ["2026-01-06", "2026-02-01"]),
     ("event like {variables.g}", "g", ["%page%", "z"]),
+    ("event in {variables.j}", "j", [["$pageview", "purchase"], ["nope"], []]),
+    ("properties.$browser not in {variables.k}", "k", [["Chrome"], []]),
+    ("properties.price in {variables.l}", "l", [[5, 1000], [5]]),
     ("toDate(timestamp) = {variables.h}", "h", ["2026-01-05", "2031-01-01"]),
     ("person.properties.email = {variables.i}", "i", ["ann@b.com", "nope"]),
     # code names that are columns or aliases too

@@ -16,8 +16,9 @@ from hoglet.syntax import tree
 
 EQUALITY = frozenset({"=="})
 RANGE = frozenset({">", ">=", "<", "<="})
-MEMBERSHIP = frozenset({"like", "ilike", "not like", "not ilike"})
-_SUPPORTED = "=, >, >=, <, <=, LIKE, ILIKE, NOT LIKE, NOT ILIKE"
+PATTERN = frozenset({"like", "ilike", "not like", "not ilike"})
+MEMBERSHIP = frozenset({"in", "not in"})  # of a list (ADR 13)
+_SUPPORTED = "=, >, >=, <, <=, LIKE, ILIKE, NOT LIKE, NOT ILIKE, IN, NOT IN"
 _TURNED = {">": "<", ">=": "<=", "<": ">", "<=": ">=", "==": "=="}
 
 
@@ -89,7 +90,7 @@ def _predicate(part: Expression, name: str) -> Predicate:
     column, operator = (part.left, part.op) if right else (part.right, _TURNED.get(part.op, ""))
     if (left is None) == (right is None) or variables_in(column):
         raise Refusal(f"Variable '{name}' must be used as: column operator variable")
-    if operator not in EQUALITY | RANGE | MEMBERSHIP:
+    if operator not in EQUALITY | RANGE | PATTERN | MEMBERSHIP:
         raise Refusal(f"Operator '{part.op}' is not supported with variables; use {_SUPPORTED}")
     _check_column(column, name)
     return Predicate(name, operator, column)

@@ -75,7 +75,9 @@ def _function(expr: Any, type_: str, *, several: bool) -> str:
     if stem in _AGAIN and not expr.distinct:
         return _AGAIN[stem]
     if several or function is None or not function.aggregate:
-        raise Refusal(f"Aggregate '{name}' cannot be re-aggregated for range or LIKE variables")
+        raise Refusal(
+            f"Aggregate '{name}' cannot be re-aggregated for range, LIKE or membership variables"
+        )
     # At most one row matches: it is taken as it is; where none does, the value of no rows.
     return "any" if type_ in {"Integer", "Array", "String"} else "anyOrNull"
 
@@ -85,4 +87,6 @@ def _check_keys(select: tree.SelectQuery, grouped: Items | None, keys: list[Expr
         raise Refusal("Columns beside aggregates need GROUP BY")
     group_by = select.group_by or ()
     if grouped is not None and not select.group_by_mode and len(group_by) > len(keys):
-        raise Refusal("With range or LIKE variables, GROUP BY may only name selected columns")
+        raise Refusal(
+            "With range, LIKE or membership variables, GROUP BY may only name selected columns"
+        )
