@@ -6,7 +6,7 @@ PYTEST := .venv/bin/pytest
 SHELL := /bin/bash
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run demo test check slow full load fuzz browser clients oracle bench bench-hog bench-capture bench-matching bench-isolation bench-endpoints docs lock clean
+.PHONY: help setup run demo test check slow full load fuzz browser clients fuzz-api oracle bench bench-hog bench-capture bench-matching bench-isolation bench-endpoints docs lock clean
 
 help: ## list the commands
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -52,8 +52,11 @@ browser: setup ## the console and site functions in Chromium
 
 clients: setup ## public clients, generated clients and a fuzzing client against a server
 	@bash tools/install_clients.sh
-	@command -v chromium >/dev/null || (apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq chromium >/dev/null)
-	$(PYTEST) tests/clients
+	$(PYTEST) -n 2 --dist loadfile tests/clients
+
+fuzz-api: setup ## the fuzzing client alone, longer (EXAMPLES="200" SEED="7" for others)
+	@bash tools/install_clients.sh
+	HOGLET_FUZZ_EXAMPLES=$(or $(EXAMPLES),50) HOGLET_FUZZ_SEED=$(or $(SEED),1) $(PYTEST) tests/clients/test_fuzz.py
 
 oracle: setup ## install the official Hog VM, the oracle of the differential tests
 	@bash tools/install_oracle.sh

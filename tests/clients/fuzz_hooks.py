@@ -38,7 +38,7 @@ def before_call(_context: Any, case: Any, **_kwargs: Any) -> None:
             case.query = {**_mapping(case.query), name: values[next(draws) % len(values)]}
     deletes = isinstance(case.body, dict) and bool(case.body.get("deleted"))
     if next(draws) % 4:
-        place = _spare(label) if deletes or case.method == "DELETE" else _place(case.path, draws)
+        place = _spare(label) if deletes or case.method == "DELETE" else _place(label, draws)
         given = _mapping(case.path_parameters)
         case.path_parameters = {name: place.get(name, value) for name, value in given.items()}
 
@@ -65,9 +65,11 @@ def _mapping(value: Any) -> dict[str, Any]:
     return dict(value) if isinstance(value, dict) else {}
 
 
-def _place(path: str, draws: Any) -> dict[str, str]:
-    """Parameters of a path that belong together: those of its longest beginning that has some."""
-    beginning = max((each for each in SEEDS["places"] if path.startswith(each)), key=len)
+def _place(label: str, draws: Any) -> dict[str, str]:
+    """Parameters that belong together: those of the longest beginning that has some."""
+    path = label.split(" ")[1]
+    fitting = [at for at in SEEDS["places"] if label.startswith(at) or path.startswith(at)]
+    beginning = max(fitting, key=len)
     places = SEEDS["places"][beginning]
     return SEEDS["project"] | places[next(draws) % len(places)]
 

@@ -1,0 +1,117 @@
+"""Functions for the fuzzing client: of each kind, failing ones, with backfills."""
+
+import time
+from typing import Any
+
+from support.clients import Post
+from support.fuzz_places import EVENT, SPARES, Json, P, Seeds
+from support.server import TOKEN, RunningServer
+
+LETTERS = 30
+SECONDS = 60
+HOG = "print(event.event)"
+SCHEMA = [
+    {"type": "string", "key": "url", "label": "URL", "required": False},
+    {"type": "string", "key": "token", "label": "Token", "secret": True, "required": False},
+]
+INPUTS = {"url": {"value": "http://127.0.0.1:1/"}, "token": {"value": "s3cret"}}
+KINDS = {
+    "destination": "print(event.event); fetch(inputs.url)",
+    "transformation": "return event",
+    "site_app": "export function onLoad() {}",
+    "source_webhook": "return {'httpResponse': {'status': 201, 'body': 'ok'}}",
+}
+FAILING_EVENT = {"event": "failing", "distinct_id": "u"}
+ALL = P + "/hog_functions"
+ONE = ALL + "/{function_id}"
+
+
+def seed_functions(seeds: Seeds, server: RunningServer, post: Post) -> None:
+    """Functions of each kind, and more that are changed."""
+    made, changed = [
+        {kind: _function(post, kind, hog) for kind, hog in KINDS.items()} for _ in range(2)
+    ]
+    seeds.places[ALL] = [{"function_id": each} for each in made.values()]
+    seeds.change(ONE, *({"function_id": each} for each in changed.values()))
+    seeds.places["/site_function"] = [{"function_id": made["site_app"], "stamp": "1"}]
+    seeds.places["/public/webhooks"] = [{"name": made["source_webhook"]}]
+    seeds.spares[ONE] = _plain(post)
+    seeds.take("POST", ALL, {"type": "destination", "hog": HOG, "name": "fuzz"})
+    seeds.take("PATCH", ONE, {"name": "other", "inputs_schema": SCHEMA, "inputs": INPUTS})
+    seeds.take("PATCH", f"{ALL}/rearrange", {"orders": {made["transformation"]: 2}})
+    _test_runs(seeds, made)
+    _history(seeds, server, made["destination"])
+    _backfills(seeds, server, made["destination"], post)
+
+
+def _function(post: Post, kind: str, hog: str) -> str:
+    body: Json = {"type": kind, "name": kind, "hog": hog, "enabled": True}
+    if kind == "destination":
+        body |= {"inputs_schema": SCHEMA, "inputs": INPUTS}
+    return post("hog_functions", body)["id"]
+
+
+def _plain(post: Post) -> list[Json]:
+    return [{"function_id": post("hog_functions", {"hog": HOG})["id"]} for _ in range(SPARES)]
+
+
+def _test_runs(seeds: Seeds, made: dict[str, str]) -> None:
+    ids = (made["destination"], made["transformation"], "new")
+    seeds.places[f"{ONE}/invocations"] = [{"function_id": each} for each in ids]
+    configuration: Json = {"type": "destination", "hog": HOG, "inputs_schema": [], "inputs": {}}
+    run = {"globals": {"event": EVENT}}
+    seeds.take("POST", f"{ONE}/invocations", run, run | {"configuration": configuration})
+
+
+def _history(seeds: Seeds, server: RunningServer, function_id: str) -> None:
+    url = f"/api/projects/1/hog_functions/{function_id}"
+    assert server.client.patch(url, json={"name": "renamed"}).status_code == 200
+    entries: list[Any] = server.client.get(f"{url}/activity").json()["results"]
+    seeds.places[f"{ONE}/restore"] = [{"function_id": function_id}]
+    seeds.take("POST", f"{ONE}/restore", *({"activity_id": each["id"]} for each in entries))
+
+
+def _backfills(seeds: Seeds, server: RunningServer, function_id: str, post: Post) -> None:
+    seeds.places[f"{ONE}/enable_backfills"] = _plain(post)
+    url = f"/api/projects/1/hog_functions/{function_id}/enable_backfills"
+    export = server.client.post(url).json()
+    path = f"{P}/batch_exports/{{batch_export_id}}/backfills"
+    window = {"start_at": "2026-01-01T00:00:00Z", "end_at": "2026-01-02T00:00:00Z"}
+    url = f"/api/projects/1/batch_exports/{export['batch_export_id']}/backfills"
+    seeds.places[path] = [
+        {**export, "backfill_id": _paused_backfill(server, url, window), "verb": verb}
+        for verb in ("pause", "resume", "cancel")
+    ]
+    seeds.take("POST", path, window)
+
+
+def _paused_backfill(server: RunningServer, url: str, window: Json) -> str:
+    """One that is not at its end yet; nothing is to be done, so the pause may come too late."""
+    deadline = time.monotonic() + SECONDS
+    while time.monotonic() < deadline:
+        made = server.client.post(url, json=window)
+        assert made.status_code == 201, made.text
+        if server.client.post(f"{url}/{made.json()['id']}/pause").status_code == 200:
+            return made.json()["id"]
+    raise AssertionError("no backfill could be paused")
+
+
+def seed_failures(seeds: Seeds, server: RunningServer, post: Post) -> None:
+    """A function whose invocations all ended as dead letters."""
+    filters = {"events": [{"id": FAILING_EVENT["event"], "type": "events"}]}
+    body: Json = {"name": "failing", "hog": "throw Error('no')", "enabled": True}
+    function_id = post("hog_functions", body | {"filters": filters})["id"]
+    batch = {"api_key": TOKEN, "batch": [EVENT, *[FAILING_EVENT] * LETTERS]}
+    assert server.client.post("/batch/", json=batch).status_code == 200
+    url = f"/api/projects/1/hog_functions/{function_id}/dead_letters"
+    deadline = time.monotonic() + SECONDS
+    while (page := server.client.get(url).json())["count"] < LETTERS:
+        assert time.monotonic() < deadline, page
+        time.sleep(0.2)
+    letters = [
+        {"function_id": function_id, "letter_id": letter["id"]} for letter in page["results"]
+    ]
+    path = f"{ONE}/dead_letters"
+    seeds.places[path] = letters[SPARES:]
+    seeds.spares[f"{path}/{{letter_id}}"] = letters[:SPARES]
+    seeds.take("POST", f"{path}/redrive", {"ids": [letters[-1]["letter_id"]]}, {"all": True})

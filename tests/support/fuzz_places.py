@@ -1,0 +1,45 @@
+"""What is told to the hooks of the fuzzing client: parameters that exist, bodies that are valid."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from support.server import TOKEN
+
+P = "/api/projects/{project_id}"
+SPARES = 12  # of each kind that can be deleted
+EVENT = {"event": "$pageview", "distinct_id": "u", "properties": {"$browser": "Firefox"}}
+
+type Json = dict[str, Any]
+
+
+@dataclass
+class Seeds:
+    """Given to the hooks as JSON.
+
+    Attributes:
+        project: the parameter of nearly every path.
+        places: parameters that belong together, by the beginning of the path ("/path"), or of the
+            operation ("PATCH /path").
+        spares: parameters of things to be deleted, by path.
+        query: values by parameter, by operation ("GET /path").
+        bodies: valid bodies by operation; ``$number`` becomes another number each time.
+    """
+
+    project: Json = field(
+        default_factory=lambda: {"project_id": "1", "organization_id": "@current"}
+    )
+    places: dict[str, list[Json]] = field(default_factory=lambda: {"": [{"token": TOKEN}]})
+    spares: dict[str, list[Json]] = field(default_factory=dict[str, list[Json]])
+    query: dict[str, Json] = field(default_factory=dict[str, Json])
+    bodies: dict[str, list[Any]] = field(default_factory=dict[str, list[Any]])
+
+    def take(self, method: str, path: str, *bodies: Any) -> None:
+        """These bodies are valid there; a PUT is the same as a PATCH."""
+        self.bodies[f"{method} {path}"] = list(bodies)
+        if method == "PATCH":
+            self.bodies[f"PUT {path}"] = list(bodies)
+
+    def change(self, path: str, *places: Json) -> None:
+        """Changes go there, so that what is read and run stays as it was made."""
+        for method in ("PATCH", "PUT"):
+            self.places[f"{method} {path}"] = list(places)
