@@ -7,9 +7,16 @@ from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
+import structlog
+
 from hoglet.access.entities import Project
 from hoglet.functions import repository
 from hoglet.functions.service import FunctionService, action_ids, filters_of
+from hoglet.kit.errors import Invalid, Unavailable
+
+log = structlog.get_logger(__name__)
+
+_ATTEMPTS = 5  # as for the saves of a function
 
 
 async def recompile(
@@ -35,10 +42,23 @@ async def recompile(
 
 
 async def _recompile_one(service: FunctionService, project: Project, function_id: UUID) -> None:
+    """Compile one function; one that cannot be compiled any more must not keep the others."""
+    try:
+        for _ in range(_ATTEMPTS):
+            if await _try_one(service, project, function_id):
+                return
+    except Invalid:
+        log.warning("not compiled again", id=str(function_id), exc_info=True)
+        return
+    raise Unavailable("This function is being changed again and again.")
+
+
+async def _try_one(service: FunctionService, project: Project, function_id: UUID) -> bool:
+    """False when somebody wrote the function meanwhile, perhaps from what has changed since."""
     async with service.database.read() as session:
         row = await repository.find(session, project.id, function_id)
     if row is None:
-        return
+        return True
     sent = {} if row.mappings is None else {"mappings": row.mappings}
     plan = service.plan_update(row, sent)
     draft = plan.draft(await service.context(project, plan))
@@ -46,9 +66,11 @@ async def _recompile_one(service: FunctionService, project: Project, function_id
     compiled = await service.compiler.compile(draft)
     async with service.database.write() as session:
         fresh = await repository.find(session, project.id, function_id)
-        if fresh is not None and fresh.version == row.version:
-            service.fill(fresh, plan.apply(compiled, fresh.matcher))
-            fresh.version += 1
+        if fresh is None or fresh.version != row.version:
+            return fresh is None
+        service.fill(fresh, plan.apply(compiled, fresh.matcher))
+        fresh.version += 1
+        return True
 
 
 def _is_affected(

@@ -75,8 +75,6 @@ class Plan:
         self._check_hog()
         self._check_mappings()
         self.values = {**stored, **self._columns()}
-        self._check_enabling()
-        check_view(self.values["filters"], enabled=self.will_run)
 
     @property
     def will_run(self) -> bool:
@@ -87,6 +85,15 @@ class Plan:
     def was_running(self) -> bool:
         """Enabled and live before the save."""
         return not self.is_new and self.stored["enabled"] and not self.stored["deleted"]
+
+    def check_running(self) -> None:
+        """What a function has to fulfil to be enabled when somebody saves it.
+
+        Raises:
+            Invalid: its template is internal, an administrator disabled it, or it names no view.
+        """
+        self._check_enabling()
+        check_view(self.values["filters"], enabled=self.will_run)
 
     def draft(self, context: FilterContext) -> Draft:
         """What has to be compiled."""

@@ -7,9 +7,11 @@ the transaction.
 Source: spec/hog-functions.md sections 2, 3, 7 and 9.7.
 """
 
+import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 from uuid import UUID
+from weakref import WeakValueDictionary
 
 import msgspec
 import structlog
@@ -64,7 +66,7 @@ _LOGGED = (
     "delivery",
 )
 _MASKED = "masked"
-_SAVE_ATTEMPTS = 5  # concurrent writers of one function; more means something is wrong
+_SAVE_ATTEMPTS = 5  # other processes write it too; more means something is wrong
 
 
 type PropertyTypes = Callable[[AsyncSession, int], Awaitable[Mapping[tuple[str, str], str]]]
@@ -113,6 +115,7 @@ class FunctionService:
         self.watcher = watcher
         self._property_types = property_types
         self._facilities = facilities
+        self._saves = WeakValueDictionary[UUID, asyncio.Lock]()  # one at a time in this process
         self.showing = Showing(box, templates, watcher)
 
     async def create(self, scope: Scope, body: dict[str, Any]) -> Shown:
@@ -125,6 +128,7 @@ class FunctionService:
         sent = read_fields(body)
         sent["template_id"] = template.id if template else None
         plan = Plan(NEW, sent, secrets={}, mapping_secrets={}, template=template, is_new=True)
+        plan.check_running()
         compiled = await self._compile(scope.project, plan)
         async with self.database.write() as session:
             row = HogFunctionRow(id=new_id(), project_id=scope.project.id, version=1)
@@ -167,10 +171,12 @@ class FunctionService:
             Stale: it changed after ``base_updated_at``.
             Invalid: the first rule the body breaks.
         """
-        for _ in range(_SAVE_ATTEMPTS):
-            shown = await self._try_update(scope, read_id(function_id), body)
-            if shown is not None:
-                return shown
+        wanted = read_id(function_id)
+        async with self._saves.setdefault(wanted, asyncio.Lock()):
+            for _ in range(_SAVE_ATTEMPTS):
+                shown = await self._try_update(scope, wanted, body)
+                if shown is not None:
+                    return shown
         raise Unavailable("This function is being changed by somebody else. Try again.")
 
     async def page(self, scope: Scope, listing: Listing, page: Page) -> tuple[int, Sequence[Shown]]:
@@ -291,6 +297,7 @@ class FunctionService:
         sent.pop("template_id", None)
         _check_base(row, sent.pop("base_updated_at", None))
         plan = self.plan_update(row, sent)
+        plan.check_running()
         compiled = await self._compile(scope.project, plan)
         return await self._write_update(scope, row, plan, compiled)
 

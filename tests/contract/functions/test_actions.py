@@ -1,8 +1,11 @@
 """Actions and what they do to filters: spec/hog-functions.md sections 5.1, 5.5 and 15."""
 
+import asyncio
 from datetime import timedelta
+from uuid import UUID
 
 from hoglet.access.repository import find_project
+from hoglet.functions import repository
 from hoglet.functions.jobs import RECOMPILE_QUEUE, decode_recompile
 from hoglet.functions.recompiling import recompile
 
@@ -66,3 +69,29 @@ async def test_changing_an_action_compiles_its_functions_again(hoglet):
     assert await hoglet.service.version_stamp(1) != before
     runnable = await hoglet.service.load_runnable(1)
     assert [one.events for one in runnable if one.id == made["id"]] == [["paid"]]
+
+
+async def test_functions_that_may_not_be_saved_are_compiled_again_too(hoglet):
+    id_ = (await hoglet.client.post(BASE, json={"steps": STEPS})).json()["id"]
+    filters = {"actions": [{"id": id_, "type": "actions"}]}
+    internal = await hoglet.create(filters=filters, enabled=True)
+    other = await hoglet.create(filters=filters, enabled=True)
+    async with hoglet.database.write() as session:
+        row = await repository.find(session, 1, UUID(internal["id"]))
+        row.template_id = "template-posthog-capture"
+        project = await find_project(session, 1)
+    await hoglet.client.patch(f"{BASE}/{id_}", json={"steps": [{"event": "paid"}]})
+
+    assert await recompile(hoglet.service, project, action_id=id_) == 2
+    for one in (internal, other):
+        fresh = (await hoglet.call("GET", f"/{one['id']}")).json()
+        assert fresh["filters"]["bytecode"] == ["_H", 1, 32, "paid", 32, "event", 1, 1, 11]
+        assert fresh["enabled"] is True
+
+
+async def test_many_may_change_a_function_at_once(hoglet):
+    made = await hoglet.create()
+    changes = [hoglet.patch(made["id"], name=f"n{number}") for number in range(12)]
+
+    answers = await asyncio.gather(*changes)
+    assert [answer.status_code for answer in answers] == [200] * 12
