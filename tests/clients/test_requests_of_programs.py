@@ -3,12 +3,14 @@
 The program cannot be had here (it is no part of its package); these are its documented requests.
 """
 
+import sys
+from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 
-from support.clients import Post
+from support.clients import Post, run
 from support.server import RunningServer
 
 E = "/api/environments/1/endpoints"
@@ -57,6 +59,36 @@ def test_push_pull_diff_and_run(client: httpx.Client, post: Post) -> None:
         f"/api/projects/1/insight_variables/{variable['id']}/", json={"name": "E"}
     )
     assert changed.json()["code_name"] == "event_name"
+
+
+def with_key(server: RunningServer, scopes: str) -> httpx.Client:
+    """A caller whose key has these scopes alone, as the documentation of the program asks."""
+    hoglet = Path(sys.executable).parent / "hoglet"
+    words = ["key", "create", f"--scopes={scopes}", f"--data-dir={server.data_dir}"]
+    key = run([hoglet, *words]).strip().splitlines()[-1]
+    return httpx.Client(base_url=server.url, headers={"Authorization": f"Bearer {key}"})
+
+
+def test_scopes_of_the_program(server: RunningServer) -> None:
+    query = {"kind": "HogQLQuery", "query": "SELECT {variables.word_of_it} AS w"}
+    with with_key(server, "endpoint:write,insight_variable:write") as pushes:
+        assert pushes.get("/api/environments/1/insight_variables/").status_code == 200
+        variable = pushes.post(
+            "/api/environments/1/insight_variables/", json={"name": "Word of it", "type": "String"}
+        ).json()
+        of_it = {"variableId": variable["id"], "code_name": variable["code_name"]}
+        body = {"name": "scoped", "query": query | {"variables": {variable["id"]: of_it}}}
+        assert pushes.post(f"{E}/", json=body).status_code == 201
+        assert pushes.patch(f"{E}/scoped/", json={"description": "d"}).status_code == 200
+    with with_key(server, "endpoint:read") as reads:
+        listed = reads.get(f"{E}/").json()["results"]  # list, pull and diff
+        assert "scoped" in [each["name"] for each in listed]
+        assert reads.get(f"{E}/scoped/").json()["description"] == "d"  # get
+        ran = reads.post(f"{E}/scoped/run/", json={"variables": {"word_of_it": "7"}})
+        assert ran.json()["results"] == [["7"]]
+        refused = reads.patch(f"{E}/scoped/", json={"description": "e"})
+        assert (refused.status_code, refused.json()["code"]) == (403, "permission_denied")
+        assert "endpoint:write" in refused.json()["detail"]
 
 
 def test_what_an_mcp_client_does(client: httpx.Client) -> None:
