@@ -157,9 +157,10 @@ class _HogQL:
         return f"{word}({self.expr(node.expr)} AS {node.type_name})"
 
     def window_function(self, node: tree.WindowFunction) -> str:
-        params = f"({self.many(node.args)})" if node.args else ""
+        # ``f(x)`` has x in exprs; ``f(p)(x)`` has p there, and x in args.
+        last = f"({self.many(node.args)})" if node.args else ""
         over = node.over_identifier or f"({self.window(node.over_expr or tree.WindowExpr())})"
-        return f"{node.name}{params}({self.many(node.exprs)}) OVER {over}"
+        return f"{node.name}({self.many(node.exprs)}){last} OVER {over}"
 
     def window(self, node: tree.WindowExpr) -> str:
         parts: list[str] = []

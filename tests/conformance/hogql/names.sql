@@ -110,3 +110,13 @@ select number, count() over (order by number) from numbers(2) group by (number) 
 -- case: a sort by an expression over lazy joins (the optimiser of chDB 26.9 looped on this)
 select concat(event, '-', distinct_id) as c0, length(event), properties.$browser as c2 from events where person_id in cohort 5 and toDate(timestamp) = '2026-01-05' order by 1
 -- rows [["$autocapture-ann", 12, "Chrome"], ["$pageview-ann", 9, "Safari"], ["$pageview-anon", 9, "Chrome"]]
+
+-- case: parameters of an aggregate before OVER
+select quantileExact(0.5)(number) over () as half, number from numbers(3) order by number
+-- rows [[1, 0], [1, 1], [1, 2]]
+-- case: the printed name of such a call
+select quantileExact(0.5)(number) over () from numbers(1)
+-- columns ["quantileExact(0.5)(number) OVER ()"]
+-- case: a star keeps the names of expressions
+select * from (select event, count() from events where event = 'purchase' group by event)
+-- columns ["event", "count()"]

@@ -191,15 +191,20 @@ def resolve_window_function(resolver: "Resolver", node: tree.WindowFunction, sco
     if not (function.window or function.aggregate):
         message = f"'{node.name}' is neither an aggregate nor a window function"
         raise refused(message, node, code=NOT_AGGREGATE)
-    given = node.exprs or ()
+    # ``f(x)`` has x in exprs; ``f(p)(x)`` has the parameter p there, and x in args.
+    params, given = (node.exprs, node.args) if node.args else (None, node.exprs or ())
     if function.name == "count" and len(given) == 1 and _is_star(given[0]):
         given = ()
     args = resolver.expressions(given, scope)
     if function.name in _NEIGHBOURS:
         args = tuple([_or_null(arg) if at != 1 else arg for at, arg in enumerate(args)])
-    params = resolver.expressions(node.args, scope) if node.args else None
     type_ = function.type_of(tuple(arg.type for arg in args))
-    call = Apply(function=function.clickhouse, args=args, params=params, type=type_)
+    call = Apply(
+        function=function.clickhouse,
+        args=args,
+        params=resolver.expressions(params, scope) if params else None,
+        type=type_,
+    )
     if node.over_identifier is not None:
         if node.over_identifier not in scope.windows:
             raise refused(f"Unknown window '{node.over_identifier}'", node)

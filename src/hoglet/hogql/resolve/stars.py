@@ -42,7 +42,8 @@ def _fields(item: Any, scope: Scope, wanted: str | None = None) -> list[Any]:
                 field = tree.Field(
                     chain=(alias, name) if several else (name,), start=item.start, end=item.end
                 )
-                found.append(tree.Alias(expr=field, alias=name) if several else field)
+                named = several or not name.isidentifier()  # count() keeps its name unquoted
+                found.append(tree.Alias(expr=field, alias=name) if named else field)
     return found
 
 
