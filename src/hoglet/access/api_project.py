@@ -45,6 +45,7 @@ async def create_variable(request: Request, scope: VariableWriter) -> Response:
     access = access_of(request)
     async with access.database.write() as session:
         made = await variables.create_variable(session, access.clock, scope, body)
+    access.forget()
     return JsonAnswer(_variable(made), status_code=201)
 
 
@@ -60,16 +61,20 @@ async def read_variable(request: Request, variable_id: str, scope: VariableReade
 async def update_variable(request: Request, variable_id: str, scope: VariableWriter) -> Response:
     """Change a variable; its code name stays."""
     body = validate(VariableChanges, await read_object(request))
-    async with access_of(request).database.write() as session:
+    access = access_of(request)
+    async with access.database.write() as session:
         changed = await variables.change_variable(session, scope, variable_id, body)
+    access.forget()
     return JsonAnswer(_variable(changed))
 
 
 @router.delete("/insight_variables/{variable_id}")
 async def delete_variable(request: Request, variable_id: str, scope: VariableWriter) -> Response:
     """Delete a variable."""
-    async with access_of(request).database.write() as session:
+    access = access_of(request)
+    async with access.database.write() as session:
         await variables.delete_variable(session, scope, variable_id)
+    access.forget()
     return Response(status_code=204)
 
 

@@ -47,6 +47,10 @@ Functions compile the test-account filter in, so they enqueue their recompilatio
 """
 
 
+type Forget = Callable[[], None]
+"""Told in the process that changed a project, its variables or its actions."""
+
+
 async def _nothing(_project_id: int) -> list[Any]:
     return []
 
@@ -65,3 +69,4 @@ class Providers:
     file_entries: tuple[FileEntries, ...] = ()
     unpack: Unpack = _as_sent
     project_changed: tuple[ProjectChanged, ...] = ()
+    forget: tuple[Forget, ...] = ()

@@ -76,10 +76,12 @@ class Access:
         return projects[0] if projects else None
 
     def forget(self) -> None:
-        """Drop what is remembered; call after changing keys, users or projects."""
+        """Drop what is remembered; call after changing keys, users, projects or what they hold."""
         self._principals.forget()
         self._projects.forget()
         self._tokens.forget()
+        for forget in self.providers.forget:
+            forget()
 
     async def _load_principal(self, key: str) -> Principal | None:
         find = (

@@ -42,6 +42,10 @@ class LearntSchema:
         self._known[project.id] = (time.monotonic(), schema)
         return schema
 
+    def forget(self) -> None:
+        """Look again from now on; call after an action was changed."""
+        self._known.clear()
+
 
 async def _actions(session: AsyncSession, project_id: int) -> dict[str, dict[str, Any]]:
     rows = await action_repository.page(session, project_id, limit=None, offset=0)
@@ -51,7 +55,8 @@ async def _actions(session: AsyncSession, project_id: int) -> dict[str, dict[str
 def build_endpoint_rooms(rooms: Rooms, repository: EventsRepository) -> EndpointRooms:
     """The services of endpoints with the limits of the settings."""
     settings = rooms.settings
-    return build_endpoints(
+    schema = LearntSchema(rooms.database, repository)
+    endpoints = build_endpoints(
         access=rooms.access,
         warehouse=rooms.warehouse,
         queue=rooms.queue,
@@ -72,8 +77,10 @@ def build_endpoint_rooms(rooms: Rooms, repository: EventsRepository) -> Endpoint
             cache_bytes=settings.query_cache_bytes,
             secret_keys=secret_keys(settings.data_dir, settings.secret_keys),
         ),
-        schema_of=LearntSchema(rooms.database, repository),
+        schema_of=schema,
     )
+    rooms.access.providers.forget = (schema.forget, endpoints.forget)
+    return endpoints
 
 
 def _allowance(per_minute: int, per_hour: int) -> Allowance:

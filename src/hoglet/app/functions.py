@@ -130,7 +130,11 @@ def build_functions(rooms: Rooms, property_types: PropertyTypes) -> Functions:
     return Functions(
         service=service,
         actions=ActionService(
-            rooms.database, rooms.clock, access.activity, RecompileLater(rooms.queue)
+            rooms.database,
+            rooms.clock,
+            access.activity,
+            RecompileLater(rooms.queue),
+            changed=access.forget,
         ),
         backfills=Backfills(service, rooms.queue),
         calls=calls,

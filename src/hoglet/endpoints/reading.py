@@ -93,11 +93,18 @@ def _reading(
     seek = None if request.cursor is None else {"after": request.after}
     page = [request.limit, request.offset, *([] if seek is None else [seek])]
     parts = [project.id, project.timezone, source, query, variables, page]
+    if _without_test_accounts(query):
+        parts.append(project.test_account_filters)
     text = orjson.dumps(parts, option=orjson.OPT_SORT_KEYS)
     key = f"endpoint_{blake2b(text, digest_size=16).hexdigest()}"
     return Reading(
         project, target, query, variables, request.limit, request.offset, kept, key, seek
     )
+
+
+def _without_test_accounts(query: Json) -> bool:
+    filters = query if query["kind"] != HOGQL else query.get("filters") or {}
+    return bool(filters.get("filterTestAccounts"))
 
 
 def _usable_table(target: Target, request: RunRequest, now: datetime) -> Kept | None:

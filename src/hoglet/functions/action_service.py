@@ -67,15 +67,23 @@ class ActionService:
         clock: tells now.
         activity: gets an entry for every save.
         recompile: enqueues the recompilation of the functions that use an action.
+        changed: told after every save, so that queries see the action at once.
     """
 
     def __init__(
-        self, database: Database, clock: Clock, activity: ActivityLog, recompile: Recompile
+        self,
+        database: Database,
+        clock: Clock,
+        activity: ActivityLog,
+        recompile: Recompile,
+        *,
+        changed: Callable[[], None] = lambda: None,
     ) -> None:
         self._database = database
         self._clock = clock
         self._activity = activity
         self._recompile = recompile
+        self._changed = changed
 
     async def page(self, scope: Scope, page: Page) -> tuple[int, list[dict[str, Any]]]:
         """A page of actions and how many there are in all."""
@@ -105,7 +113,9 @@ class ActionService:
             session.add(row)
             await session.flush()
             await self._record(session, scope, row, "created", {})
-            return await _shown(session, row)
+            shown = await _shown(session, row)
+        self._changed()
+        return shown
 
     async def get(self, scope: Scope, action_id: str) -> dict[str, Any]:
         """Read an action.
@@ -132,7 +142,9 @@ class ActionService:
             row.updated_at = self._clock.now()
             await self._record(session, scope, row, "updated", before)
             await self._recompile(session, row.project_id, row.id)
-            return await _shown(session, row)
+            shown = await _shown(session, row)
+        self._changed()
+        return shown
 
     async def _row(self, session: AsyncSession, scope: Scope, action_id: str) -> ActionRow:
         if not action_repository.is_action_id(action_id):
