@@ -29,6 +29,7 @@ from hoglet.pipeline.outbox import TelemetryOutbox
 from hoglet.pipeline.queue_gauges import QueueGauges
 from hoglet.pipeline.recompiling import Recompiler
 from hoglet.pipeline.stepping import Stepper
+from hoglet.pipeline.unasked import UnaskedEvents
 from hoglet.pipeline.upkeep import Upkeep
 from hoglet.pipeline.worker_calls import WorkerCalls
 
@@ -122,6 +123,7 @@ def build_pipeline(rooms: Rooms, features: Features, outbox: TelemetryOutbox) ->
         warnings=features.events.warnings,
         letters=features.functions.letters,
         gauges=QueueGauges(rooms.database, rooms.queue, rooms.registry),
+        unasked=UnaskedEvents(rooms.database, outbox, rooms.clock),
         clock=rooms.clock,
     )
     backfills = BackfillWorker(

@@ -111,6 +111,29 @@ async def enabled(session: AsyncSession, project_id: int) -> list[HogFunctionRow
     return list(await session.scalars(statement))
 
 
+class WaitingFunction(NamedTuple):
+    """A destination that waits for events of certain names only."""
+
+    id: UUID
+    events: frozenset[str]
+    created_at: datetime
+
+
+async def waiting(session: AsyncSession, project_id: int) -> list[WaitingFunction]:
+    """The destinations that :func:`enabled` gives and that name their events."""
+    statement = select(HogFunctionRow.id, HogFunctionRow.matcher, HogFunctionRow.created_at).where(
+        HogFunctionRow.project_id == project_id,
+        HogFunctionRow.type == types.DESTINATION,
+        HogFunctionRow.deleted.is_(False),
+        HogFunctionRow.enabled.is_(True) | HogFunctionRow.state.in_((3, 12)),
+    )
+    return [
+        WaitingFunction(identity, frozenset(matcher["events"]), created_at)
+        for identity, matcher, created_at in await session.execute(statement)
+        if matcher.get("events") is not None
+    ]
+
+
 async def highest_order(
     session: AsyncSession, project_id: int, kind: str, *, without: UUID | None = None
 ) -> int:

@@ -60,7 +60,7 @@ class _Acting:
         for one in self._group.readings:
             if self._is_new(one):
                 self._act_on(one)
-        self._triggers.count_filtered(self._group.functions.on_events)
+        self._triggers.count_filtered(self._group.functions.on_events, later=True)
         self._trigger_on_persons()
         return Acted(
             blocks=blocks_of(self._lines),

@@ -23,6 +23,7 @@ from hoglet.pipeline.learning import Learning
 from hoglet.pipeline.messages import Acted, Tally
 from hoglet.pipeline.outbox import TelemetryOutbox
 from hoglet.pipeline.rows import group_rows, messages_of, person_rows
+from hoglet.pipeline.unasked import keep_unasked
 from hoglet.queue import Job, Queue
 from hoglet.store.database import Database
 
@@ -102,7 +103,9 @@ class GroupCommit:
             **group_rows(project_id, acted.groups),
         }
         await self._copies.add(session, rows)
-        messages = messages_of(project_id, acted.tally, self._clock.now())
+        now = self._clock.now()
+        keep_unasked(session, project_id, acted.tally.unasked, now)
+        messages = messages_of(project_id, acted.tally, now)
         messages.logs.extend(dropped)
         await self._outbox.add(session, messages)
 

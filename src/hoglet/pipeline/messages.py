@@ -127,8 +127,13 @@ class Line(msgspec.Struct, array_like=True):
 
 
 class Tally(msgspec.Struct):
-    """Counts and lines that belong to functions; ``counts`` is ``{(id, kind, name): 3}``."""
+    """Counts and lines that belong to functions; ``counts`` is ``{id: {"other/filtered": 3}}``.
 
+    ``unasked`` is how many events of which names there were, where functions that wait for others
+    are too many to be counted one by one.
+    """
+
+    unasked: dict[str, int] = {}
     counts: dict[str, dict[str, int]] = {}
     lines: list[Line] = []
     letters: list[LetterDraft] = []

@@ -1,11 +1,12 @@
-"""The telemetry outbox, and runs that wait for an earlier one."""
+"""The telemetry outbox, events to be counted, and runs that wait for an earlier one."""
 
+from datetime import datetime
 from uuid import UUID
 
 from sqlalchemy import BigInteger, Index, Integer, LargeBinary, SmallInteger, String, Uuid
 from sqlalchemy.orm import Mapped, mapped_column
 
-from hoglet.store.base import Base
+from hoglet.store.base import Base, UtcDateTime
 
 
 class TelemetryRow(Base):
@@ -18,6 +19,19 @@ class TelemetryRow(Base):
     )
     payload: Mapped[bytes] = mapped_column(LargeBinary)
     flush: Mapped[UUID | None] = mapped_column(Uuid, index=True)
+
+
+class UnaskedRow(Base):
+    """How many events of which names a group had; functions are counted from it later."""
+
+    __tablename__ = "unasked_events"
+
+    id: Mapped[int] = mapped_column(
+        BigInteger().with_variant(Integer, "sqlite"), primary_key=True, autoincrement=True
+    )
+    project_id: Mapped[int] = mapped_column(BigInteger)
+    names: Mapped[bytes] = mapped_column(LargeBinary)
+    at: Mapped[datetime] = mapped_column(UtcDateTime)
 
 
 class OrderedRunRow(Base):

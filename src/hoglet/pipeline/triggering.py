@@ -19,8 +19,8 @@ from hoglet.functions.watcher_rules import DISABLED, LOW_PRIORITY, NOT_RUN
 from hoglet.pipeline.lines import line_of
 from hoglet.pipeline.messages import Invocation, LetterDraft, Line, ProjectFacts, Tally
 
-# Beyond this many functions, those that do not even wait for the event's name are not counted as
-# `filtered` one by one: the cost of an event must not grow with them.
+# Beyond this many functions, those that do not even wait for the event's name are counted as
+# `filtered` once a minute (`unasked.py`): the cost of an event must not grow with them.
 COUNTED_FUNCTIONS = 200
 _MAX_TTL = 86_400
 # What all inputs of a group may take while events wait; beyond it runs find out by themselves.
@@ -56,13 +56,17 @@ class Triggers:
             self._asked[match.function_id] += 1
             self._take(index.by_id[match.function_id], match, event, run_globals)
 
-    def count_filtered(self, index: FunctionIndex) -> None:
-        """Count events that functions were not even asked about; once, at the end."""
+    def count_filtered(self, index: FunctionIndex, *, later: bool = False) -> None:
+        """Count events that functions were not even asked about; once, at the end.
+
+        With ``later``, very many functions that wait for other names are counted once a minute.
+        """
         names = self._events.get(id(index), Counter())
         missed: Counter[str] = Counter()
-        if len(index.functions) <= COUNTED_FUNCTIONS:
+        if not later or len(index.functions) <= COUNTED_FUNCTIONS:
             missed.update(dict.fromkeys(index.by_id, names.total()))
         else:
+            self._tally.unasked = dict(names)
             for name, number in names.items():
                 missed.update({function.id: number for function in index.waiting_for(name)})
         for function_id, number in missed.items():

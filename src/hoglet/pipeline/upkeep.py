@@ -13,12 +13,14 @@ from hoglet.functions.dead_letters import DeadLetters
 from hoglet.functions.mask_repository import drop_expired
 from hoglet.kit.clock import Clock
 from hoglet.pipeline.queue_gauges import QueueGauges
+from hoglet.pipeline.unasked import UnaskedEvents
 from hoglet.store.database import Database
 
 log = structlog.get_logger()
 
 WARNINGS_EVERY_S = 5.0
 PRUNE_EVERY_S = 600.0
+COUNT_EVERY_S = 60.0
 
 
 class Upkeep:
@@ -31,18 +33,20 @@ class Upkeep:
         warnings: IngestionWarnings,
         letters: DeadLetters,
         gauges: QueueGauges,
+        unasked: UnaskedEvents,
         clock: Clock,
     ) -> None:
         self._database = database
         self._warnings = warnings
         self._letters = letters
         self._gauges = gauges
+        self._unasked = unasked
         self._clock = clock
         self._stopping = asyncio.Event()
 
     async def run(self) -> None:
         """Work until :meth:`stop`."""
-        until_pruning = 0.0
+        until_pruning = until_counting = 0.0
         while not self._stopping.is_set():
             await self._guarded(self._warnings.flush())
             await self._guarded(self._gauges.measure())
@@ -50,7 +54,12 @@ class Upkeep:
             if until_pruning <= 0:
                 until_pruning = PRUNE_EVERY_S
                 await self._guarded(self._prune())
+            until_counting -= WARNINGS_EVERY_S
+            if until_counting <= 0:
+                until_counting = COUNT_EVERY_S
+                await self._guarded(self._unasked.settle())
             await self._pause()
+        await self._guarded(self._unasked.settle())
         await self._guarded(self._warnings.flush())
 
     def stop(self) -> None:
