@@ -30,7 +30,9 @@ async def line(database: Database, warehouse: Any, fresh_project_id: int) -> Asy
 async def _add(line: Line, number: int, created_at: datetime) -> str:
     """A stored function that waits for one name, known to the pipeline as well."""
     identity = UUID(int=line.project_id << 64 | number)
-    nothing: dict[str, Any] = dict.fromkeys(("name", "created_by", "bytecode", "transpiled", "secrets"))
+    nothing: dict[str, Any] = dict.fromkeys(
+        ("name", "created_by", "bytecode", "transpiled", "secrets")
+    )
     row = HogFunctionRow(
         id=identity, project_id=line.project_id, type="destination", description="", hog="",
         created_at=created_at, updated_at=created_at, enabled=True, deleted=False,

@@ -1,0 +1,31 @@
+"""What PostgreSQL could not store never reaches it: one such event would hold up its project."""
+
+from hoglet.events.person_rules import effect_of, group_effect_of, groups_of
+from hoglet.events.texts import id_text
+from hoglet.pipeline.definitions import Definitions
+
+
+def test_ids_are_written_as_json_writes_them():
+    given = [12345678, 1.0, 1.5, True, False, 0, None, [], {}, "a\0b"]
+    written = ["12345678", "1", "1.5", "true", "false", "0", "", "", "", "a\ufffdb"]
+    assert [id_text(value) for value in given] == written
+
+
+def test_no_nul_in_groups_and_aliases():
+    assert groups_of({"$groups": {"k\0": "a\0", "n": 7, "flag": True}}) == {
+        "k\ufffd": "a\ufffd",
+        "n": "7",
+    }
+    given = {"$group_type": "k\0", "$group_key": "a\0", "$group_set": {}}
+    found = group_effect_of("$groupidentify", given)
+    assert found is not None
+    assert (found.group_type, found.group_key) == ("k\ufffd", "a\ufffd")
+    effect = effect_of("$create_alias", {"alias": "a\0"})
+    assert effect is not None
+    assert effect.merge_from == "a\ufffd"
+
+
+def test_names_of_properties_with_nul_are_not_learned():
+    definitions = Definitions()
+    definitions.learn("event", {"a\0": 1, "b": 2})
+    assert [seen.name for seen in definitions.found()] == ["b"]
