@@ -11,7 +11,8 @@ import structlog
 
 from hoglet.access.entities import Project
 from hoglet.functions import repository
-from hoglet.functions.service import FunctionService, action_ids, filters_of
+from hoglet.functions.planning import action_ids, filters_of
+from hoglet.functions.service import FunctionService
 from hoglet.kit.errors import Invalid, Unavailable
 
 log = structlog.get_logger(__name__)
@@ -60,15 +61,13 @@ async def _try_one(service: FunctionService, project: Project, function_id: UUID
     if row is None:
         return True
     sent = {} if row.mappings is None else {"mappings": row.mappings}
-    plan = service.plan_update(row, sent)
-    draft = plan.draft(await service.context(project, plan))
-    draft.must_match = False
-    compiled = await service.compiler.compile(draft)
+    plan = service.planner.change(row, sent)
+    compiled = await service.planner.compile(project, plan, must_match=False)
     async with service.database.write() as session:
         fresh = await repository.find(session, project.id, function_id)
         if fresh is None or fresh.version != row.version:
             return fresh is None
-        service.fill(fresh, plan.apply(compiled, fresh.matcher))
+        service.planner.fill(fresh, plan.apply(compiled, fresh.matcher))
         fresh.version += 1
         return True
 

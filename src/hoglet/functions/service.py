@@ -8,7 +8,7 @@ Source: spec/hog-functions.md sections 2, 3, 7 and 9.7.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 from weakref import WeakValueDictionary
@@ -18,30 +18,31 @@ import structlog
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hoglet.access.activity import Activity, ActivityLog, Change, changes_between
-from hoglet.access.entities import Project, Scope
+from hoglet.access.entities import Scope
 from hoglet.access.repository import users_by_id
-from hoglet.functions import action_repository, repository, types
+from hoglet.functions import repository, types
 from hoglet.functions.compile import Compiled
 from hoglet.functions.compiler import Compiler
-from hoglet.functions.filters.context import FilterContext
 from hoglet.functions.integrations import repository as integration_repository
 from hoglet.functions.integrations.resolving import resolve
 from hoglet.functions.listing import Listing, choose
 from hoglet.functions.loading import runnable
 from hoglet.functions.orders import one_type, read_orders
+from hoglet.functions.placing import place
+from hoglet.functions.planning import Planner, PropertyTypes, no_property_types
 from hoglet.functions.runnable import RunnableFunction
 from hoglet.functions.running.facilities import Facilities
-from hoglet.functions.saving import NEW, Plan
+from hoglet.functions.saving import Plan
 from hoglet.functions.schemas import read_fields
 from hoglet.functions.secrets import SecretBox, SecretsUnreadable
 from hoglet.functions.shape import Shown
 from hoglet.functions.showing import Showing
 from hoglet.functions.tables import HogFunctionRow
-from hoglet.functions.templates.registry import HIDDEN, Template, Templates
+from hoglet.functions.templates.registry import Templates
 from hoglet.functions.watcher import Watcher
 from hoglet.functions.watcher_rules import DEGRADED, DISABLED, HEALTHY, OFF
 from hoglet.kit.clock import Clock
-from hoglet.kit.errors import Invalid, NotFound, Stale, Unavailable
+from hoglet.kit.errors import NotFound, Stale, Unavailable
 from hoglet.kit.ids import new_id
 from hoglet.store.database import Database
 from hoglet.web.pagination import Page
@@ -67,15 +68,6 @@ _LOGGED = (
 )
 _MASKED = "masked"
 _SAVE_ATTEMPTS = 5  # other processes write it too; more means something is wrong
-
-
-type PropertyTypes = Callable[[AsyncSession, int], Awaitable[Mapping[tuple[str, str], str]]]
-"""Project id to ``{("event", "paid"): "Boolean"}``."""
-
-
-async def no_property_types(_session: AsyncSession, _project_id: int) -> dict[tuple[str, str], str]:
-    """For projects whose properties nobody types."""
-    return {}
 
 
 class FunctionService:
@@ -107,16 +99,22 @@ class FunctionService:
         facilities: Facilities = Facilities(),  # noqa: B008 (frozen)
     ) -> None:
         self.database = database
-        self.compiler = compiler
         self.box = box
         self.clock = clock
         self.templates = templates
         self.activity = activity
         self.watcher = watcher
-        self._property_types = property_types
         self._facilities = facilities
         self._saves = WeakValueDictionary[UUID, asyncio.Lock]()  # one at a time in this process
         self.showing = Showing(box, templates, watcher)
+        self.planner = Planner(
+            database=database,
+            compiler=compiler,
+            box=box,
+            clock=clock,
+            templates=templates,
+            property_types=property_types,
+        )
 
     async def create(self, scope: Scope, body: dict[str, Any]) -> Shown:
         """Make a function.
@@ -124,19 +122,16 @@ class FunctionService:
         Raises:
             Invalid: the first rule the body breaks.
         """
-        template = self._template_of(body)
-        sent = read_fields(body)
-        sent["template_id"] = template.id if template else None
-        plan = Plan(NEW, sent, secrets={}, mapping_secrets={}, template=template, is_new=True)
+        plan = self.planner.new(body)
         plan.check_running()
-        compiled = await self._compile(scope.project, plan)
+        compiled = await self.planner.compile(scope.project, plan)
         async with self.database.write() as session:
             row = HogFunctionRow(id=new_id(), project_id=scope.project.id, version=1)
-            self.fill(row, plan.apply(compiled, {}))
+            self.planner.fill(row, plan.apply(compiled, {}))
             row.created_at = row.updated_at = self.clock.now()
             row.created_by = scope.user_id
             row.state = HEALTHY
-            await self._place(session, row, plan)
+            await place(session, row, plan)
             session.add(row)
             await session.flush()
             await self._record(session, scope, row, "created", [])
@@ -252,37 +247,6 @@ class FunctionService:
             integrations = await integration_repository.version_stamp(session, project_id)
         return f"{functions}/{integrations}"
 
-    async def context(self, project: Project, plan: Plan) -> FilterContext:
-        """What the filters of a save may refer to."""
-        wanted = action_ids([plan.values["filters"], *filters_of(plan.values["mappings"])])
-        async with self.database.read() as session:
-            actions = await action_repository.steps_by_id(session, project.id, wanted)
-            types_ = await self._property_types(session, project.id)
-        return FilterContext(
-            now=self.clock.now(),
-            timezone=project.timezone,
-            test_account_filters=[f for f in project.test_account_filters if isinstance(f, dict)],
-            actions=actions,
-            boolean_properties=[
-                f"{scope}:{name}" for (scope, name), kind in types_.items() if kind == "Boolean"
-            ],
-        )
-
-    def plan_update(self, row: HogFunctionRow, sent: dict[str, Any]) -> Plan:
-        """The save that changes a stored function by ``sent``.
-
-        Raises:
-            Invalid: a rule that needs no compiling is broken.
-        """
-        return Plan(
-            {name: getattr(row, name) for name in NEW},
-            sent,
-            secrets=self._opened(row.secrets),
-            mapping_secrets=self._opened(row.mapping_secrets),
-            template=self.templates.find(row.template_id),
-            is_new=False,
-        )
-
     async def _try_update(
         self, scope: Scope, function_id: UUID, body: dict[str, Any]
     ) -> Shown | None:
@@ -292,13 +256,13 @@ class FunctionService:
             )
         if row is None:
             raise NotFound
-        self._check_stored(row)
+        self.planner.check_stored(row)
         sent = read_fields(body)
         sent.pop("template_id", None)
         _check_base(row, sent.pop("base_updated_at", None))
-        plan = self.plan_update(row, sent)
+        plan = self.planner.change(row, sent)
         plan.check_running()
-        compiled = await self._compile(scope.project, plan)
+        compiled = await self.planner.compile(scope.project, plan)
         return await self._write_update(scope, row, plan, compiled)
 
     async def _write_update(
@@ -312,8 +276,8 @@ class FunctionService:
             before = {name: getattr(row, name) for name in _LOGGED}
             sealed = (row.secrets, row.mapping_secrets)
             await self._settle_state(session, row, plan)
-            self.fill(row, plan.apply(compiled, row.matcher))
-            await self._place(session, row, plan)
+            self.planner.fill(row, plan.apply(compiled, row.matcher))
+            await place(session, row, plan)
             row.updated_at = max(self.clock.now(), row.updated_at)
             row.version += 1
             changes = changes_between(before, {name: getattr(row, name) for name in _LOGGED})
@@ -322,60 +286,6 @@ class FunctionService:
             await session.flush()
             await self._record(session, scope, row, "updated", changes)
             return await self.showing.one(session, row)
-
-    async def _compile(self, project: Project, plan: Plan) -> Compiled:
-        return await self.compiler.compile(plan.draft(await self.context(project, plan)))
-
-    def fill(self, row: HogFunctionRow, values: dict[str, Any]) -> None:
-        """Put column values into a row, secrets sealed."""
-        for name, value in values.items():
-            if name in {"secrets", "mapping_secrets"}:
-                setattr(row, name, self._sealed(getattr(row, name, None), value))
-            elif name != "state":
-                setattr(row, name, value)
-
-    def _sealed(self, stored: str | None, secrets: dict[str, Any]) -> str | None:
-        """The sealed text; what did not change, or cannot be opened, keeps its text."""
-        if stored and self._opened(stored) == secrets:
-            return stored
-        return self.box.seal(secrets)
-
-    def _opened(self, sealed: str | None) -> dict[str, Any]:
-        """What is sealed; nothing when it cannot be opened: its owner has to enter it again."""
-        try:
-            return self.box.open(sealed)
-        except SecretsUnreadable:
-            return {}
-
-    async def _place(self, session: AsyncSession, row: HogFunctionRow, plan: Plan) -> None:
-        """Limits and execution order of transformations, inside the writing transaction."""
-        starts = plan.will_run and not plan.was_running
-        limit = types.LIMITS.get(row.type)
-        if starts and limit is not None:
-            others = await repository.count_enabled(
-                session, row.project_id, row.type, without=row.id
-            )
-            if others >= limit:
-                raise Invalid(
-                    f"There can be at most {limit} enabled transformations of this type. "
-                    "Disable one first.",
-                    attr="type",
-                )
-        if row.type in types.ORDERED and self._moves_to_end(plan):
-            revived = row.id if plan.stored["deleted"] else None  # its old place is no end
-            highest = await repository.highest_order(
-                session, row.project_id, row.type, without=revived
-            )
-            row.execution_order = min(highest + 1, types.HIGHEST_ORDER)
-
-    @staticmethod
-    def _moves_to_end(plan: Plan) -> bool:
-        if plan.is_new:
-            return plan.values["execution_order"] is None
-        if "execution_order" in plan.sent:
-            return False
-        revived = plan.stored["deleted"] and not plan.values["deleted"]
-        return revived or (plan.values["enabled"] and not plan.stored["enabled"])
 
     async def _settle_state(self, session: AsyncSession, row: HogFunctionRow, plan: Plan) -> None:
         """What an owner's switching on or off does to the watcher's state."""
@@ -397,24 +307,6 @@ class FunctionService:
         row.updated_at = max(self.clock.now(), row.updated_at)
         row.version += 1
         await self._record(session, scope, row, "updated", [change])
-
-    def _template_of(self, body: dict[str, Any]) -> Template | None:
-        wanted = body.get("template_id")
-        wanted = wanted.strip() if isinstance(wanted, str) else wanted
-        if wanted is None or wanted == "":
-            return None
-        template = self.templates.find(wanted) if isinstance(wanted, str) else None
-        if template is None:
-            raise Invalid(f"No template found for id {wanted}.", attr="template_id")
-        if template.status == HIDDEN:
-            raise Invalid(f"The template {wanted} is internal.", attr="template_id")
-        return template
-
-    def _check_stored(self, row: HogFunctionRow) -> None:
-        if row.type == types.WAREHOUSE_SOURCE_WEBHOOK:
-            raise Invalid("Functions of this type cannot be created or changed here.", attr="type")
-        if row.template_id and self.templates.find(row.template_id) is None:
-            raise Invalid(f"No template found for id {row.template_id}.", attr="template_id")
 
     async def _record(
         self,
@@ -477,13 +369,3 @@ def _check_base(row: HogFunctionRow, base: Any) -> None:
     known = base if base.tzinfo else base.replace(tzinfo=row.updated_at.tzinfo)
     if row.updated_at > known:
         raise Stale("This function was changed after you loaded it. Load it again.")
-
-
-def filters_of(mappings: Sequence[dict[str, Any]] | None) -> list[dict[str, Any]]:
-    """The filters of mappings."""
-    return [mapping.get("filters") or {} for mapping in mappings or []]
-
-
-def action_ids(filters: Sequence[dict[str, Any]]) -> set[str]:
-    """The ids of the actions that filters name, as texts."""
-    return {str(entry.get("id")) for one in filters for entry in one.get("actions") or []}

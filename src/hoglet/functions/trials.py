@@ -124,8 +124,7 @@ class Trials:
         for name in ("template_id", "base_updated_at", "enabled", "deleted", "execution_order"):
             sent.pop(name, None)
         plan = self._plan(row, sent)
-        context = await self._functions.context(scope.project, plan)
-        compiled = await self._functions.compiler.compile(plan.draft(context))
+        compiled = await self._functions.planner.compile(scope.project, plan)
         reason = (compiled.filters or {}).get("bytecode_error")
         if reason:
             attr = "filters__non_field_errors"
@@ -140,7 +139,7 @@ class Trials:
 
     def _plan(self, row: HogFunctionRow | None, sent: dict[str, Any]) -> Plan:
         if row is not None:
-            return self._functions.plan_update(row, {**sent, "enabled": False})
+            return self._functions.planner.change(row, {**sent, "enabled": False})
         return Plan(NEW, sent, secrets={}, mapping_secrets={}, template=None, is_new=True)
 
     async def _transform(

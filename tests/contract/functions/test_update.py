@@ -180,7 +180,8 @@ async def test_dropping_a_secret_from_the_schema_drops_its_value(hoglet):
 
 
 def use_box(hoglet, box):
-    hoglet.service.box = hoglet.service.showing.box = box
+    service = hoglet.service
+    service.box = service.showing.box = service.planner.box = box
 
 
 async def secret_of(hoglet, function_id):
