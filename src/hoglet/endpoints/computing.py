@@ -185,6 +185,8 @@ def _result(
     rows, has_more = cut_page(answer.rows, compiled.limits)
     kept, spent = reading.kept, answer.statistics
     columns = [name for name, _ in compiled.columns]
+    if len(columns) != len(answer.columns):  # untuple() made several of one
+        columns = [column.name for column in answer.columns]
     kinds = [column.type for column in answer.columns]
     return Result(
         parts=_parts(answer, rows, reading.project.timezone),

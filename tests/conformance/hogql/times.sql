@@ -46,3 +46,7 @@ select dateDiff(day, toDate('2026-01-01'), toDate('2026-01-05')), date_trunc(mon
 select toStartOfDay(toDate('2026-07-01')), dateTrunc('day', toDate('2026-07-01')), toStartOfInterval(toDate('2026-07-01'), interval 6 hour), toDate('2026-07-01') + interval 1 hour, interval 1 minute + toDate('2026-07-01'), addHours(toDate('2026-07-01'), 2), dateAdd('hour', 3, toDate('2026-07-01')), makeDateTime(2026, 7, 1, 12, 0, 0), toUnixTimestamp(toDate('2026-07-01')), toUnixTimestamp('2026-07-01 00:00:00'), dateDiff('hour', toDate('2026-07-01'), toDateTime('2026-07-01 05:00:00')), toDate('2026-07-01') - interval 1 day
 -- types ["datetime", "datetime", "datetime", "datetime", "datetime", "datetime", "datetime", "datetime", "integer", "integer", "integer", "date"]
 -- rows [["2026-07-01 00:00:00-04:00", "2026-07-01 00:00:00-04:00", "2026-07-01 00:00:00-04:00", "2026-07-01 01:00:00-04:00", "2026-07-01 00:01:00-04:00", "2026-07-01 02:00:00-04:00", "2026-07-01 03:00:00-04:00", "2026-07-01 16:00:00", 1782878400, 1782878400, 5, "2026-06-30"]]
+
+-- case: functions of sequences take times with fractions
+select windowFunnel(86400)(timestamp, event = '$pageview', event = 'purchase') > 0, sequenceMatch('(?1)')(toDateTime(timestamp), event = '$pageview', event = 'purchase'), sequenceCountIf('(?1)')(timestamp, event = 'purchase', event = 'x', true) > 0 from events
+-- rows [[1, 1, 1]]

@@ -62,6 +62,8 @@ def build_call(
     if count < function.low or (function.high is not None and count > function.high):
         raise refused(_arity_message(function, count), node, code=ARITY)
     params = _parameters(resolver, node, function, scope)
+    if function.clickhouse.removesuffix("If") in _WHOLE_SECONDS:
+        args = (_whole_seconds(args[0]), *args[1:])
     if function.returns in _LISTS and not function.aggregate:
         args = tuple([_not_null_text(arg) for arg in args])
     type_ = function.type_of(tuple([arg.type for arg in args]))
@@ -76,6 +78,16 @@ def build_call(
         aggregate=function.aggregate,
         type=type_,
     )
+
+
+# The engine takes no fractions of a second as their time.
+_WHOLE_SECONDS = frozenset({"windowFunnel", "sequenceMatch", "sequenceCount"})
+
+
+def _whole_seconds(time: Expr) -> Expr:
+    if time.type.name != "DateTime":
+        return time
+    return Trusted(parts=("toDateTime(", time, ")"), type=time.type)
 
 
 _LISTS = frozenset({"strings", "array", "unknown", "tuple"})
