@@ -137,20 +137,24 @@ class TelemetryOutbox:
 
 
 def together(metrics: Sequence[AppMetric]) -> list[AppMetric]:
-    """Add up metrics that differ in nothing but their count and the second they happened in."""
-    counts: Counter[tuple[int, str, str, datetime, str, str, str]] = Counter()
+    """Add up metrics that differ in nothing but their count and the second they happened in.
+
+    Those of single runs stay as they are: there is next to nothing to add up.
+    """
+    alone = [metric for metric in metrics if metric.instance_id]
+    counts: Counter[tuple[int, str, str, datetime, str, str]] = Counter()
     for metric in metrics:
-        second = metric.timestamp.replace(microsecond=0)
-        counts[
-            metric.project_id,
-            metric.source,
-            metric.source_id,
-            second,
-            metric.kind,
-            metric.name,
-            metric.instance_id,
-        ] += metric.count
-    return [AppMetric(*key[:6], count, key[6]) for key, count in counts.items()]
+        if not metric.instance_id:
+            second = metric.timestamp.replace(microsecond=0)
+            counts[
+                metric.project_id,
+                metric.source,
+                metric.source_id,
+                second,
+                metric.kind,
+                metric.name,
+            ] += metric.count
+    return [*(AppMetric(*key, count) for key, count in counts.items()), *alone]
 
 
 async def _wait(event: asyncio.Event, seconds: float) -> None:
