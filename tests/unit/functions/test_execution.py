@@ -141,10 +141,10 @@ def test_the_25th_print_is_the_last():
 
 
 def test_an_endless_loop_ends_within_its_time():
-    begun = time.perf_counter()
+    begun = time.thread_time()
     run(function("while (true) {}"))
 
-    assert time.perf_counter() - begun < 2
+    assert time.thread_time() - begun < 2
 
 
 def test_capture_chains_end():
