@@ -3,10 +3,8 @@
 import asyncio
 import itertools
 import json
-import threading
 from collections.abc import Generator
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +15,7 @@ from hoglet.access import issue
 from hoglet.access.entities import Project
 from hoglet.kit.clock import SystemClock
 from hoglet.store.database import Database
+from support.local_http import Handler, LocalHttp
 from support.server import KEY, RunningServer
 
 SCOPED_KEYS = {
@@ -39,7 +38,7 @@ class Delivery:
     body: str
 
 
-class Receiver:
+class Receiver(LocalHttp):
     """A web server for functions to call; ``/status/503/503/200/x`` answers so in turn."""
 
     def __init__(self) -> None:
@@ -47,25 +46,13 @@ class Receiver:
         self._counts: dict[str, int] = {}
         receiver = self
 
-        class Handler(BaseHTTPRequestHandler):
-            def _answer(self) -> None:
-                body = self.rfile.read(int(self.headers.get("Content-Length") or 0)).decode()
-                headers = {name.lower(): value for name, value in self.headers.items()}
-                receiver.deliveries.append(Delivery(self.command, self.path, headers, body))
-                answer = json.dumps({"ok": True}).encode()
-                self.send_response(receiver.status_of(self.path))
-                self.send_header("Content-Length", str(len(answer)))
-                self.end_headers()
-                self.wfile.write(answer)
+        class Delivered(Handler):
+            def handle_any(self) -> None:
+                body = self.body().decode()
+                receiver.deliveries.append(Delivery(self.command, self.path, self.names(), body))
+                self.answer(receiver.status_of(self.path), json.dumps({"ok": True}).encode())
 
-            do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = _answer  # noqa: N815 (the names the library calls)
-
-            def log_message(self, *_: Any) -> None:
-                pass
-
-        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.url = f"http://127.0.0.1:{self.server.server_port}"
-        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+        super().__init__(Delivered)
 
     def status_of(self, path: str) -> int:
         statuses = [int(part) for part in path.split("/") if part.isdigit() and len(part) == 3]
@@ -163,7 +150,7 @@ class CaseStage:
 def receiver() -> Generator[Receiver]:
     opened = Receiver()
     yield opened
-    opened.server.shutdown()
+    opened.close()
 
 
 @pytest.fixture(scope="session")

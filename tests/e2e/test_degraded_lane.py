@@ -1,45 +1,33 @@
 """A degraded function still runs, but behind all that is healthy (spec/hog-functions.md 7)."""
 
-import threading
 import time
 from collections.abc import Callable
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
 from cryptography.fernet import Fernet
 
+from support.local_http import Handler, LocalHttp
 from support.server import TOKEN, RunningServer
 
 FUNCTIONS = "/api/projects/1/hog_functions/"
 RUNS = 40  # of each function
 
 
-class _Arrivals:
+class _Arrivals(LocalHttp):
     """A web server that notes the paths asked for, in order."""
 
     def __init__(self) -> None:
         self.paths: list[str] = []
         arrivals = self.paths
 
-        class Handler(BaseHTTPRequestHandler):
-            def do_POST(self) -> None:
-                self.rfile.read(int(self.headers.get("content-length") or 0))
+        class Noted(Handler):
+            def handle_any(self) -> None:
+                self.body()
                 arrivals.append(self.path)
-                self.send_response(200)
-                self.send_header("content-length", "0")
-                self.end_headers()
+                self.answer(200)
 
-            def log_message(self, *_: Any) -> None:
-                pass
-
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.url = f"http://127.0.0.1:{self._server.server_port}"
-        threading.Thread(target=self._server.serve_forever, daemon=True).start()
-
-    def close(self) -> None:
-        self._server.shutdown()
-        self._server.server_close()
+        super().__init__(Noted)
 
 
 def _until(condition: Callable[[], Any], seconds: float = 60) -> None:

@@ -1,7 +1,6 @@
 """An executor with real parts beside the application of ``tests/contract/functions``."""
 
 import asyncio
-import http.server
 import threading
 import time
 from collections import defaultdict
@@ -30,6 +29,7 @@ from hoglet.pipeline.tables import TelemetryRow
 from hoglet.queue import NewJob, Priority
 from hoglet.sandbox import Sandbox
 from hoglet.warehouse.telemetry import LogEntry, Telemetry
+from support.local_http import Handler, LocalHttp
 
 OPERATIONS = {"pipeline.run_steps": "hoglet.pipeline.stepping:run_steps"}
 _NAMESPACE = UUID("0193e8c6-0000-7000-8000-000000000000")
@@ -43,7 +43,7 @@ class Arrival(NamedTuple):
     at: float
 
 
-class ScriptedReceiver:
+class ScriptedReceiver(LocalHttp):
     """Answers as it is told: ``script[path]`` is a list of ``(status, headers)``, then 200s.
 
     ``seconds`` is how long every answer takes; a status of 0 closes the connection.
@@ -54,44 +54,38 @@ class ScriptedReceiver:
         self.arrivals: list[Arrival] = []
         self.seconds = 0.0
         self.under_way = self.most_under_way = 0
-        receiver, lock = self, threading.Lock()
+        self._lock = threading.Lock()
+        receiver = self
 
-        class Handler(http.server.BaseHTTPRequestHandler):
-            def do_POST(self) -> None:
-                self.rfile.read(int(self.headers.get("content-length") or 0))
-                with lock:
-                    receiver.under_way += 1
-                    receiver.most_under_way = max(receiver.under_way, receiver.most_under_way)
-                    headers = {name.lower(): value for name, value in self.headers.items()}
-                    receiver.arrivals.append(Arrival(self.path, headers, time.monotonic()))
-                    planned = receiver.script[self.path]
-                    status, answer = planned.pop(0) if planned else (200, {})
-                time.sleep(receiver.seconds)
-                with lock:
-                    receiver.under_way -= 1
+        class Scripted(Handler):
+            def handle_any(self) -> None:
+                self.body()
+                status, headers = receiver.arrived(
+                    Arrival(self.path, self.names(), time.monotonic())
+                )
                 if status == 0:
                     self.connection.close()
                     return
-                self.send_response(status)
-                for name, value in {"content-length": "0", **answer}.items():
-                    self.send_header(name, value)
-                self.end_headers()
+                self.answer(status, headers=headers)
 
-            def log_message(self, *_arguments: object) -> None:
-                pass
+        super().__init__(Scripted)
 
-        self._server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self._server.daemon_threads = True
-        self.url = f"http://127.0.0.1:{self._server.server_port}"
-        threading.Thread(target=self._server.serve_forever, daemon=True).start()
+    def arrived(self, arrival: Arrival) -> tuple[int, dict[str, str]]:
+        """Note a request; the answer that is planned for it, when it is time."""
+        with self._lock:
+            self.under_way += 1
+            self.most_under_way = max(self.under_way, self.most_under_way)
+            self.arrivals.append(arrival)
+            planned = self.script[arrival.path]
+            answer = planned.pop(0) if planned else (200, dict[str, str]())
+        time.sleep(self.seconds)
+        with self._lock:
+            self.under_way -= 1
+        return answer
 
     def paths(self) -> list[str]:
         """What arrived, in order."""
         return [one.path for one in self.arrivals]
-
-    def close(self) -> None:
-        self._server.shutdown()
-        self._server.server_close()
 
 
 class Runs:

@@ -9,23 +9,12 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+from hoglet.hogql.comparisons import COMPARISONS
 from hoglet.syntax import tree
 
 _PLAIN = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]*\Z")
 _ARITHMETIC = {"+": "plus", "-": "minus", "*": "multiply", "/": "divide", "%": "modulo"}
-_COMPARE = {
-    "==": "equals",
-    "!=": "notEquals",
-    "<": "less",
-    "<=": "lessOrEquals",
-    ">": "greater",
-    ">=": "greaterOrEquals",
-    "like": "like",
-    "ilike": "ilike",
-    "not like": "notLike",
-    "not ilike": "notILike",
-    "in": "in",
-    "not in": "notIn",
+_COMPARE = COMPARISONS | {
     "=~": "match",
     "in cohort": "inCohort",
     "not in cohort": "notInCohort",

@@ -8,6 +8,7 @@ Source: spec/query-endpoints.md section 10.4, spec/hog-functions.md section 5.3.
 
 from typing import TYPE_CHECKING, Any
 
+from hoglet.hogql.comparisons import COMPARISONS
 from hoglet.hogql.errors import refused
 from hoglet.hogql.plan import FALSE, TRUE, Apply, Expr, Name, Number, ScalarQuery, Trusted, Value
 from hoglet.hogql.resolve.scope import Scope
@@ -18,19 +19,7 @@ from hoglet.syntax import tree
 if TYPE_CHECKING:
     from hoglet.hogql.resolve.resolver import Resolver
 
-_FUNCTIONS = {
-    "==": "equals",
-    "!=": "notEquals",
-    "<": "less",
-    "<=": "lessOrEquals",
-    ">": "greater",
-    ">=": "greaterOrEquals",
-    "like": "like",
-    "ilike": "ilike",
-    "not like": "notLike",
-    "not ilike": "notILike",
-    "in": "in",
-    "not in": "notIn",
+_FUNCTIONS = COMPARISONS | {
     "global in": "in",
     "global not in": "notIn",
     "=~": "match",

@@ -1,0 +1,54 @@
+"""An HTTP server on this machine, for functions under test to call."""
+
+import http.server
+import threading
+from collections.abc import Mapping
+
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    """A silent handler; subclasses say what they do in ``handle_any``, whatever the method."""
+
+    def handle_any(self) -> None:
+        """Take one request and answer it."""
+        raise NotImplementedError
+
+    def do_GET(self) -> None:
+        self.handle_any()
+
+    do_POST = do_PUT = do_PATCH = do_DELETE = do_GET  # noqa: N815 (the names the library calls)
+
+    def body(self) -> bytes:
+        """What was sent."""
+        return self.rfile.read(int(self.headers.get("content-length") or 0))
+
+    def names(self) -> dict[str, str]:
+        """The headers that were sent, names in lower case."""
+        return {name.lower(): value for name, value in self.headers.items()}
+
+    def answer(
+        self, status: int, content: bytes = b"", headers: Mapping[str, str] | None = None
+    ) -> None:
+        """Send a whole answer."""
+        self.send_response(status)
+        for name, value in {"content-length": str(len(content)), **(headers or {})}.items():
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(content)
+
+    def log_message(self, *_arguments: object) -> None:
+        """Say nothing."""
+
+
+class LocalHttp:
+    """Serves on a free port from a thread of its own until it is closed."""
+
+    def __init__(self, handler: type[Handler]) -> None:
+        self._server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
+        self._server.daemon_threads = True
+        self.url = f"http://127.0.0.1:{self._server.server_port}"
+        threading.Thread(target=self._server.serve_forever, daemon=True).start()
+
+    def close(self) -> None:
+        """Stop serving and free the port."""
+        self._server.shutdown()
+        self._server.server_close()
