@@ -9,6 +9,7 @@ from hoglet.functions import types
 from hoglet.functions.compile import Compiled, Draft, Matcher
 from hoglet.functions.filters.context import FilterContext
 from hoglet.functions.filters.normalise import GENERATED, check_view
+from hoglet.functions.inputs.mapping_places import stored_places
 from hoglet.functions.inputs.secrets import merge_secrets, secret_keys, split_secrets
 from hoglet.functions.language import check_size
 from hoglet.functions.templates.registry import HIDDEN, Template
@@ -198,12 +199,15 @@ class Plan:
 
     def _mappings(self) -> list[dict[str, Any]] | None:
         mappings = self.values["mappings"]
-        return None if mappings is None else [*map(self._mapping, range(len(mappings)))]
+        if mappings is None:
+            return None
+        places = stored_places(self.stored["mappings"] or [], mappings)
+        return [self._mapping(index, places.get(index)) for index in range(len(mappings))]
 
-    def _mapping(self, index: int) -> dict[str, Any]:
+    def _mapping(self, index: int, stored: int | None) -> dict[str, Any]:
         mapping = dict(self.values["mappings"][index])
         schema = mapping.get("inputs_schema") or []
-        secrets = self.mapping_secrets.get(str(index), {})
+        secrets = self.mapping_secrets.get(str(stored), {})
         mapping["inputs"] = merge_secrets(
             schema, mapping.get("inputs") or {}, secrets, attr=f"mappings__{index}__inputs"
         )

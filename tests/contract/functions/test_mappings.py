@@ -55,3 +55,49 @@ async def test_an_empty_list_on_create_is_null(hoglet):
 
     assert made["mappings"] is None
     assert made["filters"]["events"] == PAGE["events"]
+
+
+async def secrets_of(hoglet, made):
+    """``{"a": "secret of a"}``: what each mapping's program would see, by the mapping's name."""
+    loaded = await load(hoglet, made)
+    shown = (await hoglet.call("GET", f"/{made['id']}/")).json()["mappings"]
+    names = [one.get("name") or one["filters"]["events"][0]["id"] for one in shown]
+    return dict(
+        zip(names, ({i.key: i.value for i in one.inputs} for one in loaded.mappings), strict=True)
+    )
+
+
+def with_secret(name, *, is_named=True):
+    return {
+        **({"name": name} if is_named else {}),
+        "inputs_schema": [{"type": "string", "key": "token", "secret": True}],
+        "inputs": {"token": {"value": f"secret of {name}"}},
+        "filters": {"events": [{"id": name, "type": "events"}]},
+    }
+
+
+async def test_a_mapping_keeps_its_own_secret_when_it_moves(hoglet):
+    for is_named in (True, False):
+        mappings = [with_secret(name, is_named=is_named) for name in "abc"]
+        made = await hoglet.create(mappings=mappings)
+        a, b, c = made["mappings"]
+
+        await hoglet.patch(made["id"], mappings=[c, a, b])
+        everyone = {name: {"token": f"secret of {name}"} for name in "abc"}
+        assert await secrets_of(hoglet, made) == everyone
+        await hoglet.patch(made["id"], mappings=[b])
+        assert await secrets_of(hoglet, made) == {"b": {"token": "secret of b"}}
+        gone = await hoglet.patch(made["id"], mappings=[b, a])
+        assert gone.status_code == 400  # the secret of a went with it
+        assert gone.json()["attr"] == "mappings__1__inputs__token"
+
+
+async def test_a_mapping_that_is_renamed_and_refiltered_keeps_its_secret_in_its_place(hoglet):
+    made = await hoglet.create(mappings=[with_secret(name) for name in "ab"])
+    a, b = made["mappings"]
+
+    await hoglet.patch(made["id"], mappings=[{**a, "name": "z", "filters": {}}, b])
+    assert await secrets_of(hoglet, made) == {
+        "z": {"token": "secret of a"},
+        "b": {"token": "secret of b"},
+    }
