@@ -39,7 +39,11 @@ def item(seen: Seen) -> str:
     return seen.properties["$screen_name"] if seen.event == "$screen" else seen.event
 
 
-type Steps = list[tuple[float, str]]
+type Steps = list[tuple[int, str]]
+
+
+def micros(seen: Seen) -> int:
+    return (seen.at - FIRST) // timedelta(microseconds=1)
 
 
 def sessions(
@@ -49,12 +53,12 @@ def sessions(
     people = defaultdict(list)
     for seen in RANGE:
         if wanted(seen) and who(seen) and name(seen):
-            people[who(seen)].append((seen.at.timestamp(), name(seen)))
+            people[who(seen)].append((micros(seen), name(seen)))
     for steps in people.values():
         path: Steps = []
         last = None
         for at, label in steps:
-            if last is not None and at - last > 1800:
+            if last is not None and at - last > 1800 * 1_000_000:
                 yield path
                 path = []
             if not path or path[-1][1] != label:
@@ -67,7 +71,7 @@ def edges(paths, limit: int = 50):
     times = defaultdict(list)
     for path in paths:
         for place, (one, two) in enumerate(itertools.pairwise(path), 1):
-            times[f"{place}_{one[1]}", f"{place + 1}_{two[1]}"].append(1000 * (two[0] - one[0]))
+            times[f"{place}_{one[1]}", f"{place + 1}_{two[1]}"].append((two[0] - one[0]) / 1000)
     ordered = sorted(times, key=lambda key: (-len(times[key]), *key))[:limit]
     return [(*key, len(times[key]), mean(times[key])) for key in ordered]
 
@@ -77,7 +81,7 @@ def check(found, expected) -> None:
     shown = [(edge["source"], edge["target"], edge["value"]) for edge in found]
     assert shown == [edge[:3] for edge in expected]
     averages = [edge["average_conversion_time"] for edge in found]
-    assert averages == pytest.approx([edge[3] for edge in expected], abs=1)
+    assert averages == pytest.approx([edge[3] for edge in expected], rel=1e-12, abs=0)
 
 
 @pytest.mark.parametrize(

@@ -19,12 +19,13 @@ from hoglet.hogql.insights.series import common_conditions, entity_conditions, e
 from hoglet.hogql.insights.span import span_of
 from hoglet.hogql.trees import Expression, compare, constant, every, field, fill
 
-_PAUSE_SECONDS = 30 * 60
+_PAUSE = 30 * 60 * 1_000_000
+"""In microseconds, as all times of paths: whole numbers, whose differences are exact."""
 
 _QUERY = (
     "SELECT concat(toString(place), '_', one.2) AS source, "
     "concat(toString(place + 1), '_', two.2) AS target, count() AS edges, "
-    "avg(two.1 - one.1) * 1000 AS average FROM "
+    "avg(two.1 - one.1) / 1000 AS average FROM "
     "(SELECT edge.1 AS place, edge.2 AS one, edge.3 AS two FROM "
     "(SELECT arrayJoin(arrayMap((at, one, two) -> (at, one, two), "
     "arrayEnumerate(arrayPopFront(path)), arrayPopBack(path), arrayPopFront(path))) AS edge FROM "
@@ -34,8 +35,8 @@ _QUERY = (
     "arrayFilter((item, before) -> item.2 != before, session, arrayPushFront(arrayPopBack("
     "arrayMap(item -> item.2, session)), '')) AS compact, "
     "arrayMap(item -> item.2, compact) AS names FROM "
-    "(SELECT arraySort(groupArrayIf((_toFloat64(toUnixTimestamp64Micro(timestamp)) / 1000000, "
-    "{item}), {kept})) AS items FROM events WHERE {where} GROUP BY {entity})))))) "
+    "(SELECT arraySort(groupArrayIf((toUnixTimestamp64Micro(timestamp), {item}), {kept})) "
+    "AS items FROM events WHERE {where} GROUP BY {entity})))))) "
     "GROUP BY source, target HAVING {weighty} ORDER BY edges DESC, source, target LIMIT {edges}"
 )
 _AT_START = (
@@ -68,7 +69,7 @@ def build(query: Mapping[str, Any], context: QueryContext) -> Built:
         _QUERY,
         limited=limited,
         cut=cut,
-        pause=constant(_PAUSE_SECONDS),
+        pause=constant(_PAUSE),
         item=name,
         kept=kept(name, filter_),
         where=every([*conditions, included(filter_)]),
