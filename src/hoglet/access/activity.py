@@ -114,6 +114,22 @@ async def list_activities(
     return [_entry(row) for row in await session.scalars(statement)]
 
 
+async def rewrite_changes(
+    session: AsyncSession,
+    project_id: int,
+    *,
+    scope: str,
+    item_id: str,
+    change: Callable[[dict[str, Any]], dict[str, Any]],
+) -> None:
+    """Put other changes in the place of an item's logged ones, for what must not be read there."""
+    rows = select(ActivityRow).where(*_matching(project_id, scope, item_id))
+    for row in await session.scalars(rows.with_for_update()):
+        changes = [change(one) for one in row.detail["changes"]]
+        if changes != row.detail["changes"]:
+            row.detail = {**row.detail, "changes": changes}
+
+
 async def with_users(
     session: AsyncSession, entries: Sequence[dict[str, Any]]
 ) -> list[dict[str, Any]]:

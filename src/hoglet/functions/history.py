@@ -16,6 +16,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from hoglet.access.activity import count_activities, list_activities, with_users
 from hoglet.access.entities import Scope
+from hoglet.functions.history_secrets import kept_secret
 from hoglet.functions.service import ACTIVITY_SCOPE, FunctionService
 from hoglet.functions.shape import Shown
 from hoglet.functions.tables import HogFunctionRow
@@ -127,7 +128,8 @@ def undone(row: HogFunctionRow, entries: Iterable[Json]) -> Json:
             name = _LOGGED_AS.get(change["field"], change["field"])
             if name in before:
                 before[name] = change["before"]
-    return {name: value for name, value in before.items() if value != now[name]}
+    earlier = kept_secret(before, now)
+    return {name: value for name, value in earlier.items() if value != now[name]}
 
 
 async def _since(session: AsyncSession, row: HogFunctionRow, moment: Moment) -> list[Json]:

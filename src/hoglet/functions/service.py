@@ -23,6 +23,7 @@ from hoglet.access.repository import users_by_id
 from hoglet.functions import repository, types
 from hoglet.functions.compile import Compiled
 from hoglet.functions.compiler import Compiler
+from hoglet.functions.history_secrets import hide, hide_in_history, secret_keys_of
 from hoglet.functions.integrations import repository as integration_repository
 from hoglet.functions.integrations.resolving import resolve
 from hoglet.functions.listing import Listing, choose
@@ -280,12 +281,23 @@ class FunctionService:
             await place(session, row, plan)
             row.updated_at = max(self.clock.now(), row.updated_at)
             row.version += 1
-            changes = changes_between(before, {name: getattr(row, name) for name in _LOGGED})
+            changes = await self._hidden(session, row, before)
             if sealed != (row.secrets, row.mapping_secrets):
                 changes.append(Change("encrypted_inputs", "changed", _MASKED, _MASKED))
             await session.flush()
             await self._record(session, scope, row, "updated", changes)
             return await self.showing.one(session, row)
+
+    async def _hidden(
+        self, session: AsyncSession, row: HogFunctionRow, before: dict[str, Any]
+    ) -> list[Change]:
+        """What a save changed; values of keys it makes secret go from the whole history."""
+        after = {name: getattr(row, name) for name in _LOGGED}
+        were, are = secret_keys_of(before), secret_keys_of(after)
+        if not are <= were:
+            item_id = str(row.id)
+            await hide_in_history(session, row.project_id, ACTIVITY_SCOPE, item_id, are)
+        return hide(changes_between(before, after), were | are)
 
     async def _settle_state(self, session: AsyncSession, row: HogFunctionRow, plan: Plan) -> None:
         """What an owner's switching on or off does to the watcher's state."""

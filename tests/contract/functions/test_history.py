@@ -1,5 +1,7 @@
 """The history of a function and the way back to an earlier state."""
 
+from uuid import UUID
+
 SCHEMA = [
     {"key": "url", "type": "string", "required": True},
     {"key": "token", "type": "string", "secret": True},
@@ -119,3 +121,55 @@ async def test_what_the_present_rules_refuse_is_not_restored(hoglet):
     answer = await restore(hoglet, made, activity_id=entries[1]["id"])
 
     assert (answer.status_code, answer.json()["attr"]) == (400, "inputs__a")
+
+
+TOKEN = [{"key": "t", "type": "string", "required": True}]
+SEALED = [{**TOKEN[0], "secret": True}]
+
+
+async def value_of(hoglet, made):
+    loaded = await hoglet.service.load_one(1, UUID(made["id"]))
+    return [item.value for item in (loaded.mappings[0] if loaded.mappings else loaded).inputs]
+
+
+async def test_a_value_that_becomes_secret_leaves_the_history(hoglet):
+    made = await hoglet.create(inputs_schema=TOKEN, inputs={"t": {"value": "hush-1"}}, name="one")
+    await change(hoglet, made, inputs={"t": {"value": "hush"}}, name="two")
+    assert "hush" in str(await history(hoglet, made))
+    await change(hoglet, made, inputs_schema=SEALED)
+
+    entries = await history(hoglet, made)
+    assert "hush" not in str(entries)
+    again = await restore(hoglet, made, activity_id=entries["results"][-1]["id"])
+    assert again.status_code == 200, again.text
+    assert (again.json()["name"], again.json()["inputs"]) == ("one", {"t": {"secret": True}})
+    assert await value_of(hoglet, made) == ["hush"]
+
+
+async def test_a_value_of_a_mapping_that_becomes_secret_leaves_the_history(hoglet):
+    plain = {"name": "m", "inputs_schema": TOKEN, "inputs": {"t": {"value": "hush"}}}
+    made = await hoglet.create(mappings=[plain])
+    await change(hoglet, made, mappings=[{**plain, "disabled": True}])
+    await change(hoglet, made, mappings=[{**plain, "inputs_schema": SEALED}])
+
+    entries = await history(hoglet, made)
+    assert "hush" not in str(entries)
+    again = await restore(hoglet, made, activity_id=entries["results"][1]["id"])
+    assert again.status_code == 200, again.text
+    assert again.json()["mappings"][0]["disabled"] is True
+    assert again.json()["mappings"][0]["inputs"] == {"t": {"secret": True}}
+    assert await value_of(hoglet, made) == ["hush"]
+
+
+async def test_a_secret_that_became_plain_stays_as_it_is(hoglet):
+    made = await hoglet.create(
+        inputs_schema=[*SEALED, {"key": "x", "type": "string"}],
+        inputs={"t": {"value": "hush"}, "x": {"value": "1"}},
+    )
+    await change(hoglet, made, inputs_schema=TOKEN, inputs={"t": {"value": "open"}})
+    await change(hoglet, made, inputs={"t": {"value": "other"}})
+
+    entries = await history(hoglet, made)
+    assert "hush" not in str(entries)
+    again = await restore(hoglet, made, activity_id=entries["results"][1]["id"])
+    assert (again.status_code, again.json()["inputs"]["t"]["value"]) == (200, "open")

@@ -99,3 +99,8 @@ def test_long_lines_are_cut_and_looked_at_in_bounded_time():
     for hostile in ("authorization:'", "x-token:\\'", "api-", "a-token ", 'cookie:"\\'):
         clean_line(hostile * 1_000_000, FORMS)
     assert time.process_time() - begun < 2
+
+
+def test_a_secret_that_is_a_piece_of_the_mark_leaves_the_mark_whole():
+    line = clean_line("a RED car, token ACTED", ["token", "ACTED", "RED", "***"])
+    assert line == f"a {REDACTED} car, {REDACTED} {REDACTED}"

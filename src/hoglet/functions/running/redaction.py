@@ -15,6 +15,7 @@ from hoglet.functions.inputs.kinds import INTEGRATION_TYPES
 from hoglet.functions.runnable import RunnableInput
 
 REDACTED = "***REDACTED***"
+_HOLE = "\ufdd0"  # no character: stands for the mark, in which a secret such as "RED" is found
 MAX_LINE_CHARACTERS = 10_000
 TRUNCATED = "... (truncated)"
 _SHORTEST_SECRET = 3  # shorter ones would blot out ordinary words
@@ -68,9 +69,10 @@ def secret_texts(inputs: Iterable[RunnableInput], built: dict[str, Any]) -> list
 def clean_line(message: str, secrets: list[str]) -> str:
     """A log line without secrets and at most 10,000 characters long, besides the mark of a cut."""
     is_long = len(message) > _LOOKED_AT
-    message = message[:_LOOKED_AT]
+    message = message[:_LOOKED_AT].replace(_HOLE, "\ufffd")
     for secret in secrets:
-        message = message.replace(secret, REDACTED)
+        message = message.replace(secret, _HOLE)
+    message = message.replace(_HOLE, REDACTED)
     lowered = message.lower()
     if any(hint in lowered for hint in _HINTS):
         message = _HEADER.sub(_redact_header, message)
