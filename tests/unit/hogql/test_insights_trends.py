@@ -179,6 +179,29 @@ def test_active_people_as_one_number(answer) -> None:
     assert line["aggregated_value"] == people(seen for seen in week if seen.event == "paid")
 
 
+@pytest.mark.parametrize("display", ["ActionsLineGraph", "BoldNumber"])
+def test_active_people_by_values_of_the_days_before(answer, display) -> None:
+    node = {**PAGE, "math": "weekly_active"}
+    query = trend(node, "2026-10-24", "2026-10-24", trendsFilter={"display": display},
+                  breakdownFilter={"breakdown": "$browser"})  # fmt: skip
+
+    lines = answer(query)
+
+    last = local(2026, 10, 25, "UTC")
+    week = within(last - timedelta(days=7), last - timedelta(microseconds=1))
+    by_value: dict[str | None, list[Seen]] = {}
+    for seen in week:
+        if seen.event == "$pageview":
+            by_value.setdefault(seen.properties.get("$browser"), []).append(seen)
+    day = {seen.properties.get("$browser") for seen in week if seen.at >= last - timedelta(days=1)}
+    assert set(by_value) - day  # some values are of the days before alone: no rest is made of them
+    found = {
+        line["breakdown_value"]: line["data"][-1] if line["data"] else line["aggregated_value"]
+        for line in lines
+    }
+    assert found == {value: people(seen) for value, seen in by_value.items()}
+
+
 @pytest.mark.parametrize("matching", [False, True])
 def test_first_time_users(answer, matching: bool) -> None:
     rule = {"key": "$browser", "value": "Chrome"}

@@ -86,11 +86,11 @@ class TrendQueries:
     def _build(self, node: Node, span: Span, ranked: Span) -> Any:
         math = str(node.get("math") or "total")
         if math in ACTIVE_DAYS:
+            days = ACTIVE_DAYS[math]
             if self._is_total:
-                first = start_of_day(span.end) - timedelta(days=ACTIVE_DAYS[math] - 1)
-                return self._plain(node, Span(first, span.end, span.interval), ranked)
+                return self._plain(node, _last_days(span, days), _last_days(ranked, days))
             if span.interval not in _COARSE[math]:
-                return self._active(node, span, ranked, ACTIVE_DAYS[math])
+                return self._active(node, span, ranked, days)
         if math in FIRST_TIME:
             return self._first(node, span, ranked)
         return self._plain(node, span, ranked)
@@ -121,17 +121,12 @@ class TrendQueries:
         return self._grouped(_BY_UNIT, list(keys), measure.value, units=units)
 
     def _active(self, node: Node, span: Span, ranked: Span, days: int) -> Any:
-        key, kept = self._key(node, ranked)
+        key, kept = self._key(node, _widened(ranked, days))
         time = field("timestamp")
         if span.interval in {"minute", "hour"}:
             until = span.index(call("addHours", time, constant(24 * days)))
-            unit = "h" if span.interval == "hour" else "M"
-            earliest = shift(shift(span.first(), 1, unit), -24 * days, "h")
         else:
             until = span.index(call("addDays", time, constant(days)))
-            unit = "d" if span.interval == "day" else "w"
-            earliest = shift(span.first(), 1, unit) - timedelta(days=days)
-        wide = Span(earliest, span.end, span.interval)
         columns = [field("bucket"), *([field("breakdown")] if self._breakdown else [])]
         return self._grouped(
             _ACTIVE,
@@ -142,7 +137,7 @@ class TrendQueries:
             place=span.index(time),
             until=until,
             count=constant(len(span.buckets())),
-            where=every([*wide.condition(), *self._conditions(node), *kept]),
+            where=every([*_widened(span, days).condition(), *self._conditions(node), *kept]),
         )
 
     def _first(self, node: Node, span: Span, ranked: Span) -> Any:
@@ -204,3 +199,20 @@ class TrendQueries:
 
 
 _COUNT_ENTITIES = fill("SELECT count(DISTINCT entity)").select[0]
+
+
+def _last_days(span: Span, days: int) -> Span:
+    """The days that end with a period."""
+    first = start_of_day(span.end) - timedelta(days=days - 1)
+    return Span(first, span.end, span.interval)
+
+
+def _widened(span: Span, days: int) -> Span:
+    """A period with the days before it that the window of its first interval holds."""
+    if span.interval in {"minute", "hour"}:
+        unit = "h" if span.interval == "hour" else "M"
+        earliest = shift(shift(span.first(), 1, unit), -24 * days, "h")
+    else:
+        unit = "d" if span.interval == "day" else "w"
+        earliest = shift(span.first(), 1, unit) - timedelta(days=days)
+    return Span(earliest, span.end, span.interval)
