@@ -104,3 +104,13 @@ def test_long_lines_are_cut_and_looked_at_in_bounded_time():
 def test_a_secret_that_is_a_piece_of_the_mark_leaves_the_mark_whole():
     line = clean_line("a RED car, token ACTED", ["token", "ACTED", "RED", "***"])
     assert line == f"a {REDACTED} car, {REDACTED} {REDACTED}"
+
+
+def test_secrets_longer_than_what_is_looked_at_are_hidden():
+    for length in (9_000, 15_000, 39_999, 100_000):
+        secret = "".join(chr(97 + i * i % 23) for i in range(length))
+        item = RunnableInput(key="s", type="string", value=secret, secret=True)
+        secrets = secret_texts([item], {"s": secret})
+        for line in (secret, f"x {secret} {secret} {secret} {secret}", json.dumps({"s": secret})):
+            shown = clean_line(line, secrets)
+            assert len(shown.replace(REDACTED, "")) < 100, (length, shown[:200])

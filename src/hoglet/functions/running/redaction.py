@@ -72,12 +72,30 @@ def clean_line(message: str, secrets: list[str]) -> str:
     message = message[:_LOOKED_AT].replace(_HOLE, "\ufffd")
     for secret in secrets:
         message = message.replace(secret, _HOLE)
+    if is_long:
+        message = _without_cut_secret(message, secrets)
     message = message.replace(_HOLE, REDACTED)
     lowered = message.lower()
     if any(hint in lowered for hint in _HINTS):
         message = _HEADER.sub(_redact_header, message)
     if is_long or len(message) > MAX_LINE_CHARACTERS:
         return message[:MAX_LINE_CHARACTERS] + TRUNCATED
+    return message
+
+
+def _without_cut_secret(message: str, secrets: list[str]) -> str:
+    """The message without the beginning of a secret at its end, where it was cut.
+
+    The cut would not be seen unless masks made the message shorter: long secrets do.
+    """
+    for secret in secrets:
+        head = secret[:_SHORTEST_SECRET]
+        at = message.find(head, max(0, len(message) - len(secret)))
+        while at >= 0:
+            if secret.startswith(message[at:]):
+                message = message[:at] + _HOLE
+                break
+            at = message.find(head, at + 1)
     return message
 
 
@@ -121,7 +139,7 @@ def _collect_tokens(value: Any, found: set[str]) -> None:
 def _collect(value: Any, found: set[str]) -> None:
     if isinstance(value, str):
         if len(value) >= _SHORTEST_SECRET:
-            found.add(value)
+            found.add(value[:_LOOKED_AT])
     elif isinstance(value, int | float) and not isinstance(value, bool):
         if len(str(value)) >= _SHORTEST_NUMBER:
             found.add(str(value))
