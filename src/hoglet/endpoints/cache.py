@@ -19,8 +19,9 @@ class Result:
 
     ``parts`` are the encoded ``results`` as JSON arrays of some rows each, so that other forms can
     be written part by part; ``types`` are ``[["count()", "UInt64"]]``; ``materialized_at`` is set
-    when a materialized table was read; ``next_key`` holds the ordered values of the last row when
-    a page by cursor has another one behind it.
+    when a materialized table was read; ``is_joined`` says that another run computed it;
+    ``next_key`` holds the ordered values of the last row when a page by cursor has another one
+    behind it.
     """
 
     parts: tuple[bytes, ...]
@@ -39,6 +40,7 @@ class Result:
     engine_seconds: float = 0.0
     debug: Json = field(default_factory=dict[str, Any])
     is_insight: bool = False
+    is_joined: bool = False
     next_key: list[Any] | None = None
 
     @property

@@ -7,6 +7,7 @@ for these forms wait for it.
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import accumulate, count
 from typing import Any
 
 import orjson
@@ -30,6 +31,22 @@ _NAMES = {
     "Date": "date32",
     "Date32": "date32",
 }
+
+
+def distinct(names: Sequence[str]) -> list[str]:
+    """Names of columns, each once: readers of these forms find columns by name.
+
+    Example:
+        >>> distinct(["id", "name", "name"])
+        ['id', 'name', 'name_2']
+    """
+    taken, given = set(names), list[str]()
+    for name in names:
+        others = (f"{name}_{number}" for number in count(2))
+        free = next(other for other in others if other not in taken) if name in given else name
+        taken.add(free)
+        given.append(free)
+    return given
 
 
 def arrow_stream(result: Result) -> Iterator[bytes]:
@@ -92,8 +109,8 @@ class _Sink:
 def _schema(result: Result) -> Any:
     import pyarrow as pa
 
-    fields = [pa.field(name, _type(kind)) for name, kind in result.types]
-    return pa.schema(fields)
+    kinds = [_type(kind) for _, kind in result.types]
+    return pa.schema(list(zip(distinct(result.columns), kinds, strict=True)))
 
 
 def _batch(schema: Any, part: bytes) -> Any:
@@ -112,8 +129,12 @@ def _column(values: Sequence[Any], wanted: Any) -> Any:
         return pa.array(values, pa.string()).cast(wanted)
     if pa.types.is_string(wanted):
         return pa.array([_text(value) for value in values], wanted)
-    if pa.types.is_list(wanted) and pa.types.is_temporal(wanted.value_type):
-        return pa.array(values, pa.list_(pa.string())).cast(wanted)
+    if pa.types.is_list(wanted):
+        lengths = [0, *map(len, values)]
+        items = _column([item for value in values for item in value], wanted.value_type)
+        return pa.ListArray.from_arrays(list(accumulate(lengths)), items, wanted)
+    if pa.types.is_floating(wanted):  # 1e17 is written without a point: read as a whole number
+        values = [None if value is None else float(value) for value in values]
     return pa.array(values, wanted)
 
 

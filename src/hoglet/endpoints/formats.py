@@ -19,7 +19,7 @@ import orjson
 from hoglet.endpoints.accept import ARROW, CSV, JSON, NDJSON, PARQUET
 from hoglet.endpoints.bodies import stamp
 from hoglet.endpoints.cache import Result
-from hoglet.endpoints.columnar import arrow_stream, parquet
+from hoglet.endpoints.columnar import arrow_stream, distinct, parquet
 from hoglet.endpoints.targets import Target
 
 type Writer = Callable[[Result], Iterator[bytes]]
@@ -86,7 +86,7 @@ def _cell(value: Any) -> Any:
 
 
 def _ndjson(result: Result) -> Iterator[bytes]:
-    names = result.columns
+    names = distinct(result.columns)
     for part in result.parts:
         rows = orjson.loads(part)
         yield b"".join(orjson.dumps(dict(zip(names, row, strict=True))) + b"\n" for row in rows)

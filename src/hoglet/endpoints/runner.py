@@ -4,6 +4,7 @@ Source: spec/query-endpoints.md sections 5.3 and 5.5.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 from time import perf_counter
 from typing import Any
@@ -153,7 +154,7 @@ class Runner:
             result,
             execution_id,
             project.timezone,
-            is_cached=False,
+            is_cached=result.is_joined,
             wish=request,
             next_cursor=self._cursor_after(reading, result),
         )
@@ -186,14 +187,20 @@ class Runner:
         return await self._fly(inline, request.refresh, query_id, seconds)
 
     async def _fly(self, reading: Reading, refresh: str, query_id: str, seconds: float) -> Result:
+        """A result of this run, or of the equal one that was running already."""
+        mine = False
+
         async def compute() -> Result:
+            nonlocal mine
+            mine = True
             result = await self._computer.compute(reading, query_id=query_id, seconds=seconds)
             self.cache.put(reading.key, result)
             return result
 
         if refresh in _FORCED:
             return await compute()
-        return await self._flights.join(reading.key, compute)
+        result = await self._flights.join(reading.key, compute)
+        return result if mine else replace(result, is_joined=True)
 
     async def _plan(self, project: Project, target: Target, request: RunRequest) -> Reading:
         known: Sequence[Variable] = []

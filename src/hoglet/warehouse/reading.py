@@ -1,9 +1,12 @@
 """One SELECT on one connection: its rows as Python values, or as JSON that the engine wrote."""
 
+import re
 import threading
 from collections import OrderedDict
 from collections.abc import Mapping
+from functools import cache
 from typing import Any
+from zoneinfo import available_timezones
 
 from clickhouse_connect.driver.client import Client
 
@@ -11,6 +14,9 @@ from hoglet.warehouse.json_rows import FORMAT, read_rows, rewritten
 from hoglet.warehouse.port import Column, JsonRows, QueryResult, Statistics
 
 REMEMBERED = 2_000  # texts of queries whose columns are known; half a megabyte to ten
+_TYPED_BY_TEXT = re.compile(r"dateTrunc\(|JSONExtract\(")
+
+type Asked = tuple[str, ...]
 
 
 def select(client: Client, sql: str, params: dict[str, Any]) -> QueryResult:
@@ -28,35 +34,49 @@ def select(client: Client, sql: str, params: dict[str, Any]) -> QueryResult:
 class JsonSelects:
     """Selects rows as JSON.
 
-    Which columns a query has is asked before its first run (1 ms) and remembered by its text;
-    values are bound with their types, so these cannot change it.
+    Which columns a query has is asked before its first run (1 ms) and remembered by its text and
+    those of its values that decide on a type. Numbers stand in the text; other values are bound.
 
     Concurrency: for many threads, each with a connection of its own.
     """
 
     def __init__(self) -> None:
-        self._known: OrderedDict[str, list[Column]] = OrderedDict()
+        self._known: OrderedDict[Asked, list[Column]] = OrderedDict()
         self._lock = threading.Lock()
 
     def select(
         self, client: Client, tag: str, sql: str, params: dict[str, Any], zone: str
     ) -> JsonRows | QueryResult:
         """See ``Warehouse.query_json``; ``tag`` is the comment that names the query."""
-        columns = self._known.get(sql)
+        asked = (sql, *_deciding(sql, params))
+        columns = self._known.get(asked)
         if columns is None:
             columns = _describe(client, f"{tag} {sql}", params)
-            self._remember(sql, columns)
+            self._remember(asked, columns)
         written = rewritten(sql, columns, zone)
         if written is None:
             return select(client, f"{tag} {sql}", params)
         body = client.raw_query(f"{tag} {written}", parameters=params or None, fmt=FORMAT)
         return read_rows(body, columns)
 
-    def _remember(self, sql: str, columns: list[Column]) -> None:
+    def _remember(self, asked: Asked, columns: list[Column]) -> None:
         with self._lock:
-            self._known[sql] = columns
+            self._known[asked] = columns
             while len(self._known) > REMEMBERED:
                 self._known.popitem(last=False)
+
+
+def _deciding(sql: str, params: Mapping[str, Any]) -> list[str]:
+    """The bound texts that types may depend on: units, names of types, time zones."""
+    texts = [value for value in params.values() if isinstance(value, str)]
+    if _TYPED_BY_TEXT.search(sql):
+        return texts
+    return [text for text in texts if text in _zones()]
+
+
+@cache
+def _zones() -> frozenset[str]:
+    return frozenset(available_timezones())
 
 
 def _describe(client: Client, sql: str, params: dict[str, Any]) -> list[Column]:

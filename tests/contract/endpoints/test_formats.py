@@ -119,3 +119,23 @@ async def test_etags(endpoints: EndpointWorld) -> None:
     await endpoints.add_events([("a", datetime(2026, 1, 1, tzinfo=UTC), "u", "{}")])
     changed = await endpoints.client.get(url, params={"refresh": "force"}, headers=tag)
     assert changed.status_code == 200
+
+
+async def test_large_fractions_and_equal_names_in_every_form(endpoints: EndpointWorld) -> None:
+    sql = "SELECT 123456789012345680.0 AS x, [1.5e17, 0.5, nan] AS x, [NULL, 2] AS x_2, 'a' AS y"
+    await endpoints.create(sql, name="a")
+
+    async def ask(accept: str) -> bytes:
+        url = endpoints.base + "/a/run"
+        response = await endpoints.client.post(url, json={}, headers={"Accept": accept})
+        assert response.status_code == 200, response.text
+        return response.content
+
+    wanted = {"x": 123456789012345680.0, "x_3": [1.5e17, 0.5, None], "x_2": [None, 2], "y": "a"}
+    assert json.loads(await ask("application/x-ndjson")) == wanted
+    stream = await ask("application/vnd.apache.arrow.stream")
+    table = pa.ipc.open_stream(stream).read_all()
+    assert table.to_pylist() == [wanted]
+    assert table.schema.field("x_3").type == pa.list_(pa.float64())
+    file = await ask("application/vnd.apache.parquet")
+    assert pq.read_table(io.BytesIO(file)).to_pylist() == [wanted]

@@ -315,3 +315,14 @@ async def test_a_client_that_leaves_cancels_its_query(endpoints: EndpointWorld) 
             return
         await asyncio.sleep(0.1)
     raise AssertionError("the query still runs")
+
+
+async def test_equal_runs_at_once_are_one_computation(endpoints: EndpointWorld) -> None:
+    await endpoints.create("SELECT sum(cityHash64(number)) FROM numbers(30000000)", name="a")
+
+    answers = await asyncio.gather(*(endpoints.run("a") for _ in range(8)))
+
+    assert {answer.json()["results"][0][0] for answer in answers} != {None}
+    assert [answer.json()["is_cached"] for answer in answers].count(False) == 1
+    read = [int(answer.headers["Hoglet-Rows-Read"]) for answer in answers]
+    assert sorted(read) == [0] * 7 + [30_000_000]

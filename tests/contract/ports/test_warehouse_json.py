@@ -82,6 +82,29 @@ async def test_no_rows_and_many_keep_their_columns_order_and_cost(warehouse: War
     assert answer.statistics.rows_read == 25_000
 
 
+@pytest.mark.parametrize(
+    ("sql", "values"),
+    [
+        ("dateTrunc({v:String}, toDateTime64('2026-07-05 12:30:00', 6))", ["month", "hour"]),
+        ("dateTrunc({v:String}, toDateTime64('2026-07-05 12:30:01', 6))", ["hour", "month"]),
+        ("JSONExtract('{\"a\":\"5\"}', 'a', {v:String})", ["String", "Int64", "Decimal(9, 2)"]),
+        ("toTimeZone(toDateTime(0), {v:String})", ["Asia/Tokyo", "Europe/Berlin"]),
+    ],
+)
+async def test_bound_texts_may_decide_on_types(
+    warehouse: Warehouse, sql: str, values: list[str]
+) -> None:
+    for value in values:
+        bound, sql_bound = {"v": value}, f"SELECT {sql} AS x"
+        long_way = await warehouse.query(sql_bound, bound)
+        answer = await warehouse.query_json(sql_bound, bound, zone="UTC")
+
+        seen = as_values(answer, "UTC") if isinstance(answer, QueryResult) else as_written(answer)
+        assert seen == as_values(long_way, "UTC")
+        kind = ZONE_OF_TIME.sub("DateTime", answer.columns[0].type)
+        assert kind == ZONE_OF_TIME.sub("DateTime", long_way.columns[0].type)
+
+
 async def test_odd_names_of_columns(warehouse: Warehouse) -> None:
     sql = 'SELECT now() AS `a``b\\\\c\n"d`, 1 AS `data\n\t],`'
 
