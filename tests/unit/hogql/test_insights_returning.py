@@ -232,20 +232,32 @@ def test_lifecycle(answer, zone: str, interval: str) -> None:
     expected = {status: [0] * len(calendar.starts) for status in
                 ("new", "returning", "resurrecting", "dormant")}  # fmt: skip
     events = [seen for seen in within(wide.start, wide.end) if seen.event == "$pageview"]
-    for own in _people(events).values():
+    ever = _people(EVENTS)
+    for actor, own in _people(events).items():
         active = {wide.place(seen.at) - 1 for seen in own}
-        born = min(own[0].human.created_at, own[0].at)
+        born = min(own[0].human.created_at, *(seen.at for seen in ever[actor]))
         for place in range(len(calendar.starts)):
             if place in active:
-                is_new = place == min(active) and born >= calendar.starts[place]
-                if born < calendar.starts[0] and place != -1:
-                    is_new = is_new and born >= calendar.starts[place]
+                is_new = born >= calendar.starts[place]
                 status = "new" if is_new else "returning" if place - 1 in active else "resurrecting"
                 expected[status][place] += 1
             elif place - 1 in active:
                 expected["dormant"][place] -= 1
     assert {line["status"]: line["data"] for line in lines} == expected
     assert all(line["count"] == sum(line["data"]) for line in lines)
+
+
+def test_lifecycle_of_groups_that_were_active_before_the_range(answer) -> None:
+    lines = answer(
+        "LifecycleQuery", series=[PAGE], aggregation_group_type_index=0, interval="month"
+    )
+
+    ever = _people([seen for seen in EVENTS if seen.company], lambda seen: seen.company)
+    assert ever
+    new = [
+        own for own in ever.values() if min(seen.at for seen in own) >= local(2026, 10, 1, "UTC")
+    ]
+    assert {line["status"]: line["count"] for line in lines}["new"] == len(new) < len(ever)
 
 
 def test_toggled_lifecycles(answer) -> None:

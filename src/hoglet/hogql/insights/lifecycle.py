@@ -1,7 +1,7 @@
 """LifecycleQuery: who is new, came back, came back after a pause, or went silent.
 
-An actor is new in the interval in which it was created, or first active if that was before: events
-may come in late, and are not always sent in the order in which they happened.
+An actor is new in the interval in which it was created, or first active if that was before, with
+whatever event and however long ago: events may come in late, and not everyone has a profile.
 
 Source: spec/query-endpoints.md section 10.6.
 """
@@ -28,10 +28,17 @@ from hoglet.hogql.trees import alias, call, compare, constant, every, field, fil
 
 STATUSES = ("new", "returning", "resurrecting", "dormant")
 
-_ACTORS = "SELECT {columns} FROM events WHERE {where} GROUP BY actor"
+_ACTIVE = "SELECT {columns} FROM events WHERE {where} GROUP BY actor"
+_FIRSTS = (
+    "SELECT {actor} AS actor, min(timestamp) AS first FROM events WHERE {where} GROUP BY actor"
+)
+_ACTORS = (
+    "SELECT recent.active AS active, least(recent.created, {first}) AS born "
+    "FROM {recent} AS recent INNER JOIN {ever} AS ever ON recent.actor = ever.actor"
+)
 _COUNTS = (
     "SELECT place, status, count() AS actors FROM (SELECT arrayJoin(arrayConcat("
-    "arrayMap(at -> (_toInt64(at), multiIf(at = least(born, arrayMin(active)), 'new', "
+    "arrayMap(at -> (_toInt64(at), multiIf(at = born, 'new', "
     "has(active, at - 1), 'returning', 'resurrecting')), active), "
     "arrayMap(at -> (_toInt64(at + 1), 'dormant'), "
     "arrayFilter(at -> NOT has(active, at + 1), active))"
@@ -59,21 +66,27 @@ def _query(
     query: Mapping[str, Any], node: Mapping[str, Any], span: Span, context: QueryContext
 ) -> Any:
     column = field("timestamp")
+    until = [compare("<=", column, constant(as_text(span.end))), *entity_conditions(query)]
     where = every(
         [
             compare(">=", column, constant(as_text(span.earlier(1)))),
-            compare("<=", column, constant(as_text(span.end))),
+            *until,
             series_condition(node, context),
             *common_conditions(query, context),
-            *entity_conditions(query),
         ]
     )
+    actor = entity_of(query)
     columns = (
-        alias("actor", entity_of(query)),
+        alias("actor", actor),
         alias("active", call("groupUniqArray", span.index(column))),
-        alias("born", call("min", span.index(born_of(query)))),
+        alias("created", call("min", span.index(born_of(query)))),
     )
-    actors = fill(_ACTORS, columns=columns, where=where)
+    actors = fill(
+        _ACTORS,
+        first=span.index(field("ever", "first")),
+        recent=fill(_ACTIVE, columns=columns, where=where),
+        ever=fill(_FIRSTS, actor=actor, where=every(until)),
+    )
     return fill(_COUNTS, actors=actors, count=constant(len(span.buckets())))
 
 
