@@ -13,7 +13,7 @@ from sqlalchemy import select
 
 from hoglet.functions.host_calls import HostCalls
 from hoglet.functions.integrations.credentials import Credentials
-from hoglet.functions.jobs import INVOKE_QUEUE, InvokeV1, encode
+from hoglet.functions.jobs import INVOKE_QUEUE, InvokeV1, encode, line_of
 from hoglet.outbound.client import Outbound
 from hoglet.pipeline import lines
 from hoglet.pipeline.delivery import Deliveries
@@ -143,7 +143,7 @@ class Runs:
         """Enqueue a run for each event name; an ordered function's stand in line."""
         ids = [uuid5(_NAMESPACE, f"{function['id']} {name} {distinct_id}") for name in events]
         is_ordered = (function.get("delivery") or {}).get("ordered_by")
-        line = lines.line_of(function["id"], distinct_id) if is_ordered else None
+        line = line_of(function["id"], distinct_id) if is_ordered else None
         jobs = [
             NewJob(
                 queue=INVOKE_QUEUE,

@@ -26,6 +26,7 @@ from hoglet.functions.watcher import Watcher
 from hoglet.functions.watcher_rules import WatcherSettings
 from hoglet.functions.webhooks import Webhooks
 from hoglet.outbound.mail import Mailer, SmtpServer
+from hoglet.pipeline import lines
 from hoglet.pipeline.internal_events import InternalEvents
 from hoglet.pipeline.outbox import TelemetryOutbox
 from hoglet.pipeline.run_endings import RunEndings
@@ -114,7 +115,7 @@ def build_functions(rooms: Rooms, property_types: PropertyTypes) -> Functions:
     keep = LetterSettings(
         keep_days=settings.dead_letter_days, keep_per_function=settings.dead_letters_per_function
     )
-    letters = DeadLetters(service, rooms.queue, keep)
+    letters = DeadLetters(service, rooms.queue, keep, enqueue=lines.enqueue)
     telemetry = Telemetry(rooms.warehouse)
     site_url = settings.resolved_site_url()
     run_endings = RunEndings(

@@ -5,7 +5,7 @@ The pipeline writes them with :meth:`DeadLetters.add`, in the transaction that e
 Source: spec/hog-functions.md section 10.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
@@ -18,7 +18,7 @@ from hoglet.functions import dead_letter_repository as repository
 from hoglet.functions.dead_letter_query import read_classes, read_instant
 from hoglet.functions.dead_letter_repository import REDRIVE_CHUNK, LetterWish
 from hoglet.functions.execution import ErrorClass
-from hoglet.functions.jobs import INVOKE_QUEUE, InvokeV1, encode
+from hoglet.functions.jobs import INVOKE_QUEUE, InvokeV1, encode, line_of
 from hoglet.functions.service import FunctionService, read_id
 from hoglet.functions.tables import DeadLetterRow
 from hoglet.functions.telemetry import SOURCE
@@ -33,12 +33,19 @@ _ERROR_CHARACTERS = 10_000
 _TELL_EVERY = timedelta(hours=1)
 _NEVER = datetime(1970, 1, 1, tzinfo=UTC)
 
+type Enqueue = Callable[[AsyncSession, Queue, Sequence[NewJob]], Awaitable[None]]
+
 
 class LetterSettings(msgspec.Struct, frozen=True, kw_only=True):
     """How long letters are kept."""
 
     keep_days: int = 7
     keep_per_function: int = 10_000
+
+
+async def enqueue_plainly(session: AsyncSession, queue: Queue, jobs: Sequence[NewJob]) -> None:
+    """Put runs into the queue as they are."""
+    await queue.enqueue(session, jobs)
 
 
 class NewLetter(msgspec.Struct, frozen=True, kw_only=True):
@@ -69,12 +76,19 @@ class DeadLetters:
         functions: the functions.
         queue: takes the runs of a redrive.
         settings: how long letters are kept.
+        enqueue: puts runs into the queue, those of a line in their order.
     """
 
     def __init__(
-        self, functions: FunctionService, queue: Queue, settings: LetterSettings | None = None
+        self,
+        functions: FunctionService,
+        queue: Queue,
+        settings: LetterSettings | None = None,
+        *,
+        enqueue: Enqueue = enqueue_plainly,
     ) -> None:
         self._functions = functions
+        self._enqueue = enqueue
         self._queue = queue
         self.settings = settings or LetterSettings()
         self._told: dict[UUID, datetime] = {}
@@ -146,8 +160,9 @@ class DeadLetters:
             await session.delete(await self._letter(session, scope, function_id, letter_id))
 
     async def redrive(self, scope: Scope, function_id: str, body: dict[str, Any]) -> dict[str, int]:
-        """Run letters again with the present code, inputs and secrets.
+        """Run letters again with the present code, inputs and secrets, the oldest first.
 
+        Those of an ordered function stand in the lines of their distinct ids.
         With ``"dry_run": true`` nothing is run; the counts are what would happen.
 
         Returns:
@@ -167,7 +182,10 @@ class DeadLetters:
             chosen = await self._chosen(session, function.id, wish)
             waiting = [row for row in chosen if row.redriven_at is None]
             if not is_dry:
-                await self._queue.enqueue(session, [_job(row) for row in waiting])
+                is_ordered = bool((function.delivery or {}).get("ordered_by"))
+                waiting.sort(key=lambda row: (row.first_failed_at, row.id))
+                jobs = [_job(row, is_ordered=is_ordered) for row in waiting]
+                await self._enqueue(session, self._queue, jobs)
                 for row in waiting:
                     row.redriven_at = self._functions.clock.now()
         asked = len(chosen) if wish.ids is None else len(wish.ids)
@@ -242,7 +260,7 @@ def _known_ids(ids: Iterable[Any]) -> list[UUID]:
     return known
 
 
-def _job(row: DeadLetterRow) -> NewJob:
+def _job(row: DeadLetterRow, *, is_ordered: bool) -> NewJob:
     invoke = InvokeV1(
         project_id=row.project_id,
         function_id=row.function_id,
@@ -259,6 +277,7 @@ def _job(row: DeadLetterRow) -> NewJob:
         payload=encode(invoke),
         id=row.invocation_id,
         priority=Priority.LOW,
+        ordering_key=line_of(str(row.function_id), row.distinct_id or "") if is_ordered else None,
         lane=str(row.function_id),
     )
 

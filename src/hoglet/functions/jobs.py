@@ -6,6 +6,7 @@ Queues: ``functions.recompile`` (worked off with ``FunctionService.recompile``),
 Source: spec/hog-functions.md sections 5.5, 10 and 13.1.
 """
 
+import hashlib
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -19,6 +20,7 @@ from hoglet.queue.port import NewJob, Queue
 RECOMPILE_QUEUE = "functions.recompile"
 INVOKE_QUEUE = "functions.invoke"
 BACKFILL_QUEUE = "functions.backfill"
+LINE_PREFIX = "line:"  # of the ordering keys of runs that are kept in order
 
 
 class RecompileV1(msgspec.Struct, frozen=True, tag="recompile.v1"):
@@ -119,3 +121,14 @@ class RecompileLater:
         """Compile the functions that use an action (None: the test-account setting) again."""
         payload = encode(RecompileV1(project_id, action_id))
         await self._queue.enqueue(session, [NewJob(queue=RECOMPILE_QUEUE, payload=payload)])
+
+
+def line_of(function_id: str, distinct_id: str, backfill: str = "") -> str:
+    """The name of a line; the runs of a backfill stand in one of their own.
+
+    Example:
+        >>> line_of("0193e8c6", "ada")
+        'line:0193e8c6:8c8d357b5e872bbacd45197626bd5759'
+    """
+    digest = hashlib.md5(f"{backfill}{distinct_id}".encode(), usedforsecurity=False).hexdigest()
+    return f"{LINE_PREFIX}{function_id}:{digest}"

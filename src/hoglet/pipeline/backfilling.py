@@ -24,6 +24,7 @@ from hoglet.functions.jobs import (
     InvokeV1,
     decode_backfill,
     encode,
+    line_of,
 )
 from hoglet.functions.runnable import RunnableFunction
 from hoglet.functions.service import FunctionService
@@ -174,7 +175,7 @@ class BackfillWorker:
         )
         line = None
         if function is not None and function.delivery.get("ordered_by"):
-            line = lines.line_of(function.id, event.distinct_id, backfill=str(wanted.backfill_id))
+            line = line_of(function.id, event.distinct_id, backfill=str(wanted.backfill_id))
         return NewJob(
             queue=INVOKE_QUEUE,
             payload=encode(invoke),

@@ -8,7 +8,6 @@ are ever in the queue together.
 Source: issue "ordering option per distinct id"; docs/adr/0009-delivery.md.
 """
 
-import hashlib
 from collections.abc import Iterable, Sequence
 
 from sqlalchemy import delete, func, select
@@ -16,23 +15,11 @@ from sqlalchemy.dialects.postgresql import insert as postgresql_insert
 from sqlalchemy.dialects.sqlite import insert as sqlite_insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from hoglet.functions.jobs import INVOKE_QUEUE
+from hoglet.functions.jobs import INVOKE_QUEUE, LINE_PREFIX
 from hoglet.pipeline.tables import OrderedRunRow
 from hoglet.queue import Job, NewJob, Priority, Queue
 
-_PREFIX = "line:"
 _IDS_PER_STATEMENT = 500
-
-
-def line_of(function_id: str, distinct_id: str, backfill: str = "") -> str:
-    """The name of a line; the runs of a backfill stand in one of their own.
-
-    Example:
-        >>> line_of("0193e8c6", "ada")
-        'line:0193e8c6:8c8d357b5e872bbacd45197626bd5759'
-    """
-    digest = hashlib.md5(f"{backfill}{distinct_id}".encode(), usedforsecurity=False).hexdigest()
-    return f"{_PREFIX}{function_id}:{digest}"
 
 
 async def enqueue(session: AsyncSession, queue: Queue, jobs: Sequence[NewJob]) -> None:
@@ -108,7 +95,7 @@ def _is_sqlite(session: AsyncSession) -> bool:
 
 
 def _line(key: str | None) -> bool:
-    return key is not None and key.startswith(_PREFIX)
+    return key is not None and key.startswith(LINE_PREFIX)
 
 
 def _row(job: NewJob) -> dict[str, object]:

@@ -9,14 +9,13 @@ from typing import Any
 from uuid import UUID, uuid5
 
 from hoglet.events.incoming import Event
-from hoglet.functions.jobs import InvokeV1, encode
+from hoglet.functions.jobs import InvokeV1, encode, line_of
 from hoglet.functions.matching import SLOW_FILTER_MS, FunctionIndex, Match, mask_key
 from hoglet.functions.runnable import RunnableFunction
 from hoglet.functions.running.inputs import InputsFailed, all_inputs, build_inputs, may_fail
 from hoglet.functions.running.invocation_globals import source_globals
 from hoglet.functions.running.redaction import clean_line, secret_texts
 from hoglet.functions.watcher_rules import DISABLED, LOW_PRIORITY, NOT_RUN
-from hoglet.pipeline.lines import line_of
 from hoglet.pipeline.messages import Invocation, LetterDraft, Line, ProjectFacts, Tally
 
 # Beyond this many functions, those that do not even wait for the event's name are counted as

@@ -40,6 +40,7 @@ from hoglet.functions.watcher import Watcher
 from hoglet.functions.webhooks import Webhooks
 from hoglet.kit.clock import FixedClock
 from hoglet.outbound.client import Outbound
+from hoglet.pipeline import lines
 from hoglet.pipeline.outbox import TelemetryOutbox
 from hoglet.pipeline.run_endings import RunEndings
 from hoglet.pipeline.webhook_runs import WebhookRuns
@@ -133,7 +134,7 @@ async def hoglet(tmp_path: Path) -> AsyncIterator[Hoglet]:
     queue = SqlQueue(database, clock)
     app.state.actions = ActionService(database, clock, access.activity, RecompileLater(queue))
     app.state.backfills = Backfills(service, queue)
-    app.state.dead_letters = DeadLetters(service, queue)
+    app.state.dead_letters = DeadLetters(service, queue, enqueue=lines.enqueue)
     sandbox, outbound = Sandbox(OPERATIONS, workers=1), await Outbound().open()
     watcher = service.watcher
     telemetry = Telemetry(NoWarehouse())

@@ -61,6 +61,24 @@ async def test_a_run_that_fails_for_good_lets_the_next_go(hoglet, runs, receiver
     assert receiver.paths() == ["/ada/1", "/ada/2"]
 
 
+async def test_letters_of_an_ordered_function_run_again_in_their_order(hoglet, runs, receiver):
+    made = await hoglet.create(enabled=True, hog=hog(receiver), delivery=ORDERED)
+    for name in "12345":
+        receiver.script[f"/ada/{name}"] = [(400, {})]
+        await runs.trigger(made, name)
+        await runs.work()
+        hoglet.clock.advance(seconds=1)
+    receiver.script["/ada/2"] = [(503, {}), (503, {})]
+    answer = await hoglet.call("POST", f"/{made['id']}/dead_letters/redrive", json={"all": True})
+    assert answer.json() == {"queued": 5, "skipped": 0}
+    await runs.work()
+    await runs.trigger(made, "6")  # waits behind what is run again
+    await runs.work_for(10)
+
+    again = ["/ada/1", *["/ada/2"] * 3, "/ada/3", "/ada/4", "/ada/5", "/ada/6"]
+    assert receiver.paths() == [*[f"/ada/{name}" for name in "12345"], *again]
+
+
 async def test_the_line_of_a_function_that_is_switched_off_empties(hoglet, runs, receiver):
     made = await hoglet.create(enabled=True, hog=hog(receiver), delivery=ORDERED)
     await runs.trigger(made, "1", "2", "3")
