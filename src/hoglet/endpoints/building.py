@@ -16,6 +16,7 @@ import structlog
 from hoglet.access import repository as projects
 from hoglet.access.entities import Project
 from hoglet.endpoints import repository
+from hoglet.endpoints.all_time import is_of_all_time, since_oldest
 from hoglet.endpoints.compiler import Compiled, Compiler
 from hoglet.endpoints.insight_runs import (
     TABLE_COLUMNS,
@@ -138,6 +139,10 @@ class Builder:
 
     async def _fill_insight(self, project: Project, query: Json, table: str) -> None:
         wanted = for_table(query)
+        if is_of_all_time(wanted):
+            wanted = await since_oldest(
+                self._compiler, self._warehouse, project, wanted, query_id=table
+            )
         compiled = await self._compiler.compile_insight(project, wanted)
         results, _ = await compute_insight(
             self._warehouse,

@@ -9,6 +9,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
+from hoglet.endpoints.all_time import is_of_all_time, since_oldest
 from hoglet.endpoints.cache import Result
 from hoglet.endpoints.compiler import Compiled, Compiler
 from hoglet.endpoints.insight_runs import compute_insight, lumps_values, read_items
@@ -106,10 +107,16 @@ class Computer:
                     seconds=seconds,
                 )
             return self._insight_result(reading, rows_json, count, spent, started_at)
-        compiled = await self._compiler.compile_insight(reading.project, reading.query)
+        query = reading.query
+        if is_of_all_time(query):
+            async with slots.taken():
+                query = await since_oldest(
+                    self._compiler, self._warehouse, reading.project, query, query_id=query_id
+                )
+        compiled = await self._compiler.compile_insight(reading.project, query)
         async with slots.taken():
             results, spent = await compute_insight(
-                self._warehouse, reading.query, compiled, query_id=query_id, seconds=seconds
+                self._warehouse, query, compiled, query_id=query_id, seconds=seconds
             )
         result = self._insight_result(reading, dump_json(results), len(results), spent, started_at)
         result = replace(result, has_more=lumps_values(reading.query, results))

@@ -95,6 +95,19 @@ async def test_09_plain_dates_and_breakdowns(endpoints: EndpointWorld) -> None:
     assert total(await endpoints.ran("b")) == 4
 
 
+async def test_all_time_begins_at_the_oldest_event(endpoints: EndpointWorld) -> None:
+    await endpoints.create(TRENDS | {"dateRange": {"date_from": "all"}}, name="a")
+    empty = await endpoints.ran("a")
+    assert len(empty["results"][0]["days"]) == 8
+    await add_views(endpoints)
+    unset_clock = datetime(1970, 1, 1, 12, tzinfo=UTC)
+    await endpoints.add_events([("$pageview", unset_clock, "u9", "{}")])
+    body = await endpoints.ran("a", debug=True, refresh="force")
+    assert body["results"][0]["days"][0] == "2025-12-25"
+    assert body["resolved_date_range"]["date_from"].startswith("2025-12-25T00:00:00")
+    assert total(body) == 4
+
+
 async def test_11_materialized_breakdowns_are_required(endpoints: EndpointWorld) -> None:
     await add_views(endpoints)
     await endpoints.create(BY_BROWSER, name="a")

@@ -127,7 +127,7 @@ def span_of(
     if end is None:
         end = _now(context) if explicit else _end_of(context, word)
     if start is None:
-        start = shift(end, -10, "y")  # "all": hoglet does not look for the oldest event
+        start = shift(end, -10, "y")  # "all": callers that know the oldest event say its day
     return Span(min(start, end), end, word)
 
 
