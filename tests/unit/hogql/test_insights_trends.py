@@ -434,6 +434,20 @@ def test_sampling_reads_some_people_and_scales_up(answer, generated_world: Hogql
     assert line["data"] == [round(count / 0.4) for count in counted]
 
 
+@pytest.mark.parametrize(
+    "math",
+    [{"math": "unique_group", "math_group_type_index": 0}, {"math": "monthly_active"}],
+    ids=str,
+)
+def test_events_without_a_group_make_no_line(answer, math) -> None:
+    by_group = {"breakdown": "nullIf($group_0, '')", "breakdown_type": "hogql"}
+    query = trend({**PAGE, **math}, "2026-10-14", "2026-11-01", breakdownFilter=by_group)
+
+    lines = answer({**query, "aggregation_group_type_index": 0})
+
+    assert {line["breakdown_value"] for line in lines} == {seen.company for seen in EVENTS} - {""}
+
+
 def test_groups_are_counted_where_there_is_one(answer) -> None:
     node = {**PAGE, "math": "dau"}
 

@@ -12,8 +12,8 @@ from typing import Any
 import msgspec
 
 from hoglet.hogql.errors import refused
-from hoglet.hogql.insights.series import Node, entity_of, group_key
-from hoglet.hogql.trees import Expression, call, constant, field
+from hoglet.hogql.insights.series import Node, entity_conditions, entity_of, group_key
+from hoglet.hogql.trees import Expression, call, compare, constant, field
 from hoglet.syntax import parse_expression, tree
 
 # Quantiles are exact and interpolate between neighbours.
@@ -74,6 +74,16 @@ def measure_of(  # noqa: PLR0911 (one return a kind)
     if math in _AGGREGATES:
         return _property_measure(math, node)
     raise refused(f"Unsupported math '{math}'")
+
+
+def countable(node: Node, query: Mapping[str, Any]) -> list[Expression]:
+    """That an event has what the math counts: where groups are, some events have none."""
+    math = node.get("math")
+    if math == "unique_group":
+        key = group_key(node.get("math_group_type_index") or 0)
+        return [compare("!=", key, constant(None))]
+    counts_actors = math == "dau" or math in ACTIVE_DAYS or math in FIRST_TIME
+    return entity_conditions(query) if counts_actors else []
 
 
 def scales(node: Node) -> bool:

@@ -15,7 +15,13 @@ import msgspec
 from hoglet.hogql.context import QueryContext
 from hoglet.hogql.dates import shift, start_of_day
 from hoglet.hogql.insights.breakdowns import Breakdown
-from hoglet.hogql.insights.measures import ACTIVE_DAYS, FIRST_TIME, Measure, measure_of
+from hoglet.hogql.insights.measures import (
+    ACTIVE_DAYS,
+    FIRST_TIME,
+    Measure,
+    countable,
+    measure_of,
+)
 from hoglet.hogql.insights.sampling import sampled, sampling_factor
 from hoglet.hogql.insights.series import (
     Node,
@@ -195,6 +201,7 @@ class TrendQueries:
         return [
             series_condition(node, self._context),
             *common_conditions(self._query, self._context),
+            *countable(node, self._query),
         ]
 
 
