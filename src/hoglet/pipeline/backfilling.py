@@ -31,7 +31,7 @@ from hoglet.functions.service import FunctionService
 from hoglet.functions.tables import BackfillRow, BatchExportRow
 from hoglet.kit.clock import Clock
 from hoglet.pipeline import lines
-from hoglet.pipeline.holding import holding
+from hoglet.pipeline.holding import LEASE, holding
 from hoglet.pipeline.stored_events import StoredEvent, StoredEvents, Window
 from hoglet.queue import Job, LeaseLost, NewJob, Priority, Queue
 from hoglet.store.database import Database
@@ -39,7 +39,6 @@ from hoglet.warehouse import Warehouse
 
 log = structlog.get_logger()
 
-LEASE = timedelta(minutes=5)
 IDLE = timedelta(seconds=2)
 PAGE_EVENTS = 500
 MOST_WAITING = 5000  # runs in the queue; a backfill then makes way for live events

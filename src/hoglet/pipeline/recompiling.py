@@ -13,12 +13,12 @@ from hoglet.functions.jobs import RECOMPILE_QUEUE, decode_recompile
 from hoglet.functions.recompiling import recompile
 from hoglet.functions.service import FunctionService
 from hoglet.kit.clock import Clock
+from hoglet.pipeline.holding import LEASE, holding
 from hoglet.queue import Job, LeaseLost, Queue
 from hoglet.store.database import Database
 
 log = structlog.get_logger()
 
-LEASE = timedelta(minutes=5)
 IDLE = timedelta(seconds=2)
 RETRY = timedelta(seconds=10)
 MOST_ATTEMPTS = 5
@@ -59,10 +59,8 @@ class Recompiler:
 
     async def _do(self, job: Job) -> None:
         try:
-            wanted = decode_recompile(job.payload)
-            project = await self._access.project(wanted.project_id)
-            if project is not None:
-                await recompile(self._functions, project, action_id=wanted.action_id)
+            async with holding(self._queue, [job]):
+                await self._recompile(job)
             async with self._database.write() as session:
                 await self._queue.finish(session, [job])
         except LeaseLost:
@@ -70,6 +68,12 @@ class Recompiler:
         except Exception:
             log.exception("filters could not be compiled again", action="recompile_failed")
             await self._later(job)
+
+    async def _recompile(self, job: Job) -> None:
+        wanted = decode_recompile(job.payload)
+        project = await self._access.project(wanted.project_id)
+        if project is not None:
+            await recompile(self._functions, project, action_id=wanted.action_id)
 
     async def _later(self, job: Job) -> None:
         async with self._database.write() as session:

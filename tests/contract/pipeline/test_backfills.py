@@ -1,5 +1,6 @@
 """Backfills over stored events, with a real warehouse: spec/hog-functions.md section 9.1."""
 
+import asyncio
 from datetime import UTC, timedelta
 from uuid import UUID
 
@@ -257,3 +258,24 @@ async def test_a_backfill_of_before_the_upgrade_goes_on_where_it_was(world):
     await world.work()
     runs = [decode_invoke(one.payload) for one in await world.runs()]
     assert {run.globals["event"]["uuid"] for run in runs} == {str(row[1]) for row in rows[1:]}
+
+
+async def test_another_process_goes_on_within_a_minute_of_a_kill(world, monkeypatch):
+    await world.store(*[("paid", hours, new_id()) for hours in range(1, 4)])
+    id_ = await world.start()
+    begun, killed = asyncio.Event(), world.worker()
+
+    async def hang(_window):
+        begun.set()
+        await asyncio.Event().wait()
+
+    monkeypatch.setattr(killed._stored, "count", hang)
+    running = asyncio.create_task(killed.run())
+    await begun.wait()
+    running.cancel()
+    await asyncio.gather(running, return_exceptions=True)
+    await world.work()
+    assert (await world.get(id_))["events_queued"] == 0  # the lease still holds
+    world.clock.advance(seconds=61)
+    await world.work()
+    assert (await world.get(id_))["events_queued"] == 3
