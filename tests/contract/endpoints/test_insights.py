@@ -106,6 +106,10 @@ async def test_all_time_begins_at_the_oldest_event(endpoints: EndpointWorld) -> 
     assert body["results"][0]["days"][0] == "2025-12-25"
     assert body["resolved_date_range"]["date_from"].startswith("2025-12-25T00:00:00")
     assert total(body) == 4
+    hours = {"kind": "LifecycleQuery", "series": [NODE], "interval": "hour"}
+    await endpoints.create(hours | {"dateRange": {"date_from": "all"}}, name="b")
+    new = (await endpoints.ran("b"))["results"][0]
+    assert (new["status"], new["days"][0]) == ("new", "2025-12-25 00:00:00")
 
 
 async def test_11_materialized_breakdowns_are_required(endpoints: EndpointWorld) -> None:

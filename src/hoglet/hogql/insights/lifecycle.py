@@ -43,7 +43,7 @@ _COUNTS = (
     "arrayMap(at -> (_toInt64(at + 1), 'dormant'), "
     "arrayFilter(at -> NOT has(active, at + 1), active))"
     ")) AS cell, cell.1 AS place, cell.2 AS status FROM {actors}) "
-    "WHERE place >= 0 AND place < {count} GROUP BY place, status"
+    "WHERE place >= 0 GROUP BY place, status"
 )
 
 
@@ -87,7 +87,7 @@ def _query(
         recent=fill(_ACTIVE, columns=columns, where=where),
         ever=fill(_FIRSTS, actor=actor, where=every(until)),
     )
-    return fill(_COUNTS, actors=actors, count=constant(len(span.buckets())))
+    return fill(_COUNTS, actors=actors)
 
 
 def _shape(
@@ -101,7 +101,8 @@ def _shape(
     data = {status: [0] * count for status in STATUSES}
     for place, status, actors in rows:
         sign = -1 if status == "dormant" else 1
-        data[str(status)][int(place)] = sign * scaled(actors, factor)
+        if int(place) < count:  # silence after the last interval is not shown
+            data[str(status)][int(place)] = sign * scaled(actors, factor)
     wanted = (query.get("lifecycleFilter") or {}).get("toggledLifecycles") or STATUSES
     name = series_name(node, context)
     return [
