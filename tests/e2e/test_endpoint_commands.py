@@ -119,6 +119,46 @@ def test_refusals_are_one_sentence(server: RunningServer, folder: Path) -> None:
     assert "No server answers at http://127.0.0.1:9" in str(nobody.exception)
 
 
+@pytest.mark.parametrize(
+    ("text", "place", "says"),
+    [
+        ("name: bad\nquery: [1,\n", 3, "expected"),
+        ("name: bad\nquery: select 1\nname: other\n", 3, "name is there twice"),
+        ("name: bad\nquery: select 1\ntags: abc\n", 3, "tags is a list"),
+        ("name: bad\ntags: 5\nquery: select 1\n", 2, "tags is a list"),
+        ("name: bad\ncolour: red\nquery: select 1\n", 2, "unknown colour"),
+        ("name: bad\nquery: select 1\nvariables:\n  x: {default: 5}\n", 4, "does not use x"),
+        ("name: bad\n\nquery: selet 1\n", 3, "400 invalid_input: query: 1:1"),
+        ("name: bad\nquery: |-\n  select 1,\n    nope(2)\n", 4, "unknown_function: query: 2:3"),
+        ("name: bad\nquery:\n  kind: HogQLQuery\n  query: |\n    selet\n", 5, "query: 1:1"),
+        ("name: bad\nquery:\n  kind: TrendsQuery\n  seris: []\n", 3, "query__series"),
+        ("name: bad\nquery: select 1\nsync_frequency: hourly\n", 3, "invalid_choice"),
+    ],
+)
+def test_errors_name_file_and_line(
+    server: RunningServer, tmp_path: Path, text: str, place: int, says: str
+) -> None:
+    path = tmp_path / "bad.yaml"
+    path.write_text(text)
+
+    refused = command(server, "push", str(tmp_path))
+
+    assert refused.exit_code == 1
+    assert str(refused.exception).startswith(f"{path}:{place}:")
+    assert says in str(refused.exception)
+
+
+def test_dates_without_quotes_are_text(server: RunningServer, tmp_path: Path) -> None:
+    text = "name: dated\ndescription: 2026-01-05\nquery: select {variables.from_day} as day\n"
+    text += "variables:\n  from_day: {type: Date, default: 2026-01-05}\n"
+    (tmp_path / "dated.yaml").write_text(text)
+
+    assert command(server, "push", str(tmp_path)).exit_code == 0
+    assert command(server, "push", str(tmp_path)).output == "nothing to do\n"
+    printed = command(server, "run", "dated", "--format", "csv").output
+    assert printed.splitlines() == ["day", "2026-01-05"]
+
+
 def test_versions_have_names_that_move(server: RunningServer) -> None:
     for number in (1, 2):
         query = {"kind": "HogQLQuery", "query": f"select {number} as n"}

@@ -20,14 +20,15 @@ _PAGE = 500
 
 
 class ApiRefused(HogletError):
-    """The server answered with an error."""
+    """The server answered with an error; ``field`` is what of the body it is about, if any."""
 
     code = "api_refused"
     blame = "operator"
 
-    def __init__(self, detail: str, *, status: int) -> None:
+    def __init__(self, detail: str, *, status: int, field: str | None = None) -> None:
         super().__init__(detail)
         self.status = status
+        self.field = field
 
 
 class ApiUnreachable(HogletError):
@@ -103,7 +104,7 @@ class ApiClient:
         try:
             return self._opener.open(request, timeout=_SECONDS)
         except urllib.error.HTTPError as error:
-            raise ApiRefused(_sentence(error), status=error.code) from None
+            raise _refused(error) from None
         except OSError as error:
             reason = getattr(error, "reason", error)
             raise ApiUnreachable(f"No server answers at {self.url}: {reason}") from None
@@ -141,12 +142,14 @@ class _NoRedirects(urllib.request.HTTPRedirectHandler):
         """Follow nothing; the answer becomes an error."""
 
 
-def _sentence(error: urllib.error.HTTPError) -> str:
+def _refused(error: urllib.error.HTTPError) -> ApiRefused:
     """What a person has to know of a refusal: status, field and detail."""
     text = error.read().decode(errors="replace")
     try:
         problem = json.loads(text)
-        field = f"{problem['attr']}: " if problem.get("attr") else ""
-        return f"{error.code} {problem['code']}: {field}{problem['detail']}"
-    except (ValueError, KeyError, TypeError):
-        return f"{error.code}: {text[:500] or error.reason}"
+        field = problem.get("attr")
+        about = f"{field}: " if field else ""
+        detail = f"{error.code} {problem['code']}: {about}{problem['detail']}"
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return ApiRefused(f"{error.code}: {text[:500] or error.reason}", status=error.code)
+    return ApiRefused(detail, status=error.code, field=field)

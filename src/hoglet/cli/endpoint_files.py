@@ -17,13 +17,14 @@ A field that is left out has its default. A query of another kind, or with furth
 mapping with ``kind``.
 """
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, override
 
 import yaml
 
-from hoglet.kit.errors import HogletError
+from hoglet.cli.endpoint_yaml import BadFile, load, place_of
 
 type Json = dict[str, Any]
 
@@ -44,23 +45,13 @@ _ORDER = ("name", "description", "query", *(name for name in DEFAULTS if name !=
 _VARIABLE_KEYS = ("name", "type", "default", "choices", "value")
 
 
-class BadFile(HogletError):
-    """A file of an endpoint cannot be read."""
-
-    code = "bad_endpoint_file"
-    blame = "author"
-
-
 def read_file(path: Path) -> Json:
     """The endpoint of a file, all fields there, the query as the API takes it.
 
     Raises:
-        BadFile: not YAML, an unknown key, or no name or query.
+        BadFile: not YAML, an unknown key, no name or query, or a value of a wrong shape.
     """
-    try:
-        loaded: Any = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        raise BadFile(f"{path}: {error}") from None
+    loaded = load(path)
     if not isinstance(loaded, dict):
         raise BadFile(f"{path}: an endpoint is a mapping with name and query.")
     _check_keys(path, loaded, _ORDER)
@@ -71,7 +62,8 @@ def read_file(path: Path) -> Json:
     document = {"name": given["name"], **DEFAULTS, **given}
     document["query"] = _read_query(path, loaded["query"])
     document["variables"] = _read_variables(path, document["variables"])
-    document["tags"] = sorted(set(map(str, document["tags"])))
+    _check_used(path, document)
+    document["tags"] = _read_tags(path, document["tags"])
     return {name: document[name] for name in _ORDER}
 
 
@@ -137,7 +129,7 @@ def _read_query(path: Path, query: Any) -> Json:
     if isinstance(query, str):
         return {"kind": HOGQL, "query": query.strip()}
     if not isinstance(query, dict) or "kind" not in query:
-        raise BadFile(f"{path}: query is SQL, or a mapping with kind.")
+        raise BadFile(f"{place_of(path, 'query')}: query is SQL, or a mapping with kind.")
     kept = {name: value for name, value in query.items() if value is not None}
     if isinstance(kept.get("query"), str):
         kept["query"] = kept["query"].strip()
@@ -146,21 +138,37 @@ def _read_query(path: Path, query: Any) -> Json:
 
 def _read_variables(path: Path, variables: Any) -> Json:
     if not isinstance(variables, dict):
-        raise BadFile(f"{path}: variables is a mapping of code names.")
+        raise BadFile(f"{place_of(path, 'variables')}: variables is a mapping of code names.")
     read: Json = {}
     for code, given in sorted(variables.items()):
         if not isinstance(given, dict):
-            raise BadFile(f"{path}: variable {code} is a mapping with type and default.")
+            place = place_of(path, "variables")
+            raise BadFile(f"{place}: variable {code} is a mapping with type and default.")
         _check_keys(path, given, _VARIABLE_KEYS)
         whole = {"type": "String", "default": None, **given}
         read[str(code)] = {key: whole[key] for key in _VARIABLE_KEYS if key in whole}
     return read
 
 
+def _read_tags(path: Path, tags: Any) -> list[str]:
+    if not isinstance(tags, list):
+        raise BadFile(f"{place_of(path, 'tags')}: tags is a list.")
+    return sorted(set(map(str, tags)))
+
+
+def _check_used(path: Path, document: Json) -> None:
+    """The server keeps no variable that a query does not use: each push would say it anew."""
+    text = document["query"].get("query")
+    for code in document["variables"] if isinstance(text, str) else ():
+        if not re.search(rf"\bvariables\s*\.\s*[`\"]?{re.escape(code)}\b", text):
+            raise BadFile(f"{place_of(path, 'variables')}: the query does not use {code}.")
+
+
 def _check_keys(path: Path, given: Json, known: tuple[str, ...]) -> None:
     unknown = [str(key) for key in given if key not in known]
     if unknown:
-        raise BadFile(f"{path}: unknown {', '.join(unknown)}. Known: {', '.join(known)}.")
+        place = place_of(path, unknown[0])
+        raise BadFile(f"{place}: unknown {', '.join(unknown)}. Known: {', '.join(known)}.")
 
 
 def _short_query(query: Json) -> Any:

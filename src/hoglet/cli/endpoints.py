@@ -3,6 +3,7 @@
 import csv
 import json
 import sys
+from http import HTTPStatus
 from pathlib import Path
 from typing import Annotated, Any, Literal
 from urllib.parse import quote
@@ -11,7 +12,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from hoglet.cli.api_client import ApiClient, Host, Key, Project
+from hoglet.cli.api_client import ApiClient, ApiRefused, Host, Key, Project
 from hoglet.cli.endpoint_versions import (
     COLOURS,
     DEFAULT_HOST,
@@ -94,7 +95,7 @@ def diff(
 
     wanted = _documents(paths)
     there, console = Endpoints(ApiClient(host, key, project)), wide_console()
-    lines = [line for document in wanted for line in there.difference(document)]
+    lines = [line for _, document in wanted for line in there.difference(document)]
     for line in lines:
         console.print(Text(line, style=COLOURS.get(line[:1], "")), soft_wrap=True)
     raise typer.Exit(1 if lines else 0)
@@ -109,7 +110,7 @@ def push(
 
     wanted = _documents(paths)
     there = Endpoints(ApiClient(host, key, project))
-    done = [sentence for document in wanted for sentence in _push(there, document)]
+    done = [sentence for file in wanted for sentence in _push(there, *file)]
     if not done:
         print("nothing to do")
 
@@ -147,15 +148,25 @@ def run(
         _print_rows(answer)
 
 
-def _push(there: Any, document: Json) -> list[str]:
+def _push(there: Any, path: Path, document: Json) -> list[str]:
     """Each sentence is printed at once: what a later refusal leaves behind is known."""
-    sentences: list[str] = there.push(document)
+    from hoglet.cli.endpoint_yaml import BadFile, place_of
+
+    try:
+        sentences: list[str] = there.push(document)
+    except ApiRefused as error:
+        if (
+            error.status != HTTPStatus.BAD_REQUEST
+        ):  # it is about the key or the project, not about the file
+            raise
+        place = place_of(path, error.field, error.detail)
+        raise BadFile(f"{place}: {error.detail}") from None
     for sentence in sentences:
         print(sentence, flush=True)
     return sentences
 
 
-def _documents(paths: list[Path] | None) -> list[Json]:
+def _documents(paths: list[Path] | None) -> list[tuple[Path, Json]]:
     """Every file is read before anything is sent."""
     from hoglet.cli.endpoint_files import BadFile, read_file
 
@@ -164,8 +175,8 @@ def _documents(paths: list[Path] | None) -> list[Json]:
         if not path.exists():
             raise BadFile(f"There is no {path}.")
         files += sorted([*path.glob("*.yaml"), *path.glob("*.yml")]) if path.is_dir() else [path]
-    documents = [read_file(path) for path in files]
-    names = [document["name"] for document in documents]
+    documents = [(path, read_file(path)) for path in files]
+    names = [document["name"] for _, document in documents]
     twice = {name for name in names if names.count(name) > 1}
     if twice:
         raise BadFile(f"Two files are about {', '.join(sorted(twice))}.")

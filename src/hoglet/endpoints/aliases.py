@@ -59,7 +59,7 @@ class Aliases:
             endpoint = await self._endpoint(session, scope, name)
             found = await session.get(EndpointAliasRow, (endpoint.id, version))
         if found is None:
-            raise errors.bad_parameter("version", version)
+            raise errors.unknown_alias(version)
         return found.version
 
     async def all(self, scope: Scope, name: str) -> Sequence[EndpointAliasRow]:

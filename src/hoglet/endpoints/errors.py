@@ -38,6 +38,12 @@ def bad_parameter(name: str, value: object) -> Invalid:
     return add_error_key(Invalid(detail, attr=name))
 
 
+def unknown_alias(name: str) -> Invalid:
+    """400 for ``?version=nobody``: neither a number nor an alias of the endpoint."""
+    detail = f'The parameter version must be a whole number or an alias, not "{name}".'
+    return add_error_key(Invalid(detail, attr="version"))
+
+
 def unknown_version(number: int, name: str, current: int) -> NotFound:
     """404 with ``error`` and ``current_version``."""
     detail = f'Version {number} of endpoint "{name}" does not exist; the current one is {current}.'

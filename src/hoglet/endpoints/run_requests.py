@@ -34,7 +34,7 @@ async def read_run(request: Request, aliases: Mapping[str, int]) -> RunRequest:
     version = body.version if body.version is not None else read_version(request)
     if isinstance(version, str):
         if version not in aliases:
-            raise errors.bad_parameter("version", version)
+            raise errors.unknown_alias(version)
         version = aliases[version]
     limit = body.limit if body.limit is not None else _page_number(request, "limit", least=1)
     offset = body.offset if body.offset is not None else _page_number(request, "offset", least=0)

@@ -3,6 +3,7 @@
 Source: spec/query-endpoints.md sections 5.3 and 5.5.
 """
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -13,6 +14,7 @@ from uuid import UUID
 from hoglet.access.entities import Project, Scope
 from hoglet.access.recall import Recall
 from hoglet.access.variables import Variable, list_variables
+from hoglet.endpoints import errors
 from hoglet.endpoints.answers import Answer, NeedsBackground
 from hoglet.endpoints.cache import Result, ResultCache
 from hoglet.endpoints.cancelling import CancellableRuns
@@ -80,7 +82,20 @@ class Runner:
             return answer
         if request.refresh in _BACKGROUND:
             return NeedsBackground(target, request)
-        return await self.compute(scope.project, target, request, user_id=scope.user_id)
+        started = perf_counter()
+        try:
+            return await self.compute(scope.project, target, request, user_id=scope.user_id)
+        except asyncio.CancelledError:
+            self._note_failure(
+                scope.user_id,
+                target,
+                request,
+                execution_id=new_id(),
+                seconds=perf_counter() - started,
+                is_materialized=reading.kept is not None,
+                error=errors.RunCancelled("The caller went away, or the server stopped."),
+            )
+            raise
 
     async def check(self, scope: Scope, target: Target, request: RunRequest) -> Reading:
         """What a run would compute, if it is allowed.
