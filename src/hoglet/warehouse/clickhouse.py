@@ -79,10 +79,12 @@ class ClickHouseWarehouse:
         query_id: str | None = None,
     ) -> JsonRows | QueryResult:
         """See ``Warehouse.query_json``."""
-        values = dict(params or {})
-        return await self._read(
-            lambda client, tag: self._json.select(client, tag, sql, values, zone), budget, query_id
-        )
+        values, most = dict(params or {}), budget.result_bytes
+
+        def work(client: Client, tag: str) -> JsonRows | QueryResult:
+            return self._json.select(client, tag, sql, values, zone=zone, most_bytes=most)
+
+        return await self._read(work, budget, query_id)
 
     async def insert(
         self,

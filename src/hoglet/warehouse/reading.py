@@ -10,10 +10,13 @@ from zoneinfo import available_timezones
 
 from clickhouse_connect.driver.client import Client
 
+from hoglet.warehouse.errors import Code, from_engine
 from hoglet.warehouse.json_rows import FORMAT, read_rows, rewritten
 from hoglet.warehouse.port import Column, JsonRows, QueryResult, Statistics
 
 REMEMBERED = 2_000  # texts of queries whose columns are known; half a megabyte to ten
+# The engine counts a constant once, whatever it is in a thousand rows; as text it is in each.
+JSON_TIMES = 2
 _TYPED_BY_TEXT = re.compile(r"dateTrunc\(|JSONExtract\(")
 
 type Asked = tuple[str, ...]
@@ -45,9 +48,20 @@ class JsonSelects:
         self._lock = threading.Lock()
 
     def select(
-        self, client: Client, tag: str, sql: str, params: dict[str, Any], zone: str
+        self,
+        client: Client,
+        tag: str,
+        sql: str,
+        params: dict[str, Any],
+        *,
+        zone: str,
+        most_bytes: int,
     ) -> JsonRows | QueryResult:
-        """See ``Warehouse.query_json``; ``tag`` is the comment that names the query."""
+        """See ``Warehouse.query_json``; ``tag`` is the comment that names the query.
+
+        Raises:
+            QueryTooCostly: the JSON is more than twice ``most_bytes``.
+        """
         asked = (sql, *_deciding(sql, params))
         columns = self._known.get(asked)
         if columns is None:
@@ -57,6 +71,8 @@ class JsonSelects:
         if written is None:
             return select(client, f"{tag} {sql}", params)
         body = client.raw_query(f"{tag} {written}", parameters=params or None, fmt=FORMAT)
+        if len(body) > JSON_TIMES * most_bytes:
+            raise from_engine("The answer is too large.", Code.TOO_MANY_ROWS_OR_BYTES)
         return read_rows(body, columns)
 
     def _remember(self, asked: Asked, columns: list[Column]) -> None:

@@ -128,6 +128,11 @@ async def test_errors_are_those_of_queries(warehouse: Warehouse) -> None:
         await warehouse.query_json(
             "SELECT number FROM numbers(100)", zone="UTC", budget=Budget(result_rows=10)
         )
+    for text in ("repeat('x', 1000)", "concat(toString(number), repeat('x', 1000))"):
+        with pytest.raises(QueryTooCostly):
+            await warehouse.query_json(
+                f"SELECT {text} FROM numbers(1000)", zone="UTC", budget=Budget(result_bytes=100_000)
+            )
     with pytest.raises(QueryRefused):
         await warehouse.query_json(
             "SELECT throwIf(number = 70000) FROM numbers(100000)", zone="UTC"
