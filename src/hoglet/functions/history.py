@@ -128,7 +128,7 @@ def undone(row: HogFunctionRow, entries: Iterable[Json]) -> Json:
             name = _LOGGED_AS.get(change["field"], change["field"])
             if name in before:
                 before[name] = change["before"]
-    earlier = kept_secret(before, now)
+    earlier = kept_secret({k: v for k, v in before.items() if v != now[k]}, now)
     return {name: value for name, value in earlier.items() if value != now[name]}
 
 

@@ -23,7 +23,7 @@ from hoglet.access.repository import users_by_id
 from hoglet.functions import repository, types
 from hoglet.functions.compile import Compiled
 from hoglet.functions.compiler import Compiler
-from hoglet.functions.history_secrets import hide, hide_in_history, secret_keys_of
+from hoglet.functions.history_secrets import hide, hide_in_history, may_become_secret
 from hoglet.functions.integrations import repository as integration_repository
 from hoglet.functions.integrations.resolving import resolve
 from hoglet.functions.listing import Listing, choose
@@ -293,11 +293,10 @@ class FunctionService:
     ) -> list[Change]:
         """What a save changed; values of keys it makes secret go from the whole history."""
         after = {name: getattr(row, name) for name in _LOGGED}
-        were, are = secret_keys_of(before), secret_keys_of(after)
-        if not are <= were:
+        if may_become_secret(before, after):
             item_id = str(row.id)
-            await hide_in_history(session, row.project_id, ACTIVITY_SCOPE, item_id, are)
-        return hide(changes_between(before, after), were | are)
+            await hide_in_history(session, row.project_id, ACTIVITY_SCOPE, item_id, after)
+        return hide(changes_between(before, after), before, after)
 
     async def _settle_state(self, session: AsyncSession, row: HogFunctionRow, plan: Plan) -> None:
         """What an owner's switching on or off does to the watcher's state."""

@@ -173,3 +173,22 @@ async def test_a_secret_that_became_plain_stays_as_it_is(hoglet):
     assert "hush" not in str(entries)
     again = await restore(hoglet, made, activity_id=entries["results"][1]["id"])
     assert (again.status_code, again.json()["inputs"]["t"]["value"]) == (200, "open")
+
+
+async def test_a_secret_of_one_mapping_leaves_the_same_key_of_another_alone(hoglet):
+    sealed = {"name": "s", "inputs_schema": SEALED, "inputs": {"t": {"value": "hush"}}}
+    plain = {"name": "p", "inputs_schema": TOKEN, "inputs": {"t": {"value": "open"}}}
+    made = await hoglet.create(mappings=[sealed, plain], name="one")
+    kept = {**sealed, "inputs": {"t": {"secret": True}}}
+    await change(hoglet, made, name="two")
+    await change(hoglet, made, mappings=[{**plain, "inputs": {"t": {"value": "wide"}}}, kept])
+    entries = (await history(hoglet, made))["results"]
+    named = await restore(hoglet, made, activity_id=entries[0]["id"])
+    assert [one["name"] for one in named.json()["mappings"]] == ["p", "s"]
+    again = await restore(hoglet, made, activity_id=entries[-1]["id"])
+
+    assert again.status_code == 200, again.text
+    first, second = again.json()["mappings"]
+    assert (first["name"], first["inputs"]) == ("s", {"t": {"secret": True}})
+    assert (second["name"], second["inputs"]["t"]["value"]) == ("p", "open")
+    assert await value_of(hoglet, made) == ["hush"]
