@@ -35,6 +35,7 @@ _COMMON: dict[str, Any] = {
     "output_format_json_escape_forward_slashes": 0,
     "date_time_output_format": "iso",
     "session_timezone": "UTC",
+    "date_time_overflow_behavior": "saturate",  # 1950 as a Date is 1970-01-01, not 2129-06-07
     # chDB 26.9 can move an expression behind a sort and back for ever ("Too many optimizations"),
     # e.g. with ORDER BY concat(a, b) over a join.
     "query_plan_execute_functions_after_sorting": 0,

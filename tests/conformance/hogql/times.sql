@@ -50,3 +50,7 @@ select toStartOfDay(toDate('2026-07-01')), dateTrunc('day', toDate('2026-07-01')
 -- case: functions of sequences take times with fractions
 select windowFunnel(86400)(timestamp, event = '$pageview', event = 'purchase') > 0, sequenceMatch('(?1)')(toDateTime(timestamp), event = '$pageview', event = 'purchase'), sequenceCountIf('(?1)')(timestamp, event = 'purchase', event = 'x', true) > 0 from events
 -- rows [[1, 1, 1]]
+
+-- case: dates outside of what a Date holds are its first or last day, not a day of another century
+select toDate('1950-01-01'), toDate('2200-01-01'), toDate('1970-01-02')
+-- rows [["1970-01-01", "2149-06-06", "1970-01-02"]]
