@@ -87,7 +87,6 @@ def test_runs_of_a_degraded_function_wait_behind_those_of_healthy_ones(
 
         _until(lambda: _totals(front, sick).get("succeeded") == RUNS)
         _until(lambda: _totals(front, well).get("succeeded") == RUNS)
-        assert arrivals.paths[0] == "/well"
         assert _mean_place(arrivals.paths, "/well") < _mean_place(arrivals.paths, "/sick")
     finally:
         executor.stop()

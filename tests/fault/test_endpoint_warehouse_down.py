@@ -21,6 +21,7 @@ async def test_only_what_needs_the_warehouse_fails(
 
     with monkeypatch.context() as broken:
         broken.setattr(endpoints.warehouse, "query", down)
+        broken.setattr(endpoints.warehouse, "query_json", down)
         broken.setattr(endpoints.warehouse, "insert", down)
         assert (await endpoints.ran("a"))["is_cached"] is True
         forced = await endpoints.run("a", refresh="force")
