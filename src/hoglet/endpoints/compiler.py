@@ -68,7 +68,8 @@ type SchemaOf = Callable[[Project], Awaitable[ProjectSchema]]
 class Compiled(msgspec.Struct, frozen=True):
     """A query ready to run; ``columns`` are ``[("count()", "integer")]``.
 
-    ``keys`` is the order of a page by cursor.
+    ``keys`` is the order of a page by cursor; ``filtered`` are the columns of a table that its runs
+    look for values in.
     """
 
     sql: str
@@ -77,6 +78,7 @@ class Compiled(msgspec.Struct, frozen=True):
     hogql: str
     limits: LimitFacts
     keys: list[Key] = []
+    filtered: list[str] = []
 
 
 class CompiledInsight(msgspec.Struct, frozen=True):

@@ -144,7 +144,8 @@ def _analyse_insight(payload: Json) -> Json:
 def compile_build(payload: Json) -> Json:
     """The SQL that fills the table of a query."""
     plan, query = _plan(payload), payload["query"]
-    return _plain(_compile(payload | {"limit": None, "offset": None}, plan.build, query))
+    built = _compile(payload | {"limit": None, "offset": None}, plan.build, query)
+    return _plain(built) | {"filtered": plan.filtered}
 
 
 @_refusing_malformed

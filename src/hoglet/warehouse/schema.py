@@ -87,7 +87,7 @@ def own_table(name: str, columns: str, order_by: str, cluster: str | None) -> st
     engine = f"ReplicatedMergeTree{path}" if cluster else "MergeTree"
     return (
         f"CREATE TABLE {name} {on_cluster(cluster)} ({columns}) "
-        f"ENGINE = {engine} ORDER BY {order_by}"
+        f"ENGINE = {engine} ORDER BY {order_by} SETTINGS allow_nullable_key = 1"
     )
 
 

@@ -318,3 +318,15 @@ async def test_one_process_has_one_folder(warehouse: Warehouse, tmp_path: Path) 
 
     with pytest.raises(WarehouseInUse):
         await open_warehouse(f"chdb://{tmp_path}")
+
+
+async def test_own_tables_are_ordered_by_columns_that_may_be_null(warehouse: Warehouse) -> None:
+    columns = "project_id Int64, tenant Nullable(String)"
+    await warehouse.create_table("endpoint_table_order", columns, order_by="(project_id, tenant)")
+    rows = [(1, "b"), (1, None), (1, "a")]
+    await warehouse.insert("endpoint_table_order", ["project_id", "tenant"], rows)
+
+    found = await warehouse.query("SELECT tenant FROM endpoint_table_order WHERE tenant = 'a'")
+
+    assert list(found.rows) == [("a",)]
+    await warehouse.drop_table("endpoint_table_order")

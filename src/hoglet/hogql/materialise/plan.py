@@ -66,6 +66,7 @@ class MaterialisationPlan(msgspec.Struct, frozen=True):
     ``build`` holds no variables; compile it with ``Limits(max_limit=None)`` and the saved
     ``filters``. ``variables`` are the code names a run must send. ``read`` gives the tree of a
     run: compile it with ``context.saved_tables`` holding the table, and ``variables`` as sent.
+    ``filtered`` are the columns runs look for values in, those compared by ``=`` first.
     """
 
     build: tree.SelectQuery | tree.SelectSetQuery
@@ -73,6 +74,7 @@ class MaterialisationPlan(msgspec.Struct, frozen=True):
     range_pairs: tuple[RangePair, ...]
     aggregates: tuple[Aggregate, ...]
     reading: tree.SelectQuery
+    filtered: tuple[str, ...] = ()
 
     def read(self, table: str) -> tree.SelectQuery:
         """The query of a run on the table of that (logical) name."""
@@ -220,8 +222,14 @@ def _variable_plan(
         limit=rest.limit,
         offset=rest.offset,
     )
+    by_equality = sorted(found, key=lambda each: each.operator not in EQUALITY)
     return MaterialisationPlan(
-        changed(build, order_by=None), tuple(names), _pairs(found, buckets), aggregates, reading
+        changed(build, order_by=None),
+        tuple(names),
+        _pairs(found, buckets),
+        aggregates,
+        reading,
+        tuple(dict.fromkeys(names[each.code] for each in by_equality)),
     )
 
 
