@@ -19,7 +19,7 @@ def _lines(project: Project, function_id: str, **params: Any) -> list[dict[str, 
 
 
 def _url(project: Project, path: str) -> dict[str, Any]:
-    return {"url": {"value": f"{project.receiver.url}/{path}/{project.stage.project.id}"}}
+    return {"url": {"value": f"{project.receiver.url}/{path}/run-{project.stage.project.id}"}}
 
 
 def test_inputs_that_cannot_be_built_are_no_run(project: Project) -> None:
