@@ -39,6 +39,7 @@ from hoglet.kit.ids import new_id
 from hoglet.store.database import Database
 from hoglet.warehouse import Warehouse
 from hoglet.warehouse.errors import QueryCancelled
+from hoglet.warehouse.values import quoted_name
 
 type Json = dict[str, Any]
 
@@ -172,13 +173,13 @@ class Builder:
             buckets=version.bucket_overrides,
         )
         columns = await self._columns(compiled)
-        definitions = ", ".join(f"{_quoted(name)} {kind}" for name, kind in columns)
+        definitions = ", ".join(f"{quoted_name(name)} {kind}" for name, kind in columns)
         await self._warehouse.create_table(
             table,
             f"project_id Int64, {definitions}",
             order_by=_order(columns, compiled.filtered),
         )
-        names = ", ".join(_quoted(name) for name, _ in columns)
+        names = ", ".join(quoted_name(name) for name, _ in columns)
         await self._warehouse.command(
             f"INSERT INTO {table} (project_id, {names}) "  # noqa: S608 (names are quoted)
             f"SELECT {{table_project_id:Int64}}, * FROM ({compiled.sql})",
@@ -228,9 +229,5 @@ def _order(columns: Sequence[tuple[str, str]], filtered: Sequence[str]) -> str:
     whatever else the table holds.
     """
     kinds = dict(columns)
-    keys = [_quoted(name) for name in filtered if _SORTABLE.fullmatch(kinds.get(name, ""))]
+    keys = [quoted_name(name) for name in filtered if _SORTABLE.fullmatch(kinds.get(name, ""))]
     return f"({', '.join(['project_id', *keys])})"
-
-
-def _quoted(name: str) -> str:
-    return "`" + name.replace("\\", "\\\\").replace("`", "\\`") + "`"

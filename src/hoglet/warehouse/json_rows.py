@@ -18,6 +18,7 @@ import orjson
 
 from hoglet.warehouse.errors import from_engine
 from hoglet.warehouse.port import Column, JsonRows, Statistics
+from hoglet.warehouse.values import quoted_name
 
 FORMAT = "JSONCompact"
 _WRAPPERS = re.compile(r"(?:Nullable|LowCardinality)\((.*)\)", re.DOTALL)
@@ -57,7 +58,7 @@ def rewritten(sql: str, columns: Sequence[Column], zone: str) -> str | None:
         return sql
     if len({column.name for column in columns}) < len(columns):
         return None
-    shown = ", ".join(f"{_shown(name, zone)} AS {_quoted(name)}" for name in times)
+    shown = ", ".join(f"{_shown(name, zone)} AS {quoted_name(name)}" for name in times)
     return f"SELECT * REPLACE({shown}) FROM ({sql})"  # noqa: S608 (names are quoted)
 
 
@@ -98,8 +99,4 @@ def _unwrapped(kind: str) -> str:
 
 def _shown(name: str, zone: str) -> str:
     template = _UTC if zone == "UTC" else _ELSEWHERE
-    return template.format(at=f"toDateTime64({_quoted(name)}, 6)", zone=zone)
-
-
-def _quoted(name: str) -> str:
-    return "`" + name.replace("\\", "\\\\").replace("`", "\\`") + "`"
+    return template.format(at=f"toDateTime64({quoted_name(name)}, 6)", zone=zone)

@@ -1,4 +1,4 @@
-"""How rows are written into inserted blocks, and instants bound to queries."""
+"""How rows are written into inserted blocks, instants bound to queries, and names quoted."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -22,6 +22,16 @@ def instant_text(at: datetime) -> str:
     """
     held = min(max(at.astimezone(UTC), EARLIEST), LATEST)
     return held.strftime("%Y-%m-%d %H:%M:%S.%f")
+
+
+def quoted_name(name: str) -> str:
+    """The name of a column as it stands in SQL.
+
+    Example:
+        >>> quoted_name("größe in cm")
+        '`größe in cm`'
+    """
+    return "`" + name.replace("\\", "\\\\").replace("`", "\\`") + "`"
 
 
 def encode_block(rows: Sequence[Sequence[Any]]) -> bytes:

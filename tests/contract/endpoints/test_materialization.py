@@ -31,6 +31,13 @@ async def count_tables(endpoints: EndpointWorld) -> int:
     return found.rows[0][0]
 
 
+async def sorting_keys(endpoints: EndpointWorld) -> dict[str, str]:
+    found = await endpoints.warehouse.query(
+        "SELECT name, sorting_key FROM system.tables WHERE startsWith(name, 'endpoint_table_')"
+    )
+    return dict(found.rows)
+
+
 async def test_15_life_of_a_table(endpoints: EndpointWorld) -> None:
     await add_some(endpoints)
     before = await count_tables(endpoints)
@@ -235,3 +242,22 @@ async def test_a_build_that_breaks_is_failed_and_tried_again(
     await work(endpoints)
     status = (await endpoints.get("/a/materialization_status")).json()
     assert (status["status"], status["ready"], status["error"]) == ("Completed", True, "")
+
+
+async def test_a_table_is_ordered_by_what_its_runs_look_for(endpoints: EndpointWorld) -> None:
+    await add_some(endpoints)
+    for name in ("since", "plan"):
+        await endpoints.add_variable(name, "String")
+    sql = (
+        "SELECT event, count() AS n FROM events WHERE distinct_id >= {variables.since} "
+        "AND properties.plan = {variables.plan} GROUP BY event"
+    )
+    before = await sorting_keys(endpoints)
+    await endpoints.create(sql, name="a", is_materialized=True)
+    await work(endpoints)
+
+    (new,) = (await sorting_keys(endpoints)).items() - before.items()
+    assert new[1] == "project_id, plan, since"
+    table = await endpoints.ran("a", variables={"since": "u0", "plan": "pro"})
+    assert table["endpoint_materialized"] is True
+    assert sorted(table["results"]) == [["a", 2], ["b", 1]]
