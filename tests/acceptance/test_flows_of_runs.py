@@ -126,3 +126,41 @@ def test_nobody_can_claim_that_transformations_ran(project: Project) -> None:
     found = wait_for(lambda: project.select("select properties from events where event = 'plain'"))
     assert "$transformations" not in found[0][0]
     assert "kept" in found[0][0]
+
+
+def test_a_dead_letter_keeps_its_mapping_wherever_it_is_put(project: Project) -> None:
+    number = project.stage.project.id
+    paths = {"one": f"/status/400/400/200/one-{number}", "two": f"/two-{number}"}
+    one, two = (
+        {
+            "name": name,
+            "inputs_schema": URL,
+            "inputs": {"url": {"value": project.receiver.url + path}},
+            "filters": {"events": [{"id": "bought", "type": "events"}]},
+        }
+        for name, path in paths.items()
+    )
+    function_id = project.function(hog="fetch(inputs.url)", mappings=[one, two])
+    redrive = f"{project.base}/hog_functions/{function_id}/dead_letters/redrive"
+
+    def arrived() -> list[int]:
+        return [len(project.receiver.at(path)) for path in paths.values()]
+
+    project.capture(event())
+    wait_for(lambda: project.letters(function_id))
+    wait_for(arrived, lambda found: found == [1, 1])
+
+    project.change(function_id, mappings=[two, one])
+    assert project.client.post(redrive, json={"all": True}).json()["queued"] == 1
+    wait_for(arrived, lambda found: found == [2, 1])
+    wait_for(lambda: project.totals(function_id).get("dead_lettered") == 2)
+
+    project.change(function_id, mappings=[two])
+    assert project.client.post(redrive, json={"all": True}).json()["queued"] == 1
+    wait_for(lambda: {one["class"] for one in project.letters(function_id)} == {"inputs"})
+    assert "removed" in project.letters(function_id)[0]["error"]
+
+    project.change(function_id, mappings=[two, one | {"name": "another"}])
+    assert project.client.post(redrive, json={"all": True}).json()["queued"] == 1
+    wait_for(lambda: project.totals(function_id).get("dead_lettered") == 4)
+    assert arrived() == [2, 1]

@@ -54,7 +54,7 @@ class NewLetter(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         letter_class: ``filter``, ``inputs``, ``fetch``, ``timeout``, ``hog`` or ``disabled``.
         globals: of section 13.2, without inputs and so without secrets.
-        mapping: index of the mapping that ran.
+        mapping: number of the mapping that ran.
         attempts: of the last host call, 1 when there was none.
     """
 

@@ -76,7 +76,7 @@ class StepRequest(msgspec.Struct, kw_only=True):
         function: what to run.
         globals: ``{"project", "source", "event", "person"?, "groups"?, "request"?}``, section 13.2.
         journal: from :func:`new_journal` or :func:`resume`.
-        mapping: index of the mapping whose inputs are laid over the function's; None without.
+        mapping: number of the mapping whose inputs are laid over the function's; None without.
         with_rendering: fill in ``HostCall.rendered``.
         from_filter: ask the filter first (a redriven letter of class ``filter``).
     """

@@ -37,7 +37,7 @@ class InvokeV1(msgspec.Struct, frozen=True, kw_only=True, tag="invoke.v1"):
         project_id, function_id: what runs; the function is loaded when the job is leased.
         invocation_id: stable across attempts, restarts and redrives.
         globals: of section 13.2, without inputs and so without secrets.
-        mapping: index of the mapping, None without mappings.
+        mapping: number of the mapping, None without mappings.
         journal: how far the run came; None before its first step.
         attempt: of the host call the run waits to make, from 1.
         first_failed_at: ISO instant of the first failure, for the dead letter.

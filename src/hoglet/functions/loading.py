@@ -5,6 +5,7 @@ Source: spec/hog-functions.md sections 4.3 and 13.2.
 
 from typing import Any
 
+from hoglet.functions.inputs.mapping_places import mapping_number
 from hoglet.functions.runnable import (
     DEFAULT_RETRY,
     RunnableFunction,
@@ -105,6 +106,7 @@ def _mappings(values: dict[str, Any]) -> tuple[RunnableMapping, ...] | None:
     matchers: list[dict[str, Any]] = values["matcher"].get("mappings") or []
     return tuple(
         RunnableMapping(
+            number=mapping_number(matchers, index),
             name=mapping.get("name"),
             filter=matchers[index].get("tree") if index < len(matchers) else None,
             inputs=_inputs(

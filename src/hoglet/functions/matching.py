@@ -31,8 +31,8 @@ class Match(msgspec.Struct, frozen=True, kw_only=True):
         function_id: which function.
         outcome: ``matched``; ``filtered`` (evaluated and not true); ``failed`` (the filter
             raised: metric ``filtering_failed``, an error log, a dead letter of class ``filter``).
-        mappings: indexes of the mappings that match; None when the function has no mappings.
-        unmatched: indexes of enabled mappings that do not match.
+        mappings: numbers of the mappings that match; None when the function has no mappings.
+        unmatched: numbers of enabled mappings that do not match.
         error: why the filter failed.
         milliseconds: time of the filters; above 100 a warn log is due.
     """
@@ -144,8 +144,8 @@ class Conditions:
         Raises:
             EvaluationFailed: it raised.
         """
-        mappings = function.mappings or ()
-        condition = function.filter if mapping is None else mappings[mapping].filter
+        asked = function if mapping is None else function.mapping(mapping)
+        condition = None if asked is None else asked.filter
         if condition is None:
             return False
         key = (function.id, function.version, mapping)
@@ -210,10 +210,10 @@ def _mappings(
         return None, []
     matched: list[int] = []
     unmatched: list[int] = []
-    for position, mapping in enumerate(function.mappings):
+    for mapping in function.mappings:
         if not mapping.disabled:
-            holds = conditions.hold(function, position, values)
-            (matched if holds else unmatched).append(position)
+            holds = conditions.hold(function, mapping.number, values)
+            (matched if holds else unmatched).append(mapping.number)
     return matched, unmatched
 
 

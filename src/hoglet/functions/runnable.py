@@ -41,8 +41,13 @@ class RunnableInput(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class RunnableMapping(msgspec.Struct, frozen=True, kw_only=True):
-    """One mapping: its filter and the inputs it lays over those of the function."""
+    """One mapping: its filter and the inputs it lays over those of the function.
 
+    ``number`` tells it from the function's others wherever it stands: runs that wait and dead
+    letters name it by that.
+    """
+
+    number: int
     name: str | None = None
     filter: dict[str, Any] | None = None
     inputs: tuple[RunnableInput, ...] = ()
@@ -88,6 +93,10 @@ class RunnableFunction(msgspec.Struct, frozen=True, kw_only=True):
     enabled: bool = True
     version: int = 1
     facilities: Facilities = Facilities()
+
+    def mapping(self, number: int) -> RunnableMapping | None:
+        """The mapping of that number; None when it was removed."""
+        return next((one for one in self.mappings or () if one.number == number), None)
 
     @property
     def cache_key(self) -> tuple[str, int]:

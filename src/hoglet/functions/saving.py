@@ -9,7 +9,7 @@ from hoglet.functions import types
 from hoglet.functions.compile import Compiled, Draft, Matcher
 from hoglet.functions.filters.context import FilterContext
 from hoglet.functions.filters.normalise import GENERATED, check_view
-from hoglet.functions.inputs.mapping_places import stored_places
+from hoglet.functions.inputs.mapping_places import numbered, stored_places
 from hoglet.functions.inputs.secrets import merge_secrets, secret_keys, split_secrets
 from hoglet.functions.language import check_size
 from hoglet.functions.templates.registry import HIDDEN, Template
@@ -131,7 +131,10 @@ class Plan:
             values["mappings"], values["mapping_secrets"] = _split_mappings(compiled.mappings)
         if "mappings" in self.sent and self.values["mappings"] is None:
             values["mapping_secrets"] = {}
-        values["matcher"] = _matcher(compiled, stored_matcher, values["mappings"])
+        matcher = _matcher(compiled, stored_matcher, values["mappings"])
+        values["matcher"] = matcher | numbered(
+            matcher["mappings"], stored_matcher, self.stored["mappings"], values["mappings"]
+        )
         return values
 
     def _check_type(self) -> None:

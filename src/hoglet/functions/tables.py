@@ -14,7 +14,8 @@ class HogFunctionRow(Base):
     """A hog function.
 
     ``matcher`` is the run-time form of the filters:
-    ``{"tree": {...}, "events": ["$pageview"], "mappings": [{"tree": ..., "events": ...}]}``.
+    ``{"tree": {...}, "events": ["$pageview"], "mappings": [{"tree": ..., "events": ...,
+    "number": 0}], "next_number": 1}``.
     ``secrets`` and ``mapping_secrets`` are sealed. ``version`` rises with every write that may
     change what a run does, also with those that leave ``updated_at`` alone.
     """

@@ -172,8 +172,9 @@ class Trials:
             trial.log("error", f"Error filtering event {run['event']['uuid']}: {match.error}")
             trial.fail(match.error)
             return
-        for index in match.unmatched:
-            name = (function.mappings or ())[index].name or f"number {index + 1}"
+        for number in match.unmatched:
+            mapping = function.mapping(number)
+            name = (mapping and mapping.name) or f"number {number + 1}"
             trial.log("info", f"The mapping {name} does not match the event")
         if match.outcome != "matched" or match.mappings == []:
             trial.status = "skipped"

@@ -173,7 +173,7 @@ def test_inputs_are_built_in_order_with_mappings_on_top():
                       type="json"),
         RunnableInput(key="c", value="{{ event.event | upcase }}", templating="liquid"),
         RunnableInput(key="d", value="{raw", type="choice"),
-        mappings=(RunnableMapping(inputs=(RunnableInput(key="a", value="over"),)),),
+        mappings=(RunnableMapping(number=0, inputs=(RunnableInput(key="a", value="over"),)),),
     )  # fmt: skip
 
     assert run(f)[-1].result == {"a": "paid", "b": {"x": "paid!", "a": 1}, "c": "PAID", "d": "{raw"}
@@ -259,8 +259,10 @@ def test_a_redrive_from_the_filter_runs_the_mappings_that_match():
         return msgspec.to_builtins(template_tree("{" + code + "}"))
 
     mappings = tuple(
-        RunnableMapping(filter=condition(code), inputs=(RunnableInput(key="a", value=code),))
-        for code in ("event = 'no'", "event = 'paid'", "true")
+        RunnableMapping(
+            number=number, filter=condition(code), inputs=(RunnableInput(key="a", value=code),)
+        )
+        for number, code in enumerate(("event = 'no'", "event = 'paid'", "true"))
     )
     f = function("return inputs.a", filter=condition("true"), mappings=mappings, version=77)
     journal = new_journal(datetime(2026, 1, 5, tzinfo=UTC), 7)

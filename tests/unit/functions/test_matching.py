@@ -136,9 +136,9 @@ def test_mappings_are_asked_after_the_function():
     page = function({"events": [{"id": "$pageview", "type": "events"}]}).filter
     other = function({"events": [{"id": "other", "type": "events"}]}).filter
     mappings = (
-        RunnableMapping(filter=page),
-        RunnableMapping(filter=other),
-        RunnableMapping(filter=page, disabled=True),
+        RunnableMapping(number=0, filter=page),
+        RunnableMapping(number=1, filter=other),
+        RunnableMapping(number=2, filter=page, disabled=True),
     )
     found = match_function(function({}, id_="mapped", mappings=mappings), filter_globals(RUN))
 

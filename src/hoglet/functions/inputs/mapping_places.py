@@ -1,6 +1,7 @@
-"""Which stored mapping a sent one is, so that it keeps its own secrets wherever it is put. Pure.
+"""Which stored mapping a sent one is, so that it keeps what is its own wherever it is put. Pure.
 
-Mappings have no ids. One that is told apart by its name and filters, by its name, or by its filters
+Its own are its secrets, and the number by which runs that wait and dead letters name it; in the API
+mappings have no ids. One that is told apart by its name and filters, by its name, or by its filters
 is found by them; what is left stands where it stood. A stored mapping is taken once: the secrets of
 one that was removed go to no other one.
 
@@ -36,6 +37,37 @@ def stored_places(stored: Sequence[_Mapping], sent: Sequence[_Mapping]) -> dict[
         if place not in found and place not in taken:
             found[place] = place
     return dict(sorted(found.items()))
+
+
+def numbered(
+    matchers: Sequence[dict[str, Any]],
+    stored_matcher: dict[str, Any],
+    stored: Sequence[_Mapping] | None,
+    sent: Sequence[_Mapping] | None,
+) -> dict[str, Any]:
+    """The matchers of sent mappings with their numbers, and the next free one.
+
+    A number is never given twice: a run of a mapping that was removed must not become another's.
+
+    Returns:
+        ``{"mappings": [{"tree": ..., "events": ..., "number": 1}], "next_number": 2}``
+    """
+    parts = stored_matcher.get("mappings") or []
+    places = stored_places(stored or [], sent or [])
+    free = max(len(stored or []), stored_matcher.get("next_number", 0))
+    found: list[dict[str, Any]] = []
+    for place, matcher in enumerate(matchers):
+        if place in places:
+            number = mapping_number(parts, places[place])
+        else:
+            number, free = free, free + 1
+        found.append(matcher | {"number": number})
+    return {"mappings": found, "next_number": free}
+
+
+def mapping_number(matchers: Sequence[dict[str, Any]], place: int) -> int:
+    """What a stored mapping is called; its place where it was saved before they had numbers."""
+    return matchers[place].get("number", place) if place < len(matchers) else place
 
 
 def _told_apart(

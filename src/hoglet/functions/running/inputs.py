@@ -22,9 +22,8 @@ class InputsFailed(Exception):
 
 def all_inputs(function: RunnableFunction, mapping: int | None) -> tuple[RunnableInput, ...]:
     """The inputs of a run in evaluation order, those of the mapping last."""
-    if mapping is None or function.mappings is None or mapping >= len(function.mappings):
-        return function.inputs
-    return (*function.inputs, *function.mappings[mapping].inputs)
+    found = None if mapping is None else function.mapping(mapping)
+    return function.inputs if found is None else (*function.inputs, *found.inputs)
 
 
 def build_inputs(
@@ -40,13 +39,15 @@ def build_inputs(
     Args:
         function: gives the inputs in evaluation order.
         globals_: of the run, without ``inputs``.
-        mapping: index of the mapping whose inputs overlay those of the function.
+        mapping: number of the mapping whose inputs overlay those of the function.
         now: ISO instant that ``now`` shows, in Liquid and Hog templates.
         seed: of random numbers in Hog templates.
 
     Raises:
-        InputsFailed: a template failed, or an integration is not there.
+        InputsFailed: a template failed, an integration is not there, or the mapping was removed.
     """
+    if mapping is not None and function.mapping(mapping) is None:
+        raise InputsFailed("The mapping of this run was removed from the function")
     built: dict[str, Any] = {}
     builder = _Builder(now=now, seed=seed, with_record=function.source.startswith("data-warehouse"))
     for item in all_inputs(function, mapping):
