@@ -23,7 +23,7 @@ run: setup ## start the server on ./hoglet-data
 demo: setup ## the main job on real input: 336,776 departures through functions and endpoints
 	$(HOGLET) demo --once
 
-test: setup ## the tests (a few minutes)
+test: setup oracle ## the tests (a few minutes)
 	$(PYTEST) -n 2 --dist loadfile -m "not slow and not browser and not clients"
 
 check: setup ## format, lint, types, room borders
