@@ -43,7 +43,8 @@ type Unpack = Callable[[bytes, Mapping[str, str], str], bytes]
 type ProjectChanged = Callable[[AsyncSession, Project], Awaitable[None]]
 """Told of a project whose settings change, inside the transaction that changes them.
 
-Functions compile the test-account filter in, so they enqueue their recompilation here.
+Functions compile the test-account filter in, so they enqueue their recompilation here; endpoints
+build the tables anew whose rows depend on the settings.
 """
 
 

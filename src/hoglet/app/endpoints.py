@@ -79,7 +79,9 @@ def build_endpoint_rooms(rooms: Rooms, repository: EventsRepository) -> Endpoint
         ),
         schema_of=schema,
     )
-    rooms.access.providers.forget = (schema.forget, endpoints.forget)
+    providers = rooms.access.providers
+    providers.forget = (schema.forget, endpoints.forget)
+    providers.project_changed += (endpoints.materializer.project_changed,)
     return endpoints
 
 

@@ -32,7 +32,7 @@ def connect_providers(rooms: Rooms, events: Events) -> None:
     providers.site_apps = parts.site_apps
     providers.site_scripts = parts.site_scripts
     providers.file_entries = (parts.functions, parts.endpoints)
-    providers.project_changed = (parts.recompile,)
+    providers.project_changed += (parts.recompile,)
     providers.unpack = _unpack
 
 

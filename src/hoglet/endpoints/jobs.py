@@ -152,9 +152,13 @@ class EndpointJobs:
                 continue
 
     async def keep_house(self) -> None:
-        """Drop what nobody uses: left-over tables, and versions nobody has run for a month."""
+        """Drop what nobody uses: left-over tables, and versions nobody has run for a month.
+
+        Build anew what another process, or an older hoglet, left built for other settings.
+        """
         await self._builder.sweep()
         async with self._database.write() as session:
             await self._materializer.disable_unused(session)
+            await self._materializer.renew_outdated(session)
             await repository.delete_expired_runs(session, self._clock.now())
         self._forget()

@@ -13,9 +13,11 @@ from uuid import UUID
 import msgspec
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from hoglet.access import repository as projects
 from hoglet.access.entities import Project
 from hoglet.endpoints import repository
 from hoglet.endpoints.analysis import from_json
+from hoglet.endpoints.depending import depends_on
 from hoglet.endpoints.errors import NotMaterializable
 from hoglet.endpoints.tables import EndpointRow, EndpointVersionRow, MaterializationRow
 from hoglet.kit.clock import Clock
@@ -71,7 +73,10 @@ class Materializer:
         plan = from_json(version.analysis).plan
         if plan is None:
             raise NotMaterializable("This query cannot be materialized.", attr="is_materialized")
-        plan = plan | {"buckets": version.bucket_overrides or None}
+        plan = plan | {
+            "buckets": version.bucket_overrides or None,
+            "built_for": depends_on(version.query, project),
+        }
         row = await session.get(MaterializationRow, version.id)
         if row is None:
             row = self._new_row(project, endpoint, version)
@@ -81,6 +86,20 @@ class Materializer:
             await self._forget_table(session, row)
         row.plan = plan
         await self.schedule(session, row, self._clock.now())
+
+    async def project_changed(self, session: AsyncSession, project: Project) -> None:
+        """Build anew, at once, what another time zone or other test accounts make wrong."""
+        for row, version, endpoint in await repository.materializations_in(session, project.id):
+            if row.plan.get("built_for") != depends_on(version.query, project):
+                await self.enable(session, project, endpoint, version)
+
+    async def renew_outdated(self, session: AsyncSession) -> None:
+        """Build anew what was built for other settings of its project than it has now."""
+        rows = await repository.all_materializations(session)
+        for project_id in sorted({row.project_id for row in rows}):
+            project = await projects.find_project(session, project_id)
+            if project is not None:
+                await self.project_changed(session, project)
 
     async def schedule(self, session: AsyncSession, row: MaterializationRow, at: datetime) -> None:
         """Let the next build be at that time; builds scheduled before count no more."""

@@ -12,6 +12,7 @@ import orjson
 
 from hoglet.access.entities import Project
 from hoglet.access.variables import Variable
+from hoglet.endpoints.depending import depends_on
 from hoglet.endpoints.insights import DATE_NAMES, bind
 from hoglet.endpoints.schemas import RunRequest
 from hoglet.endpoints.targets import Kept, Target
@@ -53,7 +54,7 @@ def plan_reading(
     Raises:
         Invalid: attr ``variables``; a value that does not fit its type.
     """
-    kept = _usable_table(target, request, now)
+    kept = _usable_table(project, target, request, now)
     query = _with_overrides(target.query, request)
     if query["kind"] == HOGQL:
         variables = values_for_run(query, request.variables, known)
@@ -92,9 +93,7 @@ def _reading(
     source = None if kept is None else kept.table
     seek = None if request.cursor is None else {"after": request.after}
     page = [request.limit, request.offset, *([] if seek is None else [seek])]
-    parts = [project.id, project.timezone, source, query, variables, page]
-    if _without_test_accounts(query):
-        parts.append(project.test_account_filters)
+    parts = [project.id, depends_on(query, project), source, query, variables, page]
     text = orjson.dumps(parts, option=orjson.OPT_SORT_KEYS)
     key = f"endpoint_{blake2b(text, digest_size=16).hexdigest()}"
     return Reading(
@@ -102,15 +101,14 @@ def _reading(
     )
 
 
-def _without_test_accounts(query: Json) -> bool:
-    filters = query if query["kind"] != HOGQL else query.get("filters") or {}
-    return bool(filters.get("filterTestAccounts"))
-
-
-def _usable_table(target: Target, request: RunRequest, now: datetime) -> Kept | None:
+def _usable_table(
+    project: Project, target: Target, request: RunRequest, now: datetime
+) -> Kept | None:
     kept = target.kept
     overridden = request.filters_override is not None or request.query_override is not None
     if kept is None or overridden or request.refresh in _RAW_WORDS:
+        return None
+    if kept.plan.get("built_for") != depends_on(target.query, project):
         return None
     return kept if kept.seconds_left(now) > 0 else None
 

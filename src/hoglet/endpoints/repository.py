@@ -129,6 +129,19 @@ async def materializations_of(
     return rows.all()
 
 
+async def materializations_in(
+    session: AsyncSession, project_id: int
+) -> list[tuple[MaterializationRow, EndpointVersionRow, EndpointRow]]:
+    """All enabled materializations of a project, each with its version and endpoint."""
+    rows = await session.execute(
+        select(MaterializationRow, EndpointVersionRow, EndpointRow)
+        .join(EndpointVersionRow, EndpointVersionRow.id == MaterializationRow.version_id)
+        .join(EndpointRow, EndpointRow.id == MaterializationRow.endpoint_id)
+        .where(MaterializationRow.project_id == project_id)
+    )
+    return [(row[0], row[1], row[2]) for row in rows]
+
+
 async def find_materialization(
     session: AsyncSession, version_id: UUID
 ) -> tuple[MaterializationRow, EndpointVersionRow, EndpointRow] | None:

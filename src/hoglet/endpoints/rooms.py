@@ -53,6 +53,7 @@ class EndpointRooms:
     usage: EndpointUsage
     jobs: EndpointJobs
     analyser: QueryAnalyser
+    materializer: Materializer
 
     @property
     def site_url(self) -> str | None:
@@ -139,6 +140,7 @@ def build_endpoints(
             forget=forget,
         ),
         analyser=analyser,
+        materializer=materializer,
     )
 
 
