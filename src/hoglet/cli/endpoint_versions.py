@@ -98,12 +98,16 @@ def openapi(
 def usage(
     name: Name,
     days: Annotated[int, typer.Option(help="How many days, today included.")] = 7,
+    version: Annotated[
+        str | None, typer.Option(help="Only of this version number or alias.")
+    ] = None,
     host: Host = DEFAULT_HOST,
     key: Key = "",
     project: Project = "@current",
 ) -> None:
     """Show runs, errors, durations and cache hits by day."""
-    found = ApiClient(host, key, project).call("GET", f"/endpoints/{quote(name)}/usage?days={days}")
+    asked = f"?days={days}" + (f"&version={quote(version)}" if version else "")
+    found = ApiClient(host, key, project).call("GET", f"/endpoints/{quote(name)}/usage{asked}")
     lines = [*found["days"], {**found, "day": "all"}]
     print_table(["day", "runs", "errors", "p50 ms", "p95 ms", "from cache"], map(_usage, lines))
 

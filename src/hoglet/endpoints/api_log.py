@@ -34,9 +34,10 @@ LEAST_LINES, MOST_LINES = 1, 500
 async def list_logs(request: Request, name: str, scope: Reader) -> Response:
     """Row 13: newest first; ``count`` is how many lines are in the answer."""
     rooms = rooms_of(request)
-    found = await rooms.service.read(scope, name)
+    await rooms.service.read(scope, name)
     filters = read_filters(request.query_params)
     version = await rooms.aliases.number(scope, name, read_version(request))
+    found = await rooms.service.read(scope, name, version)
     if version is not None:
         filters = replace(filters, starts_with=message_start(version))
     await rooms.notes.flush()

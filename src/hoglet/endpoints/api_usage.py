@@ -8,7 +8,7 @@ from starlette.responses import Response
 
 from hoglet.access.entities import Scope
 from hoglet.access.guard import requires
-from hoglet.endpoints.queries import read_number
+from hoglet.endpoints.queries import read_number, read_version
 from hoglet.endpoints.rooms import rooms_of
 from hoglet.web.answers import JsonAnswer
 
@@ -19,6 +19,10 @@ type Reader = Annotated[Scope, Depends(requires("endpoint:read"))]
 
 @router.get("/endpoints/{name}/usage")
 async def read_usage(request: Request, name: str, scope: Reader) -> Response:
-    """The last ``days`` days (30), today included, in the project's time zone."""
-    days = read_number(request, "days", least=1)
-    return JsonAnswer(await rooms_of(request).usage.of(scope, name, days))
+    """The last ``days`` days (30), today included, in the project's time zone.
+
+    Of all versions, or of ``?version=`` (a number or an alias) alone.
+    """
+    rooms, days = rooms_of(request), read_number(request, "days", least=1)
+    version = await rooms.aliases.number(scope, name, read_version(request))
+    return JsonAnswer(await rooms.usage.of(scope, name, days, version))

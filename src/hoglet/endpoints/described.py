@@ -145,9 +145,10 @@ class DayFigures(Figures):
 
 
 class UsageAnswer(Figures):
-    """Figures of an endpoint in a span, and of each of its days."""
+    """Figures of an endpoint in a span, and of each of its days; ``version`` when asked for."""
 
     name: str
+    version: int = Field(default=0)
     after: str
     before: str
     days: list[DayFigures]
@@ -319,7 +320,7 @@ ABOUT: dict[tuple[str, str], About] = {
     ("PATCH", _ONE + "/aliases/{alias}"): _ALIAS,
     ("DELETE", _ONE + "/aliases/{alias}"): About({204: None}),
     ("GET", _ONE + "/usage"): About(
-        {200: UsageAnswer}, query=(number("days", minimum=1, maximum=366),)
+        {200: UsageAnswer}, query=(number("days", minimum=1, maximum=366), _VERSION)
     ),
     ("GET", _ONE + "/logs"): About({200: Page[LogLine]}, query=_LOG_QUERY),
 }

@@ -37,18 +37,26 @@ class EndpointUsage:
         self._runs = runs
         self._clock = clock
 
-    async def of(self, scope: Scope, name: str, days: int | None) -> dict[str, Any]:
+    async def of(
+        self, scope: Scope, name: str, days: int | None, version: int | None = None
+    ) -> dict[str, Any]:
         """Figures of the last ``days`` days (30), today included, in all and by day.
+
+        Args:
+            scope: project and caller.
+            name: of the endpoint.
+            days: how many.
+            version: count its runs alone; then ``version`` is in the answer too.
 
         Returns:
             ``{"name", "after", "before", "count", "errors", "p50_ms", "p95_ms",
             "cache_hit_share", …, "days": [{"day": "2026-01-05", "count": 3, …}]}``
 
         Raises:
-            NotFound: no such endpoint.
+            NotFound: no such endpoint or version.
             Invalid: more days than are kept.
         """
-        found = await self._service.read(scope, name)
+        found = await self._service.read(scope, name, version)
         days = days or DEFAULT_DAYS
         if days > MOST_DAYS:
             raise Invalid(f"At most {MOST_DAYS} days can be asked for.", attr="days")
@@ -62,11 +70,13 @@ class EndpointUsage:
             name,
             after=after,
             before=now + _AHEAD,
+            version=version,
             timezone=scope.project.timezone,
         )
         shown = [_day(first + timedelta(days=number), by_day) for number in range(days)]
         span = {"name": name, "after": iso_z(after), "before": iso_z(now)}
-        return {**span, **_figures(whole), "days": shown}
+        asked = {} if version is None else {"version": version}
+        return {**span, **asked, **_figures(whole), "days": shown}
 
 
 def _day(day: date, by_day: dict[date, Usage]) -> dict[str, Any]:

@@ -18,7 +18,8 @@ _FIGURES = (
 _WHERE = (
     "FROM query_log WHERE project_id = {project_id:Int64} AND endpoint = {name:String} "
     "AND event_time >= {after:DateTime64(6, 'UTC')} "
-    "AND event_time < {before:DateTime64(6, 'UTC')}"
+    "AND event_time < {before:DateTime64(6, 'UTC')} "
+    "AND (version = {version:Int64} OR {version:Int64} = 0)"
 )
 
 
@@ -44,17 +45,25 @@ class RunUsage:
         self._warehouse = warehouse
 
     async def of(
-        self, project_id: int, name: str, *, after: datetime, before: datetime, timezone: str
+        self,
+        project_id: int,
+        name: str,
+        *,
+        after: datetime,
+        before: datetime,
+        timezone: str,
+        version: int | None = None,
     ) -> tuple[Usage, dict[date, Usage]]:
         """The figures of an endpoint from ``after`` up to ``before``: all, and by day.
 
-        Days are those of ``timezone``; days without runs are left out.
+        Days are those of ``timezone``; days without runs are left out. ``version`` None: of all.
         """
         params: dict[str, Any] = {
             "project_id": project_id,
             "name": name,
             "after": instant_text(after),
             "before": instant_text(before),
+            "version": version or 0,
         }
         whole = await self._warehouse.query(
             f"SELECT {_FIGURES} {_WHERE}",

@@ -118,3 +118,23 @@ async def test_usage_counts_runs_by_day(endpoints: EndpointWorld) -> None:
         refused = await endpoints.get("/a/usage", days=days)
         assert (refused.status_code, refused.json()["attr"]) == (400, "days")
     assert (await endpoints.get("/b/usage")).status_code == 404
+
+
+async def test_usage_of_one_version(endpoints: EndpointWorld) -> None:
+    await endpoints.create("SELECT 1", name="a")
+    await endpoints.patch("/a", {"query": {"kind": "HogQLQuery", "query": "SELECT 2"}})
+    await endpoints.client.put(f"{endpoints.base}/a/aliases/prod", json={"version": 1})
+    for version in (1, 1, 2):
+        await endpoints.ran("a", version=version)
+    counts = {
+        version: (await endpoints.get("/a/usage", version=version)).json()["count"]
+        for version in ("1", "2", "prod", "")
+    }
+    assert counts == {"1": 2, "2": 1, "prod": 2, "": 3}
+    usage = (await endpoints.get("/a/usage", version=1, days=1)).json()
+    assert (usage["version"], usage["days"][0]["count"]) == (1, 2)
+    for path in ("/a/usage", "/a/logs"):
+        unknown = await endpoints.get(path, version=9)
+        assert (unknown.status_code, "error" in unknown.json()) == (404, True)
+        wrong = await endpoints.get(path, version="1.5")
+        assert (wrong.status_code, wrong.json()["attr"]) == (400, "version")
