@@ -13,10 +13,11 @@ TEXT = (str,)
 WHOLE = (int,)
 NUMBER = (int, float)
 WORD = (str, int, float)
+FLAG = (bool,)
 MOST = 10**9
 """Numbers of queries are counts and indexes; larger ones are mistakes."""
 
-_NAMES = {str: "text", int: "a whole number", float: "a number"}
+_NAMES = {str: "text", int: "a whole number", float: "a number", bool: "true or false"}
 
 PROPERTY: dict[str, Any] = {
     "key": WORD,
@@ -43,6 +44,7 @@ _ENTITY = {
     "math_property_type": TEXT,
     "math_hogql": TEXT,
     "math_group_type_index": WHOLE,
+    "optionalInFunnel": FLAG,
     "properties": PROPERTIES,
 }
 _BREAKDOWN = {
@@ -140,7 +142,7 @@ def check_shape(value: Any, shape: Any, path: str = "") -> None:
 
 
 def _check_plain(value: Any, kinds: tuple[type, ...], path: str) -> None:
-    fits = isinstance(value, kinds) and not isinstance(value, bool)
+    fits = isinstance(value, kinds) and (kinds == FLAG or not isinstance(value, bool))
     if not fits or (isinstance(value, int | float) and not -MOST <= value <= MOST):
         wanted = " or ".join(_NAMES[kind] for kind in kinds)
         raise refused(f"{path} must be {wanted}")

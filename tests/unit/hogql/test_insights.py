@@ -327,7 +327,7 @@ def test_paths_from_a_start(run) -> None:
         ),
         ("FunnelsQuery", {"series": []}),
         ("FunnelsQuery", {"series": [PAGE], "funnelsFilter": {"funnelOrderType": "random"}}),
-        ("FunnelsQuery", {"series": [PAGE, {**BUY, "optionalInFunnel": True}]}),
+        ("FunnelsQuery", {"series": [PAGE, {**BUY, "optionalInFunnel": "yes"}]}),
         ("FunnelsQuery", {"series": [PAGE, {**BUY, "math": "first_time_for_user"}]}),
         ("FunnelsQuery", {"series": [PAGE, BUY], "funnelsFilter": {"funnelFromStep": 1}}),
         (

@@ -14,7 +14,9 @@ from typing import Any
 from hoglet.hogql.context import QueryContext
 from hoglet.hogql.errors import refused
 from hoglet.hogql.insights.breakdowns import Breakdown
-from hoglet.hogql.insights.funnel_chains import attempts_of, expression, ticks_of
+from hoglet.hogql.insights.funnel_chains import attempts_of, expression
+from hoglet.hogql.insights.funnel_exclusions import exclusions_of, none_between
+from hoglet.hogql.insights.funnel_optional import optional_attempts, optional_steps, score
 from hoglet.hogql.insights.series import Node, common_conditions, series_condition
 from hoglet.hogql.insights.span import Span
 from hoglet.hogql.trees import (
@@ -34,7 +36,6 @@ TICKS = 16_000_000
 """Ticks of a second."""
 
 MOST_STEPS = 15
-_MOST_EXCLUSIONS = 15
 _SECONDS = {
     "second": 1,
     "minute": 60,
@@ -44,6 +45,7 @@ _SECONDS = {
     "month": 2_592_000,
 }
 
+_REACHED = "arrayCount(time -> time > 0, {times})"
 _ACTORS = "SELECT {columns} FROM events WHERE {where} GROUP BY {keys}"
 _TICKED = (
     "SELECT actor, breakdown, events, arrayMap(event -> event.2, events) AS masks, "
@@ -53,11 +55,6 @@ _TICKED = (
 _ATTEMPTS = (
     "SELECT actor, breakdown, events, ticks, arraySort(times -> arrayElement(times, 1), "
     "arrayFilter(times -> {valid}, {attempts})) AS attempts FROM {ticked}"
-)
-_EXCLUDED = (
-    "arrayElement(times, {start}) > 0 AND arrayExists(tick -> tick > arrayElement(times, {start}) "
-    "AND tick < if(arrayElement(times, {end}) > 0, arrayElement(times, {end}), "
-    "arrayElement(times, 1) + {window}), {excluded})"
 )
 
 
@@ -88,7 +85,8 @@ class FunnelAttempts:
             raise refused(f"Unknown funnelOrderType '{self._order}'")
         self._steps: Sequence[Node] = query.get("series") or []
         self._conditions = [series_condition(step, context) for step in self._steps]
-        self._excluding = [self._exclusion(item) for item in self._exclusions()]
+        self.optional = optional_steps(self._steps, self._order)
+        self._exclusions = exclusions_of(self._filter, len(self._steps), context)
         self._window = constant(_window(self._filter) * TICKS + 15)
         self._attribution = _attribution(self._filter, self._order)
         if breakdown is not None and breakdown.is_cohorts:
@@ -97,8 +95,19 @@ class FunnelAttempts:
     def query(self) -> Any:
         """One row an actor (and breakdown value, where that is asked for)."""
         ticked = fill(_TICKED, actors=self._actors())
-        attempts = attempts_of(self._order, self._conditions, self._window)
-        return fill(_ATTEMPTS, valid=self._valid(), attempts=attempts, ticked=ticked)
+        valid = none_between(self._exclusions, self.optional, self._window)
+        return fill(_ATTEMPTS, valid=valid, attempts=self._attempts(), ticked=ticked)
+
+    def _attempts(self) -> Expression:
+        if any(self.optional):
+            return optional_attempts(self._order, self.optional, self._window)
+        return attempts_of(self._order, self._conditions, self._window)
+
+    def score(self, times: Expression) -> Expression:
+        """How good an attempt is: the number of its steps, required ones first."""
+        if any(self.optional):
+            return score(times, self.optional)
+        return expression(_REACHED, times=times)
 
     def breakdown_at(self, times: Expression) -> Expression | None:
         """The breakdown value of an attempt, where it depends on the attempt."""
@@ -136,7 +145,7 @@ class FunnelAttempts:
         known = call("ifNull", call("toString", self._actor()), constant(""))
         found.append(compare("!=", known, constant("")))
         if self._order != "strict":  # strict funnels look at everything that lies between
-            found.append(some([*self._conditions, *(item[0] for item in self._excluding)]))
+            found.append(some([*self._conditions, *(item.condition for item in self._exclusions)]))
         return every(found)
 
     def _actor(self) -> Expression:
@@ -148,7 +157,7 @@ class FunnelAttempts:
 
     def _mask(self) -> Expression:
         """Bit n: step n; the bits above: exclusions."""
-        conditions = [*self._conditions, *(item[0] for item in self._excluding)]
+        conditions = [*self._conditions, *(item.condition for item in self._exclusions)]
         bits = [
             call("if", condition, constant(1 << place), constant(0))
             for place, condition in enumerate(conditions)
@@ -176,38 +185,6 @@ class FunnelAttempts:
         if step not in range(len(self._steps)):
             raise refused(f"breakdownAttributionValue {step} is no step")
         return step
-
-    # --- exclusions
-
-    def _exclusions(self) -> list[Mapping[str, Any]]:
-        found = list(self._filter.get("exclusions") or [])
-        if len(found) > _MOST_EXCLUSIONS:
-            raise refused(f"A funnel takes at most {_MOST_EXCLUSIONS} exclusions")
-        return found
-
-    def _exclusion(self, item: Mapping[str, Any]) -> tuple[Expression, int, int]:
-        start = int(item.get("funnelFromStep") or 0)
-        given = item.get("funnelToStep")
-        end = len(self._steps) - 1 if given is None else int(given)
-        if not 0 <= start < end < len(self._steps):
-            raise refused(
-                "An exclusion needs funnelFromStep before funnelToStep, both of the funnel"
-            )
-        return series_condition(item, self._context), start, end
-
-    def _valid(self) -> Expression:
-        """That no exclusion lies between its steps."""
-        excluded = [
-            expression(
-                _EXCLUDED,
-                start=constant(start + 1),
-                end=constant(end + 1),
-                window=self._window,
-                excluded=ticks_of(len(self._steps) + place),
-            )
-            for place, (_, start, end) in enumerate(self._excluding)
-        ]
-        return tree.Not(expr=some(excluded)) if excluded else constant(True)
 
 
 def _window(filter_: Mapping[str, Any]) -> int:

@@ -61,9 +61,19 @@ def attempts_of(order: str, conditions: Sequence[Expression], window: Expression
     chains = expression(_LAST, bit=constant(last))
     for place in reversed(earlier):
         if order == "ordered":
-            chains = expression(_FILLED, chains=chains)
+            chains = following(chains)
         chains = expression(_CHAINED, bit=constant(place), chains=chains)
-    return expression(_IN_TIME, window=window, count=count, chains=chains)
+    return in_time(chains, window, len(conditions))
+
+
+def following(chains: Expression) -> Expression:
+    """Of every event, the next chain: its own, else that of the next event that has one."""
+    return expression(_FILLED, chains=chains)
+
+
+def in_time(chains: Expression, window: Expression, count: int) -> Expression:
+    """The chains that there are, as attempts of ``count`` steps, without what is too late."""
+    return expression(_IN_TIME, window=window, count=constant(count), chains=chains)
 
 
 def ticks_of(bit: int) -> Expression:

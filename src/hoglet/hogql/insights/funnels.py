@@ -1,6 +1,7 @@
 """FunnelsQuery: who went through which steps, in which time.
 
-Of each actor the attempt that reached most steps counts, the earliest of several.
+Of each actor the attempt that reached most steps counts, the earliest of several. Steps may be
+optional, see ``funnel_optional``.
 
 Source: spec/query-endpoints.md section 10.6.
 """
@@ -13,7 +14,7 @@ from hoglet.hogql.errors import refused
 from hoglet.hogql.insights.breakdowns import Breakdown, breakdown_of
 from hoglet.hogql.insights.built import Built, Rows
 from hoglet.hogql.insights.funnel_attempts import MOST_STEPS, TICKS, FunnelAttempts
-from hoglet.hogql.insights.funnel_chains import expression
+from hoglet.hogql.insights.funnel_optional import required_before
 from hoglet.hogql.insights.funnel_shapes import shape_steps, shape_times, shape_trends
 from hoglet.hogql.insights.measures import FIRST_TIME
 from hoglet.hogql.insights.sampling import sampled, sampling_factor
@@ -22,32 +23,33 @@ from hoglet.hogql.insights.span import span_of
 from hoglet.hogql.trees import Expression, alias, call, compare, constant, field, fill
 from hoglet.syntax import tree
 
-_REACHED = "arrayCount(time -> time > 0, {times})"
 _BEST = (
-    "SELECT {breakdown} AS breakdown, best, reached FROM (SELECT breakdown, events, ticks, reached,"
-    " arrayFirst(times -> arrayCount(time -> time > 0, times) = reached, attempts) AS best FROM "
-    "(SELECT breakdown, events, ticks, attempts, arrayMax(times -> "
-    "arrayCount(time -> time > 0, times), attempts) AS reached "
+    "SELECT {breakdown} AS breakdown, best FROM (SELECT breakdown, events, ticks, "
+    "arrayFirst(times -> {score} = highest, attempts) AS best FROM "
+    "(SELECT breakdown, events, ticks, attempts, "
+    "arrayMax(times -> {score}, attempts) AS highest "
     "FROM {attempts} WHERE notEmpty(attempts))) WHERE {attributed}"
 )
+# Of an interval: 0 did not reach the first step that is looked at, 1 not the last, 2 both.
 _ENTRIES = (
     "SELECT bucket, breakdown, max(reached) AS reached FROM "
-    "(SELECT actor, {bucket} AS bucket, {breakdown} AS breakdown, {reached} AS reached FROM "
+    "(SELECT actor, {bucket} AS bucket, {breakdown} AS breakdown, "
+    "multiIf(NOT {entered}, 0, NOT {done}, 1, 2) AS reached FROM "
     "(SELECT actor, breakdown, events, ticks, arrayJoin(attempts) AS times FROM {attempts}) "
     "WHERE {attributed}) GROUP BY actor, bucket, breakdown"
 )
 _RANKED = (
-    "SELECT {kept}, if(rank <= {limit}, breakdown, {rest}) AS breakdown, reached FROM "
-    "(SELECT {kept}, breakdown, reached, dense_rank() OVER (ORDER BY size DESC, breakdown) AS rank "
-    "FROM (SELECT {kept}, breakdown, reached, count() OVER (PARTITION BY breakdown) AS size "
+    "SELECT {kept}, if(rank <= {limit}, breakdown, {rest}) AS breakdown FROM "
+    "(SELECT {kept}, breakdown, dense_rank() OVER (ORDER BY size DESC, breakdown) AS rank "
+    "FROM (SELECT {kept}, breakdown, count() OVER (PARTITION BY breakdown) AS size "
     "FROM {rows}))"
 )
 _STEPS = "SELECT {columns} FROM {best} GROUP BY breakdown"
 _TRENDS = (
-    "SELECT bucket, breakdown, countIf(reached > {start}) AS entered, "
-    "countIf(reached > {end}) AS done FROM {entries} GROUP BY bucket, breakdown"
+    "SELECT bucket, breakdown, countIf(reached >= 1) AS entered, countIf(reached = 2) AS done "
+    "FROM {entries} GROUP BY bucket, breakdown"
 )
-_TIMES = "SELECT groupArray({seconds}) AS seconds FROM {best} WHERE reached > {end}"
+_TIMES = "SELECT groupArray({seconds}) AS seconds FROM {best} WHERE {start} AND {end}"
 
 
 def build(query: Mapping[str, Any], context: QueryContext) -> Built:
@@ -78,11 +80,14 @@ class _Funnel:
         self._start, self._end = self._section()
 
     def _section(self) -> tuple[int, int]:
-        """The steps between which times and trends are measured; ``(0, 0)`` of a single step."""
+        """The steps between which times and trends are measured; ``(0, 0)`` of a single step.
+
+        Unless other steps are asked for, a funnel is done with its last required step.
+        """
         last = len(self._steps) - 1
         start = int(self._filter.get("funnelFromStep") or 0)
         given = self._filter.get("funnelToStep")
-        end = last if given is None else int(given)
+        end = required_before(self._attempts.optional, last + 1) if given is None else int(given)
         if last and not 0 <= start < end <= last:
             raise refused("funnelFromStep must be before funnelToStep, both steps of the funnel")
         return (start, end) if last else (0, 0)
@@ -95,9 +100,10 @@ class _Funnel:
         best = self._best()
         if self._kind == "time_to_convert":
             seconds = _seconds(_at(self._start), _at(self._end))
-            return fill(_TIMES, seconds=seconds, end=constant(self._end), best=best)
+            start, end = _did(self._start), _did(self._end)
+            return fill(_TIMES, seconds=seconds, start=start, end=end, best=best)
         if self._breakdown is not None:
-            best = self._ranked(best, "best")
+            best = self._ranked(best, field("best"))
         return fill(_STEPS, columns=self._step_columns(), best=best)
 
     def _best(self) -> Any:
@@ -107,6 +113,7 @@ class _Funnel:
             attempts=self._attempts.query(),
             breakdown=self._attempts.breakdown_at(best) or field("breakdown"),
             attributed=self._attempts.reaches_attribution(best),
+            score=self._attempts.score(field("times")),
         )
 
     def _trends(self) -> Any:
@@ -118,21 +125,21 @@ class _Funnel:
             _ENTRIES,
             bucket=self.span.index(moment),
             breakdown=self._attempts.breakdown_at(times) or field("breakdown"),
-            reached=expression(_REACHED, times=times),
+            entered=_did(self._start, "times"),
+            done=_did(self._end, "times"),
             attempts=self._attempts.query(),
             attributed=self._attempts.reaches_attribution(times),
         )
         if self._breakdown is not None:
-            entries = self._ranked(entries, "bucket")
-        section = {"start": constant(self._start), "end": constant(self._end)}
-        return fill(_TRENDS, **section, entries=entries)
+            entries = self._ranked(entries, field("bucket"), field("reached"))
+        return fill(_TRENDS, entries=entries)
 
-    def _ranked(self, rows: Any, kept: str) -> Any:
+    def _ranked(self, rows: Any, *kept: Expression) -> Any:
         """The rows with the breakdown values of all but the most frequent lumped together."""
         assert self._breakdown is not None  # noqa: S101 (both callers look)
         return fill(
             _RANKED,
-            kept=field(kept),
+            kept=kept,
             limit=constant(self._breakdown.limit),
             rest=self._breakdown.rest(),
             rows=rows,
@@ -141,10 +148,10 @@ class _Funnel:
     def _step_columns(self) -> tuple[Expression, ...]:
         columns: list[Expression] = [field("breakdown")]
         for step in range(len(self._steps)):
-            reached = compare(">", field("reached"), constant(step))
+            reached = _did(step)
             columns.append(alias(f"count_{step}", call("countIf", reached)))
-            if step:
-                gap = _seconds(_at(step - 1), _at(step))
+            if step:  # an optional step may have been left out: it is no beginning of a time
+                gap = _seconds(_at(required_before(self._attempts.optional, step)), _at(step))
                 columns.append(alias(f"average_{step}", call("avgIf", gap, reached)))
                 middle = call("quantileExactInclusiveIf", gap, reached, params=[constant(0.5)])
                 columns.append(alias(f"median_{step}", middle))
@@ -164,10 +171,14 @@ class _Funnel:
 
 
 def _check_step(step: Node) -> None:
-    if step.get("optionalInFunnel"):
-        raise refused("Optional steps of funnels are not supported")
     if step.get("math") in FIRST_TIME:
         raise refused(f"Math '{step['math']}' is not supported in funnels")
+
+
+def _did(step: int, attempt: str = "best") -> Expression:
+    """Whether an attempt reached a step."""
+    tick = call("arrayElement", field(attempt), constant(step + 1))
+    return compare(">", tick, constant(0))
 
 
 def _at(step: int) -> Expression:

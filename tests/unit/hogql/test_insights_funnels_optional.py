@@ -1,0 +1,298 @@
+"""Funnels with optional steps against plain Python, which tries every way of doing them."""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from itertools import combinations
+from statistics import mean, median
+
+import pytest
+
+from hoglet.hogql import compile_query
+from hoglet.hogql.insights import build_insight
+from hoglet.kit.errors import SourceError
+from support.hogql_generated import CONTEXT, Seen
+from support.hogql_reference import Calendar, local, within
+from support.hogql_world import HogqlWorld
+
+RANGE = within(local(2026, 10, 14, "UTC"), local(2026, 11, 1, "UTC") - timedelta(microseconds=1))
+NAMES = {"view": "$pageview", "sign": "signed_up", "add": "added", "pay": "paid", "see": "$screen"}
+type Attempt = dict[int, Seen]
+
+
+@pytest.fixture
+def answer(generated_world: HogqlWorld):
+    def answer(steps: str, order: str = "ordered", hours: int = 14 * 24, **query):
+        """``view add? pay`` are three steps of which the second is optional."""
+        series = [
+            {"kind": "EventsNode", "event": NAMES[word.rstrip("?")],
+             "optionalInFunnel": word.endswith("?")}
+            for word in steps.split()
+        ]  # fmt: skip
+        window = {"funnelWindowInterval": hours, "funnelWindowIntervalUnit": "hour"}
+        filter_ = {**window, "funnelOrderType": order, **query.pop("funnelsFilter", {})}
+        dates = {"date_from": "2026-10-14", "date_to": "2026-10-31"}
+        full = {"kind": "FunnelsQuery", "series": series, "dateRange": dates,
+                "funnelsFilter": filter_, **query}  # fmt: skip
+        plan = build_insight(full, CONTEXT)
+        compiled = [compile_query(each, context=CONTEXT) for each in plan.queries]
+        return plan.shape([generated_world.raw(each) for each in compiled])
+
+    return answer
+
+
+# --- the same in Python: required steps first, then every choice of the optional ones between them
+
+
+def people(events: Sequence[Seen] = RANGE) -> list[list[Seen]]:
+    found: dict[str, list[Seen]] = {}
+    for seen in events:
+        found.setdefault(seen.human.id, []).append(seen)
+    return list(found.values())
+
+
+def parsed(steps: str) -> list[tuple[str, bool]]:
+    return [(NAMES[word.rstrip("?")], word.endswith("?")) for word in steps.split()]
+
+
+def attempts(steps: str, events: list[Seen], window: timedelta) -> list[Attempt]:
+    found = []
+    for place, entry in enumerate(events):
+        if entry.event == parsed(steps)[0][0]:
+            whole = attempt(parsed(steps), events, place)
+            until = entry.at + window
+            found.append({step: seen for step, seen in whole.items() if seen.at <= until})
+    return found
+
+
+def attempt(steps: list[tuple[str, bool]], events: list[Seen], place: int) -> Attempt:
+    found = {0: events[place]}
+    between: list[int] = []
+    for step, (name, is_optional) in enumerate([*steps[1:], ("", False)], 1):
+        if is_optional:
+            between.append(step)
+            continue
+        following = (at for at in range(place + 1, len(events)) if events[at].event == name)
+        until = next(following, len(events))
+        names = {one: steps[one][0] for one in between}
+        found |= most(names, events[place + 1 : until])
+        if until == len(events):
+            break
+        found[step], place, between = events[until], until, []
+    return found
+
+
+def most(names: dict[int, str], events: list[Seen]) -> Attempt:
+    """As many of the steps as can be done in order, the first way of several."""
+    for count in range(len(names), 0, -1):
+        ways = [done for chosen in combinations(names, count)
+                if (done := in_order({step: names[step] for step in chosen}, events))]  # fmt: skip
+        if ways:
+            return min(ways, key=lambda way: [(seen.at, step) for step, seen in way.items()])
+    return {}
+
+
+def in_order(names: dict[int, str], events: list[Seen]) -> Attempt | None:
+    found, rest = {}, iter(events)
+    for step, name in names.items():
+        seen = next((one for one in rest if one.event == name), None)
+        if seen is None:
+            return None
+        found[step] = seen
+    return found
+
+
+def best_of(steps: str, found: list[Attempt]) -> Attempt | None:
+    def rank(one: Attempt) -> tuple[int, int]:
+        required = sum(not parsed(steps)[step][1] for step in one)
+        return required, len(one)
+
+    return max(found, key=rank, default=None)  # the first of several
+
+
+def bests(steps: str, window: timedelta, events: Sequence[Seen] = RANGE) -> list[Attempt]:
+    found = (best_of(steps, attempts(steps, own, window)) for own in people(events))
+    return [best for best in found if best]
+
+
+def counts(found: list[Attempt], steps: str) -> list[int]:
+    return [sum(step in one for one in found) for step in range(len(steps.split()))]
+
+
+FUNNELS = [
+    "view add? pay",
+    "view add? sign? pay",
+    "view sign pay?",
+    "view add? sign see? pay? add?",
+    "view see? add? sign? see? pay",
+    "sign sign? add? pay",
+]
+
+
+@pytest.mark.parametrize("steps", FUNNELS)
+@pytest.mark.parametrize("hours", [1, 30, 14 * 24])
+def test_steps(answer, steps: str, hours: int) -> None:
+    shown = answer(steps, hours=hours)
+
+    found = bests(steps, timedelta(hours=hours))
+    assert [step["count"] for step in shown] == counts(found, steps)
+    words = steps.split()
+    for place in range(1, len(words)):
+        start = max(step for step in range(place) if "?" not in words[step])
+        times = [(one[place].at - one[start].at).total_seconds() for one in found if place in one]
+        if times:
+            assert shown[place]["average_conversion_time"] == pytest.approx(mean(times))
+            assert shown[place]["median_conversion_time"] == pytest.approx(median(times))
+
+
+@pytest.mark.parametrize("steps", FUNNELS)
+def test_required_steps_count_as_without_the_optional_ones(answer, steps: str) -> None:
+    words = steps.split()
+    required = " ".join(word for word in words if "?" not in word)
+
+    shown, plain = answer(steps, hours=30), answer(required, hours=30)
+
+    kept = [step["count"] for step, word in zip(shown, words, strict=True) if "?" not in word]
+    assert kept == [step["count"] for step in plain]
+
+
+def test_an_optional_step_counts_in_its_place_only() -> None:
+    """What the reference means, event by event."""
+
+    def done(steps: str, *words: str) -> list[int]:
+        at = datetime(2026, 1, 1)  # noqa: DTZ001 (compared among each other)
+        human = RANGE[0].human
+        events = [
+            Seen(n, NAMES[word], at + timedelta(hours=n), "d", human, "", "", {})
+            for n, word in enumerate(words)
+        ]
+        (best,) = bests(steps, timedelta(days=9), events)
+        return sorted(best)
+
+    assert done("view add? pay", "view", "add", "pay") == [0, 1, 2]
+    assert done("view add? pay", "view", "pay", "add", "pay") == [0, 2]
+    assert done("view add? pay", "add", "view", "pay") == [0, 2]
+    assert done("view add? pay", "view", "add") == [0, 1]
+    assert done("view add? sign? pay", "view", "sign", "add", "pay") == [0, 2, 3]
+    assert done("view add? sign? pay", "view", "sign", "add", "sign", "pay") == [0, 1, 2, 3]
+
+
+def strict_ways(steps: list[tuple[str, bool]], events: list[Seen]) -> list[Attempt]:
+    """Every way of going through ``steps`` where no other event lies between."""
+    if not steps or not events:
+        return [{}]
+    (name, is_optional), place = steps[0], -len(steps)
+    ways = []
+    if events[0].event == name:
+        ways = [{place: events[0], **rest} for rest in strict_ways(steps[1:], events[1:])]
+    if is_optional:
+        ways += strict_ways(steps[1:], events)
+    return ways or [{}]
+
+
+@pytest.mark.parametrize("steps", ["view add? pay", "view see? add? pay", "view sign? view see?"])
+def test_strict_funnels(answer, steps: str) -> None:
+    shown = answer(steps, "strict", hours=1)
+
+    size, found = len(steps.split()), []
+    for own in people():
+        ways: list[Attempt] = []
+        for place in range(len(own)):
+            until = own[place].at + timedelta(hours=1)
+            tried = strict_ways(parsed(steps), own[place:])
+            ways += [
+                {size + step: seen for step, seen in way.items() if seen.at <= until}
+                for way in tried if way
+            ]  # fmt: skip
+        if best := best_of(steps, ways):
+            found.append(best)
+    assert [step["count"] for step in shown] == counts(found, steps)
+
+
+# --- what else a funnel does
+
+
+def test_trends_and_times_end_with_the_last_required_step(answer) -> None:
+    steps = "view add? pay see?"
+    (line,) = answer(steps, hours=24, funnelsFilter={"funnelVizType": "trends"})
+    times = answer(steps, hours=24, funnelsFilter={"funnelVizType": "time_to_convert"})
+
+    calendar = Calendar(local(2026, 10, 14, "UTC"), local(2026, 10, 31, "UTC"), "day")
+    entered, done = [[set() for _ in calendar.starts] for _ in range(2)]
+    for number, own in enumerate(people()):
+        for one in attempts(steps, own, timedelta(hours=24)):
+            place = calendar.place(one[0].at)
+            entered[place].add(number)
+            if 2 in one:
+                done[place].add(number)
+    rates = [
+        len(two) / len(one) * 100 if one else 0 for one, two in zip(entered, done, strict=True)
+    ]
+    assert line["data"] == [round(rate, 2) for rate in rates]
+    found = [one for one in bests(steps, timedelta(hours=24)) if 2 in one]
+    seconds = [(one[2].at - one[0].at).total_seconds() for one in found]
+    assert times["average_conversion_time"] == pytest.approx(mean(seconds))
+
+
+def test_conversion_between_optional_steps_is_of_those_who_did_them(answer) -> None:
+    section = {"funnelVizType": "time_to_convert", "funnelFromStep": 1, "funnelToStep": 2}
+
+    times = answer("view add? pay", funnelsFilter=section)
+
+    found = [one for one in bests("view add? pay", timedelta(days=14)) if {1, 2} <= set(one)]
+    assert sum(count for _, count in times["bins"]) == len(found)
+
+
+@pytest.mark.parametrize(("start", "end"), [(0, 1), (1, 2), (0, 2)])
+def test_exclusions_reach_to_the_next_step_that_was_done(answer, start: int, end: int) -> None:
+    steps, window = "view add? pay", timedelta(hours=3)
+    exclusion = {"kind": "EventsNode", "event": "signed_up", "funnelFromStep": start,
+                 "funnelToStep": end}  # fmt: skip
+
+    shown = answer(steps, hours=3, funnelsFilter={"exclusions": [exclusion]})
+
+    def kept(one: Attempt, own: list[Seen]) -> bool:
+        after = max(seen.at for step, seen in one.items() if step <= start)
+        before = min((seen.at for step, seen in one.items() if step >= end),
+                     default=one[0].at + window)  # fmt: skip
+        return not any(after < seen.at < before for seen in own if seen.event == "signed_up")
+
+    found = []
+    for own in people():
+        ways = [one for one in attempts(steps, own, window) if kept(one, own)]
+        if best := best_of(steps, ways):
+            found.append(best)
+    assert [step["count"] for step in shown] == counts(found, steps)
+    assert counts(found, steps) != counts(bests(steps, window), steps)
+
+
+def test_breakdown_by_the_value_at_an_optional_step(answer) -> None:
+    groups = answer(
+        "view add? pay",
+        breakdownFilter={"breakdown": "$browser"},
+        funnelsFilter={"breakdownAttributionType": "step", "breakdownAttributionValue": 1},
+    )
+
+    found: dict[str | None, list[Attempt]] = {}
+    for one in bests("view add? pay", timedelta(days=14)):
+        if 1 in one:
+            found.setdefault(one[1].properties.get("$browser"), []).append(one)
+    assert {group[0]["breakdown_value"][0]: [step["count"] for step in group]
+            for group in groups} == {
+        value: counts(own, "view add? pay") for value, own in found.items()
+    }  # fmt: skip
+
+
+def test_as_many_steps_as_there_may_be(answer) -> None:
+    steps = " ".join(["view", *["add?", "sign?"] * 6, "see?", "pay"])
+
+    shown = answer(steps)
+
+    assert [step["count"] for step in shown] == counts(bests(steps, timedelta(days=14)), steps)
+
+
+@pytest.mark.parametrize(("steps", "order", "words"), [
+    ("view? pay", "ordered", "first step"), ("view pay?", "unordered", "unordered"),
+])  # fmt: skip
+def test_refused(answer, steps: str, order: str, words: str) -> None:
+    with pytest.raises(SourceError, match=words):
+        answer(steps, order)
