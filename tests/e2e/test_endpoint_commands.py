@@ -1,6 +1,9 @@
 """``hoglet endpoints``: a folder of files and a real server kept equal."""
 
 import json
+import os
+import subprocess
+import sys
 from collections.abc import Generator
 from pathlib import Path
 
@@ -111,7 +114,11 @@ def test_refusals_are_one_sentence(server: RunningServer, folder: Path) -> None:
     assert "400 invalid_input: query" in str(refused.exception)
 
     (folder / "bad.yaml").write_text("name: bad\nquery: select 1\ncolour: red\n")
-    assert "unknown colour" in str(command(server, "diff", str(folder / "bad.yaml")).exception)
+    different = command(server, "diff", str(folder / "bad.yaml"))
+    assert (different.exit_code, "unknown colour" in different.stderr) == (2, True)
+    unknown = command(server, "compare", "nobody", "1", "2")
+    assert (unknown.exit_code, "404 not_found" in unknown.stderr) == (2, True)
+    assert command(server, "diff", str(folder), "--key", "phx_wrong").exit_code == 2
 
     wrong_key = command(server, "list", "--key", "phx_wrong")
     assert "401 authentication_failed" in str(wrong_key.exception)
@@ -187,3 +194,96 @@ def test_versions_have_names_that_move(server: RunningServer) -> None:
     assert "/api/projects/1/endpoints/moving/run" in all_of_them["paths"]
     used = command(server, "usage", "moving", "--days", "1").output.splitlines()
     assert used[-1].split()[:2] == ["all", "2"]
+
+
+@pytest.fixture
+def other_project(server: RunningServer) -> str:
+    made = CliRunner().invoke(
+        app,
+        ["project", "create", "Pruned"],
+        env={"HOGLET_DATA_DIR": str(server.data_dir)},
+    )
+    assert made.exit_code == 0, made.output
+    projects = server.client.get("/api/projects/").json()["results"]
+    return str(max(each["id"] for each in projects))
+
+
+def test_pruning_deletes_what_the_other_side_lacks(
+    server: RunningServer, tmp_path: Path, other_project: str
+) -> None:
+    def endpoints(*words: str) -> Result:
+        return command(server, *words, "--project", other_project)
+
+    def names() -> set[str]:
+        found = server.client.get(f"/api/projects/{other_project}/endpoints/").json()["results"]
+        return {each["name"] for each in found}
+
+    for name in ("kept", "old", "older"):
+        (tmp_path / f"{name}.yaml").write_text(f"name: {name}\nquery: select 1\n")
+    assert endpoints("push", str(tmp_path), "--prune").exit_code == 0
+    assert names() == {"kept", "old", "older"}
+    (tmp_path / "old.yaml").unlink()
+    (tmp_path / "older.yaml").unlink()
+
+    assert endpoints("diff", str(tmp_path)).exit_code == 0
+    shown = endpoints("diff", str(tmp_path), "--prune")
+    assert (shown.exit_code, "--- server/old" in shown.output) == (1, True)
+    for refused in (
+        endpoints("push", str(tmp_path), "--prune"),  # there is no terminal to ask at
+        endpoints("push", str(tmp_path / "kept.yaml"), "--prune", "--yes"),
+    ):
+        assert refused.exit_code == 1
+        assert names() == {"kept", "old", "older"}
+    (tmp_path / "empty").mkdir()
+    assert endpoints("push", str(tmp_path / "empty"), "--prune", "--yes").exit_code == 1
+    assert names() == {"kept", "old", "older"}
+
+    pushed = endpoints("push", str(tmp_path), "--prune", "--yes")
+    assert pushed.output.splitlines() == ["deleted endpoint old", "deleted endpoint older"]
+    assert names() == {"kept"}
+
+    (tmp_path / "gone.yaml").write_text("name: gone\nquery: select 1\n")
+    assert endpoints("pull", "--to", str(tmp_path), "--prune").exit_code == 1
+    assert (tmp_path / "gone.yaml").exists()
+    pulled = endpoints("pull", "--to", str(tmp_path), "--prune", "--yes")
+    assert pulled.output.splitlines() == [f"deleted {tmp_path / 'gone.yaml'}"]
+    assert [path.name for path in tmp_path.glob("*.yaml")] == ["kept.yaml"]
+
+
+@pytest.mark.parametrize(("answer", "left"), [("y", set()), ("n", {"at_terminal"})])
+def test_pruning_asks_at_a_terminal(
+    server: RunningServer, tmp_path: Path, answer: str, left: set[str]
+) -> None:
+    names = {
+        each["name"] for each in server.client.get("/api/projects/1/endpoints/").json()["results"]
+    }
+    command(server, "pull", "--to", str(tmp_path))
+    (tmp_path / "always.yaml").write_text("name: always\nquery: select 1\n")
+    body = {"name": "at_terminal", "query": {"kind": "HogQLQuery", "query": "select 1"}}
+    if "at_terminal" not in names:
+        server.client.post("/api/projects/1/endpoints/", json=body)
+    (tmp_path / "at_terminal.yaml").unlink(missing_ok=True)
+    leader, follower = os.openpty()
+    with os.fdopen(leader, "wb", buffering=0) as keyboard, os.fdopen(follower) as terminal:
+        process = subprocess.Popen(
+            [
+                sys.executable,
+                "-m",
+                "hoglet.cli.main",
+                "endpoints",
+                "push",
+                "--prune",
+                str(tmp_path),
+            ],
+            env=os.environ | {"HOGLET_HOST": server.url, "HOGLET_API_KEY": KEY},
+            stdin=terminal,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        keyboard.write(f"{answer}\n".encode())
+        output, _ = process.communicate(timeout=60)
+
+    assert "to be deleted: endpoint at_terminal" in output
+    found = server.client.get("/api/projects/1/endpoints/").json()["results"]
+    assert {each["name"] for each in found} & {"at_terminal"} == left
+    assert process.returncode == (1 if left else 0)

@@ -39,6 +39,15 @@ class Endpoints:
             )
         )
 
+    def removal(self, name: str) -> list[str]:
+        """Lines of the diff that takes an endpoint of the server away."""
+        before = write_text(document_of(self.records[name], self.variables)).splitlines()
+        return list(difflib.unified_diff(before, [], f"server/{name}", "/dev/null", lineterm=""))
+
+    def delete(self, name: str) -> None:
+        """Delete an endpoint; its variables stay, others may use them."""
+        self._client.call("DELETE", f"/endpoints/{name}/")
+
     def push(self, wanted: Json) -> list[str]:
         """Make the server's state as wanted; sentences of what was done, ``[]`` for nothing."""
         name, there = wanted["name"], self.document(wanted["name"])

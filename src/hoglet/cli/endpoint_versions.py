@@ -8,6 +8,7 @@ import typer
 from rich.text import Text
 
 from hoglet.cli.api_client import ApiClient, Host, Key, Project
+from hoglet.cli.refusals import exit_with_two
 from hoglet.cli.tables import print_table, wide_console
 
 type Json = dict[str, Any]
@@ -67,9 +68,10 @@ def compare(
     key: Key = "",
     project: Project = "@current",
 ) -> None:
-    """Show what differs between two versions; exits with 1 when anything does."""
+    """Show what differs between two versions; exits with 1 when anything does, 2 for errors."""
     path = f"/endpoints/{quote(name)}/versions/{quote(a)}/diff/{quote(b)}"
-    found = ApiClient(host, key, project).call("GET", path)
+    with exit_with_two():
+        found = ApiClient(host, key, project).call("GET", path)
     console = wide_console()
     for line in found["query_diff"].splitlines():
         console.print(Text(line, style=COLOURS.get(line[:1], "")), soft_wrap=True)

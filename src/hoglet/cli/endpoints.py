@@ -13,6 +13,13 @@ from rich.console import Console
 from rich.text import Text
 
 from hoglet.cli.api_client import ApiClient, ApiRefused, Host, Key, Project
+from hoglet.cli.endpoint_prune import (
+    Prune,
+    Yes,
+    agree,
+    files_without_endpoint,
+    names_without_file,
+)
 from hoglet.cli.endpoint_versions import (
     COLOURS,
     DEFAULT_HOST,
@@ -22,6 +29,7 @@ from hoglet.cli.endpoint_versions import (
     usage,
     version_of,
 )
+from hoglet.cli.refusals import exit_with_two
 from hoglet.cli.tables import print_table, wide_console
 
 endpoints_app = typer.Typer(help="Endpoints as files, and their runs.", no_args_is_help=True)
@@ -65,16 +73,22 @@ def pull(
         list[str] | None, typer.Argument(help="Which; all when none is named.")
     ] = None,
     to: Annotated[Path, typer.Option("--to", help="Folder of the files.")] = Path("endpoints"),
+    prune: Prune = False,
+    yes: Yes = False,
     host: Host = DEFAULT_HOST,
     key: Key = "",
     project: Project = "@current",
 ) -> None:
-    """Write the server's endpoints to files, one each."""
+    """Write the server's endpoints to files, one each; --prune removes files of others."""
     from hoglet.cli.endpoint_files import BadFile, write_text
     from hoglet.cli.endpoint_sync import Endpoints
 
+    if prune and names:
+        raise typer.BadParameter("--prune is for pulling all endpoints; name none.")
     there = Endpoints(ApiClient(host, key, project))
     to.mkdir(parents=True, exist_ok=True)
+    gone = files_without_endpoint(_documents([to]), there.records) if prune else []
+    agree([f"file {path}" for path, _ in gone], yes=yes)
     for name in names or sorted(there.records):
         document = there.document(name)
         if document is None:
@@ -84,18 +98,31 @@ def pull(
             continue
         path.write_text(text, encoding="utf-8")
         print(f"wrote {path}")
+    for path, _ in gone:
+        path.unlink()
+        print(f"deleted {path}")
 
 
 @endpoints_app.command("diff")
 def diff(
-    paths: Paths = None, host: Host = DEFAULT_HOST, key: Key = "", project: Project = "@current"
+    paths: Paths = None,
+    prune: Annotated[
+        bool, typer.Option("--prune", help="Show what push --prune would delete, too.")
+    ] = False,
+    host: Host = DEFAULT_HOST,
+    key: Key = "",
+    project: Project = "@current",
 ) -> None:
-    """Show what push would change; exits with 1 when anything differs."""
+    """Show what push would change; exits with 1 when anything differs, 2 for errors."""
     from hoglet.cli.endpoint_sync import Endpoints
 
-    wanted = _documents(paths)
-    there, console = Endpoints(ApiClient(host, key, project)), wide_console()
-    lines = [line for _, document in wanted for line in there.difference(document)]
+    with exit_with_two():
+        wanted = _documents(paths)
+        there = Endpoints(ApiClient(host, key, project))
+        gone = names_without_file(paths, wanted, there.records) if prune else []
+        lines = [line for _, document in wanted for line in there.difference(document)]
+        lines += [line for name in gone for line in there.removal(name)]
+    console = wide_console()
     for line in lines:
         console.print(Text(line, style=COLOURS.get(line[:1], "")), soft_wrap=True)
     raise typer.Exit(1 if lines else 0)
@@ -103,15 +130,28 @@ def diff(
 
 @endpoints_app.command("push")
 def push(
-    paths: Paths = None, host: Host = DEFAULT_HOST, key: Key = "", project: Project = "@current"
+    paths: Paths = None,
+    prune: Prune = False,
+    yes: Yes = False,
+    host: Host = DEFAULT_HOST,
+    key: Key = "",
+    project: Project = "@current",
 ) -> None:
-    """Make the server's endpoints, and their variables, as the files say; deletes nothing."""
+    """Make the server's endpoints, and their variables, as the files say.
+
+    Nothing is deleted without --prune, and never a variable.
+    """
     from hoglet.cli.endpoint_sync import Endpoints
 
     wanted = _documents(paths)
     there = Endpoints(ApiClient(host, key, project))
+    gone = names_without_file(paths, wanted, there.records) if prune else []
+    agree([f"endpoint {name}" for name in gone], yes=yes)
     done = [sentence for file in wanted for sentence in _push(there, *file)]
-    if not done:
+    for name in gone:
+        there.delete(name)
+        print(f"deleted endpoint {name}", flush=True)
+    if not done and not gone:
         print("nothing to do")
 
 

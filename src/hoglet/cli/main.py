@@ -3,8 +3,6 @@
 import sys
 
 import typer
-from rich.console import Console
-from rich.text import Text
 
 from hoglet import __version__
 from hoglet.cli import (
@@ -21,6 +19,7 @@ from hoglet.cli import (
     serve,
     status,
 )
+from hoglet.cli.refusals import print_error
 from hoglet.kit.errors import HogletError
 
 app = typer.Typer(
@@ -51,11 +50,14 @@ def version() -> None:
 
 
 def main() -> None:
-    """Run the command line; expected errors print one sentence and exit with 1, settings with 2."""
+    """Run the command line; expected errors print one sentence and exit with 1, settings with 2.
+
+    Commands whose 1 means that something differs exit with 2 for both.
+    """
     try:
         app()
     except HogletError as error:
-        Console(stderr=True).print(Text(error.detail, style="red"), soft_wrap=True)
+        print_error(error)
         sys.exit(2 if error.error_code == "bad_setting" else 1)
 
 

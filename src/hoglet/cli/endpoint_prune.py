@@ -1,0 +1,62 @@
+"""``--prune`` of ``hoglet endpoints``: what one side alone has is removed, when agreed to."""
+
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from hoglet.cli.endpoint_yaml import BadFile
+
+type Json = dict[str, Any]
+
+Prune = Annotated[
+    bool, typer.Option("--prune", help="Also delete what the other side does not have.")
+]
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Delete without asking; for scripts.")]
+
+
+def names_without_file(
+    paths: list[Path] | None, documents: list[tuple[Path, Json]], there: Iterable[str]
+) -> list[str]:
+    """The endpoints of the server that no file is about.
+
+    Raises:
+        BadFile: the files cannot be all there is: single files were named, or there are none.
+    """
+    single = [path for path in paths or [] if not path.is_dir()]
+    if single:
+        raise BadFile(f"--prune takes folders, which hold every endpoint; {single[0]} is a file.")
+    if not documents:
+        raise BadFile("There are no files of endpoints: --prune would delete every endpoint.")
+    named = {document["name"] for _, document in documents}
+    return sorted(set(there) - named)
+
+
+def files_without_endpoint(
+    documents: list[tuple[Path, Json]], there: Iterable[str]
+) -> list[tuple[Path, str]]:
+    """The files about endpoints that the server does not have, with their names."""
+    known = set(there)
+    return [
+        (path, document["name"]) for path, document in documents if document["name"] not in known
+    ]
+
+
+def agree(lines: list[str], *, yes: bool) -> None:
+    """Show what would be deleted and ask; nothing happens when that is nothing.
+
+    Raises:
+        BadFile: there is no terminal to ask at, and no ``--yes``.
+        typer.Exit: with 1; the answer was no.
+    """
+    if not lines or yes:
+        return
+    if not sys.stdin.isatty():
+        listed = ", ".join(lines)
+        raise BadFile(f"To be deleted: {listed}. Without a terminal to ask at, that takes --yes.")
+    for line in lines:
+        print(f"to be deleted: {line}")
+    if not typer.confirm("Delete them?"):
+        raise typer.Exit(1)
