@@ -64,6 +64,7 @@ _BREAKDOWN = {
 INSIGHT = {
     "dateRange": DATE_RANGE,
     "interval": TEXT,
+    "intervalCount": WHOLE,
     "series": [_ENTITY],
     "properties": PROPERTIES,
     "samplingFactor": NUMBER,
@@ -97,6 +98,7 @@ INSIGHT = {
         "targetEntity": _ENTITY,
         "returningEntity": _ENTITY,
         "minimumOccurrences": WHOLE,
+        "retentionCustomBrackets": [WHOLE],
         "timeWindowMode": TEXT,
     },
     "lifecycleFilter": {"toggledLifecycles": [TEXT]},

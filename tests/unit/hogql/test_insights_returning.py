@@ -119,6 +119,43 @@ def test_retention_options(answer, options) -> None:
     assert expected != _table(calendar, _recurring(calendar))
 
 
+BRACKETS = {0: "0", 1: "1", **dict.fromkeys((2, 3, 4), "2-4"), **dict.fromkeys(range(5, 10), "5-9")}
+
+
+@pytest.mark.parametrize("zone", ZONES)
+@pytest.mark.parametrize("options", [{}, {"minimumOccurrences": 2}, {"cumulative": True}], ids=str)
+def test_retention_in_brackets(answer, zone: str, options) -> None:
+    filter_ = {"totalIntervals": 18, "targetEntity": TARGET, "returningEntity": BACK,
+               "retentionCustomBrackets": [1, 3, 5], **options}  # fmt: skip
+
+    rows = answer("RetentionQuery", zone, retentionFilter=filter_)
+
+    calendar = _calendar(zone, "day", 18)
+    columns = list(dict.fromkeys(BRACKETS.values()))
+    expected = [dict.fromkeys(columns, 0) for _ in calendar.starts]
+    for starts, returns in _recurring(calendar):
+        for start, gaps in _gaps(calendar, starts, returns).items():
+            later = [BRACKETS.get(gap, "later") for gap in gaps if gap > 0]
+            often = [name for name in later if later.count(name) >= options.get(
+                "minimumOccurrences", 1)]  # fmt: skip
+            for place, name in enumerate(columns):
+                reached = {"later", *columns[place:]} if "cumulative" in options else {name}
+                expected[start][name] += place == 0 or bool(reached & set(often))
+    for place, row in enumerate(rows):
+        begun = [name for name in columns if place + int(name.split("-")[0]) < 18]
+        shown = {value["label"]: value["count"] for value in row["values"]}
+        assert shown == {f"Day {name}": expected[place][name] for name in begun}
+    assert sum(row["values"][-1]["count"] for row in rows)
+
+
+def test_brackets_of_one_interval_are_none(answer) -> None:
+    filter_ = {"totalIntervals": 6, "period": "Week", "timeWindowMode": "24_hour_windows"}
+    plain = answer("RetentionQuery", retentionFilter=filter_)
+
+    single = {**filter_, "retentionCustomBrackets": [1] * 5}
+    assert answer("RetentionQuery", retentionFilter=single) == plain
+
+
 @pytest.mark.parametrize("type_", ["retention_first_time", "retention_first_ever_occurrence"])
 def test_first_time_retention(answer, type_: str) -> None:
     target = {**TARGET, "properties": [{"key": "$browser", "value": "Chrome"}]}
@@ -285,13 +322,37 @@ def test_stickiness(answer, zone: str, interval: str, math: str | None) -> None:
     assert line["days"] == list(range(1, len(calendar.starts) + 1))
 
 
-def _sticky(calendar: Calendar, actor: str = "human", fits=lambda times: times >= 1) -> list[int]:
+@pytest.mark.parametrize("zone", ZONES)
+@pytest.mark.parametrize(("interval", "width", "count"), [
+    ("day", 4, 5), ("day", 18, 1), ("hour", 24, 18), ("week", 2, 2),
+])  # fmt: skip
+def test_stickiness_in_periods_of_several_intervals(
+    answer, zone: str, interval: str, width: int, count: int
+) -> None:
+    whole, cumulative = (
+        answer("StickinessQuery", zone, series=[PAGE], interval=interval, intervalCount=width,
+               stickinessFilter={"computedAs": word})[0]
+        for word in ("non_cumulative", "cumulative")
+    )  # fmt: skip
+
+    calendar = Calendar(local(2026, 10, 14, zone), local(2026, 10, 31, zone), interval)
+    data = _sticky(calendar, width=width)
+    assert whole["data"] == data
+    assert cumulative["data"] == [sum(data[place:]) for place in range(len(data))]
+    has_25_hours = interval == "hour" and zone == "Europe/Berlin"  # one of its days
+    assert len(whole["days"]) == len(data) == count + has_25_hours
+    assert whole["labels"][0] == f"1 period of {width} {interval}s"
+
+
+def _sticky(
+    calendar: Calendar, actor: str = "human", fits=lambda times: times >= 1, width: int = 1
+) -> list[int]:
     times: dict[object, dict[int, int]] = defaultdict(lambda: defaultdict(int))
     for seen in calendar.events():
         who = getattr(seen, actor)
         if seen.event == "$pageview" and who:
-            times[who.id if actor == "human" else who][calendar.place(seen.at)] += 1
-    data = [0] * len(calendar.starts)
+            times[who.id if actor == "human" else who][calendar.place(seen.at) // width] += 1
+    data = [0] * -(-len(calendar.starts) // width)
     for places in times.values():
         active = sum(map(fits, places.values()))
         if active:

@@ -18,6 +18,7 @@ from hoglet.hogql.dates import shift, start_of
 from hoglet.hogql.errors import refused
 from hoglet.hogql.insights.breakdowns import breakdown_of, clean, is_rest
 from hoglet.hogql.insights.built import Built, Rows
+from hoglet.hogql.insights.retention_brackets import bracket_of, brackets_of, column_labels
 from hoglet.hogql.insights.sampling import sampled, sampling_factor, scaled
 from hoglet.hogql.insights.series import (
     common_conditions,
@@ -52,6 +53,7 @@ _FIRST = (
 _GAPS = "arrayFilter(gap -> gap > 0, {gaps})"
 _CALENDAR = "arrayMap(back -> _toInt64(back.1 - start.1), returns)"
 _WINDOWS = "arrayMap(back -> _toInt64(intDiv(greatest(0, back.2 - start.2), {width})), returns)"
+_BRACKETED = "arrayMap(gap -> {bracket}, {gaps})"
 _OFTEN = "arrayFilter(gap -> countEqual({gaps}, gap) >= {least}, {gaps})"
 _COUNTS = (
     "SELECT breakdown, start.1 AS start_place, arrayJoin({shown}) AS gap, count() AS actors FROM "
@@ -77,6 +79,7 @@ class _Retention:
             raise refused(f"Unknown retention period '{self._period}'")
         self._type = filter_.get("retentionType") or _TYPES[0]
         _check(filter_, self._type, self._period)
+        self._brackets = brackets_of(filter_)
         self._count = max(1, min(int(filter_.get("totalIntervals") or 8), 100))
         self.span = _span(query, context, self._period, self._count)
         self._breakdown = breakdown_of(query, context)
@@ -129,6 +132,8 @@ class _Retention:
             width = (_PERIODS[self._period][2] or 0) * 1_000_000
             gaps = _expression(_WINDOWS, width=constant(width))
         gaps = _expression(_GAPS, gaps=gaps)
+        if self._brackets:
+            gaps = _expression(_BRACKETED, gaps=gaps, bracket=bracket_of(self._brackets))
         least = int(self._filter.get("minimumOccurrences") or 1)
         if least > 1:
             gaps = _expression(_OFTEN, gaps=gaps, least=constant(least))
@@ -153,8 +158,8 @@ class _Retention:
         rows: list[dict[str, Any]] = []
         for start, moment in enumerate(self.span.buckets()[: self._count]):
             values = [
-                {"count": cells.get((start, gap), 0), "label": f"{self._period} {gap}"}
-                for gap in range(self._count - start)
+                {"count": cells.get((start, gap), 0), "label": f"{self._period} {label}"}
+                for gap, label in enumerate(column_labels(self._brackets, self._count - start))
             ]
             row: dict[str, Any] = {
                 "date": _iso(moment),
@@ -175,8 +180,6 @@ def _check(filter_: Mapping[str, Any], type_: str, period: str) -> None:
         raise refused(f"Unknown timeWindowMode '{mode}'")
     if mode == _ELAPSED and period == "Month":
         raise refused("Months have no fixed length: timeWindowMode must be strict_calendar_dates")
-    if filter_.get("retentionCustomBrackets"):
-        raise refused("retentionCustomBrackets is not supported")
 
 
 def _span(query: Mapping[str, Any], context: QueryContext, period: str, count: int) -> Span:

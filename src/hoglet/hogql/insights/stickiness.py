@@ -3,6 +3,7 @@
 Source: spec/query-endpoints.md section 10.6.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -19,11 +20,11 @@ from hoglet.hogql.insights.series import (
     series_name,
 )
 from hoglet.hogql.insights.span import Span, span_of
-from hoglet.hogql.trees import Expression, compare, constant, every, field, fill
+from hoglet.hogql.trees import Expression, call, compare, constant, every, field, fill
 
 _QUERY = (
     "SELECT active, count() AS actors FROM (SELECT actor, count() AS active FROM "
-    "(SELECT {entity} AS actor, {index} AS place, count() AS times FROM events WHERE {where} "
+    "(SELECT {entity} AS actor, {place} AS place, count() AS times FROM events WHERE {where} "
     "GROUP BY actor, place HAVING {often}) GROUP BY actor) GROUP BY active"
 )
 _CRITERIA = {"gte": ">=", "lte": "<=", "exact": "==", "gt": ">", "lt": "<"}
@@ -36,17 +37,19 @@ def build(query: Mapping[str, Any], context: QueryContext) -> Built:
     series: list[Mapping[str, Any]] = list(query.get("series") or [])
     if not series:
         raise refused("An insight needs at least one series")
-    if (query.get("intervalCount") or 1) != 1:
-        raise refused("intervalCount is not supported")
+    width = _width(query)
     factor = sampling_factor(query)
     spans = _spans(query, span)
     plans = [(part, name, order, node) for part, name in spans for order, node in enumerate(series)]
-    queries = [sampled(_query(query, node, part, context), factor) for part, _, _, node in plans]
+    queries = [
+        sampled(_query(query, node, part, context, width), factor) for part, _, _, node in plans
+    ]
     is_cumulative = _is_cumulative(query)
 
     def shape(answers: Sequence[Rows]) -> list[Any]:
         return [
-            _line(node, part, context, _data(rows, part, factor, cumulative=is_cumulative))
+            {"label": series_name(node, context)}
+            | _line(_data(rows, part, width, factor, cumulative=is_cumulative), part, width)
             | {"action": action_object(node, order, context)}
             | ({} if name is None else {"compare": True, "compare_label": name})
             for (part, name, order, node), rows in zip(plans, answers, strict=True)
@@ -69,8 +72,20 @@ def _is_cumulative(query: Mapping[str, Any]) -> bool:
     return found == "cumulative"
 
 
+def _width(query: Mapping[str, Any]) -> int:
+    """How many intervals are looked at as one."""
+    count = query.get("intervalCount")
+    if count is not None and count < 1:
+        raise refused("intervalCount must be 1 or more")
+    return count or 1
+
+
 def _query(
-    query: Mapping[str, Any], node: Mapping[str, Any], span: Span, context: QueryContext
+    query: Mapping[str, Any],
+    node: Mapping[str, Any],
+    span: Span,
+    context: QueryContext,
+    width: int,
 ) -> Any:
     entity = _entity(query, node)
     where = every(
@@ -81,15 +96,15 @@ def _query(
             compare("!=", entity, constant(None)),
         ]
     )
-    index = span.index(field("timestamp"))
-    return fill(_QUERY, entity=entity, index=index, where=where, often=_often(query))
+    place = call("intDiv", span.index(field("timestamp")), constant(width))
+    return fill(_QUERY, entity=entity, place=place, where=where, often=_often(query))
 
 
 def _entity(query: Mapping[str, Any], node: Mapping[str, Any]) -> Expression:
-    math = node.get("math")
-    if math not in _MATHS:
-        raise refused(f"Math '{math}' is not supported in stickiness")
-    if math == "unique_group":
+    kind = node.get("math")
+    if kind not in _MATHS:
+        raise refused(f"Math '{kind}' is not supported in stickiness")
+    if kind == "unique_group":
         return group_key(node.get("math_group_type_index") or 0)
     return entity_of(query)
 
@@ -103,9 +118,11 @@ def _often(query: Mapping[str, Any]) -> Expression:
     return compare(_CRITERIA[operator], field("times"), constant(int(criteria.get("value") or 1)))
 
 
-def _data(rows: Rows, span: Span, factor: float | None, *, cumulative: bool) -> list[int]:
+def _data(
+    rows: Rows, span: Span, width: int, factor: float | None, *, cumulative: bool
+) -> list[int]:
     """Actors by the number of intervals they were active in; or in at least so many."""
-    count = len(span.buckets())
+    count = math.ceil(len(span.buckets()) / width)
     data = [0] * count
     for active, actors in rows:
         if 1 <= int(active) <= count:
@@ -113,14 +130,18 @@ def _data(rows: Rows, span: Span, factor: float | None, *, cumulative: bool) -> 
     return [sum(data[place:]) for place in range(count)] if cumulative else data
 
 
-def _line(
-    node: Mapping[str, Any], span: Span, context: QueryContext, data: list[int]
-) -> dict[str, Any]:
+def _line(data: list[int], span: Span, width: int) -> dict[str, Any]:
     numbers = range(1, len(data) + 1)
     return {
-        "label": series_name(node, context),
         "count": sum(data),
         "data": data,
         "days": list(numbers),
-        "labels": [f"{number} {span.interval}{'' if number == 1 else 's'}" for number in numbers],
+        "labels": [_label(number, span.interval, width) for number in numbers],
     }
+
+
+def _label(number: int, interval: str, width: int) -> str:
+    """``1 day``, ``2 days``; ``2 periods of 3 days`` where three days are looked at as one."""
+    if width > 1:
+        return f"{number} period{'' if number == 1 else 's'} of {width} {interval}s"
+    return f"{number} {interval}{'' if number == 1 else 's'}"
