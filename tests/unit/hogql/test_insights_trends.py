@@ -1,5 +1,6 @@
 """Trends of generated data against plain Python."""
 
+from collections import defaultdict
 from datetime import timedelta
 from statistics import mean
 
@@ -363,6 +364,39 @@ def test_comparison_keeps_the_values_of_the_present(answer) -> None:
                 len,
             )
             assert line["data"] == expected
+
+
+@pytest.mark.parametrize("limit", [3, 5, 25])
+@pytest.mark.parametrize("math", ["total", "dau", "avg"])
+def test_values_of_the_past_fill_the_places_that_are_left(answer, limit: int, math: str) -> None:
+    node = {**(PAID if math == "avg" else PAGE), "math": math, "math_property": "price"}
+    filter_ = {"breakdown": "country", "breakdown_limit": limit}
+    query = trend(node, "2026-10-26", "2026-10-26", breakdownFilter=filter_,
+                  compareFilter={"compare": True, "compare_to": "-1w"})  # fmt: skip
+
+    lines = answer(query)
+
+    def sizes(day: int) -> dict[str, float]:
+        groups: dict[str, list[Seen]] = defaultdict(list)
+        for seen in Calendar(
+            local(2026, 10, day, "UTC"), local(2026, 10, day, "UTC"), "day"
+        ).events():
+            if seen.event == node["event"]:
+                groups[seen.properties["country"]].append(seen)
+        measures = {
+            "total": len,
+            "dau": people,
+            "avg": lambda own: mean(numbers(own, "price") or [-1]),
+        }
+        return {name: measures[math](own) for name, own in groups.items()}
+
+    now, before = sizes(26), sizes(19)
+    top = sorted(now, key=lambda name: (-now[name], name))
+    top += sorted(before.keys() - now, key=lambda name: (-before[name], name))
+    for label, own in (("current", now), ("previous", before)):
+        shown = {line["breakdown_value"] for line in lines if line["compare_label"] == label}
+        assert shown == {name if name in top[:limit] else "Other" for name in own}
+    assert before.keys() - now
 
 
 def test_formulas_join_series_by_their_values(answer) -> None:

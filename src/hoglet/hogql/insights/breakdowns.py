@@ -11,7 +11,7 @@ import msgspec
 from hoglet.hogql.context import QueryContext
 from hoglet.hogql.errors import refused
 from hoglet.hogql.property_filters import property_condition
-from hoglet.hogql.trees import Expression, array, call, compare, constant, field, fill
+from hoglet.hogql.trees import Expression, array, call, compare, constant, field, fill, some
 from hoglet.syntax import parse_expression
 
 OTHER = "Other"
@@ -28,6 +28,13 @@ REST = "$$_hoglet_other_$$"
 _TOP = (
     "SELECT breakdown FROM (SELECT {key} AS breakdown, {size} AS size FROM events WHERE {where} "
     "GROUP BY breakdown) ORDER BY size DESC, breakdown LIMIT {limit}"
+)
+# Of two periods: the largest of the present one, then those that are in the one before it only.
+_TOP_OF_BOTH = (
+    "SELECT breakdown FROM (SELECT {key} AS breakdown, if({present}, 0, 1) AS period, "
+    "{size} AS size FROM events WHERE {where} GROUP BY breakdown, period) GROUP BY breakdown "
+    "ORDER BY min(period), tupleElement(argMin(tuple(size), period), 1) DESC, breakdown "
+    "LIMIT {limit}"
 )
 # Edges of bins: equally many values in each, rounded to two places.
 _EDGES = (
@@ -74,17 +81,25 @@ class Breakdown(msgspec.Struct, frozen=True):
             ),
         )
 
-    def limited(self, where: Expression, size: Expression) -> tuple[Expression, Expression]:
+    def limited(
+        self, where: Expression, size: Expression, before: Expression | None = None
+    ) -> tuple[Expression, Expression]:
         """The key with the rest lumped together, and the condition that keeps the others.
 
         Args:
             where: the events that are counted.
             size: the aggregate that the largest values are found by.
+            before: those of an earlier period, whose own values come after all others.
         """
         key = self.key(where)
         if self.is_cohorts:  # as many as were named
             return key, constant(True)
-        top = fill(_TOP, key=key, size=size, where=where, limit=constant(self.limit))
+        limit = constant(self.limit)
+        if before is None:
+            top = fill(_TOP, key=key, size=size, where=where, limit=limit)
+        else:
+            both = some([where, before])
+            top = fill(_TOP_OF_BOTH, key=key, size=size, present=where, where=both, limit=limit)
         among = compare("in", key, top)
         return call("if", among, key, self.rest()), among
 

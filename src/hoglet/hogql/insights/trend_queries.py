@@ -79,22 +79,25 @@ class TrendQueries:
         self._shared = shared
         self._factor = sampling_factor(query)
 
-    def build(self, node: Node, span: Span, ranked: Span) -> Any:
+    def build(self, node: Node, span: Span, ranked: Sequence[Span]) -> Any:
         """The query of one series.
 
         Args:
             node: the series.
             span: the period to count.
-            ranked: the period whose largest breakdown values are shown.
+            ranked: the period whose largest breakdown values are shown, and the one it is
+                compared with, if any: values of that one fill the places that are left.
         """
         return sampled(self._build(node, span, ranked), self._factor)
 
-    def _build(self, node: Node, span: Span, ranked: Span) -> Any:
+    def _build(self, node: Node, span: Span, ranked: Sequence[Span]) -> Any:
         math = str(node.get("math") or "total")
         if math in ACTIVE_DAYS:
             days = ACTIVE_DAYS[math]
             if self._is_total:
-                return self._plain(node, _last_days(span, days), _last_days(ranked, days))
+                return self._plain(
+                    node, _last_days(span, days), [_last_days(each, days) for each in ranked]
+                )
             if span.interval not in _COARSE[math]:
                 return self._active(node, span, ranked, days)
         if math in FIRST_TIME:
@@ -103,7 +106,7 @@ class TrendQueries:
 
     # --- kinds
 
-    def _plain(self, node: Node, span: Span, ranked: Span) -> Any:
+    def _plain(self, node: Node, span: Span, ranked: Sequence[Span]) -> Any:
         measure = measure_of(node, self._query)
         key, kept = self._key(node, ranked)
         where = every([*span.condition(), *self._conditions(node), *kept])
@@ -126,8 +129,8 @@ class TrendQueries:
         )
         return self._grouped(_BY_UNIT, list(keys), measure.value, units=units)
 
-    def _active(self, node: Node, span: Span, ranked: Span, days: int) -> Any:
-        key, kept = self._key(node, _widened(ranked, days))
+    def _active(self, node: Node, span: Span, ranked: Sequence[Span], days: int) -> Any:
+        key, kept = self._key(node, [_widened(each, days) for each in ranked])
         time = field("timestamp")
         if span.interval in {"minute", "hour"}:
             until = span.index(call("addHours", time, constant(24 * days)))
@@ -146,7 +149,7 @@ class TrendQueries:
             where=every([*_widened(span, days).condition(), *self._conditions(node), *kept]),
         )
 
-    def _first(self, node: Node, span: Span, ranked: Span) -> Any:
+    def _first(self, node: Node, span: Span, ranked: Sequence[Span]) -> Any:
         """Actors by their first event ever: of that name, or of those that match."""
         key, kept = self._key(node, ranked)
         time = field("timestamp")
@@ -180,21 +183,21 @@ class TrendQueries:
         columns = [] if self._is_total else [alias("bucket", bucket)]
         return columns if key is None else [*columns, alias("breakdown", key)]
 
-    def _key(self, node: Node, ranked: Span) -> tuple[Expression | None, list[Expression]]:
+    def _key(
+        self, node: Node, ranked: Sequence[Span]
+    ) -> tuple[Expression | None, list[Expression]]:
         """The breakdown's key with the rest lumped together, and what else must hold."""
         if self._breakdown is None:
             return None, []
         nodes = self._series if self._shared else [node]
-        where = every(
-            [
-                *ranked.condition(),
-                some([series_condition(each, self._context) for each in nodes]),
-                *common_conditions(self._query, self._context),
-            ]
-        )
+        counted = [
+            some([series_condition(each, self._context) for each in nodes]),
+            *common_conditions(self._query, self._context),
+        ]
+        where, *before = (every([*span.condition(), *counted]) for span in ranked)
         measure = measure_of(node, self._query)
         size = call("count") if self._shared or measure.unit is not None else measure.value
-        key, among = self._breakdown.limited(where, size)
+        key, among = self._breakdown.limited(where, size, *before)
         return key, [among] if self._breakdown.hides_rest else []
 
     def _conditions(self, node: Node) -> list[Expression]:

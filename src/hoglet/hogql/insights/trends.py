@@ -96,7 +96,7 @@ class _Trend:
         )
 
     def queries(self) -> list[Any]:
-        ranked = self._periods[0].span
+        ranked = [period.span for period in self._periods]
         return [
             self._queries.build(node, period.span, ranked)
             for period in self._periods
