@@ -48,7 +48,7 @@ COST_CODES = {
     "query_estimated_too_slow": "The query would run longer than it may.",
     "query_memory_limit": "The query needs more memory than it may.",
     "query_timeout": "The query ran longer than it may.",
-    "query_too_large": "The query text is too large or too deep.",
+    "query_too_large": "The query text is too large or too deep, or its answer is too large.",
 }
 """Codes of a query over its budget."""
 

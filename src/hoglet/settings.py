@@ -182,6 +182,9 @@ class Settings(BaseSettings):
     query_cache_bytes: int = Field(
         64 * 1024**2, ge=0, description="Memory for results of endpoints, in bytes."
     )
+    query_result_bytes: int = Field(
+        128 * 1024**2, gt=0, description="Largest answer of an endpoint's query, in bytes of JSON."
+    )
     dead_letter_days: int = Field(7, ge=1, description="How long dead letters are kept, in days.")
     dead_letters_per_function: int = Field(
         10_000, ge=1, description="Most dead letters kept of one function; the oldest go first."

@@ -75,6 +75,7 @@ def build_endpoint_rooms(rooms: Rooms, repository: EventsRepository) -> Endpoint
             concurrent_materialized=settings.query_concurrency_materialized,
             queue_seconds=settings.query_queue_seconds,
             cache_bytes=settings.query_cache_bytes,
+            result_bytes=settings.query_result_bytes,
             secret_keys=secret_keys(settings.data_dir, settings.secret_keys),
         ),
         schema_of=schema,

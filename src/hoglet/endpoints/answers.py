@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from hoglet.endpoints.bodies import run_body
+from hoglet.endpoints.bodies import BODY_START, after_rows
 from hoglet.endpoints.cache import Result
 from hoglet.endpoints.schemas import RunRequest
 from hoglet.endpoints.targets import Target
@@ -29,8 +29,12 @@ class Answer:
 
     def body(self, query_status: dict[str, Any] | None = None) -> bytes:
         """The 200 body."""
+        return b"".join((BODY_START, self.result.rows_json, self.after_rows(query_status)))
+
+    def after_rows(self, query_status: dict[str, Any] | None = None) -> bytes:
+        """The end of the 200 body, from the comma behind its rows."""
         paged = self.wish.cursor is not None
-        return run_body(
+        return after_rows(
             self.target,
             self.result,
             execution_id=self.execution_id,

@@ -18,7 +18,7 @@ type Json = dict[str, Any]
 BODY_START = b'{"results":'
 
 
-def run_body(
+def after_rows(
     target: Target,
     result: Result,
     *,
@@ -29,7 +29,7 @@ def run_body(
     query_status: Json | None = None,
     more: Json | None = None,
 ) -> bytes:
-    """The whole 200 body, ``results`` first; the encoded rows are not parsed again.
+    """What stands behind the encoded rows in the 200 body, ``results`` being its first key.
 
     ``more`` are keys that only some runs have (``next_cursor``).
     """
@@ -48,7 +48,7 @@ def run_body(
         rest["endpoint_materialized"] = True
         rest["endpoint_materialized_at"] = None if built is None else built.isoformat()
     rest |= more or {}
-    return b"".join((BODY_START, result.rows_json, b",", dump_json(rest)[1:]))
+    return b"," + dump_json(rest)[1:]
 
 
 def accepted_body(row: AsyncRunRow, name: str) -> Json:

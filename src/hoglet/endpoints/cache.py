@@ -4,6 +4,7 @@ Source: spec/query-endpoints.md sections 5.3 and 5.5.
 """
 
 from collections import OrderedDict
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
@@ -46,9 +47,21 @@ class Result:
     @property
     def rows_json(self) -> bytes:
         """The whole ``results``."""
+        return self.parts[0] if len(self.parts) == 1 else b"".join(self.pieces())
+
+    def pieces(self) -> Iterator[bytes]:
+        """The whole ``results`` bit by bit, so that a large one is not held twice."""
         if len(self.parts) == 1:
-            return self.parts[0]
-        return b"[" + b",".join(part[1:-1] for part in self.parts) + b"]"
+            yield self.parts[0]
+            return
+        for number, part in enumerate(self.parts):
+            yield (b"," if number else b"[") + part[1:-1]
+        yield b"]"
+
+    @property
+    def rows_bytes(self) -> int:
+        """How long ``results`` is."""
+        return sum(map(len, self.parts))
 
     @property
     def target_age(self) -> datetime:
@@ -62,7 +75,7 @@ class Result:
     @property
     def size_bytes(self) -> int:
         """What keeping it costs, about."""
-        return sum(map(len, self.parts)) + _OVERHEAD_BYTES
+        return self.rows_bytes + _OVERHEAD_BYTES
 
 
 class ResultCache:

@@ -21,6 +21,7 @@ from hoglet.hogql.keyset import Key
 from hoglet.hogql.paging import cut_page
 from hoglet.kit.clock import Clock
 from hoglet.warehouse import Budget, JsonRows, QueryResult, Statistics, Warehouse
+from hoglet.warehouse.errors import refuse_large
 from hoglet.web.answers import dump_json
 
 type Json = dict[str, Any]
@@ -38,6 +39,7 @@ class Computer:
         clock: the time.
         inline: slots of queries on raw data.
         materialized: slots of reads of materialized tables.
+        result_bytes: the largest ``results``, as JSON, in whichever form they are answered.
     """
 
     def __init__(
@@ -48,12 +50,14 @@ class Computer:
         *,
         inline: Slots,
         materialized: Slots,
+        result_bytes: int,
     ) -> None:
         self._compiler = compiler
         self._warehouse = warehouse
         self._clock = clock
         self._inline = inline
         self._materialized = materialized
+        self._result_bytes = result_bytes
 
     async def compute(self, reading: Reading, *, query_id: str, seconds: float) -> Result:
         """Run a reading.
@@ -73,11 +77,17 @@ class Computer:
         compiled = await self._compile(reading)
         async with slots.taken():
             started_at = self._clock.now()
-            answer = await self._ask(reading, compiled, query_id, Budget(seconds=seconds))
+            budget = Budget(seconds=seconds, result_bytes=self._result_bytes)
+            answer = await self._ask(reading, compiled, query_id, budget)
         kept_for = self._cache_seconds(reading)
         if isinstance(answer, QueryResult) and len(answer.rows) > ROWS_AT_ONCE:
-            return await asyncio.to_thread(_result, reading, compiled, answer, started_at, kept_for)
-        return _result(reading, compiled, answer, started_at, kept_for)
+            result = await asyncio.to_thread(
+                _result, reading, compiled, answer, started_at, kept_for
+            )
+        else:
+            result = _result(reading, compiled, answer, started_at, kept_for)
+        refuse_large(result.rows_bytes, self._result_bytes)
+        return result
 
     async def _ask(
         self, reading: Reading, compiled: Compiled, query_id: str, budget: Budget
@@ -135,6 +145,7 @@ class Computer:
         computed_at: datetime,
     ) -> Result:
         kept = reading.kept
+        refuse_large(len(rows_json), self._result_bytes)
         return Result(
             parts=(rows_json,),
             columns=[],

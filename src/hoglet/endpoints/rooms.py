@@ -104,6 +104,7 @@ def build_endpoints(
         clock,
         inline=Slots(settings.query_slots, wait_seconds=settings.queue_seconds),
         materialized=Slots(settings.concurrent_materialized, wait_seconds=settings.queue_seconds),
+        result_bytes=settings.result_bytes,
     )
     cursors = Cursors(settings.secret_keys)
     runner = Runner(database, clock, computer, log, settings, cursors=cursors)

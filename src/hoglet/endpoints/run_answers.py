@@ -3,7 +3,7 @@
 Source: spec/query-endpoints.md sections 5.3 and 5.6.
 """
 
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
 from typing import Any
 from urllib.parse import quote, urlencode
 
@@ -13,7 +13,7 @@ from starlette.responses import Response, StreamingResponse
 from hoglet.access.entities import Scope
 from hoglet.endpoints.accept import JSON, wanted_form
 from hoglet.endpoints.answers import Answer
-from hoglet.endpoints.bodies import accepted_body
+from hoglet.endpoints.bodies import BODY_START, accepted_body
 from hoglet.endpoints.formats import cost_headers, etag_of, headers_of, is_known, write
 from hoglet.endpoints.places import place_of
 from hoglet.endpoints.tables import AsyncRunRow
@@ -21,6 +21,7 @@ from hoglet.endpoints.targets import Target
 from hoglet.endpoints.words import HOGQL
 from hoglet.web.answers import JsonAnswer
 
+LARGE_BYTES = 1024 * 1024
 _VARY = {"Vary": "Accept"}
 
 
@@ -54,10 +55,28 @@ def answered(
     if answer.next_cursor is not None:
         headers["Hoglet-Next-Cursor"] = answer.next_cursor
         headers["Link"] = f'<{_next_url(request, answer.next_cursor)}>; rel="next"'
-    if form == JSON:
+    if form == JSON and result.rows_bytes < LARGE_BYTES:
         return Response(answer.body(status), media_type=JSON, headers=headers)
+    if form == JSON:
+        return _in_pieces(answer, headers, answer.after_rows(status))
     headers |= headers_of(result, answer.execution_id)
     return StreamingResponse(write(form, result), media_type=form, headers=headers)
+
+
+def _in_pieces(answer: Answer, headers: dict[str, str], end: bytes) -> Response:
+    """A large body, which is never in memory beside the rows it is made of."""
+    result = answer.result
+    gaps = len(result.parts) - 1  # "][" between two parts becomes ","
+    length = len(BODY_START) + result.rows_bytes - gaps + len(end)
+
+    async def pieces() -> AsyncIterator[bytes]:
+        yield BODY_START
+        for piece in result.pieces():
+            yield piece
+        yield end
+
+    headers = headers | {"Content-Length": str(length)}
+    return StreamingResponse(pieces(), media_type=JSON, headers=headers)
 
 
 def not_modified(request: Request, etag: str) -> Response | None:

@@ -23,6 +23,7 @@ class EndpointSettings:
         run_seconds: what a run with a key may take in the engine, at most 60.
         background_seconds: what a background run or a build may take.
         cache_bytes: memory for results.
+        result_bytes: the largest ``results`` of a run, as JSON.
         runs: allowance of each key for runs; all secret keys of a project share one.
         materialized_runs: the same for runs of a ready materialized version.
         secret_keys: Fernet keys that seal cursors, newest first.
@@ -35,6 +36,7 @@ class EndpointSettings:
     run_seconds: float = 10
     background_seconds: float = 300
     cache_bytes: int = 64 * MEGABYTE
+    result_bytes: int = 128 * MEGABYTE
     runs: Allowance = NO_LIMIT
     materialized_runs: Allowance = NO_LIMIT
     secret_keys: Sequence[str] = ()

@@ -107,10 +107,7 @@ _COSTLY: dict[int, tuple[str, str]] = {
     Code.TOO_DEEP_SYNTAX_TREE: ("query_too_large", "The query has too many levels."),
     Code.TOO_BIG_SYNTAX_TREE: ("query_too_large", "The query text is too large."),
     Code.TOO_MANY_ROWS: ("query_performance_limit", "The query reads more rows than it may."),
-    Code.TOO_MANY_ROWS_OR_BYTES: (
-        "query_performance_limit",
-        "The result is larger than it may be.",
-    ),
+    Code.TOO_MANY_ROWS_OR_BYTES: ("query_too_large", "The answer is larger than it may be."),
 }
 _DOWN = frozenset(
     {
@@ -164,6 +161,16 @@ def from_engine(message: str, code: int | None = None) -> HogletError:
         slug, sentence = _COSTLY.get(number, ("query_too_large", "The query text is too large."))
         return QueryTooCostly(sentence + _ADVICE, code=slug)
     return _other(number, text)
+
+
+def refuse_large(size_bytes: int, most_bytes: int) -> None:
+    """Let an answer pass that is not larger than ``most_bytes``.
+
+    Raises:
+        QueryTooCostly: ``query_too_large``.
+    """
+    if size_bytes > most_bytes:
+        raise from_engine("The answer is too large.", Code.TOO_MANY_ROWS_OR_BYTES)
 
 
 def _other(number: int, text: str) -> HogletError:

@@ -16,7 +16,7 @@ from typing import Any
 
 import orjson
 
-from hoglet.warehouse.errors import from_engine
+from hoglet.warehouse.errors import from_engine, refuse_large
 from hoglet.warehouse.port import Column, JsonRows, Statistics
 from hoglet.warehouse.values import quoted_name
 
@@ -62,13 +62,24 @@ def rewritten(sql: str, columns: Sequence[Column], zone: str) -> str | None:
     return f"SELECT * REPLACE({shown}) FROM ({sql})"  # noqa: S608 (names are quoted)
 
 
-def read_rows(body: bytes, columns: list[Column]) -> JsonRows:
-    """What the engine wrote; when it broke off, what ``from_engine`` makes of its last words."""
+def read_rows(body: bytes, columns: list[Column], *, most_bytes: int) -> JsonRows:
+    """What the engine wrote; when it broke off, what ``from_engine`` makes of its last words.
+
+    Hand it the only reference to ``body``: answers are large, and each copy is let go of at once.
+
+    Raises:
+        QueryTooCostly: it is more than ``most_bytes``. The engine itself counts a constant once,
+            whatever it is in a thousand rows; as text it is in each.
+    """
+    refuse_large(len(body), most_bytes)
     begin = body.find(_ROWS_BEGIN) + len(_ROWS_BEGIN)
+    begin += len(_INDENT) if body.startswith(_INDENT, begin) else 0
     end = body.rfind(_ROWS_END)
-    written = body[begin:end].removeprefix(_INDENT)
-    rows = written.split(_BETWEEN) if written else []
     told = _tail(body, end)
+    written = body[begin:end]
+    del body
+    rows = written.split(_BETWEEN) if written else []
+    del written
     if told.get("rows") != len(rows):
         raise from_engine(str(told.get("exception", "The answer broke off.")), None)
     spent = told.get("statistics", {})

@@ -10,13 +10,10 @@ from zoneinfo import available_timezones
 
 from clickhouse_connect.driver.client import Client
 
-from hoglet.warehouse.errors import Code, from_engine
 from hoglet.warehouse.json_rows import FORMAT, read_rows, rewritten
 from hoglet.warehouse.port import Column, JsonRows, QueryResult, Statistics
 
 REMEMBERED = 2_000  # texts of queries whose columns are known; half a megabyte to ten
-# The engine counts a constant once, whatever it is in a thousand rows; as text it is in each.
-JSON_TIMES = 2
 _TYPED_BY_TEXT = re.compile(r"dateTrunc\(|JSONExtract\(")
 
 type Asked = tuple[str, ...]
@@ -60,7 +57,7 @@ class JsonSelects:
         """See ``Warehouse.query_json``; ``tag`` is the comment that names the query.
 
         Raises:
-            QueryTooCostly: the JSON is more than twice ``most_bytes``.
+            QueryTooCostly: the JSON is more than ``most_bytes``.
         """
         asked = (sql, *_deciding(sql, params))
         columns = self._known.get(asked)
@@ -70,10 +67,11 @@ class JsonSelects:
         written = rewritten(sql, columns, zone)
         if written is None:
             return select(client, f"{tag} {sql}", params)
-        body = client.raw_query(f"{tag} {written}", parameters=params or None, fmt=FORMAT)
-        if len(body) > JSON_TIMES * most_bytes:
-            raise from_engine("The answer is too large.", Code.TOO_MANY_ROWS_OR_BYTES)
-        return read_rows(body, columns)
+        return read_rows(
+            client.raw_query(f"{tag} {written}", parameters=params or None, fmt=FORMAT),
+            columns,
+            most_bytes=most_bytes,
+        )
 
     def _remember(self, asked: Asked, columns: list[Column]) -> None:
         with self._lock:
