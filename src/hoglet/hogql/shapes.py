@@ -61,7 +61,7 @@ _BREAKDOWN = {
         }
     ],
 }
-INSIGHT = {
+_QUERY = {
     "dateRange": DATE_RANGE,
     "interval": TEXT,
     "intervalCount": WHOLE,
@@ -119,6 +119,12 @@ INSIGHT = {
         "pathsHogQLExpression": TEXT,
         "localPathCleaningFilters": [{"alias": TEXT, "regex": TEXT}],
     },
+}
+
+# A funnel inside of another insight.
+INSIGHT = {
+    **_QUERY,
+    "funnelPathsFilter": {"funnelPathType": TEXT, "funnelStep": WHOLE, "funnelSource": _QUERY},
 }
 
 

@@ -1,21 +1,16 @@
 """Paths of generated data against plain Python."""
 
-import itertools
 import re
 from collections import Counter, defaultdict
-from datetime import timedelta
-from statistics import mean
 
 import pytest
 
 from hoglet.hogql import compile_query
 from hoglet.hogql.insights import build_insight
 from support.hogql_generated import CONTEXT, Seen
-from support.hogql_reference import local, within
+from support.hogql_paths import RANGE, Steps, check, edges, item, micros
 from support.hogql_world import HogqlWorld
 
-FIRST, LAST = local(2026, 10, 14, "UTC"), local(2026, 11, 1, "UTC")
-RANGE = within(FIRST, LAST - timedelta(microseconds=1))
 PAGES = {"includeEventTypes": ["$pageview"]}
 SITE = "https://x.com"
 
@@ -30,20 +25,6 @@ def answer(generated_world: HogqlWorld):
         return plan.shape([generated_world.raw(each) for each in compiled])
 
     return answer
-
-
-def item(seen: Seen) -> str:
-    if seen.event == "$pageview":
-        url = seen.properties["$current_url"]
-        return url.removesuffix("/")
-    return seen.properties["$screen_name"] if seen.event == "$screen" else seen.event
-
-
-type Steps = list[tuple[int, str]]
-
-
-def micros(seen: Seen) -> int:
-    return (seen.at - FIRST) // timedelta(microseconds=1)
 
 
 def sessions(
@@ -65,23 +46,6 @@ def sessions(
                 path.append((at, label))
             last = at
         yield path
-
-
-def edges(paths, limit: int = 50):
-    times = defaultdict(list)
-    for path in paths:
-        for place, (one, two) in enumerate(itertools.pairwise(path), 1):
-            times[f"{place}_{one[1]}", f"{place + 1}_{two[1]}"].append((two[0] - one[0]) / 1000)
-    ordered = sorted(times, key=lambda key: (-len(times[key]), *key))[:limit]
-    return [(*key, len(times[key]), mean(times[key])) for key in ordered]
-
-
-def check(found, expected) -> None:
-    assert expected
-    shown = [(edge["source"], edge["target"], edge["value"]) for edge in found]
-    assert shown == [edge[:3] for edge in expected]
-    averages = [edge["average_conversion_time"] for edge in found]
-    assert averages == pytest.approx([edge[3] for edge in expected], rel=1e-12, abs=0)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ a step, 0 where the step was not reached within the window.
 Source: spec/query-endpoints.md section 10.6 (funnelsFilter).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from hoglet.hogql.context import QueryContext
@@ -17,6 +17,7 @@ from hoglet.hogql.insights.breakdowns import Breakdown
 from hoglet.hogql.insights.funnel_chains import attempts_of, expression
 from hoglet.hogql.insights.funnel_exclusions import exclusions_of, none_between
 from hoglet.hogql.insights.funnel_optional import optional_attempts, optional_steps, score
+from hoglet.hogql.insights.measures import FIRST_TIME
 from hoglet.hogql.insights.series import Node, common_conditions, series_condition
 from hoglet.hogql.insights.span import Span
 from hoglet.hogql.trees import (
@@ -35,7 +36,7 @@ from hoglet.syntax import parse_expression, tree
 TICKS = 16_000_000
 """Ticks of a second."""
 
-MOST_STEPS = 15
+_MOST_STEPS = 15
 _SECONDS = {
     "second": 1,
     "minute": 60,
@@ -83,11 +84,11 @@ class FunnelAttempts:
         self._order = self._filter.get("funnelOrderType") or "ordered"
         if self._order not in {"ordered", "unordered", "strict"}:
             raise refused(f"Unknown funnelOrderType '{self._order}'")
-        self._steps: Sequence[Node] = query.get("series") or []
+        self._steps = _steps(query)
         self._conditions = [series_condition(step, context) for step in self._steps]
         self.optional = optional_steps(self._steps, self._order)
         self._exclusions = exclusions_of(self._filter, len(self._steps), context)
-        self._window = constant(_window(self._filter) * TICKS + 15)
+        self._window = constant(window_seconds(self._filter) * TICKS + 15)
         self._attribution = _attribution(self._filter, self._order)
         if breakdown is not None and breakdown.is_cohorts:
             self._attribution = "all_events"
@@ -187,7 +188,22 @@ class FunnelAttempts:
         return step
 
 
-def _window(filter_: Mapping[str, Any]) -> int:
+def _steps(query: Mapping[str, Any]) -> list[Node]:
+    steps = list(query.get("series") or [])
+    if not 1 <= len(steps) <= _MOST_STEPS:
+        raise refused(f"A funnel needs 1 to {_MOST_STEPS} steps")
+    for step in steps:
+        if step.get("math") in FIRST_TIME:
+            raise refused(f"Math '{step['math']}' is not supported in funnels")
+    return steps
+
+
+def window_seconds(filter_: Mapping[str, Any]) -> int:
+    """How long an attempt may last.
+
+    Raises:
+        SourceError: an unknown unit.
+    """
     unit = filter_.get("funnelWindowIntervalUnit") or "day"
     if unit not in _SECONDS:
         raise refused(f"Unknown funnelWindowIntervalUnit '{unit}'")

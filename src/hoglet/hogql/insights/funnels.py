@@ -13,10 +13,9 @@ from hoglet.hogql.context import QueryContext
 from hoglet.hogql.errors import refused
 from hoglet.hogql.insights.breakdowns import Breakdown, breakdown_of
 from hoglet.hogql.insights.built import Built, Rows
-from hoglet.hogql.insights.funnel_attempts import MOST_STEPS, TICKS, FunnelAttempts
+from hoglet.hogql.insights.funnel_attempts import TICKS, FunnelAttempts
 from hoglet.hogql.insights.funnel_optional import required_before
 from hoglet.hogql.insights.funnel_shapes import shape_steps, shape_times, shape_trends
-from hoglet.hogql.insights.measures import FIRST_TIME
 from hoglet.hogql.insights.sampling import sampled, sampling_factor
 from hoglet.hogql.insights.series import Node
 from hoglet.hogql.insights.span import span_of
@@ -24,9 +23,9 @@ from hoglet.hogql.trees import Expression, alias, call, compare, constant, field
 from hoglet.syntax import tree
 
 _BEST = (
-    "SELECT {breakdown} AS breakdown, best FROM (SELECT breakdown, events, ticks, "
+    "SELECT actor, {breakdown} AS breakdown, best FROM (SELECT actor, breakdown, events, ticks, "
     "arrayFirst(times -> {score} = highest, attempts) AS best FROM "
-    "(SELECT breakdown, events, ticks, attempts, "
+    "(SELECT actor, breakdown, events, ticks, attempts, "
     "arrayMax(times -> {score}, attempts) AS highest "
     "FROM {attempts} WHERE notEmpty(attempts))) WHERE {attributed}"
 )
@@ -59,15 +58,23 @@ def build(query: Mapping[str, Any], context: QueryContext) -> Built:
     return Built([sampled(funnel.query(), factor)], funnel.shape, funnel.span)
 
 
+def best_attempts(attempts: FunnelAttempts) -> Any:
+    """The query ``actor, breakdown, best`` of those who began a funnel."""
+    best = field("best")
+    return fill(
+        _BEST,
+        attempts=attempts.query(),
+        breakdown=attempts.breakdown_at(best) or field("breakdown"),
+        attributed=attempts.reaches_attribution(best),
+        score=attempts.score(field("times")),
+    )
+
+
 class _Funnel:
     def __init__(self, query: Mapping[str, Any], context: QueryContext) -> None:
         self._query = query
         self._context = context
         self._steps: list[Node] = list(query.get("series") or [])
-        if not 1 <= len(self._steps) <= MOST_STEPS:
-            raise refused(f"A funnel needs 1 to {MOST_STEPS} steps")
-        for step in self._steps:
-            _check_step(step)
         self._filter: Mapping[str, Any] = query.get("funnelsFilter") or {}
         self._kind = self._filter.get("funnelVizType") or "steps"
         if self._kind not in {"steps", "trends", "time_to_convert"}:
@@ -97,7 +104,7 @@ class _Funnel:
     def query(self) -> Any:
         if self._kind == "trends":
             return self._trends()
-        best = self._best()
+        best = best_attempts(self._attempts)
         if self._kind == "time_to_convert":
             seconds = _seconds(_at(self._start), _at(self._end))
             start, end = _did(self._start), _did(self._end)
@@ -105,16 +112,6 @@ class _Funnel:
         if self._breakdown is not None:
             best = self._ranked(best, field("best"))
         return fill(_STEPS, columns=self._step_columns(), best=best)
-
-    def _best(self) -> Any:
-        best = field("best")
-        return fill(
-            _BEST,
-            attempts=self._attempts.query(),
-            breakdown=self._attempts.breakdown_at(best) or field("breakdown"),
-            attributed=self._attempts.reaches_attribution(best),
-            score=self._attempts.score(field("times")),
-        )
 
     def _trends(self) -> Any:
         """An actor counts in every interval in which an attempt began."""
@@ -168,11 +165,6 @@ class _Funnel:
             return shape_trends(rows, self.span, self._breakdown)
         factor = sampling_factor(self._query)
         return shape_steps(rows, self._steps, self._breakdown, self._context, factor)
-
-
-def _check_step(step: Node) -> None:
-    if step.get("math") in FIRST_TIME:
-        raise refused(f"Math '{step['math']}' is not supported in funnels")
 
 
 def _did(step: int, attempt: str = "best") -> Expression:

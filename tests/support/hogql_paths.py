@@ -1,0 +1,53 @@
+"""What paths should answer, computed in plain Python from the generated events."""
+
+import itertools
+from collections import defaultdict
+from collections.abc import Iterable
+from datetime import timedelta
+from statistics import mean
+from typing import Any
+
+import pytest
+
+from support.hogql_generated import Seen
+from support.hogql_reference import local, within
+
+FIRST, LAST = local(2026, 10, 14, "UTC"), local(2026, 11, 1, "UTC")
+RANGE = within(FIRST, LAST - timedelta(microseconds=1))
+
+type Edge = tuple[str, str, int, float]
+
+
+def item(seen: Seen) -> str:
+    """What a step is called."""
+    if seen.event == "$pageview":
+        url = seen.properties["$current_url"]
+        return url.removesuffix("/")
+    return seen.properties["$screen_name"] if seen.event == "$screen" else seen.event
+
+
+type Steps = list[tuple[int, str]]
+
+
+def micros(seen: Seen) -> int:
+    """Time since the range began."""
+    return (seen.at - FIRST) // timedelta(microseconds=1)
+
+
+def edges(paths: Iterable[Steps], limit: int = 50) -> list[Edge]:
+    """The edges of the paths, most frequent first: both ends, how often, how long."""
+    times: dict[tuple[str, str], list[float]] = defaultdict(list)
+    for path in paths:
+        for place, (one, two) in enumerate(itertools.pairwise(path), 1):
+            times[f"{place}_{one[1]}", f"{place + 1}_{two[1]}"].append((two[0] - one[0]) / 1000)
+    ordered = sorted(times, key=lambda key: (-len(times[key]), *key))[:limit]
+    return [(*key, len(times[key]), mean(times[key])) for key in ordered]
+
+
+def check(found: list[dict[str, Any]], expected: list[Edge]) -> None:
+    """That an answer holds these edges."""
+    assert expected
+    shown = [(edge["source"], edge["target"], edge["value"]) for edge in found]
+    assert shown == [edge[:3] for edge in expected]
+    averages = [edge["average_conversion_time"] for edge in found]
+    assert averages == pytest.approx([edge[3] for edge in expected], rel=1e-12, abs=0)

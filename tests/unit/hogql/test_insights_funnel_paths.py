@@ -1,0 +1,200 @@
+"""Paths of a funnel's people against plain Python."""
+
+from collections import defaultdict
+from datetime import timedelta
+
+import pytest
+
+from hoglet.hogql import compile_query
+from hoglet.hogql.insights import build_insight
+from hoglet.kit.errors import SourceError
+from support.hogql_generated import CONTEXT, Seen
+from support.hogql_paths import RANGE, Steps, check, edges, item, micros
+from support.hogql_world import HogqlWorld
+
+STEPS = ("$pageview", "added", "paid")
+WINDOW = timedelta(hours=6)
+DATES = {"date_from": "2026-10-14", "date_to": "2026-10-31"}
+FUNNEL = {
+    "kind": "FunnelsQuery",
+    "series": [{"kind": "EventsNode", "event": name} for name in STEPS],
+    "funnelsFilter": {"funnelWindowInterval": 6, "funnelWindowIntervalUnit": "hour"},
+}
+BEFORE, BETWEEN, AFTER = (
+    f"funnel_path_{word}" for word in ("before_step", "between_steps", "after_step")
+)
+Attempt = list[Seen | None]
+
+
+@pytest.fixture
+def answer(generated_world: HogqlWorld):
+    def answer(kind: str | None, step: int | None, filter_=None, funnel=None, **query):
+        paths = {
+            "funnelPathType": kind,
+            "funnelStep": step,
+            "funnelSource": {**FUNNEL, **(funnel or {})},
+        }
+        full = {"kind": "PathsQuery", "dateRange": DATES, "pathsFilter": filter_ or {},
+                "funnelPathsFilter": paths, **query}  # fmt: skip
+        plan = build_insight(full, CONTEXT)
+        compiled = [compile_query(each, context=CONTEXT) for each in plan.queries]
+        return plan.shape([generated_world.raw(each) for each in compiled])
+
+    return answer
+
+
+# --- the same in Python
+
+
+def people(events: list[Seen] = RANGE, who=lambda seen: seen.human.id) -> list[list[Seen]]:
+    found: dict[str, list[Seen]] = defaultdict(list)
+    for seen in events:
+        if who(seen):
+            found[who(seen)].append(seen)
+    return list(found.values())
+
+
+def best_of(events: list[Seen], optional: bool = False) -> Attempt | None:
+    """The times at which the best attempt did each step; the second may be optional."""
+    found: list[Attempt] = []
+    for place, entry in enumerate(events):
+        if entry.event != STEPS[0]:
+            continue
+        later = [seen for seen in events[place + 1 :] if seen.at <= entry.at + WINDOW]
+        added = next((seen for seen in later if seen.event == "added"), None)
+        after = [seen for seen in later if optional or (added and seen.at > added.at)]
+        paid = next((seen for seen in after if seen.event == "paid"), None)
+        if optional and added and paid and paid.at < added.at:
+            added = None
+        found.append([entry, added, paid])
+    weights = (100, 1 if optional else 100, 100)
+    return max(
+        found,
+        key=lambda one: sum(weight for weight, seen in zip(weights, one, strict=True) if seen),
+        default=None,
+    )
+
+
+def walks(kind: str, step: int, wanted=lambda _: True, *, optional: bool = False,
+          who=lambda seen: seen.human.id):  # fmt: skip
+    """The paths of those who reached the step, or stopped before it."""
+    place = abs(step) - 1
+    for events in people(who=who):
+        best = best_of(events, optional)
+        if best is None:
+            continue
+        earlier = [seen for seen in best[:place] if seen]
+        required = place - 1 if not (optional and place == 2) else 0
+        if not (best[place] if step > 0 else best[place] is None and best[required]):
+            continue
+        at = best[place].at if step > 0 else earlier[-1].at
+        since, until = {
+            BEFORE: (at - WINDOW, at),
+            BETWEEN: (earlier[-1].at if earlier else at, at),
+            AFTER: (at, at + WINDOW),
+        }[kind]
+        path: Steps = []
+        for seen in events:
+            is_new = not path or path[-1][1] != item(seen)
+            if since <= seen.at <= until and wanted(seen) and is_new:
+                path.append((micros(seen), item(seen)))
+        yield path
+
+
+def cut(kind: str, path: Steps, limit: int = 5) -> Steps:
+    if kind == BEFORE:
+        return path[-limit:]
+    if kind == BETWEEN and len(path) > limit:
+        half = (limit - 1) // 2
+        return [*path[:half], (path[-half - 1][0], "..."), *path[-half:]]
+    return path[:limit]
+
+
+# --- what is answered
+
+
+@pytest.mark.parametrize(("kind", "step"), [
+    (BEFORE, 1), (BEFORE, 2), (BEFORE, 3), (BEFORE, -3),
+    (BETWEEN, 2), (BETWEEN, 3),
+    (AFTER, 1), (AFTER, 2), (AFTER, 3), (AFTER, -2), (AFTER, -3),
+])  # fmt: skip
+def test_paths_of_people_at_a_step(answer, kind: str, step: int) -> None:
+    found = answer(kind, step)
+
+    check(found, edges(cut(kind, path) for path in walks(kind, step)))
+
+
+@pytest.mark.parametrize(("kind", "step"), [
+    (BEFORE, 3), (BETWEEN, 3), (AFTER, 2), (AFTER, -2), (AFTER, -3),
+])  # fmt: skip
+def test_of_a_funnel_with_an_optional_step(answer, kind: str, step: int) -> None:
+    first, second, third = FUNNEL["series"]
+    series = [first, {**second, "optionalInFunnel": True}, third]
+
+    found = answer(kind, step, funnel={"series": series})
+
+    check(found, edges(cut(kind, path) for path in walks(kind, step, optional=True)))
+
+
+@pytest.mark.parametrize("kind", [BEFORE, BETWEEN, AFTER])
+def test_filters_of_paths_and_limits(answer, kind: str) -> None:
+    filter_ = {"includeEventTypes": ["$pageview"], "stepLimit": 3}
+    rule = {"key": "$browser", "operator": "is_set"}
+
+    found = answer(kind, 2, filter_, properties=[rule])
+
+    def wanted(seen: Seen) -> bool:
+        return seen.event == "$pageview" and "$browser" in seen.properties
+
+    check(found, edges(cut(kind, path, 3) for path in walks(kind, 2, wanted)))
+
+
+def test_points_cut_the_paths(answer) -> None:
+    found = answer(AFTER, 1, {"startPoint": "signed_up"})
+
+    def after(path: Steps) -> Steps:
+        names = [name for _, name in path]
+        return path[names.index("signed_up") :] if "signed_up" in names else []
+
+    check(found, edges(after(path)[:5] for path in walks(AFTER, 1)))
+
+
+def test_groups(answer) -> None:
+    group = {"aggregation_group_type_index": 0}
+
+    found = answer(AFTER, 2, funnel=group, **group)
+
+    check(found, edges(path[:5] for path in walks(AFTER, 2, who=lambda seen: seen.company)))
+
+
+def test_dates_of_the_funnel_where_the_paths_have_none(answer) -> None:
+    assert answer(AFTER, 2, funnel={"dateRange": DATES}, dateRange=None) == answer(AFTER, 2)
+
+
+def test_sampling(answer, generated_world: HogqlWorld) -> None:
+    found = answer(AFTER, 2, {"edgeLimit": 1000}, samplingFactor=0.5)
+
+    rows = generated_world.rows(
+        "select distinct distinct_id from events sample 0.5", context=CONTEXT
+    )
+    ids = {row[0] for row in rows}
+    kept = walks(AFTER, 2, who=lambda seen: seen.human.id if seen.distinct_id in ids else "")
+    expected = edges((path[:5] for path in kept), 1000)
+    assert {(one["source"], one["target"]): one["value"] for one in found} == {
+        one[:2]: 2 * one[2] for one in expected
+    }
+
+
+@pytest.mark.parametrize(("kind", "step", "funnel", "words"), [
+    (AFTER, None, {}, "funnelStep"), (AFTER, 0, {}, "funnelStep"), (AFTER, 4, {}, "funnelStep"),
+    (AFTER, -1, {}, "funnelStep"), (BETWEEN, 1, {}, "one before it"),
+    (BETWEEN, -2, {}, "one before it"), ("funnel_path_around", 1, {}, "funnelPathType"),
+    (AFTER, 1, {"kind": "TrendsQuery"}, "funnelSource"),
+    (AFTER, 1, {"series": []}, "1 to 15 steps"),
+    (AFTER, 1, {"aggregation_group_type_index": 0}, "aggregation_group_type_index"),
+    (AFTER, 1, {"funnelsFilter": {"funnelAggregateByHogQL": "$session_id"}}, "expression"),
+    (AFTER, 1, {"series": [{"event": 3}]}, "funnelSource.series.0.event"),
+])  # fmt: skip
+def test_refused(answer, kind: str, step: int | None, funnel, words: str) -> None:
+    with pytest.raises(SourceError, match=words):
+        answer(kind, step, funnel=funnel)
