@@ -15,20 +15,19 @@ import msgspec
 
 from hoglet.hogql.bind import Binder
 from hoglet.hogql.context import QueryContext
-from hoglet.hogql.dropped import refuse_dropped_syntax
 from hoglet.hogql.enforce import enforce, verify_sql
-from hoglet.hogql.errors import SYNTAX, refused
+from hoglet.hogql.errors import refused
 from hoglet.hogql.keyset import Key, Seek, find_keys, seek_after
 from hoglet.hogql.paging import LimitFacts, apply_limits
 from hoglet.hogql.passes import PASSES
 from hoglet.hogql.plan import Relation, column_types
 from hoglet.hogql.print_clickhouse import Printer
 from hoglet.hogql.print_hogql import print_query
+from hoglet.hogql.reading import read_query
 from hoglet.hogql.resolve import Resolver
 from hoglet.hogql.schema.catalog import PHYSICAL_TABLES
 from hoglet.hogql.types import Type, clickhouse_type, record_type
-from hoglet.kit.errors import SourceError
-from hoglet.syntax import parse_query, tree
+from hoglet.syntax import tree
 
 _LITERAL = re.compile(r"(?<![\w`$.{:])-?\d+(?:\.\d+)?(?:e[+-]?\d+)?(?![\w`])")
 
@@ -101,7 +100,7 @@ def compile_query(
         SourceError: the query is refused; its code is one of spec 5.8 row 13.
     """
     _check_timezone(context.timezone)
-    parsed = parse(query) if isinstance(query, str) else query
+    parsed = read_query(query) if isinstance(query, str) else query
     try:
         return _compile(
             parsed, context, Binder(context, variables, filters, values), (limit, offset), seek
@@ -139,22 +138,6 @@ def _compile(
         limits=facts,
         keys=() if seek is None else seek.keys or (),
     )
-
-
-def parse(source: str) -> "tree.Query":
-    """Parse HogQL text; words that the parser would drop silently are refused.
-
-    Raises:
-        SourceError: code ``hogql_syntax_error``, with the position.
-    """
-    try:
-        parsed = parse_query(source)
-    except SourceError as error:
-        if error.error_code == "source_error":
-            error.error_code = SYNTAX
-        raise
-    refuse_dropped_syntax(source)
-    return parsed
 
 
 def _check_timezone(name: str) -> None:

@@ -1,7 +1,9 @@
-"""Words that the parser accepts and forgets: refused by looking at the text.
+"""Words that the parser accepts and forgets, or takes for names: refused by looking at the text.
 
-``WITH TOTALS``, ``WITH ROLLUP``, ``NULLS FIRST`` and the like parse, but leave no trace in the
-tree. Running such a query without them would answer something else than was asked.
+``WITH TOTALS``, ``IGNORE NULLS`` and the like parse, but leave no trace in the tree. Running such
+a query without them would answer something else than was asked. ``FORMAT JSON`` behind a table
+would be another name of the table, ``DISTINCT ON (a)`` a function. ``NULLS LAST`` is what the
+engine does anyway.
 """
 
 import re
@@ -14,8 +16,9 @@ _SKIPPED = re.compile(
     re.DOTALL,
 )
 _DROPPED = re.compile(
-    r"\bwith\s+(?:totals|rollup|cube)\b|\bnulls\s+(?:first|last)\b|\b(?:ignore|respect)\s+nulls\b"
-    r"|\bcollate\s+'|\.\s*\*\s*exclude\b",
+    r"\bwith\s+totals\b|\b(?:ignore|respect)\s+nulls\b|\bcollate\s+'|\.\s*\*\s*ex(?:clude|cept)\b"
+    r"|\bdistinct\s+on\s*\("
+    r"|\bformat\s+(?!asc\b|desc\b|end\b|nulls\b)[a-z]\w*(?=\s*(?:\Z|[;)]))",
     re.IGNORECASE,
 )
 _QUERY_IN_BRACKETS = re.compile(r"\((?=\s*(?:select|with|\())", re.IGNORECASE)
@@ -29,9 +32,9 @@ _FILTER = re.compile(r"\bfilter\s*\(", re.IGNORECASE)
 _OVER = re.compile(r"\s*over\b", re.IGNORECASE)
 _HINTS = {
     "over": "use the -If form, e.g. countIf(...) OVER (...)",
-    "rollup": "use GROUP BY ROLLUP(...)",
+    "totals": "use WITH ROLLUP, whose last row is the total",
     "brackets": "use SELECT * FROM (...) ORDER BY ...",
-    "cube": "use GROUP BY CUBE(...)",
+    "on": "use ORDER BY ... LIMIT 1 BY ...",
 }
 
 
@@ -41,21 +44,25 @@ def refuse_dropped_syntax(source: str) -> None:
     Raises:
         SourceError: the text holds one of them outside strings and comments.
     """
-    blank = _SKIPPED.sub(_blanked, source)
+    blank = without_constants(source)
     found = _DROPPED.search(blank)
     if found is not None:
-        words = " ".join(found.group().upper().strip("'").split())
+        words = " ".join(found.group().upper().strip("'(").split())
         raise _dropped(source, words, found.start(), found.end())
     for found in _FILTER.finditer(blank):
-        end = _closing(blank, found.end())
+        end = closing_bracket(blank, found.end())
         if _OVER.match(blank, end):
             raise _dropped(source, "FILTER before OVER", found.start(), end)
 
     _refuse_after_brackets(source, blank)
 
 
+def without_constants(source: str) -> str:
+    """The text with text constants as empty quotes, comments as blanks; places stay the same."""
+    return _SKIPPED.sub(_blanked, source)
+
+
 def _blanked(found: re.Match[str]) -> str:
-    """Text constants as empty quotes, comments as blanks; places stay what they are."""
     text = found.group()
     if text[0] in "'`\"":
         return "'" + " " * (len(text) - 2) + "'"
@@ -69,14 +76,14 @@ def _refuse_after_brackets(source: str, blank: str) -> None:
         before = blank[max(0, start - _LOOK_BACK) : start]
         if not _BEFORE_QUERY.search(before if start <= _LOOK_BACK else f"x{before}"):
             continue
-        end = _closing(blank, found.start() + 1)
+        end = closing_bracket(blank, found.start() + 1)
         after = _AFTER_BRACKETS.match(blank, end)
         if after:
             words = f"{' '.join(after.group(1).upper().split())} after a query in brackets"
             raise _dropped(source, words, end, after.end())
 
 
-def _closing(text: str, start: int) -> int:
+def closing_bracket(text: str, start: int) -> int:
     """Where the bracket that was opened before ``start`` ends."""
     depth = 1
     for place in range(start, len(text)):

@@ -81,6 +81,8 @@ def find_keys(parsed: "tree.Query", root: Relation) -> tuple[Key, ...]:
         raise _no_key("it has no ORDER BY")
     if root.group_by_mode or any(ordering.fill for ordering in root.order_by):
         raise _no_key("ROLLUP, CUBE, GROUP BY ALL and WITH FILL make rows that have no key")
+    if any(ordering.nulls_first for ordering in root.order_by):
+        raise _no_key("pages go on with NULLS LAST only")
     keys = [_key(root, ordering) for ordering in root.order_by]
     columns = [root.columns[key.index] for key in keys]
     for name, expr in columns:

@@ -69,6 +69,7 @@ class Ordering(msgspec.Struct, frozen=True):
 
     expr: Expr
     descending: bool = False
+    nulls_first: bool = False
     fill: tuple[Expr | None, Expr | None, Expr | None] | None = None
 
 

@@ -118,6 +118,9 @@ class Printer:
             return ["GROUP BY ALL"]
         if not node.group_by:
             return []
+        if node.group_by_mode == "GROUPING SETS":
+            sets = [f"({self._list(getattr(item, 'args', ()))})" for item in node.group_by]
+            return [f"GROUP BY GROUPING SETS ({', '.join(sets)})"]
         items = self._list(node.group_by)
         return [
             f"GROUP BY {node.group_by_mode}({items})" if node.group_by_mode else f"GROUP BY {items}"
@@ -141,6 +144,7 @@ class Printer:
 
     def _ordering(self, item: plan.Ordering) -> str:
         text = self.expr(item.expr) + (" DESC" if item.descending else "")
+        text += " NULLS FIRST" if item.nulls_first else ""
         if item.fill is None:
             return text
         words = ("FROM", "TO", "STEP")

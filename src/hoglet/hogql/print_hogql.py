@@ -169,7 +169,14 @@ class _HogQL:
         return f"{'UNBOUNDED' if node.frame_value is None else node.frame_value} {node.frame_type}"
 
     def ordering(self, node: tree.OrderExpr) -> str:
-        return f"{self.expr(node.expr)} {node.order}"
+        return f"{self.expr(node.expr)} {node.order}{' NULLS FIRST' if node.nulls_first else ''}"
+
+    def grouping_set(self, node: tree.GroupingSet) -> str:
+        return f"({self.many(node.exprs)})"
+
+    def named(self, node: tree.NamedArgument) -> str:
+        """The only one of queries: ``extract(day FROM x)``."""
+        return f"{node.name} FROM {self.expr(node.value)}"
 
     def subquery(self, node: Any) -> str:
         return f"({self.query(node)})"
@@ -217,7 +224,7 @@ class _HogQL:
         parts: list[str] = []
         if node.group_by_mode:
             items = f"({self.many(node.group_by)})" if node.group_by else ""
-            parts.append(f"GROUP BY {node.group_by_mode.upper()}{items}")
+            parts.append(f"GROUP BY {node.group_by_mode.upper().replace('_', ' ')}{items}")
         elif node.group_by:
             parts.append(f"GROUP BY {self.many(node.group_by)}")
         if node.having is not None:
@@ -294,6 +301,8 @@ _EXPRESSIONS: dict[type, Callable[[_HogQL, Any], str]] = {
     tree.TryCast: _HogQL.cast,
     tree.WindowFunction: _HogQL.window_function,
     tree.OrderExpr: _HogQL.ordering,
+    tree.GroupingSet: _HogQL.grouping_set,
+    tree.NamedArgument: _HogQL.named,
     tree.ColumnsExpr: _HogQL.columns_expr,
     tree.SelectQuery: _HogQL.subquery,
     tree.SelectSetQuery: _HogQL.subquery,

@@ -270,10 +270,14 @@ class WithFillExpr(Node, frozen=True, kw_only=True):
 
 
 class OrderExpr(Node, frozen=True, kw_only=True):
-    """One item of ``order by``; order is ``ASC`` or ``DESC``."""
+    """One item of ``order by``; order is ``ASC`` or ``DESC``.
+
+    The parser reads ``nulls first`` and forgets it; whoever reads the text sets it.
+    """
 
     expr: "Expression"
     order: str = "ASC"
+    nulls_first: bool = False
     with_fill: WithFillExpr | None = None
 
 

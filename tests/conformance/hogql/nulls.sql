@@ -33,3 +33,23 @@ select coalesce(null, 2), ifNull(toInt('x'), 3), nullIf(1, 1), properties.nope ?
 select number, lag(number) over (order by number), lead(number) over (order by number), lag(toString(number), 1, 'none') over (order by number), lag([number]) over (order by number) from numbers(2) order by number
 -- rows [[0, null, 1, "none", []], [1, 0, null, "0", [0]]]
 -- columns ["number", "lag(number) OVER (ORDER BY number ASC)", "lead(number) OVER (ORDER BY number ASC)", "lag(toString(number), 1, 'none') OVER (ORDER BY number ASC)", "lag([number]) OVER (ORDER BY number ASC)"]
+
+-- case: text that is no number is not equal to a missing number
+select countIf(properties.price = 'none'), countIf(properties.price != 'none'), countIf(properties.price is distinct from 'none'), countIf(properties.price in ('none', '10')), countIf(properties.price not in ('none')), countIf(properties.price in ('none')), countIf(properties.price = '7.0') from events
+-- rows [[0, 6, 6, 1, 6, 0, 1]]
+-- case: nor a text property that is none, but two missing ones are equal
+select countIf(properties.plan = properties.price), countIf(properties.v = properties.price), countIf(properties.price != properties.v) from events
+-- rows [[2, 1, 5]]
+-- case: text that is no time is not a missing time
+select countIf(properties.when = properties.$browser), countIf(properties.when = properties.nope), countIf(properties.when != properties.$browser) from events
+-- rows [[1, 5, 5]]
+-- case: booleans and lists of texts
+select countIf(properties.paid in ('true', 'x')), countIf(properties.paid in (true)), countIf(properties.paid = 'x'), countIf(properties.paid = 1) from events
+-- rows [[1, 1, 0, 1]]
+-- case: whole numbers beyond 2^53 compare as the floats that properties are
+select x = 9007199254740993, x in (9007199254740992), 9007199254740993 = 9007199254740992 from (select toFloat('9007199254740993') as x)
+-- rows [[1, 1, 0]]
+-- case: a cohort that is not named holds nobody
+-- variables {"c": null}
+select countIf(person_id in cohort {variables.c}), countIf(person_id not in cohort {variables.c}) from events
+-- rows [[0, 6]]

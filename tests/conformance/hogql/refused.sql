@@ -103,12 +103,6 @@ select 1 /* ; */ ; drop table events
 -- case: WITH TOTALS would be dropped
 select event, count() from events group by event with totals
 -- refused hogql_syntax_error at 1:50: "WITH TOTALS"
--- case: so would NULLS FIRST
-select event from events order by event nulls first
--- refused hogql_syntax_error: "NULLS FIRST"
--- case: and WITH ROLLUP
-select event from events group by event with rollup
--- refused hogql_syntax_error: "WITH ROLLUP"
 -- case: and FILTER before OVER
 select count() filter (where (number) > 1) over () from numbers(2)
 -- refused hogql_syntax_error: "FILTER"
@@ -118,9 +112,6 @@ select any(event) ignore nulls from events
 -- case: FINAL
 select 1 from events final
 -- refused hogql_query_error: "FINAL"
--- case: grouping sets
-select event from events group by grouping sets ((event), ())
--- refused hogql_query_error: "GROUPING SETS"
 -- case: recursion
 with recursive a as (select 1 as x union all select x + 1 from a) select x from a
 -- refused hogql_query_error: "RECURSIVE"
@@ -384,3 +375,28 @@ select {filters.project_id}
 -- case: a share larger than all
 select count() from events sample 1000
 -- refused hogql_query_error: "SAMPLE"
+-- case: names of types as text are of a list: states of aggregates are no bytes of the caller
+select accurateCast('x', 'AggregateFunction(sum, UInt64)')
+-- refused type_mismatch at 1:8: "AggregateFunction"
+-- case: inside other types too
+select accurateCastOrNull('x', 'Array(Nullable(simpleaggregatefunction(sum, UInt64)))')
+-- refused type_mismatch
+-- case: from JSON too
+select JSONExtract('{}', 'a', 'Tuple(a Int8, b AggregateFunction(sum, UInt64))')
+-- refused type_mismatch
+-- case: from a variable too
+-- variables {"t": "AggregateFunction(sum, UInt64)"}
+select JSONExtract(properties, 'a', {variables.t}) from events
+-- refused type_mismatch
+-- case: and not put together
+select accurateCast('1', concat('Aggregate', 'Function(sum, UInt64)'))
+-- refused hogql_query_error: "text constant"
+-- case: types that hold anything
+select JSONExtract('{}', 'Dynamic')
+-- refused type_mismatch
+-- case: aggregates of arrayReduce are those of the list
+select arrayReduce('aggThrow(0.5)', [1])
+-- refused unknown_function
+-- case: in ranges too
+select arrayReduceInRanges(event, [(1, 2)], [1, 2]) from events
+-- refused hogql_query_error: "text constant"

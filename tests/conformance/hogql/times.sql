@@ -54,3 +54,13 @@ select windowFunnel(86400)(timestamp, event = '$pageview', event = 'purchase') >
 -- case: dates outside of what a Date holds are its first or last day, not a day of another century
 select toDate('1950-01-01'), toDate('2200-01-01'), toDate('1970-01-02')
 -- rows [["1970-01-01", "2149-06-06", "1970-01-02"]]
+
+-- case: text where a function takes a time is a time of the project's zone
+-- timezone America/New_York
+-- variables {"day": "2026-11-01"}
+select toStartOfMonth({variables.day}), dateDiff('day', {variables.day}, toDateTime('2026-11-03 01:00:00')), date_trunc('hour', {variables.day}), {variables.day} + interval 1 day, {variables.day} - toIntervalHour(1), addDays({variables.day}, 1), formatDateTime({variables.day}, '%Y'), extract(dow from {variables.day}), dateAdd(day, 1, {variables.day}), toHour('2026-11-01T05:30:00Z')
+-- rows [["2026-11-01", 2, "2026-11-01 00:00:00-04:00", "2026-11-02 00:00:00-05:00", "2026-10-31 23:00:00-04:00", "2026-11-02 00:00:00-05:00", "2026", 0, "2026-11-02 00:00:00-05:00", 1]]
+-- case: columns of text too, NULL where they are no time
+select number, toStartOfMonth(x), dateDiff('day', x, toDate('2026-11-05')), x + interval 1 day from (select number, if(number = 0, '2026-11-03', 'none') as x from numbers(2)) order by number
+-- rows [[0, "2026-11-01", 2, "2026-11-04 00:00:00"], [1, null, null, null]]
+-- types ["integer", "date", "integer", "datetime"]

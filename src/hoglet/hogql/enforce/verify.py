@@ -62,6 +62,8 @@ def verify_sql(sql: str, tables: frozenset[str]) -> None:
         depth += (word == "(") - (word == ")")
         if depth < 0 or word in _STRAY or words[index : index + 2] in _COMMENTS:
             raise Bug(f"printed SQL holds a stray {word!r}")
+        if words[index - 2 : index] == ["WITH", "FILL"]:
+            continue  # ORDER BY ... WITH FILL FROM a value
         if word == "FROM" or (word == "JOIN" and words[index - 1] != "ARRAY"):
             _check_relation(words, index + 1, tables)
     if depth:

@@ -4,11 +4,24 @@ Source: spec/query-endpoints.md section 10.4 (times are in the project's time zo
 """
 
 from hoglet.hogql.context import QueryContext
-from hoglet.hogql.plan import Apply, Expr, Trusted
+from hoglet.hogql.plan import Apply, Expr, Trusted, Value
 from hoglet.hogql.types import DATETIME, INTEGER, Type
 
 _INTERVAL = "toInterval"
 _CLOCK = frozenset({"hour", "minute", "second", "millisecond", "microsecond", "nanosecond"})
+
+
+def as_time(value: Expr, context: QueryContext) -> Expr:
+    """Text as a time of the project's zone, NULL where it is none; anything else as it is.
+
+    Constants that are no time are an error of the query instead.
+    """
+    if value.type.name not in {"String", "JSON"}:
+        return value
+    is_constant = isinstance(value, Value)
+    function = "parseDateTime64BestEffort" + ("" if is_constant else "OrNull")
+    parts = (f"{function}(", value, f", 6, '{context.timezone}')")
+    return Trusted(parts=parts, type=DATETIME.or_null(not is_constant))
 
 
 def instant(value: Expr, context: QueryContext) -> Expr:
@@ -27,7 +40,14 @@ def unit_of(step: Expr) -> str | None:
 
 
 def moved(left: Expr, right: Expr, context: QueryContext) -> tuple[Expr, Expr]:
-    """Both sides of ``date + interval``: a date that is moved by hours is an instant."""
+    """Both sides of ``date + interval``: a date that is moved by hours is an instant.
+
+    Text that is moved is a time of the project's zone.
+    """
+    if left.type.name == "Interval":
+        right = as_time(right, context)
+    elif right.type.name == "Interval":
+        left = as_time(left, context)
     if unit_of(left) in _CLOCK:
         return left, instant(right, context)
     if unit_of(right) in _CLOCK:
@@ -41,11 +61,13 @@ def of_instants(args: tuple[Expr, ...], type_: Type, context: QueryContext, name
 
 
 def between(args: tuple[Expr, ...], type_: Type, context: QueryContext, name: str) -> Expr:
-    """The distance of two times: of a date and an instant, both are instants."""
+    """The distance of two times: of a date and an instant, both are instants; text is a time."""
     unit, *times = args
+    times = [as_time(each, context) for each in times]
     if {each.type.name for each in times} == {"Date", "DateTime"}:
         times = [instant(each, context) for each in times]
-    return Apply(function=name, args=(unit, *times), type=type_)
+    nullable = any(each.type.nullable for each in times)
+    return Apply(function=name, args=(unit, *times), type=type_.or_null(nullable))
 
 
 def unix_time(args: tuple[Expr, ...], type_: Type, context: QueryContext) -> Expr:

@@ -8,11 +8,24 @@ Source: spec/query-endpoints.md section 10.4 (differences from plain ClickHouse)
 from collections.abc import Callable
 
 from hoglet.hogql.context import QueryContext
+from hoglet.hogql.errors import near, refused
 from hoglet.hogql.functions.instants import between, instant, moved, of_instants, unit_of, unix_time
+from hoglet.hogql.functions.parts import date_part
 from hoglet.hogql.functions.registry import widest
 from hoglet.hogql.functions.traffic import TRAFFIC_BUILDERS
 from hoglet.hogql.plan import Apply, Expr, Number, Trusted, Value
-from hoglet.hogql.types import DATE, DATETIME, FLOAT, INTEGER, STRING, STRING_ARRAY, TIMES, Type
+from hoglet.hogql.types import (
+    DATE,
+    DATETIME,
+    FLOAT,
+    INTEGER,
+    INTERVAL,
+    STRING,
+    STRING_ARRAY,
+    TIMES,
+    UNKNOWN,
+    Type,
+)
 
 type Builder = Callable[[tuple[Expr, ...], Type, QueryContext], Expr]
 
@@ -111,8 +124,9 @@ def _cast_or_null(target: str) -> Builder:
 
 
 def _to_decimal(args: tuple[Expr, ...], type_: Type, _context: QueryContext) -> Expr:
-    given = _optional(args, 1, "10")
-    digits = int(given.text) if isinstance(given, Number) else 10
+    given = args[-1]
+    text = given.text if len(args) == 2 and isinstance(given, Number) else ""
+    digits = int(text) if text.isdigit() else 10  # not given, or a variable without a value
     return _sql(type_, "accurateCastOrNull(", args[0], f", 'Decimal64({min(max(digits, 0), 18)})')")
 
 
@@ -141,7 +155,8 @@ def _date_trunc(args: tuple[Expr, ...], type_: Type, context: QueryContext) -> E
     if unit in _DAYS_AND_MORE:
         return Apply(function="dateTrunc", args=args, type=DATE.or_null(type_.nullable))
     at = instant(args[1], context)
-    return Apply(function="dateTrunc", args=(args[0], at), type=at.type)
+    type_ = at.type if unit else UNKNOWN.or_null(at.type.nullable)
+    return Apply(function="dateTrunc", args=(args[0], at), type=type_)
 
 
 def _start_of_interval(args: tuple[Expr, ...], type_: Type, context: QueryContext) -> Expr:
@@ -169,14 +184,6 @@ def _coalesce(args: tuple[Expr, ...], _type: Type, _context: QueryContext) -> Ex
 def _if_null(args: tuple[Expr, ...], _type: Type, _context: QueryContext) -> Expr:
     type_ = widest((args[0].type, args[1].type)).not_null().or_null(args[1].type.nullable)
     return Apply(function="ifNull", args=args, type=type_)
-
-
-def _string_agg(args: tuple[Expr, ...], _type: Type, _context: QueryContext) -> Expr:
-    return _sql(STRING, "arrayStringConcat(groupArray(", args[0], "), ", args[1], ")")
-
-
-def _json_agg(args: tuple[Expr, ...], _type: Type, _context: QueryContext) -> Expr:
-    return _sql(STRING, "toJSONString(groupArray(", args[0], "))")
 
 
 def _json_build_object(args: tuple[Expr, ...], _type: Type, _context: QueryContext) -> Expr:
@@ -213,27 +220,6 @@ def _all_matches(args: tuple[Expr, ...], type_: Type, _context: QueryContext) ->
     return _sql(type_, *found, args[1], "), ", args[1], ")")
 
 
-_PARTS = {
-    "year": "toYear",
-    "quarter": "toQuarter",
-    "month": "toMonth",
-    "week": "toISOWeek",
-    "day": "toDayOfMonth",
-    "dow": "toDayOfWeek",
-    "doy": "toDayOfYear",
-    "hour": "toHour",
-    "minute": "toMinute",
-    "second": "toSecond",
-    "epoch": "toUnixTimestamp",
-}
-
-
-def _date_part(args: tuple[Expr, ...], _type: Type, _context: QueryContext) -> Expr:
-    unit = args[0].value if isinstance(args[0], Value) else ""
-    function = _PARTS.get(str(unit).lower().rstrip("s"), "toYear")
-    return Apply(function=function, args=(args[1],), type=INTEGER.or_null(args[1].type.nullable))
-
-
 def _date_bin(args: tuple[Expr, ...], type_: Type, _context: QueryContext) -> Expr:
     return _sql(type_, "toStartOfInterval(", args[1], ", ", args[0], ", ", args[2], ")")
 
@@ -241,13 +227,27 @@ def _date_bin(args: tuple[Expr, ...], type_: Type, _context: QueryContext) -> Ex
 _UNITS = ("year", "quarter", "month", "week", "day", "hour", "minute", "second", "millisecond")
 
 
+def _unit_of_shift(expr: Expr) -> str:
+    if isinstance(expr, Number) and expr.text == "NULL":
+        return "day"  # a variable without a value
+    word = str(expr.value).lower() if isinstance(expr, Value) else ""
+    for unit in (word, word.removesuffix("s")):
+        if unit in _UNITS:
+            return unit
+    raise refused(f"Unknown unit of time: '{word}'.{near(word, _UNITS)}")
+
+
+def _interval(unit: str, count: Expr) -> Expr:
+    type_ = INTERVAL.or_null(count.type.nullable)
+    return Apply(function=f"toInterval{unit.title()}", args=(count,), type=type_)
+
+
 def _shift(operator: str) -> Builder:
     def build(args: tuple[Expr, ...], _type: Type, context: QueryContext) -> Expr:
         at, step = args[0], args[1]
         if len(args) == 3:
-            unit = str(args[0].value).lower() if isinstance(args[0], Value) else "day"
-            unit = unit if unit in _UNITS else "day"
-            at, step = args[2], Apply(function=f"toInterval{unit.title()}", args=(args[1],))
+            unit = _unit_of_shift(args[0])
+            at, step = args[2], _interval(unit, args[1])
         at, step = moved(at, step, context)
         return Apply(function=operator, args=(at, step), type=at.type)
 
@@ -321,13 +321,11 @@ SPECIAL: dict[str, Builder] = {
     "coalesce": _coalesce,
     "ifNull": _if_null,
     "nvl": _if_null,
-    "string_agg": _string_agg,
-    "json_agg": _json_agg,
     "json_build_object": _json_build_object,
     "split_part": _split_part,
     "sortableSemver": _sortable_semver,
     "string_to_array": _string_to_array,
-    "date_part": _date_part,
+    "date_part": date_part,
     "date_bin": _date_bin,
     "dateAdd": _shift("plus"),
     "date_add": _shift("plus"),

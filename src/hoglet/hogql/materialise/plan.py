@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from hoglet.hogql.compile import compile_query, parse
+from hoglet.hogql.compile import compile_query
 from hoglet.hogql.context import Limits, QueryContext
 from hoglet.hogql.materialise.lift import (
     add_columns,
@@ -33,6 +33,7 @@ from hoglet.hogql.materialise.predicates import (
 from hoglet.hogql.materialise.reaggregate import Aggregate, reread_items
 from hoglet.hogql.materialise.refusal import INVALID, Refusal
 from hoglet.hogql.print_hogql import print_expression, print_query
+from hoglet.hogql.reading import read_query
 from hoglet.hogql.trees import Expression, alias, call, changed, compare, every, field, same
 from hoglet.kit.errors import SourceError
 from hoglet.syntax import tree
@@ -113,7 +114,7 @@ def plan_materialisation(
         Refusal: the query cannot be kept; its code and reason say why.
     """
     try:
-        parsed = parse(query)
+        parsed = read_query(query)
     except SourceError as error:
         raise Refusal(f"The query does not parse: {error.message}", code=INVALID) from None
     for name in variables_in(parsed):

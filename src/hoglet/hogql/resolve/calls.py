@@ -5,8 +5,12 @@ from typing import TYPE_CHECKING, Any
 from hoglet.hogql.actions import action_condition
 from hoglet.hogql.errors import ARITY, NOT_AGGREGATE, refused, unknown_function
 from hoglet.hogql.functions import Function, find_function, function_names
+from hoglet.hogql.functions.instants import as_time
+from hoglet.hogql.functions.named import check_named
 from hoglet.hogql.functions.special import SPECIAL
-from hoglet.hogql.plan import Apply, Expr, Ordering, Over, ScalarQuery, Trusted, Window
+from hoglet.hogql.functions.times import TIME_PLACES
+from hoglet.hogql.plan import Apply, Expr, ScalarQuery, Trusted
+from hoglet.hogql.resolve.aggregation import COLLECTED, collected, refuse_nested
 from hoglet.hogql.resolve.compare import compare
 from hoglet.hogql.resolve.expressions import cast_to
 from hoglet.hogql.resolve.scope import Scope
@@ -38,6 +42,8 @@ def resolve_call(resolver: "Resolver", node: tree.Call, scope: Scope) -> Expr:
         return _exists(resolver, node, scope)
     if node.name.lower() == "cast" and len(node.args) == 2:
         return _cast(resolver, node, scope)
+    if node.name.lower() == "extract" and _is_named(node.args):
+        return _extract(resolver, node, scope)
     if node.name == "matchesAction" and len(node.args) == 1:
         return _matches_action(resolver, node, scope)
     name = node.name if node.filter_expr is None else f"{node.name}If"
@@ -66,7 +72,13 @@ def build_call(
         args = (_whole_seconds(args[0]), *args[1:])
     if function.returns in _LISTS and not function.aggregate:
         args = tuple([_not_null_text(arg) for arg in args])
+    args = _times(function, args, resolver)
     type_ = function.type_of(tuple([arg.type for arg in args]))
+    check_named(function.name, args, node)
+    if function.aggregate:
+        refuse_nested(args, scope.aliases, node)
+    if function.name in COLLECTED:
+        return collected(function.name, args, distinct=bool(getattr(node, "distinct", False)))
     special = SPECIAL.get(function.name)
     if special is not None and not params:
         return special(args, type_, resolver.context)
@@ -78,6 +90,14 @@ def build_call(
         aggregate=function.aggregate,
         type=type_,
     )
+
+
+def _times(function: Function, args: tuple[Expr, ...], resolver: "Resolver") -> tuple[Expr, ...]:
+    """The arguments with text as a time where the function takes one."""
+    place = TIME_PLACES.get(function.name)
+    if place is None or place >= len(args):
+        return args
+    return (*args[:place], as_time(args[place], resolver.context), *args[place + 1 :])
 
 
 # The engine takes no fractions of a second as their time.
@@ -114,13 +134,22 @@ def _arguments(
     resolver: "Resolver", node: tree.Call, function: Function, scope: Scope
 ) -> tuple[Expr, ...]:
     args = node.args
-    if function.clickhouse.startswith("count") and args and _is_star(args[0]):
+    if function.clickhouse == "position" and len(args) == 1:
+        args = _haystack_first(args[0])
+    if function.clickhouse.startswith("count") and args and is_star(args[0]):
         args = args[1:]
     if function.clickhouse in _TAKE_UNITS and args:
         args = (_unit(args[0]), *args[1:])
     if node.filter_expr is not None:
         args = (*args, node.filter_expr)
     return resolver.expressions(args, scope)
+
+
+def _haystack_first(arg: Any) -> tuple[Any, ...]:
+    """``position('b' IN 'abc')``: what is looked for comes first there."""
+    if isinstance(arg, tree.CompareOperation) and arg.op == "in":
+        return (arg.right, arg.left)
+    return (arg,)
 
 
 _TAKE_UNITS = frozenset(
@@ -140,7 +169,8 @@ def _unit(node: Any) -> Any:
     return node
 
 
-def _is_star(node: Any) -> bool:
+def is_star(node: Any) -> bool:
+    """Whether it is ``*``, as in ``count(*)``."""
     return isinstance(node, tree.Field) and node.chain == ("*",)
 
 
@@ -165,6 +195,19 @@ def _parameters(
     return resolver.expressions(given, scope)
 
 
+def _is_named(args: tuple[Any, ...]) -> bool:
+    return len(args) == 1 and isinstance(args[0], tree.NamedArgument)
+
+
+def _extract(resolver: "Resolver", node: tree.Call, scope: Scope) -> Expr:
+    """``extract(day FROM x)``; ``reading`` writes its parts as a named argument."""
+    named = node.args[0]
+    assert isinstance(named, tree.NamedArgument)  # noqa: S101 (the caller looked)
+    unit = tree.Constant(value=named.name)
+    part = tree.Call(name="date_part", args=(unit, named.value), start=node.start, end=node.end)
+    return resolver.expression(part, scope)
+
+
 def _exists(resolver: "Resolver", node: tree.Call, scope: Scope) -> Expr:
     inner = resolver.expression(node.args[0], scope)
     if not isinstance(inner, ScalarQuery):
@@ -184,95 +227,3 @@ def _matches_action(resolver: "Resolver", node: tree.Call, scope: Scope) -> Expr
     if not isinstance(wanted, str | int):
         raise refused("matchesAction needs the id or the name of an action", node)
     return resolver.expression(action_condition(str(wanted), resolver.context), scope)
-
-
-# --- windows
-
-_FRAME_ENDS: dict[tuple[str, int | None], str] = {
-    ("PRECEDING", None): "UNBOUNDED PRECEDING",
-    ("FOLLOWING", None): "UNBOUNDED FOLLOWING",
-    ("CURRENT ROW", None): "CURRENT ROW",
-}
-
-
-def resolve_window_function(resolver: "Resolver", node: tree.WindowFunction, scope: Scope) -> Expr:
-    """``name(args) OVER (...)``."""
-    function = find_function(node.name)
-    if function is None:
-        raise unknown_function(node.name, node, function_names())
-    if not (function.window or function.aggregate):
-        message = f"'{node.name}' is neither an aggregate nor a window function"
-        raise refused(message, node, code=NOT_AGGREGATE)
-    # ``f(x)`` has x in exprs; ``f(p)(x)`` has the parameter p there, and x in args.
-    params, given = (node.exprs, node.args) if node.args else (None, node.exprs or ())
-    if function.name == "count" and len(given) == 1 and _is_star(given[0]):
-        given = ()
-    args = resolver.expressions(given, scope)
-    if function.name in _NEIGHBOURS:
-        args = tuple([_or_null(arg) if at != 1 else arg for at, arg in enumerate(args)])
-    type_ = function.type_of(tuple(arg.type for arg in args))
-    call = Apply(
-        function=function.clickhouse,
-        args=args,
-        params=resolver.expressions(params, scope) if params else None,
-        type=type_,
-    )
-    if node.over_identifier is not None:
-        if node.over_identifier not in scope.windows:
-            raise refused(f"Unknown window '{node.over_identifier}'", node)
-        return Over(call=call, name=node.over_identifier, type=type_)
-    window = resolve_window(resolver, node.over_expr or tree.WindowExpr(), scope)
-    return Over(call=call, window=window, type=type_)
-
-
-# Where there is no such row the answer is NULL, as SQL says; the engine would give "" or 0.
-_NEIGHBOURS = frozenset({"lag", "lead"})
-_NEVER_NULL = frozenset({"Array", "Tuple", "Map", "Unknown", "Null"})
-
-
-def _or_null(arg: Expr) -> Expr:
-    if arg.type.nullable or arg.type.name in _NEVER_NULL:
-        return arg
-    return Trusted(parts=("toNullable(", arg, ")"), type=arg.type.or_null())
-
-
-def resolve_window(resolver: "Resolver", node: tree.WindowExpr, scope: Scope) -> Window:
-    """The inside of OVER or of a named window."""
-    return Window(
-        partition_by=resolver.expressions(node.partition_by, scope),
-        order_by=resolve_ordering(resolver, node.order_by, scope),
-        frame=_frame(node),
-    )
-
-
-def resolve_ordering(resolver: "Resolver", items: Any, scope: Scope) -> tuple[Ordering, ...]:
-    """ORDER BY items."""
-    found: list[Ordering] = []
-    for item in items or ():
-        fill = None
-        if item.with_fill is not None:
-            ends = (item.with_fill.from_value, item.with_fill.to_value, item.with_fill.step_value)
-            from_, to, step = (resolver.expression(end, scope) if end else None for end in ends)
-            fill = (from_, to, step)
-        expr = resolver.expression(item.expr, scope)
-        found.append(Ordering(expr, item.order == "DESC", fill))
-    return tuple(found)
-
-
-def _frame(node: tree.WindowExpr) -> str:
-    if node.frame_method is None or node.frame_start is None:
-        return ""
-    method = "ROWS" if node.frame_method.upper() == "ROWS" else "RANGE"
-    start = _frame_end(node.frame_start)
-    if node.frame_end is None:
-        return f"{method} {start}"
-    return f"{method} BETWEEN {start} AND {_frame_end(node.frame_end)}"
-
-
-def _frame_end(node: tree.WindowFrameExpr) -> str:
-    text = _FRAME_ENDS.get((node.frame_type, node.frame_value))
-    if text is not None:
-        return text
-    if node.frame_type not in {"PRECEDING", "FOLLOWING"}:
-        raise refused(f"Unknown window frame {node.frame_type}", node)
-    return f"{int(node.frame_value or 0)} {node.frame_type}"

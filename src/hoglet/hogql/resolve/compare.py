@@ -6,6 +6,7 @@ a text constant beside a date is read as a date in the project's time zone.
 Source: spec/query-endpoints.md section 10.4, spec/hog-functions.md section 5.3.
 """
 
+import math
 from typing import TYPE_CHECKING, Any
 
 from hoglet.hogql.comparisons import COMPARISONS
@@ -63,11 +64,12 @@ def compare(operator: str, left: Expr, right: Expr, timezone: str, node: Any = N
         return _membership(operator, left, right, timezone)
     if _is_null(right) or _is_null(left):
         return _compare_null(operator, left, right)
+    given = (left, right)
     if operator in {"==", "!=", "<", "<=", ">", ">="}:
         left, right = _align(left, right, timezone)
     elif left.type.name in {"UUID", *NUMBERS, *TIMES, "Boolean"}:
         left = _text(left)
-    return _null_safe(operator, left, right)
+    return _null_safe(operator, left, right, given)
 
 
 def _is_null(expr: Expr) -> bool:
@@ -83,7 +85,14 @@ def _compare_null(operator: str, left: Expr, right: Expr) -> Expr:
     return TRUE if operator in _NEGATIVE else FALSE
 
 
-def _null_safe(operator: str, left: Expr, right: Expr) -> Expr:
+def _null_safe(
+    operator: str, left: Expr, right: Expr, given: tuple[Expr, Expr] | None = None
+) -> Expr:
+    """The comparison; ``given`` are the sides before text became a number or a time.
+
+    Text that is no number is NULL as a number, but it is not equal to a missing one.
+    """
+    one, two = given or (left, right)
     function = _FUNCTIONS[operator]
     if operator.endswith("~*"):
         right = Apply(function="concat", args=(Trusted(parts=("'(?i)'",)), right), type=STRING)
@@ -93,10 +102,10 @@ def _null_safe(operator: str, left: Expr, right: Expr) -> Expr:
         plain = Apply(function="not", args=(plain,), type=plain.type)
     if not nullable:
         return plain
-    if left.type.nullable and right.type.nullable and operator in {"==", "!="}:
-        joiner = ("isNull(", left, ") AND isNull(", right, ")")
+    if one.type.nullable and two.type.nullable and operator in {"==", "!="}:
+        joiner = ("isNull(", one, ") AND isNull(", two, ")")
         if operator == "!=":
-            joiner = ("isNotNull(", left, ") OR isNotNull(", right, ")")
+            joiner = ("isNotNull(", one, ") OR isNotNull(", two, ")")
         return Trusted(parts=("ifNull(", plain, ", ", *joiner, ")"), type=BOOLEAN)
     fallback = "1" if operator in _NEGATIVE else "0"
     return Trusted(parts=("ifNull(", plain, f", {fallback})"), type=BOOLEAN)
@@ -109,6 +118,8 @@ def _align(  # noqa: PLR0911 (one return a pair of types)
     one, two = left.type.name, right.type.name
     if one == two:
         return left, right
+    if {one, two} == {"Float", "Integer"}:
+        return _as_float(left), _as_float(right)
     if one in TIMES and two == "String":
         return left, _as_time(right, one, timezone)
     if two in TIMES and one == "String":
@@ -139,6 +150,17 @@ def _as_time(expr: Expr, target: str, timezone: str) -> Expr:
     )
 
 
+_EXACT = 2**53
+
+
+def _as_float(expr: Expr) -> Expr:
+    """A whole number beyond what a float keeps apart, as the float that it is stored as."""
+    if not isinstance(expr, Number) or not expr.text.lstrip("-").isdigit():
+        return expr
+    value = int(expr.text)
+    return expr if abs(value) <= _EXACT else Number(text=repr(float(value)), type=FLOAT)
+
+
 def _number(expr: Expr) -> Expr:
     parts = ("accurateCastOrNull(", expr, ", 'Float64')")
     return Trusted(parts=parts, type=FLOAT.or_null())
@@ -160,6 +182,8 @@ def _membership(operator: str, left: Expr, right: Expr, timezone: str) -> Expr:
         if not right.args:
             return TRUE if negative else FALSE
         right = _aligned_list(left, right, timezone)
+        if left.type.name == "Boolean" and isinstance(right, Apply):
+            left = _text(left) if any(arg.type.name == "String" for arg in right.args) else left
     elif not isinstance(right, ScalarQuery) and right.type.name != "Array":
         items: Expr = Apply(function="tuple", args=(right,))
         right = _aligned_list(left, items, timezone) if right.type.name != "Tuple" else right
@@ -177,7 +201,11 @@ def _aligned_list(left: Expr, right: Expr, timezone: str) -> Expr:
     """The list with its items converted to what the left side holds."""
     assert isinstance(right, Apply)  # noqa: S101 (both callers made it)
     items = tuple(item for item in right.args if not _is_null(item))
-    if left.type.name == "String":
+    if left.type.name in NUMBERS:
+        items = tuple(each for item in items if (each := _number_in_list(item)) is not None)
+    elif left.type.name == "Boolean" and any(item.type.name == "String" for item in items):
+        items = tuple(_text(item) for item in items)
+    elif left.type.name == "String":
         items = tuple(_text(item) if item.type.name != "Unknown" else item for item in items)
     elif left.type.name in TIMES:
         items = tuple(
@@ -187,13 +215,27 @@ def _aligned_list(left: Expr, right: Expr, timezone: str) -> Expr:
     return Apply(function="tuple", args=items, type=right.type) if items else _none(right)
 
 
+def _number_in_list(item: Expr) -> Expr | None:
+    """Text as a number; None for text that is none, which no number is equal to."""
+    if item.type.name != "String":
+        return item
+    if not isinstance(item, Value):
+        return _number(item)
+    try:
+        number = float(str(item.value))
+    except ValueError:
+        return None
+    return Number(text=repr(number), type=FLOAT) if math.isfinite(number) else None
+
+
 def _none(right: Expr) -> Expr:
     """A list of NULLs only: nothing is in it."""
     return Apply(function="tuple", args=(Number(text="NULL"),), type=right.type)
 
 
 def _cohort(resolver: "Resolver", node: tree.CompareOperation, scope: Scope) -> Expr:
-    _check_cohort(resolver, node.right)
+    if _cohort_is_null(resolver, node.right):
+        return FALSE if node.op == "in cohort" else TRUE
     cohort = tree.CompareOperation(left=tree.Field(chain=("cohort_id",)), right=node.right, op="==")
     people = tree.SelectQuery(
         select=(tree.Field(chain=("person_id",)),),
@@ -205,12 +247,16 @@ def _cohort(resolver: "Resolver", node: tree.CompareOperation, scope: Scope) -> 
     return _null_safe(operator, left, ScalarQuery(query=resolver.query(people, scope)))
 
 
-def _check_cohort(resolver: "Resolver", node: Any) -> None:
+def _cohort_is_null(resolver: "Resolver", node: Any) -> bool:
+    """Whether no cohort is named, which a variable without a value is."""
     bound = resolver.binder.expand(node) if isinstance(node, tree.Placeholder) else node
     value = getattr(bound, "value", None)
+    if isinstance(bound, tree.Constant) and value is None:
+        return True
     is_number = isinstance(value, int) and not isinstance(value, bool)
     if not is_number and not (isinstance(value, str) and value.strip().isdigit()):
-        raise refused("IN COHORT needs the id of a cohort", node)
+        raise refused("IN COHORT needs the id of a cohort: cohorts have no names here", node)
+    return False
 
 
 def resolve_between(resolver: "Resolver", node: tree.BetweenExpr, scope: Scope) -> Expr:

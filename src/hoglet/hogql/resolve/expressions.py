@@ -1,6 +1,7 @@
 """Expressions other than comparisons and calls."""
 
 import math
+import re
 from typing import TYPE_CHECKING, Any
 
 from hoglet.hogql import types
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from hoglet.hogql.resolve.resolver import Resolver
 
 _INT64 = 2**63
+_WHOLE = re.compile(r"\d+")
 
 _BOUND_TOGETHER = 8
 """Longer lists of texts are one parameter; shorter ones stay readable in the SQL."""
@@ -57,6 +59,8 @@ def resolve_constant(_resolver: "Resolver", node: tree.Constant, _scope: Scope) 
     if node.value_type == "number":
         text = str(node.value).strip().lower()
         try:
+            if text.startswith("0x"):
+                return constant(int(text, 16), node)
             return constant(int(text) if text.lstrip("+-").isdigit() else float(text), node)
         except ValueError:
             raise refused(f"Not a number: {node.value}", node) from None
@@ -279,8 +283,17 @@ def cast_to(resolver: "Resolver", expr: Any, name: str, node: Any, scope: Scope)
     function = _CASTS.get(bare.split("(")[0].rstrip(") "))
     if function is None:
         raise refused(f"Unsupported type in cast: {name}", node)
-    call = tree.Call(name=function, args=(expr,), start=node.start, end=node.end)
+    args = (expr, *_scale(bare)) if function == "toDecimal" else (expr,)
+    call = tree.Call(name=function, args=args, start=node.start, end=node.end)
     return resolver.expression(call, scope)
+
+
+def _scale(bare: str) -> tuple[tree.Constant, ...]:
+    """The digits behind the point of ``decimal(10, 2)``; none of ``decimal(10)``."""
+    numbers = _WHOLE.findall(bare)
+    if not numbers:
+        return ()
+    return (tree.Constant(value=int(numbers[1]) if len(numbers) > 1 else 0),)
 
 
 def resolve_subquery(resolver: "Resolver", node: Any, scope: Scope) -> Expr:

@@ -40,7 +40,10 @@ def count_of(resolver: "Resolver", node: Any, scope: Scope, clause: str) -> Expr
         raise refused(f"{clause} must be a whole number", node)
     if value < 0:
         raise refused(f"{clause} must not be negative", node)
-    return Number(text=str(value), type=INTEGER)
+    return Number(text=str(min(value, _MOST_ROWS)), type=INTEGER)
+
+
+_MOST_ROWS = 2**63 - 1
 
 
 type Joined = tuple[Source, str, Expr | None]

@@ -11,7 +11,7 @@ from hoglet.hogql.bind import Binder
 from hoglet.hogql.context import QueryContext
 from hoglet.hogql.errors import refused
 from hoglet.hogql.plan import Expr, Relation, SetQuery
-from hoglet.hogql.resolve import calls, compare, expressions, selects
+from hoglet.hogql.resolve import calls, compare, expressions, selects, windows
 from hoglet.hogql.resolve.scope import Scope
 from hoglet.syntax import tree
 
@@ -106,5 +106,5 @@ _HANDLERS: dict[type, _Handler] = {
     tree.BetweenExpr: compare.resolve_between,
     tree.IsDistinctFrom: compare.resolve_distinct_from,
     tree.Call: calls.resolve_call,
-    tree.WindowFunction: calls.resolve_window_function,
+    tree.WindowFunction: windows.resolve_window_function,
 }

@@ -60,6 +60,10 @@ class Scope:
                 return Name(name=name, type=names[name])
         return None
 
+    def knows(self, name: str) -> bool:
+        """Whether an alias or a column of a table has that name."""
+        return name in self.aliases or any(each.knows(name) for each in self.sources.values())
+
     def resolve(self, chain: Chain, node: Any) -> Expr:
         """Look a chain up: lambda argument, alias, table alias, then column of one table."""
         first = str(chain[0])
@@ -89,6 +93,9 @@ class Scope:
             raise refused(
                 f"A query in brackets cannot use '{path}' of the query around it: join them", node
             )
+        if first == "variables":
+            message = f"Unable to resolve field: {path}. A variable is written {{{path}}}"
+            raise refused(f"{message}, in a text f'...' {{{{{path}}}}}.", node)
         known += self.sources if len(chain) > 1 else []
         raise unknown_field(path, node, [*known, *self.aliases], where, missing=first)
 

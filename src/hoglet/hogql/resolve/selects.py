@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from hoglet.hogql.errors import refused
+from hoglet.hogql.errors import ILLEGAL_AGGREGATION, refused
 from hoglet.hogql.plan import (
     Apply,
     Expr,
@@ -16,7 +16,7 @@ from hoglet.hogql.plan import (
     column_types,
 )
 from hoglet.hogql.print_hogql import print_expression
-from hoglet.hogql.resolve.calls import resolve_ordering, resolve_window
+from hoglet.hogql.resolve.aggregation import holds_aggregate
 from hoglet.hogql.resolve.relations import (
     array_join_kind,
     count_of,
@@ -25,6 +25,7 @@ from hoglet.hogql.resolve.relations import (
 )
 from hoglet.hogql.resolve.scope import CteQuery, Scope
 from hoglet.hogql.resolve.stars import expand_columns
+from hoglet.hogql.resolve.windows import resolve_ordering, resolve_window
 from hoglet.syntax import tree
 
 if TYPE_CHECKING:
@@ -103,14 +104,14 @@ def _resolve_select(resolver: "Resolver", node: tree.SelectQuery, parent: Scope 
         array_join_kind=array_join_kind(node),
         where=where,
         group_by=group_by,
-        group_by_mode=(node.group_by_mode or "").upper(),
+        group_by_mode=(node.group_by_mode or "").upper().replace("_", " "),
         having=resolver.expression(node.having, scope) if node.having is not None else None,
         qualify=resolver.expression(node.qualify, scope) if node.qualify is not None else None,
         windows=tuple(
             (name, resolve_window(resolver, window, scope))
             for name, window in (node.window_exprs or {}).items()
         ),
-        order_by=resolve_ordering(resolver, node.order_by, scope),
+        order_by=resolve_ordering(resolver, _written_out(node, scope, len(columns)), scope),
         limit_by=_resolve_limit_by(resolver, node, scope),
         limit=count_of(resolver, node.limit, scope, "LIMIT"),
         offset=count_of(resolver, node.offset, scope, "OFFSET"),
@@ -126,13 +127,23 @@ def _resolve_select(resolver: "Resolver", node: tree.SelectQuery, parent: Scope 
     return selected
 
 
+def _written_out(
+    node: tree.SelectQuery, scope: Scope, columns: int
+) -> tuple[tree.OrderExpr, ...] | None:
+    """ORDER BY with ``ALL`` as the places of all columns."""
+    items = node.order_by or ()
+    chain = items[0].expr.chain if items and isinstance(items[0].expr, tree.Field) else ()
+    if len(items) != 1 or [str(part).lower() for part in chain] != ["all"] or scope.knows("all"):
+        return node.order_by
+    places = (tree.Constant(value=place + 1) for place in range(columns))
+    return tuple(msgspec.structs.replace(items[0], expr=place) for place in places)
+
+
 def _refuse_rest(node: tree.SelectQuery) -> None:
     if node.interpolate:
         raise refused("INTERPOLATE is not supported", node)
     if node.limit_percent:
         raise refused("LIMIT ... PERCENT is not supported", node)
-    if node.group_by_mode not in {None, "all", "rollup", "cube"}:
-        raise refused("GROUPING SETS are not supported", node)
     if node.limit_with_ties and not node.order_by:
         raise refused("WITH TIES needs ORDER BY", node)
 
@@ -193,6 +204,10 @@ def _resolve_where(resolver: "Resolver", node: tree.SelectQuery, scope: Scope) -
         del scope.aliases[name]
     found = resolver.expressions(parts, scope)
     scope.aliases.update(hidden)
+    for part, expr in zip(parts, found, strict=True):
+        if holds_aggregate(expr, scope.aliases):
+            message = "An aggregate cannot stand in WHERE: write HAVING, which comes after grouping"
+            raise refused(message, part, code=ILLEGAL_AGGREGATION)
     return found[0] if len(found) == 1 else Apply(function="and", args=found)
 
 
@@ -210,10 +225,13 @@ def _shadowing_aggregates(scope: Scope) -> dict[str, Expr]:
 def _resolve_group_by(
     resolver: "Resolver", node: tree.SelectQuery, scope: Scope
 ) -> tuple[Expr, ...]:
+    found: list[Expr] = []
     for item in node.group_by or ():
         if isinstance(item, tree.GroupingSet):
-            raise refused("GROUPING SETS are not supported", item)
-    return resolver.expressions(node.group_by, scope)
+            found.append(Apply(function="tuple", args=resolver.expressions(item.exprs, scope)))
+        else:
+            found.append(resolver.expression(item, scope))
+    return tuple(found)
 
 
 def _resolve_limit_by(resolver: "Resolver", node: tree.SelectQuery, scope: Scope) -> Any:
@@ -221,4 +239,6 @@ def _resolve_limit_by(resolver: "Resolver", node: tree.SelectQuery, scope: Scope
         return None
     count = count_of(resolver, node.limit_by.n, scope, "LIMIT BY")
     offset = count_of(resolver, node.limit_by.offset_value, scope, "OFFSET")
+    if count is None:
+        return None
     return (count, offset, resolver.expressions(node.limit_by.exprs, scope))

@@ -1,0 +1,64 @@
+"""Functions that take the name of a type or of an aggregate as text: both from closed lists.
+
+The engine would read any name: ``accurateCast(x, 'AggregateFunction(...)')`` would make it take
+bytes of the caller for the inner state of an aggregate, ``arrayReduce`` call what is not listed.
+"""
+
+import re
+from typing import Any
+
+from hoglet.hogql.errors import TYPE_MISMATCH, refused, unknown_function
+from hoglet.hogql.functions.registry import find_function, function_names
+from hoglet.hogql.plan import Expr, Number, Value
+
+_TAKE_TYPE = {
+    "accurateCast": 1,
+    "accurateCastOrNull": 1,
+    "JSONExtract": -1,
+    "JSONExtractKeysAndValues": -1,
+}
+_TAKE_AGGREGATE = {"arrayReduce": 0, "arrayReduceInRanges": 0}
+
+_TYPES = frozenset(
+    {
+        "array", "bool", "boolean", "date", "date32", "datetime", "datetime32", "datetime64",
+        "decimal", "decimal32", "decimal64", "decimal128", "decimal256", "double", "enum", "enum8",
+        "enum16", "fixedstring", "float", "float32", "float64", "int", "int8", "int16", "int32",
+        "int64", "int128", "int256", "integer", "bigint", "ipv4", "ipv6", "lowcardinality", "map",
+        "nullable", "string", "text", "tuple", "uint8", "uint16", "uint32", "uint64", "uint128",
+        "uint256", "uuid", "varchar",
+    }
+)  # fmt: skip
+_QUOTED = re.compile(r"'(?:[^'\\]|\\.)*'|`(?:[^`\\]|\\.)*`")
+_IN_TYPE_PLACE = re.compile(r"([A-Za-z_]\w*)\s*(?=[(),]|\Z)")
+"""The last word before a sign: ``Int8`` of ``Tuple(name Int8)``."""
+
+
+def check_named(name: str, args: tuple[Expr, ...], node: Any) -> None:
+    """Refuse names of types and aggregates that are no constant or on no list.
+
+    Raises:
+        SourceError: the function takes such a name, and this is none.
+    """
+    if name in _TAKE_TYPE:
+        text = _constant(name, args[_TAKE_TYPE[name]], "type", node)
+        words = _IN_TYPE_PLACE.findall(_QUOTED.sub("", text))
+        unknown = [word for word in words if word.lower() not in _TYPES]
+        if unknown or (text and not words):
+            message = f"Unsupported type in {name}: {', '.join(unknown) or text}"
+            raise refused(message, node, code=TYPE_MISMATCH)
+    elif name in _TAKE_AGGREGATE:
+        text = _constant(name, args[_TAKE_AGGREGATE[name]], "aggregate function", node)
+        called = text.split("(")[0].strip()
+        found = find_function(called)
+        if text and (found is None or not found.aggregate):
+            raise unknown_function(called, node, function_names())
+
+
+def _constant(name: str, arg: Expr, what: str, node: Any) -> str:
+    """The text; empty for NULL, which a variable without a value is."""
+    if isinstance(arg, Value) and isinstance(arg.value, str):
+        return arg.value
+    if isinstance(arg, Number) and arg.text == "NULL":
+        return ""
+    raise refused(f"{name} needs the name of the {what} as a text constant", node)

@@ -1,0 +1,31 @@
+"""Which argument of a function is a time, so that text there is read as one.
+
+``toStartOfMonth({variables.day})`` gets text: JSON, and so a variable, has no dates.
+"""
+
+from hoglet.hogql.functions.registry import functions
+
+_FIRST = frozenset(
+    {
+        "toYear", "toQuarter", "toMonth", "toDayOfYear", "toDayOfMonth", "toDayOfWeek", "toHour",
+        "toMinute", "toSecond", "toMillisecond", "toLastDayOfMonth", "toLastDayOfWeek", "toMonday",
+        "toISOYear", "toISOWeek", "toWeek", "toYearWeek", "toTimeZone", "timeSlot", "monthName",
+        "formatDateTime", "formatDateTimeInJodaSyntax",
+    }
+)  # fmt: skip
+_PREFIXES = ("toStartOf", "toYYYYMM", "toRelative", "add", "subtract")
+_NOT = frozenset({"addDate", "subDate", "addTupleOfIntervals", "addressToLine"})
+_SECOND = frozenset({"dateTrunc", "dateName"})
+
+
+def _place(name: str) -> int | None:
+    if name in _SECOND:
+        return 1
+    first = name in _FIRST or (name.startswith(_PREFIXES) and name not in _NOT)
+    return 0 if first else None
+
+
+TIME_PLACES: dict[str, int] = {
+    row.name: place for row in functions() if (place := _place(row.clickhouse)) is not None
+}
+"""Name of the function to the place of its time, from 0."""

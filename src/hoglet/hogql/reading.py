@@ -1,0 +1,108 @@
+"""Text of HogQL to a tree: also standard SQL that the parser does not read, or reads and forgets.
+
+What it does not read is written in words that it does read, with the same number of characters,
+so that every place in an error is a place in the text as it was sent:
+``extract(day from x)`` as ``extract(day :=   x)``. What it forgets (``NULLS FIRST``,
+``WITH ROLLUP``) is put back into the node that stands there.
+"""
+
+import re
+from bisect import bisect_left
+from typing import Any
+
+import msgspec
+
+from hoglet.hogql.dropped import closing_bracket, refuse_dropped_syntax, without_constants
+from hoglet.hogql.errors import SYNTAX
+from hoglet.kit.errors import SourceError
+from hoglet.syntax import parse_query, tree
+
+_EXTRACT = re.compile(
+    r"\bextract\s*\(\s*(?P<unit>'\s*'|[a-z_]\w*)\s+(?P<word>from)\b", re.IGNORECASE
+)
+_SUBSTRING = re.compile(r"\b(?:substring|substr)\s*\(", re.IGNORECASE)
+_FROM_OR_FOR = re.compile(r"[()]|\b(?:from|for)\b", re.IGNORECASE)
+_EXCEPT = re.compile(
+    r"\*(?P<word>\s+except|except\s)\s*\((?!\s*(?:select\b|with\b|\())", re.IGNORECASE
+)
+_FORGOTTEN = re.compile(r"\bwith\s+(?P<mode>rollup|cube)\b|\bnulls\s+first\b", re.IGNORECASE)
+
+
+def read_query(source: str) -> "tree.Query":
+    """Parse HogQL text; words that the parser would drop silently are kept or refused.
+
+    Raises:
+        SourceError: code ``hogql_syntax_error``, with the position.
+    """
+    try:
+        parsed = parse_query(reworded(source))
+    except SourceError as error:
+        if error.error_code == "source_error":
+            error.error_code = SYNTAX
+        raise
+    refuse_dropped_syntax(source)
+    return _with_forgotten(parsed, source)
+
+
+def reworded(source: str) -> str:
+    """The text as the parser reads it; as long as the text itself."""
+    if not any(word in source.lower() for word in ("extract", "substr", "except")):
+        return source
+    blank, edited = without_constants(source), list(source)
+    for found in _EXTRACT.finditer(blank):
+        unit = source[found.start("unit") : found.end("unit")]
+        edited[found.start("unit") : found.end("unit")] = unit.replace("'", " ")
+        edited[found.start("word") : found.end("word")] = ":=  "
+    for found in _SUBSTRING.finditer(blank):
+        for start, end in _own_words(blank, found.end()):
+            edited[start:end] = ",".ljust(end - start)
+    for found in _EXCEPT.finditer(blank):
+        edited[found.start("word") : found.end("word")] = "exclude".rjust(len(found["word"]))
+    return "".join(edited)
+
+
+def _own_words(blank: str, start: int) -> list[tuple[int, int]]:
+    """Where FROM and FOR stand in the brackets opened before ``start``, not in inner ones."""
+    found: list[tuple[int, int]] = []
+    depth = 0
+    for word in _FROM_OR_FOR.finditer(blank, start, closing_bracket(blank, start) - 1):
+        depth += (word.group() == "(") - (word.group() == ")")
+        if depth == 0 and word.group() not in "()":
+            found.append(word.span())
+    return found
+
+
+def _with_forgotten(parsed: "tree.Query", source: str) -> "tree.Query":
+    found = list(_FORGOTTEN.finditer(without_constants(source)))
+    if not found:
+        return parsed
+    modes = {place.start(): place["mode"].lower() for place in found if place["mode"]}
+    nulls = [place.start() for place in found if not place["mode"]]
+    return _put(parsed, (sorted(modes), modes, nulls))
+
+
+def _put(value: Any, forgotten: tuple[list[int], dict[int, str], list[int]]) -> Any:
+    """The same tree with what was forgotten, each in the innermost node around its place."""
+    if isinstance(value, tuple):
+        return tuple([_put(item, forgotten) for item in value])
+    if isinstance(value, dict):
+        return {key: _put(item, forgotten) for key, item in value.items()}
+    if not isinstance(value, tree.Node):
+        return value
+    changes = {name: _put(getattr(value, name), forgotten) for name in value.__struct_fields__}
+    modes, words, nulls = forgotten
+    if isinstance(value, tree.SelectQuery) and (place := _taken(modes, value)) is not None:
+        changes["group_by_mode"] = words[place]
+    if isinstance(value, tree.OrderExpr) and _taken(nulls, value) is not None:
+        changes["nulls_first"] = True
+    return msgspec.structs.replace(value, **changes)
+
+
+def _taken(places: list[int], node: tree.Node) -> int | None:
+    """The first of the places that lies in the node; it is taken from the list."""
+    if node.start is None or node.end is None:
+        return None
+    index = bisect_left(places, node.start.offset)
+    if index < len(places) and places[index] < node.end.offset:
+        return places.pop(index)
+    return None

@@ -1,0 +1,140 @@
+"""Window functions and ORDER BY."""
+
+from typing import TYPE_CHECKING, Any
+
+from hoglet.hogql.context import QueryContext
+from hoglet.hogql.errors import NOT_AGGREGATE, refused, unknown_function
+from hoglet.hogql.functions import find_function, function_names
+from hoglet.hogql.functions.instants import as_time
+from hoglet.hogql.plan import Apply, Expr, Name, Ordering, Over, Trusted, Window
+from hoglet.hogql.resolve.aggregation import COLLECTED
+from hoglet.hogql.resolve.calls import is_star
+from hoglet.hogql.resolve.scope import Scope
+from hoglet.hogql.types import TIMES
+from hoglet.syntax import tree
+
+if TYPE_CHECKING:
+    from hoglet.hogql.resolve.resolver import Resolver
+
+_FRAME_ENDS: dict[tuple[str, int | None], str] = {
+    ("PRECEDING", None): "UNBOUNDED PRECEDING",
+    ("FOLLOWING", None): "UNBOUNDED FOLLOWING",
+    ("CURRENT ROW", None): "CURRENT ROW",
+}
+
+
+def resolve_window_function(resolver: "Resolver", node: tree.WindowFunction, scope: Scope) -> Expr:
+    """``name(args) OVER (...)``."""
+    function = find_function(node.name)
+    if function is None:
+        raise unknown_function(node.name, node, function_names())
+    if not (function.window or function.aggregate):
+        message = f"'{node.name}' is neither an aggregate nor a window function"
+        raise refused(message, node, code=NOT_AGGREGATE)
+    if function.name in COLLECTED:
+        hint = "arrayStringConcat(groupArray(x) OVER (...), ',')"
+        raise refused(f"{node.name} is not supported with OVER: write {hint}", node)
+    # ``f(x)`` has x in exprs; ``f(p)(x)`` has the parameter p there, and x in args.
+    params, given = (node.exprs, node.args) if node.args else (None, node.exprs or ())
+    if function.name == "count" and len(given) == 1 and is_star(given[0]):
+        given = ()
+    args = resolver.expressions(given, scope)
+    if function.name in _NEIGHBOURS:
+        args = tuple([_or_null(arg) if at != 1 else arg for at, arg in enumerate(args)])
+    type_ = function.type_of(tuple(arg.type for arg in args))
+    call = Apply(
+        function=function.clickhouse,
+        args=args,
+        params=resolver.expressions(params, scope) if params else None,
+        type=type_,
+    )
+    if node.over_identifier is not None:
+        if node.over_identifier not in scope.windows:
+            raise refused(f"Unknown window '{node.over_identifier}'", node)
+        return Over(call=call, name=node.over_identifier, type=type_)
+    window = resolve_window(resolver, node.over_expr or tree.WindowExpr(), scope)
+    return Over(call=call, window=window, type=type_)
+
+
+# Where there is no such row the answer is NULL, as SQL says; the engine would give "" or 0.
+_NEIGHBOURS = frozenset({"lag", "lead"})
+_NEVER_NULL = frozenset({"Array", "Tuple", "Map", "Unknown", "Null"})
+
+
+def _or_null(arg: Expr) -> Expr:
+    if arg.type.nullable or arg.type.name in _NEVER_NULL:
+        return arg
+    return Trusted(parts=("toNullable(", arg, ")"), type=arg.type.or_null())
+
+
+def resolve_window(resolver: "Resolver", node: tree.WindowExpr, scope: Scope) -> Window:
+    """The inside of OVER or of a named window."""
+    return Window(
+        partition_by=resolver.expressions(node.partition_by, scope),
+        order_by=resolve_ordering(resolver, node.order_by, scope),
+        frame=_frame(node),
+    )
+
+
+def resolve_ordering(resolver: "Resolver", items: Any, scope: Scope) -> tuple[Ordering, ...]:
+    """ORDER BY items."""
+    found: list[Ordering] = []
+    for item in items or ():
+        expr = resolver.expression(item.expr, scope)
+        fill = _fill(resolver, item.with_fill, expr, scope) if item.with_fill else None
+        found.append(Ordering(expr, item.order == "DESC", item.nulls_first, fill))
+    return tuple(found)
+
+
+def _fill(
+    resolver: "Resolver", node: tree.WithFillExpr, filled: Expr, scope: Scope
+) -> tuple[Expr | None, Expr | None, Expr | None]:
+    """FROM, TO and STEP; the engine takes ends of exactly the type of what is filled."""
+    if isinstance(filled, Name) and filled.source is None:
+        filled = scope.aliases.get(filled.name, filled)
+    ends = (node.from_value, node.to_value)
+    resolved = (resolver.expression(end, scope) if end else None for end in ends)
+    start, end = (_fill_end(each, filled, resolver.context) if each else None for each in resolved)
+    return start, end, resolver.expression(node.step_value, scope) if node.step_value else None
+
+
+def _fill_end(end: Expr, filled: Expr, context: QueryContext) -> Expr:
+    if filled.type.name in TIMES:
+        end = as_time(end, context)
+    if filled.type.name == "Date":
+        return Trusted(parts=("assumeNotNull(toDate(", end, "))"))
+    if filled.type.name == "DateTime" and isinstance(filled, Apply):
+        if filled.function in _WHOLE_SECONDS:
+            return Trusted(parts=("toDateTime(assumeNotNull(", end, f"), '{context.timezone}')"))
+        if filled.function == "dateTrunc":
+            parts = ("toDateTime64(assumeNotNull(", end, f"), 0, '{context.timezone}')")
+            return Trusted(parts=parts)
+    return Trusted(parts=("assumeNotNull(", end, ")")) if end.type.nullable else end
+
+
+_WHOLE_SECONDS = frozenset(
+    {
+        "toStartOfDay", "toStartOfHour", "toStartOfMinute", "toStartOfFiveMinutes",
+        "toStartOfTenMinutes", "toStartOfFifteenMinutes", "timeSlot", "toStartOfInterval",
+    }
+)  # fmt: skip
+"""Times of these have no fraction at all, others have one of six digits."""
+
+
+def _frame(node: tree.WindowExpr) -> str:
+    if node.frame_method is None or node.frame_start is None:
+        return ""
+    method = "ROWS" if node.frame_method.upper() == "ROWS" else "RANGE"
+    start = _frame_end(node.frame_start)
+    if node.frame_end is None:
+        return f"{method} {start}"
+    return f"{method} BETWEEN {start} AND {_frame_end(node.frame_end)}"
+
+
+def _frame_end(node: tree.WindowFrameExpr) -> str:
+    text = _FRAME_ENDS.get((node.frame_type, node.frame_value))
+    if text is not None:
+        return text
+    if node.frame_type not in {"PRECEDING", "FOLLOWING"}:
+        raise refused(f"Unknown window frame {node.frame_type}", node)
+    return f"{int(node.frame_value or 0)} {node.frame_type}"
