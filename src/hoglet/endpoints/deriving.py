@@ -16,6 +16,7 @@ from hoglet.kit.errors import HogletError
 from hoglet.warehouse import Budget, Warehouse
 
 UNKNOWN = "unknown"
+_ANY = Type("Unknown", nullable=True)
 _BUDGET = Budget(seconds=2)
 _WRAPPER = re.compile(r"(LowCardinality|Nullable|Array)\((.*)\)")
 _NAMES = (  # beginnings of the engine's names, the first that fits
@@ -57,13 +58,25 @@ async def derive_types(analysis: Analysis, compiled: Compiled, warehouse: Wareho
     except HogletError:
         return analysis
     found = [type_of(row[1]) for row in described.rows]
-    if len(found) != len(analysis.columns) or len(found) != len(analysis.types):
+    if len(found) != len(analysis.columns):  # untuple() made several of one
+        return _engines(analysis, [row[0] for row in described.rows], found)
+    if len(found) != len(analysis.types):
         return analysis
     columns, types = [*analysis.columns], [*analysis.types]
     for index, kind in enumerate(found):
         if kind is not None and columns[index]["type"] == UNKNOWN:
             columns[index] = columns[index] | {"type": record_type(kind)}
             types[index] = msgspec.to_builtins(kind)
+    return msgspec.structs.replace(analysis, columns=columns, types=types)
+
+
+def _engines(analysis: Analysis, names: list[str], found: list[Type | None]) -> Analysis:
+    """The analysis with the engine's columns in place of the compiler's."""
+    kinds = [kind or _ANY for kind in found]
+    columns = [
+        {"name": name, "type": record_type(kind)} for name, kind in zip(names, kinds, strict=True)
+    ]
+    types = [msgspec.to_builtins(kind) for kind in kinds]
     return msgspec.structs.replace(analysis, columns=columns, types=types)
 
 

@@ -21,13 +21,13 @@ _SCHEMAS: dict[str, Json] = {
     "DateTime": {"type": "string", "format": "date-time"},
     "Date": {"type": "string", "format": "date"},
     "JSON": {"type": "string"},  # JSON columns are answered as text
+    "Tuple": {"type": "array", "items": {}},
     "Map": {"type": "object"},
     "Null": {"type": "string"},
 }
 _SEVERAL: dict[str, Sequence[Json]] = {
     # Bool columns are answered as true and false, the engine's comparisons as 1 and 0.
     "Boolean": ({"type": "boolean"}, {"type": "integer"}),
-    "Tuple": ({"type": "array", "items": {}}, {"type": "object"}),  # those with names are objects
 }
 _ALWAYS_NULLABLE = frozenset({"Float", "Null"})  # NaN and infinity are answered as null
 _EXAMPLES: Mapping[str, Any] = {

@@ -52,7 +52,7 @@ TIMES = frozenset({"Date", "DateTime"})
 _RECORD_TYPES = {
     "Integer": "integer",
     "Float": "float",
-    "Decimal": "float",
+    "Decimal": "string",  # as JSON has it: exact
     "String": "string",
     "UUID": "string",
     "DateTime": "datetime",

@@ -14,6 +14,7 @@ from hoglet.warehouse.json_rows import FORMAT, read_rows, rewritten
 from hoglet.warehouse.port import Column, JsonRows, QueryResult, Statistics
 
 REMEMBERED = 2_000  # texts of queries whose columns are known; half a megabyte to ten
+_FORMATS = {"Tuple": "tuple"}  # also those with names, as arrays are (10.5)
 _TYPED_BY_TEXT = re.compile(r"dateTrunc\(|JSONExtract\(")
 
 type Asked = tuple[str, ...]
@@ -21,7 +22,7 @@ type Asked = tuple[str, ...]
 
 def select(client: Client, sql: str, params: dict[str, Any]) -> QueryResult:
     """The rows as Python values."""
-    answer = client.query(sql, parameters=params or None)
+    answer = client.query(sql, parameters=params or None, query_formats=_FORMATS)
     if not answer.column_names:
         return QueryResult(_describe(client, sql, params), [], _statistics(answer.summary))
     columns = [
