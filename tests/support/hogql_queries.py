@@ -86,6 +86,8 @@ _BREAKDOWN = st.sampled_from(
      {"breakdowns": [{"property": "price", "histogram_bin_count": 2}, {"property": "plan"}]}]
 )  # fmt: skip
 _ENTITY = st.just({"id": "$pageview", "type": "events"})
+_OPTIONAL = {"kind": "EventsNode", "event": "purchase", "optionalInFunnel": True}
+_FUNNEL = {"kind": "FunnelsQuery", "series": [{"kind": "EventsNode", "event": None}, _OPTIONAL]}
 
 
 def _insight(kind: str, **own: st.SearchStrategy[Any]) -> st.SearchStrategy[dict[str, Any]]:
@@ -104,7 +106,7 @@ insights = st.one_of(
         "FunnelsQuery",
         series=st.lists(
             st.just({"kind": "EventsNode", "event": "$pageview"}), min_size=2, max_size=3
-        ),
+        ).flatmap(lambda steps: st.sampled_from([steps, [*steps, _OPTIONAL]])),
         breakdownFilter=_BREAKDOWN,
         funnelsFilter=st.fixed_dictionaries(
             {
@@ -124,18 +126,24 @@ insights = st.one_of(
             {
                 "retentionType": st.sampled_from(["retention_recurring", "retention_first_time"]),
                 "cumulative": st.booleans(),
+                "retentionCustomBrackets": st.sampled_from([None, [1, 2]]),
                 "targetEntity": _ENTITY,
                 "returningEntity": _ENTITY,
             }
         ),
     ),
     _insight("LifecycleQuery", series=st.lists(_SERIES, min_size=1, max_size=1)),
-    _insight("StickinessQuery", series=st.lists(_SERIES, min_size=1, max_size=1)),
+    _insight(
+        "StickinessQuery",
+        series=st.lists(_SERIES, min_size=1, max_size=1),
+        intervalCount=st.sampled_from([None, 2]),
+    ),
     _insight(
         "PathsQuery",
         pathsFilter=st.sampled_from(
             [{}, {"includeEventTypes": ["$pageview"], "endPoint": "https://a.com/y"},
              {"includeEventTypes": ["hogql"], "pathsHogQLExpression": "event"}]
         ),
+        funnelPathsFilter=st.sampled_from([None, {"funnelStep": 1, "funnelSource": _FUNNEL}]),
     ),
 )  # fmt: skip
