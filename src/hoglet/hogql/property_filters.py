@@ -32,9 +32,8 @@ def property_condition(  # noqa: PLR0911 (one return a kind)
     Raises:
         SourceError: an operator, type or value that hoglet does not know.
     """
-    if isinstance(item.get("values"), list) and item.get("type") in {"AND", "OR"}:
-        inner = [property_condition(each, context, prefix) for each in item["values"]]
-        return every(inner) if item["type"] == "AND" else some(inner)
+    if isinstance(item.get("values"), list) and not item.get("key"):
+        return _group(item, context, prefix)
     kind = item.get("type") or "event"
     if kind == "hogql":
         return parse_expression(str(item.get("key") or "1"))
@@ -50,6 +49,14 @@ def property_condition(  # noqa: PLR0911 (one return a kind)
     return operator_condition(_target(item, kind, prefix), operator, value, Hint(item, context))
 
 
+def _group(item: Mapping[str, Any], context: QueryContext, prefix: Prefix) -> Condition:
+    kind = item.get("type")
+    if kind not in {"AND", "OR"}:
+        raise refused(f"A group of property filters is of type AND or OR, not {kind}")
+    inner = [property_condition(each or {}, context, prefix) for each in item["values"]]
+    return every(inner) if kind == "AND" or not inner else some(inner)
+
+
 def conditions(
     items: Sequence[Mapping[str, Any]], context: QueryContext, prefix: Prefix = ()
 ) -> list[Condition]:
@@ -57,7 +64,7 @@ def conditions(
     check_shape(items, PROPERTIES, "properties")
     if isinstance(items, Mapping):
         return [property_condition(items, context, prefix)]
-    return [property_condition(item, context, prefix) for item in items]
+    return [property_condition(item or {}, context, prefix) for item in items]
 
 
 def _target(  # noqa: PLR0911 (one return a kind)
