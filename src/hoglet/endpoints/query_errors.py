@@ -38,7 +38,8 @@ def as_query_error(error: HogletError) -> HogletError:
         return Invalid(error.detail, attr="cursor")
     if isinstance(error, SourceError | QueryRefused):
         code = error.error_code if error.error_code in CODES else "invalid_input"
-        return QueryError(str(error), code=code)
+        text = error.advice if isinstance(error, SourceError) else str(error)
+        return QueryError(text, code=code)
     if isinstance(error, QueryCancelled):
         return WarehouseBusy("The query was cancelled; try again.")
     return error

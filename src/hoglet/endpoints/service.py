@@ -273,7 +273,7 @@ class EndpointService:
         except SourceError as error:
             # Bad SQL is invalid_input (section 3), but 10.4 names a code for unknown functions.
             code = UNKNOWN_FUNCTION if error.error_code == UNKNOWN_FUNCTION else "invalid_input"
-            raise Invalid(str(error), code=code, attr="query") from None
+            raise Invalid(error.advice, code=code, attr="query") from None
         except Invalid as error:
             error.attr = error.attr or "query"
             raise

@@ -17,15 +17,12 @@ from hoglet.hogql.errors import SYNTAX
 from hoglet.kit.errors import SourceError
 from hoglet.syntax import parse_query, tree
 
-_EXTRACT = re.compile(
-    r"\bextract\s*\(\s*(?P<unit>'\s*'|[a-z_]\w*)\s+(?P<word>from)\b", re.IGNORECASE
-)
-_SUBSTRING = re.compile(r"\b(?:substring|substr)\s*\(", re.IGNORECASE)
-_FROM_OR_FOR = re.compile(r"[()]|\b(?:from|for)\b", re.IGNORECASE)
-_EXCEPT = re.compile(
-    r"\*(?P<word>\s+except|except\s)\s*\((?!\s*(?:select\b|with\b|\())", re.IGNORECASE
-)
-_FORGOTTEN = re.compile(r"\bwith\s+(?P<mode>rollup|cube)\b|\bnulls\s+first\b", re.IGNORECASE)
+_ANY = re.IGNORECASE
+_EXTRACT = re.compile(r"\bextract\s*\(\s*(?P<unit>'\s*'|[a-z_]\w*)\s+(?P<word>from)\b", _ANY)
+_SUBSTRING = re.compile(r"\b(?:substring|substr)\s*\(", _ANY)
+_FROM_OR_FOR = re.compile(r"[()]|\b(?:from|for)\b", _ANY)
+_EXCEPT = re.compile(r"\*(?P<word>\s+except|except\s)\s*\((?!\s*(?:select\b|with\b|\())", _ANY)
+_FORGOTTEN = re.compile(r"\bwith\s+(?P<mode>rollup|cube)\b|\bnulls\s+first\b", _ANY)
 
 
 def read_query(source: str) -> "tree.Query":
@@ -39,9 +36,31 @@ def read_query(source: str) -> "tree.Query":
     except SourceError as error:
         if error.error_code == "source_error":
             error.error_code = SYNTAX
+        error.hint = _hint(source, error.start) or error.hint
         raise
     refuse_dropped_syntax(source)
     return _with_forgotten(parsed, source)
+
+
+_NEAR = 30  # characters around the place that the parser stopped at
+_HINTS = (
+    (re.compile(r"\bfetch\s+(?:first|next)\b|\boffset\s+\S+\s+rows?\b", _ANY), "LIMIT 3 OFFSET 2"),
+    (re.compile(r"\bis\s+(?:not\s+)?(?:true|false)\b", _ANY), "x = true"),
+    (re.compile(r"\bat\s+time\s+zone\b", _ANY), "toTimeZone(x, 'Europe/Berlin')"),
+    (re.compile(r"\*\s*replace\s*\(", _ANY), "* EXCLUDE (a), f(a) AS a"),
+    (re.compile(r"\b(?:date|timestamp)\s*'", _ANY), "toDate('2026-01-05')"),
+    (re.compile(r"\b(?:regexp|rlike)\b", _ANY), "x =~ 'pattern'"),
+    (re.compile(r"\bdiv\b", _ANY), "intDiv(a, b)"),
+    (re.compile(r"\bmod\b", _ANY), "a % b"),
+)
+"""What other dialects have, and how it is written here."""
+
+
+def _hint(source: str, place: int) -> str | None:
+    start = max(0, place - _NEAR)
+    around = without_constants(source)[start : place + _NEAR]
+    instead = next((words for pattern, words in _HINTS if pattern.search(around)), None)
+    return f"write {instead}" if instead else None
 
 
 def reworded(source: str) -> str:

@@ -178,6 +178,13 @@ class SourceError(HogletError):
     def __str__(self) -> str:
         return f"{self.line}:{self.column}: {self.message}"
 
+    @property
+    def advice(self) -> str:
+        """``str(error)`` with the hint behind it."""
+        if not self.hint:
+            return str(self)
+        return f"{str(self).rstrip('.')}. {self.hint[:1].upper()}{self.hint[1:].rstrip('.')}."
+
 
 class Bug(HogletError):
     """Something hoglet believed cannot happen; answered as a bare 500 and logged with its trace."""

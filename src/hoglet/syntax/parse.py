@@ -23,6 +23,7 @@ from hoglet.syntax import tree
 from hoglet.syntax.caps import check_caps, check_template_caps
 from hoglet.syntax.hints import hint_for
 from hoglet.syntax.place import place
+from hoglet.syntax.refusals import plain_message, unknown_part
 from hoglet.syntax.shift import shift_back
 
 _program = msgspec.json.Decoder(tree.Program)
@@ -96,8 +97,11 @@ def _as_source_error(
 ) -> SourceError:
     failure = msgspec.json.decode(answer)
     if not failure.get("error"):
-        return SourceError(f"This syntax is not supported ({error})", end=len(source))
+        what, start, end = unknown_part(failure, str(error))
+        found = place(source, start - prefix, (len(source) if end is None else end) - prefix)
+        return SourceError(f"{what} is not supported", **found)
     start = (failure.get("start") or {}).get("offset", 0)
     end = (failure.get("end") or {}).get("offset", start)
     found = place(source, start - prefix, end - prefix)
-    return SourceError(failure["message"], hint=hint_for(source, found["start"]), **found)
+    message = plain_message(failure["message"])
+    return SourceError(message, hint=hint_for(source, found["start"]), **found)

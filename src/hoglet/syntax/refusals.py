@@ -1,0 +1,49 @@
+"""Words for syntax that the parser reads and hoglet has no node for."""
+
+import re
+from typing import Any
+
+_PATH = re.compile(r"at `\$([^`]*)`")
+_STEP = re.compile(r"\.(\w+)|\[(\d+)\]")
+_CLAUSE = re.compile(r"Unsupported: \w+\.(\w+?)Clause\(\)")
+_WORDS = re.compile(r"(?<=[a-z])(?=[A-Z])")
+
+
+def plain_message(message: str) -> str:
+    """The parser's message; clauses by the word they begin with.
+
+    Example:
+        >>> plain_message("Unsupported: SelectStmt.settingsClause()")
+        'SETTINGS is not supported'
+    """
+    found = _CLAUSE.fullmatch(message)
+    return f"{found[1].upper()} is not supported" if found else message
+
+
+def unknown_part(tree: Any, error: str) -> tuple[str, int, int | None]:
+    """What did not decode, and where it stands: ``("VALUES", 15, 27)``.
+
+    Args:
+        tree: the parser's JSON.
+        error: the decoder's message, which ends in a path of it.
+    """
+    node, name, start, end = tree, "", 0, None
+    for key, index in _STEP.findall("".join(_PATH.findall(error)[-1:])):
+        node = _inner(node, key, index)
+        if not isinstance(node, dict):
+            continue
+        name = node.get("node", name)
+        if isinstance(node.get("start"), dict) and isinstance(node.get("end"), dict):
+            start, end = node["start"]["offset"], node["end"]["offset"]
+    if name == "Placeholder" or "`expr`" in error:
+        return "A placeholder here", start, end
+    word = name.removesuffix("Query").removesuffix("Expr")
+    return _WORDS.sub(" ", word).upper() or "This syntax", start, end
+
+
+def _inner(node: Any, key: str, index: str) -> Any:
+    if isinstance(node, dict):
+        return node.get(key)
+    if isinstance(node, list) and index and int(index) < len(node):
+        return node[int(index)]
+    return None
