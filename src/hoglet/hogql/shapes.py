@@ -1,7 +1,8 @@
 """Shapes of the JSON that clients send: filters and insight queries.
 
-A shape is a type (or several), a list of one shape, or a dict of known keys; other keys are free,
-and null means "not sent" everywhere. What does not fit is refused with the path of the field.
+A shape is a type (or several), a count, a list of one shape, or a dict of known keys; other keys
+are free, and null means "not sent" everywhere. What does not fit is refused with the path of the
+field.
 """
 
 from collections.abc import Mapping
@@ -14,6 +15,8 @@ WHOLE = (int,)
 NUMBER = (int, float)
 WORD = (str, int, float)
 FLAG = (bool,)
+COUNT = "count"
+"""A whole number, not negative; 0 means what nothing means."""
 MOST = 10**9
 """Numbers of queries are counts and indexes; larger ones are mistakes."""
 
@@ -29,7 +32,7 @@ PROPERTY["values"] = [PROPERTY]
 PROPERTIES = "properties"
 """A list of filters or one group of them; see ``_check_properties``."""
 
-DATE_RANGE = {"date_from": TEXT, "date_to": TEXT}
+DATE_RANGE = {"date_from": TEXT, "date_to": TEXT, "explicitDate": FLAG}
 FILTERS = {"dateRange": DATE_RANGE, "properties": PROPERTIES}
 
 _ENTITY = {
@@ -44,20 +47,25 @@ _ENTITY = {
     "math_property_type": TEXT,
     "math_hogql": TEXT,
     "math_group_type_index": WHOLE,
+    "math_multiplier": NUMBER,
     "optionalInFunnel": FLAG,
     "properties": PROPERTIES,
+    "fixedProperties": PROPERTIES,
 }
 _BREAKDOWN = {
+    "breakdown_hide_other_aggregation": FLAG,
+    "breakdown_normalize_url": FLAG,
     "breakdown_type": TEXT,
-    "breakdown_limit": WHOLE,
+    "breakdown_limit": COUNT,
     "breakdown_group_type_index": WHOLE,
-    "breakdown_histogram_bin_count": WHOLE,
+    "breakdown_histogram_bin_count": COUNT,
     "breakdowns": [
         {
             "property": WORD,
             "type": TEXT,
             "group_type_index": WHOLE,
-            "histogram_bin_count": WHOLE,
+            "histogram_bin_count": COUNT,
+            "normalize_url": FLAG,
         }
     ],
 }
@@ -70,20 +78,20 @@ _QUERY = {
     "samplingFactor": NUMBER,
     "aggregation_group_type_index": WHOLE,
     "breakdownFilter": _BREAKDOWN,
-    "compareFilter": {"compare_to": TEXT},
+    "compareFilter": {"compare": FLAG, "compare_to": TEXT},
     "trendsFilter": {
         "display": TEXT,
         "formula": TEXT,
         "formulas": [TEXT],
         "formulaNodes": [{"formula": TEXT, "custom_name": TEXT}],
-        "smoothingIntervals": WHOLE,
+        "smoothingIntervals": COUNT,
     },
     "funnelsFilter": {
         "funnelVizType": TEXT,
         "funnelOrderType": TEXT,
-        "funnelWindowInterval": WHOLE,
+        "funnelWindowInterval": COUNT,
         "funnelWindowIntervalUnit": TEXT,
-        "binCount": WHOLE,
+        "binCount": COUNT,
         "funnelFromStep": WHOLE,
         "funnelToStep": WHOLE,
         "funnelAggregateByHogQL": TEXT,
@@ -93,28 +101,30 @@ _QUERY = {
     },
     "retentionFilter": {
         "period": TEXT,
-        "totalIntervals": WHOLE,
+        "aggregationType": TEXT,
+        "cumulative": FLAG,
+        "totalIntervals": COUNT,
         "retentionType": TEXT,
         "targetEntity": _ENTITY,
         "returningEntity": _ENTITY,
-        "minimumOccurrences": WHOLE,
+        "minimumOccurrences": COUNT,
         "retentionCustomBrackets": [WHOLE],
         "timeWindowMode": TEXT,
     },
     "lifecycleFilter": {"toggledLifecycles": [TEXT]},
     "stickinessFilter": {
         "computedAs": TEXT,
-        "stickinessCriteria": {"operator": TEXT, "value": WHOLE},
+        "stickinessCriteria": {"operator": TEXT, "value": COUNT},
     },
     "pathsFilter": {
         "includeEventTypes": [TEXT],
         "excludeEvents": [TEXT],
-        "stepLimit": WHOLE,
-        "edgeLimit": WHOLE,
+        "stepLimit": COUNT,
+        "edgeLimit": COUNT,
         "startPoint": TEXT,
         "endPoint": TEXT,
-        "minEdgeWeight": WHOLE,
-        "maxEdgeWeight": WHOLE,
+        "minEdgeWeight": COUNT,
+        "maxEdgeWeight": COUNT,
         "pathGroupings": [TEXT],
         "pathsHogQLExpression": TEXT,
         "localPathCleaningFilters": [{"alias": TEXT, "regex": TEXT}],
@@ -140,6 +150,8 @@ def check_shape(value: Any, shape: Any, path: str = "") -> None:
         shape = [PROPERTY] if isinstance(value, list | tuple) else PROPERTY
     if isinstance(shape, tuple):
         _check_plain(value, shape, path)
+    elif shape is COUNT:
+        _check_count(value, path)
     elif isinstance(shape, list):
         if not isinstance(value, list | tuple):
             raise refused(f"{path or 'The filters'} must be a list")
@@ -154,6 +166,12 @@ def _check_plain(value: Any, kinds: tuple[type, ...], path: str) -> None:
     if not fits or (isinstance(value, int | float) and not -MOST <= value <= MOST):
         wanted = " or ".join(_NAMES[kind] for kind in kinds)
         raise refused(f"{path} must be {wanted}")
+
+
+def _check_count(value: Any, path: str) -> None:
+    _check_plain(value, WHOLE, path)
+    if value < 0:
+        raise refused(f"{path} must not be negative")
 
 
 def _check_object(value: Any, shape: Mapping[str, Any], path: str) -> None:

@@ -13,6 +13,7 @@ UNLIMITED_CONTEXT = msgspec.structs.replace(CONTEXT, limits=UNLIMITED)
 DATES = {"date_from": "2026-01-04", "date_to": "2026-01-08"}
 PAGE = {"kind": "EventsNode", "event": "$pageview"}
 CLICK = {"kind": "EventsNode", "event": "$autocapture"}
+PRICE = {"math": "sum", "math_property": "price"}
 BUY = {"kind": "EventsNode", "event": "purchase"}
 
 
@@ -55,7 +56,9 @@ def test_trend_has_a_value_for_each_day(run) -> None:
         ({"math": "median", "math_property": "price"}, [0, 6.25, 0, 0, 0]),
         ({"math": "p90", "math_property": "price"}, [0, 9.25, 0, 0, 0]),
         ({"math": "hogql", "math_hogql": "count() * 2"}, [0, 4, 0, 2, 0]),
+        ({**PRICE, "math_multiplier": 0.5}, [0, 6.25, 0, 0, 0]),
         ({"properties": [{"key": "$browser", "value": "Chrome"}]}, [0, 1, 0, 0, 0]),
+        ({"fixedProperties": [{"key": "$browser", "value": "Chrome"}]}, [0, 1, 0, 0, 0]),
     ],
     ids=str,
 )
@@ -325,10 +328,45 @@ def test_paths_from_a_start(run) -> None:
             "TrendsQuery",
             {"series": [PAGE], "breakdownFilter": {"breakdown": "x", "breakdown_type": "y"}},
         ),
+        ("TrendsQuery", {"series": [PAGE], "breakdownFilter": {"breakdowns": [{"type": "event"}]}}),
+        ("TrendsQuery", {"series": [PAGE], "breakdownFilter": {"breakdown": [None]}}),
+        ("TrendsQuery", {"series": [PAGE], "breakdownFilter": {"breakdown": {"a": 1}}}),
+        ("TrendsQuery", {"series": [PAGE], "breakdownFilter": {"breakdown": True}}),
+        (
+            "TrendsQuery",
+            {
+                "series": [PAGE],
+                "breakdownFilter": {
+                    "breakdowns": [{"property": "x"}, {"property": 5, "type": "cohort"}]
+                },
+            },
+        ),
+        ("TrendsQuery", {"series": [PAGE], "compareFilter": {"compare": "false"}}),
+        ("TrendsQuery", {"series": [PAGE], "dateRange": {"explicitDate": "yes"}}),
+        ("TrendsQuery", {"series": [PAGE], "conversionGoal": {"actionId": 1}}),
+        ("TrendsQuery", {"series": [PAGE], "trendsFilter": {"formula": "A + B"}}),
+        ("TrendsQuery", {"series": [PAGE], "trendsFilter": {"formula": "A + true"}}),
+        ("TrendsQuery", {"series": [{**PAGE, "math_multiplier": 2}]}),
+        ("TrendsQuery", {"series": [{**PAGE, "math_multiplier": "2"}]}),
+        ("TrendsQuery", {"series": [{**PAGE, **PRICE, "math_property_type": "planet"}]}),
+        (
+            "TrendsQuery",
+            {"series": [{**PAGE, **PRICE, "math_property_revenue_currency": {"static": "EUR"}}]},
+        ),
+        ("RetentionQuery", {"retentionFilter": {"totalIntervals": -1}}),
+        ("RetentionQuery", {"retentionFilter": {"totalIntervals": 101}}),
+        ("RetentionQuery", {"retentionFilter": {"cumulative": "yes"}}),
+        ("RetentionQuery", {"retentionFilter": {"aggregationType": "sum"}}),
+        ("RetentionQuery", {"retentionFilter": {"targetEntity": {"type": "data_warehouse"}}}),
+        ("LifecycleQuery", {"series": [PAGE], "lifecycleFilter": {"toggledLifecycles": ["old"]}}),
+        ("LifecycleQuery", {"series": [PAGE], "breakdownFilter": {"breakdown": "x"}}),
+        ("StickinessQuery", {"series": [PAGE], "breakdownFilter": {"breakdown": "x"}}),
+        ("PathsQuery", {"pathsFilter": {}, "breakdownFilter": {"breakdown": "x"}}),
         ("FunnelsQuery", {"series": []}),
         ("FunnelsQuery", {"series": [PAGE], "funnelsFilter": {"funnelOrderType": "random"}}),
         ("FunnelsQuery", {"series": [PAGE, {**BUY, "optionalInFunnel": "yes"}]}),
-        ("FunnelsQuery", {"series": [PAGE, {**BUY, "math": "first_time_for_user"}]}),
+        ("FunnelsQuery", {"series": [PAGE], "funnelsFilter": {"binCount": -1}}),
+        ("FunnelsQuery", {"series": [PAGE], "funnelsFilter": {"funnelWindowInterval": -1}}),
         ("FunnelsQuery", {"series": [PAGE, BUY], "funnelsFilter": {"funnelFromStep": 1}}),
         (
             "FunnelsQuery",
@@ -364,6 +402,13 @@ def test_paths_from_a_start(run) -> None:
 def test_refused(run, kind: str, query) -> None:
     with pytest.raises(SourceError):
         run(kind, **query)
+
+
+@pytest.mark.parametrize("formula", ["A * 1e308 * 1e308", "0 - A / 1e-308 / 1e-308"])
+def test_numbers_too_large_are_0(run, formula: str) -> None:
+    (line,) = run("TrendsQuery", series=[PAGE], trendsFilter={"formula": formula})
+
+    assert line["data"] == [0, 0, 0, 0, 0]
 
 
 def test_a_formula_is_arithmetic_only(run) -> None:

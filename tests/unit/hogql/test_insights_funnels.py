@@ -11,7 +11,7 @@ import pytest
 
 from hoglet.hogql import compile_query
 from hoglet.hogql.insights import build_insight
-from support.hogql_generated import CONTEXT, PEOPLE, Seen
+from support.hogql_generated import CONTEXT, EVENTS, PEOPLE, Seen
 from support.hogql_reference import Calendar, local, text, within
 from support.hogql_world import HogqlWorld
 
@@ -200,6 +200,34 @@ def test_exclusions(answer, order: str, start: int, end: int) -> None:
     assert counts(plain) != counts(found)
 
 
+BROWSERS = ["Chrome", "Safari"]
+
+
+@pytest.mark.parametrize("place", [0, 1])
+@pytest.mark.parametrize("math", [
+    "first_time_for_user", "first_time_for_user_with_filters", "first_matching_event_for_user",
+])  # fmt: skip
+def test_steps_that_are_first_events(answer, math: str, place: int) -> None:
+    series = [dict(step) for step in SERIES]
+    series[place] |= {"math": math, "properties": [{"key": "$browser", "value": BROWSERS}]}
+
+    steps = answer(series=series)
+
+    firsts = set()
+    for events in actors(sorted(EVENTS, key=lambda seen: seen.at)).values():
+        own = [
+            seen for seen in events
+            if seen.event == STEPS[place]
+            and (math == "first_time_for_user" or browser(seen) in BROWSERS)
+        ]  # fmt: skip
+        firsts |= {seen.number for seen in own[:1] if browser(seen) in BROWSERS}
+    kept = [seen for seen in RANGE if seen.event != STEPS[place] or seen.number in firsts]
+    window = timedelta(days=14)
+    found = [best for one in actors(kept).values() if (best := best_of(ordered(one, window)))]
+    assert [step["count"] for step in steps] == counts(found)
+    assert steps[place]["count"]
+
+
 def test_groups_and_expressions_as_actors(answer) -> None:
     by_group = answer(aggregation_group_type_index=0)
     by_session = answer(funnelsFilter={"funnelAggregateByHogQL": "properties.$session_id"})
@@ -275,6 +303,36 @@ def test_the_rest_is_lumped_together(answer) -> None:
         best for one in actors().values() if (best := best_of(ordered(one, timedelta(days=14))))
     ]
     assert [sum(group[place]["count"] for group in groups) for place in range(3)] == counts(found)
+
+
+def test_the_rest_may_be_hidden(answer) -> None:
+    filter_ = {"breakdown": "email", "breakdown_type": "person", "breakdown_limit": 2}
+    hidden = {**filter_, "breakdown_hide_other_aggregation": True}
+
+    for kind in ("steps", "trends"):
+        every, shown = (
+            answer(breakdownFilter=each, funnelsFilter={"funnelVizType": kind})
+            for each in (filter_, hidden)
+        )
+        assert shown == every[:2]
+
+
+@pytest.mark.parametrize("attribution", ["first_touch", "step"])
+def test_bins_are_of_the_funnel(answer, attribution: str) -> None:
+    groups = answer(
+        series=SERIES[1:],
+        breakdownFilter={"breakdown": "price", "breakdown_histogram_bin_count": 2},
+        funnelsFilter={"breakdownAttributionType": attribution},
+    )
+
+    prices = sorted(
+        seen.properties["price"]
+        for seen in RANGE
+        if seen.event in STEPS[1:] and "price" in seen.properties
+    )
+    middle = prices[len(prices) // 2]
+    edges = {f"[{low:g},{high:g}]" for low, high in ((1, middle), (middle, 200))}
+    assert {group[0]["breakdown_value"][0] for group in groups} - {None} == edges
 
 
 def test_cohorts(answer) -> None:

@@ -126,6 +126,7 @@ def breakdown_of(query: Mapping[str, Any], context: QueryContext) -> Breakdown |
     items = breakdown_items(filter_)
     if not items:
         return None
+    _check(items)
     many = bool(filter_.get("breakdowns")) or isinstance(filter_.get("breakdown"), list)
     parts = [_part(each.get("property"), each, context) for each in items]
     is_cohorts = items[0].get("type") == "cohort"
@@ -165,6 +166,25 @@ def breakdown_items(filter_: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     }
     values = value if isinstance(value, list) else [value]
     return [{"property": each, **item} for each in values]
+
+
+def _check(items: Sequence[Mapping[str, Any]]) -> None:
+    names = [item.get("property") for item in items]
+    if not all(name and isinstance(name, str | int) and name is not True for name in names):
+        raise refused("A breakdown needs the name of a property")
+    kinds = {item.get("type") for item in items}
+    if "cohort" in kinds and len(kinds) > 1:
+        raise refused("A breakdown by cohorts stands alone")
+
+
+def no_breakdown(query: Mapping[str, Any]) -> None:
+    """Refuse a breakdown of a kind that has none.
+
+    Raises:
+        SourceError: there is one.
+    """
+    if breakdown_items(query.get("breakdownFilter") or {}):
+        raise refused(f"{query.get('kind')} takes no breakdown")
 
 
 def _bins(item: Mapping[str, Any]) -> int | None:

@@ -3,6 +3,7 @@
 Source: spec/query-endpoints.md section 10.6 (trendsFilter.formula, formulas).
 """
 
+import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -22,46 +23,77 @@ _OPERATORS: dict[str, Callable[[float, float], float]] = {
 
 
 class Formula(msgspec.Struct, frozen=True):
-    """A formula and what its line is called."""
+    """A parsed formula and what its line is called."""
 
-    text: str
+    parsed: Any
     label: str
 
 
-def formulas_of(filter_: Mapping[str, Any]) -> list[Formula]:
-    """The formulas of a ``trendsFilter``: its nodes, else its list, else the one."""
+def formulas_of(filter_: Mapping[str, Any], series: int) -> list[Formula]:
+    """The formulas of a ``trendsFilter``: its nodes, else its list, else the one.
+
+    Args:
+        filter_: the ``trendsFilter``.
+        series: how many series there are.
+
+    Raises:
+        SourceError: one is no arithmetic over these series.
+    """
     nodes = filter_.get("formulaNodes") or []
     if not nodes:
         texts = filter_.get("formulas") or [filter_.get("formula")]
         nodes = [{"formula": text} for text in texts]
     found = [(str(node.get("formula") or ""), node.get("custom_name")) for node in nodes]
-    return [Formula(text, name or f"Formula ({text})") for text, name in found if text.strip()]
+    return [
+        Formula(_parsed(text, series), name or f"Formula ({text})")
+        for text, name in found
+        if text.strip()
+    ]
 
 
-def evaluate_formula(formula: str, series: Mapping[str, list[float]], count: int) -> list[float]:
-    """The formula for each interval; a missing series is 0, dividing by 0 gives 0.
+def evaluate_formula(parsed: Any, series: Mapping[str, list[float]], count: int) -> list[float]:
+    """The formula for each interval; dividing by 0 gives 0, and so does what is too large.
 
-    Raises:
-        SourceError: it is no arithmetic over series.
+    Args:
+        parsed: of a ``Formula``.
+        series: the numbers of ``A``, ``B`` ...
+        count: how many intervals there are.
 
     Example:
-        >>> evaluate_formula("A / B * 100", {"A": [1, 2], "B": [4, 0]}, 2)
+        >>> (formula,) = formulas_of({"formula": "A / B * 100"}, 2)
+        >>> evaluate_formula(formula.parsed, {"A": [1, 2], "B": [4, 0]}, 2)
         [25.0, 0]
     """
+    found = (_value(parsed, series, index) for index in range(count))
+    return [value if math.isfinite(value) else 0 for value in found]
+
+
+def _parsed(formula: str, series: int) -> Any:
     try:
         parsed = parse_expression(formula)
     except SourceError as error:
         raise refused(f"Formula '{formula}' does not parse: {error.message}") from None
-    return [_value(parsed, series, index) for index in range(count)]
+    _value(parsed, {chr(65 + place): [0] for place in range(series)}, 0)
+    return parsed
 
 
 def _value(node: Any, series: Mapping[str, list[float]], index: int) -> float:
-    if isinstance(node, tree.Constant) and isinstance(node.value, int | float):
-        return node.value
+    if isinstance(node, tree.Constant) and type(node.value) in (int, float):
+        return _as_float(node.value)
     if isinstance(node, tree.Field) and len(node.chain) == 1:
-        data = series.get(str(node.chain[0]).upper())
-        return data[index] if data is not None else 0
+        name = str(node.chain[0])
+        if name.upper() not in series:
+            raise refused(f"A formula names series {name}, which there is not")
+        return _as_float(series[name.upper()][index])
     if isinstance(node, tree.ArithmeticOperation) and node.op in _OPERATORS:
         left, right = _value(node.left, series, index), _value(node.right, series, index)
         return _OPERATORS[node.op](left, right)
     raise refused("A formula holds series letters, numbers and + - * / % only")
+
+
+def _as_float(value: float) -> float:
+    """Whole numbers would grow without end."""
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf

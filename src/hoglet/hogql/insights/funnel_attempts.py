@@ -17,8 +17,8 @@ from hoglet.hogql.insights.breakdowns import Breakdown
 from hoglet.hogql.insights.funnel_chains import attempts_of, expression
 from hoglet.hogql.insights.funnel_exclusions import exclusions_of, none_between
 from hoglet.hogql.insights.funnel_optional import optional_attempts, optional_steps, score
-from hoglet.hogql.insights.measures import FIRST_TIME
-from hoglet.hogql.insights.series import Node, common_conditions, series_condition
+from hoglet.hogql.insights.funnel_steps import step_conditions, steps_of, window_seconds
+from hoglet.hogql.insights.series import common_conditions
 from hoglet.hogql.insights.span import Span
 from hoglet.hogql.trees import (
     Expression,
@@ -35,16 +35,6 @@ from hoglet.syntax import parse_expression, tree
 
 TICKS = 16_000_000
 """Ticks of a second."""
-
-_MOST_STEPS = 15
-_SECONDS = {
-    "second": 1,
-    "minute": 60,
-    "hour": 3600,
-    "day": 86_400,
-    "week": 604_800,
-    "month": 2_592_000,
-}
 
 _REACHED = "arrayCount(time -> time > 0, {times})"
 _ACTORS = "SELECT {columns} FROM events WHERE {where} GROUP BY {keys}"
@@ -84,8 +74,8 @@ class FunnelAttempts:
         self._order = self._filter.get("funnelOrderType") or "ordered"
         if self._order not in {"ordered", "unordered", "strict"}:
             raise refused(f"Unknown funnelOrderType '{self._order}'")
-        self._steps = _steps(query)
-        self._conditions = [series_condition(step, context) for step in self._steps]
+        self._steps = steps_of(query)
+        self._conditions = step_conditions(self._steps, context, span, self._actor())
         self.optional = optional_steps(self._steps, self._order)
         self._exclusions = exclusions_of(self._filter, len(self._steps), context)
         self._window = constant(window_seconds(self._filter) * TICKS + 15)
@@ -133,7 +123,7 @@ class FunnelAttempts:
         micros = call("toUnixTimestamp64Micro", field("timestamp"))
         item: list[Expression] = [micros, self._mask()]
         if self._breakdown is not None and self._attribution == "step":
-            item.append(self._breakdown.key())
+            item.append(self._breakdown.key(self._where()))
         events = call("arraySort", call("groupArray", call("tuple", *item)))
         columns.append(alias("events", events))
         keys: list[Expression] = [field("actor")]
@@ -172,7 +162,7 @@ class FunnelAttempts:
         """The breakdown value of an actor, where it does not depend on the attempt."""
         if self._breakdown is None or self._attribution == "step":
             return tree.Array(exprs=(constant(""),))
-        key = self._breakdown.key()
+        key = self._breakdown.key(self._where())
         if self._attribution == "all_events":
             return key
         nothing = self._breakdown.nothing()
@@ -186,28 +176,6 @@ class FunnelAttempts:
         if step not in range(len(self._steps)):
             raise refused(f"breakdownAttributionValue {step} is no step")
         return step
-
-
-def _steps(query: Mapping[str, Any]) -> list[Node]:
-    steps = list(query.get("series") or [])
-    if not 1 <= len(steps) <= _MOST_STEPS:
-        raise refused(f"A funnel needs 1 to {_MOST_STEPS} steps")
-    for step in steps:
-        if step.get("math") in FIRST_TIME:
-            raise refused(f"Math '{step['math']}' is not supported in funnels")
-    return steps
-
-
-def window_seconds(filter_: Mapping[str, Any]) -> int:
-    """How long an attempt may last.
-
-    Raises:
-        SourceError: an unknown unit.
-    """
-    unit = filter_.get("funnelWindowIntervalUnit") or "day"
-    if unit not in _SECONDS:
-        raise refused(f"Unknown funnelWindowIntervalUnit '{unit}'")
-    return max(0, int(filter_.get("funnelWindowInterval") or 14)) * _SECONDS[unit]
 
 
 def _attribution(filter_: Mapping[str, Any], order: str) -> str:

@@ -13,9 +13,10 @@ from typing import Any
 
 from hoglet.hogql.context import QueryContext
 from hoglet.hogql.errors import refused
-from hoglet.hogql.insights.funnel_attempts import FunnelAttempts, window_seconds
+from hoglet.hogql.insights.funnel_attempts import FunnelAttempts
 from hoglet.hogql.insights.funnel_chains import expression
 from hoglet.hogql.insights.funnel_optional import required_before
+from hoglet.hogql.insights.funnel_steps import window_seconds
 from hoglet.hogql.insights.funnels import best_attempts
 from hoglet.hogql.insights.span import Span
 from hoglet.hogql.trees import Expression, constant, fill

@@ -12,6 +12,7 @@ from typing import Any
 from hoglet.hogql.context import QueryContext
 from hoglet.hogql.dates import as_text
 from hoglet.hogql.errors import refused
+from hoglet.hogql.insights.breakdowns import no_breakdown
 from hoglet.hogql.insights.built import Built, Rows
 from hoglet.hogql.insights.sampling import sampled, sampling_factor, scaled
 from hoglet.hogql.insights.series import (
@@ -49,17 +50,27 @@ _COUNTS = (
 
 def build(query: Mapping[str, Any], context: QueryContext) -> Built:
     """One query for the one series."""
+    no_breakdown(query)
     span = span_of(query, context)
     series = list(query.get("series") or [])
     if len(series) != 1:
         raise refused("A lifecycle insight needs exactly one series")
     node: Mapping[str, Any] = series[0]
+    wanted = _wanted(query)
     tree_ = sampled(_query(query, node, span, context), sampling_factor(query))
 
     def shape(answers: Sequence[Rows]) -> list[Any]:
-        return _shape(query, node, span, context, answers[0])
+        lines = _shape(query, node, span, context, answers[0])
+        return [line for line in lines if line["status"] in wanted]
 
     return Built([tree_], shape, span)
+
+
+def _wanted(query: Mapping[str, Any]) -> Sequence[str]:
+    wanted = (query.get("lifecycleFilter") or {}).get("toggledLifecycles") or STATUSES
+    if unknown := [status for status in wanted if status not in STATUSES]:
+        raise refused(f"Unknown toggledLifecycles: {', '.join(unknown)}")
+    return wanted
 
 
 def _query(
@@ -103,7 +114,6 @@ def _shape(
         sign = -1 if status == "dormant" else 1
         if int(place) < count:  # silence after the last interval is not shown
             data[str(status)][int(place)] = sign * scaled(actors, factor)
-    wanted = (query.get("lifecycleFilter") or {}).get("toggledLifecycles") or STATUSES
     name = series_name(node, context)
     return [
         {
@@ -116,5 +126,4 @@ def _shape(
             "labels": span.labels(),
         }
         for status in STATUSES
-        if status in wanted
     ]

@@ -58,6 +58,8 @@ def measure_of(  # noqa: PLR0911 (one return a kind)
         SourceError: an unknown math, or one that needs a property and has none.
     """
     math = str(node.get("math") or "total")
+    if node.get("math_multiplier") is not None and math not in _AGGREGATES:
+        raise refused("math_multiplier goes with math over a property")
     if math == "total":
         return Measure(call("count"))
     if math in {"dau", *ACTIVE_DAYS, *FIRST_TIME}:
@@ -109,20 +111,33 @@ def _property_measure(math: str, node: Node) -> Measure:
     name = node.get("math_property")
     if not name:
         raise refused(f"Math '{math}' needs math_property")
+    if node.get("math_property_revenue_currency"):
+        raise refused("math_property_revenue_currency is not supported")
     kind = node.get("math_property_type")
     if kind == "session_properties" or (kind != "person_properties" and name == _DURATION):
         # A session counts once, not once an event.
-        inner = call("any", call("toFloat", field("session", str(name))))
+        inner = call("any", _number(field("session", str(name)), node))
         return Measure(_aggregate(math, field("x")), field("$session_id"), inner)
-    chains = {
-        "person_properties": ("person", "properties", name),
-        "group_properties": (f"group_{_group(node)}", "properties", name),
-    }
-    number = call("toFloat", field(*chains.get(str(kind), ("properties", name))))
-    return Measure(_aggregate(math, number))
+    return Measure(_aggregate(math, _number(field(*_chain(kind, str(name), node)), node)))
 
 
 _DURATION = "$session_duration"
+_EVENT_PROPERTIES = (None, "event_properties", "numerical_event_properties")
+
+
+def _chain(kind: Any, name: str, node: Node) -> tuple[str, ...]:
+    if kind in _EVENT_PROPERTIES:
+        return "properties", name
+    if kind == "person_properties":
+        return "person", "properties", name
+    if kind == "group_properties":
+        return f"group_{_group(node)}", "properties", name
+    raise refused(f"Unsupported math_property_type '{kind}'")
+
+
+def _number(expr: Expression, node: Node) -> Expression:
+    number, factor = call("toFloat", expr), node.get("math_multiplier")
+    return number if factor is None else call("multiply", number, constant(factor))
 
 
 def _group(node: Node) -> int:

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from hoglet.hogql.context import QueryContext
+from hoglet.hogql.insights.breakdowns import no_breakdown
 from hoglet.hogql.insights.built import Built, Rows
 from hoglet.hogql.insights.funnel_paths import BEFORE, BETWEEN, FunnelPaths, funnel_source
 from hoglet.hogql.insights.path_items import included, item, kept, point
@@ -67,6 +68,7 @@ _MIDDLE_LEFT_OUT = (
 
 def build(query: Mapping[str, Any], context: QueryContext) -> Built:
     """One query: the edges, most frequent first."""
+    no_breakdown(query)
     filter_: Mapping[str, Any] = query.get("pathsFilter") or {}
     span = _span(query, context)
     funnel = FunnelPaths(query, context, span) if query.get("funnelPathsFilter") else None

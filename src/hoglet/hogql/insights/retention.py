@@ -25,6 +25,7 @@ from hoglet.hogql.insights.series import (
     entity_conditions,
     entity_of,
     series_condition,
+    without_properties,
 )
 from hoglet.hogql.insights.span import Span, span_of
 from hoglet.hogql.trees import Expression, alias, call, constant, every, field, fill, some
@@ -37,6 +38,7 @@ _PERIODS = {
     "Month": ("month", "m", None),
 }
 _TYPES = ("retention_recurring", "retention_first_time", "retention_first_ever_occurrence")
+_MOST_INTERVALS = 100
 _ELAPSED = "24_hour_windows"
 _PAGEVIEW = {"id": "$pageview", "type": "events", "name": "$pageview"}
 
@@ -80,7 +82,7 @@ class _Retention:
         self._type = filter_.get("retentionType") or _TYPES[0]
         _check(filter_, self._type, self._period)
         self._brackets = brackets_of(filter_)
-        self._count = max(1, min(int(filter_.get("totalIntervals") or 8), 100))
+        self._count = int(filter_.get("totalIntervals") or 8)
         self.span = _span(query, context, self._period, self._count)
         self._breakdown = breakdown_of(query, context)
         self._factor = sampling_factor(query)
@@ -116,7 +118,7 @@ class _Retention:
     def _condition(self, key: str, *, properties: bool = True) -> Expression:
         entity = self._filter.get(key) or _PAGEVIEW
         if not properties:
-            entity = {**entity, "properties": []}
+            entity = without_properties(entity)
         return series_condition(entity, self._context)
 
     def _value(self, ranked: Expression) -> Expression:
@@ -152,6 +154,8 @@ class _Retention:
             tables[tuple(key)][int(start), int(gap)] = scaled(actors, self._factor)
             sizes[tuple(key)] += 0 if gap else int(actors)
         keys = sorted(tables, key=lambda key: (is_rest(key), -sizes[key], key))
+        if self._breakdown is not None and self._breakdown.hides_rest:
+            keys = [key for key in keys if not is_rest(key)]
         return [row for key in keys for row in self._rows(key, tables[key])]
 
     def _rows(self, key: tuple[str, ...], cells: Mapping[tuple[int, int], int]) -> list[Any]:
@@ -175,6 +179,10 @@ class _Retention:
 def _check(filter_: Mapping[str, Any], type_: str, period: str) -> None:
     if type_ not in _TYPES:
         raise refused(f"Unknown retentionType '{type_}'")
+    if int(filter_.get("totalIntervals") or 0) > _MOST_INTERVALS:
+        raise refused(f"totalIntervals is at most {_MOST_INTERVALS}")
+    if filter_.get("aggregationType") not in {None, "count"}:
+        raise refused("Retention counts people: aggregationType must be count")
     mode = filter_.get("timeWindowMode") or "strict_calendar_dates"
     if mode not in {"strict_calendar_dates", _ELAPSED}:
         raise refused(f"Unknown timeWindowMode '{mode}'")

@@ -14,19 +14,28 @@ from hoglet.hogql.trees import Expression, call, compare, constant, every, field
 
 type Node = Mapping[str, Any]
 
+_KINDS = {None: "EventsNode", "events": "EventsNode", "actions": "ActionsNode"}
+"""Entities of retention and exclusions may have a type in place of a kind."""
+
 
 def series_condition(node: Node, context: QueryContext) -> Expression:
-    """Which events a series means: its event or action, and its own properties.
+    """Which events a series means: its event or action, and its own properties, fixed or not.
 
     Raises:
         SourceError: an unknown action or kind of series.
     """
-    parts = [_entity(node, context), *conditions(node.get("properties") or [], context)]
-    return every([part for part in parts if part is not None])
+    filters = [node.get("properties") or [], node.get("fixedProperties") or []]
+    found = [part for each in filters for part in conditions(each, context)]
+    return every([part for part in [_entity(node, context), *found] if part is not None])
+
+
+def without_properties(node: Node) -> Node:
+    """The same events whatever their properties are."""
+    return {**node, "properties": [], "fixedProperties": []}
 
 
 def _entity(node: Node, context: QueryContext) -> Expression | None:
-    kind = node.get("kind") or ("ActionsNode" if node.get("type") == "actions" else "EventsNode")
+    kind = node.get("kind") or _KINDS.get(node.get("type"), node.get("type"))
     if kind == "ActionsNode":
         return _action(node, context)
     if kind != "EventsNode":

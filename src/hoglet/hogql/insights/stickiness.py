@@ -9,6 +9,7 @@ from typing import Any
 
 from hoglet.hogql.context import QueryContext
 from hoglet.hogql.errors import refused
+from hoglet.hogql.insights.breakdowns import no_breakdown
 from hoglet.hogql.insights.built import Built, Rows
 from hoglet.hogql.insights.sampling import sampled, sampling_factor, scaled
 from hoglet.hogql.insights.series import (
@@ -33,6 +34,7 @@ _MATHS = frozenset({None, "total", "dau", "unique_group"})
 
 def build(query: Mapping[str, Any], context: QueryContext) -> Built:
     """One query for each series and period."""
+    no_breakdown(query)
     span = span_of(query, context)
     series: list[Mapping[str, Any]] = list(query.get("series") or [])
     if not series:

@@ -29,6 +29,7 @@ from hoglet.hogql.insights.series import (
     entity_conditions,
     entity_of,
     series_condition,
+    without_properties,
 )
 from hoglet.hogql.insights.span import Span
 from hoglet.hogql.trees import Expression, alias, call, compare, constant, every, field, fill, some
@@ -156,7 +157,7 @@ class TrendQueries:
         wanted = every([*self._conditions(node), *kept])
         counted = wanted
         if node.get("math") == "first_time_for_user":
-            counted = series_condition({**node, "properties": []}, self._context)
+            counted = series_condition(without_properties(node), self._context)
         firsts = fill(
             _FIRSTS,
             entity=entity_of(self._query),

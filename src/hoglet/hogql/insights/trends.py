@@ -82,13 +82,15 @@ class _Trend:
         self._series: list[Mapping[str, Any]] = list(query.get("series") or [])
         if not self._series:
             raise refused("An insight needs at least one series")
+        if query.get("conversionGoal"):
+            raise refused("conversionGoal is not supported")
         filter_ = query.get("trendsFilter") or {}
         self._display = filter_.get("display") or "ActionsLineGraph"
         if self._display not in _DISPLAYS:
             raise refused(f"Unknown display '{self._display}'")
         self._is_total = self._display in _TOTAL_DISPLAYS
         self._smoothing = max(1, min(int(filter_.get("smoothingIntervals") or 1), _MOST_SMOOTHED))
-        self._formulas: list[Formula] = formulas_of(filter_)
+        self._formulas: list[Formula] = formulas_of(filter_, len(self._series))
         self._breakdown = breakdown_of(query, context)
         self._factor = sampling_factor(query)
         self._queries = TrendQueries(
@@ -119,7 +121,7 @@ class _Trend:
     def _lines(
         self, order: int, node: Mapping[str, Any], period: _Period, rows: Rows
     ) -> list[_Line]:
-        count = 1 if self._is_total else len(period.span.buckets())
+        count = self._count(period)
         groups: dict[tuple[str, ...], list[float]] = defaultdict(lambda: [0] * count)
         if self._breakdown is None:
             groups[()]  # a series without rows is a line of zeros
@@ -130,6 +132,9 @@ class _Trend:
                 groups[key][index] = self._scaled(_number(row[-1]), node)
         lines = [_Line(order, key, data, period) for key, data in groups.items()]
         return self._sorted(lines)
+
+    def _count(self, period: _Period) -> int:
+        return 1 if self._is_total else len(period.span.buckets())
 
     def _scaled(self, value: float, node: Mapping[str, Any]) -> float:
         if self._factor is None or not scales(node):
@@ -143,12 +148,16 @@ class _Trend:
 
     def _with_formulas(self, lines: list[_Line], period: _Period) -> list[_Line]:
         keys = dict.fromkeys(line.key for line in lines)
+        count = self._count(period)
+        nothing = {chr(65 + order): [0.0] * count for order in range(len(self._series))}
         found: list[_Line] = []
         for order, formula in enumerate(self._formulas):
             each: list[_Line] = []
             for key in keys:
-                named = {chr(65 + line.order): line.data for line in lines if line.key == key}
-                data = evaluate_formula(formula.text, named, len(lines[0].data))
+                named = nothing | {
+                    chr(65 + line.order): line.data for line in lines if line.key == key
+                }
+                data = evaluate_formula(formula.parsed, named, count)
                 each.append(_Line(order, key, data, period))
             found += self._sorted(each)
         return found
