@@ -49,6 +49,25 @@ SAME = [
      [{"f": "2026-01-06"}]),
     ("select event from events where event = {variables.e} order by timestamp desc", [{"e": "purchase"}]),
     ("select count() from events where {variables.f} <= timestamp", [{"f": "2026-01-06"}]),
+    # parts of which no row counts hold a default, which is not the least value
+    ("select minIf(timestamp, event = 'purchase'), maxIf(-length(event), event = 'purchase'), "
+     "min(timestamp) filter (where event = 'purchase'), minArray(if(event = 'purchase', [length(event)], [])), "
+     "minArrayIf(if(event = 'purchase', [length(event)], []), event != '$autocapture') "
+     "from events where timestamp >= {variables.f}", [{"f": "2026-01-05"}, {"f": "2027-01-06"}]),
+    ("select distinct_id, minIf(timestamp, event = 'purchase') from events where timestamp >= {variables.f} "
+     "group by distinct_id order by distinct_id", [{"f": "2026-01-05"}]),
+    # expressions over aggregates
+    ("select round(sum(properties.price) / count(), 2) as r, count() + 1, toString(max(timestamp)) "
+     "from events where timestamp >= {variables.f}", [{"f": "2026-01-05"}, {"f": "2027-01-01"}]),
+    ("select event, sum(properties.price) / count() as r from events where timestamp >= {variables.f} "
+     "group by event order by r desc, event limit 2", [{"f": "2026-01-05"}]),
+    ("select count() + 1, round(avg(length(event)) * 2, 3), if(count() > 1, 'many', 'few') from events "
+     "where event = {variables.e}", [_PAGE, {"e": "nope"}]),
+    # values of no rows, of every type
+    ("select any(timestamp), any(uuid), argMax(timestamp, event), any(length(event) / 2), any(event = 'a'), "
+     "avg(length(event)), any(toDate(timestamp)), groupArray(event), topK(2)(event), uniq(event), "
+     "median(length(event)), any(properties.price), any((event, 1)), stddevPop(length(event)) "
+     "from events where event = {variables.e}", [{"e": "nope"}]),
 ]  # fmt: skip
 
 

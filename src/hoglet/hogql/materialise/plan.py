@@ -211,14 +211,21 @@ def _variable_plan(
     columns = {names[code]: expr for code, expr in kept.items()}
     regroup = several and (is_aggregated(rest) or bool(rest.distinct))
     ordered, order_by = _keep_order(changed(rest, limit=None, offset=None), regroup=regroup)
-    build = add_columns(ordered, columns)
     again = is_aggregated(rest) and (several or whole)
-    items, aggregates, group_by = reread_items(rest, original, again=again, several=several)
+    reread = reread_items(
+        rest,
+        original,
+        again=again,
+        several=several,
+        types_of=lambda parts: _types(rest, parts, compiler),
+    )
+    kept_too = changed(ordered, select=(*ordered.select, *reread.parts))
+    build = add_columns(kept_too, columns)
     reading = tree.SelectQuery(
-        select=items,
+        select=reread.items,
         distinct=rest.distinct if several else None,
         where=every([_filter(each, names[each.code], buckets[each.code]) for each in found]),
-        group_by=group_by,
+        group_by=reread.group_by,
         order_by=order_by or None,
         limit=rest.limit,
         offset=rest.offset,
@@ -228,10 +235,19 @@ def _variable_plan(
         changed(build, order_by=None),
         tuple(names),
         _pairs(found, buckets),
-        aggregates,
+        reread.aggregates,
         reading,
         tuple(dict.fromkeys(names[each.code] for each in by_equality)),
     )
+
+
+def _types(
+    select: tree.SelectQuery, added: tuple[Expression, ...], compiler: _Compiler
+) -> list[str]:
+    """The types of expressions, were they columns of a select too."""
+    items = tuple(alias(f"__type_{number}", each) for number, each in enumerate(added))
+    probe = changed(select, select=(*select.select, *items), order_by=None)
+    return [type_ for _, _, type_ in compiler.columns(probe)[-len(added) :]]
 
 
 def _kept(column: Expression, bucket: str | None) -> Expression:

@@ -37,7 +37,7 @@ from hoglet.hogql.schema.fields import (
     Table,
 )
 from hoglet.hogql.schema.properties import read_property, read_text
-from hoglet.hogql.types import BOOLEAN, JSON, Type
+from hoglet.hogql.types import JSON, Type
 
 type Chain = tuple[str | int, ...]
 
@@ -240,8 +240,6 @@ class TableSource:
         if field.type.name == "DateTime" and self._context.timezone != "UTC":
             parts = ("toTimeZone(", raw, f", '{self._context.timezone}')")
             return Trusted(parts=parts, type=field.type)
-        if field.type == BOOLEAN and isinstance(field, Column):
-            return Trusted(parts=("CAST(", raw, ", 'Bool')"), type=field.type)
         return raw
 
     def _property(self, field: Properties, keys: Chain, full: Chain) -> Expr:

@@ -1,6 +1,6 @@
 """Persons, their distinct ids, cohorts and groups: always the newest row of each key."""
 
-from hoglet.hogql.schema.fields import Column, Field, LazyTable, Properties, Table
+from hoglet.hogql.schema.fields import Column, Computed, Field, LazyTable, Properties, Table
 from hoglet.hogql.types import BOOLEAN, DATETIME, INTEGER, STRING, UUID
 
 PERSONS = Table(
@@ -10,7 +10,7 @@ PERSONS = Table(
         "id": Column("id", UUID),
         "created_at": Column("created_at", DATETIME),
         "properties": Properties("properties", "properties_json", "person"),
-        "is_identified": Column("is_identified", BOOLEAN),
+        "is_identified": Computed("CAST(is_identified, 'Bool')", BOOLEAN, star=True),
         "pdi": LazyTable("person_distinct_ids", ("id",), ("person_id",)),
     },
     final=True,
