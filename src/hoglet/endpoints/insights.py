@@ -54,6 +54,11 @@ def eligibility(query: Json) -> Eligibility:
         ),
         (
             "query_type_not_materializable",
+            bool(_breakdowns(query)) and _counts_first_matching(query),
+            "A breakdown of first matching events, which are others for each value",
+        ),
+        (
+            "query_type_not_materializable",
             query.get("samplingFactor") not in (None, 1),
             "A sampled query",
         ),
@@ -140,6 +145,11 @@ def _has_cohort(query: Json) -> bool:
     kinds = [breakdown.get("breakdown_type")]
     kinds += [each.get("type") for each in breakdown.get("breakdowns") or []]
     return "cohort" in kinds
+
+
+def _counts_first_matching(query: Json) -> bool:
+    math = "first_matching_event_for_user"
+    return any(node.get("math") == math for node in query.get("series") or [])
 
 
 def _no(code: str, reason: str) -> Eligibility:

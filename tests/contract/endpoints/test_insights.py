@@ -203,7 +203,24 @@ async def test_which_insights_can_be_kept(endpoints: EndpointWorld) -> None:
             TRENDS | {"breakdownFilter": {"breakdown": "x", "breakdown_normalize_url": True}},
             "query_type_not_materializable",
         ),
+        (
+            BY_BROWSER | {"series": [NODE | {"math": "first_matching_event_for_user"}]},
+            "query_type_not_materializable",
+        ),
         ({"kind": "FunnelsQuery", "series": [NODE, NODE]}, None),
+        ({"kind": "FunnelsQuery", "series": [NODE, NODE | {"optionalInFunnel": True}]}, None),
+        ({"kind": "StickinessQuery", "series": [NODE], "intervalCount": 3}, None),
+        (
+            {
+                "kind": "PathsQuery",
+                "pathsFilter": {},
+                "funnelPathsFilter": {
+                    "funnelStep": 1,
+                    "funnelSource": {"kind": "FunnelsQuery", "series": [NODE, NODE]},
+                },
+            },
+            None,
+        ),
         ({"kind": "LifecycleQuery", "series": [NODE]}, None),
         ({"kind": "StickinessQuery", "series": [NODE]}, None),
         ({"kind": "PathsQuery", "pathsFilter": {"includeEventTypes": ["$pageview"]}}, None),
@@ -230,6 +247,46 @@ async def test_which_insights_can_be_kept(endpoints: EndpointWorld) -> None:
         table = await endpoints.ran(record["name"])
         assert table["endpoint_materialized"] is True, record["query"]["kind"]
         assert table["results"] == inline["results"]
+
+
+@pytest.mark.parametrize("query", [
+    {"kind": "RetentionQuery", "retentionFilter": {
+        "totalIntervals": 5, "retentionCustomBrackets": [1, 2],
+        "targetEntity": {"id": "$pageview", "type": "events"},
+        "returningEntity": {"id": "$pageview", "type": "events"}}},
+    TRENDS | {"series": [NODE | {"math": "first_time_for_user"}]},
+], ids=["brackets", "first time"])  # fmt: skip
+async def test_tables_answer_as_the_raw_data_for_each_value(
+    endpoints: EndpointWorld, query: dict[str, Any]
+) -> None:
+    seen = [
+        (0, "Safari"),
+        (0, "Chrome"),
+        (1, "Chrome"),
+        (2, "Chrome"),
+        (2, "Safari"),
+        (3, "Chrome"),
+    ]
+    await endpoints.add_events(
+        [
+            (
+                "$pageview",
+                AT - timedelta(days=3 - day, minutes=-place),
+                user,
+                f'{{"$browser":"{b}"}}',
+            )
+            for user in ("u1", "u2")
+            for place, (day, b) in enumerate(seen)
+        ]
+    )
+    await endpoints.create(query | {"breakdownFilter": BY_BROWSER["breakdownFilter"]}, name="a")
+    inline = {b: await endpoints.ran("a", variables={"$browser": b}) for b in ("Chrome", "Safari")}
+    await endpoints.patch("/a", {"is_materialized": True})
+    await endpoints.rooms.jobs.work_off()
+    for browser, whole in inline.items():
+        table = await endpoints.ran("a", variables={"$browser": browser})
+        assert table["endpoint_materialized"] is True
+        assert table["results"] == whole["results"], browser
 
 
 async def test_refused_kinds(endpoints: EndpointWorld) -> None:

@@ -62,7 +62,7 @@ def evaluate_formula(parsed: Any, series: Mapping[str, list[float]], count: int)
     Example:
         >>> (formula,) = formulas_of({"formula": "A / B * 100"}, 2)
         >>> evaluate_formula(formula.parsed, {"A": [1, 2], "B": [4, 0]}, 2)
-        [25.0, 0]
+        [25.0, 0.0]
     """
     found = (_value(parsed, series, index) for index in range(count))
     return [value if math.isfinite(value) else 0 for value in found]
