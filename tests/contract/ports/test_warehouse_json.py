@@ -26,12 +26,13 @@ WRITTEN = [
     "toDateTime('2026-03-29 00:30:00') + toIntervalMinute(arrayJoin(range(0, 180, 15)))",
     "toDateTime('2026-10-25 00:30:00', 'America/New_York'), CAST(NULL AS Nullable(DateTime))",
     "toStartOfDay(toDateTime('2026-10-25 00:30:00'), 'Europe/Berlin')",
+    f"toDateTime64({TIMES}, 6, 'UTC'), toNullable(toDateTime('1970-01-01 00:00:00')), 'a'",
 ]
 NOT_WRITTEN = [
     "toDecimal64(1.5, 3)",
     "(1, 'a')",
     "map('a', 1)",
-    "[toDateTime('2026-01-01 00:00:00')]",
+    "[toDateTime64('2026-01-01 00:00:00', 6)]",
     "CAST('{\"a\":1}', 'JSON')",
     "toInt128('170141183460469231731687303715884105727')",
 ]
