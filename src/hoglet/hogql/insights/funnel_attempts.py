@@ -17,6 +17,7 @@ from hoglet.hogql.insights.breakdowns import Breakdown
 from hoglet.hogql.insights.funnel_chains import attempts_of, expression
 from hoglet.hogql.insights.funnel_exclusions import exclusions_of, none_between
 from hoglet.hogql.insights.funnel_optional import optional_attempts, optional_steps, score
+from hoglet.hogql.insights.funnel_packing import Packing, packing_of
 from hoglet.hogql.insights.funnel_steps import step_conditions, steps_of, window_seconds
 from hoglet.hogql.insights.series import common_conditions
 from hoglet.hogql.insights.span import Span
@@ -29,6 +30,7 @@ from hoglet.hogql.trees import (
     every,
     field,
     fill,
+    same,
     some,
 )
 from hoglet.syntax import parse_expression, tree
@@ -36,12 +38,13 @@ from hoglet.syntax import parse_expression, tree
 TICKS = 16_000_000
 """Ticks of a second."""
 
+_PERSON = field("person_id")
 _REACHED = "arrayCount(time -> time > 0, {times})"
 _ACTORS = "SELECT {columns} FROM events WHERE {where} GROUP BY {keys}"
 _TICKED = (
-    "SELECT actor, breakdown, events, arrayMap(event -> event.2, events) AS masks, "
-    "arrayMap((event, nth) -> _toInt64(event.1 * 16 + least(nth, 16) - 1), events, "
-    "arrayEnumerateUniq(arrayMap(event -> event.1, events))) AS ticks FROM {actors}"
+    "SELECT actor, breakdown, events, arrayMap(event -> {mask}, events) AS masks, "
+    "arrayMap((event, nth) -> _toInt64({micros} * 16 + least(nth, 16) - 1), events, "
+    "arrayEnumerateUniq(arrayMap(event -> {micros}, events))) AS ticks FROM {actors}"
 )
 _ATTEMPTS = (
     "SELECT actor, breakdown, events, ticks, arraySort(times -> arrayElement(times, 1), "
@@ -85,7 +88,10 @@ class FunnelAttempts:
 
     def query(self) -> Any:
         """One row an actor (and breakdown value, where that is asked for)."""
-        ticked = fill(_TICKED, actors=self._actors())
+        packing = self._packing()
+        ticked = fill(
+            _TICKED, actors=self._actors(packing), micros=packing.micros, mask=packing.mask
+        )
         valid = none_between(self._exclusions, self.optional, self._window)
         return fill(_ATTEMPTS, valid=valid, attempts=self._attempts(), ticked=ticked)
 
@@ -118,14 +124,13 @@ class FunnelAttempts:
 
     # --- actors
 
-    def _actors(self) -> Any:
-        columns = [alias("actor", self._actor()), alias("breakdown", self._value())]
-        micros = call("toUnixTimestamp64Micro", field("timestamp"))
-        item: list[Expression] = [micros, self._mask()]
-        if self._breakdown is not None and self._attribution == "step":
-            item.append(self._breakdown.key(self._where()))
-        events = call("arraySort", call("groupArray", call("tuple", *item)))
-        columns.append(alias("events", events))
+    def _actors(self, packing: Packing) -> Any:
+        events = call("arraySort", call("groupArray", packing.item))
+        columns = [
+            alias("actor", self._actor()),
+            alias("breakdown", self._value()),
+            alias("events", events),
+        ]
         keys: list[Expression] = [field("actor")]
         if self._breakdown is not None and self._attribution == "all_events":
             keys.append(field("breakdown"))
@@ -133,8 +138,9 @@ class FunnelAttempts:
 
     def _where(self) -> Expression:
         found = [*self._span.condition(), *common_conditions(self._query, self._context)]
-        known = call("ifNull", call("toString", self._actor()), constant(""))
-        found.append(compare("!=", known, constant("")))
+        if not same(self._actor(), _PERSON):  # every event has one
+            known = call("ifNull", call("toString", self._actor()), constant(""))
+            found.append(compare("!=", known, constant("")))
         if self._order != "strict":  # strict funnels look at everything that lies between
             found.append(some([*self._conditions, *(item.condition for item in self._exclusions)]))
         return every(found)
@@ -144,19 +150,14 @@ class FunnelAttempts:
         if text and text != "person_id":
             return call("toString", parse_expression(str(text)))
         index = self._query.get("aggregation_group_type_index")
-        return field("person_id") if index is None else field(f"$group_{index}")
+        return _PERSON if index is None else field(f"$group_{index}")
 
-    def _mask(self) -> Expression:
-        """Bit n: step n; the bits above: exclusions."""
+    def _packing(self) -> Packing:
+        """Bit n of a mask: step n; the bits above: exclusions."""
         conditions = [*self._conditions, *(item.condition for item in self._exclusions)]
-        bits = [
-            call("if", condition, constant(1 << place), constant(0))
-            for place, condition in enumerate(conditions)
-        ]
-        total = bits[0]
-        for bit in bits[1:]:
-            total = tree.ArithmeticOperation(left=total, right=bit, op="+")
-        return call("_toInt64", total)
+        if self._breakdown is None or self._attribution != "step":
+            return packing_of(conditions, None)
+        return packing_of(conditions, self._breakdown.key(self._where()))
 
     def _value(self) -> Expression:
         """The breakdown value of an actor, where it does not depend on the attempt."""
