@@ -132,6 +132,19 @@ def test_steps(answer, order: str, amount: int, unit: str, window: timedelta) ->
             assert steps[place]["median_conversion_time"] == pytest.approx(median(times))
 
 
+@pytest.mark.parametrize("order", ["ordered", "strict"])
+def test_more_steps_than_fit_beside_a_time(answer, order: str) -> None:
+    steps = STEPS[:1] * 11
+
+    result = answer(series=SERIES[:1] * 11, funnelsFilter={"funnelOrderType": order})
+
+    window = timedelta(days=14)
+    found = [best_of(ORDERS[order](events, window, steps)) for events in actors().values()]
+    reached = counts([one for one in found if one], len(steps))
+    assert [step["count"] for step in result] == reached
+    assert order == "strict" or reached[4]
+
+
 def test_one_event_is_one_step(answer) -> None:
     any_event = {"kind": "EventsNode", "event": None}
 
