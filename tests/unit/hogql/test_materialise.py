@@ -56,6 +56,21 @@ SAME = [
      "from events where timestamp >= {variables.f}", [{"f": "2026-01-05"}, {"f": "2027-01-06"}]),
     ("select distinct_id, minIf(timestamp, event = 'purchase') from events where timestamp >= {variables.f} "
      "group by distinct_id order by distinct_id", [{"f": "2026-01-05"}]),
+    # through UNION ALL and inner joins of CTEs
+    ("with a as (select event, distinct_id from events where event = {variables.e} and properties.price > 5 "
+     "union all select 'x', distinct_id from events where event = {variables.e}) "
+     "select event, count() from a group by event order by event", [_PAGE, {"e": "nope"}]),
+    ("with a as (select event, distinct_id from events where event = {variables.e}), "
+     "b as (select distinct_id as d, event from a union all select 'all', event from a) "
+     "select d, count() as c from b group by d order by d", [_PAGE, {"e": "nope"}]),
+    ("with a as (select * from events where timestamp >= {variables.f}), "
+     "b as (select * from a union all select * from a) select count() from b", [{"f": "2026-01-06"}]),
+    ("with a as (select event, person_id from events where event = {variables.e}), b as (select p.properties.email as m "
+     "from persons p join a as t on p.id = t.person_id) select m, count() from b group by m order by m",
+     [_PAGE, {"e": "nope"}]),
+    ("with a as (select event, person_id from events where timestamp >= {variables.f}), b as (select a.event as v "
+     "from a inner join persons p on p.id = a.person_id) select v, count() from b group by v order by v",
+     [{"f": "2026-01-06"}]),
     # expressions over aggregates
     ("select round(sum(properties.price) / count(), 2) as r, count() + 1, toString(max(timestamp)) "
      "from events where timestamp >= {variables.f}", [{"f": "2026-01-05"}, {"f": "2027-01-01"}]),
@@ -134,6 +149,16 @@ def _build(world: HogqlWorld, plan):
          "event = {variables.x}", "both a CTE and the top level"),
         ("with a as (select event from events where event = {variables.x}) select a.event from a "
          "join persons p on 1 = 1", "JOIN"),
+        ("with a as (select event from events where event = {variables.x} union distinct select 'y') "
+         "select event from a", "UNION ALL"),
+        ("with a as (select event from events where event = {variables.x} union all select 'y') "
+         "select event from a", "same variables"),
+        ("with a as (select event from events where event = {variables.x} union all select event from "
+         "events where distinct_id = {variables.x}) select event from a", "several columns"),
+        ("with a as (select event from events where distinct_id = {variables.x}), b as (select event from a "
+         "union all select event from events) select event from b", "read several times"),
+        ("with a as (select event from events where distinct_id = {variables.x}), b as (select a.event from a "
+         "left join persons p on 1 = 1) select event from b", "INNER JOIN"),
         ("with a as (select event from events where event = {variables.x} limit 5) select event from a",
          "LIMIT"),
         ("with a as (select count() as c from events where event = {variables.x}) select c from a",

@@ -16,7 +16,8 @@ _columns = ["event", "distinct_id", "properties.$browser", "properties.price", "
 _aggregates = [
     "count()", "sum(properties.price)", "min(properties.price)", "max(timestamp)",
     "countIf(event = 'purchase')", "uniq(distinct_id)", "avg(properties.price)", "max(event)",
-    "sumIf(properties.price, event = 'purchase')", "any(event)", "count() + 1", "minIf(timestamp, 1)",
+    "sumIf(properties.price, event = 'purchase')", "any(event)", "count() + 1", "minIf(timestamp, event = 'purchase')",
+    "sum(properties.price) / count()", "maxIf(-length(event), properties.price > 5)",
 ]  # fmt: skip
 # predicate, values of the variable; times at midnight, since buckets are days
 _predicates = [
@@ -68,6 +69,7 @@ def queries(draw: st.DrawFn) -> tuple[str, dict[str, list]]:
     if draw(st.integers(0, 3)) == 0:
         outer = draw(st.sampled_from(["*", "x0", "x0, count() as n", "count() as n"]))
         group = " group by x0" if outer == "x0, count() as n" else ""
+        query += f" union all {query}" * draw(st.integers(0, 1))
         query = f"with w as ({query}) select {outer} from w{group}"
     return query, {name: values for _, name, values in used}
 

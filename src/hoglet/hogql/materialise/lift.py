@@ -6,14 +6,8 @@ Source: spec/query-endpoints.md section 7.3.
 from typing import Any
 
 from hoglet.hogql.functions import find_function
-from hoglet.hogql.materialise.predicates import (
-    EQUALITY,
-    Predicate,
-    take_predicates,
-    variables_in,
-)
 from hoglet.hogql.materialise.refusal import Refusal
-from hoglet.hogql.trees import Expression, alias, changed, field, same, walk
+from hoglet.hogql.trees import Expression, alias, changed, same, walk
 from hoglet.syntax import tree
 
 
@@ -54,7 +48,7 @@ def add_columns(select: tree.SelectQuery, columns: dict[str, Expression]) -> tre
     """
     added: list[Expression] = []
     for code, expr in columns.items():
-        taken = next((item for item in select.select if _label(item) == code), None)
+        taken = next((item for item in select.select if label_of(item) == code), None)
         if taken is None:
             added.append(alias(code, expr))
         elif not same(taken.expr if isinstance(taken, tree.Alias) else taken, expr):
@@ -81,7 +75,8 @@ def _grouped(select: tree.SelectQuery, expr: Expression) -> bool:
     return any(same(item, expr) for item in select.group_by or ())
 
 
-def _label(item: Any) -> str | None:
+def label_of(item: Any) -> str | None:
+    """What a column is called: its alias, or the name of its field."""
     if isinstance(item, tree.Alias):
         return item.alias
     return str(item.chain[-1]) if isinstance(item, tree.Field) else None
@@ -106,100 +101,9 @@ def refuse_unsound(select: tree.SelectQuery, *, inner: bool) -> None:
         raise Refusal("Variables in a CTE that aggregates without GROUP BY are not supported")
 
 
-def lift_ctes(select: tree.SelectQuery) -> tuple[tree.SelectQuery, list[Predicate]]:
-    """Variables of one CTE carried to the top level, through the CTEs that read it.
-
-    Returns:
-        The select whose CTEs hold no variables, and the predicates, now on columns of the top.
-
-    Raises:
-        Refusal: a shape through which they cannot be carried soundly.
-    """
-    ctes = select.ctes or ()
-    holders = [cte for cte in ctes if cte.cte_type == "subquery" and variables_in(cte.expr)]
-    loose = [cte for cte in ctes if cte.cte_type != "subquery" and variables_in(cte.expr)]
-    if loose:
-        raise Refusal(f"Variable '{variables_in(loose[0].expr)[0]}' is used in a WITH expression")
-    if not holders:
-        return select, []
-    if len(holders) > 1:
-        raise Refusal("Variables are used in several CTEs")
-    if variables_in(changed(select, ctes=None)):
-        raise Refusal("Variables are used in both a CTE and the top level")
-    return _carry(select, holders[0])
-
-
-def _carry(select: tree.SelectQuery, holder: tree.CTE) -> tuple[tree.SelectQuery, list[Predicate]]:
-    inner = holder.expr
-    if not isinstance(inner, tree.SelectQuery):
-        raise Refusal("Variables in a CTE with set operations are not supported")
-    if inner.ctes:
-        raise Refusal("Variables in nested CTEs are not supported")
-    refuse_unsound(inner, inner=True)
-    rest, found = take_predicates(inner)
-    grouped = is_aggregated(inner) or inner.distinct
-    if grouped and any(each.operator not in EQUALITY for each in found):
-        raise Refusal("Range variables in a CTE that groups rows are not supported")
-    columns = {each.code: each.column for each in found}
-    for code, expr in columns.items():
-        if column_name(code, expr, rest) != code:
-            raise Refusal(f"'{code}' is both a variable and a column of the CTE it is used in")
-    carried = {holder.name: add_columns(rest, columns)}
-    codes: dict[str, Expression] = {code: field(code) for code in columns}
-    ranged = any(each.operator not in EQUALITY for each in found)
-    for cte in select.ctes or ():
-        if cte is not holder and _reads(cte.expr, set(carried)):
-            carried[cte.name] = _carry_on(cte.expr, carried, codes, ranged=ranged, inner=True)
-    new_ctes = tuple(
-        changed(cte, expr=carried[cte.name]) if cte.name in carried else cte
-        for cte in select.ctes or ()
-    )
-    _check_reader(select, set(carried))
-    lifted = changed(select, ctes=new_ctes)
-    return lifted, [Predicate(each.code, each.operator, field(each.code)) for each in found]
-
-
-def _carry_on(
-    node: Any,
-    carried: dict[str, tree.SelectQuery],
-    codes: dict[str, Expression],
-    *,
-    ranged: bool,
-    inner: bool,
-) -> tree.SelectQuery:
-    if not isinstance(node, tree.SelectQuery) or node.ctes:
-        raise Refusal("Variables cannot be carried through set operations or nested CTEs")
-    refuse_unsound(node, inner=inner)
-    if ranged and (is_aggregated(node) or node.distinct):
-        raise Refusal("Range variables in a CTE that groups rows are not supported")
-    _check_reader(node, set(carried))
-    return node if has_star(node) else add_columns(node, codes)
-
-
 def has_star(select: tree.SelectQuery) -> bool:
     """Whether SELECT brings every column of its source, the carried ones included."""
     items = (getattr(item, "chain", ("",)) for item in select.select)
     return any(chain[-1] == "*" for chain in items) or any(
         isinstance(item, tree.ColumnsExpr) for item in select.select
     )
-
-
-def _reads(node: Any, names: set[str]) -> bool:
-    return _count_reads(node, names) > 0
-
-
-def _count_reads(node: Any, names: set[str]) -> int:
-    tables = [each.table for each in walk(node) if isinstance(each, tree.JoinExpr)]
-    return sum(isinstance(each, tree.Field) and each.chain[0] in names for each in tables)
-
-
-def _check_reader(select: tree.SelectQuery, names: set[str]) -> None:
-    """A reader has exactly one source, the carrying CTE, and reads it nowhere else."""
-    body = changed(select, ctes=None)
-    source = body.select_from
-    if source is None or source.next_join is not None:
-        raise Refusal("A CTE with variables together with a JOIN is not supported")
-    if not isinstance(source.table, tree.Field) or source.table.chain[0] not in names:
-        raise Refusal("A CTE with variables must be the only source of what reads it")
-    if _count_reads(body, names) != 1:
-        raise Refusal("A CTE with variables is read in a nested subquery")

@@ -14,13 +14,13 @@ import msgspec
 
 from hoglet.hogql.compile import compile_query
 from hoglet.hogql.context import Limits, QueryContext
+from hoglet.hogql.materialise.carry import lift_ctes
 from hoglet.hogql.materialise.lift import (
     add_columns,
     aggregates_in,
     column_name,
     has_star,
     is_aggregated,
-    lift_ctes,
     refuse_unsound,
 )
 from hoglet.hogql.materialise.predicates import (
