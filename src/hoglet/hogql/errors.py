@@ -1,5 +1,6 @@
 """Every refusal of a query: a ``SourceError`` with a position, a code of spec 5.8 and a hint."""
 
+from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
@@ -44,18 +45,25 @@ def near(name: str, known: Iterable[str]) -> str:
     """
     wanted = str(name)
     most = max(1, len(wanted) // 3)
-    found: tuple[int, str] | None = None
+    letters = Counter(wanted.lower())
+    found = ""
     for item in map(str, known):
+        longest = max(len(item), len(wanted))
         if abs(len(item) - len(wanted)) > most:
             continue
-        distance = _distance(wanted.lower(), item.lower())
-        if distance <= most and (found is None or distance < found[0]):
-            found = (distance, item)
-    return f" Did you mean '{found[1]}'?" if found else ""
+        if longest - (letters & Counter(item.lower())).total() > most:  # letters to be changed
+            continue
+        distance = _distance(wanted.lower(), item.lower(), most)
+        if distance <= most:
+            found, most = item, distance - 1
+    return f" Did you mean '{found}'?" if found else ""
 
 
-def _distance(left: str, right: str) -> int:
-    """How many letters must be added, dropped, changed or swapped with their neighbour."""
+def _distance(left: str, right: str, most: int) -> int:
+    """How many letters must be added, dropped, changed or swapped with their neighbour.
+
+    A distance over ``most`` may be told too small, but never as ``most`` or less.
+    """
     before: list[int] = []
     above = list(range(len(right) + 1))
     for row, one in enumerate(left, 1):
@@ -64,6 +72,8 @@ def _distance(left: str, right: str) -> int:
             cost = min(above[column] + 1, line[-1] + 1, above[column - 1] + (one != two))
             swapped = row > 1 and column > 1 and (one, left[row - 2]) == (right[column - 2], two)
             line.append(min(cost, before[column - 2] + 1) if swapped else cost)
+        if min(line) > most and min(above) > most:
+            return most + 1
         before, above = above, line
     return above[-1]
 

@@ -6,6 +6,7 @@ from typing import Any
 _PATH = re.compile(r"at `\$([^`]*)`")
 _STEP = re.compile(r"\.(\w+)|\[(\d+)\]")
 _CLAUSE = re.compile(r"Unsupported: \w+\.(\w+?)Clause\(\)")
+_SET = re.compile(r"invalid set operator (\w+) with modifier Some\(\"(\w+)\"\)")
 _WORDS = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 
@@ -16,8 +17,8 @@ def plain_message(message: str) -> str:
         >>> plain_message("Unsupported: SelectStmt.settingsClause()")
         'SETTINGS is not supported'
     """
-    found = _CLAUSE.fullmatch(message)
-    return f"{found[1].upper()} is not supported" if found else message
+    found = _CLAUSE.fullmatch(message) or _SET.fullmatch(message)
+    return f"{' '.join(found.groups()).upper()} is not supported" if found else message
 
 
 def unknown_part(tree: Any, error: str) -> tuple[str, int, int | None]:

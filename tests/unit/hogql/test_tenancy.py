@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections import Counter
 from typing import Any
 
 import msgspec
@@ -14,7 +15,7 @@ from hoglet.hogql.enforce import enforce, verify_sql
 from hoglet.hogql.insights import build_insight
 from hoglet.hogql.plan import Apply, Join, Name, Scan, Select
 from hoglet.hogql.print_clickhouse import Printer
-from hoglet.hogql.schema.catalog import PHYSICAL_TABLES
+from hoglet.hogql.schema.catalog import PHYSICAL_TABLES, TABLES
 from hoglet.kit.errors import Bug, SourceError
 from hoglet.warehouse.errors import QueryRefused
 from support.hogql_queries import insights, queries
@@ -27,14 +28,22 @@ _SCOPE = re.compile(
 )
 
 
-def _check_scopes(sql: str) -> None:
+def _check_scopes(sql: str) -> list[str]:
+    """The tables that are read, each with the project; text in quotes is no table."""
     text = re.sub(r"`(?:[^`\\]|\\.)*`", lambda found: found.group().replace("FROM", "from"), sql)
-    for scope in _SCOPE.finditer(text):
+    scopes = list(_SCOPE.finditer(text))
+    for scope in scopes:
         rest = scope["rest"].removeprefix(" FINAL")
-        assert rest.startswith(" WHERE project_id = {project_id:Int64}")
+        assert re.match(r" WHERE project_id = \{project_id:Int64\}(?: AND \(| GROUP BY |\))", rest)
+    return [scope[1] for scope in scopes]
 
 
-@settings(max_examples=200, deadline=None)
+_SHARED = settings(
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+
+
+@settings(max_examples=300, deadline=None)
 @given(queries(), st.text(max_size=20))
 def test_every_scan_has_its_project(query: str, value: str) -> None:
     try:
@@ -45,6 +54,71 @@ def test_every_scan_has_its_project(query: str, value: str) -> None:
     assert compiled.params["project_id"] == PROJECT
     _check_scopes(compiled.sql)
     assert "secret-" not in compiled.sql
+
+
+@_SHARED
+@given(query=queries())
+def test_the_engine_reads_no_table_that_was_not_checked(
+    hogql_world: HogqlWorld, query: str
+) -> None:
+    """The engine's own parser counts the tables, so that no spelling of one is overlooked."""
+    try:
+        compiled = compile_query(query, context=CONTEXT, variables={"v": "purchase"})
+    except SourceError:
+        return
+    tree = hogql_world.raw(msgspec.structs.replace(compiled, sql=f"EXPLAIN AST {compiled.sql}"))
+    read = [line.split()[1] for [line] in tree if line.strip().startswith("TableIdentifier ")]
+
+    assert sorted(read) == sorted(_check_scopes(compiled.sql))
+
+
+def test_the_generator_makes_every_scope() -> None:
+    """Each table, and each place where one can stand: a test of nothing would find nothing."""
+    seen: Counter[str] = Counter()
+
+    @settings(max_examples=1500, deadline=None, database=None, derandomize=True)
+    @given(queries())
+    def look(query: str) -> None:
+        try:
+            compiled = compile_query(query, context=CONTEXT, variables={"v": "purchase"})
+        except SourceError:
+            return
+        seen.update(_check_scopes(compiled.sql))
+        seen.update(words for words in _PLACES if words in compiled.sql)
+
+    look()
+
+    assert [name for name in (*ALLOWED, *_PLACES) if not seen[name]] == []
+
+
+_PLACES = (
+    "ASOF INNER JOIN (", "SEMI JOIN (", "ANTI JOIN (", "LEFT ANY JOIN (", "LEFT JOIN (",
+    "RIGHT JOIN (", "FULL OUTER JOIN (", "CROSS JOIN (", "INNER JOIN (", "LEFT ARRAY JOIN",
+    "UNION ALL (",
+    "UNION DISTINCT (", "INTERSECT (", "EXCEPT (", "exists((", "QUALIFY", "HAVING", "GROUPING SETS",
+    "ROLLUP(", "CUBE(", "WITH FILL FROM", "NULLS FIRST", "LIMIT 1 BY", "WITH TIES", " WINDOW ",
+    "-> (SELECT", "sipHash64", "numbers(2)", "groupArray(DISTINCT",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("name", [*TABLES, "daily_v1"])
+def test_both_checks_notice_a_scope_without_its_project(name: str) -> None:
+    """The check of this file and the one of the compiler itself, for each table."""
+    sql = compile_query(f"SELECT count() FROM {name}", context=CONTEXT).sql
+    whole = "WHERE project_id = {project_id:Int64}"
+    assert _check_scopes(sql)
+    for broken in (
+        "",
+        "WHERE 1",
+        f"{whole} OR 1",
+        "WHERE project_id = 2",
+        f"WHERE 1 AND {whole[6:]}",
+    ):
+        loose = sql.replace(whole, broken)
+        with pytest.raises(AssertionError):
+            _check_scopes(loose)
+        with pytest.raises(Bug):
+            verify_sql(loose, ALLOWED)
 
 
 @settings(max_examples=100, deadline=None)
@@ -68,9 +142,6 @@ _NAMES = r"Secret|secret|\beve\b|\bs9\b|other\.com|0000000e\b"
 _STRANGER = re.compile(_NAMES + r"|\b99\b")
 _STRANGER_IN_INSIGHTS = re.compile(_NAMES + r"|, 99(?:\.0)?\]")
 """As a value, at the end of a row: an hour or a day may have the number 99."""
-_SHARED = settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
 
 
 @_SHARED
@@ -148,6 +219,6 @@ def test_a_scan_without_its_project_cannot_be_printed() -> None:
         ),
     ],
 )
-def test_a_plan_outside_the_lists_is_a_bug(plan) -> None:
+def test_a_plan_outside_the_lists_is_a_bug(plan: Any) -> None:
     with pytest.raises(Bug):
         enforce(plan, CONTEXT)
