@@ -62,7 +62,7 @@ def test_types_that_the_table_promises_fit_what_the_engine_says(hogql_world: Hog
     """Not exact types, but the kind: a promised integer is no text."""
     kinds = {
         "integer": ("Int", "UInt", "Bool"),
-        "string": ("String", "UUID", "LowCardinality", "FixedString", "Enum"),
+        "string": ("String", "UUID", "LowCardinality", "FixedString", "Enum", "Decimal"),
         "datetime": ("DateTime",),
         "array": ("Array", "Tuple"),
     }

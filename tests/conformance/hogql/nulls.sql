@@ -53,3 +53,7 @@ select x = 9007199254740993, x in (9007199254740992), 9007199254740993 = 9007199
 -- variables {"c": null}
 select countIf(person_id in cohort {variables.c}), countIf(person_id not in cohort {variables.c}) from events
 -- rows [[0, 6]]
+
+-- case: fractions of 32 bits are the nearest ones
+select toFloat32('1.5'), toFloat32(1.1) > 1.09, toFloat32(16777217), toFloat32(nullIf(1.1, 1.1)), toFloat32('x')
+-- rows [[1.5, 1, 16777216.0, null, null]]

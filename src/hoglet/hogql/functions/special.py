@@ -20,6 +20,7 @@ from hoglet.hogql.types import (
     FLOAT,
     INTEGER,
     INTERVAL,
+    NUMBERS,
     STRING,
     STRING_ARRAY,
     TIMES,
@@ -116,6 +117,10 @@ def _cast_or_null(target: str) -> Builder:
         value = args[0]
         if value.type.name in TIMES and target != "UUID":
             return _sql(type_, f"to{target}(toUnixTimestamp(", value, "))")
+        if target == "Float32" and value.type.name in NUMBERS:  # the nearest one: 1.1 has none
+            return Apply(
+                function="toFloat32", args=(value,), type=FLOAT.or_null(value.type.nullable)
+            )
         if value.type in _ALWAYS_FITS.get(target, ()):
             return Apply(function=f"to{target}", args=(value,), type=type_.not_null())
         return _sql(type_, "accurateCastOrNull(", value, f", '{target}')")
