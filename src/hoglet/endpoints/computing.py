@@ -13,7 +13,7 @@ from hoglet.endpoints.all_time import is_of_all_time, since_oldest
 from hoglet.endpoints.cache import Result
 from hoglet.endpoints.compiler import Compiled, Compiler
 from hoglet.endpoints.insight_runs import compute_insight, lumps_values, read_items
-from hoglet.endpoints.reading import Reading
+from hoglet.endpoints.reading import Reading, lasting_seconds
 from hoglet.endpoints.slots import Slots
 from hoglet.endpoints.values import encode_parts, join_parts
 from hoglet.endpoints.words import HOGQL
@@ -27,7 +27,6 @@ from hoglet.web.answers import dump_json
 type Json = dict[str, Any]
 
 ROWS_AT_ONCE = 1_000  # more are encoded in a thread: 50,000 rows take 80 ms
-_LEAST_CACHE_SECONDS = 1
 
 
 class Computer:
@@ -79,7 +78,7 @@ class Computer:
             started_at = self._clock.now()
             budget = Budget(seconds=seconds, result_bytes=self._result_bytes)
             answer = await self._ask(reading, compiled, query_id, budget)
-        kept_for = self._cache_seconds(reading)
+        kept_for = lasting_seconds(reading, started_at)
         if isinstance(answer, QueryResult) and len(answer.rows) > ROWS_AT_ONCE:
             result = await asyncio.to_thread(
                 _result, reading, compiled, answer, started_at, kept_for
@@ -155,7 +154,7 @@ class Computer:
             offset=0,
             has_more=False,
             computed_at=computed_at,
-            cache_seconds=self._cache_seconds(reading),
+            cache_seconds=lasting_seconds(reading, computed_at),
             is_materialized=kept is not None,
             materialized_at=None if kept is None else kept.built_at,
             rows_read=spent.rows_read,
@@ -186,11 +185,6 @@ class Computer:
             offset=reading.offset,
             seek=reading.seek,
         )
-
-    def _cache_seconds(self, reading: Reading) -> float:
-        if reading.kept is None:
-            return reading.target.cache_seconds
-        return max(_LEAST_CACHE_SECONDS, reading.kept.seconds_left(self._clock.now()))
 
 
 def _result(

@@ -21,6 +21,7 @@ from hoglet.endpoints.words import HOGQL
 
 type Json = dict[str, Any]
 
+_LEAST_CACHE_SECONDS = 1
 _RAW_WORDS = frozenset({"direct", "force_blocking"})
 
 
@@ -79,6 +80,13 @@ def inline_instead(reading: Reading, request: RunRequest) -> Reading:
         variables=reading.variables,
         kept=None,
     )
+
+
+def lasting_seconds(reading: Reading, computed_at: datetime) -> float:
+    """The cache time of a result: of the endpoint, or until the table has to be built again."""
+    if reading.kept is None:
+        return reading.target.cache_seconds
+    return max(_LEAST_CACHE_SECONDS, reading.kept.seconds_left(computed_at))
 
 
 def _reading(

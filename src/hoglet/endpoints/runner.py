@@ -22,7 +22,7 @@ from hoglet.endpoints.computing import Computer
 from hoglet.endpoints.cursors import Cursors
 from hoglet.endpoints.flights import Flights
 from hoglet.endpoints.query_errors import as_query_error
-from hoglet.endpoints.reading import Reading, inline_instead, plan_reading
+from hoglet.endpoints.reading import Reading, inline_instead, lasting_seconds, plan_reading
 from hoglet.endpoints.run_checks import check_run
 from hoglet.endpoints.runlog import RunLog, RunNote
 from hoglet.endpoints.schemas import RunRequest
@@ -215,7 +215,7 @@ class Runner:
         if refresh in _FORCED:
             return await compute()
         result = await self._flights.join(reading.key, compute)
-        return result if mine else replace(result, is_joined=True)
+        return result if mine else replace(_lasting(reading, result), is_joined=True)
 
     async def _plan(self, project: Project, target: Target, request: RunRequest) -> Reading:
         known: Sequence[Variable] = []
@@ -229,6 +229,7 @@ class Runner:
         now = self._clock.now()
         if result is None or refresh in _FORCED or refresh == "force_async":
             return None
+        result = _lasting(reading, result)
         if refresh in ("force_cache", "async_except_on_cache_miss"):
             return result
         return result if result.is_fresh(now, times=2 if refresh == "lazy_async" else 1) else None
@@ -292,6 +293,15 @@ class Runner:
                 error=str(error),
             )
         )
+
+
+def _lasting(reading: Reading, result: Result) -> Result:
+    """A result with the cache time of this endpoint as it is now.
+
+    Equal queries share results, whatever their cache times; and a cache time may have changed.
+    """
+    seconds = lasting_seconds(reading, result.computed_at)
+    return result if result.cache_seconds == seconds else replace(result, cache_seconds=seconds)
 
 
 def _common(

@@ -114,3 +114,27 @@ async def test_equal_queries_share_what_is_kept(endpoints: EndpointWorld) -> Non
     shared = await endpoints.ran("b")
     assert (shared["is_cached"], shared["name"]) == (True, "b")
     assert (await endpoints.ran("b", limit=5))["is_cached"] is False
+
+
+async def test_what_is_shared_is_as_old_as_each_endpoint_allows(endpoints: EndpointWorld) -> None:
+    await endpoints.create(SQL, name="day", cache_age_seconds=86400)
+    await endpoints.create(SQL, name="minutes", cache_age_seconds=300)
+    first = await endpoints.ran("day")
+    assert first["cache_target_age"] == "2026-01-06T12:00:00Z"
+    shared = await endpoints.ran("minutes")
+    assert (shared["is_cached"], shared["cache_target_age"]) == (True, "2026-01-05T12:05:00Z")
+    endpoints.world.clock.advance(seconds=301)
+    for refresh, cached in (("lazy_async", True), ("blocking", False), ("blocking", True)):
+        run = await endpoints.ran("minutes", refresh=refresh)
+        assert run["is_cached"] is cached, refresh
+    again = await endpoints.ran("day")
+    assert (again["is_cached"], again["cache_target_age"]) == (True, "2026-01-06T12:05:01Z")
+
+
+async def test_a_shorter_cache_time_counts_at_once(endpoints: EndpointWorld) -> None:
+    await endpoints.create(SQL, name="a")
+    await endpoints.ran("a")
+    endpoints.world.clock.advance(seconds=400)
+    assert (await endpoints.ran("a"))["is_cached"] is True
+    await endpoints.patch("/a", {"cache_age_seconds": 300})
+    assert (await endpoints.ran("a"))["is_cached"] is False
