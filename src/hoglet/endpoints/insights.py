@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from hoglet.endpoints.analysis import Eligibility
-from hoglet.hogql.insights.breakdowns import breakdown_items
+from hoglet.hogql.insights.breakdown_parts import breakdown_items
 
 type Json = dict[str, Any]
 

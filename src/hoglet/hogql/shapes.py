@@ -156,7 +156,9 @@ def check_shape(value: Any, shape: Any, path: str = "") -> None:
         if not isinstance(value, list | tuple):
             raise refused(f"{path or 'The filters'} must be a list")
         for index, item in enumerate(value):
-            check_shape({} if item is None else item, shape[0], f"{path}.{index}")
+            if item is None and shape[0] is not PROPERTY:
+                raise refused(f"{path}.{index} must not be null")
+            check_shape(item, shape[0], f"{path}.{index}")
     else:
         _check_object(value, shape, path)
 

@@ -338,6 +338,24 @@ def test_cohorts(answer) -> None:
     assert {line["breakdown_value"]: line["count"] for line in lines} == expected
 
 
+def test_urls_without_their_last_slash(answer) -> None:
+    filter_ = {"breakdown": "$current_url", "breakdown_normalize_url": True}
+
+    lines = answer(trend(PAGE, "2026-10-14", "2026-11-01", breakdownFilter=filter_))
+
+    expected = lines_by(lambda seen: seen.properties["$current_url"].removesuffix("/"))
+    assert {line["breakdown_value"]: line["count"] for line in lines} == expected
+
+
+def test_the_slash_of_the_root_stays(answer) -> None:
+    name = "if(properties.country > 'C2', '/', '/a/?b=/')"
+    parts = [{"property": name, "type": "hogql", "normalize_url": True}]
+
+    lines = answer(trend(PAGE, "2026-10-14", "2026-11-01", breakdownFilter={"breakdowns": parts}))
+
+    assert {line["label"] for line in lines} == {"/", "/a?b=/"}
+
+
 # --- comparison, formulas, displays, sampling
 
 

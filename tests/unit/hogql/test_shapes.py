@@ -36,6 +36,7 @@ def test_filters(filters, path: str) -> None:
     [
         ({"series": {}}, "series must be a list"),
         ({"series": [1]}, "series.0 must be an object"),
+        ({"series": [PAGE, None]}, "series.1 must not be null"),
         ({"series": [{**PAGE, "math": 1}]}, "series.0.math must be text"),
         ({"series": [PAGE], "interval": []}, "interval must be text"),
         ({"series": [PAGE], "samplingFactor": "x"}, "samplingFactor must be"),

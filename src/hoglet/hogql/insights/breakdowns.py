@@ -9,18 +9,20 @@ from typing import Any
 import msgspec
 
 from hoglet.hogql.context import QueryContext
-from hoglet.hogql.errors import refused
-from hoglet.hogql.property_filters import property_condition
-from hoglet.hogql.trees import Expression, array, call, compare, constant, field, fill, some
-from hoglet.syntax import parse_expression
+from hoglet.hogql.insights.breakdown_parts import (
+    NONE,
+    bin_of,
+    bins_of,
+    breakdown_items,
+    check_items,
+    cohorts_of,
+    part_of,
+)
+from hoglet.hogql.trees import Expression, array, call, compare, constant, fill, some
 
 OTHER = "Other"
 DEFAULT_LIMIT = 25
 _MOST = 10_000
-_MOST_BINS = 100
-
-NONE = "$$_hoglet_none_$$"
-"""Stands for NULL inside a query, where arrays of values are compared and grouped."""
 
 REST = "$$_hoglet_other_$$"
 """Stands for all values beyond the limit, inside a query."""
@@ -35,21 +37,6 @@ _TOP_OF_BOTH = (
     "{size} AS size FROM events WHERE {where} GROUP BY breakdown, period) GROUP BY breakdown "
     "ORDER BY min(period), tupleElement(argMin(tuple(size), period), 1) DESC, breakdown "
     "LIMIT {limit}"
-)
-# Edges of bins: equally many values in each, rounded to two places.
-_EDGES = (
-    "SELECT arrayDistinct(arrayMap(edge -> floor(edge, 2), quantiles({levels})({number}))) "
-    "FROM events WHERE {where}"
-)
-_BIN = (
-    "SELECT multiIf(isNull({number}), {none}, length({edges}) < 2, "
-    "concat('[', toString(floor({number}, 2)), ',', toString(floor({number}, 2)), ']'), "
-    "concat('[', toString(arrayElement({edges}, {place})), ',', "
-    "toString(arrayElement({edges}, {place} + 1)), ']'))"
-)
-_PLACE = (
-    "SELECT greatest(1, least(length({edges}) - 1, "
-    "arrayLastIndex(edge -> edge <= ifNull({number}, 0), {edges})))"
 )
 
 
@@ -76,7 +63,7 @@ class Breakdown(msgspec.Struct, frozen=True):
         return call(
             "array",
             *(
-                call("ifNull", part, constant(NONE)) if bins is None else _bin(part, bins, where)
+                call("ifNull", part, constant(NONE)) if bins is None else bin_of(part, bins, where)
                 for part, bins in zip(self.parts, self.bins, strict=True)
             ),
         )
@@ -126,118 +113,23 @@ def breakdown_of(query: Mapping[str, Any], context: QueryContext) -> Breakdown |
     items = breakdown_items(filter_)
     if not items:
         return None
-    _check(items)
+    check_items(items)
     many = bool(filter_.get("breakdowns")) or isinstance(filter_.get("breakdown"), list)
-    parts = [_part(each.get("property"), each, context) for each in items]
+    parts = [part_of(each.get("property"), each, context) for each in items]
     is_cohorts = items[0].get("type") == "cohort"
     if is_cohorts:
         many, items = False, items[:1]
         names = filter_.get("breakdown") or [each["property"] for each in filter_["breakdowns"]]
-        parts = [_cohorts(names if isinstance(names, list) else [names], context)]
+        parts = [cohorts_of(names if isinstance(names, list) else [names], context)]
     return Breakdown(
         parts=tuple(parts),
         many=many,
         limit=max(1, min(int(filter_.get("breakdown_limit") or DEFAULT_LIMIT), _MOST)),
         names=tuple(str(each.get("property")) for each in items),
-        bins=tuple(_bins(each) for each in items),
+        bins=tuple(bins_of(each) for each in items),
         hides_rest=bool(filter_.get("breakdown_hide_other_aggregation")),
         is_cohorts=is_cohorts,
     )
-
-
-def breakdown_items(filter_: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """Both ways of writing a breakdown as one: ``[{"property": "$browser", "type": "event"}]``.
-
-    Args:
-        filter_: a ``breakdownFilter`` with ``breakdowns``, or with ``breakdown`` and its type;
-            what has neither form is refused when the query is compiled, and left out here.
-    """
-    several = filter_.get("breakdowns")
-    if isinstance(several, list) and several:
-        return [each for each in several if isinstance(each, Mapping)]
-    value = filter_.get("breakdown")
-    if value is None or value in ("", []):
-        return []
-    item = {
-        "type": filter_.get("breakdown_type") or "event",
-        "group_type_index": filter_.get("breakdown_group_type_index"),
-        "normalize_url": filter_.get("breakdown_normalize_url"),
-        "histogram_bin_count": filter_.get("breakdown_histogram_bin_count"),
-    }
-    values = value if isinstance(value, list) else [value]
-    return [{"property": each, **item} for each in values]
-
-
-def _check(items: Sequence[Mapping[str, Any]]) -> None:
-    names = [item.get("property") for item in items]
-    if not all(name and isinstance(name, str | int) and name is not True for name in names):
-        raise refused("A breakdown needs the name of a property")
-    kinds = {item.get("type") for item in items}
-    if "cohort" in kinds and len(kinds) > 1:
-        raise refused("A breakdown by cohorts stands alone")
-
-
-def no_breakdown(query: Mapping[str, Any]) -> None:
-    """Refuse a breakdown of a kind that has none.
-
-    Raises:
-        SourceError: there is one.
-    """
-    if breakdown_items(query.get("breakdownFilter") or {}):
-        raise refused(f"{query.get('kind')} takes no breakdown")
-
-
-def _bins(item: Mapping[str, Any]) -> int | None:
-    count = item.get("histogram_bin_count")
-    return None if count is None else max(1, min(int(count), _MOST_BINS))
-
-
-def _bin(part: Expression, count: int, where: Expression | None) -> Expression:
-    """The bin of a number as text, e.g. ``[0,10]``: both edges, the upper one is excluded."""
-    number = call("toFloat", part)
-    levels = tuple(constant(place / count) for place in range(count + 1))
-    edges = fill(_EDGES, levels=levels, number=number, where=where or constant(True))
-    place = fill(_PLACE, edges=edges, number=number).select[0]
-    return fill(_BIN, number=number, edges=edges, place=place, none=constant(NONE)).select[0]
-
-
-def _part(name: Any, item: Mapping[str, Any], context: QueryContext) -> Expression:
-    kind = item.get("type") or "event"
-    if kind == "hogql":
-        return call("toString", parse_expression(str(name)))
-    if kind == "cohort":
-        return _cohorts([name], context)
-    index = int(item.get("group_type_index") or 0)
-    if index not in range(5):
-        raise refused(f"Unknown group type index: {index}")
-    chains: dict[str, tuple[str, ...]] = {
-        "event": ("properties", str(name)),
-        "person": ("person", "properties", str(name)),
-        "session": ("session", str(name)),
-        "event_metadata": (str(name),),
-        "group": (f"group_{index}", "properties", str(name)),
-    }
-    if kind not in chains:
-        raise refused(f"Unsupported breakdown type '{kind}'")
-    text = call("toString", field(*chains[kind]))
-    if item.get("normalize_url"):
-        return call("replaceRegexpOne", text, constant(r"/(\?|#|$)"), constant(r"\1"))
-    return text
-
-
-def _cohorts(names: Sequence[Any], context: QueryContext) -> Expression:
-    """The cohorts of an event's person, one row each; who is in none is left out."""
-    inside = [_cohort(name, context) for name in names]
-    return fill(
-        "SELECT arrayJoin(arrayFilter(cohort -> cohort != '', {all}))", all=call("array", *inside)
-    ).select[0]
-
-
-def _cohort(name: Any, context: QueryContext) -> Expression:
-    if str(name) == "all":
-        return constant("all")
-    rule = {"type": "cohort", "key": "id", "value": name}
-    return call("if", property_condition(rule, context), constant(str(name)), constant(""))
 
 
 def clean(values: Sequence[str]) -> list[str | None]:

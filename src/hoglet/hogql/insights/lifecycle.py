@@ -12,7 +12,7 @@ from typing import Any
 from hoglet.hogql.context import QueryContext
 from hoglet.hogql.dates import as_text
 from hoglet.hogql.errors import refused
-from hoglet.hogql.insights.breakdowns import no_breakdown
+from hoglet.hogql.insights.breakdown_parts import no_breakdown
 from hoglet.hogql.insights.built import Built, Rows
 from hoglet.hogql.insights.sampling import sampled, sampling_factor, scaled
 from hoglet.hogql.insights.series import (

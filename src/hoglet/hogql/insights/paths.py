@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from hoglet.hogql.context import QueryContext
-from hoglet.hogql.insights.breakdowns import no_breakdown
+from hoglet.hogql.insights.breakdown_parts import no_breakdown
 from hoglet.hogql.insights.built import Built, Rows
 from hoglet.hogql.insights.funnel_paths import BEFORE, BETWEEN, FunnelPaths, funnel_source
 from hoglet.hogql.insights.path_items import included, item, kept, point

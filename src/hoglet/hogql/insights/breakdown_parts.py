@@ -1,0 +1,145 @@
+"""The parts of breakdowns: how they are described, and the value of an event for each.
+
+Source: spec/query-endpoints.md section 10.6 (breakdownFilter).
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from hoglet.hogql.context import QueryContext
+from hoglet.hogql.errors import refused
+from hoglet.hogql.property_filters import property_condition
+from hoglet.hogql.trees import Expression, call, constant, field, fill
+from hoglet.syntax import parse_expression
+
+NONE = "$$_hoglet_none_$$"
+"""Stands for NULL inside a query, where arrays of values are compared and grouped."""
+
+_MOST_BINS = 100
+_LAST_SLASH = r"(.)/(\?|#|$)"
+"""Of a path; that of the root stays."""
+
+# Edges of bins: equally many values in each, rounded to two places.
+_EDGES = (
+    "SELECT arrayDistinct(arrayMap(edge -> floor(edge, 2), quantiles({levels})({number}))) "
+    "FROM events WHERE {where}"
+)
+_BIN = (
+    "SELECT multiIf(isNull({number}), {none}, length({edges}) < 2, "
+    "concat('[', toString(floor({number}, 2)), ',', toString(floor({number}, 2)), ']'), "
+    "concat('[', toString(arrayElement({edges}, {place})), ',', "
+    "toString(arrayElement({edges}, {place} + 1)), ']'))"
+)
+_PLACE = (
+    "SELECT greatest(1, least(length({edges}) - 1, "
+    "arrayLastIndex(edge -> edge <= ifNull({number}, 0), {edges})))"
+)
+
+
+def breakdown_items(filter_: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Both ways of writing a breakdown as one: ``[{"property": "$browser", "type": "event"}]``.
+
+    Args:
+        filter_: a ``breakdownFilter`` with ``breakdowns``, or with ``breakdown`` and its type;
+            what has neither form is refused when the query is compiled, and left out here.
+    """
+    several = filter_.get("breakdowns")
+    if isinstance(several, list) and several:
+        return [each for each in several if isinstance(each, Mapping)]
+    value = filter_.get("breakdown")
+    if value is None or value in ("", []):
+        return []
+    item = {
+        "type": filter_.get("breakdown_type") or "event",
+        "group_type_index": filter_.get("breakdown_group_type_index"),
+        "normalize_url": filter_.get("breakdown_normalize_url"),
+        "histogram_bin_count": filter_.get("breakdown_histogram_bin_count"),
+    }
+    values = value if isinstance(value, list) else [value]
+    return [{"property": each, **item} for each in values]
+
+
+def check_items(items: Sequence[Mapping[str, Any]]) -> None:
+    """Refuse breakdowns without a name, and cohorts beside other ones.
+
+    Raises:
+        SourceError: there is one.
+    """
+    names = [item.get("property") for item in items]
+    if not all(name and isinstance(name, str | int) and name is not True for name in names):
+        raise refused("A breakdown needs the name of a property")
+    kinds = {item.get("type") for item in items}
+    if "cohort" in kinds and len(kinds) > 1:
+        raise refused("A breakdown by cohorts stands alone")
+
+
+def no_breakdown(query: Mapping[str, Any]) -> None:
+    """Refuse a breakdown of a kind that has none.
+
+    Raises:
+        SourceError: there is one.
+    """
+    if breakdown_items(query.get("breakdownFilter") or {}):
+        raise refused(f"{query.get('kind')} takes no breakdown")
+
+
+def bins_of(item: Mapping[str, Any]) -> int | None:
+    """How many bins numbers fall into, or None."""
+    count = item.get("histogram_bin_count")
+    return None if count is None else max(1, min(int(count), _MOST_BINS))
+
+
+def bin_of(part: Expression, count: int, where: Expression | None) -> Expression:
+    """The bin of a number as text, e.g. ``[0,10]``: both edges, the upper one is excluded."""
+    number = call("toFloat", part)
+    levels = tuple(constant(place / count) for place in range(count + 1))
+    edges = fill(_EDGES, levels=levels, number=number, where=where or constant(True))
+    place = fill(_PLACE, edges=edges, number=number).select[0]
+    return fill(_BIN, number=number, edges=edges, place=place, none=constant(NONE)).select[0]
+
+
+def part_of(name: Any, item: Mapping[str, Any], context: QueryContext) -> Expression:
+    """The value of an event, as text.
+
+    Raises:
+        SourceError: an unknown type of breakdown.
+    """
+    kind = item.get("type") or "event"
+    if kind == "cohort":
+        return cohorts_of([name], context)
+    value = parse_expression(str(name)) if kind == "hogql" else _field(kind, str(name), item)
+    text = call("toString", value)
+    if item.get("normalize_url"):
+        return call("replaceRegexpOne", text, constant(_LAST_SLASH), constant(r"\1\2"))
+    return text
+
+
+def _field(kind: str, name: str, item: Mapping[str, Any]) -> Expression:
+    index = int(item.get("group_type_index") or 0)
+    if index not in range(5):
+        raise refused(f"Unknown group type index: {index}")
+    chains: dict[str, tuple[str, ...]] = {
+        "event": ("properties", name),
+        "person": ("person", "properties", name),
+        "session": ("session", name),
+        "event_metadata": (name,),
+        "group": (f"group_{index}", "properties", name),
+    }
+    if kind not in chains:
+        raise refused(f"Unsupported breakdown type '{kind}'")
+    return field(*chains[kind])
+
+
+def cohorts_of(names: Sequence[Any], context: QueryContext) -> Expression:
+    """The cohorts of an event's person, one row each; who is in none is left out."""
+    inside = [_cohort(name, context) for name in names]
+    return fill(
+        "SELECT arrayJoin(arrayFilter(cohort -> cohort != '', {all}))", all=call("array", *inside)
+    ).select[0]
+
+
+def _cohort(name: Any, context: QueryContext) -> Expression:
+    if str(name) == "all":
+        return constant("all")
+    rule = {"type": "cohort", "key": "id", "value": name}
+    return call("if", property_condition(rule, context), constant(str(name)), constant(""))
