@@ -285,7 +285,7 @@ def _buckets(
 def _filter(each: Predicate, name: str, bucket: str | None) -> Expression:
     value: Expression = tree.Placeholder(expr=field("variables", each.code))
     if bucket is not None:
-        value = call(bucket, call("toDateTime", value))
+        value = call(bucket, call("_toDateTime", value))  # text that is no time is an error inline
     return compare(each.operator, field(name), value)
 
 
