@@ -210,10 +210,17 @@ def _ends(data: list[float]) -> range:
 
 
 def _number(value: Any) -> float:
-    """A value of the warehouse as a number; NULL, NaN and infinities are 0."""
+    """A value of the warehouse as a number; NULL, NaN and infinities are 0.
+
+    Raises:
+        SourceError: it is none, which only an expression of the user can give.
+    """
     if value is None:
         return 0
-    number = value if isinstance(value, int | float) else float(value)
+    try:
+        number = value if isinstance(value, int | float) else float(value)
+    except (TypeError, ValueError):
+        raise refused("math_hogql must give a number") from None
     return number if number == number and abs(number) != float("inf") else 0  # noqa: PLR0124 (NaN)
 
 
