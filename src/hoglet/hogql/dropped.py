@@ -33,8 +33,8 @@ _OVER = re.compile(r"\s*over\b", re.IGNORECASE)
 _HINTS = {
     "over": "use the -If form, e.g. countIf(...) OVER (...)",
     "totals": "use WITH ROLLUP, whose last row is the total",
-    "brackets": "use SELECT * FROM (...) ORDER BY ...",
-    "on": "use ORDER BY ... LIMIT 1 BY ...",
+    "brackets": "use SELECT * FROM (...) ORDER BY x",
+    "on": "use LIMIT 1 BY the columns, after ORDER BY",
 }
 
 

@@ -145,6 +145,13 @@ class _HogQL:
         word = "TRY_CAST" if isinstance(node, tree.TryCast) else "CAST"
         return f"{word}({self.expr(node.expr)} AS {node.type_name})"
 
+    def expr_call(self, node: tree.ExprCall) -> str:
+        """``x::varchar(10)``, the only one of queries."""
+        cast = node.expr
+        if not isinstance(cast, tree.TypeCast | tree.TryCast):
+            return f"({self.expr(cast)})({self.many(node.args)})"
+        return f"{self.cast(cast)[:-1]}({self.many(node.args)}))"
+
     def window_function(self, node: tree.WindowFunction) -> str:
         # ``f(x)`` has x in exprs; ``f(p)(x)`` has p there, and x in args.
         last = f"({self.many(node.args)})" if node.args else ""
@@ -299,6 +306,7 @@ _EXPRESSIONS: dict[type, Callable[[_HogQL, Any], str]] = {
     tree.Placeholder: _HogQL.placeholder,
     tree.TypeCast: _HogQL.cast,
     tree.TryCast: _HogQL.cast,
+    tree.ExprCall: _HogQL.expr_call,
     tree.WindowFunction: _HogQL.window_function,
     tree.OrderExpr: _HogQL.ordering,
     tree.GroupingSet: _HogQL.grouping_set,

@@ -124,7 +124,8 @@ _SUFFIX = re.compile(
     r"\s*(?:\(version [\d.]+.*|Stack trace:.*|\([A-Z][A-Z0-9_]+\)\.?\s*$)", re.DOTALL
 )
 _SCOPE = re.compile(
-    r"[:.]?\s*(?:In scope |In query |while executing '|failed at position \d+).*", re.DOTALL
+    r"[:.]?\s*(?:In scope |In query |while (?:executing '|converting )|failed at position \d+).*",
+    re.DOTALL,
 )
 _CODE = re.compile(r"Code: (\d+)\b")
 _DETAIL_CHARACTERS = 1000

@@ -123,3 +123,34 @@ select format.event as format from events format order by format desc limit 1
 -- case: variables in texts have two brackets
 select f'{variables.x}'
 -- refused hogql_query_error: "{{variables.x}}"
+-- case: times apart are seconds, dates apart are days
+-- timezone America/New_York
+select toDateTime('2026-11-01 12:00:00') - toDateTime('2026-10-31 12:00:00'), toDateTime('2026-11-01 00:00:00.5') - toStartOfDay(toDateTime('2026-11-01 10:00:00')), toDate('2026-11-03') - toDate('2026-11-01'), toDateTime('2026-11-01 01:00:00') - toDate('2026-11-01'), '2026-11-01 00:01:00' - toDateTime('2026-11-01 00:00:00'), (toDateTime('2026-11-01 12:00:00') - toDateTime('2026-10-31 12:00:00')) / 3600 > 24
+-- types ["float", "float", "integer", "float", "float", "boolean"]
+-- rows [[90000.0, 0.5, 2, 3600.0, 60.0, 1]]
+-- case: a time minus a number is a time
+select toTypeName(now() - 3600) like 'DateTime%', toDateTime('2026-01-05 10:00:00') - 3600
+-- types ["boolean", "datetime"]
+-- rows [[1, "2026-01-05 09:00:00"]]
+-- case: functions without brackets, lengths of types
+select current_date = today(), CURRENT_TIMESTAMP > toDateTime('2026-01-01'), 'abc'::varchar(10), '1.25'::numeric(10, 1), '7'::decimal(5)
+-- rows [[1, 1, "abc", "1.2", "7"]]
+-- case: a column may be called like one
+select current_date from (select 1 as current_date)
+-- rows [[1]]
+-- case: only functions are called
+select (x -> x)(1)
+-- refused hogql_query_error: "Only functions can be called"
+-- case: the zone as last argument
+-- timezone America/New_York
+select toHour(toDateTime('2026-11-01T05:30:00Z'), 'UTC'), toStartOfDay(toDateTime('2026-11-01T02:30:00Z'), 'UTC'), toDate(toDateTime('2026-11-01T02:30:00Z'), 'UTC'), toDate(toDateTime('2026-11-01T02:30:00Z')), toYYYYMM(toDateTime('2026-11-01T02:30:00Z'), 'Asia/Kolkata'), now('UTC') > toDateTime('2026-01-01')
+-- rows [[5, "2026-11-01 00:00:00", "2026-11-01", "2026-10-31", 202611, 1]]
+-- case: patterns of PostgreSQL in to_char
+select to_char(toDateTime('2026-11-01 13:05:09'), 'YYYY-MM-DD HH24:MI:SS'), to_char(toDateTime('2026-11-01 13:05:09'), 'Dy DD Mon YY, HH12:MI AM'), to_char(toDate('2026-11-01'), '%d.%m.%Y'), to_char('2026-11-01', 'Q')
+-- rows [["2026-11-01 13:05:09", "Sun 01 Nov 26, 01:05 PM", "01.11.2026", "4"]]
+-- case: BETWEEN reads the stored time, as comparisons do
+-- timezone Europe/Berlin
+select count() from events where timestamp between '2026-01-07' and '2026-01-08'
+-- becomes
+SELECT count() AS `count()` FROM (SELECT toTimeZone(`timestamp`, 'Europe/Berlin') AS `timestamp`, events.`timestamp` AS timestamp__utc FROM events WHERE project_id = {project_id:Int64}) AS events WHERE and(greaterOrEquals(events.timestamp__utc, parseDateTime64BestEffort({v0:String}, 6, 'Europe/Berlin')), lessOrEquals(events.timestamp__utc, parseDateTime64BestEffort({v1:String}, 6, 'Europe/Berlin'))) LIMIT 101
+-- rows [[3]]

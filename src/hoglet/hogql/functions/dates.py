@@ -1,14 +1,14 @@
 """Dates, times and intervals, also Postgres spellings. Row format: see ``registry``."""
 
 DATES = """
-now | 0 | datetime | now()
+now | 0-1 | datetime | now()
 now64 | 0-1 | datetime | now64()
 nowInBlock | 0 | datetime | nowInBlock()
 today | 0 | date | today()
 yesterday | 0 | date | yesterday()
 current_date=today | 0 | date | current_date()
 current_timestamp=now | 0 | datetime | current_timestamp()
-toDate | 1 | date? | toDate('2026-01-05')
+toDate | 1-2 | date? | toDate('2026-01-05')
 date=toDate | 1 | date? | date('2026-01-05')
 timestamp=toDateTime | 1 | datetime? | timestamp('2026-01-05')
 toDateTime | 1-2 | datetime? | toDateTime('2026-01-05 10:00:00')

@@ -5,7 +5,7 @@ Source: spec/query-endpoints.md section 10.4 (times are in the project's time zo
 
 from hoglet.hogql.context import QueryContext
 from hoglet.hogql.plan import Apply, Expr, Trusted, Value
-from hoglet.hogql.types import DATETIME, INTEGER, Type
+from hoglet.hogql.types import DATETIME, FLOAT, INTEGER, Type
 
 _INTERVAL = "toInterval"
 _CLOCK = frozenset({"hour", "minute", "second", "millisecond", "microsecond", "nanosecond"})
@@ -53,6 +53,22 @@ def moved(left: Expr, right: Expr, context: QueryContext) -> tuple[Expr, Expr]:
     if unit_of(right) in _CLOCK:
         return instant(left, context), right
     return left, right
+
+
+def difference(left: Expr, right: Expr, context: QueryContext) -> Expr | None:
+    """``left - right`` of two times: days of dates, else seconds with their fraction.
+
+    The engine's own is a number of seconds or a decimal, as wide as its sides happen to be.
+    """
+    if "DateTime" in {left.type.name, right.type.name}:
+        left, right = (instant(as_time(each, context), context) for each in (left, right))
+    nullable = left.type.nullable or right.type.nullable
+    names = {left.type.name, right.type.name}
+    if names == {"Date"}:
+        return Apply(function="minus", args=(left, right), type=INTEGER.or_null(nullable))
+    if names != {"DateTime"}:
+        return None
+    return Trusted(parts=("toFloat64(", left, " - ", right, ")"), type=FLOAT.or_null(nullable))
 
 
 def of_instants(args: tuple[Expr, ...], type_: Type, context: QueryContext, name: str) -> Expr:

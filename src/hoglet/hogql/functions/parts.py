@@ -1,13 +1,15 @@
-"""Parts of times, ``date_part('dow', x)`` and ``extract(dow from x)``, as PostgreSQL names them.
+"""Parts and patterns of times as PostgreSQL names them: ``extract(dow from x)``, ``to_char``.
 
 Whole numbers: seconds and the epoch come without their fraction. Weeks are those of ISO 8601.
 """
 
+import re
+
 from hoglet.hogql.context import QueryContext
 from hoglet.hogql.errors import near, refused
 from hoglet.hogql.functions.instants import as_time, instant
-from hoglet.hogql.plan import Expr, Number, Trusted, Value
-from hoglet.hogql.types import INTEGER, Type
+from hoglet.hogql.plan import Apply, Expr, Number, Trusted, Value
+from hoglet.hogql.types import INTEGER, STRING, Type
 
 _PARTS: dict[str, tuple[str, str]] = {
     "millennium": ("intDiv(toYear(", ") + 999, 1000)"),
@@ -48,3 +50,21 @@ def _unit(expr: Expr) -> str:
             return unit
     shown = f"'{word}'" if word else "this expression"
     raise refused(f"Unknown part of a time: {shown}.{near(word, _PARTS)}")
+
+
+def to_char(args: tuple[Expr, ...], type_: Type, _context: QueryContext) -> Expr:
+    """Patterns of PostgreSQL; those with a percent sign are the engine's own."""
+    pattern = args[1]
+    if isinstance(pattern, Value) and "%" not in str(pattern.value):
+        words = _CHAR_WORDS.sub(lambda found: _CHAR_PATTERNS[found.group()], str(pattern.value))
+        pattern = Value(value=words, bind="String", type=STRING)
+    return Apply(function="formatDateTime", args=(args[0], pattern), type=type_)
+
+
+_CHAR_PATTERNS = {
+    "YYYY": "%Y", "YY": "%y", "IYYY": "%G", "Q": "%Q", "MM": "%m", "Month": "%M", "Mon": "%b",
+    "IW": "%V", "DDD": "%j", "DD": "%d", "D": "%w", "ID": "%u", "Day": "%W", "Dy": "%a",
+    "HH24": "%H", "HH12": "%I", "HH": "%I", "MI": "%i", "SS": "%S", "US": "%f", "AM": "%p",
+    "PM": "%p",
+}  # fmt: skip
+_CHAR_WORDS = re.compile("|".join(sorted(_CHAR_PATTERNS, key=len, reverse=True)))

@@ -9,8 +9,16 @@ from collections.abc import Callable
 
 from hoglet.hogql.context import QueryContext
 from hoglet.hogql.errors import near, refused
-from hoglet.hogql.functions.instants import between, instant, moved, of_instants, unit_of, unix_time
-from hoglet.hogql.functions.parts import date_part
+from hoglet.hogql.functions.instants import (
+    as_time,
+    between,
+    instant,
+    moved,
+    of_instants,
+    unit_of,
+    unix_time,
+)
+from hoglet.hogql.functions.parts import date_part, to_char
 from hoglet.hogql.functions.registry import widest
 from hoglet.hogql.functions.traffic import TRAFFIC_BUILDERS
 from hoglet.hogql.plan import Apply, Expr, Number, Trusted, Value
@@ -35,7 +43,9 @@ def _sql(type_: Type, *parts: str | Expr) -> Trusted:
     return Trusted(parts=parts, type=type_)
 
 
-def _now(_args: tuple[Expr, ...], _type: Type, context: QueryContext) -> Expr:
+def _now(args: tuple[Expr, ...], _type: Type, context: QueryContext) -> Expr:
+    if args and args[0].type.name == "String":  # now('UTC'); the digits of now64(3) do not matter
+        return _sql(DATETIME, "now64(6, ", args[0], ")")
     return _sql(DATETIME, f"now64(6, '{context.timezone}')")
 
 
@@ -57,6 +67,10 @@ def _optional(args: tuple[Expr, ...], index: int, default: str) -> str | Expr:
 
 def _to_date(args: tuple[Expr, ...], type_: Type, context: QueryContext) -> Expr:
     value = args[0]
+    if len(args) == 2:
+        return _sql(
+            DATE.or_null(type_.nullable), "toDate(", as_time(value, context), ", ", args[1], ")"
+        )
     if value.type.name in {"String", "JSON", "Null"}:
         parts = ("toDate(parseDateTime64BestEffortOrNull(", value, f", 6, '{context.timezone}'))")
         return Trusted(parts=parts, type=type_)
@@ -332,6 +346,7 @@ SPECIAL: dict[str, Builder] = {
     "string_to_array": _string_to_array,
     "date_part": date_part,
     "date_bin": _date_bin,
+    "to_char": to_char,
     "dateAdd": _shift("plus"),
     "date_add": _shift("plus"),
     "timestampAdd": _shift("plus"),

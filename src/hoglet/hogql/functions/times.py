@@ -25,6 +25,11 @@ def _place(name: str) -> int | None:
     return 0 if first else None
 
 
+ZONED = frozenset(
+    row.name for row in functions() if _place(row.clickhouse) == 0 and (row.low, row.high) == (1, 1)
+)
+"""Functions of one time that take its zone besides: ``toHour(timestamp, 'UTC')``."""
+
 TIME_PLACES: dict[str, int] = {
     row.name: place for row in functions() if (place := _place(row.clickhouse)) is not None
 }

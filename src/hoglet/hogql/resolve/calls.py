@@ -8,7 +8,7 @@ from hoglet.hogql.functions import Function, find_function, function_names
 from hoglet.hogql.functions.instants import as_time
 from hoglet.hogql.functions.named import check_named
 from hoglet.hogql.functions.special import SPECIAL
-from hoglet.hogql.functions.times import TIME_PLACES
+from hoglet.hogql.functions.times import TIME_PLACES, ZONED
 from hoglet.hogql.plan import Apply, Expr, ScalarQuery, Trusted
 from hoglet.hogql.resolve.aggregation import COLLECTED, collected, refuse_nested
 from hoglet.hogql.resolve.compare import compare
@@ -64,6 +64,8 @@ def build_call(
     resolver: "Resolver", node: Any, function: Function, args: tuple[Expr, ...], scope: Scope
 ) -> Expr:
     """The plan of a call whose arguments are resolved."""
+    if function.name in ZONED and len(args) == 2:
+        args = (_in_zone(*args, resolver),)
     count = len(args)
     if count < function.low or (function.high is not None and count > function.high):
         raise refused(_arity_message(function, count), node, code=ARITY)
@@ -90,6 +92,13 @@ def build_call(
         aggregate=function.aggregate,
         type=type_,
     )
+
+
+def _in_zone(time: Expr, zone: Expr, resolver: "Resolver") -> Expr:
+    time = as_time(time, resolver.context)
+    if time.type.name != "DateTime":
+        return time
+    return Trusted(parts=("toTimeZone(", time, ", ", zone, ")"), type=time.type)
 
 
 def _times(function: Function, args: tuple[Expr, ...], resolver: "Resolver") -> tuple[Expr, ...]:

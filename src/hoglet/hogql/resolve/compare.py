@@ -45,10 +45,13 @@ def resolve_compare(resolver: "Resolver", node: tree.CompareOperation, scope: Sc
 _ORDER = frozenset({"==", "!=", "<", "<=", ">", ">="})
 
 
+def _is_instant(expr: Expr) -> bool:
+    return expr.type.name == "DateTime" or isinstance(expr, Value)
+
+
 def _stored_times(expr: Expr, other: Expr, scope: Scope) -> Expr:
     """A time column as it is stored, where the other side is an instant too."""
-    instant = other.type.name == "DateTime" or isinstance(other, Value)
-    if not instant or expr.type.name != "DateTime" or not isinstance(expr, Name):
+    if not _is_instant(other) or expr.type.name != "DateTime" or not isinstance(expr, Name):
         return expr
     for source in scope.sources.values():
         if source.alias == expr.source and isinstance(source, TableSource):
@@ -263,8 +266,11 @@ def resolve_between(resolver: "Resolver", node: tree.BetweenExpr, scope: Scope) 
     """``expr BETWEEN low AND high``, both inclusive."""
     timezone = resolver.context.timezone
     value = resolver.expression(node.expr, scope)
-    low = compare(">=", value, resolver.expression(node.low, scope), timezone, node)
-    high = compare("<=", value, resolver.expression(node.high, scope), timezone, node)
+    ends = (resolver.expression(node.low, scope), resolver.expression(node.high, scope))
+    if timezone != "UTC" and all(_is_instant(end) for end in ends):
+        value = _stored_times(value, ends[0], scope)
+    low = compare(">=", value, ends[0], timezone, node)
+    high = compare("<=", value, ends[1], timezone, node)
     inside = Apply(function="and", args=(low, high), type=BOOLEAN)
     return Apply(function="not", args=(inside,), type=BOOLEAN) if node.negated else inside
 

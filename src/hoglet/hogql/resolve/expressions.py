@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from hoglet.hogql import types
 from hoglet.hogql.errors import refused
-from hoglet.hogql.functions.instants import moved, unit_of
+from hoglet.hogql.functions.instants import difference, moved, unit_of
 from hoglet.hogql.functions.registry import widest
 from hoglet.hogql.plan import (
     Apply,
@@ -78,7 +78,14 @@ def resolve_field(resolver: "Resolver", node: tree.Field, scope: Scope) -> Expr:
         return _expand_macro(resolver, macro, node, scope)
     if len(chain) == 1 and not scope.aliases.get(first) and first.lower() in {"true", "false"}:
         return constant(first.lower() == "true")
+    if len(chain) == 1 and first.lower() in _WITHOUT_BRACKETS and not scope.knows(first):
+        call = tree.Call(name=first.lower(), start=node.start, end=node.end)
+        return resolver.expression(call, scope)
     return scope.resolve(chain, node)
+
+
+_WITHOUT_BRACKETS = frozenset({"current_date", "current_timestamp"})
+"""Functions that standard SQL writes without them."""
 
 
 def _expand_macro(resolver: "Resolver", macro: tree.CTE, node: tree.Field, scope: Scope) -> Expr:
@@ -136,6 +143,8 @@ def resolve_arithmetic(resolver: "Resolver", node: tree.ArithmeticOperation, sco
     if node.op == "-" and node.left.start is None and isinstance(left, Number):
         return Apply(function="negate", args=(right,), type=right.type)
     left, right = moved(left, right, resolver.context)
+    if node.op == "-" and (apart := difference(left, right, resolver.context)) is not None:
+        return apart
     function = _ARITHMETIC[node.op]
     return Apply(function=function, args=(left, right), type=_arithmetic_type(node.op, left, right))
 
@@ -148,8 +157,8 @@ def _arithmetic_type(operator: str, left: Expr, right: Expr) -> Type:
     if "Date" in names and names & {"Interval", "Integer"}:
         known = "Interval" not in names or unit_of(left) or unit_of(right)
         return (types.DATE if known else types.UNKNOWN).or_null(nullable)
-    if names <= types.TIMES:
-        return INTEGER.or_null(nullable)
+    if names == {"DateTime", "Integer"}:
+        return types.DATETIME.or_null(nullable)
     if operator == "/":
         return FLOAT.or_null(nullable)
     return widest((left.type, right.type))
@@ -270,6 +279,17 @@ _CASTS: dict[str, str] = {
     "json": "toString",
     "jsonb": "toString",
 }
+
+
+def resolve_expr_call(resolver: "Resolver", node: tree.ExprCall, scope: Scope) -> Expr:
+    """``x::varchar(10)``, which the parser reads as a call of the cast; there is no other."""
+    cast = node.expr
+    if not isinstance(cast, tree.TypeCast | tree.TryCast):
+        raise refused("Only functions can be called, by their names", node)
+    if not all(isinstance(arg, tree.Constant) for arg in node.args):
+        raise refused(f"Unsupported type in cast: {cast.type_name}(...)", node)
+    args = ", ".join(str(getattr(arg, "value", "")) for arg in node.args)
+    return cast_to(resolver, cast.expr, f"{cast.type_name}({args})", node, scope)
 
 
 def resolve_cast(resolver: "Resolver", node: Any, scope: Scope) -> Expr:

@@ -37,7 +37,8 @@ class Resolver:
         """Resolve one expression."""
         handler = _HANDLERS.get(type(node))
         if handler is None:
-            raise refused(f"{type(node).__name__} is not supported in queries", node)
+            what = _NAMES.get(type(node), type(node).__name__)
+            raise refused(f"{what} is not supported here", node)
         self._enter(node)
         self._nodes += 1
         if self._nodes > self.context.limits.max_nodes:
@@ -80,6 +81,13 @@ class Resolver:
             raise refused("The query is nested too deeply", node)
 
 
+_NAMES: dict[type, str] = {
+    tree.NamedArgument: "An argument with a name (a := b)",
+    tree.HogQLXTag: "A tag",
+    tree.ColumnsExpr: "columns(...) that is not a column of SELECT",
+}
+"""What syntax that stands in the wrong place is called."""
+
 type _Handler = Callable[[Resolver, Any, Scope], Expr]
 
 _HANDLERS: dict[type, _Handler] = {
@@ -100,6 +108,7 @@ _HANDLERS: dict[type, _Handler] = {
     tree.Placeholder: expressions.resolve_placeholder,
     tree.TypeCast: expressions.resolve_cast,
     tree.TryCast: expressions.resolve_cast,
+    tree.ExprCall: expressions.resolve_expr_call,
     tree.SelectQuery: expressions.resolve_subquery,
     tree.SelectSetQuery: expressions.resolve_subquery,
     tree.CompareOperation: compare.resolve_compare,
