@@ -179,6 +179,12 @@ def test_funnel_steps_and_times(run) -> None:
     assert (second["order"], second["action_id"], second["people"]) == (1, "$autocapture", [])
 
 
+def test_steps_take_no_notice_of_the_section_of_trends(run) -> None:
+    kept = run("FunnelsQuery", series=[PAGE, BUY], funnelsFilter={"funnelToStep": 7})
+
+    assert kept == run("FunnelsQuery", series=[PAGE, BUY])
+
+
 def test_funnel_window(run) -> None:
     window = {"funnelWindowInterval": 1, "funnelWindowIntervalUnit": "hour"}
 
@@ -370,7 +376,13 @@ def test_paths_from_a_start(run) -> None:
         ("FunnelsQuery", {"series": [PAGE, {**BUY, "optionalInFunnel": "yes"}]}),
         ("FunnelsQuery", {"series": [PAGE], "funnelsFilter": {"binCount": -1}}),
         ("FunnelsQuery", {"series": [PAGE], "funnelsFilter": {"funnelWindowInterval": -1}}),
-        ("FunnelsQuery", {"series": [PAGE, BUY], "funnelsFilter": {"funnelFromStep": 1}}),
+        (
+            "FunnelsQuery",
+            {
+                "series": [PAGE, BUY],
+                "funnelsFilter": {"funnelVizType": "trends", "funnelFromStep": 1},
+            },
+        ),
         (
             "FunnelsQuery",
             {

@@ -87,19 +87,21 @@ class _Funnel:
         self._start, self._end = self._section()
 
     def _section(self) -> tuple[int, int]:
-        """The steps between which times and trends are measured; ``(0, 0)`` of a single step.
+        """The steps between which times and trends are measured; ``(0, 0)`` where nothing is.
 
         Unless another step is asked for, a funnel is done with its last required one, or with its
         last one where all that follow are optional.
         """
         last = len(self._steps) - 1
+        if not last or self._kind == "steps":  # which may keep what another kind was given
+            return 0, 0
         start = int(self._filter.get("funnelFromStep") or 0)
         given = self._filter.get("funnelToStep")
         required = required_before(self._attempts.optional, last + 1)
         end = int(given) if given is not None else required if required > start else last
-        if last and not 0 <= start < end <= last:
+        if not 0 <= start < end <= last:
             raise refused("funnelFromStep must be before funnelToStep, both steps of the funnel")
-        return (start, end) if last else (0, 0)
+        return start, end
 
     # --- query
 
