@@ -17,7 +17,7 @@ from typing import Any
 from hoglet.access.entities import Project
 from hoglet.endpoints.compiler import CompiledInsight
 from hoglet.endpoints.errors import NotMaterializable
-from hoglet.endpoints.insights import BREAKDOWN_LIMIT, breakdown_names
+from hoglet.endpoints.insights import BREAKDOWN_LIMIT, breakdown_names, text_of
 from hoglet.endpoints.operations import context_of
 from hoglet.hogql.insights import build_insight
 from hoglet.warehouse import Budget, QueryResult, Statistics, Warehouse
@@ -159,14 +159,8 @@ def _item_conditions(query: Json, variables: Mapping[str, Any]) -> tuple[str, Js
             continue
         wanted = variables[name] if isinstance(variables[name], list) else [variables[name]]
         conditions += f" AND {value} IN {{value_{index}:Array(String)}}"
-        params[f"value_{index}"] = [_text(each) for each in wanted]
+        params[f"value_{index}"] = [text_of(each) for each in wanted]
     return conditions, params
-
-
-def _text(value: Any) -> str:
-    if value is None:
-        return ""
-    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _shape(

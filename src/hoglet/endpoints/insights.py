@@ -124,8 +124,20 @@ def _filter(name: str, item: Json, value: Any) -> Json:
 
 def _literal(value: Any) -> str:
     """A value as a HogQL constant; the parser makes it one that is bound."""
-    text = str(value).replace("\\", "\\\\").replace("'", "\\'")
+    text = text_of(value).replace("\\", "\\\\").replace("'", "\\'")
     return f"'{text}'"
+
+
+def text_of(value: Any) -> str:
+    """A value as breakdowns show it.
+
+    Example:
+        >>> text_of(True), text_of(3.0), text_of(3.5), text_of("3.0")
+        ('true', '3', '3.5', '3.0')
+    """
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _and(saved: Any, rules: list[Json]) -> Any:

@@ -345,3 +345,25 @@ async def test_a_table_without_an_optional_value_lumps_as_the_raw_data_does(
     one = await endpoints.ran("a", variables={"$browser": "b29"})
     assert one["endpoint_materialized"] is True
     assert len(one["results"]) == 1
+
+
+@pytest.mark.parametrize("value", [3, 3.0, "3", 99])
+@pytest.mark.parametrize(
+    "breakdown",
+    [
+        {"breakdown": "n", "breakdown_type": "event"},
+        {"breakdown": "toInt(properties.n)", "breakdown_type": "hogql"},
+    ],
+)
+async def test_numbers_are_values_of_tables_as_of_the_raw_data(
+    endpoints: EndpointWorld, breakdown: dict[str, str], value: object
+) -> None:
+    await endpoints.add_events([("$pageview", AT, "u1", f'{{"n":{n}}}') for n in (3, 3, 4)])
+    await endpoints.create(TRENDS | {"breakdownFilter": breakdown}, name="a", is_materialized=True)
+    await endpoints.rooms.jobs.work_off()
+    variables = {breakdown["breakdown"]: value}
+    table = await endpoints.ran("a", variables=variables)
+    inline = await endpoints.ran("a", variables=variables, refresh="force_blocking")
+    assert table["endpoint_materialized"] is True
+    assert table["results"] == inline["results"]
+    assert [each["count"] for each in table["results"]] == ([] if value == 99 else [2])
