@@ -31,7 +31,7 @@ class Scope:
         self.queries: dict[str, CteQuery] = {}
         self.macros: dict[str, tree.CTE] = {}
         self.open_macros: set[str] = set()
-        self.windows: set[str] = set()
+        self.windows: dict[str, tree.WindowExpr] = {}
         self.table_aliases: list[tuple[str, str]] = []
         self.merged: set[str] = set()
 

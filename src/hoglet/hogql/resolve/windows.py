@@ -2,6 +2,8 @@
 
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from hoglet.hogql.context import QueryContext
 from hoglet.hogql.errors import NOT_AGGREGATE, refused, unknown_function
 from hoglet.hogql.functions import find_function, function_names
@@ -51,8 +53,14 @@ def resolve_window_function(resolver: "Resolver", node: tree.WindowFunction, sco
     if node.over_identifier is not None:
         if node.over_identifier not in scope.windows:
             raise refused(f"Unknown window '{node.over_identifier}'", node)
-        return Over(call=call, name=node.over_identifier, type=type_)
-    window = resolve_window(resolver, node.over_expr or tree.WindowExpr(), scope)
+        if function.name not in _NEIGHBOURS:
+            return Over(call=call, name=node.over_identifier, type=type_)
+        over = scope.windows[node.over_identifier]
+    else:
+        over = node.over_expr or tree.WindowExpr()
+    window = resolve_window(resolver, over, scope)
+    if function.name in _NEIGHBOURS:
+        window = msgspec.structs.replace(window, frame="")  # they look at all rows of a partition
     return Over(call=call, window=window, type=type_)
 
 
