@@ -92,10 +92,14 @@ def bind(query: Json, variables: Mapping[str, Any], *, dates: bool) -> Json:
 
 
 def for_table(query: Json) -> Json:
-    """The insight that fills a table: every breakdown value gets its own rows."""
+    """The insight that fills a table: every breakdown value gets its own rows.
+
+    Values beyond the limit are not hidden, so that it is noticed that there are such.
+    """
     if not _breakdowns(query):
         return query
-    raised = {**query["breakdownFilter"], "breakdown_limit": BREAKDOWN_LIMIT}
+    shown = {"breakdown_limit": BREAKDOWN_LIMIT, "breakdown_hide_other_aggregation": False}
+    raised = {**query["breakdownFilter"], **shown}
     return {**query, "breakdownFilter": raised}
 
 

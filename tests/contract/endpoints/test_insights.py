@@ -289,6 +289,19 @@ async def test_tables_answer_as_the_raw_data_for_each_value(
         assert table["results"] == whole["results"], browser
 
 
+async def test_a_table_that_would_lack_values_is_not_kept(endpoints: EndpointWorld) -> None:
+    await endpoints.add_events(
+        [("$pageview", AT, "u", f'{{"$browser":"b{number}"}}') for number in range(10_001)]
+    )
+    hidden = BY_BROWSER["breakdownFilter"] | {"breakdown_hide_other_aggregation": True}
+    await endpoints.create(BY_BROWSER | {"breakdownFilter": hidden}, name="a")
+    await endpoints.patch("/a", {"is_materialized": True})
+    await endpoints.rooms.jobs.work_off()
+    status = (await endpoints.client.get(f"{endpoints.base}/a/materialization_status")).json()
+    assert (status["status"], status["ready"]) == ("Failed", False)
+    assert "breakdown values" in status["error"]
+
+
 async def test_refused_kinds(endpoints: EndpointWorld) -> None:
     for kind in ("InsightVizNode", "DataVisualizationNode", "EventsQuery", "WebOverviewQuery"):
         refused = await endpoints.post("", endpoints.body({"kind": kind, "source": TRENDS}))
