@@ -48,9 +48,10 @@ def unpack(
     if content_encoding.strip().lower() == "deflate" or body[:2] == _GZIP_MAGIC:
         body = _inflate(body, limit_bytes)
     if not _looks_like_json(body) and (body.startswith(b"data=") or b"&data=" in body):
-        form = {key: values[0] for key, values in parse_qs(body).items()}
-        compression = form.get(b"compression", compression.encode()).decode("latin-1").lower()
-        body = _of_field(form.get(b"data", b""))
+        # As Latin-1, of which every byte is one letter: bytes must be ASCII before Python 3.12.3.
+        fields = parse_qs(body.decode("latin-1"), encoding="latin-1")
+        compression = fields.get("compression", [compression])[0].lower()
+        body = _of_field(fields.get("data", [""])[0].encode("latin-1"))
     elif compression == "base64" and not _looks_like_json(body):
         body = _from_base64(body)
     if compression in {"gzip", "gzip-js"} and not _looks_like_json(body):

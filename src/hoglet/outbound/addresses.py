@@ -20,6 +20,7 @@ _REFUSED: tuple[Network, ...] = (
     IPv6Network("3fff::/20"),  # documentation (RFC 9637); newer than the standard library knows
     IPv6Network("5f00::/16"),  # segment routing (RFC 9602), likewise
     IPv4Network("192.88.99.0/24"),  # relays of 6to4
+    IPv4Network("192.0.0.0/24"),  # protocol assignments; Python before 3.12.4 knows a part
 )
 
 
