@@ -153,8 +153,9 @@ def test_ranges_of_text_are_of_the_zone(generated_world: HogqlWorld, zone: str) 
 
 def test_first_and_last_of_each_person(generated_world: HogqlWorld) -> None:
     query = """
-        SELECT toString(person_id), toUnixTimestamp64Micro(min(timestamp)), argMax(event, timestamp),
-            person.properties.email, any(person.properties.plan), uniq(distinct_id)
+        SELECT toString(person_id), toUnixTimestamp64Micro(min(timestamp)),
+            argMax(event, timestamp), person.properties.email, any(person.properties.plan),
+            uniq(distinct_id)
         FROM events GROUP BY person_id, person.properties.email ORDER BY 1"""
 
     def row(human: Human) -> list[Any]:

@@ -50,7 +50,7 @@ def refuse_dropped_syntax(source: str) -> None:
         words = " ".join(found.group().upper().strip("'(").split())
         raise _dropped(source, words, found.start(), found.end())
     for found in _FILTER.finditer(blank):
-        end = closing_bracket(blank, found.end())
+        end = _closing(blank, found.end())
         if _OVER.match(blank, end):
             raise _dropped(source, "FILTER before OVER", found.start(), end)
 
@@ -76,14 +76,14 @@ def _refuse_after_brackets(source: str, blank: str) -> None:
         before = blank[max(0, start - _LOOK_BACK) : start]
         if not _BEFORE_QUERY.search(before if start <= _LOOK_BACK else f"x{before}"):
             continue
-        end = closing_bracket(blank, found.start() + 1)
+        end = _closing(blank, found.start() + 1)
         after = _AFTER_BRACKETS.match(blank, end)
         if after:
             words = f"{' '.join(after.group(1).upper().split())} after a query in brackets"
             raise _dropped(source, words, end, after.end())
 
 
-def closing_bracket(text: str, start: int) -> int:
+def _closing(text: str, start: int) -> int:
     """Where the bracket that was opened before ``start`` ends."""
     depth = 1
     for place in range(start, len(text)):

@@ -8,19 +8,19 @@ so that every place in an error is a place in the text as it was sent:
 
 import re
 from bisect import bisect_left
+from collections.abc import Iterator
 from typing import Any
 
 import msgspec
 
-from hoglet.hogql.dropped import closing_bracket, refuse_dropped_syntax, without_constants
+from hoglet.hogql.dropped import refuse_dropped_syntax, without_constants
 from hoglet.hogql.errors import SYNTAX
 from hoglet.kit.errors import SourceError
 from hoglet.syntax import parse_query, tree
 
 _ANY = re.IGNORECASE
 _EXTRACT = re.compile(r"\bextract\s*\(\s*(?P<unit>'\s*'|[a-z_]\w*)\s+(?P<word>from)\b", _ANY)
-_SUBSTRING = re.compile(r"\b(?:substring|substr)\s*\(", _ANY)
-_FROM_OR_FOR = re.compile(r"[()]|\b(?:from|for)\b", _ANY)
+_SUBSTRING = re.compile(r"\b(?:substring|substr)\s*\(|[()]|\b(?P<word>from|for)\b", _ANY)
 _EXCEPT = re.compile(r"\*(?P<word>\s+except|except\s)\s*\((?!\s*(?:select\b|with\b|\())", _ANY)
 _FORGOTTEN = re.compile(r"\bwith\s+(?P<mode>rollup|cube)\b|\bnulls\s+first\b", _ANY)
 
@@ -72,23 +72,24 @@ def reworded(source: str) -> str:
         unit = source[found.start("unit") : found.end("unit")]
         edited[found.start("unit") : found.end("unit")] = unit.replace("'", " ")
         edited[found.start("word") : found.end("word")] = ":=  "
-    for found in _SUBSTRING.finditer(blank):
-        for start, end in _own_words(blank, found.end()):
-            edited[start:end] = ",".ljust(end - start)
+    for start, end in _words_of_substring(blank):
+        edited[start:end] = ",".ljust(end - start)
     for found in _EXCEPT.finditer(blank):
         edited[found.start("word") : found.end("word")] = "exclude".rjust(len(found["word"]))
     return "".join(edited)
 
 
-def _own_words(blank: str, start: int) -> list[tuple[int, int]]:
-    """Where FROM and FOR stand in the brackets opened before ``start``, not in inner ones."""
-    found: list[tuple[int, int]] = []
-    depth = 0
-    for word in _FROM_OR_FOR.finditer(blank, start, closing_bracket(blank, start) - 1):
-        depth += (word.group() == "(") - (word.group() == ")")
-        if depth == 0 and word.group() not in "()":
-            found.append(word.span())
-    return found
+def _words_of_substring(blank: str) -> Iterator[tuple[int, int]]:
+    """Where FROM and FOR stand in brackets of ``substring`` itself, not in inner ones."""
+    opened: list[bool] = []
+    for found in _SUBSTRING.finditer(blank):
+        if found["word"]:
+            if opened and opened[-1]:
+                yield found.span("word")
+        elif found.group() == ")":
+            del opened[-1:]
+        else:
+            opened.append(found.group() != "(")
 
 
 def _with_forgotten(parsed: "tree.Query", source: str) -> "tree.Query":

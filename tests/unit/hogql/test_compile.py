@@ -8,9 +8,10 @@ import pytest
 from hoglet.hogql import LimitFacts, compile_query, cut_page
 from hoglet.hogql.print_hogql import print_query
 from hoglet.hogql.reading import read_query
+from hoglet.hogql.trees import constant, fill
 from hoglet.kit.errors import SourceError
 from support.hogql_cases import read_cases
-from support.hogql_world import CONTEXT
+from support.hogql_world import CONTEXT, HogqlWorld
 
 LONG = """
 with daily as (
@@ -150,6 +151,32 @@ def test_expressions_that_double_each_other_are_refused_in_time() -> None:
     assert time.perf_counter() - start < 10
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "select " + "substring(" * 10_000,
+        "select " + "substring('a' from 1)," * 4_000 + "1",
+        "select " + "extract(day from " * 5_000,
+        "select " + "* except (" * 9_000,
+        "select " + "count() filter (" * 6_000,
+        "select 1 order by " + "1 nulls first, " * 6_000 + "1",
+        "select count() as a0, " + "".join(f"a{i} + a{i} as a{i + 1}, " for i in range(290)) + "1",
+        "select '" + "from extract substring(" * 4_000,
+        "select " + "a" * 90_000 + "(1)",
+    ],
+    ids=lambda text: text[7:30],
+)
+def test_long_texts_are_read_in_time(text: str) -> None:
+    """Reading goes over the text before the caps do: it must not go over it again and again."""
+    started = time.perf_counter()
+    try:
+        compile_query(text, context=CONTEXT)
+    except SourceError as error:
+        assert error.message
+
+    assert time.perf_counter() - started < 10  # half a second; the text squared takes minutes
+
+
 def test_a_table_read_very_often_is_refused_before_it_is_sent() -> None:
     columns = ", ".join(
         f"properties.property_number_{number} as a{number}" for number in range(400)
@@ -161,3 +188,9 @@ def test_a_table_read_very_often_is_refused_before_it_is_sent() -> None:
         compile_query(query, context=CONTEXT)
 
     assert "too large" in caught.value.message
+
+
+def test_a_number_without_a_place_in_the_text_is_subtracted_from(hogql_world: HogqlWorld) -> None:
+    query = fill("select {five} - 1, 1 - {five}, -{five}", five=constant(5))
+
+    assert hogql_world.rows(query) == [[4, -4, -5]]
