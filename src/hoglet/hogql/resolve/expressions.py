@@ -140,7 +140,8 @@ def resolve_arithmetic(resolver: "Resolver", node: tree.ArithmeticOperation, sco
     right = resolver.expression(node.right, scope)
     if node.op not in _ARITHMETIC:
         raise refused(f"Operator {node.op} is not supported in queries", node)
-    if node.op == "-" and node.left.start is None and isinstance(left, Number):
+    is_zero = isinstance(left, Number) and left.text == "0"
+    if node.op == "-" and node.left.start is None and is_zero:
         return Apply(function="negate", args=(right,), type=right.type)
     left, right = moved(left, right, resolver.context)
     if node.op == "-" and (apart := difference(left, right, resolver.context)) is not None:
