@@ -1,4 +1,5 @@
 # ruff: noqa: E501 (a query reads best on one line)
+import contextlib
 import time
 from datetime import datetime
 
@@ -169,10 +170,8 @@ def test_expressions_that_double_each_other_are_refused_in_time() -> None:
 def test_long_texts_are_read_in_time(text: str) -> None:
     """Reading goes over the text before the caps do: it must not go over it again and again."""
     started = time.perf_counter()
-    try:
+    with contextlib.suppress(SourceError):
         compile_query(text, context=CONTEXT)
-    except SourceError as error:
-        assert error.message
 
     assert time.perf_counter() - started < 10  # half a second; the text squared takes minutes
 
