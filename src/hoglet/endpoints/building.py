@@ -33,6 +33,7 @@ from hoglet.endpoints.settings import EndpointSettings
 from hoglet.endpoints.tables import EndpointVersionRow
 from hoglet.endpoints.variables import stored_values
 from hoglet.endpoints.words import HOGQL
+from hoglet.hogql.context import physical_name
 from hoglet.kit.clock import Clock
 from hoglet.kit.errors import HogletError
 from hoglet.kit.ids import new_id
@@ -193,7 +194,7 @@ class Builder:
             f"DESCRIBE TABLE ({compiled.sql})",  # the compiler's own SQL
             compiled.params,
         )
-        return [(row[0], _NOTHING.sub("String", row[1])) for row in described.rows]
+        return [(physical_name(row[0]), _NOTHING.sub("String", row[1])) for row in described.rows]
 
     async def _finish(
         self,
@@ -229,5 +230,6 @@ def _order(columns: Sequence[tuple[str, str]], filtered: Sequence[str]) -> str:
     whatever else the table holds.
     """
     kinds = dict(columns)
-    keys = [quoted_name(name) for name in filtered if _SORTABLE.fullmatch(kinds.get(name, ""))]
+    names = map(physical_name, filtered)
+    keys = [quoted_name(name) for name in names if _SORTABLE.fullmatch(kinds.get(name, ""))]
     return f"({', '.join(['project_id', *keys])})"

@@ -35,6 +35,21 @@ class SavedColumn(msgspec.Struct, frozen=True):
     name: str
     type: Type
 
+    @property
+    def physical(self) -> str:
+        """What it is called in the table."""
+        return physical_name(self.name)
+
+
+def physical_name(column: str) -> str:
+    """What a column of a query is called in its table, whose own ``project_id`` is the project.
+
+    Example:
+        >>> physical_name("day"), physical_name("project_id")
+        ('day', 'project_id__value')
+    """
+    return f"{column}__value" if column == "project_id" else column
+
 
 class SavedTable(msgspec.Struct, frozen=True):
     """A materialised table: its physical name and its columns; it has ``project_id`` besides."""

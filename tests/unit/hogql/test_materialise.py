@@ -56,6 +56,13 @@ SAME = [
      "from events where timestamp >= {variables.f}", [{"f": "2026-01-05"}, {"f": "2027-01-06"}]),
     ("select distinct_id, minIf(timestamp, event = 'purchase') from events where timestamp >= {variables.f} "
      "group by distinct_id order by distinct_id", [{"f": "2026-01-05"}]),
+    # limits of sets, ties, gaps that are filled, ORDER BY ALL
+    ("(select event from events union all select 'x') limit 3", [{}]),
+    ("select event, toDate(timestamp) as d from events order by toDate(timestamp) limit 1 with ties", [{}]),
+    ("select toDate(timestamp) as day, count() as c from events group by day order by day with fill step 1", [{}]),
+    ("select event, count() as c from events group by event order by all desc limit 2", [{}]),
+    ("select event, count() as c from events where timestamp >= {variables.f} group by all order by all",
+     [{"f": "2026-01-06"}]),
     # through UNION ALL and inner joins of CTEs
     ("with a as (select event, distinct_id from events where event = {variables.e} and properties.price > 5 "
      "union all select 'x', distinct_id from events where event = {variables.e}) "

@@ -189,7 +189,10 @@ def _plain_plan(parsed: Any, compiler: _Compiler) -> MaterialisationPlan:
     count = len(compiler.columns(parsed))
     columns = compiler.columns(build)[:count]
     items = tuple(alias(shown, field(label)) for shown, label, _ in columns)
-    limit = parsed.limit if isinstance(parsed, tree.SelectQuery) else None
+    order_by = tuple(changed(item, with_fill=None) for item in order_by)  # what fills is kept
+    # With ties there are more rows than the number says.
+    ties = isinstance(parsed, tree.SelectQuery) and parsed.limit_with_ties
+    limit = None if ties else parsed.limit
     reading = tree.SelectQuery(select=items, order_by=order_by or None, limit=limit)
     return MaterialisationPlan(build, (), (), (), reading)
 
@@ -307,7 +310,7 @@ def _keep_order(
     """The select with what ORDER BY needs among its columns, and ORDER BY over those columns."""
     added: list[Expression] = []
     order: list[tree.OrderExpr] = []
-    for item in select.order_by or ():
+    for item in _spelled_order(select):
         name = _ordered_column(select, item.expr)
         if name is None:
             if regroup or select.distinct or item.with_fill is not None:
@@ -316,6 +319,18 @@ def _keep_order(
             added.append(alias(name, item.expr))
         order.append(changed(item, expr=field(name)))
     return changed(select, select=(*select.select, *added)), tuple(order)
+
+
+def _spelled_order(select: tree.SelectQuery) -> tuple[tree.OrderExpr, ...]:
+    """ORDER BY, with ``ALL`` as the columns it stands for."""
+    order = select.order_by or ()
+    chains = [item.expr.chain for item in order if isinstance(item.expr, tree.Field)]
+    if len(order) != 1 or [str(chain[-1]).lower() for chain in chains] != ["all"]:
+        return order
+    if any(_shown(item) == "all" for item in select.select):
+        return order
+    columns = (item.expr if isinstance(item, tree.Alias) else item for item in select.select)
+    return tuple(changed(order[0], expr=column) for column in columns)
 
 
 def _ordered_column(select: tree.SelectQuery, expr: Any) -> str | None:

@@ -55,5 +55,5 @@ def find_table(name: str, context: QueryContext) -> Table | None:
     saved = context.saved_tables.get(name)
     if saved is None:
         return None
-    fields = {column.name: Column(column.name, column.type) for column in saved.columns}
+    fields = {column.name: Column(column.physical, column.type) for column in saved.columns}
     return Table(name, saved.physical, fields)
