@@ -151,14 +151,14 @@ class Builder:
                 self._compiler, self._warehouse, project, wanted, query_id=table
             )
         compiled = await self._compiler.compile_insight(project, wanted)
-        results, _ = await compute_insight(
+        computed = await compute_insight(
             self._warehouse,
             wanted,
             compiled,
             query_id=table,
             seconds=self._settings.background_seconds,
         )
-        rows = items_of(project.id, results)
+        rows = items_of(project.id, computed)
         columns = f"project_id Int64, {TABLE_DEFINITION}"
         await self._warehouse.create_table(table, columns, order_by="(project_id, position)")
         await self._warehouse.insert(table, TABLE_COLUMNS, rows)

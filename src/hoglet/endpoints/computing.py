@@ -12,7 +12,7 @@ from typing import Any
 from hoglet.endpoints.all_time import is_of_all_time, since_oldest
 from hoglet.endpoints.cache import Result
 from hoglet.endpoints.compiler import Compiled, Compiler
-from hoglet.endpoints.insight_runs import compute_insight, lumps_values, read_items
+from hoglet.endpoints.insight_runs import compute_insight, read_items
 from hoglet.endpoints.reading import Reading, lasting_seconds
 from hoglet.endpoints.slots import Slots
 from hoglet.endpoints.values import encode_parts, join_parts
@@ -124,11 +124,13 @@ class Computer:
                 )
         compiled = await self._compiler.compile_insight(reading.project, query)
         async with slots.taken():
-            results, spent = await compute_insight(
+            found = await compute_insight(
                 self._warehouse, query, compiled, query_id=query_id, seconds=seconds
             )
-        result = self._insight_result(reading, dump_json(results), len(results), spent, started_at)
-        result = replace(result, has_more=lumps_values(reading.query, results))
+        result = self._insight_result(
+            reading, dump_json(found.results), len(found.results), found.statistics, started_at
+        )
+        result = replace(result, has_more=found.has_more)
         dates = {
             "resolved_date_range": compiled.date_range,
             "hogql": "; ".join(each.hogql for each in compiled.queries),

@@ -9,23 +9,23 @@ Source: spec/query-endpoints.md sections 5.6, 7.3 and 10.6.
 
 import asyncio
 import math
-from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from time import perf_counter
 from typing import Any
 
+import msgspec
+
 from hoglet.access.entities import Project
 from hoglet.endpoints.compiler import CompiledInsight
 from hoglet.endpoints.errors import NotMaterializable
-from hoglet.endpoints.insights import BREAKDOWN_LIMIT, breakdown_names, text_of
+from hoglet.endpoints.insights import breakdown_names, text_of
 from hoglet.endpoints.operations import context_of
-from hoglet.hogql.insights import build_insight
+from hoglet.hogql.insights import build_insight, has_rest
 from hoglet.warehouse import Budget, QueryResult, Statistics, Warehouse
 from hoglet.web.answers import dump_json
 
 type Json = dict[str, Any]
 
-OTHER = "Other"
 _SHOWN_LIMIT = 25  # of a breakdown that names no limit (10.6)
 WHOLE = -1  # position of results that are one object, not a list
 TABLE_DEFINITION = (
@@ -35,6 +35,14 @@ TABLE_COLUMNS = ("project_id", "position", "breakdown_value", "item")
 _LEAST_SECONDS = 1
 
 
+class Computed(msgspec.Struct, frozen=True):
+    """Results of an insight; whether a larger limit would show more values; what they cost."""
+
+    results: list[Any] | Json
+    has_more: bool
+    statistics: Statistics
+
+
 async def compute_insight(
     warehouse: Warehouse,
     project_query: Json,
@@ -42,7 +50,7 @@ async def compute_insight(
     *,
     query_id: str,
     seconds: float,
-) -> tuple[list[Any] | Json, Statistics]:
+) -> Computed:
     """Run the queries of an insight one after the other and shape their rows.
 
     ``seconds`` is for all of them together.
@@ -56,8 +64,8 @@ async def compute_insight(
             await warehouse.query(each.sql, each.params, budget=budget, query_id=query_id)
         )
     rows = [answer.rows for answer in answers]
-    results = await asyncio.to_thread(_shape, project_query, compiled, rows)
-    return results, _sum([answer.statistics for answer in answers])
+    results, has_more = await asyncio.to_thread(_shape, project_query, compiled, rows)
+    return Computed(results, has_more, _sum([answer.statistics for answer in answers]))
 
 
 async def read_items(
@@ -102,15 +110,16 @@ def _refuse_too_many(
         raise NotMaterializable("More values than the insight shows one by one.")
 
 
-def items_of(project_id: int, results: list[Any] | Json) -> list[tuple[Any, ...]]:
+def items_of(project_id: int, computed: Computed) -> list[tuple[Any, ...]]:
     """The rows of the table for some results.
 
     Raises:
         NotMaterializable: values were lumped together, so single ones could not be read.
     """
+    results = computed.results
     if isinstance(results, dict):
         return [(project_id, WHOLE, [], dump_json(results).decode())]
-    if _has_rest(results, BREAKDOWN_LIMIT):
+    if computed.has_more:
         raise NotMaterializable("The query has more breakdown values than a table may keep.")
     return [
         (project_id, position, _values_of(item), dump_json(item).decode())
@@ -118,25 +127,8 @@ def items_of(project_id: int, results: list[Any] | Json) -> list[tuple[Any, ...]
     ]
 
 
-def lumps_values(query: Json, results: list[Any] | Json) -> bool:
-    """Whether a larger ``breakdown_limit`` would show values that are in "Other" now."""
-    return isinstance(results, list) and _has_rest(results, _limit(query))
-
-
 def _limit(query: Json) -> int:
     return (query.get("breakdownFilter") or {}).get("breakdown_limit") or _SHOWN_LIMIT
-
-
-def _has_rest(results: Sequence[Any], limit: int) -> bool:
-    """Whether values beyond the limit were lumped together.
-
-    A value may be called "Other" by itself: it is the rest only when there are more values than
-    the limit, or when it is there more often than any other value.
-    """
-    counts = Counter(tuple(_values_of(item)) for item in results)
-    others = [count for value, count in counts.items() if OTHER in value]
-    most = max((count for value, count in counts.items() if OTHER not in value), default=0)
-    return bool(others) and (len(counts) > limit or (most > 0 and max(others) > most))
 
 
 def _values_of(item: Any) -> list[str | None]:
@@ -165,8 +157,9 @@ def _item_conditions(query: Json, variables: Mapping[str, Any]) -> tuple[str, Js
 
 def _shape(
     query: Json, compiled: CompiledInsight, rows: Sequence[Sequence[Sequence[Any]]]
-) -> list[Any] | Json:
-    return build_insight(query, context_of(compiled.context)).shape(rows)
+) -> tuple[list[Any] | Json, bool]:
+    results = build_insight(query, context_of(compiled.context)).shape(rows)
+    return results, has_rest(rows)
 
 
 def _sum(parts: Sequence[Statistics]) -> Statistics:

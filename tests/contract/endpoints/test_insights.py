@@ -323,6 +323,10 @@ async def test_other_is_a_value_like_others_until_values_are_lumped(
     await endpoints.create(limited, name="whole")
     assert (await endpoints.ran("cut"))["hasMore"] is True
     assert (await endpoints.ran("whole"))["hasMore"] is False
+    hidden = BY_BROWSER["breakdownFilter"] | {"breakdown_hide_other_aggregation": True}
+    await endpoints.create(BY_BROWSER | {"breakdownFilter": hidden}, name="hidden")
+    shown = await endpoints.ran("hidden")
+    assert (len(shown["results"]), shown["hasMore"]) == (25, True)
     inline = await endpoints.ran("whole", variables={"$browser": "Other"})
     await endpoints.patch("/whole", {"is_materialized": True})
     await endpoints.rooms.jobs.work_off()

@@ -3,6 +3,7 @@
 Source: spec/query-endpoints.md section 10.6.
 """
 
+from hoglet.hogql.insights.breakdowns import has_rest
 from hoglet.hogql.insights.plan import InsightPlan, build_insight
 
-__all__ = ["InsightPlan", "build_insight"]
+__all__ = ["InsightPlan", "build_insight", "has_rest"]

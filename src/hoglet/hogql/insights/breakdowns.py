@@ -18,6 +18,7 @@ from hoglet.hogql.insights.breakdown_parts import (
     cohorts_of,
     part_of,
 )
+from hoglet.hogql.insights.built import Rows
 from hoglet.hogql.trees import Expression, array, call, compare, constant, fill, some
 
 OTHER = "Other"
@@ -70,8 +71,8 @@ class Breakdown(msgspec.Struct, frozen=True):
 
     def limited(
         self, where: Expression, size: Expression, before: Expression | None = None
-    ) -> tuple[Expression, Expression]:
-        """The key with the rest lumped together, and the condition that keeps the others.
+    ) -> Expression:
+        """The key with the rest lumped together.
 
         Args:
             where: the events that are counted.
@@ -80,15 +81,18 @@ class Breakdown(msgspec.Struct, frozen=True):
         """
         key = self.key(where)
         if self.is_cohorts:  # as many as were named
-            return key, constant(True)
+            return key
         limit = constant(self.limit)
         if before is None:
             top = fill(_TOP, key=key, size=size, where=where, limit=limit)
         else:
             both = some([where, before])
             top = fill(_TOP_OF_BOTH, key=key, size=size, present=where, where=both, limit=limit)
-        among = compare("in", key, top)
-        return call("if", among, key, self.rest()), among
+        return call("if", compare("in", key, top), key, self.rest())
+
+    def shows(self, key: Sequence[str]) -> bool:
+        """Whether a key is answered: the rest may be hidden."""
+        return not (self.hides_rest and is_rest(key))
 
     def rest(self) -> Expression:
         """What the key of lumped values is."""
@@ -145,3 +149,13 @@ def is_rest(values: Sequence[str]) -> bool:
 def label(values: Sequence[str | None]) -> str:
     """How a value reads in labels: parts joined by ``::``, missing ones ``null``."""
     return "::".join("null" if value is None else value for value in values)
+
+
+def has_rest(answers: Sequence[Rows]) -> bool:
+    """Whether values beyond the limit were lumped together in some rows."""
+    return any(
+        isinstance(cell, list | tuple) and is_rest(cell)
+        for rows in answers
+        for row in rows
+        for cell in row
+    )

@@ -36,7 +36,7 @@ def shape_steps(
     """
     if breakdown is None:
         return _steps_of(rows[0] if rows else None, steps, context, factor)
-    shown = [row for row in rows if not (breakdown.hides_rest and is_rest(row[0]))]
+    shown = [row for row in rows if breakdown.shows(row[0])]
     ordered = sorted(shown, key=lambda row: (is_rest(row[0]), -row[1], list(row[0])))
     groups: list[Any] = []
     for row in ordered:
@@ -91,7 +91,7 @@ def shape_trends(rows: Rows, span: Span, breakdown: Breakdown | None) -> list[An
         if 0 <= int(index) < count and entered:
             lines[tuple(values)][int(index)] = round(100 * done / entered, 2)
             sizes[tuple(values)] += entered
-    shown = [key for key in lines if not (breakdown and breakdown.hides_rest and is_rest(key))]
+    shown = [key for key in lines if breakdown is None or breakdown.shows(key)]
     ordered = sorted(shown, key=lambda key: (is_rest(key), -sizes[key], key))
     return [_trend(key, lines[key], span, breakdown) for key in ordered]
 

@@ -125,7 +125,7 @@ class _Retention:
         if self._breakdown is None:
             return call("array", constant(""))
         someone = tree.Call(name="count", args=(entity_of(self._query),), distinct=True)
-        return self._breakdown.limited(ranked, someone)[0]
+        return self._breakdown.limited(ranked, someone)
 
     def _shown(self) -> Expression:
         """The gaps of one start at which its actor counts; everybody counts at 0."""
@@ -154,8 +154,8 @@ class _Retention:
             tables[tuple(key)][int(start), int(gap)] = scaled(actors, self._factor)
             sizes[tuple(key)] += 0 if gap else int(actors)
         keys = sorted(tables, key=lambda key: (is_rest(key), -sizes[key], key))
-        if self._breakdown is not None and self._breakdown.hides_rest:
-            keys = [key for key in keys if not is_rest(key)]
+        if self._breakdown is not None:
+            keys = list(filter(self._breakdown.shows, keys))
         return [row for key in keys for row in self._rows(key, tables[key])]
 
     def _rows(self, key: tuple[str, ...], cells: Mapping[tuple[int, int], int]) -> list[Any]:

@@ -109,8 +109,8 @@ class TrendQueries:
 
     def _plain(self, node: Node, span: Span, ranked: Sequence[Span]) -> Any:
         measure = measure_of(node, self._query)
-        key, kept = self._key(node, ranked)
-        where = every([*span.condition(), *self._conditions(node), *kept])
+        key = self._key(node, ranked)
+        where = every([*span.condition(), *self._conditions(node)])
         columns = self._columns(span.index(field("timestamp")), key)
         if measure.unit is None:
             return self._grouped(_PLAIN, columns, measure.value, where=where)
@@ -131,7 +131,7 @@ class TrendQueries:
         return self._grouped(_BY_UNIT, list(keys), measure.value, units=units)
 
     def _active(self, node: Node, span: Span, ranked: Sequence[Span], days: int) -> Any:
-        key, kept = self._key(node, [_widened(each, days) for each in ranked])
+        key = self._key(node, [_widened(each, days) for each in ranked])
         time = field("timestamp")
         if span.interval in {"minute", "hour"}:
             until = span.index(call("addHours", time, constant(24 * days)))
@@ -147,14 +147,14 @@ class TrendQueries:
             place=span.index(time),
             until=until,
             count=constant(len(span.buckets())),
-            where=every([*_widened(span, days).condition(), *self._conditions(node), *kept]),
+            where=every([*_widened(span, days).condition(), *self._conditions(node)]),
         )
 
     def _first(self, node: Node, span: Span, ranked: Sequence[Span]) -> Any:
         """Actors by their first event ever: of that name, or of those that match."""
-        key, kept = self._key(node, ranked)
+        key = self._key(node, ranked)
         time = field("timestamp")
-        wanted = every([*self._conditions(node), *kept])
+        wanted = every(self._conditions(node))
         counted = wanted
         if node.get("math") == "first_time_for_user":
             counted = series_condition(without_properties(node), self._context)
@@ -184,12 +184,10 @@ class TrendQueries:
         columns = [] if self._is_total else [alias("bucket", bucket)]
         return columns if key is None else [*columns, alias("breakdown", key)]
 
-    def _key(
-        self, node: Node, ranked: Sequence[Span]
-    ) -> tuple[Expression | None, list[Expression]]:
-        """The breakdown's key with the rest lumped together, and what else must hold."""
+    def _key(self, node: Node, ranked: Sequence[Span]) -> Expression | None:
+        """The breakdown's key with the rest lumped together."""
         if self._breakdown is None:
-            return None, []
+            return None
         nodes = self._series if self._shared else [node]
         counted = [
             some([series_condition(each, self._context) for each in nodes]),
@@ -198,8 +196,7 @@ class TrendQueries:
         where, *before = (every([*span.condition(), *counted]) for span in ranked)
         measure = measure_of(node, self._query)
         size = call("count") if self._shared or measure.unit is not None else measure.value
-        key, among = self._breakdown.limited(where, size, *before)
-        return key, [among] if self._breakdown.hides_rest else []
+        return self._breakdown.limited(where, size, *before)
 
     def _conditions(self, node: Node) -> list[Expression]:
         return [

@@ -128,7 +128,7 @@ class _Trend:
         for row in rows:
             index = 0 if self._is_total else int(row[0])
             key = tuple(row[-2]) if self._breakdown is not None else ()
-            if 0 <= index < count:
+            if 0 <= index < count and (self._breakdown is None or self._breakdown.shows(key)):
                 groups[key][index] = self._scaled(_number(row[-1]), node)
         lines = [_Line(order, key, data, period) for key, data in groups.items()]
         return self._sorted(lines)
