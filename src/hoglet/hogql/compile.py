@@ -27,6 +27,7 @@ from hoglet.hogql.reading import read_query
 from hoglet.hogql.resolve import Resolver
 from hoglet.hogql.schema.catalog import PHYSICAL_TABLES
 from hoglet.hogql.types import Type, clickhouse_type, record_type
+from hoglet.kit.errors import SourceError
 from hoglet.syntax import tree
 
 _LITERAL = re.compile(r"(?<![\w`$.{:])-?\d+(?:\.\d+)?(?:e[+-]?\d+)?(?![\w`])")
@@ -105,6 +106,10 @@ def compile_query(
         return _compile(
             parsed, context, Binder(context, variables, filters, values), (limit, offset), seek
         )
+    except SourceError as error:
+        if isinstance(query, str) and query[error.start : error.start + 1] == '"':
+            error.hint = error.hint or "texts stand in single quotes, double quotes are for names"
+        raise
     except RecursionError:
         raise refused("The query is nested too deeply") from None
 

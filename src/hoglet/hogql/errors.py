@@ -79,13 +79,20 @@ def _distance(left: str, right: str, most: int) -> int:
 
 
 def unknown_field(
-    name: str, node: Any, known: Iterable[str], where: str, *, missing: str | None = None
+    name: str,
+    node: Any,
+    known: Iterable[str],
+    where: str,
+    *,
+    missing: str | None = None,
+    meant: str | None = None,
 ) -> SourceError:
     """A name that is neither a column nor an alias of what the select reads.
 
-    ``missing`` is the part of a path that is not known, where the others are.
+    ``missing`` is the part of a path that is not known, where the others are; ``meant`` what was
+    surely meant.
     """
-    hint = near(missing or name, known)
+    hint = f" Did you mean '{meant}'?" if meant else near(missing or name, known)
     return refused(f"Unable to resolve field: {name} ({where}).{hint}", node)
 
 

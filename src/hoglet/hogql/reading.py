@@ -22,6 +22,10 @@ _ANY = re.IGNORECASE
 _EXTRACT = re.compile(r"\bextract\s*\(\s*(?P<unit>'\s*'|[a-z_]\w*)\s+(?P<word>from)\b", _ANY)
 _SUBSTRING = re.compile(r"\b(?:substring|substr)\s*\(|[()]|\b(?P<word>from|for)\b", _ANY)
 _EXCEPT = re.compile(r"\*(?P<word>\s+except|except\s)\s*\((?!\s*(?:select\b|with\b|\())", _ANY)
+_PLURAL = re.compile(
+    r"\binterval\s+(?:\d+|\{[^{}]*\}|[\w.$]+)\s+(?:second|minute|hour|day|week|month|quarter|year)(s)\b",
+    _ANY,
+)
 _FORGOTTEN = re.compile(r"\bwith\s+(?P<mode>rollup|cube)\b|\bnulls\s+first\b", _ANY)
 
 
@@ -36,7 +40,7 @@ def read_query(source: str) -> "tree.Query":
     except SourceError as error:
         if error.error_code == "source_error":
             error.error_code = SYNTAX
-        error.hint = _hint(source, error.start) or error.hint
+        error.hint = _hint(source, error) or error.hint
         raise
     refuse_dropped_syntax(source)
     return _with_forgotten(parsed, source)
@@ -50,22 +54,25 @@ _HINTS = (
     (re.compile(r"\*\s*replace\s*\(", _ANY), "* EXCLUDE (a), f(a) AS a"),
     (re.compile(r"\b(?:date|timestamp)\s*'", _ANY), "toDate('2026-01-05')"),
     (re.compile(r"\b(?:regexp|rlike)\b", _ANY), "x =~ 'pattern'"),
+    (re.compile(r"\b(?:group|order)\s+(?!by\b)\w", _ANY), "GROUP BY x, ORDER BY x"),
     (re.compile(r"\bdiv\b", _ANY), "intDiv(a, b)"),
     (re.compile(r"\bmod\b", _ANY), "a % b"),
 )
 """What other dialects have, and how it is written here."""
 
 
-def _hint(source: str, place: int) -> str | None:
-    start = max(0, place - _NEAR)
-    around = without_constants(source)[start : place + _NEAR]
+def _hint(source: str, error: SourceError) -> str | None:
+    if error.message == "unterminated string literal":
+        return "a quote inside of a text is doubled: 'it''s'"
+    start = max(0, error.start - _NEAR)
+    around = without_constants(source)[start : error.start + _NEAR]
     instead = next((words for pattern, words in _HINTS if pattern.search(around)), None)
     return f"write {instead}" if instead else None
 
 
 def reworded(source: str) -> str:
     """The text as the parser reads it; as long as the text itself."""
-    if not any(word in source.lower() for word in ("extract", "substr", "except")):
+    if not any(word in source.lower() for word in ("extract", "substr", "except", "interval")):
         return source
     blank, edited = without_constants(source), list(source)
     for found in _EXTRACT.finditer(blank):
@@ -74,6 +81,8 @@ def reworded(source: str) -> str:
         edited[found.start("word") : found.end("word")] = ":=  "
     for start, end in _words_of_substring(blank):
         edited[start:end] = ",".ljust(end - start)
+    for found in _PLURAL.finditer(blank):
+        edited[found.start(1)] = " "
     for found in _EXCEPT.finditer(blank):
         edited[found.start("word") : found.end("word")] = "exclude".rjust(len(found["word"]))
     return "".join(edited)

@@ -31,3 +31,25 @@ select properties['{v9:String}'], properties['^a'], properties['a`b'], propertie
 -- case: properties of a subquery's JSON text
 select p.email from (select properties as p from persons) order by 1
 -- rows [["ann@b.com"], ["bob@a.com"]]
+
+-- case: a property through queries of FROM and WITH is what its definition says
+with e as (select * from events), f as (select e.properties as p, event from e) select sum(p.price), countIf(p.paid), max(p.when), any(p.nope) from f
+-- types ["float", "integer", "datetime", "string"]
+-- rows [[119.5, 1, "2026-01-04 08:00:00", null]]
+-- case: also through unions, other names, joins
+select sum(x.q.price), sum(g.properties.size), countIf(x.q.paid = true) from (select properties as q, event from events where event = 'purchase' union all select properties, event from events where event != 'purchase') as x cross join (select properties from groups where index = 0) as g
+-- types ["float", "float", "integer"]
+-- rows [[119.5, 60.0, 1]]
+-- case: where bags of several kinds meet it is text
+select p.price from (select properties as p from events where properties.price = 10 union all select properties from persons where 1 = 2)
+-- types ["string"]
+-- rows [["10"]]
+-- case: a property without its bag is suggested
+select price from events
+-- refused hogql_query_error at 1:8: "Did you mean 'properties.price'?"
+-- case: of a joined table too
+select company.size from events
+-- refused hogql_query_error: "Did you mean 'properties.size'?"
+-- case: and with several tables
+select price from events e join persons p on p.id = e.person_id
+-- refused hogql_query_error: "Did you mean 'e.properties.price'?"

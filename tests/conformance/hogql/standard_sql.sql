@@ -154,3 +154,10 @@ select count() from events where timestamp between '2026-01-07' and '2026-01-08'
 -- becomes
 SELECT count() AS `count()` FROM (SELECT toTimeZone(`timestamp`, 'Europe/Berlin') AS `timestamp`, events.`timestamp` AS timestamp__utc FROM events WHERE project_id = {project_id:Int64}) AS events WHERE and(greaterOrEquals(events.timestamp__utc, parseDateTime64BestEffort({v0:String}, 6, 'Europe/Berlin')), lessOrEquals(events.timestamp__utc, parseDateTime64BestEffort({v1:String}, 6, 'Europe/Berlin'))) LIMIT 101
 -- rows [[3]]
+-- case: intervals in the plural
+-- variables {"n": 2}
+select toDate('2026-01-05') + interval 2 days, toDateTime('2026-01-05') - INTERVAL 3 Hours, toDate('2026-01-05') + interval {variables.n} weeks, toDate('2026-01-05') + interval x.n months from (select 1 as n) as x
+-- rows [["2026-01-07", "2026-01-04 21:00:00", "2026-01-19", "2026-02-05"]]
+-- case: combinators in small letters
+select sumif(number, number > 1), countif(number > 1), SUMIF(number, 1) from numbers(4)
+-- rows [[5, 2, 6]]

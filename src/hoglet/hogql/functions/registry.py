@@ -172,6 +172,8 @@ def find_function(name: str) -> Function | None:
 
 
 def _combined(name: str) -> Function | None:
+    if name.endswith(("if", "IF")):
+        name = f"{name[:-2]}If"  # sumif, SUMIF
     for suffix in _COMBINATORS:
         if not name.endswith(suffix) or len(name) == len(suffix):
             continue

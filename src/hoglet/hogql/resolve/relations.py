@@ -127,7 +127,9 @@ def _resolve_source(
         raise refused("FROM needs a table or a query", join)
     alias = join.alias or f"q{len(scope.sources)}"
     relation = resolver.query(join.table, scope)
-    return alias, QuerySource(_printed(alias, taken), relation, join.column_aliases or ())
+    return alias, QuerySource(
+        _printed(alias, taken), relation, join.column_aliases or (), resolver.context
+    )
 
 
 def _printed(alias: str, taken: set[str]) -> str:
@@ -147,9 +149,8 @@ def _named_source(
         return alias, _numbers(resolver, join, name, printed, scope)
     cte = scope.cte(name)
     if cte is not None:
-        return alias, QuerySource(
-            printed, _cte_relation(resolver, cte, join), cte.cte.columns or ()
-        )
+        relation = _cte_relation(resolver, cte, join)
+        return alias, QuerySource(printed, relation, cte.cte.columns or (), resolver.context)
     if name in EMPTY_TABLES:
         resolver.tables.append(name)
         return alias, EmptySource(printed, EMPTY_TABLES[name])

@@ -4,7 +4,7 @@ from typing import Any
 
 from hoglet.hogql.errors import refused, unknown_field
 from hoglet.hogql.plan import Expr, Name, Relation
-from hoglet.hogql.resolve.sources import Chain, Source, read_deeper
+from hoglet.hogql.resolve.sources import Chain, Source, TableSource, read_deeper
 from hoglet.hogql.types import Type
 from hoglet.syntax import tree
 
@@ -97,7 +97,16 @@ class Scope:
             message = f"Unable to resolve field: {path}. A variable is written {{{path}}}"
             raise refused(f"{message}, in a text f'...' {{{{{path}}}}}.", node)
         known += self.sources if len(chain) > 1 else []
-        raise unknown_field(path, node, [*known, *self.aliases], where, missing=first)
+        meant = self._property(first) if len(chain) == 1 else None
+        raise unknown_field(path, node, [*known, *self.aliases], where, missing=first, meant=meant)
+
+    def _property(self, name: str) -> str | None:
+        """``properties.plan`` of the first table that has such a property."""
+        for source in self.sources.values():
+            prefix = (source.alias,) if len(self.sources) > 1 else ()
+            if isinstance(source, TableSource) and (found := source.meant(name, prefix)):
+                return found
+        return None
 
     def _is_outside(self, first: str) -> bool:
         """Whether a query around this one has that table or column."""

@@ -24,6 +24,7 @@ from hoglet.hogql.plan import (
     Trusted,
     column_types,
 )
+from hoglet.hogql.resolve.lineage import bag_of
 from hoglet.hogql.schema.catalog import LAZY_TABLES
 from hoglet.hogql.schema.fields import (
     Column,
@@ -36,7 +37,7 @@ from hoglet.hogql.schema.fields import (
     Redirect,
     Table,
 )
-from hoglet.hogql.schema.properties import read_property, read_text
+from hoglet.hogql.schema.properties import read_property, read_text, typed_text
 from hoglet.hogql.types import JSON, Type
 
 type Chain = tuple[str | int, ...]
@@ -71,8 +72,15 @@ class Source(Protocol):
 class QuerySource:
     """A subquery, a CTE or ``numbers``: fixed columns."""
 
-    def __init__(self, alias: str, relation: Relation, renamed: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self,
+        alias: str,
+        relation: Relation,
+        renamed: tuple[str, ...] = (),
+        context: QueryContext | None = None,
+    ) -> None:
         self.alias = alias
+        self._context = context
         self._relation = relation
         columns = column_types(relation)
         self._types: dict[str, Type] = dict(columns)
@@ -91,7 +99,18 @@ class QuerySource:
         if name is None:
             raise unknown_field(str(chain[0]), node, self._inner, f"not in {self.alias}")
         column = Name(source=self.alias, name=name, type=self._types[name])
-        return read_deeper(column, chain[1:], node)
+        value = read_deeper(column, chain[1:], node)
+        if len(chain) == 2 and column.type.name == "JSON" and isinstance(value, Trusted):
+            return self._typed(name, str(chain[1]), value)
+        return value
+
+    def _typed(self, name: str, key: str, text: Trusted) -> Expr:
+        """A property as its definition says, where the column is a bag of properties."""
+        kind = bag_of(self._relation, name)
+        if kind is None or self._context is None:
+            return text
+        declared = self._context.property_types.get((kind, key))  # pyright: ignore[reportArgumentType]
+        return typed_text(text, declared, self._context.timezone)
 
     def star(self) -> list[str]:
         """Every column."""
@@ -180,6 +199,13 @@ class TableSource:
             known = self._outputs[chain] = (name, inner)
         return Name(source=self.alias, name=known[0], type=known[1].type)
 
+    def meant(self, name: str, before: Chain = ()) -> str | None:
+        """``properties.$browser`` for ``$browser``, when there is such a property."""
+        bag = self.table.fields.get("properties")
+        if not isinstance(bag, Properties) or (bag.kind, name) not in self._context.property_types:
+            return None
+        return ".".join([*map(str, before), "properties", name])
+
     def untouched(self, column: Name) -> Name:
         """The same time without its conversion to the project's zone.
 
@@ -208,7 +234,8 @@ class TableSource:
         if field is None:
             where = f"table {self.table.name}"
             path = ".".join(map(str, full))
-            raise unknown_field(path, node, fields, where, missing=str(chain[0]))
+            known = {"missing": str(chain[0]), "meant": self.meant(str(chain[0]), full[:-1])}
+            raise unknown_field(path, node, fields, where, **known)
         return self._build_field(field, chain, full, node)
 
     def _build_field(self, field: Field, chain: Chain, full: Chain, node: Any) -> Expr:

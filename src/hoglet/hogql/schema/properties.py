@@ -50,7 +50,7 @@ def read_property(
         if is_uniform and declared is not None:
             return _uniform_path(f"{field.json}.{path}", declared, timezone)
         return _typed_path(field.json, path, declared, timezone)
-    return _typed_text(read_text(field.text, keys), declared, timezone)
+    return typed_text(read_text(field.text, keys), declared, timezone)
 
 
 def _uniform_path(value: str, declared: str, timezone: str) -> Expr:
@@ -60,7 +60,7 @@ def _uniform_path(value: str, declared: str, timezone: str) -> Expr:
     if declared == "Boolean":
         return Trusted(parts=(f"{value}.:Bool",), type=BOOLEAN.or_null())
     text = Trusted(parts=(f"{value}.:String",), type=NULLABLE_STRING)
-    return _typed_text(text, declared, timezone)
+    return typed_text(text, declared, timezone)
 
 
 def _typed_path(column: str, path: str, declared: str | None, timezone: str) -> Expr:
@@ -69,7 +69,7 @@ def _typed_path(column: str, path: str, declared: str | None, timezone: str) -> 
         return Trusted(parts=(f"accurateCastOrNull({value}, 'Float64')",), type=FLOAT.or_null())
     if declared in {"Boolean", "DateTime"}:
         scalar = Trusted(parts=(f"CAST({value}, 'Nullable(String)')",), type=NULLABLE_STRING)
-        return _typed_text(scalar, declared, timezone)
+        return typed_text(scalar, declared, timezone)
     text = (
         f"multiIf(isNotNull({value}.:String), {value}.:String, isNotNull({value}), "
         f"toJSONString({value}), nullIf(toString({column}.^{path}), '{{}}'))"
@@ -77,7 +77,8 @@ def _typed_path(column: str, path: str, declared: str | None, timezone: str) -> 
     return Trusted(parts=(text,), type=NULLABLE_STRING)
 
 
-def _typed_text(text: Trusted, declared: str | None, timezone: str) -> Expr:
+def typed_text(text: Trusted, declared: str | None, timezone: str) -> Expr:
+    """A property that was read as text, as what its definition says; NULL where it is none."""
     if declared == "Numeric":
         return Trusted(parts=("accurateCastOrNull(", text, ", 'Float64')"), type=FLOAT.or_null())
     if declared == "Boolean":

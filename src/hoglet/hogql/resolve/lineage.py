@@ -1,0 +1,50 @@
+"""Which bag of properties a column of a query comes from, through queries in FROM and WITH.
+
+``WITH e AS (SELECT * FROM events) SELECT sum(properties.price) FROM e`` reads numbers, as it does
+of the table itself.
+"""
+
+from hoglet.hogql.plan import Name, Relation, Scan, Select, SetQuery
+from hoglet.hogql.schema.catalog import LAZY_TABLES
+from hoglet.hogql.schema.events import PERSON_ON_EVENT
+from hoglet.hogql.schema.fields import Properties
+
+_BAGS: dict[tuple[str, str], str] = {
+    (table.physical, field.text): field.kind
+    for table in LAZY_TABLES.values()
+    for field in (*table.fields.values(), *PERSON_ON_EVENT.fields.values())
+    if isinstance(field, Properties)
+}
+
+
+def bag_of(relation: Relation, column: str) -> str | None:
+    """``event``, ``person`` or ``group`` when the column is a whole bag, else None."""
+    if isinstance(relation, SetQuery):
+        kinds = {_place_in_set(each, relation, column) for each in _queries(relation)}
+        return kinds.pop() if len(kinds) == 1 else None
+    if not isinstance(relation, Scan | Select):
+        return None
+    expr = dict(relation.columns).get(column)
+    if not isinstance(expr, Name):
+        return None
+    if isinstance(relation, Scan):
+        return _BAGS.get((relation.table, expr.name))
+    inner = next((each for each in relation.joins if each.alias == expr.source), None)
+    return None if inner is None else bag_of(inner.relation, expr.name)
+
+
+def _queries(relation: SetQuery) -> tuple[Relation, ...]:
+    return (relation.first, *(query for _, query in relation.rest))
+
+
+def _place_in_set(query: Relation, whole: SetQuery, column: str) -> str | None:
+    """The columns of a set are named by its first query and stand at the same places in all."""
+    first = whole.first
+    while isinstance(first, SetQuery):
+        first = first.first
+    if not isinstance(first, Scan | Select) or not isinstance(query, Scan | Select):
+        return None
+    names = [name for name, _ in first.columns]
+    if column not in names or names.index(column) >= len(query.columns):
+        return None
+    return bag_of(query, query.columns[names.index(column)][0])
