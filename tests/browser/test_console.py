@@ -1,107 +1,31 @@
-"""The console in Chromium: sign in, a function's code, logs and chart, an endpoint's run."""
+"""The console in Chromium: signing in, a function's code, logs and chart."""
 
 import re
-import shutil
-import time
-from collections.abc import Callable, Generator
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page, expect, sync_playwright
+from playwright.sync_api import Page, expect
 
+from support.console import post, sign_in, wait_for
 from support.server import KEY, TOKEN, RunningServer
 
 pytestmark = pytest.mark.browser
 
-CHROMIUM_FLAGS = [
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
 HOG = "print('saw', event.event)"
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Generator[RunningServer]:
-    server = RunningServer(tmp_path_factory.mktemp("console") / "data").start()
-    yield server
-    assert server.stop() == 0
-
-
-@pytest.fixture(scope="module")
-def things(server: RunningServer) -> dict[str, Any]:
-    """A function that ran three times, and an endpoint with a variable."""
-    function = _post(
-        server,
-        "hog_functions",
-        {"type": "destination", "name": "Echo", "hog": HOG, "enabled": True},
-    )
-    variable = _post(
-        server, "insight_variables", {"name": "least", "type": "Number", "default_value": 8}
-    )
-    query = {
-        "kind": "HogQLQuery",
-        "query": "SELECT number AS n, n * 2 AS twice FROM numbers(10) WHERE n >= {variables.least}",
-        "variables": {
-            variable["id"]: {"variableId": variable["id"], "code_name": "least", "value": 8}
-        },
-    }
-    _post(server, "endpoints", {"name": "numbers_up", "query": query})
-    return {"function": function}
-
-
-@pytest.fixture
-def page(server: RunningServer) -> Generator[Page]:
-    """A page that fails the test when it asks any other host for anything."""
-    foreign: list[str] = []
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=shutil.which("chromium"), args=CHROMIUM_FLAGS
-        )
-        page = browser.new_page(base_url=server.url)
-        page.set_default_timeout(15_000)
-        expect.set_options(timeout=15_000)
-        page.on("request", lambda request: _note_foreign(request.url, server.url, foreign))
-        yield page
-        browser.close()
-    assert foreign == []
-
-
-@pytest.fixture
-def signed_in(page: Page) -> Page:
-    page.goto("/")
-    _sign_in(page, KEY)
-    expect(page.get_by_text("Destinations, transformations")).to_be_visible()
-    return page
-
-
-def _note_foreign(url: str, own: str, foreign: list[str]) -> None:
-    if not url.startswith((own, own.replace("http", "ws", 1), "data:", "blob:")):
-        foreign.append(url)
-
-
-def _post(server: RunningServer, noun: str, body: Any) -> Any:
-    response = server.client.post(f"/api/projects/1/{noun}/", json=body)
-    assert response.status_code == 201, response.text
-    return response.json()
-
-
-def _sign_in(page: Page, key: str) -> None:
-    page.get_by_label("API key").fill(key)
-    page.get_by_role("button", name="Sign in").click()
+def function(server: RunningServer) -> dict[str, Any]:
+    body = {"type": "destination", "name": "Echo", "hog": HOG, "enabled": True}
+    return post(server, "hog_functions", body)
 
 
 def test_signing_in_and_out(page: Page) -> None:
     page.goto("/project/1/endpoints")
-    _sign_in(page, "phx_wrong")
+    sign_in(page, "phx_wrong")
     expect(page.get_by_text("This key is not valid.")).to_be_visible()
 
-    _sign_in(page, KEY)
+    sign_in(page, KEY)
     expect(page).to_have_url(re.compile(r"/project/1/endpoints$"))
 
     page.get_by_role("button", name="Sign out").click()
@@ -111,11 +35,11 @@ def test_signing_in_and_out(page: Page) -> None:
 
 
 def test_a_functions_code_is_shown_saved_and_tested(
-    signed_in: Page, server: RunningServer, things: dict[str, Any]
+    signed_in: Page, server: RunningServer, function: dict[str, Any]
 ) -> None:
     page = signed_in
-    path = f"/api/projects/1/hog_functions/{things['function']['id']}"
-    page.reload()
+    path = f"/api/projects/1/hog_functions/{function['id']}"
+    page.goto("/")
     page.get_by_role("link", name="Echo").click()
     editor = page.locator(".cm-content").first
     expect(editor).to_contain_text(HOG)
@@ -139,10 +63,10 @@ def test_a_functions_code_is_shown_saved_and_tested(
 
 
 def test_a_functions_logs_and_metrics_are_shown(
-    signed_in: Page, server: RunningServer, things: dict[str, Any]
+    signed_in: Page, server: RunningServer, function: dict[str, Any]
 ) -> None:
     page = signed_in
-    function_id = things["function"]["id"]
+    function_id = function["id"]
     _capture_three(server, function_id)
 
     page.goto(f"/project/1/functions/{function_id}")
@@ -157,6 +81,7 @@ def test_a_function_is_made_from_a_template_and_its_inputs_changed(
     signed_in: Page, server: RunningServer
 ) -> None:
     page = signed_in
+    page.goto("/project/1/functions")
     page.get_by_role("button", name="New function").click()
     page.get_by_label("Begin with").fill("HTTP Webhook")
     page.get_by_role("option", name="HTTP Webhook (destination)").click()
@@ -188,10 +113,10 @@ def test_a_failed_run_is_tried_again_and_a_change_undone(
         "enabled": True,
         "filters": {"events": [{"id": "breaks", "type": "events"}]},
     }
-    path = f"hog_functions/{_post(server, 'hog_functions', body)['id']}"
+    path = f"hog_functions/{post(server, 'hog_functions', body)['id']}"
     event = {"event": "breaks", "distinct_id": "u"}
     server.client.post("/batch/", json={"api_key": TOKEN, "batch": [event]}).raise_for_status()
-    _wait_for(lambda: server.client.get(f"/api/projects/1/{path}/dead_letters").json()["count"])
+    wait_for(lambda: server.client.get(f"/api/projects/1/{path}/dead_letters").json()["count"])
     server.client.patch(f"/api/projects/1/{path}", json={"hog": "print('mended')"})
 
     page.goto(f"/project/1/functions/{path.rsplit('/', 1)[1]}")
@@ -206,57 +131,7 @@ def test_a_failed_run_is_tried_again_and_a_change_undone(
     page.get_by_role("tab", name="History").click()
     page.get_by_text("created ·").click()
     page.get_by_role("button", name="Back to this state").click()
-    _wait_for(lambda: "not today" in server.client.get(f"/api/projects/1/{path}").json()["hog"])
-
-
-def test_an_endpoint_is_run_with_a_variable(signed_in: Page, things: dict[str, Any]) -> None:
-    page = signed_in
-    page.get_by_role("link", name="Endpoints").click()
-    page.get_by_role("link", name="numbers_up").click()
-
-    page.get_by_role("button", name="Run", exact=True).click()
-    expect(page.get_by_text("2 rows")).to_be_visible()
-
-    page.get_by_label("least").fill("5")
-    page.get_by_role("button", name="Run", exact=True).click()
-    expect(page.get_by_text("5 rows")).to_be_visible()
-    expect(page.get_by_role("columnheader", name="twice")).to_be_visible()
-    expect(page.get_by_role("cell", name="18")).to_be_visible()
-
-    page.get_by_label("least").fill("many")
-    page.get_by_role("button", name="Run", exact=True).click()
-    expect(page.get_by_text(re.compile("variables: "))).to_be_visible()
-
-
-def test_a_new_endpoint_is_made_and_its_query_changed(signed_in: Page) -> None:
-    page = signed_in
-    page.goto("/project/1/endpoints")
-    page.get_by_placeholder("name_of_a_new_one").fill("made_here")
-    page.get_by_role("button", name="New endpoint").click()
-    page.get_by_role("tab", name="Query").click()
-    editor = page.locator(".cm-content").first
-    editor.click()
-    page.keyboard.press("Control+A")
-    page.keyboard.type("SELECT 6 * 7 AS answer")
-    page.get_by_role("button", name="Save").click()
-    expect(page.get_by_text("version 2")).to_be_visible()
-
-    page.get_by_role("button", name="Run", exact=True).click()
-    expect(page.get_by_role("cell", name="42")).to_be_visible()
-
-    page.get_by_role("tab", name="Usage").click()
-    expect(page.get_by_text("runs in 30 days")).to_be_visible()
-    page.get_by_role("tab", name="Versions").click()
-    page.get_by_text("version 2 ·").click()
-    expect(page.get_by_text("+SELECT 6 * 7 AS answer")).to_be_visible()
-
-
-def _wait_for(condition: Callable[[], Any]) -> None:
-    for _ in range(300):
-        if condition():
-            return
-        time.sleep(0.1)
-    raise AssertionError("it did not come true within 30 s")
+    wait_for(lambda: "not today" in server.client.get(f"/api/projects/1/{path}").json()["hog"])
 
 
 def _capture_three(server: RunningServer, function_id: str) -> None:
@@ -265,9 +140,4 @@ def _capture_three(server: RunningServer, function_id: str) -> None:
     response = server.client.post("/batch/", json={"api_key": TOKEN, "batch": batch})
     assert response.status_code == 200, response.text
     url = f"/api/projects/1/hog_functions/{function_id}/metrics/totals/?breakdown_by=name"
-    for _ in range(300):
-        totals = server.client.get(url).json()["totals"]
-        if totals.get("succeeded") == 3:
-            return
-        time.sleep(0.1)
-    raise AssertionError(f"the runs were not counted: {totals}\n{server.log()}")
+    wait_for(lambda: server.client.get(url).json()["totals"].get("succeeded") == 3)

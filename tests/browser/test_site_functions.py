@@ -1,13 +1,12 @@
 """Site functions and printed programs in Chromium; the public posthog-js loads what is served."""
 
 import json
-import shutil
 from collections.abc import Generator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page, Route, sync_playwright
+from playwright.sync_api import Browser, Page, Route
 
 from hoglet.hog.compile import compile_program
 from hoglet.hog.javascript import program_javascript
@@ -18,7 +17,6 @@ from support.server import TOKEN, RunningServer
 pytestmark = pytest.mark.browser
 
 LIBRARY = Path(__file__).parent.parent / "clients/node_modules/posthog-js/dist/array.full.js"
-FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-sync"]
 # posthog-js waits with site apps until the page asks for them (opt_in_site_apps).
 PAGE = """<!doctype html><html><head><script>
 window.seen = [];
@@ -48,13 +46,11 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Generator[RunningServer]
 
 
 @pytest.fixture
-def page() -> Generator[Page]:
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=FLAGS)
-        page = browser.new_page()
+def page(browser: Browser) -> Generator[Page]:
+    with browser.new_context() as context:
+        page = context.new_page()
         page.set_default_timeout(15_000)
         yield page
-        browser.close()
 
 
 def test_posthog_js_loads_a_site_destination(server: RunningServer, page: Page) -> None:

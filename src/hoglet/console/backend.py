@@ -6,6 +6,7 @@ every other client gets. Nothing goes over the network: the application is calle
 """
 
 import asyncio
+import re
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
@@ -14,6 +15,8 @@ import orjson
 from starlette.types import ASGIApp, Message
 
 from hoglet.web.answers import dump_json
+
+_PLACE = re.compile(r"(\d+):(\d+): ")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +38,13 @@ class Reply:
         detail = str(body.get("detail") or f"The request failed with status {self.status}.")
         return f"{body['attr']}: {detail}" if body.get("attr") else detail
 
+    @property
+    def place(self) -> tuple[int, int] | None:
+        """Line and column in the text that was refused, both from 1."""
+        detail = self.body.get("detail") if isinstance(self.body, dict) else None
+        found = _PLACE.match(str(detail or ""))
+        return None if found is None else (int(found[1]), int(found[2]))
+
 
 class Backend:
     """Calls the API as the owner of one key.
@@ -43,11 +53,20 @@ class Backend:
         api: the whole application.
         key: a personal API key.
         project_id: what ``path`` is below of.
+        origin: of the browser's page, so that the API's absolute addresses are the ones that
+            person can use: ``("https", "hoglet.example.com")``.
     """
 
-    def __init__(self, api: ASGIApp, key: str, project_id: str = "@current") -> None:
+    def __init__(
+        self,
+        api: ASGIApp,
+        key: str,
+        project_id: str = "@current",
+        origin: tuple[str, str] = ("http", "console"),
+    ) -> None:
         self._api = api
         self._key = key
+        self._scheme, self._host = origin
         self.project_id = project_id
 
     async def get(self, path: str, **query: Any) -> Reply:
@@ -74,13 +93,13 @@ class Backend:
             "asgi": {"version": "3.0"},
             "http_version": "1.1",
             "method": method,
-            "scheme": "http",
+            "scheme": self._scheme,
             "path": path,
             "raw_path": path.encode(),
             "root_path": "",
             "query_string": query.encode(),
             "headers": [
-                (b"host", b"console"),
+                (b"host", self._host.encode("latin-1")),
                 (b"authorization", f"Bearer {self._key}".encode()),
                 (b"content-type", b"application/json"),
             ],

@@ -16,7 +16,8 @@ _COLORS = {
 def metrics_chart(metrics: dict[str, Any]) -> dict[str, Any]:
     """Options for ECharts from ``{"labels": ["2026-01-05"], "series": [{"name", "values"}]}``."""
     return {
-        "tooltip": {"trigger": "axis"},
+        "tooltip": {"trigger": "axis", "renderMode": "richText"},  # never HTML
+        "aria": {"enabled": True},
         "legend": {"type": "scroll", "bottom": 0},
         "grid": {"left": 48, "right": 16, "top": 16, "bottom": 56},
         "xAxis": {"type": "category", "data": metrics["labels"]},

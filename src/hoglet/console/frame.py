@@ -10,6 +10,7 @@ from starlette.responses import RedirectResponse, Response
 
 from hoglet.console.backend import Backend, Reply
 from hoglet.console.session import SIGN_IN, Sessions
+from hoglet.console.texts import code_block, pointed
 
 EDITOR = "w-full rounded text-sm border border-slate-300"
 PRIMARY = "#1d4aff"
@@ -48,7 +49,7 @@ async def tabs(builders: dict[str, Callable[[], Awaitable[None]]]) -> None:
             ui.tab(name)
     first = next(iter(builders))
     with ui.tab_panels(bar, value=first).classes("w-full bg-transparent"):
-        panels = {name: ui.tab_panel(name) for name in builders}
+        panels = {name: ui.tab_panel(name).classes("px-0") for name in builders}
 
     async def open_tab(name: str) -> None:
         if name in unopened:
@@ -63,8 +64,9 @@ async def tabs(builders: dict[str, Callable[[], Awaitable[None]]]) -> None:
 
 def heading(text: str, note: str = "") -> None:
     """The page's title with a quieter line below."""
-    with ui.column().classes("gap-0"):
-        ui.label(text).classes("text-2xl font-semibold")
+    with ui.column().classes("gap-0 min-w-0"):
+        title = ui.label(text).classes("text-2xl font-semibold break-all")
+        title.props("role=heading aria-level=1")
         if note:
             ui.label(note).classes("text-sm opacity-70")
 
@@ -77,11 +79,15 @@ def empty(title: str, hint: str, icon: str) -> None:
         ui.label(hint).classes("text-sm opacity-70 text-center max-w-md")
 
 
-def failed(reply: Reply) -> None:
-    """What stands where something could not be read."""
-    with ui.row().classes("w-full items-center gap-2 p-4 rounded border border-red-400"):
+def failed(reply: Reply, source: str = "") -> None:
+    """What stands where something did not work, with the line of ``source`` it is about."""
+    row = ui.row().classes("w-full items-start no-wrap gap-2 p-4 rounded border border-red-400")
+    with row.props("role=alert"):
         ui.icon("error_outline").classes("text-negative text-xl")
-        ui.label(reply.problem).mark("problem")
+        with ui.column().classes("min-w-0 grow gap-2"):
+            ui.label(reply.problem).classes("break-words max-w-full").mark("problem")
+            if reply.place and (shown := pointed(source, reply.place)):
+                code_block(shown)
 
 
 def tell(reply: Reply, done: str) -> bool:
@@ -97,7 +103,8 @@ def link_cell(table: ui.table, column: str) -> None:
     """Show a column as a link to the row's ``href``."""
     table.add_slot(
         f"body-cell-{column}",
-        '<q-td :props="props"><a :href="props.row.href" class="text-primary font-medium">'
+        '<q-td :props="props"><a :href="props.row.href" :title="props.value" class="text-primary '
+        'font-medium inline-block truncate align-bottom max-w-40 sm:max-w-md">'
         "{{ props.value }}</a></q-td>",
     )
 
@@ -151,4 +158,4 @@ def _project_choice(projects: list[dict[str, Any]], project_id: str, section: st
             on_change=lambda event: ui.navigate.to(f"/project/{event.value}/{section}"),
         ).props("dense dark borderless options-dense")
     else:
-        ui.label(names.get(project_id, "")).classes("text-white opacity-80")
+        ui.label(names.get(project_id, "")).classes("text-white opacity-80 max-sm:hidden")

@@ -44,7 +44,8 @@ class Sessions:
     def backend(self, request: Request, project_id: str = "@current") -> Backend | None:
         """The API as the one who is signed in sees it."""
         key = self.key_of(request)
-        return None if key is None else Backend(self._api, key, project_id)
+        origin = (request.url.scheme, request.url.netloc)
+        return None if key is None else Backend(self._api, key, project_id, origin)
 
     def routes(self) -> list[Route]:
         """The routes that set and clear the cookie."""

@@ -7,6 +7,7 @@ from nicegui import ui
 
 from hoglet.console.backend import Backend
 from hoglet.console.frame import badge_cell, columns, empty, failed, short_time, tell
+from hoglet.console.texts import code_block
 
 _PAGE = 500
 
@@ -92,7 +93,7 @@ async def _show(letter: dict[str, Any]) -> None:
     """The whole letter with the globals of the run, in a dialog."""
     text = orjson.dumps(letter, option=orjson.OPT_INDENT_2).decode()
     with ui.dialog(value=True) as dialog, ui.card().classes("w-full max-w-3xl"):
-        ui.code(text, language="json").classes("w-full")
+        code_block(text)
         ui.button("Close", on_click=dialog.close).props("flat no-caps")
     await dialog
     dialog.delete()

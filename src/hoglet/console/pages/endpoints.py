@@ -16,11 +16,13 @@ from hoglet.console.frame import (
     link_cell,
     short_time,
     signed_in_page,
-    tell,
 )
+from hoglet.console.pages.endpoint_head import KINDS
+from hoglet.console.pages.endpoint_table import table_state
+from hoglet.console.pages.new_endpoint import ask_for_new_endpoint
 from hoglet.console.session import Sessions
 
-_FIRST_QUERY = "SELECT event, count() AS events FROM events GROUP BY event ORDER BY events DESC"
+type Json = dict[str, Any]
 
 
 def register(sessions: Sessions) -> None:
@@ -34,23 +36,48 @@ def register(sessions: Sessions) -> None:
 
 
 async def _build(backend: Backend) -> None:
+    async def new() -> None:
+        await ask_for_new_endpoint(backend)
+
     with ui.row().classes("w-full items-center"):
         heading("Endpoints", "Saved queries that programs call by name")
         ui.space()
-        name = ui.input(placeholder="name_of_a_new_one").props("dense outlined")
-        ui.button("New endpoint", icon="add", on_click=lambda: _create(backend, name.value)).props(
-            "no-caps"
-        )
+        search = ui.input(placeholder="Search").props("dense outlined clearable debounce=200")
+        search.props('aria-label="Search names, descriptions and tags"')
+        ui.button("New endpoint", icon="add", on_click=new).props("no-caps")
     reply = await backend.get("/endpoints")
     if not reply.is_good:
         failed(reply)
-    elif not reply.body["results"]:
-        empty("No endpoints yet", "Save a query under a name and call it over HTTP.", "api")
+        return
+
+    @ui.refreshable
+    def listing() -> None:
+        _listing(backend, reply.body["results"], (search.value or "").strip())
+
+    search.on_value_change(listing.refresh)
+    listing()
+
+
+def _listing(backend: Backend, records: list[Json], search: str) -> None:
+    found = [record for record in records if _matches(record, search.casefold())]
+    if found:
+        _table(backend, found)
+    elif records:
+        empty("Nothing found", f"No name, description or tag holds {search!r}.", "search_off")
     else:
-        _table(backend, reply.body["results"])
+        hint = (
+            "Press New endpoint, choose a query to begin with and run it: the page then shows "
+            "the call for your program."
+        )
+        empty("No endpoints yet", hint, "api")
 
 
-def _table(backend: Backend, records: list[dict[str, Any]]) -> None:
+def _matches(record: Json, search: str) -> bool:
+    texts = (record["name"], record["description"], *record["tags"])
+    return any(search in text.casefold() for text in texts)
+
+
+def _table(backend: Backend, records: list[Json]) -> None:
     table = ui.table(
         rows=[_row(backend, record) for record in records],
         row_key="name",
@@ -58,31 +85,29 @@ def _table(backend: Backend, records: list[dict[str, Any]]) -> None:
         columns=columns(
             ("name", "Name"),
             ("kind", "Query"),
-            ("version", "Version"),
             ("active", "Active"),
-            ("source", "Source"),
-            ("executed", "Last run (UTC)"),
+            ("table", "Table"),
+            ("version", "Version"),
+            ("executed", "Last run with a key (UTC)"),
+            ("tags", "Tags"),
         ),
     ).classes("w-full")
     link_cell(table, "name")
     badge_cell(table, "active")
+    badge_cell(table, "table")
 
 
-def _row(backend: Backend, record: dict[str, Any]) -> dict[str, Any]:
+def _row(backend: Backend, record: Json) -> Json:
+    state, color = table_state(record["materialization"])
     return {
         "name": record["name"],
         "href": f"/project/{backend.project_id}/endpoints/{record['name']}",
-        "kind": record["query"]["kind"],
+        "kind": KINDS[record["query"]["kind"]],
         "version": record["current_version"],
         "active": "on" if record["is_active"] else "off",
         "active_color": "positive" if record["is_active"] else "grey",
-        "source": "materialized" if record["is_materialized"] else "inline",
-        "executed": short_time(record["last_executed_at"]),
+        "table": state,
+        "table_color": color,
+        "executed": short_time(record["last_executed_at"]) or "never",
+        "tags": ", ".join(record["tags"]),
     }
-
-
-async def _create(backend: Backend, name: str | None) -> None:
-    query = {"kind": "HogQLQuery", "query": _FIRST_QUERY}
-    reply = await backend.send("POST", "/endpoints", {"name": name or "", "query": query})
-    if tell(reply, "Made."):
-        ui.navigate.to(f"/project/{backend.project_id}/endpoints/{reply.body['name']}")

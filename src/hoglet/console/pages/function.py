@@ -16,6 +16,7 @@ from hoglet.console.pages.functions import status_of
 from hoglet.console.pages.history import history_panel, written
 from hoglet.console.pages.logs import logs_panel
 from hoglet.console.session import Sessions
+from hoglet.console.texts import code_block
 
 _RANGES = {"-24h": "24 hours", "-7d": "7 days", "-30d": "30 days"}
 _INTERVALS = {"-24h": "hour", "-7d": "day", "-30d": "day"}
@@ -145,7 +146,7 @@ def _outcome(result: dict[str, Any]) -> None:
         )
     if result["result"] is not None:
         text = orjson.dumps(result["result"], option=orjson.OPT_INDENT_2).decode()
-        ui.code(text, language="json").classes("w-full")
+        code_block(text)
 
 
 async def _metrics(backend: Backend, path: str) -> None:
@@ -176,4 +177,4 @@ async def _configuration(function: dict[str, Any]) -> None:
     for title in ("inputs_schema", "filters", "mappings", "masking"):
         ui.label(title).classes("text-sm font-medium opacity-70")
         text = orjson.dumps(written(function[title]), option=orjson.OPT_INDENT_2).decode()
-        ui.code(text, language="json").classes("w-full")
+        code_block(text)

@@ -52,6 +52,7 @@ async def _build(backend: Backend) -> None:
         heading("Functions", "Destinations, transformations, webhooks and site apps")
         ui.space()
         search = ui.input(placeholder="Search").props("dense outlined clearable debounce=300")
+        search.props('aria-label="Search functions"')
         ui.button("New function", icon="add", on_click=lambda: ask_for_new_function(backend)).props(
             "no-caps"
         )

@@ -7,6 +7,7 @@ from nicegui import ui
 
 from hoglet.console.backend import Backend
 from hoglet.console.frame import empty, failed, short_time, tell
+from hoglet.console.texts import code_block
 
 _PAGE = 50
 _GENERATED = frozenset({"bytecode", "transpiled"})
@@ -51,7 +52,8 @@ def _change(change: dict[str, Any]) -> None:
     ui.label(str(change["field"])).classes("text-sm font-medium opacity-70")
     with ui.row().classes("w-full no-wrap gap-2"):
         for name in ("before", "after"):
-            ui.code(f"{name}: {_text(change[name])}").classes("w-1/2 text-xs")
+            with ui.column().classes("w-1/2 min-w-0"):
+                code_block(f"{name}: {_text(change[name])}", wraps=True)
 
 
 def _text(value: Any) -> str:

@@ -23,7 +23,9 @@ async def logs_panel(backend: Backend, path: str, hint: str) -> None:
     """Filters and the newest lines; ``hint`` says when there will be some."""
     with ui.row().classes("w-full items-center gap-2"):
         level = ui.select(_LEVELS, value="").props("dense outlined options-dense").classes("w-40")
+        level.props('aria-label="Level"')
         search = ui.input(placeholder="Search").props("dense outlined clearable debounce=300")
+        search.props('aria-label="Search messages"')
         ui.space()
         live = ui.switch("Live")
         again = ui.button("Refresh", icon="refresh").props("flat no-caps")

@@ -1,12 +1,16 @@
-"""The versions of an endpoint, each with what it changed of the one before."""
+"""The versions of an endpoint: what differs between two, and the names that point to them."""
 
 from typing import Any
+from urllib.parse import quote
 
 import orjson
 from nicegui import ui
 
 from hoglet.console.backend import Backend
-from hoglet.console.frame import failed, short_time
+from hoglet.console.frame import failed, short_time, tell
+from hoglet.console.texts import code_block, diff_block
+
+type Json = dict[str, Any]
 
 _PAGE = 50
 
@@ -22,40 +26,110 @@ async def versions_panel(backend: Backend, path: str) -> None:
     if not reply.is_good:
         failed(reply)
         return
-    for version in reply.body["results"]:
-        _version(backend, path, version)
+    versions: list[Json] = reply.body["results"]
+
+    @ui.refreshable
+    async def listing() -> None:
+        aliases = await backend.get(f"{path}/aliases")
+        found: list[Json] = aliases.body["results"] if aliases.is_good else []
+        _aliases(found, forget)
+        for version in versions:
+            named = [one["alias"] for one in found if one["version"] == version["version"]]
+            _version(backend, path, version, named)
+
+    async def point(alias: str, number: int) -> None:
+        to = f"{path}/aliases/{quote(alias, safe='')}"
+        reply = await backend.send("PUT", to, {"version": number})
+        if tell(reply, f"{alias} is version {number} now."):
+            await listing.refresh()
+
+    async def forget(alias: str) -> None:
+        reply = await backend.send("DELETE", f"{path}/aliases/{alias}", None)
+        if tell(reply, f"{alias} is forgotten; its version stays."):
+            await listing.refresh()
+
+    numbers = [version["version"] for version in versions]
+    with ui.row().classes("w-full items-center gap-x-12 gap-y-4"):
+        _pointing(numbers, point)
+        _comparing(backend, path, numbers)
+    await listing()
 
 
-def _version(backend: Backend, path: str, version: dict[str, Any]) -> None:
+def _pointing(numbers: list[int], point: Any) -> None:
+    with ui.row().classes("items-center gap-2"):
+        alias = ui.input("Name", placeholder="prod").props("outlined dense stack-label")
+        alias.classes("w-32")
+        number = _choice("means version", numbers, numbers[0])
+        button = ui.button("Point", on_click=lambda: point(alias.value, number.value))
+        button.props("outline no-caps").bind_enabled_from(alias, "value")
+
+
+def _comparing(backend: Backend, path: str, numbers: list[int]) -> None:
+    async def compare() -> None:
+        with ui.dialog(value=True) as dialog, ui.card().classes("w-full max-w-3xl"):
+            ui.label(f"Version {before.value} to {after.value}").classes("text-lg font-medium")
+            await _difference(backend, path, before.value, after.value)
+            ui.button("Close", on_click=dialog.close).props("flat no-caps")
+        await dialog
+        dialog.delete()
+
+    if len(numbers) < 2:
+        return
+    with ui.row().classes("items-center gap-2"):
+        before = _choice("from version", numbers, numbers[1])
+        after = _choice("to version", numbers, numbers[0])
+        ui.button("Compare", on_click=compare).props("outline no-caps")
+
+
+def _choice(label: str, numbers: list[int], value: int) -> ui.select:
+    chosen = ui.select(numbers, value=value, label=label)
+    return chosen.classes("w-32").props("outlined dense options-dense")
+
+
+def _aliases(aliases: list[Json], forget: Any) -> None:
+    with ui.row().classes("w-full items-center gap-2 py-2").mark("aliases"):
+        for one in aliases:
+            with ui.badge(f"{one['alias']} → version {one['version']}").props("outline"):
+                button = ui.button(
+                    icon="close", on_click=lambda alias=one["alias"]: forget(alias)
+                ).props("flat dense round size=xs")
+                button.props["aria-label"] = f"Forget {one['alias']}"
+        if not aliases:
+            ui.label(
+                "A name such as prod can point to a version; callers say it instead of a number."
+            ).classes("text-sm opacity-70")
+
+
+def _version(backend: Backend, path: str, version: Json, aliases: list[str]) -> None:
     async def show() -> None:
         if panel.default_slot.children:
             return
         with panel:
             if version["version"] == 1:
-                ui.code(query_text(version["query"])).classes("w-full")
+                code_block(query_text(version["query"]))
             else:
-                await _difference(backend, path, version["version"])
+                await _difference(backend, path, version["version"] - 1, version["version"])
 
     notes = [f"version {version['version']}", f"{short_time(version['version_created_at'])} UTC"]
     notes += [] if version["is_active"] else ["off"]
     notes += ["materialized"] if version["is_materialized"] else []
+    notes += aliases
     with ui.expansion(" · ".join(notes), on_value_change=show).classes("w-full").mark("version"):
         panel = ui.column().classes("w-full gap-2")
 
 
-async def _difference(backend: Backend, path: str, number: int) -> None:
-    reply = await backend.get(f"{path}/versions/{number - 1}/diff/{number}")
+async def _difference(backend: Backend, path: str, before: int, after: int) -> None:
+    reply = await backend.get(f"{path}/versions/{before}/diff/{after}")
     if not reply.is_good:
         failed(reply)
         return
-    text = reply.body["query_diff"] or "The query is the same."
-    ui.code(text, language="diff").classes("w-full")
+    diff_block(reply.body["query_diff"] or "The query is the same.")
     for change in reply.body["changes"]:
-        before, after = (orjson.dumps(change[side]).decode() for side in "ab")
-        ui.label(f"{change['field']}: {before} → {after}").classes("font-mono text-sm")
+        old, new = (orjson.dumps(change[side]).decode() for side in "ab")
+        ui.label(f"{change['field']}: {old} → {new}").classes("font-mono text-sm break-all")
 
 
-def query_text(query: dict[str, Any]) -> str:
+def query_text(query: Json) -> str:
     """What a person wrote: the SQL, or the insight without its empty keys."""
     if query["kind"] == "HogQLQuery":
         return str(query["query"])

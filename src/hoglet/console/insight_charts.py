@@ -1,0 +1,123 @@
+"""Results of insights as the options of a chart. Pure; shapes: spec/query-endpoints.md 10.6."""
+
+from typing import Any
+
+type Json = dict[str, Any]
+
+_STATUS_COLORS = {
+    "new": "#1d4aff",
+    "returning": "#36b37e",
+    "resurrecting": "#f5a623",
+    "dormant": "#e5484d",
+}
+# Tooltips are drawn, not made of HTML: names of events come from users.
+_COMMON: Json = {
+    "tooltip": {"trigger": "axis", "renderMode": "richText"},
+    "aria": {"enabled": True},
+}
+_AS_BARS = frozenset({"StickinessQuery", "LifecycleQuery"})
+_HOUR_SECONDS = 3600
+
+
+def insight_chart(kind: str, results: Any) -> Json | None:
+    """Options for ECharts, None when there is nothing to draw (retention is a table).
+
+    Args:
+        kind: of the query, e.g. ``TrendsQuery``.
+        results: of the run's answer.
+    """
+    if not results or kind == "RetentionQuery":
+        return None
+    if kind == "PathsQuery":
+        return _paths(results)
+    if kind == "FunnelsQuery":
+        return _funnel(results)
+    if all(not each["data"] for each in results):
+        return _totals(results)
+    return _over_time(kind, results)
+
+
+def series_name(series: Json) -> str:
+    """What a series is called, its period too when two are compared."""
+    label = str(series.get("label") or "")
+    period = series.get("compare_label")
+    return f"{label} ({period})" if period else label
+
+
+def step_name(step: Json) -> str:
+    """What a step of a funnel is called."""
+    return str(step.get("custom_name") or step.get("name") or f"step {step['order'] + 1}")
+
+
+def breakdown_name(step: Json) -> str:
+    """The group a funnel's steps are of, e.g. ``Chrome``; several values are joined."""
+    value = step.get("breakdown_value")
+    parts = value if isinstance(value, list) else [value]
+    return ", ".join("none" if part in (None, "") else str(part) for part in parts)
+
+
+def _over_time(kind: str, results: list[Json]) -> Json:
+    return _axes(results[0]["labels"], [_drawn(series, kind) for series in results])
+
+
+def _drawn(series: Json, kind: str) -> Json:
+    status = series.get("status")
+    options: Json = {
+        "name": status or series_name(series),
+        "type": "bar" if kind in _AS_BARS else "line",
+        "data": series["data"],
+    }
+    if kind == "LifecycleQuery":
+        options |= {"stack": "all", "itemStyle": {"color": _STATUS_COLORS.get(str(status))}}
+    if series.get("compare_label") == "previous":
+        options["lineStyle"] = {"type": "dashed"}
+    return options
+
+
+def _totals(results: list[Json]) -> Json:
+    names = [series_name(each) for each in results]
+    values = [each.get("aggregated_value", each.get("count")) for each in results]
+    return _axes(names, [{"name": "total", "type": "bar", "data": values, "barMaxWidth": 60}])
+
+
+def _funnel(results: Any) -> Json | None:
+    if isinstance(results, dict):
+        bins = results.get("bins") or []
+        labels = [f"{start / _HOUR_SECONDS:.1f} h" for start, _ in bins]
+        return _axes(labels, [_bar("people", [count for _, count in bins])]) if bins else None
+    if isinstance(results[0], list):
+        groups = [each for each in results if each]
+        drawn = [_bar(breakdown_name(each[0]), _counts(each)) for each in groups]
+        return _axes([step_name(step) for step in groups[0]], drawn) if groups else None
+    if "data" in results[0]:
+        return _over_time("TrendsQuery", [{"label": "% converted"} | each for each in results])
+    return _axes([step_name(step) for step in results], [_bar("people", _counts(results))])
+
+
+def _counts(steps: list[Json]) -> list[int]:
+    return [step["count"] for step in steps]
+
+
+def _bar(name: str, data: list[Any]) -> Json:
+    label = {"show": True, "position": "top"}
+    return {"name": name, "type": "bar", "data": data, "barMaxWidth": 80, "label": label}
+
+
+def _axes(labels: list[Any], series: list[Json]) -> Json:
+    legend: Json = {"type": "scroll", "bottom": 0, "show": len(series) > 1}
+    return _COMMON | {
+        "legend": legend,
+        "grid": {"left": 8, "right": 16, "top": 24, "bottom": 40, "containLabel": True},
+        "xAxis": {"type": "category", "data": labels},
+        "yAxis": {"type": "value"},
+        "series": series,
+    }
+
+
+def _paths(results: list[Json]) -> Json:
+    names = dict.fromkeys(end for each in results for end in (each["source"], each["target"]))
+    links = [{key: each[key] for key in ("source", "target", "value")} for each in results]
+    drawn: Json = {"type": "sankey", "data": [{"name": name} for name in names], "links": links}
+    drawn |= {"left": 8, "right": 160, "top": 16, "bottom": 16, "emphasis": {"focus": "adjacency"}}
+    drawn["label"] = {"width": 150, "overflow": "truncate"}
+    return _COMMON | {"tooltip": {"trigger": "item", "renderMode": "richText"}, "series": [drawn]}

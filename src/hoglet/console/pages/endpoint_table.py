@@ -1,0 +1,135 @@
+"""The table an endpoint keeps: whether, how fresh, and the way to switch it on and off."""
+
+from datetime import datetime, timedelta
+from typing import Any
+
+from nicegui import ui
+
+from hoglet.console.backend import Backend
+from hoglet.console.frame import short_time, tell
+
+type Json = dict[str, Any]
+
+_INTERVALS = {
+    "5min": timedelta(minutes=5),
+    "15min": timedelta(minutes=15),
+    "30min": timedelta(minutes=30),
+    "1hour": timedelta(hours=1),
+    "6hour": timedelta(hours=6),
+    "12hour": timedelta(hours=12),
+    "24hour": timedelta(days=1),
+    "7day": timedelta(days=7),
+    "30day": timedelta(days=30),
+}
+_EVERY = {
+    "5min": "5 minutes",
+    "15min": "15 minutes",
+    "30min": "30 minutes",
+    "1hour": "hour",
+    "6hour": "6 hours",
+    "12hour": "12 hours",
+    "24hour": "day",
+    "7day": "7 days",
+    "30day": "30 days",
+}
+_STATES = {
+    "off": ("no table", "grey"),
+    "ready": ("ready", "positive"),
+    "failed": ("failed", "negative"),
+    "building": ("building", "primary"),
+}
+_AGAIN_SECONDS = 2.0
+
+
+def table_state(materialization: Json) -> tuple[str, str]:
+    """A word and a colour for the state of a table.
+
+    Example:
+        >>> table_state({"enabled": True, "ready": False, "status": "Running"})
+        ('building', 'primary')
+    """
+    if not materialization["enabled"]:
+        return _STATES["off"]
+    if materialization["status"] == "Failed":
+        return _STATES["failed"]
+    return _STATES["ready" if materialization["ready"] else "building"]
+
+
+def endpoint_table(backend: Backend, path: str, record: Json) -> None:
+    """Draw the state; while a table is built it is looked at every other second.
+
+    Args:
+        backend: whose.
+        path: of the endpoint, ``/endpoints/<name>``.
+        record: as the API shows it.
+    """
+    _Table(backend, path, record["materialization"]).draw()
+
+
+class _Table:
+    def __init__(self, backend: Backend, path: str, state: Json) -> None:
+        self._backend = backend
+        self._path = path
+        self._state = state
+
+    def draw(self) -> None:
+        row = ui.row().classes(
+            "w-full items-center gap-x-4 gap-y-1 px-3 py-2 rounded border border-slate-300"
+        )
+        self._place = row.mark("table-state")
+        self._timer = ui.timer(_AGAIN_SECONDS, self._look, active=False)
+        self._show()
+
+    async def _look(self) -> None:
+        reply = await self._backend.get(f"{self._path}/materialization_status")
+        if not reply.is_good:
+            self._timer.deactivate()
+        elif reply.body != self._state:
+            self._state = reply.body
+            self._show()
+
+    def _show(self) -> None:
+        word, color = table_state(self._state)
+        self._timer.active = word == "building"
+        self._place.clear()
+        with self._place:
+            ui.label("Table").classes("font-medium")
+            ui.badge(word, color=color).props("outline")
+            for note in self._notes():
+                ui.label(note).classes("text-sm opacity-80 break-words max-w-full")
+            ui.space()
+            if self._state["can_materialize"]:
+                self._controls()
+
+    def _notes(self) -> list[str]:
+        state = self._state
+        if not state["enabled"]:
+            can = "Keep the result as a table: runs read it instead of all events."
+            return [can if state["can_materialize"] else f"Not possible: {state['reason']}"]
+        built = state["last_materialized_at"]
+        notes = [f"built {short_time(built)} UTC", f"next {_next(state)} UTC"] if built else []
+        return [*notes, state["error"]] if state["error"] else notes
+
+    def _controls(self) -> None:
+        every = ui.select(
+            _EVERY, value=self._state.get("sync_frequency") or "24hour", label="Every"
+        )
+        every.classes("w-28").props("outlined dense options-dense")
+        switch = ui.switch("Keep a table", value=self._state["enabled"])
+        switch.on_value_change(lambda event: self._save(every.value if event.value else None))
+        if self._state["enabled"]:
+            every.on_value_change(lambda event: self._save(event.value))
+
+    async def _save(self, every: str | None) -> None:
+        """Build it at this interval; None drops the table."""
+        times = {"sync_frequency": every} if every else {}
+        body = {"is_materialized": every is not None, **times}
+        reply = await self._backend.send("PATCH", self._path, body)
+        if tell(reply, "Saved."):
+            self._state = reply.body["materialization"]
+        self._show()
+
+
+def _next(state: Json) -> str:
+    built = datetime.fromisoformat(state["last_materialized_at"])
+    return short_time((built + _INTERVALS[state["sync_frequency"]]).isoformat())

@@ -1,0 +1,73 @@
+"""The tab with an endpoint's query; saving it makes a version."""
+
+from typing import Any
+
+import orjson
+from nicegui import ui
+
+from hoglet.console.backend import Backend
+from hoglet.console.frame import EDITOR, tell
+from hoglet.console.pages.versions import query_text
+
+type Json = dict[str, Any]
+
+_WRONG = "bg-red-100"
+
+
+async def query_panel(backend: Backend, path: str, record: Json) -> None:
+    """An editor for SQL, or for an insight as JSON.
+
+    Args:
+        backend: whose.
+        path: of the endpoint, ``/endpoints/<name>``.
+        record: as the API shows it.
+    """
+    _Editor(backend, path, record["query"]).draw()
+
+
+class _Editor:
+    def __init__(self, backend: Backend, path: str, query: Json) -> None:
+        self._backend = backend
+        self._path = path
+        self._query = query
+        self._is_sql = query["kind"] == "HogQLQuery"
+
+    def draw(self) -> None:
+        language: Any = "SQL" if self._is_sql else "JSON"
+        self._editor = ui.codemirror(
+            query_text(self._query), language=language, theme="vscodeLight", line_wrapping=True
+        )
+        self._editor.classes(f"{EDITOR} min-h-40").on_value_change(self._forget)
+        with ui.row().classes("items-center gap-4 pt-2"):
+            ui.button("Save as new version", icon="save", on_click=self._save).props("no-caps")
+            problem = ui.label().classes("text-negative font-mono text-sm break-words max-w-full")
+            self._problem = problem.props("role=alert").mark("problem")
+        ui.label(
+            "Versions before it stay, and callers can name them. A text as before makes none."
+        ).classes("text-sm opacity-70 pt-1")
+
+    def _forget(self) -> None:
+        if self._editor.decorations:
+            self._editor.decorations = []
+
+    async def _save(self) -> None:
+        try:
+            query = self._written()
+        except orjson.JSONDecodeError as error:
+            self._refused(f"This is not JSON: {error}", error.lineno)
+            return
+        reply = await self._backend.send("PATCH", self._path, {"query": query})
+        if reply.is_good:
+            tell(reply, f"Version {reply.body['current_version']} is the current one.")
+            ui.navigate.reload()
+        else:
+            self._refused(reply.problem, reply.place[0] if reply.place else None)
+
+    def _written(self) -> Any:
+        text = self._editor.value
+        return {**self._query, "query": text} if self._is_sql else orjson.loads(text)
+
+    def _refused(self, why: str, line: int | None) -> None:
+        self._problem.set_text(why)
+        if line is not None and line <= self._editor.value.count("\n") + 1:
+            self._editor.decorations = [{"kind": "line", "line": line, "class": _WRONG}]

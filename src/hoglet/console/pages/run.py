@@ -1,0 +1,138 @@
+"""The tab that runs an endpoint: its variables, the answer, and the same call for a terminal."""
+
+import shlex
+import time
+from typing import Any
+
+import orjson
+from nicegui import ui
+
+from hoglet.console.backend import Backend
+from hoglet.console.frame import failed
+from hoglet.console.pages.result import result_view
+from hoglet.console.pages.run_fields import RunFields
+from hoglet.console.texts import code_block
+
+type Json = dict[str, Any]
+
+_REFRESH = {"blocking": "Cached if fresh", "force": "Computed now"}
+_RAW = {"force_blocking": "From raw events"}
+_DEFAULT_LIMIT = 100
+
+
+async def run_panel(backend: Backend, path: str, record: Json) -> None:
+    """A form to run an endpoint.
+
+    Args:
+        backend: whose.
+        path: of the endpoint, ``/endpoints/<name>``.
+        record: as the API shows it.
+    """
+    document = await backend.get(f"{path}/openapi.json")
+    await _RunForm(backend, path, record, document.body if document.is_good else {}).draw()
+
+
+class _RunForm:
+    """One form; ``_offset`` is where the page of rows begins that is shown."""
+
+    def __init__(self, backend: Backend, path: str, record: Json, document: Json) -> None:
+        self._backend = backend
+        self._path = path
+        self._record = record
+        self._document = document
+        self._is_sql = record["query"]["kind"] == "HogQLQuery"
+        self._offset = 0
+
+    async def draw(self) -> None:
+        schemas: Json = self._document.get("components", {}).get("schemas", {})
+        choices = _REFRESH | (_RAW if self._record["is_materialized"] else {})
+        with ui.row().classes("w-full items-start gap-4 pt-2"):
+            self._fields = RunFields(schemas.get("Variables", {}), self._show_call, self._run)
+            limit = ui.number("Rows at most", min=1, max=50_000, precision=0, placeholder="100")
+            self._limit = limit.classes("w-32").props("stack-label outlined dense")
+            self._limit.on_value_change(self._show_call).set_visibility(self._is_sql)
+            self._refresh = ui.select(choices, value="blocking", label="Answer")
+            self._refresh.classes("w-44").props("outlined dense options-dense")
+            self._refresh.on_value_change(self._show_call)
+            self._button = ui.button("Run", icon="play_arrow", on_click=self._run).props("no-caps")
+        if schemas.get("Variables", {}).get("required"):
+            ui.label("* has to be filled in").classes("text-xs opacity-70")
+        self._outcome = ui.column().classes("w-full gap-3 py-2").props("aria-live=polite")
+        self._draw_call()
+
+    def _body(self) -> Json:
+        body: Json = {}
+        if given := self._fields.given():
+            body["variables"] = given
+        if self._limit.value or self._offset:
+            body["limit"] = int(self._limit.value or _DEFAULT_LIMIT)
+        if self._offset:
+            body["offset"] = self._offset
+        if self._refresh.value != "blocking":
+            body["refresh"] = self._refresh.value
+        return body
+
+    async def _run(self) -> None:
+        await self._run_from(0)
+
+    async def _run_from(self, offset: int) -> None:
+        self._offset = offset
+        self._show_call()
+        self._button.props(add="loading")
+        started = time.perf_counter()
+        reply = await self._backend.send("POST", f"{self._path}/run", self._body())
+        milliseconds = (time.perf_counter() - started) * 1000
+        self._button.props(remove="loading")
+        self._outcome.clear()
+        with self._outcome:
+            if reply.is_good:
+                result_view(self._record["query"]["kind"], reply.body, milliseconds)
+                self._draw_paging(reply.body)
+            else:
+                failed(reply, str(self._record["query"].get("query") or ""))
+
+    def _draw_paging(self, body: Json) -> None:
+        limit = body.get("limit") or _DEFAULT_LIMIT
+        if not self._is_sql or not (body.get("hasMore") or self._offset):
+            return
+        with ui.row().classes("w-full items-center justify-end gap-2"):
+            rows = len(body["results"])
+            ui.label(f"rows {self._offset + 1} to {self._offset + rows}").classes("text-sm")
+            before = ui.button(
+                "Earlier rows", on_click=lambda: self._run_from(max(0, self._offset - limit))
+            )
+            before.props("flat no-caps").set_enabled(self._offset > 0)
+            after = ui.button("Further rows", on_click=lambda: self._run_from(self._offset + limit))
+            after.props("flat no-caps").set_enabled(bool(body.get("hasMore")))
+
+    def _draw_call(self) -> None:
+        with ui.expansion("Call it from a program", icon="terminal", value=True).classes("w-full"):
+            self._call = code_block("", wraps=True).mark("curl")
+            ui.button("openapi.json", icon="download", on_click=self._download).props(
+                "flat dense no-caps"
+            ).tooltip("Types of variables and rows, for generators of clients")
+        self._show_call()
+
+    def _show_call(self) -> None:
+        self._call.set_text(curl(self._record["url"], self._body()))
+
+    def _download(self) -> None:
+        text = orjson.dumps(self._document, option=orjson.OPT_INDENT_2)
+        ui.download.content(text, f"{self._record['name']}.openapi.json")
+
+
+def curl(url: str, body: Json) -> str:
+    r"""The call for a shell; the key stays a placeholder.
+
+    Example:
+        >>> curl("http://h/run", {"variables": {"who": "O'Neil"}}).splitlines()[-1]
+        '  -d \'{"variables":{"who":"O\'"\'"\'Neil"}}\''
+    """
+    return " \\\n  ".join(
+        (
+            f"curl {shlex.quote(url)}",
+            '-H "Authorization: Bearer $HOGLET_API_KEY"',
+            "-H 'Content-Type: application/json'",
+            f"-d {shlex.quote(orjson.dumps(body).decode())}",
+        )
+    )

@@ -1,0 +1,64 @@
+"""A server and a signed-in page for the tests of the console."""
+
+import shutil
+from collections.abc import Generator
+
+import pytest
+from playwright.sync_api import Browser, Page, expect, sync_playwright
+
+from support.server import KEY, RunningServer
+
+CHROMIUM_FLAGS = [
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+
+
+@pytest.fixture(scope="session")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Generator[RunningServer]:
+    server = RunningServer(tmp_path_factory.mktemp("console") / "data").start()
+    yield server
+    assert server.stop() == 0
+
+
+@pytest.fixture(scope="session")
+def browser() -> Generator[Browser]:
+    """Started once; every test gets a context of its own, so no cookie outlives it."""
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=shutil.which("chromium"), args=CHROMIUM_FLAGS
+        )
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def page(browser: Browser, server: RunningServer) -> Generator[Page]:
+    """A page that fails the test when it asks any other host for anything."""
+    foreign: list[str] = []
+    expect.set_options(timeout=15_000)
+    with browser.new_context(base_url=server.url) as context:
+        page = context.new_page()
+        page.set_default_timeout(15_000)
+        page.on("request", lambda request: _note_foreign(request.url, server.url, foreign))
+        yield page
+    assert foreign == []
+
+
+@pytest.fixture
+def signed_in(page: Page) -> Page:
+    """Signed in without the form; the page is still empty."""
+    answer = page.context.request.post("/console/sign-in", form={"key": KEY}, max_redirects=0)
+    assert answer.headers["location"] == "/"
+    return page
+
+
+def _note_foreign(url: str, own: str, foreign: list[str]) -> None:
+    if not url.startswith((own, own.replace("http", "ws", 1), "data:", "blob:")):
+        foreign.append(url)

@@ -1,0 +1,265 @@
+"""The pages of endpoints in Chromium: the list, a run, drawn insights, tables, versions."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from support.console import post, wait_for
+from support.server import TOKEN, RunningServer
+
+pytestmark = pytest.mark.browser
+
+PIXEL = "<img src='https://elsewhere.example/x.png'>"
+PAGEVIEW = {"kind": "EventsNode", "event": "$pageview", "name": "$pageview"}
+BOUGHT = {"kind": "EventsNode", "event": "bought", "name": "bought"}
+
+
+@pytest.fixture(scope="module")
+def variables(server: RunningServer) -> None:
+    """One of each type; ``needed`` has no default."""
+    for name, kind, default in (
+        ("least", "Number", 8),
+        ("flag", "Boolean", True),
+        ("since", "Date", "2026-01-05"),
+        ("words", "List", ["a", "b"]),
+        ("needed", "String", None),
+    ):
+        body = {"name": name, "type": kind, "default_value": default}
+        post(server, "insight_variables", body)
+
+
+@pytest.fixture(scope="module")
+def events(server: RunningServer) -> None:
+    """Two people look, one of them buys; the test goes on when they can be queried."""
+    batch = [
+        {"event": event, "distinct_id": person}
+        for event, person in (("$pageview", "one"), ("$pageview", "two"), ("bought", "one"))
+    ]
+    server.client.post("/batch/", json={"api_key": TOKEN, "batch": batch}).raise_for_status()
+    save_sql(server, "seen", "SELECT count() FROM events WHERE distinct_id IN ('one', 'two')")
+    path, body = "/api/projects/1/endpoints/seen/run", {"refresh": "force"}
+    wait_for(lambda: server.client.post(path, json=body).json()["results"] == [[3]])
+
+
+def save_sql(server: RunningServer, name: str, query: str) -> Any:
+    return post(
+        server, "endpoints", {"name": name, "query": {"kind": "HogQLQuery", "query": query}}
+    )
+
+
+def stored_of(server: RunningServer, name: str) -> Any:
+    return server.client.get(f"/api/projects/1/endpoints/{name}").json()
+
+
+def open_endpoint(page: Page, name: str, tab: str = "Run") -> None:
+    page.goto(f"/project/1/endpoints/{name}")
+    page.get_by_role("tab", name=tab).click()
+
+
+def run(page: Page) -> None:
+    page.get_by_role("button", name="Run", exact=True).click()
+
+
+def choose(page: Page, label: str, option: str) -> None:
+    page.get_by_role("combobox", name=label).click()
+    page.get_by_role("option", name=option, exact=True).click()
+
+
+def editor_of(page: Page) -> Locator:
+    return page.locator(".cm-content").first
+
+
+def write(page: Page, text: str) -> None:
+    editor_of(page).click()
+    page.keyboard.press("Control+A")
+    page.keyboard.insert_text(text)
+
+
+@pytest.mark.usefixtures("variables")
+def test_variables_have_fields_of_their_type(signed_in: Page, server: RunningServer) -> None:
+    page = signed_in
+    save_sql(
+        server,
+        "typed",
+        "SELECT number AS n, {variables.flag} AS flag, {variables.since} AS since, "
+        "{variables.words} AS words, {variables.needed} AS needed "
+        "FROM numbers(10) WHERE n >= {variables.least}",
+    )
+    open_endpoint(page, "typed")
+    expect(page.get_by_label("least")).to_have_attribute("placeholder", "8")
+    expect(page.get_by_label("needed *")).to_be_visible()
+    run(page)
+    expect(page.get_by_text("2 rows")).to_be_visible()
+    expect(page.get_by_role("cell", name="null").first).to_be_visible()
+
+    page.get_by_label("least").fill("9")
+    choose(page, "flag", "false")
+    page.get_by_label("since").fill("2026-02-03")
+    page.get_by_label("words").fill("x\ny")
+    page.get_by_label("needed *").fill(PIXEL)
+    page.get_by_label("needed *").press("Enter")
+
+    expect(page.get_by_text("1 rows")).to_be_visible()
+    for shown in ("9", "false", "2026-02-03", '["x","y"]', PIXEL):
+        expect(page.get_by_role("cell", name=shown, exact=True)).to_be_visible()
+    call = page.get_by_text("curl http").inner_text()
+    assert f"curl {server.url}/api/projects/1/endpoints/typed/run" in call
+    assert '"least":9' in call
+
+
+def test_rows_are_paged_and_kept_as_a_file(
+    signed_in: Page, server: RunningServer, tmp_path: Path
+) -> None:
+    page = signed_in
+    save_sql(server, "many", "SELECT number AS n, if(n = 1, NULL, 'a,b') AS t FROM numbers(130)")
+    open_endpoint(page, "many")
+    run(page)
+    expect(page.get_by_text("there are more rows")).to_be_visible()
+    page.get_by_role("button", name="Further rows").click()
+    expect(page.get_by_text("rows 101 to 130")).to_be_visible()
+    expect(page.get_by_role("button", name="Further rows")).to_be_disabled()
+    page.get_by_role("button", name="Earlier rows").click()
+    expect(page.get_by_text("there are more rows")).to_be_visible()
+
+    with page.expect_download() as download:
+        page.get_by_role("button", name="CSV").click()
+    download.value.save_as(tmp_path / "rows.csv")
+    lines = (tmp_path / "rows.csv").read_text().splitlines()
+    assert (len(lines), lines[:3]) == (101, ["n,t", '0,"a,b"', "1,"])
+
+
+def test_a_failed_run_tells_why(signed_in: Page, server: RunningServer) -> None:
+    page = signed_in
+    save_sql(server, "breaks", "SELECT intDiv(1, count() - count()) FROM events")
+    open_endpoint(page, "breaks")
+    run(page)
+    expect(page.get_by_role("alert").get_by_text("Division by zero.")).to_be_visible()
+
+
+@pytest.mark.usefixtures("events")
+def test_insights_are_drawn(signed_in: Page, server: RunningServer) -> None:
+    page = signed_in
+    series = [PAGEVIEW, BOUGHT]
+    entity = {"id": "$pageview", "type": "events"}
+    retention = {"period": "Day", "targetEntity": entity, "returningEntity": entity}
+    for name, query, shown in (
+        ("trend", {"kind": "TrendsQuery", "series": series}, "bought"),
+        ("funnel", {"kind": "FunnelsQuery", "series": series}, "50%"),
+        ("life", {"kind": "LifecycleQuery", "series": [PAGEVIEW]}, "resurrecting"),
+        ("back", {"kind": "RetentionQuery", "retentionFilter": retention}, "100%"),
+    ):
+        post(server, "endpoints", {"name": name, "query": query})
+        open_endpoint(page, name)
+        run(page)
+        expect(page.get_by_role("cell", name=shown, exact=True).first).to_be_visible()
+        if name != "back":
+            expect(page.locator("canvas")).to_be_visible()
+
+
+def test_a_table_is_kept_and_dropped(signed_in: Page, server: RunningServer) -> None:
+    page = signed_in
+    save_sql(server, "kept", "SELECT event, count() AS events FROM events GROUP BY event")
+    open_endpoint(page, "kept")
+    page.get_by_role("switch", name="Keep a table").click()
+    expect(page.get_by_text("ready", exact=True)).to_be_visible()
+    expect(page.get_by_text(re.compile("^built .* UTC"))).to_be_visible()
+    run(page)
+    expect(page.get_by_text("read from the table of")).to_be_visible()
+
+    page.get_by_role("switch", name="Keep a table").click()
+    expect(page.get_by_text("no table", exact=True)).to_be_visible()
+
+
+def test_description_tags_and_state_are_changed(signed_in: Page, server: RunningServer) -> None:
+    page = signed_in
+    save_sql(server, "described", "SELECT 1")
+    open_endpoint(page, "described")
+    page.get_by_role("button", name="Edit description and tags").click()
+    page.get_by_label("Description").fill(PIXEL)
+    page.get_by_label("Tags, with commas between").fill("two, one")
+    page.get_by_role("button", name="Save", exact=True).click()
+    expect(page.get_by_text(PIXEL)).to_be_visible()
+    page.get_by_role("switch", name="Active").click()
+    wait_for(lambda: not stored_of(server, "described")["is_active"])
+    assert stored_of(server, "described")["tags"] == ["one", "two"]
+
+
+def test_an_endpoint_is_made_its_query_changed_and_versions_named(
+    signed_in: Page, server: RunningServer
+) -> None:
+    page = signed_in
+    page.goto("/project/1/endpoints")
+    page.get_by_role("button", name="New endpoint").click()
+    page.get_by_label("Name", exact=True).fill("made here")
+    page.get_by_role("button", name="Create").click()
+    expect(page.get_by_role("alert").get_by_text(re.compile("^name: "))).to_be_visible()
+    page.get_by_label("Name", exact=True).fill("made_here")
+    page.get_by_role("button", name="Create").click()
+    expect(page).to_have_url(re.compile("/endpoints/made_here$"))
+
+    page.get_by_role("tab", name="Query").click()
+    write(page, "SELECT 6 * 7 AS answer\nFROM nowhere")
+    page.get_by_role("button", name="Save as new version").click()
+    expect(page.get_by_role("alert").get_by_text("2:6: ")).to_be_visible()
+    expect(page.locator(".cm-line.bg-red-100")).to_have_text("FROM nowhere")
+    write(page, "SELECT 6 * 7 AS answer")
+    page.get_by_role("button", name="Save as new version").click()
+    expect(page.get_by_text("version 2", exact=True)).to_be_visible()
+    run(page)
+    expect(page.get_by_role("cell", name="42")).to_be_visible()
+
+    page.get_by_role("tab", name="Versions").click()
+    page.get_by_label("Name", exact=True).fill("prod")
+    choose(page, "means version", "1")
+    page.get_by_role("button", name="Point").click()
+    expect(page.get_by_text("prod → version 1")).to_be_visible()
+    page.get_by_role("button", name="Compare").click()
+    expect(page.get_by_text("+SELECT 6 * 7 AS answer")).to_be_visible()
+    page.get_by_role("button", name="Close").click()
+    page.get_by_role("button", name="Forget prod").click()
+    expect(page.get_by_text("prod → version 1")).to_be_hidden()
+
+    page.get_by_role("tab", name="Usage").click()
+    expect(page.get_by_text("runs in 30 days")).to_be_visible()
+
+
+def test_an_insight_is_changed_as_json(signed_in: Page, server: RunningServer) -> None:
+    page = signed_in
+    body = {"name": "as_json", "query": {"kind": "TrendsQuery", "series": [PAGEVIEW]}}
+    post(server, "endpoints", body)
+    open_endpoint(page, "as_json", "Query")
+    write(page, '{"kind": "TrendsQuery",\n"series": oops}')
+    page.get_by_role("button", name="Save as new version").click()
+    expect(page.get_by_text("This is not JSON")).to_be_visible()
+    expect(page.locator(".cm-line.bg-red-100")).to_contain_text("oops")
+
+
+def test_endpoints_are_searched(signed_in: Page, server: RunningServer) -> None:
+    page = signed_in
+    body = {"name": "found_by_tag", "query": {"kind": "HogQLQuery", "query": "SELECT 1"}}
+    post(server, "endpoints", {**body, "tags": ["needle"]})
+    post(server, "endpoints", {**body, "name": "other_one"})
+    page.goto("/project/1/endpoints")
+    expect(page.get_by_role("link", name="other_one")).to_be_visible()
+    page.get_by_label("Search names").fill("NEEDLE")
+    expect(page.get_by_role("link", name="other_one")).to_be_hidden()
+    page.get_by_role("link", name="found_by_tag").click()
+    expect(page.get_by_role("heading", name="found_by_tag")).to_be_visible()
+
+
+def test_nothing_is_wider_than_a_phone(signed_in: Page, server: RunningServer) -> None:
+    page = signed_in
+    page.set_viewport_size({"width": 390, "height": 844})
+    name = "a_" + "very_" * 20 + "long_name"
+    save_sql(server, name, f"SELECT '{'wide' * 200}' AS text")
+    for path in ("", f"/{name}"):
+        page.goto(f"/project/1/endpoints{path}")
+        if path:
+            run(page)
+            expect(page.get_by_text("1 rows")).to_be_visible()
+        else:
+            expect(page.get_by_role("link", name=name)).to_be_visible()
+        assert page.evaluate("document.documentElement.scrollWidth") <= 390
