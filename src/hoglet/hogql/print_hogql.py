@@ -76,7 +76,8 @@ class _HogQL:
     def call(self, node: tree.Call) -> str:
         params = f"({self.many(node.params)})" if node.params is not None else ""
         distinct = "DISTINCT " if node.distinct else ""
-        text = f"{node.name}{params}({distinct}{self.many(node.args)})"
+        order = f" ORDER BY {self.many(node.order_by)}" if node.order_by else ""
+        text = f"{node.name}{params}({distinct}{self.many(node.args)}{order})"
         return f"{text} FILTER (WHERE {self.expr(node.filter_expr)})" if node.filter_expr else text
 
     def logical(self, node: tree.And | tree.Or) -> str:

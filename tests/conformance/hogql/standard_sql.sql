@@ -161,3 +161,13 @@ select toDate('2026-01-05') + interval 2 days, toDateTime('2026-01-05') - INTERV
 -- case: combinators in small letters
 select sumif(number, number > 1), countif(number > 1), SUMIF(number, 1) from numbers(4)
 -- rows [[5, 2, 6]]
+-- case: ORDER BY in aggregates that make lists
+select array_agg(event order by timestamp desc)[1:2], string_agg(event, ',' order by event, timestamp) filter (where event != '$pageview'), groupArray(properties.price order by properties.price desc), json_agg(distinct distinct_id order by distinct_id), array_agg(distinct event order by event) from events
+-- types ["array", "string", "array", "string", "array"]
+-- rows [[["purchase", "$pageview"], "$autocapture,purchase,purchase", [100.0, 10.0, 7.0, 2.5], "[\"ann\",\"anon\",\"bob\"]", ["$autocapture", "$pageview", "purchase"]]]
+-- case: in one direction
+select array_agg(event order by event, timestamp desc) from events
+-- refused hogql_query_error: "one direction"
+-- case: aggregates that make no list have no order
+select sum(number order by number) from numbers(3)
+-- refused hogql_query_error: "ORDER BY inside 'sum(...)'"

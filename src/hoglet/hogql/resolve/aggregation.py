@@ -4,8 +4,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from hoglet.hogql.errors import ILLEGAL_AGGREGATION, refused
-from hoglet.hogql.plan import Apply, Expr, LambdaExpr, Name, Trusted
-from hoglet.hogql.types import STRING
+from hoglet.hogql.plan import Apply, Expr, LambdaExpr, Name, Ordering, Trusted
+from hoglet.hogql.types import STRING, Type
 
 
 def holds_aggregate(expr: Expr, aliases: Mapping[str, Expr]) -> bool:
@@ -48,14 +48,49 @@ def _holds(exprs: Iterable[Any], aliases: Mapping[str, Expr], seen: set[str]) ->
 
 
 COLLECTED = frozenset({"string_agg", "json_agg", "string_aggIf", "json_aggIf"})
+ORDERED = COLLECTED | {"array_agg", "groupArray", "array_aggIf", "groupArrayIf"}
+"""Those that may hold ORDER BY."""
 
 
-def collected(name: str, args: tuple[Expr, ...], *, distinct: bool) -> Expr:
-    """``string_agg(x, ', ')`` and ``json_agg(x)``: a list, then its text."""
+def collected(
+    name: str,
+    args: tuple[Expr, ...],
+    *,
+    distinct: bool,
+    order_by: tuple[Ordering, ...] = (),
+    node: Any = None,
+) -> Expr:
+    """``array_agg(x ORDER BY y)``, ``string_agg(x, y)``, ``json_agg(x)``: a list, or its text."""
     condition = args[-1:] if name.endswith("If") else ()
-    function = "groupArrayIf" if condition else "groupArray"
-    grouped = (args[0], *condition)
-    items = Apply(function=function, args=grouped, distinct=distinct, aggregate=True)
+    items = _list(args[0], condition, distinct=distinct, order_by=order_by, node=node)
     if name.startswith("json"):
         return Trusted(parts=("toJSONString(", items, ")"), type=STRING)
-    return Trusted(parts=("arrayStringConcat(", items, ", ", args[1], ")"), type=STRING)
+    if name.startswith("string"):
+        return Trusted(parts=("arrayStringConcat(", items, ", ", args[1], ")"), type=STRING)
+    return items
+
+
+def _list(
+    item: Expr,
+    condition: tuple[Expr, ...],
+    *,
+    distinct: bool,
+    order_by: tuple[Ordering, ...],
+    node: Any,
+) -> Expr:
+    type_ = Type("Array", item=item.type.not_null())
+    function = "groupArrayIf" if condition else "groupArray"
+    if not order_by:
+        args = (item, *condition)
+        return Apply(function=function, args=args, distinct=distinct, aggregate=True, type=type_)
+    if len({each.descending for each in order_by}) > 1 or any(o.nulls_first for o in order_by):
+        raise refused("ORDER BY in an aggregate goes in one direction, NULLS LAST", node)
+    row = Apply(function="tuple", args=(item, *(each.expr for each in order_by)))
+    rows = Apply(function=function, args=(row, *condition), distinct=distinct, aggregate=True)
+    sort = "arrayReverseSort" if order_by[0].descending else "arraySort"
+    keys = ", ".join(f"tupleElement(hoglet_t, {at + 2})" for at in range(len(order_by)))
+    parts = (f"{sort}(hoglet_t -> tuple({keys}), ", rows, ")")
+    if item.type.nullable:  # as lists leave NULL out
+        parts = ("arrayFilter(hoglet_t -> isNotNull(tupleElement(hoglet_t, 1)), ", *parts, ")")
+    first = "assumeNotNull(tupleElement(hoglet_t, 1))" if item.type.nullable else "hoglet_t.1"
+    return Trusted(parts=(f"arrayMap(hoglet_t -> {first}, ", *parts, ")"), type=type_)

@@ -9,8 +9,8 @@ from hoglet.hogql.functions.instants import as_time
 from hoglet.hogql.functions.named import check_named
 from hoglet.hogql.functions.special import SPECIAL
 from hoglet.hogql.functions.times import TIME_PLACES, ZONED
-from hoglet.hogql.plan import Apply, Expr, ScalarQuery, Trusted
-from hoglet.hogql.resolve.aggregation import COLLECTED, collected, refuse_nested
+from hoglet.hogql.plan import Apply, Expr, Ordering, ScalarQuery, Trusted
+from hoglet.hogql.resolve.aggregation import COLLECTED, ORDERED, collected, refuse_nested
 from hoglet.hogql.resolve.compare import compare
 from hoglet.hogql.resolve.expressions import cast_to
 from hoglet.hogql.resolve.scope import Scope
@@ -79,8 +79,11 @@ def build_call(
     check_named(function.name, args, node)
     if function.aggregate:
         refuse_nested(args, scope.aliases, node)
-    if function.name in COLLECTED:
-        return collected(function.name, args, distinct=bool(getattr(node, "distinct", False)))
+    distinct = bool(getattr(node, "distinct", False))
+    ordered = getattr(node, "order_by", None)
+    if function.name in COLLECTED or (ordered and function.name in ORDERED):
+        order_by = tuple(_ordering(resolver, item, scope) for item in ordered or ())
+        return collected(function.name, args, distinct=distinct, order_by=order_by, node=node)
     special = SPECIAL.get(function.name)
     if special is not None and not params:
         return special(args, type_, resolver.context)
@@ -88,7 +91,7 @@ def build_call(
         function=function.clickhouse,
         args=args,
         params=params,
-        distinct=bool(getattr(node, "distinct", False)),
+        distinct=distinct,
         aggregate=function.aggregate,
         type=type_,
     )
@@ -186,7 +189,7 @@ def is_star(node: Any) -> bool:
 def _refuse_extras(node: tree.Call, function: Function) -> None:
     if node.distinct and not function.aggregate:
         raise refused(f"DISTINCT: '{node.name}' is not an aggregate", node, code=NOT_AGGREGATE)
-    if node.order_by or node.within_group:
+    if node.within_group or (node.order_by and function.name not in ORDERED):
         raise refused(f"ORDER BY inside '{node.name}(...)' is not supported", node)
 
 
@@ -202,6 +205,12 @@ def _parameters(
     if len(given) < low or (high is not None and len(given) > high):
         raise refused(f"Function '{function.name}': wrong number of parameters", node, code=ARITY)
     return resolver.expressions(given, scope)
+
+
+def _ordering(resolver: "Resolver", item: tree.OrderExpr, scope: Scope) -> Ordering:
+    """ORDER BY in the brackets of an aggregate."""
+    expr = resolver.expression(item.expr, scope)
+    return Ordering(expr, item.order == "DESC", item.nulls_first)
 
 
 def _is_named(args: tuple[Any, ...]) -> bool:
