@@ -187,6 +187,19 @@ def test_description_tags_and_state_are_changed(signed_in: Page, server: Running
     assert stored_of(server, "described")["tags"] == ["one", "two"]
 
 
+def test_a_key_that_may_only_read_changes_nothing(page: Page, server: RunningServer) -> None:
+    save_sql(server, "read_only", "SELECT 1")
+    body = {"label": "reader", "scopes": ["endpoint:read", "project:read"]}
+    key = server.client.post("/api/personal_api_keys/", json=body).json()["value"]
+    page.context.request.post("/console/sign-in", form={"key": key}, max_redirects=0)
+    open_endpoint(page, "read_only")
+    for name in ("Active", "Keep a table"):
+        was = page.get_by_role("switch", name=name).is_checked()
+        page.get_by_role("switch", name=name).click()
+        expect(page.get_by_text("'endpoint:write'").last).to_be_visible()
+        expect(page.get_by_role("switch", name=name, checked=was)).to_be_visible()
+
+
 def test_an_endpoint_is_made_its_query_changed_and_versions_named(
     signed_in: Page, server: RunningServer
 ) -> None:
@@ -206,7 +219,7 @@ def test_an_endpoint_is_made_its_query_changed_and_versions_named(
     expect(page.get_by_role("alert").get_by_text("2:6: ")).to_be_visible()
     expect(page.locator(".cm-line.bg-red-100")).to_have_text("FROM nowhere")
     write(page, "SELECT 6 * 7 AS answer")
-    page.get_by_role("button", name="Save as new version").click()
+    page.keyboard.press("Control+s")
     expect(page.get_by_text("version 2", exact=True)).to_be_visible()
     run(page)
     expect(page.get_by_role("cell", name="42")).to_be_visible()
@@ -224,6 +237,17 @@ def test_an_endpoint_is_made_its_query_changed_and_versions_named(
 
     page.get_by_role("tab", name="Usage").click()
     expect(page.get_by_text("runs in 30 days")).to_be_visible()
+
+
+def test_a_query_is_shown_as_text_alone(signed_in: Page, server: RunningServer) -> None:
+    """A fence of Markdown in a comment opens nothing; ``page`` refuses other hosts' pictures."""
+    page = signed_in
+    picture = "![x](https://elsewhere.example/x.png)"
+    save_sql(server, "fenced", f"/*\n```\n\n{picture}\n{PIXEL}\n*/\nSELECT 1")
+    open_endpoint(page, "fenced", "Versions")
+    page.get_by_text("version 1 ·").click()
+    expect(page.get_by_text(picture)).to_be_visible()
+    expect(page.get_by_text(PIXEL)).to_be_visible()
 
 
 def test_an_insight_is_changed_as_json(signed_in: Page, server: RunningServer) -> None:

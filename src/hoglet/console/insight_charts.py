@@ -32,7 +32,7 @@ def insight_chart(kind: str, results: Any) -> Json | None:
         return _paths(results)
     if kind == "FunnelsQuery":
         return _funnel(results)
-    if all(not each["data"] for each in results):
+    if all(not each.get("data") for each in results):
         return _totals(results)
     return _over_time(kind, results)
 

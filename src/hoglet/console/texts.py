@@ -33,7 +33,7 @@ def diff_block(text: str) -> None:
     with _frame(), ui.column().classes(f"{_BLOCK} gap-0"):
         for line in text.splitlines():
             color = "" if line.startswith(("+++", "---")) else _LINES.get(line[:1], "")
-            ui.label(line or " ").classes(f"whitespace-pre min-w-full {color}")
+            ui.label(line or " ").classes(f"whitespace-pre-wrap break-words w-full {color}")
 
 
 def _frame() -> ui.element:

@@ -30,9 +30,13 @@ def endpoint_head(backend: Backend, path: str, record: Json) -> None:
     """
 
     async def switch(event: Any) -> None:
+        if event.value == record["is_active"]:
+            return  # set back below
         reply = await backend.send("PATCH", path, {"is_active": event.value})
         if tell(reply, "Switched on." if event.value else "Switched off: runs answer 404."):
             ui.navigate.reload()  # switching off drops the table
+        else:
+            event.sender.set_value(record["is_active"])
 
     with ui.column().classes("w-full gap-1"):
         with ui.row().classes("w-full items-center gap-x-4 gap-y-1"):

@@ -35,16 +35,20 @@ class _Editor:
     def draw(self) -> None:
         language: Any = "SQL" if self._is_sql else "JSON"
         self._editor = ui.codemirror(
-            query_text(self._query), language=language, theme="vscodeLight", line_wrapping=True
+            query_text(self._query),
+            language=language,
+            theme="vscodeLight",
+            line_wrapping=True,
+            keymap={"Mod-s": self._save},
         )
-        self._editor.classes(f"{EDITOR} min-h-40").on_value_change(self._forget)
+        self._editor.classes(f"{EDITOR} h-auto min-h-40 max-h-128").on_value_change(self._forget)
         with ui.row().classes("items-center gap-4 pt-2"):
             ui.button("Save as new version", icon="save", on_click=self._save).props("no-caps")
             problem = ui.label().classes("text-negative font-mono text-sm break-words max-w-full")
             self._problem = problem.props("role=alert").mark("problem")
-        ui.label(
-            "Versions before it stay, and callers can name them. A text as before makes none."
-        ).classes("text-sm opacity-70 pt-1")
+        ui.label("Versions before it stay, and callers can name them. Ctrl+S saves, too.").classes(
+            "text-sm opacity-70 pt-1"
+        )
 
     def _forget(self) -> None:
         if self._editor.decorations:
