@@ -1,6 +1,8 @@
 """The pages of endpoints in Chromium: the list, a run, drawn insights, tables, versions."""
 
 import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -189,8 +191,9 @@ def test_description_tags_and_state_are_changed(signed_in: Page, server: Running
 
 def test_a_key_that_may_only_read_changes_nothing(page: Page, server: RunningServer) -> None:
     save_sql(server, "read_only", "SELECT 1")
-    body = {"label": "reader", "scopes": ["endpoint:read", "project:read"]}
-    key = server.client.post("/api/personal_api_keys/", json=body).json()["value"]
+    words = ["key", "create", "--scopes", "endpoint:read,project:read"]
+    command = [sys.executable, "-m", "hoglet.cli.main", *words]
+    key = subprocess.check_output(command, env=server.environment, text=True).strip()
     page.context.request.post("/console/sign-in", form={"key": key}, max_redirects=0)
     open_endpoint(page, "read_only")
     for name in ("Active", "Keep a table"):
