@@ -17,9 +17,13 @@ from hoglet.endpoints.insights import breakdown_names, eligibility, for_table
 from hoglet.endpoints.words import HOGQL
 from hoglet.hogql.compile import CompiledQuery, compile_query
 from hoglet.hogql.context import Limits, QueryContext, SavedColumn, SavedTable
+from hoglet.hogql.errors import ERRORS_OF_RUNS
 from hoglet.hogql.insights import build_insight
 from hoglet.hogql.keyset import Seek
 from hoglet.hogql.materialise import MaterialisationPlan, Refusal, plan_materialisation
+from hoglet.hogql.materialise.predicates import variables_in
+from hoglet.hogql.materialise.refusal import INVALID
+from hoglet.hogql.reading import read_query
 from hoglet.hogql.types import Type
 from hoglet.kit.errors import SourceError
 
@@ -111,13 +115,18 @@ def analyse(payload: Json) -> Json:
     query = payload["query"]
     if query["kind"] != HOGQL:
         return _analyse_insight(payload)
-    compiled = compile_query(
-        query["query"],
-        context=context_of(payload["context"]),
-        variables=AnyValue(payload["variables"]),
-        filters=query.get("filters"),
-        values=query.get("values"),
-    )
+    try:
+        compiled = compile_query(
+            query["query"],
+            context=context_of(payload["context"]),
+            variables=AnyValue(payload["variables"]),
+            filters=query.get("filters"),
+            values=query.get("values"),
+        )
+    except SourceError as error:
+        if error.error_code not in ERRORS_OF_RUNS:
+            raise
+        return _analyse_failing(query, error)
     return {
         "columns": [{"name": column.name, "type": column.type} for column in compiled.columns],
         "types": [msgspec.to_builtins(column.kind) for column in compiled.columns],
@@ -125,6 +134,12 @@ def analyse(payload: Json) -> Json:
         "uses_filters": compiled.has_filters,
         **_eligibility(payload),
     }
+
+
+def _analyse_failing(query: Json, error: SourceError) -> Json:
+    """What is known of a query that parses and will fail when it is run (ADR 14)."""
+    refusal = Refusal(f"The query is not valid: {error.message}", code=INVALID)
+    return {"variables": variables_in(read_query(query["query"])), **_ineligible(refusal)}
 
 
 def _analyse_insight(payload: Json) -> Json:
@@ -224,14 +239,7 @@ def _eligibility(payload: Json) -> Json:
         plan = _plan(payload)
         built = _compile(payload | {"limit": None, "offset": None}, plan.build, payload["query"])
     except Refusal as refusal:
-        return {
-            "eligibility": {
-                "can_materialize": False,
-                "reason": refusal.reason,
-                "reason_code": refusal.reason_code,
-            },
-            "plan": None,
-        }
+        return _ineligible(refusal)
     columns = [
         [column.label, {"name": column.hogql, "nullable": column.nullable}]
         for column in built.columns
@@ -240,6 +248,11 @@ def _eligibility(payload: Json) -> Json:
         "eligibility": {"can_materialize": True, "reason": None, "reason_code": None},
         "plan": {"columns": columns, "variables": list(plan.variables)},
     }
+
+
+def _ineligible(refusal: Refusal) -> Json:
+    told = {"reason": refusal.reason, "reason_code": refusal.reason_code}
+    return {"eligibility": {"can_materialize": False, **told}, "plan": None}
 
 
 def _plan(payload: Json) -> MaterialisationPlan:

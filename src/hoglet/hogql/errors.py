@@ -16,6 +16,9 @@ TYPE_MISMATCH = "type_mismatch"
 NOT_AGGREGATE = "not_an_aggregate"
 ILLEGAL_AGGREGATION = "illegal_aggregation"
 
+ERRORS_OF_RUNS = frozenset({ARITY, NOT_AGGREGATE, ILLEGAL_AGGREGATION})
+"""Codes of queries that parse and name what there is: saved, and refused when run (ADR 14)."""
+
 
 def refused(
     message: str, node: Any = None, *, code: str = QUERY, hint: str | None = None
