@@ -193,7 +193,7 @@ def test_a_key_that_may_only_read_changes_nothing(page: Page, server: RunningSer
     save_sql(server, "read_only", "SELECT 1")
     words = ["key", "create", "--scopes", "endpoint:read,project:read"]
     command = [sys.executable, "-m", "hoglet.cli.main", *words]
-    key = subprocess.check_output(command, env=server.environment, text=True).strip()
+    key = subprocess.check_output(command, env=server.environment, text=True, timeout=60).strip()
     page.context.request.post("/console/sign-in", form={"key": key}, max_redirects=0)
     open_endpoint(page, "read_only")
     for name in ("Active", "Keep a table"):
@@ -240,6 +240,10 @@ def test_an_endpoint_is_made_its_query_changed_and_versions_named(
 
     page.get_by_role("tab", name="Usage").click()
     expect(page.get_by_text("runs in 30 days")).to_be_visible()
+    page.get_by_role("tab", name="Logs").click()
+    expect(page.get_by_role("cell", name=re.compile("Run of version 2"))).to_be_visible()
+    page.get_by_label("Search messages").fill("nothing like it")
+    expect(page.get_by_text("No log lines")).to_be_visible()
 
 
 def test_a_query_is_shown_as_text_alone(signed_in: Page, server: RunningServer) -> None:

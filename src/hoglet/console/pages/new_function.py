@@ -52,7 +52,8 @@ async def ask_for_new_function(backend: Backend) -> None:
             ui.button("Create", on_click=create).props("no-caps")
             ui.button("Cancel", on_click=dialog.close).props("flat no-caps")
     await dialog
-    dialog.delete()
+    if not dialog.is_deleted:  # it goes with a page that is left
+        dialog.delete()
 
 
 def _body(template: dict[str, Any] | None, name: str, inputs: dict[str, Any]) -> dict[str, Any]:

@@ -71,7 +71,8 @@ def _comparing(backend: Backend, path: str, numbers: list[int]) -> None:
             await _difference(backend, path, before.value, after.value)
             ui.button("Close", on_click=dialog.close).props("flat no-caps")
         await dialog
-        dialog.delete()
+        if not dialog.is_deleted:  # it goes with a page that is left
+            dialog.delete()
 
     if len(numbers) < 2:
         return
