@@ -48,7 +48,7 @@ fuzz: setup ## 100,000 damaged Hog programs (FUZZ="--count 5000 --seed 7" for ot
 browser: setup ## the console and site functions in Chromium
 	@bash tools/install_clients.sh npm
 	@command -v chromium >/dev/null || (apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq chromium >/dev/null)
-	$(PYTEST) -m browser
+	$(PYTEST) -m browser -o faulthandler_timeout=300 -o faulthandler_exit_on_timeout=true
 
 clients: setup ## public clients, generated clients and a fuzzing client against a server
 	@bash tools/install_clients.sh

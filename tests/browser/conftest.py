@@ -27,9 +27,9 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Generator[RunningServer]
     assert server.stop() == 0
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture
 def browser() -> Generator[Browser]:
-    """Started once; every test gets a context of its own, so no cookie outlives it."""
+    """One for each test, closed as a whole: closing contexts of one sometimes took for ever."""
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(
             executable_path=shutil.which("chromium"), args=CHROMIUM_FLAGS
@@ -43,11 +43,10 @@ def page(browser: Browser, server: RunningServer) -> Generator[Page]:
     """A page that fails the test when it asks any other host for anything."""
     foreign: list[str] = []
     expect.set_options(timeout=15_000)
-    with browser.new_context(base_url=server.url) as context:
-        page = context.new_page()
-        page.set_default_timeout(15_000)
-        page.on("request", lambda request: _note_foreign(request.url, server.url, foreign))
-        yield page
+    page = browser.new_context(base_url=server.url).new_page()
+    page.set_default_timeout(15_000)
+    page.on("request", lambda request: _note_foreign(request.url, server.url, foreign))
+    yield page
     assert foreign == []
 
 

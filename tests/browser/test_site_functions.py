@@ -46,11 +46,10 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Generator[RunningServer]
 
 
 @pytest.fixture
-def page(browser: Browser) -> Generator[Page]:
-    with browser.new_context() as context:
-        page = context.new_page()
-        page.set_default_timeout(15_000)
-        yield page
+def page(browser: Browser) -> Page:
+    page = browser.new_context().new_page()
+    page.set_default_timeout(15_000)
+    return page
 
 
 def test_posthog_js_loads_a_site_destination(server: RunningServer, page: Page) -> None:
