@@ -159,3 +159,10 @@ def _project_choice(projects: list[dict[str, Any]], project_id: str, section: st
         ).props("dense dark borderless options-dense")
     else:
         ui.label(names.get(project_id, "")).classes("text-white opacity-80 max-sm:hidden")
+
+
+async def until_closed(dialog: ui.dialog) -> None:
+    """Wait for a dialog, and take it away, unless it went with a page that was left."""
+    await dialog
+    if not dialog.is_deleted:
+        dialog.delete()

@@ -6,7 +6,7 @@ import orjson
 from nicegui import ui
 
 from hoglet.console.backend import Backend
-from hoglet.console.frame import badge_cell, columns, empty, failed, short_time, tell
+from hoglet.console.frame import badge_cell, columns, empty, failed, short_time, tell, until_closed
 from hoglet.console.texts import code_block
 
 _PAGE = 500
@@ -95,5 +95,4 @@ async def _show(letter: dict[str, Any]) -> None:
     with ui.dialog(value=True) as dialog, ui.card().classes("w-full max-w-3xl"):
         code_block(text)
         ui.button("Close", on_click=dialog.close).props("flat no-caps")
-    await dialog
-    dialog.delete()
+    await until_closed(dialog)

@@ -11,26 +11,15 @@ from hoglet.console.frame import short_time, tell
 type Json = dict[str, Any]
 
 _INTERVALS = {
-    "5min": timedelta(minutes=5),
-    "15min": timedelta(minutes=15),
-    "30min": timedelta(minutes=30),
-    "1hour": timedelta(hours=1),
-    "6hour": timedelta(hours=6),
-    "12hour": timedelta(hours=12),
-    "24hour": timedelta(days=1),
-    "7day": timedelta(days=7),
-    "30day": timedelta(days=30),
-}
-_EVERY = {
-    "5min": "5 minutes",
-    "15min": "15 minutes",
-    "30min": "30 minutes",
-    "1hour": "hour",
-    "6hour": "6 hours",
-    "12hour": "12 hours",
-    "24hour": "day",
-    "7day": "7 days",
-    "30day": "30 days",
+    "5min": ("5 minutes", timedelta(minutes=5)),
+    "15min": ("15 minutes", timedelta(minutes=15)),
+    "30min": ("30 minutes", timedelta(minutes=30)),
+    "1hour": ("hour", timedelta(hours=1)),
+    "6hour": ("6 hours", timedelta(hours=6)),
+    "12hour": ("12 hours", timedelta(hours=12)),
+    "24hour": ("day", timedelta(days=1)),
+    "7day": ("7 days", timedelta(days=7)),
+    "30day": ("30 days", timedelta(days=30)),
 }
 _STATES = {
     "off": ("no table", "grey"),
@@ -111,9 +100,9 @@ class _Table:
         return [*notes, state["error"]] if state["error"] else notes
 
     def _controls(self) -> None:
-        every = ui.select(
-            _EVERY, value=self._state.get("sync_frequency") or "24hour", label="Every"
-        )
+        words = {word: shown for word, (shown, _) in _INTERVALS.items()}
+        chosen = self._state.get("sync_frequency") or "24hour"
+        every = ui.select(words, value=chosen, label="Every")
         every.classes("w-28").props("outlined dense options-dense")
         switch = ui.switch("Keep a table", value=self._state["enabled"])
         switch.on_value_change(lambda event: self._save(every.value if event.value else None))
@@ -132,4 +121,5 @@ class _Table:
 
 def _next(state: Json) -> str:
     built = datetime.fromisoformat(state["last_materialized_at"])
-    return short_time((built + _INTERVALS[state["sync_frequency"]]).isoformat())
+    _, interval = _INTERVALS[state["sync_frequency"]]
+    return short_time((built + interval).isoformat())

@@ -65,8 +65,13 @@ async def _build(backend: Backend, path: str) -> None:
 
 def _title(backend: Backend, path: str, function: dict[str, Any]) -> None:
     async def switch(event: Any) -> None:
+        if event.value == function["enabled"]:
+            return  # set back below
         reply = await backend.send("PATCH", path, {"enabled": event.value})
-        tell(reply, "Switched on." if event.value else "Switched off.")
+        if tell(reply, "Switched on." if event.value else "Switched off."):
+            function["enabled"] = event.value
+        else:
+            event.sender.set_value(function["enabled"])
 
     state, color = status_of(function)
     with ui.row().classes("w-full items-center gap-4"):

@@ -5,7 +5,7 @@ from typing import Any
 from nicegui import ui
 
 from hoglet.console.backend import Backend
-from hoglet.console.frame import EDITOR, failed
+from hoglet.console.frame import EDITOR, failed, until_closed
 from hoglet.console.pages.versions import query_text
 
 _DATES = {"dateRange": {"date_from": "-30d"}}
@@ -76,6 +76,4 @@ async def ask_for_new_endpoint(backend: Backend) -> None:
         with ui.row():
             ui.button("Create", on_click=create).props("no-caps")
             ui.button("Cancel", on_click=dialog.close).props("flat no-caps")
-    await dialog
-    if not dialog.is_deleted:  # it goes with a page that is left
-        dialog.delete()
+    await until_closed(dialog)

@@ -5,7 +5,7 @@ from typing import Any
 from nicegui import ui
 
 from hoglet.console.backend import Backend
-from hoglet.console.frame import tell
+from hoglet.console.frame import tell, until_closed
 from hoglet.console.inputs_form import InputsForm, NotJson, stored_integrations
 
 _TYPES = "destination,transformation,source_webhook,site_destination,site_app"
@@ -51,9 +51,7 @@ async def ask_for_new_function(backend: Backend) -> None:
         with ui.row():
             ui.button("Create", on_click=create).props("no-caps")
             ui.button("Cancel", on_click=dialog.close).props("flat no-caps")
-    await dialog
-    if not dialog.is_deleted:  # it goes with a page that is left
-        dialog.delete()
+    await until_closed(dialog)
 
 
 def _body(template: dict[str, Any] | None, name: str, inputs: dict[str, Any]) -> dict[str, Any]:

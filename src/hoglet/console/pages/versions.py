@@ -7,7 +7,7 @@ import orjson
 from nicegui import ui
 
 from hoglet.console.backend import Backend
-from hoglet.console.frame import failed, short_time, tell
+from hoglet.console.frame import failed, short_time, tell, until_closed
 from hoglet.console.texts import code_block, diff_block
 
 type Json = dict[str, Any]
@@ -70,9 +70,7 @@ def _comparing(backend: Backend, path: str, numbers: list[int]) -> None:
             ui.label(f"Version {before.value} to {after.value}").classes("text-lg font-medium")
             await _difference(backend, path, before.value, after.value)
             ui.button("Close", on_click=dialog.close).props("flat no-caps")
-        await dialog
-        if not dialog.is_deleted:  # it goes with a page that is left
-            dialog.delete()
+        await until_closed(dialog)
 
     if len(numbers) < 2:
         return

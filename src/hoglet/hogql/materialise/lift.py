@@ -71,6 +71,24 @@ def column_name(code: str, expr: Expression, select: tree.SelectQuery) -> str:
     return code if itself or not used else f"{code}__value"
 
 
+def own_name(name: str, select: tree.SelectQuery) -> str:
+    """A name for a column that hoglet adds: lengthened while the query itself has it.
+
+    Example:
+        >>> from hoglet.syntax import parse_query
+        >>> own_name("__order_0", parse_query("SELECT 1 AS __order_0"))
+        '__order_0_'
+    """
+    taken = {
+        node.alias if isinstance(node, tree.Alias) else str(node.chain[-1])
+        for node in walk(select)
+        if isinstance(node, tree.Alias | tree.Field)
+    }
+    while name in taken:
+        name += "_"
+    return name
+
+
 def _grouped(select: tree.SelectQuery, expr: Expression) -> bool:
     return any(same(item, expr) for item in select.group_by or ())
 

@@ -21,6 +21,7 @@ from hoglet.hogql.materialise.lift import (
     column_name,
     has_star,
     is_aggregated,
+    own_name,
     refuse_unsound,
 )
 from hoglet.hogql.materialise.predicates import (
@@ -315,7 +316,7 @@ def _keep_order(
         if name is None:
             if regroup or select.distinct or item.with_fill is not None:
                 raise Refusal("ORDER BY must name columns of the result")
-            name = f"__order_{len(added)}"
+            name = own_name(f"__order_{len(added)}", select)
             added.append(alias(name, item.expr))
         order.append(changed(item, expr=field(name)))
     return changed(select, select=(*select.select, *added)), tuple(order)

@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 from hoglet.hogql.functions import find_function
-from hoglet.hogql.materialise.lift import aggregates_in
+from hoglet.hogql.materialise.lift import aggregates_in, own_name
 from hoglet.hogql.materialise.refusal import Refusal
 from hoglet.hogql.print_hogql import print_expression
 from hoglet.hogql.trees import Expression, alias, call, changed, compare, constant, every, field
@@ -83,7 +83,7 @@ def reread_items(
         return Reread(tuple(alias(shown, field(label)) for shown, label, _ in columns))
     if len(columns) != len(select.select):
         raise Refusal("'*' together with aggregates is not supported")
-    rereader, keys = _Rereader(several, types_of), list[Expression]()
+    rereader, keys = _Rereader(select, several, types_of), list[Expression]()
     items: list[Expression] = []
     for item, (shown, label, type_) in zip(select.select, columns, strict=True):
         expr = item.expr if isinstance(item, tree.Alias) else item
@@ -100,7 +100,13 @@ def reread_items(
 class _Rereader:
     """Reads aggregates one after the other, and collects what the table has to keep for it."""
 
-    def __init__(self, several: bool, types_of: TypesOf) -> None:  # noqa: FBT001 (private)
+    def __init__(
+        self,
+        select: tree.SelectQuery,
+        several: bool,  # noqa: FBT001 (private)
+        types_of: TypesOf,
+    ) -> None:
+        self._select = select
         self._several = several
         self._types_of = types_of
         self.aggregates: list[Aggregate] = []
@@ -137,7 +143,7 @@ class _Rereader:
         return call(f"{function}If", field(label), some)
 
     def _keep(self, expr: Expression) -> str:
-        label = f"__part_{len(self.parts)}"
+        label = own_name(f"__part_{len(self.parts)}", self._select)
         self.parts.append(alias(label, expr))
         return label
 
