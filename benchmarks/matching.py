@@ -23,12 +23,12 @@ from datetime import UTC, datetime
 import msgspec
 import orjson
 
-from hoglet.events.people import PeopleState
+from hoglet.events.persons.model import PeopleState
+from hoglet.functions.executable.model import RunnableFunction
 from hoglet.functions.filters.build import build_filter, event_names
 from hoglet.functions.filters.context import FilterContext
-from hoglet.functions.runnable import RunnableFunction
-from hoglet.pipeline import operations
-from hoglet.pipeline.messages import (
+from hoglet.pipeline.ingest import worker_operations as operations
+from hoglet.pipeline.ingest.ipc import (
     ActRequest,
     Part,
     ProjectFacts,

@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator
 
 import hoglet
-from hoglet.endpoints.query_errors import CODES
+from hoglet.endpoints.worker.query_errors import CODES
 from hoglet.kit import errors
 from hoglet.kit.errors import HogletError
-from hoglet.web.problems import status_and_type
+from hoglet.web.error_handlers import status_and_type
 
 _STATUS = re.compile(r" \([45]\d\d [^)]*\)")  # the table has it in columns of its own
 

@@ -3,7 +3,7 @@
 from itertools import groupby
 
 from hoglet.hog.opcodes import Operation
-from hoglet.hog.stl.table import STL, LibraryEntry
+from hoglet.hog.stdlib.table import STL, LibraryEntry
 
 
 def opcodes_page() -> str:

@@ -8,7 +8,7 @@ import json
 import tempfile
 from collections.abc import Iterator
 
-from hoglet.endpoints.values import encode_rows
+from hoglet.endpoints.encoding.json import encode_rows
 from hoglet.hogql import Limits, QueryContext, compile_query
 from hoglet.hogql.functions import Function, functions
 from hoglet.warehouse import ClickHouseWarehouse, open_warehouse

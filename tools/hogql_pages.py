@@ -7,7 +7,14 @@ from hogql_examples import example_results
 
 from hoglet.hogql.context import QueryContext
 from hoglet.hogql.functions import Function, functions
-from hoglet.hogql.schema import EMPTY_TABLES, TABLES, LazyTable, Nested, Properties, table_names
+from hoglet.hogql.schema import (
+    EMPTY_TABLES,
+    TABLES,
+    LazyTable,
+    Nested,
+    Properties,
+    table_names,
+)
 from hoglet.hogql.schema.fields import Field
 
 

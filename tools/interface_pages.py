@@ -4,7 +4,7 @@ from typing import Any
 
 import typer
 
-from hoglet.app.api_document import all_routes
+from hoglet.app.openapi import all_routes
 from hoglet.cli.main import app
 
 

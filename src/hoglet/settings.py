@@ -21,7 +21,7 @@ from pydantic import (
 from pydantic_core import ErrorDetails
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
-from hoglet.functions.watcher_rules import WatcherSettings
+from hoglet.functions.watcher.rules import WatcherSettings
 from hoglet.kit.errors import HogletError
 
 type Role = Literal["api", "pipeline", "executor", "console"]

@@ -11,8 +11,8 @@ from typing import Any
 import httpx
 import pytest
 
-from hoglet.access import issue
-from hoglet.access.entities import Project
+from hoglet.access import provisioning as issue
+from hoglet.access.principals import Project
 from hoglet.kit.clock import SystemClock
 from hoglet.store.database import Database
 from support.local_http import Handler, LocalHttp

@@ -4,11 +4,11 @@ from typing import Any, get_args
 
 import msgspec
 
-from hoglet.hog import bound
+from hoglet.hog.bind import tree as bound
 from hoglet.hog.bytecode import program_bytecode
 from hoglet.hog.compile import compile_program
 from hoglet.hog.opcodes import Operation
-from hoglet.hog.stl.table import STL
+from hoglet.hog.stdlib.table import STL
 from support.hog_cases import read_cases
 
 CASES = read_cases()

@@ -10,8 +10,8 @@ from jsonschema import FormatChecker
 from openapi_schema_validator import OAS30Validator
 
 from conformance.test_hogql import ANSWERED, compile_case
-from hoglet.endpoints.row_schemas import row_schema
-from hoglet.endpoints.values import encode_rows
+from hoglet.endpoints.encoding.json import encode_rows
+from hoglet.endpoints.openapi.row_schemas import row_schema
 from hoglet.hogql import compile_query
 from hoglet.hogql.functions import functions
 from support.hogql_cases import Case

@@ -4,7 +4,7 @@ import pytest
 
 from hoglet.hog.javascript.library import helpers
 from hoglet.hog.javascript.names import safe_name
-from hoglet.hog.stl.table import STL, LibraryEntry
+from hoglet.hog.stdlib.table import STL, LibraryEntry
 from support.hog_cases import Case
 from support.hog_engines import run_javascript, run_machine
 

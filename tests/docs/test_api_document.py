@@ -2,8 +2,8 @@
 
 from openapi_spec_validator import validate
 
-from hoglet.app.api_document import all_routes, api_document
 from hoglet.app.described import ABOUT
+from hoglet.app.openapi import all_routes, api_document
 
 
 def test_every_route_is_described() -> None:

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from hoglet.functions.language import template_tree
-from hoglet.functions.runnable import RunnableFunction
+from hoglet.functions.compile.hog import template_tree
+from hoglet.functions.executable.model import RunnableFunction
 from hoglet.kit.clock import FixedClock
 from hoglet.store.database import Database
 from hoglet.warehouse.errors import WarehouseDown
@@ -57,7 +57,7 @@ class _NthCallFails:
 async def line(
     sqlite_database: Database, warehouse: Any, fresh_project_id: int, monkeypatch: Any
 ) -> AsyncGenerator[Line]:
-    monkeypatch.setattr("hoglet.pipeline.batches._STORAGE_PAUSE_S", 0)
+    monkeypatch.setattr("hoglet.pipeline.ingest.worker._STORAGE_PAUSE_S", 0)
     clock = FixedClock(at("2026-05-01T12:00:00+00:00"))
     async with open_line(sqlite_database, warehouse, clock, fresh_project_id) as opened:
         yield opened

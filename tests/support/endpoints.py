@@ -13,17 +13,21 @@ import httpx
 import pytest_asyncio
 from fastapi import FastAPI
 
-from hoglet.access import api_project
+from hoglet.access.api import project as api_project
 from hoglet.access.tables import ProjectRow
-from hoglet.endpoints import api, api_documents, api_log, api_usage, api_versions
-from hoglet.endpoints.api_run import run_routes
-from hoglet.endpoints.operations import OPERATIONS
-from hoglet.endpoints.rooms import EndpointRooms, build_endpoints
+from hoglet.endpoints import api
+from hoglet.endpoints.openapi import api as api_documents
+from hoglet.endpoints.query_log import api as api_log
+from hoglet.endpoints.query_log import usage_api as api_usage
+from hoglet.endpoints.run.api import run_routes
+from hoglet.endpoints.services import EndpointRooms, build_endpoints
 from hoglet.endpoints.settings import EndpointSettings
+from hoglet.endpoints.versions import api as api_versions
+from hoglet.endpoints.worker.operations import OPERATIONS
 from hoglet.queue.sql import SqlQueue
 from hoglet.sandbox import Sandbox
 from hoglet.warehouse import ClickHouseWarehouse
-from hoglet.web.application import create_application
+from hoglet.web.app import create_application
 from support.access import NOW, World, open_world
 
 _event_columns = (

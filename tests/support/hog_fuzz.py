@@ -13,7 +13,7 @@ from hoglet.hog.compile import compile_program
 from hoglet.hog.javascript import program_javascript
 from hoglet.hog.python import Budget, compile_python, run_program
 from hoglet.hog.python.memory import process_bytes
-from hoglet.hog.stl.table import STL
+from hoglet.hog.stdlib.table import STL
 from hoglet.kit.errors import SourceError
 from support.hog_cases import read_cases
 from support.hog_programs import random_program

@@ -13,7 +13,13 @@ from uuid import UUID
 
 import pytest
 
-from hoglet.hogql import Limits, QueryContext, SavedColumn, SavedTable, compile_query
+from hoglet.hogql import (
+    Limits,
+    QueryContext,
+    SavedColumn,
+    SavedTable,
+    compile_query,
+)
 from hoglet.hogql.compile import CompiledQuery
 from hoglet.hogql.types import DATE, INTEGER
 from hoglet.warehouse import ClickHouseWarehouse

@@ -8,20 +8,20 @@ from typing import Any
 import orjson
 
 from hoglet.access.service import Access
-from hoglet.events.ingestion_warnings import IngestionWarnings
 from hoglet.events.repository import EventsRepository
 from hoglet.events.spool import SpooledV1, job_of
-from hoglet.functions.dead_letters import NewLetter
-from hoglet.functions.runnable import RunnableFunction
-from hoglet.functions.watcher import Watcher
+from hoglet.events.warnings import IngestionWarnings
+from hoglet.functions.dead_letters.service import NewLetter
+from hoglet.functions.executable.model import RunnableFunction
+from hoglet.functions.watcher.service import Watcher
 from hoglet.kit.clock import Clock
-from hoglet.pipeline.batches import BatchWorker
-from hoglet.pipeline.committing import GroupCommit
-from hoglet.pipeline.copies import Copies
-from hoglet.pipeline.learning import Learning
-from hoglet.pipeline.operations import OPERATIONS
-from hoglet.pipeline.outbox import TelemetryOutbox
-from hoglet.pipeline.worker_calls import WorkerCalls
+from hoglet.pipeline.ingest.commit import GroupCommit
+from hoglet.pipeline.ingest.property_schema import Learning
+from hoglet.pipeline.ingest.replication import Copies
+from hoglet.pipeline.ingest.sandbox_client import WorkerCalls
+from hoglet.pipeline.ingest.worker import BatchWorker
+from hoglet.pipeline.ingest.worker_operations import OPERATIONS
+from hoglet.pipeline.telemetry_outbox import TelemetryOutbox
 from hoglet.queue.port import Job
 from hoglet.queue.sql import SqlQueue
 from hoglet.sandbox import Sandbox

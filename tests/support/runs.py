@@ -11,27 +11,27 @@ from uuid import UUID, uuid5
 
 from sqlalchemy import select
 
-from hoglet.functions.host_calls import HostCalls
 from hoglet.functions.integrations.credentials import Credentials
 from hoglet.functions.jobs import INVOKE_QUEUE, InvokeV1, encode, line_of
+from hoglet.functions.runtime.host_calls import HostCalls
 from hoglet.outbound.client import Outbound
-from hoglet.pipeline import lines
-from hoglet.pipeline.delivery import Deliveries
-from hoglet.pipeline.endings import EndingCommits
-from hoglet.pipeline.executor import Executor
-from hoglet.pipeline.function_cache import FunctionCache
-from hoglet.pipeline.hosts import Hosts, HostSettings
-from hoglet.pipeline.invocation import InvocationRunner
-from hoglet.pipeline.outbox import Messages, TelemetryOutbox, _decoder
-from hoglet.pipeline.run_endings import RunEndings
-from hoglet.pipeline.stepping import Stepper
+from hoglet.pipeline.delivery import ordering as lines
+from hoglet.pipeline.delivery.attempt import Deliveries
+from hoglet.pipeline.delivery.completion import EndingCommits
+from hoglet.pipeline.delivery.completion_writer import RunEndings
+from hoglet.pipeline.delivery.executor import Executor
+from hoglet.pipeline.delivery.function_cache import FunctionCache
+from hoglet.pipeline.delivery.host_limits import Hosts, HostSettings
+from hoglet.pipeline.delivery.run import InvocationRunner
+from hoglet.pipeline.delivery.step_batcher import Stepper
 from hoglet.pipeline.tables import TelemetryRow
+from hoglet.pipeline.telemetry_outbox import Messages, TelemetryOutbox, _decoder
 from hoglet.queue import NewJob, Priority
 from hoglet.sandbox import Sandbox
 from hoglet.warehouse.telemetry import LogEntry, Telemetry
 from support.local_http import Handler, LocalHttp
 
-OPERATIONS = {"pipeline.run_steps": "hoglet.pipeline.stepping:run_steps"}
+OPERATIONS = {"pipeline.run_steps": "hoglet.pipeline.delivery.step_batcher:run_steps"}
 _NAMESPACE = UUID("0193e8c6-0000-7000-8000-000000000000")
 
 

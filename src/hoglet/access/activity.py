@@ -12,7 +12,7 @@ from uuid import UUID
 from sqlalchemy import func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from hoglet.access.entities import user_object
+from hoglet.access.principals import user_object
 from hoglet.access.repository import users_by_id
 from hoglet.access.tables import ActivityRow
 from hoglet.kit.clock import Clock

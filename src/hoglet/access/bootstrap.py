@@ -10,8 +10,14 @@ from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hoglet.access import key_repository, repository
-from hoglet.access.entities import ANY_SCOPE, Level
-from hoglet.access.keys import NewKey, hash_key, make_key, make_key_id, make_project_token
+from hoglet.access.keys import (
+    NewKey,
+    hash_key,
+    make_key,
+    make_key_id,
+    make_project_token,
+)
+from hoglet.access.principals import ANY_SCOPE, Level
 from hoglet.access.tables import (
     MembershipRow,
     OrganizationRow,

@@ -5,8 +5,13 @@ Source: spec/hog-functions.md sections 14 (last table) and 15.
 
 from typing import Any
 
-from hoglet.access.schemas import NewVariable, ProjectChanges, VariableChanges, VariableType
-from hoglet.web.described import PAGE, About, Answer, OpenAnswer, text
+from hoglet.access.schemas import (
+    NewVariable,
+    ProjectChanges,
+    VariableChanges,
+    VariableType,
+)
+from hoglet.web.openapi import PAGE, About, Answer, OpenAnswer, text
 from hoglet.web.paths import PROJECT_PREFIX
 
 type Json = dict[str, Any]

@@ -8,8 +8,13 @@ from sqlalchemy import delete, func, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hoglet.access import repository
-from hoglet.access.entities import Principal
-from hoglet.access.tables import MembershipRow, PersonalKeyRow, SecretKeyRow, UserRow
+from hoglet.access.principals import Principal
+from hoglet.access.tables import (
+    MembershipRow,
+    PersonalKeyRow,
+    SecretKeyRow,
+    UserRow,
+)
 
 type KeyTable = type[PersonalKeyRow | SecretKeyRow]
 

@@ -8,8 +8,13 @@ from uuid import UUID
 from sqlalchemy import func, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from hoglet.access.entities import Project, User
-from hoglet.access.tables import MembershipRow, OrganizationRow, ProjectRow, UserRow
+from hoglet.access.principals import Project, User
+from hoglet.access.tables import (
+    MembershipRow,
+    OrganizationRow,
+    ProjectRow,
+    UserRow,
+)
 
 
 async def find_project(session: AsyncSession, project_id: int) -> Project | None:

@@ -6,7 +6,7 @@ from zoneinfo import available_timezones
 from pydantic import AfterValidator, Field
 from pydantic_core import PydanticCustomError
 
-from hoglet.web.validate import Body, Text, not_a_choice
+from hoglet.web.validation import Body, Text, not_a_choice
 
 
 def _known_timezone(name: str) -> str:

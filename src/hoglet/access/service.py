@@ -10,12 +10,12 @@ from sqlalchemy.exc import OperationalError
 
 from hoglet.access import key_repository, repository
 from hoglet.access.activity import ActivityLog
-from hoglet.access.entities import Principal, Project
+from hoglet.access.hooks import Providers
 from hoglet.access.keys import SECRET_PREFIX, hash_key
-from hoglet.access.providers import Providers
-from hoglet.access.rates import RateLimiter, RateSettings
-from hoglet.access.recall import Recall
+from hoglet.access.principals import Principal, Project
+from hoglet.access.rate_limit import RateLimiter, RateSettings
 from hoglet.access.tables import PersonalKeyRow, SecretKeyRow
+from hoglet.kit.cache import Recall
 from hoglet.kit.clock import Clock
 from hoglet.store.database import Database
 

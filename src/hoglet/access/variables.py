@@ -12,7 +12,7 @@ from sqlalchemy import func, select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from hoglet.access.entities import Scope
+from hoglet.access.principals import Scope
 from hoglet.access.schemas import NewVariable, VariableChanges, code_name
 from hoglet.access.tables import VariableRow
 from hoglet.kit.clock import Clock

@@ -1,11 +1,11 @@
 """What all rooms tell about their routes."""
 
 from hoglet.access import described as access
-from hoglet.app.api_document import PATH
+from hoglet.app.openapi import PATH
 from hoglet.endpoints import described as endpoints
 from hoglet.events import described as events
 from hoglet.functions import described as functions
-from hoglet.web.described import About
+from hoglet.web.openapi import About
 
 _OWN: dict[tuple[str, str], About] = {
     ("GET", PATH): About({200: {"type": "object"}}),

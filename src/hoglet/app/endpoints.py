@@ -5,15 +5,15 @@ from typing import Any
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from hoglet.access.entities import Project
-from hoglet.access.rates import Allowance
+from hoglet.access.principals import Project
+from hoglet.access.rate_limit import Allowance
+from hoglet.app.container import Rooms
 from hoglet.app.data_folder import secret_keys
-from hoglet.app.rooms import Rooms
-from hoglet.endpoints.compiler import ProjectSchema
-from hoglet.endpoints.rooms import EndpointRooms, build_endpoints
+from hoglet.endpoints.services import EndpointRooms, build_endpoints
 from hoglet.endpoints.settings import EndpointSettings
+from hoglet.endpoints.worker.compiler import ProjectSchema
 from hoglet.events.repository import EventsRepository
-from hoglet.functions import action_repository
+from hoglet.functions.actions import repository as action_repository
 from hoglet.store.database import Database
 
 SCHEMA_SECONDS = 2.0  # a property seen for the first time gets its type in queries within this

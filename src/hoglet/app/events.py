@@ -3,11 +3,11 @@
 from dataclasses import dataclass
 
 from hoglet.access.service import Access
-from hoglet.app.rooms import Rooms
-from hoglet.events.ingestion_warnings import IngestionWarnings
+from hoglet.app.container import Rooms
 from hoglet.events.repository import EventsRepository
 from hoglet.events.service import CaptureProject, CaptureService
 from hoglet.events.spool import Spool
+from hoglet.events.warnings import IngestionWarnings
 
 
 @dataclass

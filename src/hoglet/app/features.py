@@ -2,12 +2,12 @@
 
 from dataclasses import dataclass
 
+from hoglet.app.container import Rooms
 from hoglet.app.endpoints import build_endpoint_rooms
 from hoglet.app.events import Events, build_events
 from hoglet.app.functions import Functions, build_functions
-from hoglet.app.providers import connect_providers
-from hoglet.app.rooms import Rooms
-from hoglet.endpoints.rooms import EndpointRooms
+from hoglet.app.hooks import connect_providers
+from hoglet.endpoints.services import EndpointRooms
 
 
 @dataclass

@@ -5,32 +5,32 @@ from urllib.parse import urlsplit
 
 import msgspec
 
+from hoglet.app.container import Rooms
 from hoglet.app.data_folder import secret_keys
-from hoglet.app.rooms import Rooms
-from hoglet.functions.action_service import ActionService
-from hoglet.functions.backfills import Backfills
-from hoglet.functions.compiler import SandboxCompiler
-from hoglet.functions.dead_letters import DeadLetters, LetterSettings
-from hoglet.functions.host_calls import HostCalls
+from hoglet.functions.actions.service import ActionService
+from hoglet.functions.backfills.service import Backfills
+from hoglet.functions.compile.compiler import SandboxCompiler
+from hoglet.functions.dead_letters.service import DeadLetters, LetterSettings
 from hoglet.functions.integrations.credentials import Credentials
 from hoglet.functions.integrations.service import IntegrationService
 from hoglet.functions.jobs import RecompileLater
-from hoglet.functions.live_tail import LiveTail
-from hoglet.functions.running.facilities import Facilities
-from hoglet.functions.running.places import check_database
-from hoglet.functions.secrets import SecretBox
+from hoglet.functions.logs.live_tail import LiveTail
+from hoglet.functions.runtime.geoip import check_database
+from hoglet.functions.runtime.host_calls import HostCalls
+from hoglet.functions.runtime.host_config import Facilities
+from hoglet.functions.secrets.box import SecretBox
 from hoglet.functions.service import FunctionService, PropertyTypes
 from hoglet.functions.templates.registry import Templates
-from hoglet.functions.trials import Trials
-from hoglet.functions.watcher import Watcher
-from hoglet.functions.watcher_rules import WatcherSettings
-from hoglet.functions.webhooks import Webhooks
+from hoglet.functions.test_runs.service import Trials
+from hoglet.functions.watcher.rules import WatcherSettings
+from hoglet.functions.watcher.service import Watcher
+from hoglet.functions.webhooks.service import Webhooks
 from hoglet.outbound.mail import Mailer, SmtpServer
-from hoglet.pipeline import lines
+from hoglet.pipeline.delivery import ordering as lines
+from hoglet.pipeline.delivery.completion_writer import RunEndings
+from hoglet.pipeline.delivery.webhook_completion import WebhookRuns
 from hoglet.pipeline.internal_events import InternalEvents
-from hoglet.pipeline.outbox import TelemetryOutbox
-from hoglet.pipeline.run_endings import RunEndings
-from hoglet.pipeline.webhook_runs import WebhookRuns
+from hoglet.pipeline.telemetry_outbox import TelemetryOutbox
 from hoglet.settings import BadSetting, Settings
 from hoglet.warehouse.telemetry import Telemetry
 

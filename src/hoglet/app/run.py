@@ -3,14 +3,14 @@
 import structlog
 from rich.console import Console
 
-from hoglet.app.application import build_application
+from hoglet.app.container import Rooms, open_rooms
 from hoglet.app.data_folder import DataFolderLock
 from hoglet.app.features import Features, build_features
-from hoglet.app.logs import configure_logs
-from hoglet.app.rooms import Rooms, open_rooms
+from hoglet.app.http import build_application
+from hoglet.app.logging import configure_logs
 from hoglet.app.serve import serve
 from hoglet.app.workers import build_workers, running
-from hoglet.functions.resealing import reseal_all
+from hoglet.functions.secrets.rotation import reseal_all
 from hoglet.settings import Settings
 
 log = structlog.get_logger()

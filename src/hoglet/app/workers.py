@@ -10,28 +10,28 @@ from typing import Any
 
 import structlog
 
+from hoglet.app.container import Rooms
 from hoglet.app.endpoints import SCHEMA_SECONDS
 from hoglet.app.features import Features
-from hoglet.app.rooms import Rooms
-from hoglet.pipeline.backfilling import BackfillWorker
-from hoglet.pipeline.batches import BatchWorker
-from hoglet.pipeline.committing import GroupCommit
-from hoglet.pipeline.copies import Copies
-from hoglet.pipeline.delivery import Deliveries
-from hoglet.pipeline.endings import EndingCommits
-from hoglet.pipeline.executor import Executor
-from hoglet.pipeline.function_cache import FunctionCache
-from hoglet.pipeline.hosts import Hosts, HostSettings
+from hoglet.pipeline.backfills import BackfillWorker
+from hoglet.pipeline.delivery.attempt import Deliveries
+from hoglet.pipeline.delivery.completion import EndingCommits
+from hoglet.pipeline.delivery.executor import Executor
+from hoglet.pipeline.delivery.function_cache import FunctionCache
+from hoglet.pipeline.delivery.host_limits import Hosts, HostSettings
+from hoglet.pipeline.delivery.run import InvocationRunner
+from hoglet.pipeline.delivery.step_batcher import Stepper
+from hoglet.pipeline.ingest.commit import GroupCommit
+from hoglet.pipeline.ingest.filtered_counts import UnaskedEvents
+from hoglet.pipeline.ingest.property_schema import Learning
+from hoglet.pipeline.ingest.replication import Copies
+from hoglet.pipeline.ingest.sandbox_client import WorkerCalls
+from hoglet.pipeline.ingest.worker import BatchWorker
 from hoglet.pipeline.internal_events import InternalEventWorker
-from hoglet.pipeline.invocation import InvocationRunner
-from hoglet.pipeline.learning import Learning
-from hoglet.pipeline.outbox import TelemetryOutbox
-from hoglet.pipeline.queue_gauges import QueueGauges
-from hoglet.pipeline.recompiling import Recompiler
-from hoglet.pipeline.stepping import Stepper
-from hoglet.pipeline.unasked import UnaskedEvents
-from hoglet.pipeline.upkeep import Upkeep
-from hoglet.pipeline.worker_calls import WorkerCalls
+from hoglet.pipeline.maintenance import Upkeep
+from hoglet.pipeline.queue_metrics import QueueGauges
+from hoglet.pipeline.recompile import Recompiler
+from hoglet.pipeline.telemetry_outbox import TelemetryOutbox
 
 log = structlog.get_logger()
 

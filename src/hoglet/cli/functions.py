@@ -18,7 +18,7 @@ from hoglet.kit.clock import SystemClock
 from hoglet.kit.errors import HogletError
 
 if TYPE_CHECKING:
-    from hoglet.functions.watcher import Watcher
+    from hoglet.functions.watcher.service import Watcher
     from hoglet.store.database import Database
 
 functions_app = typer.Typer(help="Functions, for operators.", no_args_is_help=True)
@@ -126,7 +126,7 @@ async def _force(database: "Database", function: str, state: int) -> str | None:
 def _watcher(database: "Database") -> "Watcher":
     """A watcher whose changes are told to internal destinations, as the server's are."""
     from hoglet.access.activity import ActivityLog
-    from hoglet.functions.watcher import Watcher
+    from hoglet.functions.watcher.service import Watcher
     from hoglet.pipeline.internal_events import InternalEvents
     from hoglet.queue.sql import SqlQueue
 

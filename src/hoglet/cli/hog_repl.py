@@ -15,7 +15,7 @@ from prompt_toolkit.history import FileHistory
 
 from hoglet.hog.compile import compile_program
 from hoglet.hog.python import run_program
-from hoglet.hog.stl.table import STL
+from hoglet.hog.stdlib.table import STL
 from hoglet.kit.errors import SourceError
 from hoglet.syntax import parse_program, tree
 

@@ -27,7 +27,7 @@ def create_key(
     data_dir: DataDir = None,
 ) -> None:
     """Make a key and print it; it is shown this once."""
-    from hoglet.access import issue
+    from hoglet.access import provisioning as issue
 
     wanted = [scope.strip() for scope in scopes.split(",") if scope.strip()]
 
@@ -74,7 +74,7 @@ def revoke_key(
     data_dir: DataDir = None,
 ) -> None:
     """Make a key invalid; a running server stops taking it within seconds."""
-    from hoglet.access import issue
+    from hoglet.access import provisioning as issue
 
     async def work(session: "AsyncSession") -> None:
         await issue.revoke_key(session, key)
@@ -90,7 +90,7 @@ def create_project(
     data_dir: DataDir = None,
 ) -> None:
     """Make a project; prints its id and its capture token."""
-    from hoglet.access import issue
+    from hoglet.access import provisioning as issue
 
     async def work(session: "AsyncSession") -> tuple[int, str]:
         made = await issue.create_project(session, SystemClock(), name=name, timezone=timezone)

@@ -12,7 +12,14 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from hoglet.cli.api_client import ApiClient, ApiRefused, ApiUnreachable, Host, Key, Project
+from hoglet.cli.api_client import (
+    ApiClient,
+    ApiRefused,
+    ApiUnreachable,
+    Host,
+    Key,
+    Project,
+)
 
 _COLOURS = {"WARN": "yellow", "ERROR": "red", "DEBUG": "dim"}
 _RECONNECT_SECONDS = 2.0

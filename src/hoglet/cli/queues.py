@@ -4,7 +4,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hoglet.cli.data_folder import DataDir, in_transaction, print_table, with_database
+from hoglet.cli.data_folder import (
+    DataDir,
+    in_transaction,
+    print_table,
+    with_database,
+)
 from hoglet.kit.clock import SystemClock
 
 if TYPE_CHECKING:
@@ -18,7 +23,7 @@ queue_app = typer.Typer(help="Jobs that hoglet gave up.", no_args_is_help=True)
 @queue_app.command("buried")
 def list_buried(data_dir: DataDir = None) -> None:
     """List jobs that were given up, and why."""
-    from hoglet.queue.buried import buried_jobs
+    from hoglet.queue.dead_letters import buried_jobs
 
     async def work(session: "AsyncSession") -> list[tuple[str, ...]]:
         return [

@@ -49,7 +49,7 @@ def key() -> None:
 def reseal(data_dir: DataDir = None) -> None:
     """Seal all stored secrets with the newest key; all servers must know that key already."""
     from hoglet.app.functions import open_box
-    from hoglet.functions.resealing import reseal_all
+    from hoglet.functions.secrets.rotation import reseal_all
 
     box = open_box(_settings(data_dir))
     done = with_database(data_dir, lambda database: reseal_all(database, box))

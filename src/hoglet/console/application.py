@@ -12,7 +12,7 @@ from typing import Any
 from fastapi import FastAPI
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from hoglet.web.application import set_fallback
+from hoglet.web.app import set_fallback
 
 PREFIXES = ("/project/", "/sign-in", "/console/", "/_nicegui")
 

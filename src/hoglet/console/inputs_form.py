@@ -5,7 +5,7 @@ from typing import Any
 import orjson
 from nicegui import ui
 
-from hoglet.console.backend import Backend
+from hoglet.console.api_client import Backend
 
 type Json = dict[str, Any]
 

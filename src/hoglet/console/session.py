@@ -12,8 +12,8 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
-from hoglet.console.backend import Backend
-from hoglet.web.body import read_body
+from hoglet.console.api_client import Backend
+from hoglet.web.request_body import read_body
 
 COOKIE = "hoglet_console"
 SESSION_SECONDS = 30 * 24 * 3600

@@ -12,14 +12,13 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from hoglet.access import repository as people
-from hoglet.access.entities import Scope, User
-from hoglet.access.guard import requires
-from hoglet.endpoints import records
-from hoglet.endpoints.aliases import Names
-from hoglet.endpoints.places import place_of
-from hoglet.endpoints.queries import read_version, version_of
+from hoglet.access.auth import requires
+from hoglet.access.principals import Scope, User
+from hoglet.endpoints import serializers as records
+from hoglet.endpoints.enums import is_name
+from hoglet.endpoints.openapi.urls import place_of
 from hoglet.endpoints.repository import Found, ListFilters
-from hoglet.endpoints.rooms import EndpointRooms, rooms_of
+from hoglet.endpoints.run.query_params import read_version, version_of
 from hoglet.endpoints.schemas import (
     CreateBody,
     NamesBody,
@@ -27,12 +26,13 @@ from hoglet.endpoints.schemas import (
     UpdateBody,
     read,
 )
-from hoglet.endpoints.words import is_name
+from hoglet.endpoints.services import EndpointRooms, rooms_of
+from hoglet.endpoints.versions.aliases import Names
 from hoglet.kit.errors import Invalid, NotFound
-from hoglet.web.answers import JsonAnswer
-from hoglet.web.body import read_object
 from hoglet.web.pagination import Page, envelope, parse_page
-from hoglet.web.validate import NOT_BOOLEAN
+from hoglet.web.request_body import read_object
+from hoglet.web.responses import JsonAnswer
+from hoglet.web.validation import NOT_BOOLEAN
 
 router = APIRouter()
 

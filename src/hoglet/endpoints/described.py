@@ -10,6 +10,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from hoglet.access.described import Page, UserObject
+from hoglet.endpoints.enums import Bucket, RecordType, SyncWord
 from hoglet.endpoints.schemas import (
     AliasBody,
     CreateBody,
@@ -18,8 +19,7 @@ from hoglet.endpoints.schemas import (
     RunBody,
     UpdateBody,
 )
-from hoglet.endpoints.words import Bucket, RecordType, SyncWord
-from hoglet.web.described import PAGE, About, Answer, OpenAnswer, flag, number, text
+from hoglet.web.openapi import PAGE, About, Answer, OpenAnswer, flag, number, text
 from hoglet.web.paths import PROJECT_PREFIX
 
 type Json = dict[str, Any]

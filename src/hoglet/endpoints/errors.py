@@ -6,7 +6,7 @@ Source: spec/query-endpoints.md sections 3, 4, 5.8.
 from collections.abc import Iterable
 
 from hoglet.kit.errors import Invalid, NotFound, Throttled
-from hoglet.web.problems import add_error_key
+from hoglet.web.error_handlers import add_error_key
 
 
 class NameTaken(Invalid):

@@ -11,10 +11,16 @@ import msgspec
 import structlog
 
 from hoglet.endpoints import repository
-from hoglet.endpoints.background import RUNS, BackgroundRuns, RunJob
-from hoglet.endpoints.building import Builder
-from hoglet.endpoints.materializing import BUILDS, BuildJob, DropJob, Materializer, TableJob
-from hoglet.endpoints.runlog import RunLog
+from hoglet.endpoints.materialization.builder import Builder
+from hoglet.endpoints.materialization.scheduler import (
+    BUILDS,
+    BuildJob,
+    DropJob,
+    Materializer,
+    TableJob,
+)
+from hoglet.endpoints.query_log.log import RunLog
+from hoglet.endpoints.run.background import RUNS, BackgroundRuns, RunJob
 from hoglet.kit.clock import Clock
 from hoglet.queue.port import Job, Queue
 from hoglet.store.database import Database

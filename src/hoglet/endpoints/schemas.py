@@ -9,8 +9,7 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StrictBool, StrictInt, StrictStr
 
-from hoglet.endpoints.aliases import is_alias
-from hoglet.endpoints.words import (
+from hoglet.endpoints.enums import (
     BUCKETS,
     CACHE_AGE_SECONDS,
     FRESHNESS_SECONDS,
@@ -19,8 +18,9 @@ from hoglet.endpoints.words import (
     SyncWord,
     is_name,
 )
+from hoglet.endpoints.versions.aliases import is_alias
 from hoglet.kit.errors import Invalid
-from hoglet.web.validate import Text, validate
+from hoglet.web.validation import Text, validate
 
 _RESETTABLE = frozenset({"cache_age_seconds", "data_freshness_seconds", "sync_frequency"})
 _OWN_CODES = frozenset({"required", "invalid_choice", "max_length"})

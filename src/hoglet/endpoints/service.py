@@ -12,12 +12,21 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hoglet.access.activity import Activity
-from hoglet.access.entities import Project, Scope
+from hoglet.access.principals import Project, Scope
 from hoglet.access.service import Access
 from hoglet.access.variables import Variable, list_variables
 from hoglet.endpoints import errors, repository, variables
-from hoglet.endpoints.analysis import Analyser, Analysis, from_json, to_json
-from hoglet.endpoints.drafts import (
+from hoglet.endpoints.analysis.model import Analyser, Analysis, from_json, to_json
+from hoglet.endpoints.analysis.save_checks import (
+    check_breakdowns,
+    refuse_contradictions,
+    refuse_ineligible,
+)
+from hoglet.endpoints.enums import HOGQL
+from hoglet.endpoints.materialization.scheduler import Materializer
+from hoglet.endpoints.query_schema import expand
+from hoglet.endpoints.repository import Found, ListFilters
+from hoglet.endpoints.row_factory import (
     active_after,
     apply_active,
     apply_rest,
@@ -26,17 +35,8 @@ from hoglet.endpoints.drafts import (
     next_version,
     sorted_tags,
 )
-from hoglet.endpoints.materializing import Materializer
-from hoglet.endpoints.query_kinds import expand
-from hoglet.endpoints.repository import Found, ListFilters
-from hoglet.endpoints.save_checks import (
-    check_breakdowns,
-    refuse_contradictions,
-    refuse_ineligible,
-)
 from hoglet.endpoints.schemas import CreateBody, UpdateBody
 from hoglet.endpoints.tables import EndpointRow, EndpointVersionRow
-from hoglet.endpoints.words import HOGQL
 from hoglet.hogql.errors import UNKNOWN_FUNCTION
 from hoglet.kit.errors import HogletError, Invalid, NotFound, SourceError
 

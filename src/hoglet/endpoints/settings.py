@@ -4,7 +4,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from hoglet.access.rates import Allowance
+from hoglet.access.rate_limit import Allowance
 
 MEGABYTE = 1024 * 1024
 NO_LIMIT = Allowance()

@@ -8,8 +8,8 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from hoglet.events.service import CaptureRequest, CaptureService
-from hoglet.web.body import read_body
-from hoglet.web.client_address import client_address
+from hoglet.web.client_ip import client_address
+from hoglet.web.request_body import read_body
 
 CAPTURE_PATHS = ("/batch", "/i/v0/e", "/e", "/capture", "/track", "/engage")
 RECORDING_PATHS = ("/s",)

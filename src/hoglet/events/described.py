@@ -6,7 +6,7 @@ Source: spec/hog-functions.md section 14.
 from typing import Any
 
 from hoglet.events.api import CAPTURE_PATHS, RECORDING_PATHS
-from hoglet.web.described import About, Answer, text
+from hoglet.web.openapi import About, Answer, text
 
 _EVENT: dict[str, Any] = {
     "type": "object",

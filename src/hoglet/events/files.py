@@ -1,7 +1,7 @@
 """Events in files: newline-delimited JSON, a JSON array, or CSV. Reads as a stream, line by line.
 
 Yields ``(bytes read so far, raw event object)``; what an event has to look like is the business of
-:mod:`hoglet.events.incoming`.
+:mod:`hoglet.events.parse`.
 """
 
 import csv

@@ -13,7 +13,7 @@ import msgspec
 import orjson
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from hoglet.events import incoming
+from hoglet.events import parse as incoming
 from hoglet.events.spool import SpooledV1, job_of
 from hoglet.kit.clock import Clock
 from hoglet.queue import NewJob, Queue

@@ -30,8 +30,8 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import InstrumentedAttribute
 
 from hoglet.events.definitions import PropertyDefinition
-from hoglet.events.group_book import GroupState
-from hoglet.events.people import IdState, PeopleState, PersonState
+from hoglet.events.groups import GroupState
+from hoglet.events.persons.model import IdState, PeopleState, PersonState
 from hoglet.events.tables import (
     DistinctIdRow,
     EventDefinitionRow,
@@ -78,7 +78,7 @@ class EventsRepository:
     async def save_people(
         self, session: AsyncSession, project_id: int, changes: PeopleState
     ) -> None:
-        """Write what a batch changed, as :meth:`hoglet.events.people.People.changes` gives it."""
+        """Write what a batch changed, as :meth:`People.changes` gives it."""
         persons = [
             {
                 "id": one.id,
@@ -261,7 +261,7 @@ class EventsRepository:
     async def add_warnings(
         self, session: AsyncSession, counts: Sequence[Any], at: datetime
     ) -> None:
-        """Add counts of :class:`hoglet.events.ingestion_warnings.WarningCount` to their day."""
+        """Add counts of :class:`hoglet.events.warnings.WarningCount` to their day."""
         for count in counts:
             row = await session.get(IngestionWarningRow, (count.project_id, count.kind, at.date()))
             if row is None:

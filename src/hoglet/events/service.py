@@ -5,11 +5,12 @@ from typing import Any, Protocol
 
 import msgspec
 
-from hoglet.events import incoming, wire
+from hoglet.events import decode as wire
+from hoglet.events import parse as incoming
 from hoglet.events.errors import InvalidApiKey, MissingApiKey
-from hoglet.events.incoming import Batch
-from hoglet.events.ingestion_warnings import IngestionWarnings
+from hoglet.events.parse import Batch
 from hoglet.events.spool import Spool, SpooledV1, job_of
+from hoglet.events.warnings import IngestionWarnings
 from hoglet.kit.clock import Clock
 from hoglet.kit.errors import Invalid
 

@@ -33,7 +33,7 @@ class SpooledV1(msgspec.Struct, frozen=True, kw_only=True):
         project_id: whose events these are.
         received_at: the server's time, against which ``sent_at`` and ``offset`` are read.
         ip: the client's address, None when the project discards it.
-        body: JSON text that :func:`hoglet.events.incoming.batch_of` reads.
+        body: JSON text that :func:`hoglet.events.parse.batch_of` reads.
         sent_at: from the URL, where the body tells none.
     """
 

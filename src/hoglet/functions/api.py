@@ -9,15 +9,15 @@ from fastapi import APIRouter, Depends
 from starlette.requests import Request
 from starlette.responses import Response
 
-from hoglet.access.entities import Scope
-from hoglet.access.guard import requires
+from hoglet.access.auth import requires
+from hoglet.access.principals import Scope
+from hoglet.functions.function_view import full_item, full_object, list_item
 from hoglet.functions.listing import read_listing, unknown_user
 from hoglet.functions.service import FunctionService
-from hoglet.functions.shape import full_item, full_object, list_item
 from hoglet.kit.errors import MethodNotAllowed
-from hoglet.web.answers import JsonAnswer, answer
-from hoglet.web.body import read_object
 from hoglet.web.pagination import envelope, parse_page
+from hoglet.web.request_body import read_object
+from hoglet.web.responses import JsonAnswer, answer
 
 router = APIRouter()
 

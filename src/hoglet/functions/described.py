@@ -8,10 +8,10 @@ from typing import Any, Literal
 from pydantic import Field
 
 from hoglet.access.described import ActivityObject, Page, UserObject
-from hoglet.functions.dead_letter_query import CLASSES
+from hoglet.functions.dead_letters.filters import CLASSES
 from hoglet.functions.integrations.schemas import IntegrationFields
 from hoglet.functions.schemas import FunctionFields, FunctionType
-from hoglet.web.described import PAGE, About, Answer, OpenAnswer, flag, number, text
+from hoglet.web.openapi import PAGE, About, Answer, OpenAnswer, flag, number, text
 from hoglet.web.paths import PROJECT_PREFIX
 
 type Json = dict[str, Any]

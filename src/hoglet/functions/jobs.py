@@ -14,7 +14,7 @@ from uuid import UUID
 import msgspec
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from hoglet.functions.running.journal import Journal
+from hoglet.functions.runtime.journal import Journal
 from hoglet.queue.port import NewJob, Queue
 
 RECOMPILE_QUEUE = "functions.recompile"

@@ -9,11 +9,11 @@ from typing import Any, Literal
 from pydantic import ConfigDict, Field
 
 from hoglet.functions.errors import wrong_type
-from hoglet.functions.filters.normalise import normalise_filters
+from hoglet.functions.filters.normalize import normalise_filters
 from hoglet.functions.inputs.schema import read_schema
 from hoglet.functions.types import HIGHEST_ORDER
 from hoglet.kit.errors import Invalid
-from hoglet.web.validate import Body, Text, Whole, validate
+from hoglet.web.validation import Body, Text, Whole, validate
 
 type FunctionType = Literal[
     "destination",

@@ -18,30 +18,34 @@ import structlog
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hoglet.access.activity import Activity, ActivityLog, Change, changes_between
-from hoglet.access.entities import Scope
+from hoglet.access.principals import Scope
 from hoglet.access.repository import users_by_id
 from hoglet.functions import repository, types
-from hoglet.functions.compile import Compiled
-from hoglet.functions.compiler import Compiler
-from hoglet.functions.history_secrets import hide, hide_in_history, may_become_secret
+from hoglet.functions.compile.compiler import Compiler
+from hoglet.functions.compile.unit import Compiled
+from hoglet.functions.executable.loader import runnable
+from hoglet.functions.executable.model import RunnableFunction
+from hoglet.functions.function_view import Shown
+from hoglet.functions.history.secrets import (
+    hide,
+    hide_in_history,
+    may_become_secret,
+)
 from hoglet.functions.integrations import repository as integration_repository
 from hoglet.functions.integrations.resolving import resolve
 from hoglet.functions.listing import Listing, choose
-from hoglet.functions.loading import runnable
-from hoglet.functions.orders import one_type, read_orders
-from hoglet.functions.placing import place
-from hoglet.functions.planning import Planner, PropertyTypes, no_property_types
-from hoglet.functions.runnable import RunnableFunction
-from hoglet.functions.running.facilities import Facilities
-from hoglet.functions.saving import Plan
+from hoglet.functions.presenter import Showing
+from hoglet.functions.runtime.host_config import Facilities
+from hoglet.functions.save.execution_order import place
+from hoglet.functions.save.order_request import one_type, read_orders
+from hoglet.functions.save.plan import Plan
+from hoglet.functions.save.planner import Planner, PropertyTypes, no_property_types
 from hoglet.functions.schemas import read_fields
-from hoglet.functions.secrets import SecretBox, SecretsUnreadable
-from hoglet.functions.shape import Shown
-from hoglet.functions.showing import Showing
+from hoglet.functions.secrets.box import SecretBox, SecretsUnreadable
 from hoglet.functions.tables import HogFunctionRow
 from hoglet.functions.templates.registry import Templates
-from hoglet.functions.watcher import Watcher
-from hoglet.functions.watcher_rules import DEGRADED, DISABLED, HEALTHY, OFF
+from hoglet.functions.watcher.rules import DEGRADED, DISABLED, HEALTHY, OFF
+from hoglet.functions.watcher.service import Watcher
 from hoglet.kit.clock import Clock
 from hoglet.kit.errors import NotFound, Stale, Unavailable
 from hoglet.kit.ids import new_id

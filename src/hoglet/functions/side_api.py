@@ -10,20 +10,20 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from hoglet.functions.api import ONE, PATH, Reads, Writes, service_of
-from hoglet.functions.backfills import Backfills
-from hoglet.functions.telemetry import (
+from hoglet.functions.backfills.service import Backfills
+from hoglet.functions.logs.telemetry import (
     SOURCE,
     read_interval,
     read_log_filters,
     read_metric_filters,
     shown_logs,
 )
-from hoglet.functions.trials import Trials
+from hoglet.functions.test_runs.service import Trials
 from hoglet.kit.errors import Bug, Invalid, MethodNotAllowed, NotFound
 from hoglet.warehouse.telemetry import Telemetry
-from hoglet.web.answers import JsonAnswer, answer
-from hoglet.web.body import read_object
 from hoglet.web.pagination import envelope, parse_page
+from hoglet.web.request_body import read_object
+from hoglet.web.responses import JsonAnswer, answer
 
 router = APIRouter()
 

@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from hoglet.hog import bound
+from hoglet.hog.bind import tree as bound
 from hoglet.hog.compile import compile_template
 from hoglet.hog.depth import guarded
 from hoglet.hog.opcodes import Operation

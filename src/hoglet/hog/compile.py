@@ -11,12 +11,12 @@ worker process with a deadline (spec/hog-language.md section 13).
 
 from collections.abc import Collection
 
-from hoglet.hog import bound
-from hoglet.hog.bind_expressions import EXPRESSIONS
-from hoglet.hog.bind_statements import STATEMENTS, bind_root
-from hoglet.hog.binder import Binder
+from hoglet.hog.bind import tree as bound
+from hoglet.hog.bind.binder import Binder
+from hoglet.hog.bind.expressions import EXPRESSIONS
+from hoglet.hog.bind.statements import STATEMENTS, bind_root
 from hoglet.hog.depth import guarded
-from hoglet.hog.stl.table import STL
+from hoglet.hog.stdlib.table import STL
 from hoglet.syntax import parse, tree
 
 DEFAULT_GLOBALS = frozenset(

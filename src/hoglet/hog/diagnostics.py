@@ -6,7 +6,7 @@ Source: spec/hog-language.md sections 6, 7 and 12.
 import difflib
 from collections.abc import Iterable
 
-from hoglet.hog.bound import Warning_
+from hoglet.hog.bind.tree import Warning_
 from hoglet.kit.errors import SourceError
 from hoglet.syntax.tree import Position
 

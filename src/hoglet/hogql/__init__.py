@@ -2,8 +2,8 @@
 
 from hoglet.hogql.compile import Column, CompiledQuery, compile_query
 from hoglet.hogql.context import Limits, QueryContext, SavedColumn, SavedTable
-from hoglet.hogql.paging import LimitFacts, cut_page
-from hoglet.hogql.property_filters import property_condition
+from hoglet.hogql.filters.properties import property_condition
+from hoglet.hogql.paging.limit import LimitFacts, cut_page
 
 __all__ = [
     "Column",

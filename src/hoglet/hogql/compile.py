@@ -13,17 +13,17 @@ from zoneinfo import ZoneInfo
 
 import msgspec
 
-from hoglet.hogql.bind import Binder
 from hoglet.hogql.context import QueryContext
 from hoglet.hogql.enforce import enforce, verify_sql
 from hoglet.hogql.errors import refused
-from hoglet.hogql.keyset import Key, Seek, find_keys, seek_after
-from hoglet.hogql.paging import LimitFacts, apply_limits
+from hoglet.hogql.frontend.bind import Binder
+from hoglet.hogql.frontend.preprocess import read_query
+from hoglet.hogql.frontend.print_hogql import print_query
+from hoglet.hogql.paging.keyset import Key, Seek, find_keys, seek_after
+from hoglet.hogql.paging.limit import LimitFacts, apply_limits
 from hoglet.hogql.passes import PASSES
 from hoglet.hogql.plan import Relation, column_types
 from hoglet.hogql.print_clickhouse import Printer
-from hoglet.hogql.print_hogql import print_query
-from hoglet.hogql.reading import read_query
 from hoglet.hogql.resolve import Resolver
 from hoglet.hogql.schema.catalog import PHYSICAL_TABLES
 from hoglet.hogql.types import Type, clickhouse_type, record_type

@@ -1,7 +1,7 @@
 """The errors of hoglet: what happened, whose fault it is, and whether trying again helps.
 
 Inside, an error carries ``code``, ``blame`` and ``retry``; it knows nothing of HTTP. The one
-mapper in ``hoglet.web.problems`` turns it into a status and ``{type, code, detail, attr}``.
+mapper in ``hoglet.web.error_handlers`` turns it into a status and ``{type, code, detail, attr}``.
 A message is written for the person who has to change something.
 
 Source: spec/hog-functions.md section 12; docs/adr/0004-errors-and-wire-form.md.

@@ -22,7 +22,12 @@ from hoglet.outbound.port import (
     OutboundResult,
     Refused,
 )
-from hoglet.outbound.resolver import CheckingResolver, HostNotAllowed, Resolve, SystemResolve
+from hoglet.outbound.resolver import (
+    CheckingResolver,
+    HostNotAllowed,
+    Resolve,
+    SystemResolve,
+)
 
 CONCURRENCY = 512  # open requests; more wait outside their own timeouts
 URL_CHARACTERS = 16_384

@@ -17,17 +17,17 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from hoglet.access.activity import Activity
 from hoglet.access.service import Access
-from hoglet.functions.runnable import RunnableFunction
-from hoglet.functions.watcher import StateChange
+from hoglet.functions.executable.model import RunnableFunction
+from hoglet.functions.watcher.service import StateChange
 from hoglet.kit.clock import Clock
 from hoglet.kit.errors import HogletError
 from hoglet.kit.ids import new_id
-from hoglet.pipeline.committing import GroupCommit
-from hoglet.pipeline.holding import LEASE, holding
-from hoglet.pipeline.internal_matching import InternalRequest
-from hoglet.pipeline.messages import Acted, ProjectFacts, act_answers, encoder
-from hoglet.pipeline.transforming import iso
-from hoglet.pipeline.worker_calls import DEADLINE_S, Functions
+from hoglet.pipeline.ingest.commit import GroupCommit
+from hoglet.pipeline.ingest.internal_matching import InternalRequest
+from hoglet.pipeline.ingest.ipc import Acted, ProjectFacts, act_answers, encoder
+from hoglet.pipeline.ingest.sandbox_client import DEADLINE_S, Functions
+from hoglet.pipeline.ingest.transform import iso
+from hoglet.pipeline.leases import LEASE, holding
 from hoglet.queue import Job, NewJob, Queue
 from hoglet.sandbox import Sandbox
 
@@ -85,7 +85,7 @@ class InternalEvents:
         await self._add(session, activity.project_id, ACTIVITY_EVENT, who, properties)
 
     async def on_state_change(self, session: AsyncSession, change: StateChange) -> None:
-        """A listener of :class:`hoglet.functions.watcher.Watcher`."""
+        """A listener of :class:`hoglet.functions.watcher.service.Watcher`."""
         properties = {
             "hog_function_id": str(change.function_id),
             "hog_function_name": change.name,

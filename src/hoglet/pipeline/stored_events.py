@@ -12,12 +12,12 @@ import orjson
 
 from hoglet.access.service import Access
 from hoglet.functions.jobs import BackfillV1
-from hoglet.functions.running.invocation_globals import (
+from hoglet.functions.runtime.globals import (
     event_globals,
     person_globals,
     project_globals,
 )
-from hoglet.pipeline.transforming import iso
+from hoglet.pipeline.ingest.transform import iso
 from hoglet.warehouse import Budget, Warehouse
 from hoglet.warehouse.values import instant_text
 

@@ -4,8 +4,9 @@ A call that overruns its deadline costs its worker its life: the process is kill
 :class:`SandboxTimedOut`, and the next call starts a fresh one. The event loop that serves the API
 only ever waits; it never parses or runs untrusted text itself (architecture.md section 3).
 
-Operations are named in a table, ``{"hog.compile": "hoglet.functions.operations:compile"}``, given
-by the composition root. An operation is a plain function of one msgpack value to another.
+Operations are named in a table given by the composition root,
+``{"hog.compile": "hoglet.functions.worker_operations:compile"}``. An operation is a plain function
+of one msgpack value to another.
 """
 
 import asyncio
@@ -22,7 +23,7 @@ import msgspec
 import structlog
 
 from hoglet.kit.errors import Bug, HogletError, SourceError
-from hoglet.sandbox import frames
+from hoglet.sandbox import protocol as frames
 
 log = structlog.get_logger()
 

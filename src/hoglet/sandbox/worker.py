@@ -18,7 +18,7 @@ from collections.abc import Callable
 from typing import Any, BinaryIO
 
 from hoglet.kit.errors import SourceError
-from hoglet.sandbox import frames
+from hoglet.sandbox import protocol as frames
 
 _PR_SET_PDEATHSIG = 1
 

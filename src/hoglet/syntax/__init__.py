@@ -1,5 +1,10 @@
 """Text of Hog and HogQL to frozen trees with positions. Pure."""
 
-from hoglet.syntax.parse import parse_expression, parse_program, parse_query, parse_template
+from hoglet.syntax.parse import (
+    parse_expression,
+    parse_program,
+    parse_query,
+    parse_template,
+)
 
 __all__ = ["parse_expression", "parse_program", "parse_query", "parse_template"]

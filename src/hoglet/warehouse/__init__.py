@@ -1,7 +1,14 @@
 """The warehouse: events, persons, logs and metrics in ClickHouse, embedded (chDB) or a server."""
 
 from hoglet.warehouse.clickhouse import ClickHouseWarehouse, open_warehouse
-from hoglet.warehouse.port import Budget, Column, JsonRows, QueryResult, Statistics, Warehouse
+from hoglet.warehouse.port import (
+    Budget,
+    Column,
+    JsonRows,
+    QueryResult,
+    Statistics,
+    Warehouse,
+)
 
 __all__ = [
     "Budget",

@@ -11,7 +11,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from hoglet.web.answers import JsonAnswer
+from hoglet.web.responses import JsonAnswer
 
 type Check = Callable[[], Awaitable[None]]
 """Raises when its part is not usable."""

@@ -20,9 +20,9 @@ from sqlalchemy.engine import make_url
 from starlette.routing import Route
 
 from hoglet.access.tables import OrganizationRow, ProjectRow
-from hoglet.app.application import build_application
+from hoglet.app.container import Rooms, open_rooms
 from hoglet.app.features import build_features
-from hoglet.app.rooms import Rooms, open_rooms
+from hoglet.app.http import build_application
 from hoglet.kit.ids import new_id
 from hoglet.settings import Settings
 from hoglet.warehouse import ClickHouseWarehouse

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from hoglet.endpoints.words import REFRESH_WORDS
+from hoglet.endpoints.enums import REFRESH_WORDS
 from support.endpoints import EndpointWorld
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")

@@ -7,7 +7,7 @@ from typing import Any
 import httpx
 import pytest
 
-from hoglet.access.rates import Allowance
+from hoglet.access.rate_limit import Allowance
 from hoglet.endpoints.settings import EndpointSettings
 from hoglet.sandbox import Sandbox
 from hoglet.warehouse import ClickHouseWarehouse

@@ -12,14 +12,14 @@ import pytest
 from sqlalchemy import text
 
 from hoglet.events.api import capture_routes
-from hoglet.events.ingestion_warnings import IngestionWarnings
 from hoglet.events.repository import EventsRepository
 from hoglet.events.service import CaptureProject, CaptureService
 from hoglet.events.spool import SPOOL_QUEUE, Spool, SpooledV1, read_spooled
+from hoglet.events.warnings import IngestionWarnings
 from hoglet.kit.clock import FixedClock
 from hoglet.queue.sql import SqlQueue
 from hoglet.store.database import Database
-from hoglet.web.application import create_application
+from hoglet.web.app import create_application
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
 EVENT = {"event": "e", "distinct_id": "d"}

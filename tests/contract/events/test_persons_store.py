@@ -3,9 +3,9 @@
 from datetime import UTC, datetime
 
 from hoglet.events.definitions import PropertyDefinition
-from hoglet.events.group_book import GroupBook
-from hoglet.events.people import People, PeopleState
-from hoglet.events.person_rules import GroupEffect, PersonEffect
+from hoglet.events.groups import GroupBook
+from hoglet.events.persons.model import People, PeopleState
+from hoglet.events.persons.updates import GroupEffect, PersonEffect
 from hoglet.events.repository import EventsRepository
 from hoglet.kit.ids import new_id
 from hoglet.store.database import Database

@@ -12,44 +12,41 @@ from cryptography.fernet import Fernet
 
 from hoglet.access.bootstrap import ensure_first_project
 from hoglet.access.service import Access
-from hoglet.functions import (
-    action_api,
-    api,
-    dead_letter_api,
-    history_api,
-    public_api,
-    side_api,
-    template_api,
-)
-from hoglet.functions.action_service import ActionService
-from hoglet.functions.backfills import Backfills
-from hoglet.functions.compile import Compiled, Draft
-from hoglet.functions.compiler import read_answer
-from hoglet.functions.dead_letters import DeadLetters
-from hoglet.functions.host_calls import HostCalls
+from hoglet.functions import api, side_api
+from hoglet.functions.actions import api as action_api
+from hoglet.functions.actions.service import ActionService
+from hoglet.functions.backfills.service import Backfills
+from hoglet.functions.compile.compiler import read_answer
+from hoglet.functions.compile.unit import Compiled, Draft
+from hoglet.functions.dead_letters import api as dead_letter_api
+from hoglet.functions.dead_letters.service import DeadLetters
+from hoglet.functions.history import api as history_api
 from hoglet.functions.integrations import api as integration_api
 from hoglet.functions.integrations.credentials import Credentials
 from hoglet.functions.integrations.service import IntegrationService
 from hoglet.functions.jobs import RecompileLater
-from hoglet.functions.operations import OPERATIONS, compile_function
-from hoglet.functions.secrets import SecretBox
+from hoglet.functions.runtime.host_calls import HostCalls
+from hoglet.functions.secrets.box import SecretBox
 from hoglet.functions.service import FunctionService
+from hoglet.functions.templates import api as template_api
 from hoglet.functions.templates.registry import Templates
-from hoglet.functions.trials import Trials
-from hoglet.functions.watcher import Watcher
-from hoglet.functions.webhooks import Webhooks
+from hoglet.functions.test_runs.service import Trials
+from hoglet.functions.watcher.service import Watcher
+from hoglet.functions.webhooks import api as public_api
+from hoglet.functions.webhooks.service import Webhooks
+from hoglet.functions.worker_operations import OPERATIONS, compile_function
 from hoglet.kit.clock import FixedClock
 from hoglet.outbound.client import Outbound
-from hoglet.pipeline import lines
-from hoglet.pipeline.outbox import TelemetryOutbox
-from hoglet.pipeline.run_endings import RunEndings
-from hoglet.pipeline.webhook_runs import WebhookRuns
+from hoglet.pipeline.delivery import ordering as lines
+from hoglet.pipeline.delivery.completion_writer import RunEndings
+from hoglet.pipeline.delivery.webhook_completion import WebhookRuns
+from hoglet.pipeline.telemetry_outbox import TelemetryOutbox
 from hoglet.queue.sql import SqlQueue
 from hoglet.sandbox import Sandbox
 from hoglet.store.base import Base
 from hoglet.store.database import Database
 from hoglet.warehouse.telemetry import Telemetry
-from hoglet.web.application import create_application
+from hoglet.web.app import create_application
 
 KEY = "phx_test"
 

@@ -6,8 +6,8 @@ from uuid import UUID
 
 from hoglet.access.repository import find_project
 from hoglet.functions import repository
+from hoglet.functions.compile.recompile import recompile
 from hoglet.functions.jobs import RECOMPILE_QUEUE, decode_recompile
-from hoglet.functions.recompiling import recompile
 
 BASE = "/api/projects/1/actions"
 STEPS = [{"event": "$pageview", "url": "docs", "url_matching": "contains"}]

@@ -4,7 +4,7 @@ from uuid import UUID
 
 import pytest
 
-from hoglet.functions.dead_letters import LetterSettings, NewLetter
+from hoglet.functions.dead_letters.service import LetterSettings, NewLetter
 from hoglet.functions.jobs import INVOKE_QUEUE, decode_invoke
 from hoglet.kit.ids import new_id
 

@@ -6,7 +6,7 @@ import time
 import pytest
 
 from hoglet.kit.clock import SystemClock
-from hoglet.pipeline.hosts import HostSettings
+from hoglet.pipeline.delivery.host_limits import HostSettings
 from support.runs import ScriptedReceiver, open_runs
 
 

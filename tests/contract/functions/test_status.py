@@ -5,7 +5,7 @@ from uuid import UUID
 import pytest
 
 from hoglet.functions.tables import HogFunctionRow
-from hoglet.functions.watcher import Observation
+from hoglet.functions.watcher.service import Observation
 
 
 async def force(hoglet, made, state):

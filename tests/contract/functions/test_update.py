@@ -194,8 +194,8 @@ async def secret_of(hoglet, function_id):
 async def test_secrets_move_to_a_new_key(hoglet):
     from cryptography.fernet import Fernet
 
-    from hoglet.functions.resealing import reseal_all
-    from hoglet.functions.secrets import SecretBox
+    from hoglet.functions.secrets.box import SecretBox
+    from hoglet.functions.secrets.rotation import reseal_all
 
     old, new = Fernet.generate_key(), Fernet.generate_key()
     use_box(hoglet, SecretBox([old]))
@@ -210,7 +210,7 @@ async def test_secrets_move_to_a_new_key(hoglet):
 async def test_a_lost_key_stops_one_function_only(hoglet):
     from cryptography.fernet import Fernet
 
-    from hoglet.functions.secrets import SecretBox
+    from hoglet.functions.secrets.box import SecretBox
 
     inputs = {"url": {"value": "https://a"}, "token": {"value": "s3cret"}}
     made = await hoglet.create(inputs_schema=SCHEMA, inputs=inputs, enabled=True)

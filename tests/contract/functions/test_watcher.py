@@ -6,7 +6,7 @@ from uuid import UUID
 import pytest
 
 from hoglet.functions import repository
-from hoglet.functions.watcher import Observation
+from hoglet.functions.watcher.service import Observation
 
 OFF, HEALTHY, DEGRADED, DISABLED, FORCED_DEGRADED, FORCED_DISABLED = 0, 1, 2, 3, 11, 12
 SHOWN_ENABLED = {HEALTHY, DEGRADED, FORCED_DEGRADED}

@@ -6,14 +6,14 @@ from uuid import UUID
 
 import pytest
 
-from hoglet.functions.backfills import Backfills
+from hoglet.functions.backfills.service import Backfills
+from hoglet.functions.executable.model import RunnableFunction
 from hoglet.functions.jobs import BACKFILL_QUEUE, INVOKE_QUEUE, decode_invoke
-from hoglet.functions.runnable import RunnableFunction
 from hoglet.functions.tables import BackfillRow, BatchExportRow, HogFunctionRow
 from hoglet.kit.clock import FixedClock
 from hoglet.kit.ids import new_id
-from hoglet.pipeline import backfilling
-from hoglet.pipeline.backfilling import BackfillWorker
+from hoglet.pipeline import backfills as backfilling
+from hoglet.pipeline.backfills import BackfillWorker
 from hoglet.queue import Priority
 from hoglet.queue.sql import SqlQueue
 from support.pipeline import at
@@ -215,7 +215,7 @@ async def test_a_backfill_does_not_run_far_ahead(world, monkeypatch):
 
 
 async def test_it_is_complete_when_its_runs_are(world):
-    from hoglet.functions import backfill_repository
+    from hoglet.functions.backfills import repository as backfill_repository
 
     await world.store(("paid", 1, new_id()), ("paid", 2, new_id()))
     backfill = await world.start(with_filters=True)

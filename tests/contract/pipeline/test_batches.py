@@ -7,8 +7,8 @@ from uuid import UUID
 import pytest
 from sqlalchemy.exc import OperationalError
 
+from hoglet.functions.executable.model import RunnableFunction
 from hoglet.functions.jobs import decode_invoke
-from hoglet.functions.runnable import RunnableFunction
 from hoglet.kit.clock import FixedClock
 from hoglet.store.database import Database
 from hoglet.warehouse.errors import WarehouseDown
@@ -36,7 +36,7 @@ def _event(name: str = "e", who: str = "u", **more: Any) -> dict[str, Any]:
 def _condition(source: str) -> dict[str, Any]:
     import msgspec
 
-    from hoglet.functions.language import template_tree
+    from hoglet.functions.compile.hog import template_tree
 
     return msgspec.to_builtins(template_tree("{" + source + "}"))
 
@@ -208,7 +208,7 @@ async def test_a_crash_between_insert_and_commit_changes_nothing(
 
     with monkeypatch.context() as patch:
         patch.setattr(line.batches._committing, "commit", crash)
-        patch.setattr("hoglet.pipeline.batches.asyncio.sleep", crash_free_sleep)
+        patch.setattr("hoglet.pipeline.ingest.worker.asyncio.sleep", crash_free_sleep)
         await line.batches.work_once()
     assert await line.select("SELECT count() FROM events WHERE project_id = {p}") == [(20,)]
     await line.work()
@@ -274,7 +274,7 @@ async def test_a_database_that_fails_for_long_costs_no_delivery(
 
     with monkeypatch.context() as patch:
         patch.setattr(line.batches._committing, "commit", locked)
-        patch.setattr("hoglet.pipeline.batches.asyncio.sleep", crash_free_sleep)
+        patch.setattr("hoglet.pipeline.ingest.worker.asyncio.sleep", crash_free_sleep)
         await _work_again_and_again(line)
     await line.work()
 

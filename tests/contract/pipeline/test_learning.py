@@ -8,7 +8,7 @@ import pytest
 from hoglet.hogql.compile import compile_query
 from hoglet.hogql.context import QueryContext
 from hoglet.kit.clock import FixedClock
-from hoglet.pipeline.learning import MOST_WAITS
+from hoglet.pipeline.ingest.property_schema import MOST_WAITS
 from hoglet.store.database import Database
 from support.pipeline import Line, at, open_line
 

@@ -8,12 +8,12 @@ from uuid import UUID
 import msgspec
 import pytest
 
-from hoglet.functions.language import template_tree
-from hoglet.functions.runnable import RunnableFunction
+from hoglet.functions.compile.hog import template_tree
+from hoglet.functions.executable.model import RunnableFunction
 from hoglet.functions.tables import HogFunctionRow
 from hoglet.kit.clock import FixedClock
-from hoglet.pipeline.triggering import COUNTED_FUNCTIONS
-from hoglet.pipeline.unasked import UnaskedEvents
+from hoglet.pipeline.ingest.filtered_counts import UnaskedEvents
+from hoglet.pipeline.ingest.matching import COUNTED_FUNCTIONS
 from hoglet.store.database import Database
 from support.pipeline import Line, at, open_line
 

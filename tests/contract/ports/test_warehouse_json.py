@@ -6,7 +6,7 @@ from typing import Any
 import orjson
 import pytest
 
-from hoglet.endpoints.values import encode_rows
+from hoglet.endpoints.encoding.json import encode_rows
 from hoglet.warehouse import Budget, JsonRows, QueryResult, Warehouse
 from hoglet.warehouse.errors import QueryRefused, QueryTooCostly
 

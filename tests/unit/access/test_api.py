@@ -7,11 +7,13 @@ import httpx
 import pytest
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from hoglet.access import api, api_project, api_public
 from hoglet.access.activity import Activity, Change
-from hoglet.access.entities import Project
-from hoglet.access.providers import FileEntry
-from hoglet.web.application import create_application
+from hoglet.access.api import project as api_project
+from hoglet.access.api import public as api_public
+from hoglet.access.api import user as api
+from hoglet.access.hooks import FileEntry
+from hoglet.access.principals import Project
+from hoglet.web.app import create_application
 from support.access import NOW, World, open_world
 
 TEAM_KEYS = {

@@ -12,16 +12,16 @@ from sqlalchemy import delete
 from starlette.requests import Request
 from starlette.responses import Response
 
+from hoglet.access.auth import requires
 from hoglet.access.bootstrap import ensure_first_project
-from hoglet.access.entities import Scope
-from hoglet.access.guard import requires
 from hoglet.access.keys import hash_key
-from hoglet.access.rates import Allowance, RateLimiter, RateSettings
+from hoglet.access.principals import Scope
+from hoglet.access.rate_limit import Allowance, RateLimiter, RateSettings
 from hoglet.access.service import Access
 from hoglet.access.tables import PersonalKeyRow, UserRow
-from hoglet.web.answers import JsonAnswer
-from hoglet.web.application import create_application
-from hoglet.web.body import read_object
+from hoglet.web.app import create_application
+from hoglet.web.request_body import read_object
+from hoglet.web.responses import JsonAnswer
 from support.access import NOW, World, open_world
 
 router = APIRouter()

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from hoglet.access.entities import Principal
+from hoglet.access.principals import Principal
 from hoglet.access.service import Access
 from hoglet.cli.keys import key_app, project_app
 from hoglet.kit.clock import SystemClock

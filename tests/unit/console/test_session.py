@@ -9,10 +9,10 @@ from cryptography.fernet import Fernet
 from starlette.applications import Starlette
 from starlette.requests import Request
 
-from hoglet.access import api
-from hoglet.console.backend import Backend, Reply
+from hoglet.access.api import user as api
+from hoglet.console.api_client import Backend, Reply
 from hoglet.console.session import COOKIE, Sessions, safe_target
-from hoglet.web.application import create_application
+from hoglet.web.app import create_application
 from support.access import World, open_world
 
 

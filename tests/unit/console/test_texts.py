@@ -4,10 +4,10 @@ import shlex
 
 import orjson
 
-from hoglet.console.backend import Reply
+from hoglet.console.api_client import Reply
 from hoglet.console.pages.result import csv_text
 from hoglet.console.pages.run import curl
-from hoglet.console.texts import pointed
+from hoglet.console.source_excerpt import pointed
 
 
 def test_a_call_survives_the_shell() -> None:

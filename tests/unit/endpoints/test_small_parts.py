@@ -9,13 +9,13 @@ from uuid import UUID
 import orjson
 import pytest
 
-from hoglet.endpoints.cache import Result, ResultCache
+from hoglet.endpoints.encoding.json import encode_rows
 from hoglet.endpoints.errors import TooManyQueries
-from hoglet.endpoints.flights import Flights
-from hoglet.endpoints.insights import bind, breakdown_names, eligibility
-from hoglet.endpoints.query_kinds import expand
-from hoglet.endpoints.slots import Slots
-from hoglet.endpoints.values import encode_rows
+from hoglet.endpoints.insights.variables import bind, breakdown_names, eligibility
+from hoglet.endpoints.query_schema import expand
+from hoglet.endpoints.run.cache import Result, ResultCache
+from hoglet.endpoints.run.coalescing import Flights
+from hoglet.endpoints.run.concurrency import Slots
 from hoglet.endpoints.variables import convert
 from hoglet.kit.errors import Invalid
 from hoglet.warehouse import Column

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from hoglet.events import incoming
+from hoglet.events import parse as incoming
 from hoglet.events.files import CsvColumns, UnreadableFile, read_events
 from hoglet.events.importer import Importer
 from hoglet.events.spool import SPOOL_QUEUE, read_spooled

@@ -6,9 +6,13 @@ from uuid import UUID
 
 import pytest
 
-from hoglet.events import incoming
-from hoglet.events.errors import InvalidPayload, MissingDistinctId, MissingEventName
-from hoglet.events.incoming import read_time
+from hoglet.events import parse as incoming
+from hoglet.events.errors import (
+    InvalidPayload,
+    MissingDistinctId,
+    MissingEventName,
+)
+from hoglet.events.parse import read_time
 
 NOW = datetime(2026, 5, 1, 12, tzinfo=UTC)
 MADE_UP = UUID(int=7)

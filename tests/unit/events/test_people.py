@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from hoglet.events.people import People, PeopleState, person_id_of
-from hoglet.events.person_rules import effect_of
+from hoglet.events.persons.model import People, PeopleState, person_id_of
+from hoglet.events.persons.updates import effect_of
 
 T0 = datetime(2026, 1, 1, tzinfo=UTC)
 

@@ -1,8 +1,8 @@
 """What PostgreSQL could not store never reaches it: one such event would hold up its project."""
 
-from hoglet.events.person_rules import effect_of, group_effect_of, groups_of
+from hoglet.events.persons.updates import effect_of, group_effect_of, groups_of
 from hoglet.events.texts import id_text
-from hoglet.pipeline.definitions import Definitions
+from hoglet.pipeline.ingest.property_types import Definitions
 
 
 def test_ids_are_written_as_json_writes_them():

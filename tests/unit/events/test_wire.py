@@ -8,7 +8,7 @@ from urllib.parse import quote_plus
 import orjson
 import pytest
 
-from hoglet.events import wire
+from hoglet.events import decode as wire
 from hoglet.events.errors import InvalidPayload
 from hoglet.kit.errors import TooLarge
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from hoglet.functions.running.bots import open_bots
+from hoglet.functions.runtime.bot_detection import open_bots
 
 BOTS = open_bots(None)
 
@@ -77,7 +77,7 @@ def test_addresses_of_crawlers(ip: object, is_bot: bool) -> None:
 
 
 def test_our_list_is_clean() -> None:
-    text = files("hoglet.functions.running").joinpath("known_bots.txt").read_text("utf-8")
+    text = files("hoglet.functions.runtime").joinpath("known_bots.txt").read_text("utf-8")
     entries = [line.partition("#")[0].strip() for line in text.splitlines()]
     entries = [entry for entry in entries if entry]
     ranges = [entry for entry in entries if entry[0].isdigit() and "." in entry]

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from hoglet.functions.running.emailing import EmailRefused, Mailbox, read_email
+from hoglet.functions.runtime.email import EmailRefused, Mailbox, read_email
 
 EMAIL: dict[str, Any] = {"from": "a@shop.example", "to": "b@c.d", "subject": "Hi", "text": "t"}
 

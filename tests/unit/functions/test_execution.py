@@ -6,9 +6,18 @@ from datetime import UTC, datetime
 import msgspec
 import pytest
 
-from hoglet.functions.execution import StepRequest, new_journal, resume, run_step
-from hoglet.functions.operations import run_step as run_step_operation
-from hoglet.functions.runnable import RunnableFunction, RunnableInput, RunnableMapping
+from hoglet.functions.executable.model import (
+    RunnableFunction,
+    RunnableInput,
+    RunnableMapping,
+)
+from hoglet.functions.runtime.step import (
+    StepRequest,
+    new_journal,
+    resume,
+    run_step,
+)
+from hoglet.functions.worker_operations import run_step as run_step_operation
 
 EVENT = {"uuid": "u1", "event": "paid", "distinct_id": "ada", "properties": {"a": 1}, "url": "U"}
 
@@ -238,7 +247,7 @@ def test_fetching_our_own_capture_routes_counts_as_a_capture():
     ],
 )
 def test_a_redrive_may_begin_with_the_filter(code, outcome, error_class):
-    from hoglet.functions.language import template_tree
+    from hoglet.functions.compile.hog import template_tree
 
     condition = msgspec.to_builtins(template_tree("{" + code + "}"))
     f = function("return 5", filter=condition, version=hash(code))
@@ -253,7 +262,7 @@ def test_a_redrive_may_begin_with_the_filter(code, outcome, error_class):
 
 
 def test_a_redrive_from_the_filter_runs_the_mappings_that_match():
-    from hoglet.functions.language import template_tree
+    from hoglet.functions.compile.hog import template_tree
 
     def condition(code):
         return msgspec.to_builtins(template_tree("{" + code + "}"))

@@ -4,11 +4,11 @@ from datetime import UTC, datetime
 
 import pytest
 
+from hoglet.functions.compile.hog import expression_bytecode
 from hoglet.functions.errors import FilterRefused
 from hoglet.functions.filters.build import build_filter, event_names
 from hoglet.functions.filters.context import FilterContext
-from hoglet.functions.filters.normalise import normalise_filters
-from hoglet.functions.language import expression_bytecode
+from hoglet.functions.filters.normalize import normalise_filters
 
 INTERNAL = {
     "type": "person",

@@ -5,8 +5,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from hoglet.functions.live_tail import LiveTail, TailSettings
-from hoglet.functions.telemetry import SOURCE
+from hoglet.functions.logs.live_tail import LiveTail, TailSettings
+from hoglet.functions.logs.telemetry import SOURCE
 from hoglet.kit.clock import FixedClock
 from hoglet.kit.errors import Throttled
 from hoglet.warehouse.telemetry import LogEntry, LogFilters, Telemetry

@@ -5,10 +5,15 @@ import time
 import msgspec
 import pytest
 
-from hoglet.functions.compile import Draft, compile_draft
-from hoglet.functions.matching import FunctionIndex, mask_key, masked_allowance, match_function
-from hoglet.functions.runnable import RunnableFunction, RunnableMapping
-from hoglet.functions.running.filter_globals import filter_globals
+from hoglet.functions.compile.unit import Draft, compile_draft
+from hoglet.functions.executable.matching import (
+    FunctionIndex,
+    mask_key,
+    masked_allowance,
+    match_function,
+)
+from hoglet.functions.executable.model import RunnableFunction, RunnableMapping
+from hoglet.functions.runtime.filter_globals import filter_globals
 
 CHAIN = (
     'button.btn.primary:attr__class="btn primary"attr_id="go"href="/x;y"nth-child="2"'

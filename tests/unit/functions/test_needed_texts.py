@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from hoglet.functions.compile.hog import template_tree
+from hoglet.functions.executable.literal_prefilter import needed_texts
+from hoglet.functions.executable.matching import FunctionIndex, match_function
+from hoglet.functions.executable.model import RunnableFunction
 from hoglet.functions.filters.build import build_filter, event_names
 from hoglet.functions.filters.context import FilterContext
-from hoglet.functions.language import template_tree
-from hoglet.functions.matching import FunctionIndex, match_function
-from hoglet.functions.needed_texts import needed_texts
-from hoglet.functions.runnable import RunnableFunction
-from hoglet.functions.running.filter_globals import filter_globals
+from hoglet.functions.runtime.filter_globals import filter_globals
 
 TEXTS = ("pro", "free", "", "true", "1", "1.0", " 7 ", "nan", "inf", "None", "PRO", "é")
 VALUES = (*TEXTS, None, True, False, 0, 1, 1.5, 7, [], ["pro"], {"pro": 1})

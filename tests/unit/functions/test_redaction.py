@@ -7,8 +7,8 @@ from urllib.parse import quote, quote_plus
 
 import pytest
 
-from hoglet.functions.runnable import RunnableInput
-from hoglet.functions.running.redaction import REDACTED, clean_line, secret_texts
+from hoglet.functions.executable.model import RunnableInput
+from hoglet.functions.runtime.redaction import REDACTED, clean_line, secret_texts
 
 SECRET = 's3"cr\\et/ÿ&+ key'
 FORMS = secret_texts([RunnableInput(key="token", value=SECRET, secret=True)], {"token": SECRET})

@@ -20,23 +20,28 @@ import msgspec
 import pytest
 import yaml
 
-from hoglet.functions.compile import Draft, compile_draft
-from hoglet.functions.execution import StepRequest, new_journal, resume, run_step
+from hoglet.functions.compile.unit import Draft, compile_draft
+from hoglet.functions.executable.loader import runnable_of_values
+from hoglet.functions.executable.matching import Conditions
+from hoglet.functions.executable.transform import transform
 from hoglet.functions.inputs.schema import read_schema
 from hoglet.functions.inputs.secrets import split_secrets
 from hoglet.functions.integrations.placeholders import fill
 from hoglet.functions.integrations.resolving import with_integrations
-from hoglet.functions.loading import runnable_of_values
-from hoglet.functions.matching import Conditions
-from hoglet.functions.running.facilities import Facilities
-from hoglet.functions.running.fetching import (
+from hoglet.functions.runtime.fetch import (
     FetchRequest,
     shape_response,
     with_delivery_headers,
 )
-from hoglet.functions.saving import NEW
+from hoglet.functions.runtime.host_config import Facilities
+from hoglet.functions.runtime.step import (
+    StepRequest,
+    new_journal,
+    resume,
+    run_step,
+)
+from hoglet.functions.save.plan import NEW
 from hoglet.functions.templates.registry import PREFIX, Templates
-from hoglet.functions.transforming import transform
 from hoglet.outbound.client import Outbound
 from hoglet.outbound.port import OutboundRequest, OutboundResponse
 from support.places import write_places

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from hoglet.functions.watcher_rules import (
+from hoglet.functions.watcher.rules import (
     Bucket,
     WatcherSettings,
     count_run,

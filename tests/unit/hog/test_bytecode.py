@@ -4,7 +4,11 @@ import json
 
 import pytest
 
-from hoglet.hog.bytecode import expression_bytecode, program_bytecode, template_bytecode
+from hoglet.hog.bytecode import (
+    expression_bytecode,
+    program_bytecode,
+    template_bytecode,
+)
 from hoglet.hog.compile import bind_expression, compile_expression, compile_program
 from hoglet.syntax import tree
 

@@ -5,7 +5,11 @@ import subprocess
 import pytest
 
 from hoglet.hog.compile import compile_expression, compile_program
-from hoglet.hog.javascript import expression_javascript, program_javascript, template_javascript
+from hoglet.hog.javascript import (
+    expression_javascript,
+    program_javascript,
+    template_javascript,
+)
 from hoglet.hog.javascript.library import helpers, library_source, with_needs
 from support.oracle import need, node, why_no_node
 

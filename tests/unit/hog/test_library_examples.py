@@ -3,7 +3,7 @@
 import pytest
 
 from hoglet.hog.python import run_program
-from hoglet.hog.stl.table import STL
+from hoglet.hog.stdlib.table import STL
 
 
 @pytest.mark.parametrize("entry", STL.values(), ids=lambda entry: entry.name)

@@ -7,7 +7,14 @@ from pathlib import Path
 import pytest
 
 from hoglet.hog.compile import compile_program
-from hoglet.hog.python import Budget, Execution, Failed, Finished, HostCall, compile_python
+from hoglet.hog.python import (
+    Budget,
+    Execution,
+    Failed,
+    Finished,
+    HostCall,
+    compile_python,
+)
 from hoglet.kit.errors import SourceError
 
 from .test_sandbox_safety import check_vocabulary

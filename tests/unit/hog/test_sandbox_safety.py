@@ -7,9 +7,9 @@ import pytest
 
 from hoglet.hog.compile import compile_program
 from hoglet.hog.python import compile_python, run_program
+from hoglet.hog.python.builtins import VOCABULARY
 from hoglet.hog.python.program import load
-from hoglet.hog.python.vocabulary import VOCABULARY
-from hoglet.hog.stl.table import STL
+from hoglet.hog.stdlib.table import STL
 from support.hog_cases import read_cases
 
 OWN_NAME = re.compile(r"(?:[vtfgmbS]\d+|d|G|FUNCTIONS|LINES)\Z")

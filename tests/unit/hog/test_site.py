@@ -5,7 +5,11 @@ from typing import Any
 
 import pytest
 
-from hoglet.hog.javascript import SiteMapping, site_function_javascript, transpile_site_source
+from hoglet.hog.javascript import (
+    SiteMapping,
+    site_function_javascript,
+    transpile_site_source,
+)
 from hoglet.kit.errors import SourceError
 from hoglet.syntax import parse_expression
 from support.hog_engines import _javascript

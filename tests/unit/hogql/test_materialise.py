@@ -7,7 +7,7 @@ import msgspec
 import pytest
 
 from hoglet.hogql import SavedColumn, SavedTable, compile_query
-from hoglet.hogql.materialise import Refusal, plan_materialisation
+from hoglet.hogql.materialize import Refusal, plan_materialisation
 from support.hogql_world import CONTEXT, PROJECT, UNLIMITED, HogqlWorld
 
 _numbers = itertools.count()

@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from hoglet.hogql import SavedColumn, SavedTable, compile_query
-from hoglet.hogql.materialise import Refusal, plan_materialisation
+from hoglet.hogql.materialize import Refusal, plan_materialisation
 from support.hogql_world import CONTEXT, PROJECT, UNLIMITED, HogqlWorld
 
 _numbers = itertools.count()

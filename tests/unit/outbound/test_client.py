@@ -11,7 +11,12 @@ import pytest
 from aiohttp import web
 
 from hoglet.outbound.client import Outbound
-from hoglet.outbound.port import NetworkFailure, OutboundRequest, OutboundResponse, Refused
+from hoglet.outbound.port import (
+    NetworkFailure,
+    OutboundRequest,
+    OutboundResponse,
+    Refused,
+)
 from support.certificates import self_signed
 
 LOCAL = ["127.0.0.1"]

@@ -8,7 +8,12 @@ import yaml
 from aiohttp import web
 
 from hoglet.outbound.client import Outbound
-from hoglet.outbound.port import NetworkFailure, OutboundRequest, OutboundResponse, Refused
+from hoglet.outbound.port import (
+    NetworkFailure,
+    OutboundRequest,
+    OutboundResponse,
+    Refused,
+)
 
 SUITE: dict[str, list[str]] = yaml.safe_load(
     Path(__file__).with_name("ssrf.yaml").read_text("utf-8")

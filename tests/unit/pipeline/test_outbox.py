@@ -4,8 +4,14 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from hoglet.pipeline.outbox import Messages, TelemetryOutbox, together
-from hoglet.warehouse.telemetry import AppMetric, LogEntry, LogFilters, MetricFilters, Telemetry
+from hoglet.pipeline.telemetry_outbox import Messages, TelemetryOutbox, together
+from hoglet.warehouse.telemetry import (
+    AppMetric,
+    LogEntry,
+    LogFilters,
+    MetricFilters,
+    Telemetry,
+)
 
 NOW = datetime.now(UTC).replace(microsecond=0)  # the warehouse drops lines of long ago
 WINDOW = MetricFilters(after=NOW - timedelta(hours=1), before=NOW + timedelta(hours=1))

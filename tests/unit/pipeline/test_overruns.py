@@ -6,12 +6,12 @@ from datetime import UTC, datetime
 
 import msgspec
 
-from hoglet.events.incoming import Event
-from hoglet.functions.language import template_tree
-from hoglet.functions.matching import Conditions
-from hoglet.functions.runnable import RunnableFunction
-from hoglet.pipeline.messages import ProjectFacts, Tally
-from hoglet.pipeline.transforming import GroupTransformer
+from hoglet.events.parse import Event
+from hoglet.functions.compile.hog import template_tree
+from hoglet.functions.executable.matching import Conditions
+from hoglet.functions.executable.model import RunnableFunction
+from hoglet.pipeline.ingest.ipc import ProjectFacts, Tally
+from hoglet.pipeline.ingest.transform import GroupTransformer
 
 EVERY = msgspec.to_builtins(template_tree("{true}"))
 

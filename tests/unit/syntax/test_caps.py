@@ -3,7 +3,12 @@
 import pytest
 
 from hoglet.kit.errors import SourceError
-from hoglet.syntax import parse_expression, parse_program, parse_query, parse_template
+from hoglet.syntax import (
+    parse_expression,
+    parse_program,
+    parse_query,
+    parse_template,
+)
 
 EDGES = [
     ("parentheses", lambda n: "(" * n + "1" + ")" * n, 64, "64 brackets"),

@@ -3,7 +3,13 @@
 import pytest
 
 from hoglet.kit.errors import SourceError
-from hoglet.syntax import parse_expression, parse_program, parse_query, parse_template, tree
+from hoglet.syntax import (
+    parse_expression,
+    parse_program,
+    parse_query,
+    parse_template,
+    tree,
+)
 
 
 def test_error_has_line_column_and_span() -> None:

@@ -5,7 +5,13 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from hoglet.warehouse import Warehouse
-from hoglet.warehouse.telemetry import AppMetric, LogEntry, LogFilters, MetricFilters, Telemetry
+from hoglet.warehouse.telemetry import (
+    AppMetric,
+    LogEntry,
+    LogFilters,
+    MetricFilters,
+    Telemetry,
+)
 
 AT = datetime(2026, 1, 7, 12, 0, 0, 5000, tzinfo=UTC)
 RECENT = datetime.now(UTC)  # logs expire, so not a fixed day

@@ -11,12 +11,12 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from hoglet.kit import errors
-from hoglet.web.answers import JsonAnswer, answer
-from hoglet.web.application import create_application, set_fallback
-from hoglet.web.body import read_object
+from hoglet.web.app import create_application, set_fallback
+from hoglet.web.error_handlers import add_error_key
 from hoglet.web.pagination import envelope, parse_page
-from hoglet.web.problems import add_error_key
-from hoglet.web.validate import Body, validate
+from hoglet.web.request_body import read_object
+from hoglet.web.responses import JsonAnswer, answer
+from hoglet.web.validation import Body, validate
 
 router = APIRouter()
 

@@ -5,9 +5,17 @@ from typing import Any
 import orjson
 from nicegui import ui
 
-from hoglet.console.backend import Backend
-from hoglet.console.frame import badge_cell, columns, empty, failed, short_time, tell, until_closed
-from hoglet.console.texts import code_block
+from hoglet.console.api_client import Backend
+from hoglet.console.layout import (
+    badge_cell,
+    columns,
+    empty,
+    failed,
+    short_time,
+    tell,
+    until_closed,
+)
+from hoglet.console.source_excerpt import code_block
 
 _PAGE = 500
 

@@ -6,8 +6,8 @@ from nicegui import ui
 from starlette.requests import Request
 from starlette.responses import Response
 
-from hoglet.console.backend import Backend
-from hoglet.console.frame import failed, signed_in_page, tabs
+from hoglet.console.api_client import Backend
+from hoglet.console.layout import failed, signed_in_page, tabs
 from hoglet.console.pages.endpoint_head import endpoint_head
 from hoglet.console.pages.endpoint_table import endpoint_table
 from hoglet.console.pages.logs import logs_panel

@@ -4,8 +4,8 @@ from typing import Any
 
 from nicegui import ui
 
-from hoglet.console.backend import Backend
-from hoglet.console.frame import heading, tell
+from hoglet.console.api_client import Backend
+from hoglet.console.layout import heading, tell
 
 type Json = dict[str, Any]
 

@@ -5,8 +5,8 @@ from typing import Any
 
 from nicegui import ui
 
-from hoglet.console.backend import Backend
-from hoglet.console.frame import short_time, tell
+from hoglet.console.api_client import Backend
+from hoglet.console.layout import short_time, tell
 
 type Json = dict[str, Any]
 

@@ -7,16 +7,24 @@ from nicegui import ui
 from starlette.requests import Request
 from starlette.responses import Response
 
-from hoglet.console.backend import Backend
+from hoglet.console.api_client import Backend
 from hoglet.console.charts import metrics_chart
-from hoglet.console.frame import EDITOR, empty, failed, heading, signed_in_page, tabs, tell
 from hoglet.console.inputs_form import InputsForm, NotJson, stored_integrations
+from hoglet.console.layout import (
+    EDITOR,
+    empty,
+    failed,
+    heading,
+    signed_in_page,
+    tabs,
+    tell,
+)
 from hoglet.console.pages.dead_letters import dead_letters_panel
 from hoglet.console.pages.functions import status_of
 from hoglet.console.pages.history import history_panel, written
 from hoglet.console.pages.logs import logs_panel
 from hoglet.console.session import Sessions
-from hoglet.console.texts import code_block
+from hoglet.console.source_excerpt import code_block
 
 _RANGES = {"-24h": "24 hours", "-7d": "7 days", "-30d": "30 days"}
 _INTERVALS = {"-24h": "hour", "-7d": "day", "-30d": "day"}

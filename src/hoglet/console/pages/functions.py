@@ -6,8 +6,8 @@ from nicegui import ui
 from starlette.requests import Request
 from starlette.responses import Response
 
-from hoglet.console.backend import Backend
-from hoglet.console.frame import (
+from hoglet.console.api_client import Backend
+from hoglet.console.layout import (
     badge_cell,
     columns,
     empty,

@@ -5,9 +5,9 @@ from typing import Any
 import orjson
 from nicegui import ui
 
-from hoglet.console.backend import Backend
-from hoglet.console.frame import empty, failed, short_time, tell
-from hoglet.console.texts import code_block
+from hoglet.console.api_client import Backend
+from hoglet.console.layout import empty, failed, short_time, tell
+from hoglet.console.source_excerpt import code_block
 
 _PAGE = 50
 _GENERATED = frozenset({"bytecode", "transpiled"})

@@ -5,9 +5,14 @@ from typing import Any
 import orjson
 from nicegui import ui
 
-from hoglet.console.frame import empty
-from hoglet.console.insight_charts import breakdown_name, insight_chart, series_name, step_name
-from hoglet.console.texts import code_block
+from hoglet.console.insight_charts import (
+    breakdown_name,
+    insight_chart,
+    series_name,
+    step_name,
+)
+from hoglet.console.layout import empty
+from hoglet.console.source_excerpt import code_block
 
 type Json = dict[str, Any]
 

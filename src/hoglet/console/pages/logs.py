@@ -4,8 +4,8 @@ from typing import Any
 
 from nicegui import ui
 
-from hoglet.console.backend import Backend
-from hoglet.console.frame import badge_cell, columns, empty, failed, short_time
+from hoglet.console.api_client import Backend
+from hoglet.console.layout import badge_cell, columns, empty, failed, short_time
 
 _LEVELS = {
     "": "All levels",

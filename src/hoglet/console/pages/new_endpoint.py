@@ -4,8 +4,8 @@ from typing import Any
 
 from nicegui import ui
 
-from hoglet.console.backend import Backend
-from hoglet.console.frame import EDITOR, failed, until_closed
+from hoglet.console.api_client import Backend
+from hoglet.console.layout import EDITOR, failed, until_closed
 from hoglet.console.pages.versions import query_text
 
 _DATES = {"dateRange": {"date_from": "-30d"}}

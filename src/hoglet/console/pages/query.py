@@ -5,8 +5,8 @@ from typing import Any
 import orjson
 from nicegui import ui
 
-from hoglet.console.backend import Backend
-from hoglet.console.frame import EDITOR, tell
+from hoglet.console.api_client import Backend
+from hoglet.console.layout import EDITOR, tell
 from hoglet.console.pages.versions import query_text
 
 type Json = dict[str, Any]

@@ -7,7 +7,7 @@ from typing import Any
 import orjson
 from nicegui import ui
 
-from hoglet.console.frame import short_time
+from hoglet.console.layout import short_time
 from hoglet.console.pages.insight import insight_view
 
 type Json = dict[str, Any]

@@ -7,11 +7,11 @@ from typing import Any
 import orjson
 from nicegui import ui
 
-from hoglet.console.backend import Backend
-from hoglet.console.frame import failed
+from hoglet.console.api_client import Backend
+from hoglet.console.layout import failed
 from hoglet.console.pages.result import result_view
 from hoglet.console.pages.run_fields import RunFields
-from hoglet.console.texts import code_block
+from hoglet.console.source_excerpt import code_block
 
 type Json = dict[str, Any]
 

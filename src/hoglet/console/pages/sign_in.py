@@ -4,7 +4,7 @@ from nicegui import ui
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from hoglet.console.frame import ACCENT, PRIMARY
+from hoglet.console.layout import ACCENT, PRIMARY
 from hoglet.console.session import SIGN_IN, Sessions, safe_target
 
 

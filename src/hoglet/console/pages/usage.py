@@ -4,9 +4,9 @@ from typing import Any
 
 from nicegui import ui
 
-from hoglet.console.backend import Backend
+from hoglet.console.api_client import Backend
 from hoglet.console.charts import metrics_chart
-from hoglet.console.frame import empty, failed
+from hoglet.console.layout import empty, failed
 
 DAYS = 30
 

@@ -6,9 +6,9 @@ from urllib.parse import quote
 import orjson
 from nicegui import ui
 
-from hoglet.console.backend import Backend
-from hoglet.console.frame import failed, short_time, tell, until_closed
-from hoglet.console.texts import code_block, diff_block
+from hoglet.console.api_client import Backend
+from hoglet.console.layout import failed, short_time, tell, until_closed
+from hoglet.console.source_excerpt import code_block, diff_block
 
 type Json = dict[str, Any]
 

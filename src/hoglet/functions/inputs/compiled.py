@@ -10,12 +10,12 @@ from typing import Any
 import msgspec
 
 from hoglet.functions import types
-from hoglet.functions.inputs.kinds import COMPILED_TYPES
+from hoglet.functions.compile.hog import Template, liquid_references, read_template
+from hoglet.functions.compile.site import transpile_value
 from hoglet.functions.inputs.ordering import evaluation_order
+from hoglet.functions.inputs.types import COMPILED_TYPES
 from hoglet.functions.inputs.values import REQUIRED, check_value
-from hoglet.functions.language import Template, liquid_references, read_template
-from hoglet.functions.site import transpile_value
-from hoglet.hog.stl.table import STL
+from hoglet.hog.stdlib.table import STL
 from hoglet.kit.errors import Invalid, SourceError
 
 EMAIL_TYPES = frozenset({"email", "native_email"})

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from hoglet.functions.errors import wrong_type
 from hoglet.kit.errors import Invalid
-from hoglet.web.validate import Body, Text, validate
+from hoglet.web.validation import Body, Text, validate
 
 type InputType = Literal[
     "string",

@@ -6,12 +6,12 @@ from fastapi import APIRouter, Depends
 from starlette.requests import Request
 from starlette.responses import Response
 
-from hoglet.access.entities import Scope
-from hoglet.access.guard import requires
+from hoglet.access.auth import requires
+from hoglet.access.principals import Scope
 from hoglet.functions.integrations.service import IntegrationService
-from hoglet.web.answers import JsonAnswer
-from hoglet.web.body import read_object
 from hoglet.web.pagination import envelope, parse_page
+from hoglet.web.request_body import read_object
+from hoglet.web.responses import JsonAnswer
 
 router = APIRouter()
 

@@ -9,8 +9,13 @@ from collections.abc import Sequence
 from yarl import URL
 
 from hoglet.functions.integrations import repository
-from hoglet.functions.integrations.placeholders import Tokens, fill, hide, placeholders_in
-from hoglet.functions.secrets import SecretBox, SecretsUnreadable
+from hoglet.functions.integrations.placeholders import (
+    Tokens,
+    fill,
+    hide,
+    placeholders_in,
+)
+from hoglet.functions.secrets.box import SecretBox, SecretsUnreadable
 from hoglet.functions.tables import IntegrationRow
 from hoglet.outbound.addresses import plain_name
 from hoglet.outbound.client import Outbound

@@ -12,9 +12,9 @@ from typing import Any
 import msgspec
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from hoglet.functions.inputs.kinds import INTEGRATION_TYPES
+from hoglet.functions.executable.model import RunnableFunction, RunnableInput
+from hoglet.functions.inputs.types import INTEGRATION_TYPES
 from hoglet.functions.integrations import repository
-from hoglet.functions.runnable import RunnableFunction, RunnableInput
 from hoglet.functions.tables import IntegrationRow
 
 type Known = Mapping[int, dict[str, Any]]

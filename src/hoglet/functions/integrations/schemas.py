@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, Field
 
 from hoglet.kit.errors import Invalid
-from hoglet.web.validate import REQUIRED, Body, Text, validate
+from hoglet.web.validation import REQUIRED, Body, Text, validate
 
 MASK = "********"
 MAX_TOKEN_CHARACTERS = 10_000

@@ -11,12 +11,12 @@ from typing import Any
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hoglet.access.activity import Activity, ActivityLog, Change, changes_between
-from hoglet.access.entities import Scope, user_object
+from hoglet.access.principals import Scope, user_object
 from hoglet.access.repository import users_by_id
 from hoglet.functions.integrations import repository
 from hoglet.functions.integrations.placeholders import make_placeholder
 from hoglet.functions.integrations.schemas import read_create, read_update
-from hoglet.functions.secrets import SecretBox, SecretsUnreadable
+from hoglet.functions.secrets.box import SecretBox, SecretsUnreadable
 from hoglet.functions.tables import IntegrationRow
 from hoglet.kit.clock import Clock
 from hoglet.kit.errors import NotFound

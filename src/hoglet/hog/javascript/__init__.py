@@ -8,7 +8,7 @@ from hoglet.hog.javascript.printer import (
     template_javascript,
 )
 from hoglet.hog.javascript.site import SiteMapping, site_function_javascript
-from hoglet.hog.javascript.typescript import transpile_site_source
+from hoglet.hog.javascript.strip_types import transpile_site_source
 
 __all__ = [
     "JavaScript",

@@ -9,7 +9,7 @@ Source: spec/hog-language.md section 14.
 
 from collections.abc import Collection
 
-from hoglet.hog import bound
+from hoglet.hog.bind import tree as bound
 
 PREFIX = "__x_"
 RESERVED = frozenset(

@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from hoglet.hog import bound
+from hoglet.hog.bind import tree as bound
 from hoglet.hog.compile import compile_template
 from hoglet.hog.depth import guarded
 from hoglet.hog.javascript.library import helpers, library_source

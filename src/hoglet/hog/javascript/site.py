@@ -21,7 +21,7 @@ from hoglet.hog.javascript.printer import (
     literal,
     template_javascript,
 )
-from hoglet.hog.javascript.typescript import transpile_site_source
+from hoglet.hog.javascript.strip_types import transpile_site_source
 from hoglet.syntax import tree
 
 _DEFAULT_ORDER = -1

@@ -31,12 +31,12 @@ from hoglet.hog.python.steps import (
     Step,
 )
 from hoglet.hog.python.watchdog import watchdog
-from hoglet.hog.runtime import meter
+from hoglet.hog.runtime import budget as meter
 from hoglet.hog.runtime.convert import export_value, import_value
 from hoglet.hog.runtime.errors import EngineError, HogThrow, LimitExceeded
+from hoglet.hog.runtime.formatting import printed
 from hoglet.hog.runtime.numbers import number_text
-from hoglet.hog.runtime.patterns import forget_patterns
-from hoglet.hog.runtime.printing import printed
+from hoglet.hog.runtime.regex import forget_patterns
 from hoglet.hog.runtime.values import HogError
 from hoglet.kit.clock import Clock, SystemClock
 

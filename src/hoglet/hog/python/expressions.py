@@ -10,9 +10,8 @@ Source: spec/hog-language.md sections 3 and 5.
 from collections.abc import Callable
 from typing import Any, Final
 
-from hoglet.hog import bound
-from hoglet.hog.python.effects import EFFECTS, READS, STABLE
-from hoglet.hog.python.lines import Writer
+from hoglet.hog.bind import tree as bound
+from hoglet.hog.python.emitter import Writer
 from hoglet.hog.python.operands import (
     Operand,
     arithmetic,
@@ -21,7 +20,8 @@ from hoglet.hog.python.operands import (
     literal,
     one_of,
 )
-from hoglet.hog.stl.table import STL
+from hoglet.hog.python.purity import EFFECTS, READS, STABLE
+from hoglet.hog.stdlib.table import STL
 
 _PLAIN: Final = frozenset({"==", "!=", "<", "<=", ">", ">="})
 _TAKES_RAW: Final = frozenset(

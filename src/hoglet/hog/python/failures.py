@@ -8,7 +8,7 @@ from typing import Final
 
 from hoglet.hog.python.budget import Budget
 from hoglet.hog.python.program import LoadedProgram
-from hoglet.hog.runtime import meter
+from hoglet.hog.runtime import budget as meter
 from hoglet.hog.runtime.convert import export_value
 from hoglet.hog.runtime.errors import (
     EngineError,
@@ -18,7 +18,7 @@ from hoglet.hog.runtime.errors import (
     LimitExceeded,
     RunError,
 )
-from hoglet.hog.runtime.printing import as_text, printed
+from hoglet.hog.runtime.formatting import as_text, printed
 from hoglet.hog.runtime.values import HogError
 
 FRAMES_KEPT: Final = 50

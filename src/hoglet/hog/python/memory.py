@@ -17,7 +17,7 @@ from pathlib import Path
 from types import FrameType, FunctionType
 from typing import Any, Final
 
-from hoglet.hog.runtime.meter import LARGE, memory_exceeded
+from hoglet.hog.runtime.budget import LARGE, memory_exceeded
 from hoglet.hog.runtime.values import HOLDERS
 
 _BLOCK_BYTES: Final = 24  # a small value is charged about this much per allocated block
@@ -139,7 +139,7 @@ def frame_values(frame: FrameType | None) -> list[Any]:
     values: list[Any] = []
     while frame is not None:
         name = frame.f_code.co_filename
-        if name == "<hog>" or "hoglet/hog/stl" in name:
+        if name == "<hog>" or "hoglet/hog/stdlib" in name:
             values.extend(frame.f_locals.values())
         frame = frame.f_back
     return values

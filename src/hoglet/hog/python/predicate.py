@@ -11,16 +11,16 @@ Source: spec/hog-language.md section 2 (an expression compiled on its own yields
 from collections.abc import Callable, Collection, Mapping
 from typing import Any, Final
 
-from hoglet.hog import bound
+from hoglet.hog.bind import tree as bound
 from hoglet.hog.python.budget import Budget
 from hoglet.hog.python.execution import Execution
 from hoglet.hog.python.program import CompiledProgram, compile_expression, load
 from hoglet.hog.python.steps import Failed, Finished
-from hoglet.hog.python.walk import everything
+from hoglet.hog.python.visitor import everything
 from hoglet.hog.runtime.compare import truthy
 from hoglet.hog.runtime.convert import export_value, import_value
 from hoglet.hog.runtime.errors import EngineError, HogThrow, RunError
-from hoglet.hog.stl.table import STL
+from hoglet.hog.stdlib.table import STL
 
 type Predicate = Callable[[Mapping[str, Any]], Any]
 type BatchPredicate = Callable[[list[dict[str, Any]]], list[bool]]

@@ -8,11 +8,11 @@ name, an attribute or code; it appears as escaped literals only.
 
 from typing import Any
 
-from hoglet.hog import bound
-from hoglet.hog.python.effects import Effects
-from hoglet.hog.python.kinds import Facts, always_returns
+from hoglet.hog.bind import tree as bound
+from hoglet.hog.python.generators import find_suspending
+from hoglet.hog.python.purity import Effects
 from hoglet.hog.python.statements import StatementPrinter
-from hoglet.hog.python.suspension import find_suspending
+from hoglet.hog.python.type_facts import Facts, always_returns
 
 
 class Storage:

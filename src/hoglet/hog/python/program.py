@@ -12,11 +12,11 @@ from typing import Any, Final
 
 import msgspec
 
-from hoglet.hog import bound
-from hoglet.hog.python.kinds import Facts
+from hoglet.hog.bind import tree as bound
+from hoglet.hog.python.builtins import VOCABULARY
 from hoglet.hog.python.printer import print_program
-from hoglet.hog.python.vocabulary import VOCABULARY
-from hoglet.hog.python.walk import everything
+from hoglet.hog.python.type_facts import Facts
+from hoglet.hog.python.visitor import everything
 from hoglet.kit.errors import SourceError
 
 DEFAULT_ASYNC: Final = frozenset({"fetch"})

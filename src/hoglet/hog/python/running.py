@@ -6,12 +6,19 @@ from typing import Any
 
 import msgspec
 
-from hoglet.hog import bound
+from hoglet.hog.bind import tree as bound
 from hoglet.hog.compile import compile_program
 from hoglet.hog.python.budget import Budget
 from hoglet.hog.python.execution import Execution
 from hoglet.hog.python.program import CompiledProgram, compile_python
-from hoglet.hog.python.steps import NO_FUNCTIONS, Failed, Finished, HostCall, HostFailure, Step
+from hoglet.hog.python.steps import (
+    NO_FUNCTIONS,
+    Failed,
+    Finished,
+    HostCall,
+    HostFailure,
+    Step,
+)
 from hoglet.hog.runtime.errors import RunError
 from hoglet.kit.clock import Clock
 

@@ -7,10 +7,10 @@ import re
 from collections.abc import Callable
 from typing import Any, Final
 
-from hoglet.hog import bound
-from hoglet.hog.python.effects import READS
+from hoglet.hog.bind import tree as bound
 from hoglet.hog.python.expressions import ExpressionPrinter, kept
 from hoglet.hog.python.operands import Operand, coerced, literal
+from hoglet.hog.python.purity import READS
 
 _NESTING: Final = (bound.While, bound.For, bound.ForIn, bound.Try)
 _MOST_BLOCKS: Final = 14

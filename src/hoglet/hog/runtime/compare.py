@@ -7,7 +7,7 @@ import math
 from itertools import chain
 from typing import Any
 
-from hoglet.hog.runtime import meter
+from hoglet.hog.runtime import budget as meter
 from hoglet.hog.runtime.dates import instant, parse_instant
 from hoglet.hog.runtime.errors import EngineError
 from hoglet.hog.runtime.numbers import number_text, text_to_number

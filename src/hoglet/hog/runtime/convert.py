@@ -10,10 +10,10 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from hoglet.hog.runtime import meter
+from hoglet.hog.runtime import budget as meter
 from hoglet.hog.runtime.errors import EngineError
+from hoglet.hog.runtime.formatting import as_text
 from hoglet.hog.runtime.numbers import LARGEST_INTEGER, number_text, to_float
-from hoglet.hog.runtime.printing import as_text
 from hoglet.hog.runtime.values import (
     HogDate,
     HogDateTime,

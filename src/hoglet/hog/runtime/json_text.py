@@ -12,12 +12,17 @@ from typing import Any, Final
 import orjson
 import re2
 
-from hoglet.hog.runtime import meter
-from hoglet.hog.runtime.convert import export_value, export_with, import_value, tagged_form
+from hoglet.hog.runtime import budget as meter
+from hoglet.hog.runtime.convert import (
+    export_value,
+    export_with,
+    import_value,
+    tagged_form,
+)
 from hoglet.hog.runtime.errors import EngineError
+from hoglet.hog.runtime.formatting import as_text
 from hoglet.hog.runtime.numbers import LARGEST_INTEGER, number_text
-from hoglet.hog.runtime.patterns import is_found
-from hoglet.hog.runtime.printing import as_text
+from hoglet.hog.runtime.regex import is_found
 from hoglet.hog.runtime.values import HogError, HogTuple, is_function
 
 _SMALL: Final = 32_768  # the values of shorter texts are not worth counting beforehand

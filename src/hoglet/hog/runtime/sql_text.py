@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable
 from typing import Any, Final
 
-from hoglet.hog.runtime import meter
+from hoglet.hog.runtime import budget as meter
 
 type Tree = dict[Any, Any]
 type Show = Callable[[Any], str]

@@ -1,5 +1,10 @@
 """The allow-list of functions: annotated data, and the few that need more than a name."""
 
-from hoglet.hogql.functions.registry import Function, find_function, function_names, functions
+from hoglet.hogql.functions.registry import (
+    Function,
+    find_function,
+    function_names,
+    functions,
+)
 
 __all__ = ["Function", "find_function", "function_names", "functions"]

@@ -20,7 +20,7 @@ from hoglet.hogql.functions.aggregates import AGGREGATES
 from hoglet.hogql.functions.collections import COLLECTIONS
 from hoglet.hogql.functions.dates import DATES
 from hoglet.hogql.functions.numbers import NUMBERS
-from hoglet.hogql.functions.texts import TEXTS
+from hoglet.hogql.functions.strings import TEXTS
 from hoglet.hogql.functions.traffic import TRAFFIC
 from hoglet.hogql.functions.values import VALUES
 from hoglet.hogql.functions.windows import WINDOWS

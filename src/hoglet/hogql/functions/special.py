@@ -9,7 +9,8 @@ from collections.abc import Callable
 
 from hoglet.hogql.context import QueryContext
 from hoglet.hogql.errors import near, refused
-from hoglet.hogql.functions.instants import (
+from hoglet.hogql.functions.date_parts import date_part, to_char
+from hoglet.hogql.functions.datetime_zone import (
     as_time,
     between,
     instant,
@@ -18,7 +19,6 @@ from hoglet.hogql.functions.instants import (
     unit_of,
     unix_time,
 )
-from hoglet.hogql.functions.parts import date_part, to_char
 from hoglet.hogql.functions.registry import widest
 from hoglet.hogql.functions.traffic import TRAFFIC_BUILDERS
 from hoglet.hogql.plan import Apply, Expr, Number, Trusted, Value

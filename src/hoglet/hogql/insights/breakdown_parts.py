@@ -8,8 +8,8 @@ from typing import Any
 
 from hoglet.hogql.context import QueryContext
 from hoglet.hogql.errors import refused
-from hoglet.hogql.property_filters import property_condition
-from hoglet.hogql.trees import Expression, call, constant, field, fill
+from hoglet.hogql.filters.properties import property_condition
+from hoglet.hogql.frontend.trees import Expression, call, constant, field, fill
 from hoglet.syntax import parse_expression
 
 NONE = "$$_hoglet_none_$$"

@@ -9,6 +9,15 @@ from typing import Any
 import msgspec
 
 from hoglet.hogql.context import QueryContext
+from hoglet.hogql.frontend.trees import (
+    Expression,
+    array,
+    call,
+    compare,
+    constant,
+    fill,
+    some,
+)
 from hoglet.hogql.insights.breakdown_parts import (
     NONE,
     bin_of,
@@ -18,8 +27,7 @@ from hoglet.hogql.insights.breakdown_parts import (
     cohorts_of,
     part_of,
 )
-from hoglet.hogql.insights.built import Rows
-from hoglet.hogql.trees import Expression, array, call, compare, constant, fill, some
+from hoglet.hogql.insights.build_result import Rows
 
 OTHER = "Other"
 DEFAULT_LIMIT = 25

@@ -12,8 +12,18 @@ from typing import Any
 from hoglet.hogql.context import QueryContext
 from hoglet.hogql.dates import as_text
 from hoglet.hogql.errors import refused
+from hoglet.hogql.frontend.trees import (
+    alias,
+    call,
+    compare,
+    constant,
+    every,
+    field,
+    fill,
+)
 from hoglet.hogql.insights.breakdown_parts import no_breakdown
-from hoglet.hogql.insights.built import Built, Rows
+from hoglet.hogql.insights.build_result import Built, Rows
+from hoglet.hogql.insights.date_range import Span, span_of
 from hoglet.hogql.insights.sampling import sampled, sampling_factor, scaled
 from hoglet.hogql.insights.series import (
     action_object,
@@ -24,8 +34,6 @@ from hoglet.hogql.insights.series import (
     series_condition,
     series_name,
 )
-from hoglet.hogql.insights.span import Span, span_of
-from hoglet.hogql.trees import alias, call, compare, constant, every, field, fill
 
 STATUSES = ("new", "returning", "resurrecting", "dormant")
 

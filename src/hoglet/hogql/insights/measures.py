@@ -12,8 +12,13 @@ from typing import Any
 import msgspec
 
 from hoglet.hogql.errors import refused
-from hoglet.hogql.insights.series import Node, entity_conditions, entity_of, group_key
-from hoglet.hogql.trees import Expression, call, compare, constant, field
+from hoglet.hogql.frontend.trees import Expression, call, compare, constant, field
+from hoglet.hogql.insights.series import (
+    Node,
+    entity_conditions,
+    entity_of,
+    group_key,
+)
 from hoglet.syntax import parse_expression, tree
 
 # Quantiles are exact and interpolate between neighbours.

@@ -5,11 +5,15 @@ from typing import Any
 
 import msgspec
 
+from hoglet.hogql.client_schemas import INSIGHT, check_shape
 from hoglet.hogql.context import QueryContext
 from hoglet.hogql.errors import refused
-from hoglet.hogql.insights import funnels, lifecycle, paths, retention, stickiness, trends
-from hoglet.hogql.insights.built import Built
-from hoglet.hogql.shapes import INSIGHT, check_shape
+from hoglet.hogql.insights import lifecycle, stickiness
+from hoglet.hogql.insights.build_result import Built
+from hoglet.hogql.insights.funnels import build as funnels
+from hoglet.hogql.insights.paths import build as paths
+from hoglet.hogql.insights.retention import build as retention
+from hoglet.hogql.insights.trends import build as trends
 
 _KINDS: dict[str, Callable[[Mapping[str, Any], QueryContext], Built]] = {
     "TrendsQuery": trends.build,

@@ -6,11 +6,18 @@ Source: spec/query-endpoints.md section 10.6, spec/hog-functions.md section 5.1 
 from collections.abc import Mapping
 from typing import Any
 
-from hoglet.hogql.actions import action_condition
 from hoglet.hogql.context import QueryContext
 from hoglet.hogql.errors import refused
-from hoglet.hogql.property_filters import conditions
-from hoglet.hogql.trees import Expression, call, compare, constant, every, field
+from hoglet.hogql.filters.actions import action_condition
+from hoglet.hogql.filters.properties import conditions
+from hoglet.hogql.frontend.trees import (
+    Expression,
+    call,
+    compare,
+    constant,
+    every,
+    field,
+)
 
 type Node = Mapping[str, Any]
 

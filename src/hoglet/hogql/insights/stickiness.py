@@ -9,8 +9,18 @@ from typing import Any
 
 from hoglet.hogql.context import QueryContext
 from hoglet.hogql.errors import refused
+from hoglet.hogql.frontend.trees import (
+    Expression,
+    call,
+    compare,
+    constant,
+    every,
+    field,
+    fill,
+)
 from hoglet.hogql.insights.breakdown_parts import no_breakdown
-from hoglet.hogql.insights.built import Built, Rows
+from hoglet.hogql.insights.build_result import Built, Rows
+from hoglet.hogql.insights.date_range import Span, span_of
 from hoglet.hogql.insights.sampling import sampled, sampling_factor, scaled
 from hoglet.hogql.insights.series import (
     action_object,
@@ -20,8 +30,6 @@ from hoglet.hogql.insights.series import (
     series_condition,
     series_name,
 )
-from hoglet.hogql.insights.span import Span, span_of
-from hoglet.hogql.trees import Expression, call, compare, constant, every, field, fill
 
 _QUERY = (
     "SELECT active, count() AS actors FROM (SELECT actor, count() AS active FROM "

@@ -2,15 +2,20 @@
 
 from typing import TYPE_CHECKING, Any
 
-from hoglet.hogql.actions import action_condition
 from hoglet.hogql.errors import ARITY, NOT_AGGREGATE, refused, unknown_function
+from hoglet.hogql.filters.actions import action_condition
 from hoglet.hogql.functions import Function, find_function, function_names
-from hoglet.hogql.functions.instants import as_time
-from hoglet.hogql.functions.named import check_named
+from hoglet.hogql.functions.by_name import check_named
+from hoglet.hogql.functions.datetime_zone import as_time
 from hoglet.hogql.functions.special import SPECIAL
 from hoglet.hogql.functions.times import TIME_PLACES, ZONED
 from hoglet.hogql.plan import Apply, Expr, Ordering, ScalarQuery, Trusted
-from hoglet.hogql.resolve.aggregation import COLLECTED, ORDERED, collected, refuse_nested
+from hoglet.hogql.resolve.aggregation import (
+    COLLECTED,
+    ORDERED,
+    collected,
+    refuse_nested,
+)
 from hoglet.hogql.resolve.compare import compare
 from hoglet.hogql.resolve.expressions import cast_to
 from hoglet.hogql.resolve.scope import Scope

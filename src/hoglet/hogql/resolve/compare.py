@@ -11,10 +11,28 @@ from typing import TYPE_CHECKING, Any
 
 from hoglet.hogql.comparisons import COMPARISONS
 from hoglet.hogql.errors import refused
-from hoglet.hogql.plan import FALSE, TRUE, Apply, Expr, Name, Number, ScalarQuery, Trusted, Value
+from hoglet.hogql.plan import (
+    FALSE,
+    TRUE,
+    Apply,
+    Expr,
+    Name,
+    Number,
+    ScalarQuery,
+    Trusted,
+    Value,
+)
 from hoglet.hogql.resolve.scope import Scope
 from hoglet.hogql.resolve.sources import TableSource
-from hoglet.hogql.types import BOOLEAN, DATE, DATETIME, FLOAT, NUMBERS, STRING, TIMES
+from hoglet.hogql.types import (
+    BOOLEAN,
+    DATE,
+    DATETIME,
+    FLOAT,
+    NUMBERS,
+    STRING,
+    TIMES,
+)
 from hoglet.syntax import tree
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from hoglet.hogql import types
 from hoglet.hogql.errors import refused
-from hoglet.hogql.functions.instants import difference, moved, unit_of
+from hoglet.hogql.functions.datetime_zone import difference, moved, unit_of
 from hoglet.hogql.functions.registry import widest
 from hoglet.hogql.plan import (
     Apply,

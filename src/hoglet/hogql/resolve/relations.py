@@ -7,7 +7,12 @@ import msgspec
 from hoglet.hogql.errors import TABLE_DENIED, refused, unknown_table
 from hoglet.hogql.plan import Apply, Expr, Name, Number, Numbers, Relation, Trusted
 from hoglet.hogql.resolve.scope import CteQuery, Scope
-from hoglet.hogql.resolve.sources import EmptySource, QuerySource, Source, TableSource
+from hoglet.hogql.resolve.sources import (
+    EmptySource,
+    QuerySource,
+    Source,
+    TableSource,
+)
 from hoglet.hogql.schema.catalog import EMPTY_TABLES, find_table, table_names
 from hoglet.hogql.types import INTEGER, UNKNOWN
 from hoglet.syntax import tree

@@ -7,9 +7,9 @@ resolver first, so that they can call ``expression`` and ``query`` for what is i
 from collections.abc import Callable
 from typing import Any
 
-from hoglet.hogql.bind import Binder
 from hoglet.hogql.context import QueryContext
 from hoglet.hogql.errors import refused
+from hoglet.hogql.frontend.bind import Binder
 from hoglet.hogql.plan import Expr, Relation, SetQuery
 from hoglet.hogql.resolve import calls, compare, expressions, selects, windows
 from hoglet.hogql.resolve.scope import Scope

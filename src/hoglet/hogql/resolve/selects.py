@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from hoglet.hogql.errors import ILLEGAL_AGGREGATION, refused
+from hoglet.hogql.frontend.print_hogql import print_expression
 from hoglet.hogql.plan import (
     Apply,
     Expr,
@@ -15,7 +16,6 @@ from hoglet.hogql.plan import (
     SetQuery,
     column_types,
 )
-from hoglet.hogql.print_hogql import print_expression
 from hoglet.hogql.resolve.aggregation import holds_aggregate
 from hoglet.hogql.resolve.relations import (
     array_join_kind,
@@ -24,7 +24,7 @@ from hoglet.hogql.resolve.relations import (
     resolve_from,
 )
 from hoglet.hogql.resolve.scope import CteQuery, Scope
-from hoglet.hogql.resolve.stars import expand_columns
+from hoglet.hogql.resolve.star_expansion import expand_columns
 from hoglet.hogql.resolve.windows import resolve_ordering, resolve_window
 from hoglet.syntax import tree
 

@@ -24,7 +24,7 @@ from hoglet.hogql.plan import (
     Trusted,
     column_types,
 )
-from hoglet.hogql.resolve.lineage import bag_of
+from hoglet.hogql.resolve.property_lineage import bag_of
 from hoglet.hogql.schema.catalog import LAZY_TABLES
 from hoglet.hogql.schema.fields import (
     Column,

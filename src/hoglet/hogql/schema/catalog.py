@@ -13,7 +13,12 @@ from hoglet.hogql.schema.persons import (
     STATIC_COHORT_PEOPLE,
 )
 from hoglet.hogql.schema.sessions import SESSIONS
-from hoglet.hogql.schema.telemetry import APP_METRICS, EMPTY, LOG_ENTRIES, QUERY_LOG
+from hoglet.hogql.schema.telemetry import (
+    APP_METRICS,
+    EMPTY,
+    LOG_ENTRIES,
+    QUERY_LOG,
+)
 
 TABLES: dict[str, Table] = {
     table.name: table

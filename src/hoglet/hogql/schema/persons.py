@@ -1,6 +1,13 @@
 """Persons, their distinct ids, cohorts and groups: always the newest row of each key."""
 
-from hoglet.hogql.schema.fields import Column, Computed, Field, LazyTable, Properties, Table
+from hoglet.hogql.schema.fields import (
+    Column,
+    Computed,
+    Field,
+    LazyTable,
+    Properties,
+    Table,
+)
 from hoglet.hogql.types import BOOLEAN, DATETIME, INTEGER, STRING, UUID
 
 PERSONS = Table(

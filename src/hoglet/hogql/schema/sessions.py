@@ -1,6 +1,13 @@
 """Sessions, computed from the events that carry a ``$session_id``."""
 
-from hoglet.hogql.schema.fields import Column, Computed, Derived, Field, Redirect, Table
+from hoglet.hogql.schema.fields import (
+    Column,
+    Computed,
+    Derived,
+    Field,
+    Redirect,
+    Table,
+)
 from hoglet.hogql.types import (
     BOOLEAN,
     DATETIME,

@@ -1,0 +1,1 @@
+"""Routes of users, projects and public clients."""

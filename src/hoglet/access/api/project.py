@@ -1,0 +1,147 @@
+"""Routes below a project: variables, the activity log, the file tree.
+
+Source: spec/hog-functions.md section 15.
+"""
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends
+from starlette.requests import Request
+from starlette.responses import Response
+
+from hoglet.access import activity, variables
+from hoglet.access.auth import access_of, requires
+from hoglet.access.hooks import FileEntry
+from hoglet.access.principals import Scope
+from hoglet.access.schemas import NewVariable, VariableChanges
+from hoglet.web.pagination import DEFAULT_LIMIT, envelope, parse_page
+from hoglet.web.request_body import read_object
+from hoglet.web.responses import JsonAnswer
+from hoglet.web.timestamps import iso_z
+from hoglet.web.validation import validate
+
+router = APIRouter()
+
+VariableReader = Annotated[Scope, Depends(requires("insight_variable:read"))]
+VariableWriter = Annotated[Scope, Depends(requires("insight_variable:write"))]
+
+
+@router.get("/insight_variables")
+async def list_variables(request: Request, scope: VariableReader) -> Response:
+    """The project's variables."""
+    page = parse_page(request.query_params)
+    async with access_of(request).database.read() as session:
+        count = await variables.count_variables(session, scope.project.id)
+        found = await variables.list_variables(
+            session, scope.project.id, limit=page.limit, offset=page.offset
+        )
+    return JsonAnswer(envelope(request, page, count, [_variable(each) for each in found]))
+
+
+@router.post("/insight_variables")
+async def create_variable(request: Request, scope: VariableWriter) -> Response:
+    """Make a variable."""
+    body = validate(NewVariable, await read_object(request))
+    access = access_of(request)
+    async with access.database.write() as session:
+        made = await variables.create_variable(session, access.clock, scope, body)
+    access.forget()
+    return JsonAnswer(_variable(made), status_code=201)
+
+
+@router.get("/insight_variables/{variable_id}")
+async def read_variable(request: Request, variable_id: str, scope: VariableReader) -> Response:
+    """One variable."""
+    async with access_of(request).database.read() as session:
+        found = await variables.get_variable(session, scope.project.id, variable_id)
+    return JsonAnswer(_variable(found))
+
+
+@router.api_route("/insight_variables/{variable_id}", methods=["PATCH", "PUT"])
+async def update_variable(request: Request, variable_id: str, scope: VariableWriter) -> Response:
+    """Change a variable; its code name stays."""
+    body = validate(VariableChanges, await read_object(request))
+    access = access_of(request)
+    async with access.database.write() as session:
+        changed = await variables.change_variable(session, scope, variable_id, body)
+    access.forget()
+    return JsonAnswer(_variable(changed))
+
+
+@router.delete("/insight_variables/{variable_id}")
+async def delete_variable(request: Request, variable_id: str, scope: VariableWriter) -> Response:
+    """Delete a variable."""
+    access = access_of(request)
+    async with access.database.write() as session:
+        await variables.delete_variable(session, scope, variable_id)
+    access.forget()
+    return Response(status_code=204)
+
+
+@router.get("/activity_log")
+async def list_activity(
+    request: Request, scope: Annotated[Scope, Depends(requires("activity_log:read"))]
+) -> Response:
+    """Who changed what, newest first; ``?scope=HogFunction&item_id=``."""
+    page = parse_page(request.query_params)
+    wanted = request.query_params.get("scope") or None
+    item_id = request.query_params.get("item_id") or None
+    async with access_of(request).database.read() as session:
+        count = await activity.count_activities(session, scope.project.id, wanted, item_id)
+        entries = await activity.list_activities(
+            session,
+            scope.project.id,
+            scope=wanted,
+            item_id=item_id,
+            limit=page.limit or DEFAULT_LIMIT,
+            offset=page.offset,
+        )
+        results = await activity.with_users(session, entries)
+    return JsonAnswer(envelope(request, page, count, results))
+
+
+@router.get("/file_system")
+async def list_files(
+    request: Request, scope: Annotated[Scope, Depends(requires("file_system:read"))]
+) -> Response:
+    """Everything the project keeps, as paths; ``?type=``, ``?ref=`` and ``?search=`` narrow it."""
+    page = parse_page(request.query_params)
+    found: list[FileEntry] = []
+    for entries in access_of(request).providers.file_entries:
+        found += await entries(scope.project.id)
+    kept = sorted((each for each in found if _is_wanted(each, request)), key=lambda e: e.path)
+    shown = kept[page.offset :][: page.limit]
+    return JsonAnswer(envelope(request, page, len(kept), [_file(entry) for entry in shown]))
+
+
+def _is_wanted(entry: FileEntry, request: Request) -> bool:
+    query = request.query_params
+    return (
+        query.get("type", entry.type) == entry.type
+        and query.get("ref", entry.ref) == entry.ref
+        and query.get("search", "").lower() in entry.path.lower()
+    )
+
+
+def _variable(variable: variables.Variable) -> dict[str, Any]:
+    return {
+        "id": str(variable.id),
+        "name": variable.name,
+        "type": variable.type,
+        "default_value": variable.default_value,
+        "code_name": variable.code_name,
+        "values": variable.values,
+        "created_by": variable.created_by_id,
+        "created_at": iso_z(variable.created_at),
+    }
+
+
+def _file(entry: FileEntry) -> dict[str, Any]:
+    return {
+        "id": entry.id,
+        "path": entry.path,
+        "type": entry.type,
+        "ref": entry.ref,
+        "href": entry.href,
+        "created_at": iso_z(entry.created_at),
+    }

@@ -1,0 +1,135 @@
+"""Minimal answers for what SDKs ask besides capturing: flags, decide, remote configuration.
+
+hoglet has no feature flags; the answers say so in the shapes that SDKs expect.
+
+Source: spec/hog-functions.md section 14, last table.
+"""
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends
+from starlette.requests import Request
+from starlette.responses import Response
+
+from hoglet.access.auth import access_of, requires_key
+from hoglet.access.principals import Principal, Project
+from hoglet.kit.errors import NotFound, Unauthenticated
+from hoglet.kit.ids import new_id
+from hoglet.web.request_body import parse_json, read_body
+from hoglet.web.responses import JsonAnswer, dump_json
+
+router = APIRouter()
+
+_CACHE = {"Cache-Control": "public, max-age=300"}  # 5 minutes
+
+
+@router.post("/flags")
+async def flags(request: Request) -> Response:
+    """No flags; ``v=2`` has its own shape, ``config=true`` adds the configuration."""
+    project = await _project_of(request)
+    if request.query_params.get("v") != "2":
+        return JsonAnswer(_no_flags())
+    answer = {
+        "flags": {},
+        "errorsWhileComputingFlags": False,
+        "requestId": str(new_id()),
+        "quotaLimited": [],
+    }
+    if request.query_params.get("config") == "true":
+        answer |= await _config(request, project)
+    return JsonAnswer(answer)
+
+
+@router.post("/decide")
+async def decide(request: Request) -> Response:
+    """The older form: no flags, and the configuration."""
+    project = await _project_of(request)
+    return JsonAnswer(_no_flags() | await _config(request, project))
+
+
+@router.get("/array/{token}/config")
+async def remote_config(request: Request, token: str) -> Response:
+    """The configuration of posthog-js."""
+    return JsonAnswer(await _config(request, await _by_token(request, token)), headers=_CACHE)
+
+
+@router.get("/array/{token}/config.js")
+async def remote_config_script(request: Request, token: str) -> Response:
+    """The same as a script, in which posthog-js finds the site functions ready to start."""
+    project = await _by_token(request, token)
+    config = _inline(await _config(request, project))
+    scripts = await access_of(request).providers.site_scripts(project.id)
+    apps = ",".join([_site_app(identifier, script) for identifier, script in scripts])
+    script = (
+        "(function(){window._POSTHOG_REMOTE_CONFIG=window._POSTHOG_REMOTE_CONFIG||{};"
+        f"window._POSTHOG_REMOTE_CONFIG[{_inline(token)}]={{config:{config},siteApps:[{apps}]}};"
+        "})();"
+    )
+    return Response(script, media_type="application/javascript", headers=_CACHE)
+
+
+@router.get("/flags/definitions")
+@router.get("/api/feature_flag/local_evaluation")
+async def local_evaluation(_principal: Annotated[Principal, Depends(requires_key())]) -> Response:
+    """What server SDKs load to decide flags themselves: nothing.
+
+    The first path is what newer SDKs ask; without an answer they log an error every 30 seconds.
+    """
+    return JsonAnswer({"flags": [], "group_type_mapping": {}, "cohorts": {}})
+
+
+def _no_flags() -> dict[str, Any]:
+    return {"featureFlags": {}, "featureFlagPayloads": {}, "errorsWhileComputingFlags": False}
+
+
+def _site_app(identifier: str, script: str) -> str:
+    start = f"function(config){{return {script.strip()}().init(config)}}"
+    return f"{{id:{_inline(identifier)},init:{start}}}"
+
+
+def _inline(value: Any) -> str:
+    """JSON that is safe inside a script element, too."""
+    return dump_json(value).decode().replace("<", "\\u003c")
+
+
+async def _config(request: Request, project: Project) -> dict[str, Any]:
+    return {
+        "token": project.api_token,
+        "supportedCompression": ["gzip", "gzip-js"],
+        "hasFeatureFlags": False,
+        "captureDeadClicks": False,
+        "capturePerformance": False,
+        "autocapture_opt_out": False,
+        "autocaptureExceptions": False,
+        "analytics": {"endpoint": "/i/v0/e/"},
+        "elementsChainAsString": True,
+        "sessionRecording": False,
+        "heatmaps": False,
+        "surveys": False,
+        "defaultIdentifiedOnly": True,
+        "isAuthenticated": False,
+        "toolbarParams": {},
+        "siteApps": await access_of(request).providers.site_apps(project.id),
+    }
+
+
+async def _by_token(request: Request, token: str) -> Project:
+    project = await access_of(request).project_by_token(token)
+    if project is None:
+        raise NotFound
+    return project
+
+
+async def _project_of(request: Request) -> Project:
+    """The project whose token is in the body (``token``, ``api_key``) or the query string."""
+    unpack = access_of(request).providers.unpack
+    encoding = request.headers.get("content-encoding", "")
+    body = parse_json(unpack(await read_body(request), request.query_params, encoding))
+    fields: dict[str, Any] = body if isinstance(body, dict) else {}
+    token = fields.get("token") or fields.get("api_key") or request.query_params.get("token")
+    if not token:
+        raise Unauthenticated("The project token is missing.", code="missing_api_key")
+    project = await access_of(request).project_by_token(str(token))
+    if project is None:
+        raise Unauthenticated("The project token is not valid.", code="invalid_api_key")
+    return project

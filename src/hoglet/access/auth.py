@@ -1,0 +1,218 @@
+"""The guard before every project route.
+
+Order of checks: authenticate, project or organization restriction of the key, scope, membership,
+rate. The object itself is the feature's business (an object of another project is 404).
+
+    @router.get("/endpoints")
+    async def list_endpoints(
+        request: Request, scope: Annotated[Scope, Depends(requires("endpoint:read"))]
+    ) -> Response: ...
+
+Source: spec/hog-functions.md section 12; spec/query-endpoints.md section 6.
+"""
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from starlette.requests import Request
+
+from hoglet.access.keys import SECRET_PREFIX
+from hoglet.access.principals import Principal, Project, Scope
+from hoglet.access.service import Access
+from hoglet.kit.errors import (
+    Forbidden,
+    NotFound,
+    Unauthenticated,
+    Unreadable,
+    UnsupportedMediaType,
+)
+from hoglet.web.request_body import BODY_KEY, read_body, read_json
+
+CURRENT = "@current"
+_BEARER = "Bearer "
+_ID_DIGITS = 9  # project ids stay below 2**31, the largest integer of a PostgreSQL column
+
+
+def requires(
+    scope: str, *, allow_secret_key: bool = False
+) -> Callable[[Request], Awaitable[Scope]]:
+    """A FastAPI dependency for routes below a project.
+
+    Args:
+        scope: what the key must carry, e.g. ``hog_function:write``.
+        allow_secret_key: whether a project secret key may be used on this route.
+    """
+
+    async def guard(request: Request) -> Scope:
+        project_id: str = request.path_params["project_id"]
+        return await authorize(request, project_id, scope, allow_secret_key=allow_secret_key)
+
+    return guard
+
+
+def requires_key(scope: str | None = None) -> Callable[[Request], Awaitable[Principal]]:
+    """A FastAPI dependency for routes outside projects; ``None`` accepts any personal key."""
+
+    async def guard(request: Request) -> Principal:
+        principal = await authenticate(request)
+        if principal.kind == "secret":
+            raise _wrong_kind()
+        if scope is not None:
+            _check_scope(principal, scope)
+        access_of(request).rates.check_key(principal)
+        return principal
+
+    return guard
+
+
+async def authorize(
+    request: Request,
+    project_id: str,
+    scope: str,
+    *,
+    allow_secret_key: bool = False,
+    throttle: bool = True,
+) -> Scope:
+    """Let a request through to a project, or say why not; also for plain Starlette routes.
+
+    Args:
+        request: carries the key; ``request.app.state.access`` is asked about it.
+        project_id: as in the path: digits or ``@current``.
+        scope: what the key must carry.
+        allow_secret_key: whether a project secret key may be used here.
+        throttle: count the request against the ordinary rate limits.
+
+    Raises:
+        Unauthenticated: no key, or none we know.
+        Forbidden: the key does not reach the project, lacks the scope, or is of the wrong kind.
+        NotFound: there is no such project.
+        Throttled: a rate limit is used up.
+    """
+    access = access_of(request)
+    principal = await authenticate(request)
+    if principal.kind == "secret":
+        project = await _project_of_secret_key(access, principal, project_id)
+        if not allow_secret_key:
+            raise _wrong_kind()
+        _check_scope(principal, scope)
+    else:
+        project = await _project_of_personal_key(access, principal, project_id, scope)
+    granted = Scope(project, principal)
+    if throttle:
+        access.rates.check(granted)
+    return granted
+
+
+async def authenticate(request: Request) -> Principal:
+    """The caller, by the first key found in header, body, query string.
+
+    Raises:
+        Unauthenticated: no key there, or not a valid one.
+    """
+    key, place = await _find_key(request)
+    if key is None:
+        raise Unauthenticated("Authentication credentials were not provided.")
+    usable = place == "header" or not key.startswith(SECRET_PREFIX)
+    principal = await access_of(request).identify(key) if usable else None
+    if principal is None:
+        raise Unauthenticated(
+            f"The API key found in the request's {place} is not valid.",
+            code="authentication_failed",
+        )
+    return principal
+
+
+def access_of(request: Request) -> Access:
+    """The access service of the application."""
+    access: Access = request.app.state.access
+    return access
+
+
+def check_reach(principal: Principal, project: Project) -> None:
+    """Whether the key's own restriction lets it reach the project.
+
+    Raises:
+        Forbidden: it does not.
+    """
+    if principal.scoped_teams and project.id not in principal.scoped_teams:
+        raise Forbidden(f"This key does not reach project {project.id}.")
+    allowed = principal.scoped_organizations
+    if allowed and project.organization_id not in allowed:
+        raise Forbidden(f"This key does not reach the organization of project {project.id}.")
+
+
+def reaches(principal: Principal, project: Project) -> bool:
+    """Whether a personal key reaches the project, by restriction and membership."""
+    teams, organizations = principal.scoped_teams, principal.scoped_organizations
+    return (
+        (not teams or project.id in teams)
+        and (not organizations or project.organization_id in organizations)
+        and project.organization_id in principal.organizations
+    )
+
+
+async def _project_of_personal_key(
+    access: Access, principal: Principal, project_id: str, scope: str
+) -> Project:
+    project = await _find_project(access, principal, project_id)
+    if project is not None:
+        check_reach(principal, project)
+    elif principal.scoped_teams or principal.scoped_organizations:
+        raise NotFound
+    _check_scope(principal, scope)
+    if project is None:
+        raise NotFound
+    if project.organization_id not in principal.organizations:
+        raise Forbidden(f"The owner of this key is not a member of project {project.id}.")
+    return project
+
+
+async def _project_of_secret_key(access: Access, principal: Principal, project_id: str) -> Project:
+    project = await _find_project(access, principal, project_id)
+    if project is None:
+        raise NotFound
+    if project.id != principal.project_id:
+        raise Forbidden(f"This secret key does not belong to project {project.id}.")
+    return project
+
+
+async def _find_project(access: Access, principal: Principal, project_id: str) -> Project | None:
+    if project_id == CURRENT:
+        return await access.current_project(principal)
+    if not (project_id.isascii() and project_id.isdecimal() and len(project_id) <= _ID_DIGITS):
+        return None
+    return await access.project(int(project_id))
+
+
+def _check_scope(principal: Principal, scope: str) -> None:
+    if not principal.may(scope):
+        raise Forbidden(f"This key is missing the required scope '{scope}'.")
+
+
+def _wrong_kind() -> Forbidden:
+    return Forbidden("Project secret keys are not supported for this action.")
+
+
+async def _find_key(request: Request) -> tuple[str | None, str]:
+    header = request.headers.get("authorization", "")
+    if header.startswith(_BEARER) and header[len(_BEARER) :].strip():
+        return header[len(_BEARER) :].strip(), "header"
+    in_body = await _key_in_body(request)
+    if in_body:
+        return in_body, "body"
+    return request.query_params.get(BODY_KEY) or None, "query string"
+
+
+async def _key_in_body(request: Request) -> str | None:
+    """The key in a JSON body; a body that cannot be read has none (and a key elsewhere may).
+
+    Nothing is parsed for a caller without a key: that could be 20 MB of anything.
+    """
+    if BODY_KEY.encode() not in await read_body(request):
+        return None
+    try:
+        body: Any = await read_json(request)
+    except (Unreadable, UnsupportedMediaType):
+        return None
+    key = body.get(BODY_KEY) if isinstance(body, dict) else None
+    return key.strip() or None if isinstance(key, str) else None

@@ -1,0 +1,73 @@
+"""What the bootstrap routes show of rooms above this one; the composition root plugs them in.
+
+Rooms may import downwards only, so the features hand their part up as functions.
+"""
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from hoglet.access.principals import Project
+
+
+@dataclass(frozen=True, slots=True)
+class FileEntry:
+    """One thing in the project's tree; ``path`` is ``folder/name``, ``type`` e.g. ``endpoint``."""
+
+    id: str
+    path: str
+    type: str
+    ref: str
+    href: str
+    created_at: datetime
+
+
+type GroupTypes = Callable[[int], Awaitable[list[dict[str, Any]]]]
+"""Project id to ``[{group_type, group_type_index, name_singular, name_plural}]``."""
+
+type FileEntries = Callable[[int], Awaitable[list[FileEntry]]]
+"""Project id to the things a feature keeps there."""
+
+type SiteApps = Callable[[int], Awaitable[list[dict[str, Any]]]]
+"""Project id to ``[{id, url, type}]`` of its enabled site functions."""
+
+type SiteScripts = Callable[[int], Awaitable[list[tuple[str, str]]]]
+"""Project id to id and script of its enabled site functions: ``(function () {...})``."""
+
+type Unpack = Callable[[bytes, Mapping[str, str], str], bytes]
+"""Body, query and ``Content-Encoding`` to JSON text; undoes compression and base64."""
+
+type ProjectChanged = Callable[[AsyncSession, Project], Awaitable[None]]
+"""Told of a project whose settings change, inside the transaction that changes them.
+
+Functions compile the test-account filter in, so they enqueue their recompilation here; endpoints
+build the tables anew whose rows depend on the settings.
+"""
+
+
+type Forget = Callable[[], None]
+"""Told in the process that changed a project, its variables or its actions."""
+
+
+async def _nothing(_project_id: int) -> list[Any]:
+    return []
+
+
+def _as_sent(body: bytes, _query: Mapping[str, str], _encoding: str) -> bytes:
+    return body
+
+
+@dataclass(slots=True)
+class Providers:
+    """Parts of other rooms; each is empty until it is set."""
+
+    group_types: GroupTypes = _nothing
+    site_apps: SiteApps = _nothing
+    site_scripts: SiteScripts = _nothing
+    file_entries: tuple[FileEntries, ...] = ()
+    unpack: Unpack = _as_sent
+    project_changed: tuple[ProjectChanged, ...] = ()
+    forget: tuple[Forget, ...] = ()

@@ -1,0 +1,158 @@
+"""Making and revoking keys and projects: what the admin commands do.
+
+Source: spec/hog-functions.md section 12; spec/query-endpoints.md section 6.
+"""
+
+import re
+from collections.abc import Sequence
+from zoneinfo import available_timezones
+
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from hoglet.access import key_repository, repository
+from hoglet.access.keys import (
+    NewKey,
+    hash_key,
+    make_key,
+    make_key_id,
+    make_project_token,
+)
+from hoglet.access.principals import ANY_SCOPE, Project
+from hoglet.access.tables import PersonalKeyRow, ProjectRow, SecretKeyRow
+from hoglet.kit.clock import Clock
+from hoglet.kit.errors import Invalid, NotFound
+from hoglet.kit.ids import new_id
+
+SECRET_KEYS_AT_ONCE = 2  # the old one and the new one, while its users change over
+_SCOPE = re.compile(r"[a-z][a-z_]*:(read|write)")
+
+
+async def issue_personal_key(
+    session: AsyncSession,
+    clock: Clock,
+    *,
+    scopes: Sequence[str],
+    label: str,
+    project_id: int | None = None,
+) -> NewKey:
+    """A personal key of the first user.
+
+    Args:
+        session: of the transaction that makes it.
+        clock: the time of creation.
+        scopes: e.g. ``["hog_function:read", "endpoint:write"]`` or ``["*"]``.
+        label: what lists call it.
+        project_id: restricts the key to this project.
+
+    Raises:
+        Invalid: a scope is not ``object:read``, ``object:write`` or ``*``.
+        NotFound: no such project, or no user yet (the server never started on this data).
+    """
+    _check_scopes(scopes)
+    owner = await repository.first_user(session)
+    if owner is None:
+        raise NotFound("There is no user yet. Start the server once: hoglet serve")
+    if project_id is not None:
+        await _require_project(session, project_id)
+    key = make_key("phx_")
+    session.add(
+        PersonalKeyRow(
+            id=make_key_id(),
+            user_id=owner.id,
+            label=label,
+            mask_value=key.mask,
+            key_hash=key.hash,
+            scopes=list(scopes),
+            scoped_teams=[] if project_id is None else [project_id],
+            scoped_organizations=[],
+            created_at=clock.now(),
+            last_rolled_at=clock.now(),
+        )
+    )
+    return key
+
+
+async def issue_secret_key(
+    session: AsyncSession, clock: Clock, *, scopes: Sequence[str], label: str, project_id: int
+) -> NewKey:
+    """A secret key of a project.
+
+    Raises:
+        Invalid: a bad scope, or the project has two keys already; revoke one first.
+        NotFound: no such project.
+    """
+    _check_scopes(scopes)
+    await _require_project(session, project_id)
+    if await key_repository.count_secret_keys(session, project_id) >= SECRET_KEYS_AT_ONCE:
+        raise Invalid(
+            f"Project {project_id} has {SECRET_KEYS_AT_ONCE} secret keys already. Revoke one first."
+        )
+    key = make_key("phs_")
+    session.add(
+        SecretKeyRow(
+            id=make_key_id(),
+            project_id=project_id,
+            label=label,
+            mask_value=key.mask,
+            key_hash=key.hash,
+            scopes=list(scopes),
+            created_at=clock.now(),
+        )
+    )
+    return key
+
+
+async def revoke_key(session: AsyncSession, id_or_key: str) -> None:
+    """Delete a key, named by its id or by itself.
+
+    Raises:
+        NotFound: there is none.
+    """
+    if await key_repository.delete_key(session, id_or_key, hash_key(id_or_key)) == 0:
+        raise NotFound("There is no such key. See: hoglet key list")
+
+
+async def create_project(
+    session: AsyncSession, clock: Clock, *, name: str, timezone: str = "UTC"
+) -> Project:
+    """A further project in the first organization.
+
+    Raises:
+        Invalid: unknown time zone or empty name.
+        NotFound: there is no organization yet.
+    """
+    if not name.strip():
+        raise Invalid("A project needs a name.", attr="name", code="blank")
+    if timezone not in available_timezones():
+        raise Invalid(f'"{timezone}" is not a known time zone.', attr="timezone")
+    projects = await repository.projects_of(session)
+    if not projects:
+        raise NotFound("There is no organization yet. Start the server once: hoglet serve")
+    row = ProjectRow(
+        uuid=new_id(),
+        organization_id=projects[0].organization_id,
+        api_token=make_project_token(),
+        name=name.strip(),
+        timezone=timezone,
+        created_at=clock.now(),
+        updated_at=clock.now(),
+    )
+    session.add(row)
+    await session.flush()
+    await session.refresh(row)
+    return repository.project_of(row)
+
+
+async def _require_project(session: AsyncSession, project_id: int) -> None:
+    if await repository.find_project(session, project_id) is None:
+        raise NotFound(f"There is no project {project_id}. See: hoglet project list")
+
+
+def _check_scopes(scopes: Sequence[str]) -> None:
+    wrong = [scope for scope in scopes if scope != ANY_SCOPE and not _SCOPE.fullmatch(scope)]
+    if wrong or not scopes:
+        raise Invalid(
+            f"Not a scope: {', '.join(wrong) or 'nothing given'}. "
+            "Scopes look like hog_function:read or endpoint:write, or * for everything.",
+            attr="scopes",
+        )

@@ -1,0 +1,120 @@
+"""Projects, organizations, users and keys as the bootstrap routes show them.
+
+Source: spec/hog-functions.md section 15; extra keys may follow the specified ones.
+"""
+
+from collections.abc import Iterable
+from typing import Any
+
+from hoglet.access.principals import Level, Project, User
+from hoglet.access.tables import OrganizationRow, PersonalKeyRow
+from hoglet.web.timestamps import iso_z, iso_z_or_none
+
+_ADMIN_ACCESS = 9  # plugins_access_level: may install and configure
+
+
+def team_object(project: Project) -> dict[str, Any]:
+    """``<team>``: a project as lists show it."""
+    return {
+        "id": project.id,
+        "uuid": str(project.uuid),
+        "organization": str(project.organization_id),
+        "api_token": project.api_token,
+        "name": project.name,
+        "timezone": project.timezone,
+        "is_demo": project.is_demo,
+        "ingested_event": project.ingested_event,
+        "completed_snippet_onboarding": True,
+        "access_control": False,
+    }
+
+
+def project_object(project: Project, group_types: list[dict[str, Any]]) -> dict[str, Any]:
+    """One project in full."""
+    return team_object(project) | {
+        "created_at": iso_z(project.created_at),
+        "updated_at": iso_z(project.updated_at),
+        "app_urls": project.app_urls,
+        "test_account_filters": project.test_account_filters,
+        "person_display_name_properties": project.person_display_name_properties,
+        "anonymize_ips": project.anonymize_ips,
+        "group_types": group_types,
+    }
+
+
+def organization_object(
+    organization: OrganizationRow,
+    *,
+    level: int,
+    members: int,
+    projects: Iterable[Project],
+) -> dict[str, Any]:
+    """One organization in full; ``projects`` are those the caller reaches."""
+    reached = list(projects)
+    return {
+        "id": str(organization.id),
+        "name": organization.name,
+        "slug": organization.slug,
+        "created_at": iso_z(organization.created_at),
+        "updated_at": iso_z(organization.updated_at),
+        "membership_level": level,
+        "plugins_access_level": _ADMIN_ACCESS if level >= Level.ADMIN else 0,
+        "member_count": members,
+        "available_product_features": [],
+        "metadata": {},
+        "teams": [team_object(project) for project in reached],
+        "projects": [
+            {
+                "id": project.id,
+                "organization_id": str(project.organization_id),
+                "name": project.name,
+            }
+            for project in reached
+        ],
+    }
+
+
+def me_object(
+    user: User,
+    team: Project | None,
+    organization: dict[str, Any] | None,
+    memberships: Iterable[tuple[OrganizationRow, int]],
+) -> dict[str, Any]:
+    """The caller's user."""
+    return {
+        "id": user.id,
+        "uuid": str(user.uuid),
+        "distinct_id": user.distinct_id,
+        "first_name": user.first_name,
+        "last_name": user.last_name,
+        "email": user.email,
+        "is_email_verified": user.is_email_verified,
+        "is_staff": user.is_staff,
+        "date_joined": iso_z(user.date_joined),
+        "has_password": False,
+        "hedgehog_config": user.hedgehog_config,
+        "role_at_organization": None,
+        "theme_mode": user.theme_mode,
+        "team": None if team is None else team_object(team),
+        "organization": organization,
+        "organizations": [
+            {"id": str(row.id), "name": row.name, "slug": row.slug, "membership_level": level}
+            for row, level in memberships
+        ],
+    }
+
+
+def key_object(row: PersonalKeyRow) -> dict[str, Any]:
+    """A personal key; never the key itself."""
+    return {
+        "id": row.id,
+        "label": row.label,
+        "mask_value": row.mask_value,
+        "created_at": iso_z(row.created_at),
+        "last_used_at": iso_z_or_none(row.last_used_at),
+        "last_rolled_at": iso_z_or_none(row.last_rolled_at),
+        "user_id": row.user_id,
+        "scopes": row.scopes,
+        "scoped_teams": row.scoped_teams,
+        "scoped_organizations": row.scoped_organizations,
+    }

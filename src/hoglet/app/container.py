@@ -1,0 +1,155 @@
+"""Builds every room from the settings, in order, and closes them in the opposite order."""
+
+import asyncio
+import os
+import platform
+from collections.abc import AsyncGenerator
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+
+from prometheus_client import CollectorRegistry
+from sqlalchemy.exc import OperationalError
+
+from hoglet.access.bootstrap import FirstStart, ensure_first_project
+from hoglet.access.rate_limit import Allowance, RateSettings
+from hoglet.access.service import Access
+from hoglet.app.sandbox_operations import (
+    COMPILE_OPERATIONS,
+    PIPELINE_OPERATIONS,
+    RUN_OPERATIONS,
+)
+from hoglet.kit.clock import Clock, SystemClock
+from hoglet.kit.errors import HogletError
+from hoglet.kit.ids import new_id
+from hoglet.migrations.upgrade import migrate
+from hoglet.outbound.client import Outbound
+from hoglet.queue.sql import SqlQueue
+from hoglet.sandbox import Sandbox
+from hoglet.settings import Settings
+from hoglet.store.database import Database
+from hoglet.warehouse import Warehouse
+
+# Programs of functions stand back behind capture and the API when the processors are all busy: at
+# 5 they get a third of what another process gets.
+_RUN_NICENESS = 5
+
+
+class DatabaseDown(HogletError):
+    """The metadata database cannot be opened at the start."""
+
+    code = "database_down"
+    blame = "operator"
+
+
+@dataclass
+class Rooms:
+    """What the application and the workers share."""
+
+    settings: Settings
+    clock: Clock
+    database: Database
+    warehouse: Warehouse
+    queue: SqlQueue
+    compile_sandbox: Sandbox
+    run_sandbox: Sandbox
+    pipeline_sandbox: Sandbox
+    outbound: Outbound
+    access: Access
+    registry: CollectorRegistry
+    first_start: FirstStart
+
+
+@asynccontextmanager
+async def open_rooms(settings: Settings) -> AsyncGenerator[Rooms]:
+    """Open everything a server needs; on the way out everything is closed again.
+
+    Raises:
+        WarehouseInUse, WarehouseDown: the warehouse cannot be opened.
+    """
+    async with AsyncExitStack() as stack:
+        clock = SystemClock()
+        database, warehouse = await _open_storage(settings, stack)
+        access = Access(database, clock, rates=_rates(settings))
+        first_start = await ensure_first_project(
+            database,
+            clock,
+            personal_api_key=settings.bootstrap_personal_api_key,
+            project_token=settings.bootstrap_project_token,
+        )
+        compile_sandbox = Sandbox(COMPILE_OPERATIONS, workers=settings.compile_workers)
+        stack.push_async_callback(compile_sandbox.close)
+        run_sandbox = Sandbox(
+            RUN_OPERATIONS, workers=settings.executor_workers, niceness=_RUN_NICENESS
+        )
+        stack.push_async_callback(run_sandbox.close)
+        # One worker: it remembers a group between the two halves of its work.
+        pipeline_sandbox = Sandbox(PIPELINE_OPERATIONS, workers=1)
+        stack.push_async_callback(pipeline_sandbox.close)
+        outbound = await stack.enter_async_context(Outbound(allow_hosts=settings.allow_hosts))
+        yield Rooms(
+            settings=settings,
+            clock=clock,
+            database=database,
+            warehouse=warehouse,
+            queue=await _open_queue(database, clock),
+            compile_sandbox=compile_sandbox,
+            run_sandbox=run_sandbox,
+            pipeline_sandbox=pipeline_sandbox,
+            outbound=outbound,
+            access=access,
+            registry=CollectorRegistry(),
+            first_start=first_start,
+        )
+
+
+async def _open_storage(settings: Settings, stack: AsyncExitStack) -> tuple[Database, Warehouse]:
+    """Both at once: importing the embedded warehouse takes as long as the migrations."""
+    url = settings.resolved_database_url()
+    opening = asyncio.create_task(_open_warehouse(settings))
+    try:
+        await asyncio.to_thread(migrate, url)
+    except OperationalError as error:
+        reason = str(error.orig).partition("\n")[0]
+        raise DatabaseDown(
+            f"The database cannot be used; check HOGLET_DATABASE_URL: {reason}"
+        ) from None
+    finally:
+        warehouse = await opening
+        stack.push_async_callback(warehouse.close)
+    database = Database(url)
+    stack.push_async_callback(database.close)
+    return database, warehouse
+
+
+async def _open_queue(database: Database, clock: Clock) -> SqlQueue:
+    """On SQLite this is the only server, so what a killed one held is free at once.
+
+    Servers that share a PostgreSQL have names of their own; their leases run out.
+    """
+    if not database.is_sqlite:
+        return SqlQueue(database, clock, owner=f"{platform.node()}-{os.getpid()}-{new_id()}")
+    queue = SqlQueue(database, clock, owner="server")
+    await queue.reclaim()
+    return queue
+
+
+async def _open_warehouse(settings: Settings) -> Warehouse:
+    from hoglet.warehouse import open_warehouse
+
+    return await open_warehouse(
+        settings.resolved_warehouse_url(),
+        cluster=settings.warehouse_cluster,
+        query_memory_bytes=settings.query_memory_bytes,
+    )
+
+
+def _rates(settings: Settings) -> RateSettings:
+    per_key = Allowance(
+        per_minute=settings.rate_limit_burst_per_minute or None,
+        per_hour=settings.rate_limit_sustained_per_hour or None,
+    )
+    per_project = Allowance(
+        per_minute=settings.rate_limit_project_burst_per_minute or None,
+        per_hour=settings.rate_limit_project_sustained_per_hour or None,
+    )
+    return RateSettings(per_key=per_key, per_project=per_project)

@@ -1,0 +1,104 @@
+"""The web application of a server: the routers of all rooms over their services."""
+
+from fastapi import FastAPI
+from sqlalchemy import text
+from starlette.routing import BaseRoute
+
+from hoglet.access.api import project as api_project
+from hoglet.access.api import public as api_public
+from hoglet.access.api import user as access_api
+from hoglet.app import openapi as api_document
+from hoglet.app.container import Rooms
+from hoglet.app.data_folder import secret_keys
+from hoglet.app.features import Features
+from hoglet.console.application import mount_console
+from hoglet.endpoints import api as endpoint_api
+from hoglet.endpoints.openapi import api as endpoint_documents_api
+from hoglet.endpoints.query_log import api as endpoint_log_api
+from hoglet.endpoints.query_log import usage_api as endpoint_usage_api
+from hoglet.endpoints.run.api import run_routes
+from hoglet.endpoints.versions import api as endpoint_versions_api
+from hoglet.events.api import capture_routes
+from hoglet.functions import api as function_api
+from hoglet.functions import side_api
+from hoglet.functions.actions import api as action_api
+from hoglet.functions.dead_letters import api as dead_letter_api
+from hoglet.functions.history import api as history_api
+from hoglet.functions.integrations import api as integration_api
+from hoglet.functions.logs import live_tail_api
+from hoglet.functions.templates import api as template_api
+from hoglet.functions.webhooks import api as public_api
+from hoglet.web.app import create_application
+from hoglet.web.health import Check
+
+ROUTERS = (
+    access_api.router,
+    api_public.router,
+    template_api.public_router,
+    public_api.router,
+    api_document.router,
+)
+PROJECT_ROUTERS = (
+    api_project.router,
+    side_api.router,
+    dead_letter_api.router,
+    live_tail_api.router,
+    history_api.router,
+    action_api.router,
+    integration_api.router,
+    template_api.router,
+    function_api.router,
+    endpoint_log_api.router,
+    endpoint_versions_api.router,
+    endpoint_documents_api.router,
+    endpoint_usage_api.router,
+    endpoint_api.router,
+)
+
+
+def hot_routes() -> list[BaseRoute]:
+    """The plain routes that are tried before all others: runs first, for capture has many paths."""
+    return [*run_routes(), *capture_routes()]
+
+
+def build_application(rooms: Rooms, features: Features) -> FastAPI:
+    """Mount every room; their services hang on ``app.state``."""
+    app = create_application(
+        routes=hot_routes(),
+        routers=ROUTERS,
+        project_routers=PROJECT_ROUTERS,
+        checks=_checks(rooms),
+        registry=rooms.registry,
+        body_limit_bytes=rooms.settings.request_body_bytes,
+        log_requests=rooms.settings.log_level == "debug",
+    )
+    app.state.access = rooms.access
+    app.state.trust_proxy = rooms.settings.trust_proxy
+    app.state.events = features.events
+    app.state.functions = features.functions.service
+    app.state.integrations = features.functions.integrations
+    app.state.actions = features.functions.actions
+    app.state.backfills = features.functions.backfills
+    app.state.dead_letters = features.functions.letters
+    app.state.live_tail = features.functions.live_tail
+    app.state.telemetry = features.functions.telemetry
+    app.state.webhooks = features.functions.webhooks
+    app.state.trials = features.functions.trials
+    app.state.endpoints = features.endpoints
+    if "console" in rooms.settings.roles:
+        mount_console(app, secret_keys(rooms.settings.data_dir, rooms.settings.secret_keys))
+    return app
+
+
+def _checks(rooms: Rooms) -> dict[str, Check]:
+    async def storage() -> None:
+        async with rooms.database.read() as session:
+            await session.execute(text("SELECT 1"))
+
+    async def warehouse() -> None:
+        await rooms.warehouse.query("SELECT 1")
+
+    async def queue() -> None:
+        await rooms.queue.depth("spool")
+
+    return {"storage": storage, "warehouse": warehouse, "queue": queue}

@@ -1,0 +1,142 @@
+"""The console's way to the rest of hoglet: the API, called inside the process.
+
+The console is one more client of the API, with the signed-in key and nothing else. So it can
+never show or change what the key may not, it needs no rules of its own, and what it shows is what
+every other client gets. Nothing goes over the network: the application is called as a function.
+"""
+
+import asyncio
+import re
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlencode
+
+import orjson
+from starlette.types import ASGIApp, Message
+
+from hoglet.web.responses import dump_json
+
+_PLACE = re.compile(r"(\d+):(\d+): ")
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """An answer; ``body`` is parsed JSON, None when there is none."""
+
+    status: int
+    body: Any
+
+    @property
+    def is_good(self) -> bool:
+        """Whether it worked."""
+        return self.status < 400
+
+    @property
+    def problem(self) -> str:
+        """What went wrong, for a person, e.g. ``hog: 1:5: unexpected token``."""
+        body = self.body if isinstance(self.body, dict) else {}
+        detail = str(body.get("detail") or f"The request failed with status {self.status}.")
+        return f"{body['attr']}: {detail}" if body.get("attr") else detail
+
+    @property
+    def place(self) -> tuple[int, int] | None:
+        """Line and column in the text that was refused, both from 1."""
+        detail = self.body.get("detail") if isinstance(self.body, dict) else None
+        found = _PLACE.match(str(detail or ""))
+        return None if found is None else (int(found[1]), int(found[2]))
+
+
+class Backend:
+    """Calls the API as the owner of one key.
+
+    Args:
+        api: the whole application.
+        key: a personal API key.
+        project_id: what ``path`` is below of.
+        origin: of the browser's page, so that the API's absolute addresses are the ones that
+            person can use: ``("https", "hoglet.example.com")``.
+    """
+
+    def __init__(
+        self,
+        api: ASGIApp,
+        key: str,
+        project_id: str = "@current",
+        origin: tuple[str, str] = ("http", "console"),
+    ) -> None:
+        self._api = api
+        self._key = key
+        self._scheme, self._host = origin
+        self.project_id = project_id
+
+    async def get(self, path: str, **query: Any) -> Reply:
+        """Read below the project, e.g. ``get("/endpoints", limit=10)``."""
+        given = {name: value for name, value in query.items() if value is not None}
+        return await self.call("GET", self._below(path), query=urlencode(given))
+
+    async def send(self, method: str, path: str, body: Any) -> Reply:
+        """Write below the project, e.g. ``send("PATCH", "/actions/1", {"name": "x"})``."""
+        return await self.call(method, self._below(path), body=body)
+
+    async def call(self, method: str, path: str, *, query: str = "", body: Any = None) -> Reply:
+        """Call any route of the API by its whole path."""
+        call = _Call(b"" if body is None else dump_json(body))
+        await self._api(self._scope(method, path, query), call.receive, call.send)
+        return call.reply()
+
+    def _below(self, path: str) -> str:
+        return f"/api/projects/{self.project_id}{path}"
+
+    def _scope(self, method: str, path: str, query: str) -> dict[str, Any]:
+        return {
+            "type": "http",
+            "asgi": {"version": "3.0"},
+            "http_version": "1.1",
+            "method": method,
+            "scheme": self._scheme,
+            "path": path,
+            "raw_path": path.encode(),
+            "root_path": "",
+            "query_string": query.encode(),
+            "headers": [
+                (b"host", self._host.encode("latin-1")),
+                (b"authorization", f"Bearer {self._key}".encode()),
+                (b"content-type", b"application/json"),
+            ],
+            "client": None,
+            "server": ("console", 80),
+            "state": {},
+        }
+
+
+class _Call:
+    """The two channels of one ASGI call."""
+
+    def __init__(self, body: bytes) -> None:
+        self._body = body
+        self._sent = False
+        self._answered = asyncio.Event()
+        self._status = 500
+        self._parts: list[bytes] = []
+
+    async def receive(self) -> Message:
+        if self._sent:  # whoever asks again waits for the client to go away
+            await self._answered.wait()
+            return {"type": "http.disconnect"}
+        self._sent = True
+        return {"type": "http.request", "body": self._body, "more_body": False}
+
+    async def send(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            self._status = message["status"]
+        elif message["type"] == "http.response.body":
+            self._parts.append(message.get("body", b""))
+            if not message.get("more_body", False):
+                self._answered.set()
+
+    def reply(self) -> Reply:
+        text = b"".join(self._parts)
+        try:
+            return Reply(self._status, orjson.loads(text) if text else None)
+        except orjson.JSONDecodeError:
+            return Reply(self._status, None)

@@ -1,0 +1,1 @@
+"""What saving learns of a query: columns, types, variables."""

@@ -1,0 +1,60 @@
+"""Reads a query when it is saved: what it names, what it gives, whether it can be kept as a table.
+
+Source: spec/query-endpoints.md sections 3 and 7.2.
+"""
+
+from typing import Any
+
+import msgspec
+
+from hoglet.access.principals import Project
+from hoglet.endpoints.analysis.infer_types import derive_types, has_unknown
+from hoglet.endpoints.analysis.model import Analysis
+from hoglet.endpoints.variables import stored_values
+from hoglet.endpoints.worker.compiler import Compiler
+from hoglet.endpoints.worker.operations import ANALYSE, PREVIEW
+from hoglet.warehouse import Warehouse
+
+type Json = dict[str, Any]
+
+
+class QueryAnalyser:
+    """The ``Analyser`` of the server, on the compiler."""
+
+    def __init__(self, compiler: Compiler, warehouse: Warehouse) -> None:
+        self._compiler = compiler
+        self._warehouse = warehouse
+
+    async def analyse(self, project: Project, query: Json, buckets: Json | None) -> Analysis:
+        """See ``analysis.Analyser``."""
+        payload = await self._payload(project, query, buckets)
+        answer = await self._compiler.call(ANALYSE, payload)
+        analysis = msgspec.convert(answer, Analysis)
+        if not has_unknown(analysis) or set(analysis.variables) - set(payload["variables"]):
+            return analysis
+        compiled = await self._compiler.compile(project, query, variables=payload["variables"])
+        return await derive_types(analysis, compiled, self._warehouse)
+
+    async def preview(
+        self, project: Project, query: Json, buckets: Json | None, table: str
+    ) -> Json:
+        """How a query would be kept as the table of that name."""
+        payload = await self._payload(project, query, buckets)
+        return await self._compiler.call(PREVIEW, payload | {"table": table})
+
+    async def _payload(self, project: Project, query: Json, buckets: Json | None) -> Json:
+        definitions = {} if not isinstance(query.get("variables"), dict) else stored_names(query)
+        context = await self._compiler.context(project)
+        return {
+            "query": query,
+            "variables": definitions,
+            "buckets": buckets,
+            "context": self._compiler.stamped(context),
+        }
+
+
+def stored_names(query: Json) -> Json:
+    """Values by code name of a query that may not have been completed yet."""
+    if all("code_name" in each for each in query["variables"].values()):
+        return {name: each.get("value") for name, each in stored_values(query).items()}
+    return {}

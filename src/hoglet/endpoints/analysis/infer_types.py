@@ -1,0 +1,98 @@
+"""Types of columns that the compiler does not know, asked of the engine when a query is saved.
+
+``DESCRIBE`` reads no data. The engine may be away or busy: then the type stays ``unknown``, and
+saving goes on.
+"""
+
+import re
+from typing import Any
+
+import msgspec
+
+from hoglet.endpoints.analysis.model import Analysis
+from hoglet.endpoints.worker.compiler import Compiled
+from hoglet.hogql.types import Type, record_type
+from hoglet.kit.errors import HogletError
+from hoglet.warehouse import Budget, Warehouse
+
+UNKNOWN = "unknown"
+_ANY = Type("Unknown", nullable=True)
+_BUDGET = Budget(seconds=2)
+_WRAPPER = re.compile(r"(LowCardinality|Nullable|Array)\((.*)\)")
+_NAMES = (  # beginnings of the engine's names, the first that fits
+    ("DateTime", "DateTime"),
+    ("Date", "Date"),
+    ("Bool", "Boolean"),
+    ("Int", "Integer"),
+    ("UInt", "Integer"),
+    ("Float", "Float"),
+    ("Decimal", "Decimal"),
+    ("UUID", "UUID"),
+    ("String", "String"),
+    ("FixedString", "String"),
+    ("Enum", "String"),
+    ("IPv", "String"),
+    ("Tuple", "Tuple"),
+    ("Map", "Map"),
+    ("JSON", "JSON"),
+)
+
+
+def has_unknown(analysis: Analysis) -> bool:
+    """Whether some column's type is not known."""
+    return any(column["type"] == UNKNOWN for column in analysis.columns)
+
+
+async def derive_types(analysis: Analysis, compiled: Compiled, warehouse: Warehouse) -> Analysis:
+    """The analysis with the engine's types where it had none.
+
+    Args:
+        analysis: of a HogQL query.
+        compiled: the same query as SQL.
+        warehouse: the engine.
+    """
+    try:
+        described = await warehouse.query(
+            f"DESCRIBE TABLE ({compiled.sql})", compiled.params, budget=_BUDGET
+        )
+    except HogletError:
+        return analysis
+    found = [type_of(row[1]) for row in described.rows]
+    if len(found) != len(analysis.columns):  # untuple() made several of one
+        return _engines(analysis, [row[0] for row in described.rows], found)
+    if len(found) != len(analysis.types):
+        return analysis
+    columns, types = [*analysis.columns], [*analysis.types]
+    for index, kind in enumerate(found):
+        if kind is not None and columns[index]["type"] == UNKNOWN:
+            columns[index] = columns[index] | {"type": record_type(kind)}
+            types[index] = msgspec.to_builtins(kind)
+    return msgspec.structs.replace(analysis, columns=columns, types=types)
+
+
+def _engines(analysis: Analysis, names: list[str], found: list[Type | None]) -> Analysis:
+    """The analysis with the engine's columns in place of the compiler's."""
+    kinds = [kind or _ANY for kind in found]
+    columns = [
+        {"name": name, "type": record_type(kind)} for name, kind in zip(names, kinds, strict=True)
+    ]
+    types = [msgspec.to_builtins(kind) for kind in kinds]
+    return msgspec.structs.replace(analysis, columns=columns, types=types)
+
+
+def type_of(name: str) -> Type | None:
+    """An engine's type as ours; None for what has no word (states of aggregates).
+
+    Example:
+        >>> type_of("Array(Nullable(UInt8))").item
+        Type(name='Integer', nullable=True, item=None)
+    """
+    wrapper = _WRAPPER.fullmatch(name)
+    if wrapper is None:
+        return next((Type(ours) for start, ours in _NAMES if name.startswith(start)), None)
+    inner: Any = type_of(wrapper[2])
+    if inner is None:
+        return None
+    if wrapper[1] == "Array":
+        return Type("Array", item=inner)
+    return inner.or_null() if wrapper[1] == "Nullable" else inner

@@ -1,0 +1,1 @@
+"""Encodings of results: JSON, Arrow, CSV, NDJSON."""

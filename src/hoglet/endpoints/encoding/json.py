@@ -1,0 +1,140 @@
+"""Rows of the warehouse as JSON.
+
+Most answers are written by the engine itself (``Warehouse.query_json``); the rest is written here.
+Most columns go to orjson as they are; only columns whose type needs a rule are rewritten.
+
+Source: spec/query-endpoints.md section 10.5.
+"""
+
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import orjson
+
+from hoglet.warehouse import Column
+from hoglet.web.responses import dump_json
+
+type Rule = Callable[[Any], Any]
+
+PART_ROWS = 2_000  # what a writer of another form than JSON holds as Python values at once
+_PLAIN_TYPES = ("String", "Int", "UInt", "Float", "Bool", "UUID", "Date", "Enum", "Nothing", "IPv")
+
+
+def encode_rows(columns: Sequence[Column], rows: Sequence[Sequence[Any]], timezone: str) -> bytes:
+    """Rows as a JSON array of arrays.
+
+    Args:
+        columns: with ClickHouse's types, which decide the form of values.
+        rows: Python values in the order of ``columns``.
+        timezone: of the project; times are shown in it.
+
+    Returns:
+        E.g. ``b'[["$pageview",10]]'``.
+    """
+    rules = [_rule_for(column.type, timezone) for column in columns]
+    if any(rules):
+        rows = [_apply(rules, row) for row in rows]
+    # Z is for UTC; London in winter is +00:00, as the engine writes it too.
+    option = orjson.OPT_NON_STR_KEYS | (orjson.OPT_UTC_Z if timezone == "UTC" else 0)
+    try:
+        return orjson.dumps(rows, default=_other, option=option)
+    except TypeError:  # whole numbers beyond 64 bits
+        return dump_json([[_plain(value, option) for value in row] for row in rows])
+
+
+def encode_parts(
+    columns: Sequence[Column], rows: Sequence[Sequence[Any]], timezone: str
+) -> tuple[bytes, ...]:
+    """Rows as JSON arrays of at most ``PART_ROWS`` rows each; ``(b"[]",)`` without rows."""
+    starts = range(0, max(len(rows), 1), PART_ROWS)
+    return tuple(encode_rows(columns, rows[at : at + PART_ROWS], timezone) for at in starts)
+
+
+def join_parts(rows: Sequence[bytes]) -> tuple[bytes, ...]:
+    """Rows that are JSON already, as ``encode_parts`` gives them."""
+    starts = range(0, max(len(rows), 1), PART_ROWS)
+    return tuple(b"[" + b",".join(rows[at : at + PART_ROWS]) + b"]" for at in starts)
+
+
+def _apply(rules: Sequence[Rule | None], row: Sequence[Any]) -> list[Any]:
+    return [
+        value if rule is None or value is None else rule(value)
+        for rule, value in zip(rules, row, strict=True)
+    ]
+
+
+def _rule_for(kind: str, timezone: str) -> Rule | None:
+    """The rewriting a type needs, if any."""
+    inner = _unwrapped(kind)
+    if inner.startswith("DateTime"):
+        return None if _is_shown_in(inner, timezone) else _shifter(timezone)
+    if inner.startswith(_PLAIN_TYPES):
+        return None
+    if inner.startswith("JSON"):
+        return _json_text
+    if inner.startswith("Decimal"):
+        return str
+    return _deep(timezone)
+
+
+def _unwrapped(kind: str) -> str:
+    for wrapper in ("LowCardinality(", "Nullable("):
+        if kind.startswith(wrapper):
+            kind = kind[len(wrapper) : -1]
+    return kind
+
+
+def _is_shown_in(kind: str, timezone: str) -> bool:
+    if f"'{timezone}'" in kind:
+        return True
+    return timezone == "UTC" and "'" not in kind
+
+
+def _shifter(timezone: str) -> Rule:
+    zone = UTC if timezone == "UTC" else ZoneInfo(timezone)
+
+    def shift(value: Any) -> Any:
+        return value.astimezone(zone) if isinstance(value, datetime) and value.tzinfo else value
+
+    return shift
+
+
+def _deep(timezone: str) -> Rule:
+    """Arrays, tuples, maps, variants: look inside each value."""
+    shift = _shifter(timezone)
+
+    def walk(value: Any) -> Any:
+        if isinstance(value, datetime):
+            return shift(value)
+        if isinstance(value, list | tuple):
+            return [walk(item) for item in value]
+        if isinstance(value, dict):
+            return {_key(key): walk(item) for key, item in value.items()}
+        return value
+
+    return walk
+
+
+def _key(value: Any) -> str:
+    return value if isinstance(value, str) else str(value)
+
+
+def _json_text(value: Any) -> str:
+    return dump_json(value).decode() if isinstance(value, dict | list) else str(value)
+
+
+def _other(value: Any) -> Any:
+    return value.decode(errors="replace") if isinstance(value, bytes) else str(value)
+
+
+def _plain(value: Any, option: int) -> Any:
+    """For the standard library's writer, which knows neither times nor NaN."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        return value
+    if isinstance(value, list | tuple):
+        return [_plain(item, option) for item in value]
+    if isinstance(value, dict):
+        return {_key(key): _plain(item, option) for key, item in value.items()}
+    return orjson.loads(orjson.dumps(value, default=_other, option=option))

@@ -1,0 +1,1 @@
+"""Insight queries as endpoints: variables, date ranges, results."""

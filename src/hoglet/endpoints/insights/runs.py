@@ -1,0 +1,170 @@
+"""Insights from their queries' rows to results, and results kept as tables.
+
+The table of a materialized insight holds one row an item of the results: its ``position``, its
+``breakdown_value`` (NULL for "not set") and the ``item`` as JSON text. A run reads the
+items of the wanted values and joins their texts; nothing is parsed.
+
+Source: spec/query-endpoints.md sections 5.6, 7.3 and 10.6.
+"""
+
+import asyncio
+import math
+from collections.abc import Collection, Mapping, Sequence
+from time import perf_counter
+from typing import Any
+
+import msgspec
+
+from hoglet.access.principals import Project
+from hoglet.endpoints.errors import NotMaterializable
+from hoglet.endpoints.insights.variables import breakdown_names, text_of
+from hoglet.endpoints.worker.compiler import CompiledInsight
+from hoglet.endpoints.worker.operations import context_of
+from hoglet.hogql.insights import build_insight, has_rest
+from hoglet.warehouse import Budget, QueryResult, Statistics, Warehouse
+from hoglet.web.responses import dump_json
+
+type Json = dict[str, Any]
+
+_SHOWN_LIMIT = 25  # of a breakdown that names no limit (10.6)
+WHOLE = -1  # position of results that are one object, not a list
+TABLE_DEFINITION = (
+    "position Int64, breakdown_value Array(Nullable(String)), item String CODEC(ZSTD(3))"
+)
+TABLE_COLUMNS = ("project_id", "position", "breakdown_value", "item")
+_LEAST_SECONDS = 1
+
+
+class Computed(msgspec.Struct, frozen=True):
+    """Results of an insight; whether a larger limit would show more values; what they cost."""
+
+    results: list[Any] | Json
+    has_more: bool
+    statistics: Statistics
+
+
+async def compute_insight(
+    warehouse: Warehouse,
+    project_query: Json,
+    compiled: CompiledInsight,
+    *,
+    query_id: str,
+    seconds: float,
+) -> Computed:
+    """Run the queries of an insight one after the other and shape their rows.
+
+    ``seconds`` is for all of them together.
+    """
+    ends = perf_counter() + seconds
+    answers: list[QueryResult] = []
+    for each in compiled.queries:
+        left = max(_LEAST_SECONDS, math.ceil(ends - perf_counter()))  # few budgets: see clients.py
+        budget = Budget(seconds=left)
+        answers.append(
+            await warehouse.query(each.sql, each.params, budget=budget, query_id=query_id)
+        )
+    rows = [answer.rows for answer in answers]
+    results, has_more = await asyncio.to_thread(_shape, project_query, compiled, rows)
+    return Computed(results, has_more, _sum([answer.statistics for answer in answers]))
+
+
+async def read_items(
+    warehouse: Warehouse,
+    table: str,
+    project: Project,
+    query: Json,
+    variables: Mapping[str, Any],
+    *,
+    query_id: str,
+    seconds: float,
+) -> tuple[bytes, int, Statistics]:
+    """The results of a materialized insight for some breakdown values, as JSON.
+
+    Returns:
+        The text of ``results``, how many items it has, what reading cost.
+
+    Raises:
+        NotMaterializable: an optional breakdown was left out, and the raw data would lump values
+            together that the table keeps apart.
+    """
+    conditions, params = _item_conditions(query, variables)
+    answer = await warehouse.query(
+        f"SELECT position, item, breakdown_value FROM {table} "  # noqa: S608 (hoglet's own name)
+        f"WHERE project_id = {{project_id:Int64}}{conditions} ORDER BY position",
+        {"project_id": project.id, **params},
+        budget=Budget(seconds=seconds),
+        query_id=query_id,
+    )
+    _refuse_too_many(query, variables, {tuple(values) for _, _, values in answer.rows})
+    items = [item.encode() for _, item, _ in answer.rows]
+    if answer.rows and answer.rows[0][0] == WHOLE:
+        return items[0], 1, answer.statistics
+    return b"[" + b",".join(items) + b"]", len(items), answer.statistics
+
+
+def _refuse_too_many(
+    query: Json, variables: Mapping[str, Any], found: Collection[tuple[str | None, ...]]
+) -> None:
+    is_open = any(variables.get(name) is None for name in breakdown_names(query))
+    if is_open and len(found) > _limit(query):
+        raise NotMaterializable("More values than the insight shows one by one.")
+
+
+def items_of(project_id: int, computed: Computed) -> list[tuple[Any, ...]]:
+    """The rows of the table for some results.
+
+    Raises:
+        NotMaterializable: values were lumped together, so single ones could not be read.
+    """
+    results = computed.results
+    if isinstance(results, dict):
+        return [(project_id, WHOLE, [], dump_json(results).decode())]
+    if computed.has_more:
+        raise NotMaterializable("The query has more breakdown values than a table may keep.")
+    return [
+        (project_id, position, _values_of(item), dump_json(item).decode())
+        for position, item in enumerate(results)
+    ]
+
+
+def _limit(query: Json) -> int:
+    return (query.get("breakdownFilter") or {}).get("breakdown_limit") or _SHOWN_LIMIT
+
+
+def _values_of(item: Any) -> list[str | None]:
+    value = item.get("breakdown_value") if isinstance(item, dict) else None
+    values = value if isinstance(value, list) else [] if value is None else [value]
+    if value is None and isinstance(item, dict) and "breakdown_value" in item:
+        values = [None]
+    return [None if each is None else str(each) for each in values]
+
+
+def _item_conditions(query: Json, variables: Mapping[str, Any]) -> tuple[str, Json]:
+    names = breakdown_names(query)
+    conditions, params = "", {}
+    for index, name in enumerate(names):
+        if variables.get(name) is None:
+            continue
+        value = f"breakdown_value[{index + 1}]"
+        if variables[name] == "":
+            conditions += f" AND isNull({value})"
+            continue
+        wanted = variables[name] if isinstance(variables[name], list) else [variables[name]]
+        conditions += f" AND {value} IN {{value_{index}:Array(String)}}"
+        params[f"value_{index}"] = [text_of(each) for each in wanted]
+    return conditions, params
+
+
+def _shape(
+    query: Json, compiled: CompiledInsight, rows: Sequence[Sequence[Sequence[Any]]]
+) -> tuple[list[Any] | Json, bool]:
+    results = build_insight(query, context_of(compiled.context)).shape(rows)
+    return results, has_rest(rows)
+
+
+def _sum(parts: Sequence[Statistics]) -> Statistics:
+    return Statistics(
+        sum(part.rows_read for part in parts),
+        sum(part.bytes_read for part in parts),
+        sum(part.seconds for part in parts),
+    )

@@ -1,0 +1,172 @@
+"""Insight endpoints: their variables, and whether they can be kept as a table.
+
+Source: spec/query-endpoints.md sections 5.2, 5.4, 7.2 and 7.3.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from hoglet.endpoints.analysis.model import Eligibility
+from hoglet.hogql.insights.breakdown_parts import breakdown_items
+
+type Json = dict[str, Any]
+
+DATE_NAMES = ("date_from", "date_to")
+BREAKDOWN_LIMIT = 10_000  # section 7.3
+_MATERIALIZABLE = (
+    "FunnelsQuery",
+    "HogQLQuery",
+    "LifecycleQuery",
+    "PathsQuery",
+    "RetentionQuery",
+    "StickinessQuery",
+    "TrendsQuery",
+)
+_GROUPED = ("histogram_bin_count", "normalize_url")
+_BY_BREAKDOWN = ("TrendsQuery", "RetentionQuery")
+
+
+def breakdown_names(query: Json) -> list[str]:
+    """The properties an insight is broken down by, in order; each is a variable."""
+    if query["kind"] not in (*_BY_BREAKDOWN, "FunnelsQuery"):
+        return []
+    return [name for name, _ in _breakdowns(query)]
+
+
+def eligibility(query: Json) -> Eligibility:
+    """Whether an insight can be kept as a table, and if not, why (7.2)."""
+    kind = query["kind"]
+    if kind not in _MATERIALIZABLE:
+        listed = ", ".join(_MATERIALIZABLE)
+        return _no("query_type_not_materializable", f"{kind} is not one of {listed}.")
+    refusals = (
+        ("compare_mode_not_supported", _compares(query), "A comparison with an earlier period"),
+        ("cohort_breakdown_not_supported", _has_cohort(query), "A breakdown by cohorts"),
+        (
+            "funnel_breakdown_not_supported",
+            kind == "FunnelsQuery" and bool(_breakdowns(query)),
+            "A funnel with a breakdown",
+        ),
+        (
+            "query_type_not_materializable",
+            any(item.get(name) for _, item in _breakdowns(query) for name in _GROUPED),
+            "A breakdown by bins or normalised URLs",
+        ),
+        (
+            "query_type_not_materializable",
+            bool(_breakdowns(query)) and _counts_first_matching(query),
+            "A breakdown of first matching events, which are others for each value",
+        ),
+        (
+            "query_type_not_materializable",
+            query.get("samplingFactor") not in (None, 1),
+            "A sampled query",
+        ),
+    )
+    for code, applies, what in refusals:
+        if applies:
+            return _no(code, f"{what} is not supported.")
+    return Eligibility(can_materialize=True)
+
+
+def bind(query: Json, variables: Mapping[str, Any], *, dates: bool) -> Json:
+    """An insight with the values of a run: dates replaced, breakdown values as filters.
+
+    Args:
+        query: as stored, with overrides.
+        variables: e.g. ``{"$browser": "Chrome", "date_from": "-7d"}``.
+        dates: False when ``filters_override`` already set the dates, which wins.
+    """
+    bound = dict(query)
+    moments = {name: variables[name] for name in DATE_NAMES if variables.get(name)}
+    if moments and dates:
+        bound["dateRange"] = {**(query.get("dateRange") or {}), **moments}
+    rules = [
+        _filter(name, item, variables[name])
+        for name, item in _breakdowns(query)
+        if variables.get(name) is not None
+    ]
+    if rules:
+        bound["properties"] = _and(query.get("properties"), rules)
+    return bound
+
+
+def for_table(query: Json) -> Json:
+    """The insight that fills a table: every breakdown value gets its own rows.
+
+    Values beyond the limit are not hidden, so that it is noticed that there are such.
+    """
+    if not _breakdowns(query):
+        return query
+    shown = {"breakdown_limit": BREAKDOWN_LIMIT, "breakdown_hide_other_aggregation": False}
+    raised = {**query["breakdownFilter"], **shown}
+    return {**query, "breakdownFilter": raised}
+
+
+def _breakdowns(query: Json) -> list[tuple[str, Json]]:
+    """Name and description of every breakdown, e.g. ``("$browser", {"type": "event"})``.
+
+    Cohorts are left out: no property has their number as its value.
+    """
+    items = breakdown_items(query.get("breakdownFilter") or {})
+    return [
+        (str(item.get("property")), dict(item)) for item in items if item.get("type") != "cohort"
+    ]
+
+
+def _filter(name: str, item: Json, value: Any) -> Json:
+    """A breakdown value as a property filter; the empty text means "not set"."""
+    kind = item.get("type") or "event"
+    if kind == "hogql":
+        test = f"isNull({name})" if value == "" else f"(toString({name})) = {_literal(value)}"
+        return {"type": "hogql", "key": test}
+    rule = {"type": kind, "key": name, "group_type_index": item.get("group_type_index")}
+    if value == "":
+        return {**rule, "operator": "is_not_set"}
+    return {**rule, "operator": "exact", "value": value}
+
+
+def _literal(value: Any) -> str:
+    """A value as a HogQL constant; the parser makes it one that is bound."""
+    text = text_of(value).replace("\\", "\\\\").replace("'", "\\'")
+    return f"'{text}'"
+
+
+def text_of(value: Any) -> str:
+    """A value as breakdowns show it.
+
+    Example:
+        >>> text_of(True), text_of(3.0), text_of(3.5), text_of("3.0")
+        ('true', '3', '3.5', '3.0')
+    """
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _and(saved: Any, rules: list[Json]) -> Any:
+    if not saved:
+        return rules
+    if isinstance(saved, list):
+        return [*saved, *rules]
+    return {"type": "AND", "values": [saved, {"type": "AND", "values": rules}]}
+
+
+def _compares(query: Json) -> bool:
+    return bool((query.get("compareFilter") or {}).get("compare"))
+
+
+def _has_cohort(query: Json) -> bool:
+    breakdown = query.get("breakdownFilter") or {}
+    kinds = [breakdown.get("breakdown_type")]
+    kinds += [each.get("type") for each in breakdown.get("breakdowns") or []]
+    return "cohort" in kinds
+
+
+def _counts_first_matching(query: Json) -> bool:
+    math = "first_matching_event_for_user"
+    return any(node.get("math") == math for node in query.get("series") or [])
+
+
+def _no(code: str, reason: str) -> Eligibility:
+    return Eligibility(can_materialize=False, reason=reason, reason_code=code)

@@ -1,0 +1,1 @@
+"""Materialized tables: schedule, build, look up."""

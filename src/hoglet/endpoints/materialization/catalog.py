@@ -1,0 +1,38 @@
+"""The materialized endpoints that a project's queries may name: ``SELECT * FROM daily_v1``.
+
+Source: spec/query-endpoints.md sections 7.3 and 10.1.
+"""
+
+from typing import Any
+
+from hoglet.endpoints import repository
+from hoglet.kit.cache import Recall
+from hoglet.store.database import Database
+
+type Json = dict[str, Any]
+
+_SECONDS = 2.0
+
+
+class SavedTables:
+    """Looks them up, remembered for two seconds."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._known = Recall(self._load, seconds=_SECONDS)
+
+    async def of(self, project_id: int) -> Json:
+        """``{"daily_v1": {"physical": "endpoint_table_…", "columns": [["day", {…}]]}}``."""
+        return await self._known.get(project_id) or {}
+
+    def forget(self) -> None:
+        """Look again from now on."""
+        self._known.forget()
+
+    async def _load(self, project_id: int) -> Json:
+        async with self._database.read() as session:
+            built = await repository.built_tables(session, project_id)
+        return {
+            f"{name}_v{number}": {"physical": row.table_name, "columns": row.plan["columns"]}
+            for name, number, row in built
+        }

@@ -1,0 +1,27 @@
+"""What of a project's settings the rows of a query depend on.
+
+It is part of the key of cached results, and is kept with a materialized table: after a change of
+one of them the inline run gives other rows, so the table answers no longer until it is built anew.
+
+Source: spec/query-endpoints.md sections 5.5 and 7.3 (same rows as the inline run).
+"""
+
+from typing import Any
+
+from hoglet.access.principals import Project
+from hoglet.endpoints.enums import HOGQL
+
+type Json = dict[str, Any]
+
+
+def depends_on(query: Json, project: Project) -> Json:
+    """The settings that matter to a query, for comparing.
+
+    Returns:
+        ``{"timezone": "Europe/Berlin"}``, with ``test_account_filters`` where they are asked for.
+    """
+    settings: Json = {"timezone": project.timezone}
+    filters = query if query["kind"] != HOGQL else query.get("filters") or {}
+    if filters.get("filterTestAccounts"):
+        settings["test_account_filters"] = project.test_account_filters
+    return settings

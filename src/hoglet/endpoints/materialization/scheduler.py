@@ -1,0 +1,167 @@
+"""Versions kept as tables: switched on and off in the transaction that asks for it.
+
+The work itself is done by jobs (see ``building``), which are enqueued in the same transaction, so
+a crash loses neither a first build nor the dropping of a table.
+
+Source: spec/query-endpoints.md section 7.
+"""
+
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+import msgspec
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from hoglet.access import repository as projects
+from hoglet.access.principals import Project
+from hoglet.endpoints import repository
+from hoglet.endpoints.analysis.model import from_json
+from hoglet.endpoints.errors import NotMaterializable
+from hoglet.endpoints.materialization.dependencies import depends_on
+from hoglet.endpoints.tables import (
+    EndpointRow,
+    EndpointVersionRow,
+    MaterializationRow,
+)
+from hoglet.kit.clock import Clock
+from hoglet.kit.ids import new_id
+from hoglet.queue.port import NewJob, Queue
+
+BUILDS = "endpoint_builds"
+TABLE_PREFIX = "endpoint_table_"
+DROP_AFTER = timedelta(minutes=2)  # runs that chose the old table shortly before still read it
+UNUSED_AFTER = timedelta(days=30)
+
+
+class BuildJob(msgspec.Struct, frozen=True, tag="build.1"):
+    """Build the table of a version, if ``schedule`` is still the one that counts."""
+
+    version_id: UUID
+    schedule: UUID
+
+
+class DropJob(msgspec.Struct, frozen=True, tag="drop.1"):
+    """Drop a table that serves no longer."""
+
+    table: str
+
+
+type TableJob = BuildJob | DropJob
+
+
+class Materializer:
+    """Decides what is kept as a table.
+
+    Args:
+        queue: where builds are enqueued.
+        clock: the time.
+    """
+
+    def __init__(self, queue: Queue, clock: Clock) -> None:
+        self._queue = queue
+        self._clock = clock
+
+    async def enable(
+        self,
+        session: AsyncSession,
+        project: Project,
+        endpoint: EndpointRow,
+        version: EndpointVersionRow,
+    ) -> None:
+        """Keep a version as a table and build it at once; again for one that is kept already.
+
+        Raises:
+            NotMaterializable: its query cannot be.
+        """
+        plan = from_json(version.analysis).plan
+        if plan is None:
+            raise NotMaterializable("This query cannot be materialized.", attr="is_materialized")
+        plan = plan | {
+            "buckets": version.bucket_overrides or None,
+            "built_for": depends_on(version.query, project),
+        }
+        row = await session.get(MaterializationRow, version.id)
+        if row is None:
+            row = self._new_row(project, endpoint, version)
+            session.add(row)
+        elif row.plan != plan:
+            row.status = "Modified"
+            await self._forget_table(session, row)
+        row.plan = plan
+        await self.schedule(session, row, self._clock.now())
+
+    async def project_changed(self, session: AsyncSession, project: Project) -> None:
+        """Build anew, at once, what another time zone or other test accounts make wrong."""
+        for row, version, endpoint in await repository.materializations_in(session, project.id):
+            if row.plan.get("built_for") != depends_on(version.query, project):
+                await self.enable(session, project, endpoint, version)
+
+    async def renew_outdated(self, session: AsyncSession) -> None:
+        """Build anew what was built for other settings of its project than it has now."""
+        rows = await repository.all_materializations(session)
+        for project_id in sorted({row.project_id for row in rows}):
+            project = await projects.find_project(session, project_id)
+            if project is not None:
+                await self.project_changed(session, project)
+
+    async def schedule(self, session: AsyncSession, row: MaterializationRow, at: datetime) -> None:
+        """Let the next build be at that time; builds scheduled before count no more."""
+        row.schedule = new_id()
+        await session.flush()
+        job = BuildJob(row.version_id, row.schedule)
+        await self._enqueue(session, job, at)
+
+    async def disable(self, session: AsyncSession, version_id: UUID) -> None:
+        """Stop keeping a version as a table; nothing happens when it is not kept."""
+        row = await session.get(MaterializationRow, version_id)
+        if row is not None:
+            await self._drop(session, row)
+
+    async def disable_all(self, session: AsyncSession, endpoint_id: UUID) -> None:
+        """Stop keeping any version of an endpoint as a table."""
+        for row in await repository.materializations_of(session, endpoint_id):
+            await self._drop(session, row)
+
+    async def disable_unused(self, session: AsyncSession) -> None:
+        """Stop keeping versions that nobody has run for a month (7.5)."""
+        before = self._clock.now() - UNUSED_AFTER
+        for row, _ in await repository.unused_materializations(session, before):
+            await self._drop(session, row)
+
+    async def drop_table(self, session: AsyncSession, table: str) -> None:
+        """Have a table dropped when nobody reads it any more."""
+        await self._enqueue(session, DropJob(table), self._clock.now() + DROP_AFTER)
+
+    def _new_row(
+        self, project: Project, endpoint: EndpointRow, version: EndpointVersionRow
+    ) -> MaterializationRow:
+        return MaterializationRow(
+            version_id=version.id,
+            saved_query_id=new_id(),
+            endpoint_id=endpoint.id,
+            project_id=project.id,
+            plan=None,
+            table_name=None,
+            status="Unknown",
+            error="",
+            schedule=new_id(),
+            enabled_at=self._clock.now(),
+            last_built_at=None,
+        )
+
+    async def _forget_table(self, session: AsyncSession, row: MaterializationRow) -> None:
+        """A table that was made by another plan answers other questions; it serves no longer."""
+        if row.table_name is not None:
+            await self.drop_table(session, row.table_name)
+        row.table_name = row.last_built_at = None
+
+    async def _drop(self, session: AsyncSession, row: MaterializationRow) -> None:
+        if row.table_name is not None:
+            await self.drop_table(session, row.table_name)
+        await session.delete(row)
+        await session.flush()
+
+    async def _enqueue(self, session: AsyncSession, job: TableJob, at: datetime) -> None:
+        payload: Any = msgspec.json.encode(job)
+        await self._queue.enqueue(session, [NewJob(queue=BUILDS, payload=payload, run_at=at)])

@@ -1,0 +1,272 @@
+"""The OpenAPI document of one version of an endpoint, from which typed clients are generated.
+
+The rows of a HogQL answer are described by the query's own columns (hoglet goes further, see
+``row_schemas``).
+
+Source: spec/query-endpoints.md section 8.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from hoglet.access.variables import Variable
+from hoglet.endpoints.enums import HOGQL, REFRESH_WORDS
+from hoglet.endpoints.openapi.row_schemas import row_schema
+from hoglet.endpoints.run.checks import required_variables
+from hoglet.endpoints.run.targets import Target
+from hoglet.endpoints.serializers import Place
+from hoglet.endpoints.variables import stored_values
+
+type Json = dict[str, Any]
+
+_OPERATORS = (
+    "exact",
+    "is_not",
+    "icontains",
+    "not_icontains",
+    "regex",
+    "not_regex",
+    "gt",
+    "lt",
+    "gte",
+    "lte",
+    "is_set",
+    "is_not_set",
+    "is_date_exact",
+    "is_date_before",
+    "is_date_after",
+    "in",
+    "not_in",
+)
+_FILTER_TYPES = ("event", "person", "session", "cohort", "group", "hogql")
+_VARIABLE_SCHEMAS: dict[str, Json] = {
+    "String": {"type": "string"},
+    "Number": {"type": "number"},
+    "Boolean": {"type": "boolean"},
+    "List": {"type": "array", "items": {"type": "string"}},
+    "Date": {"type": "string", "format": "date"},
+}
+_TEXTS: Json = {"type": "array", "items": {"type": "string"}}
+_SERIES: Json = {
+    "type": "object",
+    "properties": {
+        "label": {"type": "string", "nullable": True},
+        "count": {"type": "number", "nullable": True},
+        "data": {"type": "array", "items": {"type": "number", "nullable": True}},
+        "labels": _TEXTS,
+        "days": {"type": "array", "items": {}},
+    },
+}
+_INSIGHT_ITEMS: dict[str, Json] = {
+    "TrendsQuery": _SERIES,
+    "LifecycleQuery": _SERIES,
+    "StickinessQuery": _SERIES,
+    "PathsQuery": {
+        "type": "object",
+        "properties": {
+            "source": {"type": "string"},
+            "target": {"type": "string"},
+            "value": {"type": "number"},
+            "average_conversion_time": {"type": "number", "nullable": True},
+        },
+    },
+    "RetentionQuery": {
+        "type": "object",
+        "properties": {
+            "date": {"type": "string"},
+            "label": {"type": "string"},
+            "values": {"type": "array", "items": {"type": "object"}},
+        },
+    },
+}
+_DATES = ("date_from", "date_to")
+
+
+def document(target: Target, description: str, place: Place, known: Sequence[Variable]) -> Json:
+    """The whole document.
+
+    Args:
+        target: the version described.
+        description: of the version; may be empty.
+        place: where the caller found the API.
+        known: the project's variables, for types and defaults.
+    """
+    variables = _variables(target, known)
+    about = description or f"Run the endpoint {target.name}."
+    return {
+        "openapi": "3.0.3",
+        "info": {"title": target.name, "description": about, "version": str(target.version)},
+        "servers": [{"url": place.site_url}],
+        "paths": {place.run_path(target.name): {"post": _operation(target, about, variables)}},
+        "components": {
+            "schemas": _schemas(target, variables),
+            "securitySchemes": {
+                "PersonalAPIKey": {
+                    "type": "http",
+                    "scheme": "bearer",
+                    "description": "A personal API key (phx_…) or a project secret key (phs_…).",
+                }
+            },
+        },
+    }
+
+
+def _operation(target: Target, about: str, variables: Json | None) -> Json:
+    reference = {"$ref": "#/components/schemas/EndpointRunRequest"}
+    return {
+        "operationId": "run_" + target.name.replace("-", "_"),
+        "summary": f"Run {target.name}",
+        "description": about,
+        "security": [{"PersonalAPIKey": []}],
+        "requestBody": {
+            "required": bool(variables and variables.get("required")),
+            "content": {"application/json": {"schema": reference}},
+        },
+        "responses": {
+            "200": {
+                "description": "The results.",
+                "content": {"application/json": {"schema": _answer(target)}},
+            },
+            "202": {"description": "The run was started in the background; poll its status."},
+            "400": {"description": "The request or the query is not valid."},
+            "401": {"description": "The API key is missing or not valid."},
+            "404": {"description": "There is no such endpoint or version, or it is inactive."},
+            "429": {"description": "Too many requests, or too many queries at once."},
+        },
+    }
+
+
+def _answer(target: Target) -> Json:
+    return {
+        "type": "object",
+        "required": ["results"],
+        "properties": {
+            "results": {"type": "array", "items": _item(target)},
+            "columns": {"type": "array", "items": {"type": "string"}},
+            "hasMore": {"type": "boolean"},
+        },
+    }
+
+
+def _item(target: Target) -> Json:
+    """One of the results: a row, or what an insight is made of."""
+    if target.query["kind"] == HOGQL:
+        return row_schema(target.analysis.columns, target.analysis.types)
+    return _INSIGHT_ITEMS.get(target.query["kind"], {})
+
+
+def _schemas(target: Target, variables: Json | None) -> Json:
+    is_hogql = target.query["kind"] == HOGQL
+    takes_filters = not is_hogql or target.analysis.uses_filters
+    schemas: Json = {"EndpointRunRequest": _request(target, variables, filters=takes_filters)}
+    if takes_filters:
+        schemas |= {"DashboardFilter": _dashboard_filter(), "PropertyFilter": _property_filter()}
+    if variables is not None:
+        schemas["Variables"] = variables
+    return schemas
+
+
+def _request(target: Target, variables: Json | None, *, filters: bool) -> Json:
+    properties: Json = {
+        "client_query_id": {
+            "type": "string",
+            "description": "Your own id of the run, for polling and logs.",
+        }
+    }
+    if filters:
+        properties["filters_override"] = {"$ref": "#/components/schemas/DashboardFilter"}
+    properties |= {
+        "refresh": {"type": "string", "enum": list(REFRESH_WORDS), "default": "blocking"},
+        "version": {
+            "type": "integer",
+            "description": f"Version to run, 1..{target.current_version}; default: the newest.",
+        },
+    }
+    if target.query["kind"] == HOGQL:
+        properties["limit"] = {"type": "integer", "minimum": 1}
+        properties["offset"] = {"type": "integer", "minimum": 0}
+    properties["debug"] = {"type": "boolean", "default": False}
+    schema: Json = {"type": "object", "properties": properties}
+    if variables is not None:
+        properties["variables"] = {"$ref": "#/components/schemas/Variables"}
+        if variables.get("required"):
+            schema["required"] = ["variables"]
+    return schema
+
+
+def _variables(target: Target, known: Sequence[Variable]) -> Json | None:
+    if target.query["kind"] == HOGQL:
+        properties, required = _hogql_variables(target, known)
+    else:
+        properties, required = _insight_variables(target)
+    if not properties:
+        return None
+    schema: Json = {
+        "type": "object",
+        "additionalProperties": False,
+        "properties": properties,
+    }
+    return {**schema, "required": required} if required else schema
+
+
+def _hogql_variables(target: Target, known: Sequence[Variable]) -> tuple[Json, list[str]]:
+    by_id = {str(variable.id): variable for variable in known}
+    always = set(required_variables(target))
+    properties: Json = {}
+    required: list[str] = []
+    for name, definition in stored_values(target.query).items():
+        variable = by_id.get(definition["variableId"])
+        schema = dict(_VARIABLE_SCHEMAS.get(variable.type if variable else "", {"type": "string"}))
+        schema["description"] = f"Value of {{variables.{name}}}."
+        default = definition.get("value")
+        if default is None and variable is not None:
+            default = variable.default_value
+        if default is not None:
+            schema["example"] = default
+        properties[name] = schema
+        has_default = default is not None or bool(definition.get("isNull"))
+        if name in always or not has_default:
+            required.append(name)
+    return properties, required
+
+
+def _insight_variables(target: Target) -> tuple[Json, list[str]]:
+    properties: Json = {
+        name: {"type": "string", "description": f"Value of the breakdown {name}."}
+        for name in target.analysis.breakdowns
+    }
+    if target.kept is None:
+        for name in _DATES:
+            properties[name] = {
+                "type": "string",
+                "description": f"Replaces {name} of the query, e.g. -7d or 2026-01-05.",
+            }
+    return properties, required_variables(target)
+
+
+def _dashboard_filter() -> Json:
+    return {
+        "type": "object",
+        "properties": {
+            "date_from": {"type": "string"},
+            "date_to": {"type": "string"},
+            "properties": {
+                "type": "array",
+                "items": {"$ref": "#/components/schemas/PropertyFilter"},
+            },
+        },
+    }
+
+
+def _property_filter() -> Json:
+    texts = {"type": "array", "items": {"type": "string"}}
+    return {
+        "type": "object",
+        "required": ["key"],
+        "properties": {
+            "key": {"type": "string"},
+            "value": {"oneOf": [{"type": "string"}, {"type": "number"}, texts]},
+            "operator": {"type": "string", "enum": list(_OPERATORS)},
+            "type": {"type": "string", "enum": list(_FILTER_TYPES)},
+        },
+    }

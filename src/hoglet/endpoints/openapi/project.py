@@ -1,0 +1,80 @@
+"""One OpenAPI document for all active endpoints of a project (hoglet goes further).
+
+The documents of the single endpoints put together; their schemas get the endpoint's name in front,
+so that a generated client has ``DailyViewsVariables`` beside ``TopPlansVariables``. What is the
+same everywhere (``PropertyFilter``) is there once.
+"""
+
+import re
+from collections.abc import Iterable
+from typing import Any
+
+from hoglet.endpoints.serializers import Place
+
+type Json = dict[str, Any]
+
+_REFERENCE = "#/components/schemas/"
+_SHARED = frozenset({"DashboardFilter", "PropertyFilter"})
+_WORDS = re.compile(r"[A-Za-z0-9]+")
+
+
+def project_document(project_name: str, place: Place, documents: Iterable[Json]) -> Json:
+    """The whole document.
+
+    Args:
+        project_name: for the title.
+        place: where the caller found the API.
+        documents: of single endpoints, see ``openapi.document``.
+    """
+    paths: Json = {}
+    schemas: Json = {}
+    security: Json = {}
+    taken: set[str] = set()
+    for document in documents:
+        name = _free(_pascal(document["info"]["title"]), taken)
+        for path, item in document["paths"].items():
+            operation = item["post"]
+            operation_id = _free(operation["operationId"], taken)
+            paths[path] = {"post": _renamed(operation, name) | {"operationId": operation_id}}
+        for schema, content in document["components"]["schemas"].items():
+            schemas[_in_project(schema, name)] = _renamed(content, name)
+        security |= document["components"]["securitySchemes"]
+    about = f"The endpoints of {project_name}."
+    return {
+        "openapi": "3.0.3",
+        "info": {"title": project_name, "description": about, "version": "1"},
+        "servers": [{"url": place.site_url}],
+        "paths": paths,
+        "components": {"schemas": schemas, "securitySchemes": security},
+    }
+
+
+def _renamed(node: Any, name: str) -> Any:
+    """The same with references to the schemas' names in the project's document."""
+    if isinstance(node, list):
+        return [_renamed(item, name) for item in node]
+    if not isinstance(node, dict):
+        return node
+    reference = node.get("$ref")
+    if isinstance(reference, str) and reference.startswith(_REFERENCE):
+        schema = reference.removeprefix(_REFERENCE)
+        return {"$ref": _REFERENCE + _in_project(schema, name)}
+    return {key: _renamed(value, name) for key, value in node.items()}
+
+
+def _in_project(schema: str, name: str) -> str:
+    return schema if schema in _SHARED else name + schema.removeprefix("Endpoint")
+
+
+def _pascal(name: str) -> str:
+    return "".join(word[:1].upper() + word[1:] for word in _WORDS.findall(name))
+
+
+def _free(wanted: str, taken: set[str]) -> str:
+    """A name nobody has: ``a-b`` and ``a_b`` are two endpoints."""
+    name, number = wanted, 1
+    while name.lower() in taken:
+        number += 1
+        name = f"{wanted}{number}"
+    taken.add(name.lower())
+    return name

@@ -1,0 +1,18 @@
+"""Under which address and prefix the caller found the API."""
+
+from starlette.requests import Request
+
+from hoglet.access.principals import Scope
+from hoglet.endpoints.serializers import Place
+from hoglet.endpoints.services import rooms_of
+from hoglet.web.pagination import ORIGINAL_PATH
+
+_ENVIRONMENTS = "/api/environments/"
+
+
+def place_of(request: Request, scope: Scope) -> Place:
+    """The place for the paths and URLs of an answer."""
+    path: str = request.scope.get(ORIGINAL_PATH, request.url.path)
+    prefix = "environments" if path.startswith(_ENVIRONMENTS) else "projects"
+    site = rooms_of(request).site_url or f"{request.url.scheme}://{request.url.netloc}"
+    return Place(site.rstrip("/"), prefix, scope.project.id)

@@ -1,0 +1,100 @@
+"""The log of an endpoint's runs.
+
+Source: spec/query-endpoints.md section 5.8 (last paragraph); spec/hog-functions.md section 9.3.
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import datetime
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends
+from starlette.requests import Request
+from starlette.responses import Response
+
+from hoglet.access.auth import requires
+from hoglet.access.principals import Scope
+from hoglet.endpoints.query_log.log import LOG_SOURCE, message_start
+from hoglet.endpoints.run.query_params import read_version
+from hoglet.endpoints.services import rooms_of
+from hoglet.kit.errors import Invalid
+from hoglet.warehouse.telemetry import DEFAULT_LOGS, LogEntry, LogFilters
+from hoglet.web.responses import JsonAnswer
+from hoglet.web.timestamps import iso_z, parse_instant
+from hoglet.web.validation import NOT_INSTANT, NOT_INTEGER
+
+router = APIRouter()
+
+type Reader = Annotated[Scope, Depends(requires("endpoint:read"))]
+
+LEAST_LINES, MOST_LINES = 1, 500
+
+
+@router.get("/endpoints/{name}/logs")
+async def list_logs(request: Request, name: str, scope: Reader) -> Response:
+    """Row 13: newest first; ``count`` is how many lines are in the answer."""
+    rooms = rooms_of(request)
+    await rooms.service.read(scope, name)
+    filters = read_filters(request.query_params)
+    version = await rooms.aliases.number(scope, name, read_version(request))
+    found = await rooms.service.read(scope, name, version)
+    if version is not None:
+        filters = replace(filters, starts_with=message_start(version))
+    await rooms.notes.flush()
+    entries = await rooms.telemetry.read_logs(
+        scope.project.id, LOG_SOURCE, str(found.endpoint.id), filters
+    )
+    lines = [_line(entry) for entry in entries]
+    return JsonAnswer({"count": len(lines), "next": None, "previous": None, "results": lines})
+
+
+def read_filters(query: Mapping[str, str]) -> LogFilters:
+    """The filters in a query string.
+
+    Raises:
+        Invalid: attr = the parameter.
+    """
+    levels = [word.strip().upper() for word in query.get("level", "").split(",") if word.strip()]
+    return LogFilters(
+        limit=_limit(query.get("limit")),
+        after=_instant(query, "after"),
+        before=_instant(query, "before"),
+        levels=levels,
+        search=query.get("search") or None,
+        instance_id=query.get("instance_id") or None,
+    )
+
+
+def _limit(text: str | None) -> int:
+    if text is None or not text.strip():
+        return DEFAULT_LOGS
+    digits = text.strip()
+    if not (digits.removeprefix("-").isascii() and digits.removeprefix("-").isdecimal()):
+        raise Invalid(NOT_INTEGER, attr="limit")
+    if len(digits) > 9 or int(digits) > MOST_LINES:
+        detail = f"Ensure this value is less than or equal to {MOST_LINES}."
+        raise Invalid(detail, code="max_value", attr="limit")
+    if int(digits) < LEAST_LINES:
+        detail = f"Ensure this value is greater than or equal to {LEAST_LINES}."
+        raise Invalid(detail, code="min_value", attr="limit")
+    return int(digits)
+
+
+def _instant(query: Mapping[str, str], name: str) -> datetime | None:
+    text = query.get(name)
+    if not text:
+        return None
+    at = parse_instant(text)
+    if at is None:
+        raise Invalid(NOT_INSTANT, attr=name)
+    return at
+
+
+def _line(entry: LogEntry) -> dict[str, Any]:
+    return {
+        "log_source_id": entry.source_id,
+        "instance_id": entry.instance_id,
+        "timestamp": iso_z(entry.timestamp),
+        "level": entry.level,
+        "message": entry.message,
+    }

@@ -1,0 +1,98 @@
+"""How an endpoint is used: the span that is counted, and its days in the project's time zone.
+
+Source: issue 5 (usage per endpoint).
+"""
+
+from datetime import date, datetime, timedelta
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from hoglet.access.principals import Scope
+from hoglet.endpoints.query_log.log import RunLog
+from hoglet.endpoints.service import EndpointService
+from hoglet.kit.clock import Clock
+from hoglet.kit.errors import Invalid
+from hoglet.warehouse.run_usage import RunUsage, Usage
+from hoglet.web.timestamps import iso_z
+
+DEFAULT_DAYS, MOST_DAYS = 30, 366
+_AHEAD = timedelta(minutes=1)  # runs are noted with the clock of their process
+
+
+class EndpointUsage:
+    """Counts the runs of endpoints.
+
+    Args:
+        service: finds endpoints.
+        notes: runs of this process that are not written yet.
+        runs: reads the log of runs.
+        clock: tells now.
+    """
+
+    def __init__(
+        self, service: EndpointService, notes: RunLog, runs: RunUsage, clock: Clock
+    ) -> None:
+        self._service = service
+        self._notes = notes
+        self._runs = runs
+        self._clock = clock
+
+    async def of(
+        self, scope: Scope, name: str, days: int | None, version: int | None = None
+    ) -> dict[str, Any]:
+        """Figures of the last ``days`` days (30), today included, in all and by day.
+
+        Args:
+            scope: project and caller.
+            name: of the endpoint.
+            days: how many.
+            version: count its runs alone; then ``version`` is in the answer too.
+
+        Returns:
+            ``{"name", "after", "before", "count", "errors", "p50_ms", "p95_ms",
+            "cache_hit_share", …, "days": [{"day": "2026-01-05", "count": 3, …}]}``
+
+        Raises:
+            NotFound: no such endpoint or version.
+            Invalid: more days than are kept.
+        """
+        found = await self._service.read(scope, name, version)
+        days = days or DEFAULT_DAYS
+        if days > MOST_DAYS:
+            raise Invalid(f"At most {MOST_DAYS} days can be asked for.", attr="days")
+        now, zone = self._clock.now(), ZoneInfo(scope.project.timezone)
+        first = now.astimezone(zone).date() - timedelta(days=days - 1)
+        midnight = datetime(first.year, first.month, first.day, tzinfo=zone)
+        after = max(midnight, found.endpoint.created_at)  # the name may have been another's before
+        await self._notes.flush()
+        whole, by_day = await self._runs.of(
+            scope.project.id,
+            name,
+            after=after,
+            before=now + _AHEAD,
+            version=version,
+            timezone=scope.project.timezone,
+        )
+        shown = [_day(first + timedelta(days=number), by_day) for number in range(days)]
+        span = {"name": name, "after": iso_z(after), "before": iso_z(now)}
+        asked = {} if version is None else {"version": version}
+        return {**span, **asked, **_figures(whole), "days": shown}
+
+
+def _day(day: date, by_day: dict[date, Usage]) -> dict[str, Any]:
+    return {"day": day.isoformat(), **_figures(by_day.get(day, Usage()))}
+
+
+def _figures(usage: Usage) -> dict[str, Any]:
+    good = usage.runs - usage.errors
+    return {
+        "count": usage.runs,
+        "errors": usage.errors,
+        "p50_ms": usage.p50_ms,
+        "p95_ms": usage.p95_ms,
+        "cache_hit_share": round(usage.cached / good, 4) if good else None,
+        "materialized_share": round(usage.materialized / good, 4) if good else None,
+        "rows": usage.rows,
+        "rows_read": usage.rows_read,
+        "bytes_read": usage.bytes_read,
+    }

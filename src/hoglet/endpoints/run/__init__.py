@@ -1,0 +1,1 @@
+"""Running an endpoint: checks, cache, execution, response."""

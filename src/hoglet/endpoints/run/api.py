@@ -1,0 +1,197 @@
+"""Run: plain Starlette routes, since these are the ones that are called all day.
+
+Source: spec/query-endpoints.md sections 5 and 6.
+"""
+
+import asyncio
+import contextlib
+from dataclasses import replace
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Route
+from starlette.types import Receive
+
+from hoglet.access.auth import authorize
+from hoglet.access.principals import Scope
+from hoglet.endpoints.encoding.csv_ndjson import cost_headers
+from hoglet.endpoints.encoding.negotiate import JSON
+from hoglet.endpoints.run.fast_path import QuickAnswer
+from hoglet.endpoints.run.plan import Reading
+from hoglet.endpoints.run.request import polled_id, read_run
+from hoglet.endpoints.run.response import (
+    accepted,
+    answered,
+    form_of,
+    not_modified,
+    polled,
+)
+from hoglet.endpoints.run.response_body import query_status
+from hoglet.endpoints.run.result import Answer, NeedsBackground
+from hoglet.endpoints.run.targets import Target
+from hoglet.endpoints.schemas import RunRequest
+from hoglet.endpoints.services import EndpointRooms, rooms_of
+from hoglet.endpoints.tables import AsyncRunRow
+from hoglet.kit.errors import HogletError, Invalid, NotFound
+from hoglet.web.paths import PROJECT_PREFIX
+from hoglet.web.request_body import read_body
+from hoglet.web.validation import REQUIRED
+
+_CLIENT_CLOSED_REQUEST = 499
+
+
+def run_routes() -> list[BaseRoute]:
+    """Rows 8 and 9, for ``create_application(routes=...)``; and the cancelling of a run."""
+    path = PROJECT_PREFIX + "/endpoints/{name}/run"
+    return [
+        Route(path, run_endpoint, methods=["GET", "POST"]),
+        Route(path, cancel_run, methods=["DELETE"]),
+    ]
+
+
+async def run_endpoint(request: Request) -> Response:
+    """Run an endpoint, or look up a background run."""
+    rooms = rooms_of(request)
+    scope = await authorize(
+        request,
+        request.path_params["project_id"],
+        "endpoint:read",
+        allow_secret_key=True,
+        throttle=False,
+    )
+    name = request.path_params["name"]
+    current = await _find(rooms, scope, name)
+    _throttle(rooms, scope, current)
+    if current is None:
+        raise NotFound
+    asked = polled_id(request)
+    if asked is not None:
+        return polled(request, scope, await rooms.background.find(current, asked), name)
+    form = form_of(request, current)
+    key = (
+        scope.project.id,
+        name,
+        request.method,
+        request.scope["query_string"],
+        request.headers.get("content-type", ""),
+        await read_body(request),
+    )
+    quick = rooms.quick.answer(key, scope, current) if form == JSON else None
+    if quick is not None:
+        return _quickly(request, rooms, quick)
+    wanted = _at_cursor(rooms, await read_run(request, current.aliases))
+    target = await rooms.targets.version(current, wanted.version)
+    form = form_of(request, target)
+    reading = await rooms.runner.check(scope, target, wanted)
+    rooms.quick.remember(key, current, wanted, reading)
+    outcome = await _unless_disconnected(request, _run(rooms, scope, reading, wanted))
+    if outcome is None:
+        return Response(status_code=_CLIENT_CLOSED_REQUEST)
+    return await _respond(request, rooms, scope, outcome, form)
+
+
+async def cancel_run(request: Request) -> Response:
+    """Stop the run that was started with ``client_query_id`` (hoglet goes further).
+
+    Whoever waits for it gets ``query_cancelled``; 404 when nothing of that id is running.
+    """
+    rooms = rooms_of(request)
+    scope = await authorize(request, request.path_params["project_id"], "endpoint:read")
+    target = await rooms.targets.current(scope.project.id, request.path_params["name"])
+    query_id = request.query_params.get("client_query_id")
+    if not query_id:
+        raise Invalid(REQUIRED, code="required", attr="client_query_id")
+    await rooms.background.cancel(target, query_id)
+    return Response(status_code=204)
+
+
+def _at_cursor(rooms: EndpointRooms, wanted: RunRequest) -> RunRequest:
+    """A run with a cursor goes on where it was, in the version it began with."""
+    opened = None if wanted.cursor is None else rooms.runner.cursors.open(wanted.cursor)
+    if opened is None:
+        return wanted
+    version = opened.version if wanted.version is None else wanted.version
+    return replace(wanted, version=version, after=opened.key)
+
+
+async def _find(rooms: EndpointRooms, scope: Scope, name: str) -> Target | None:
+    try:
+        return await rooms.targets.current(scope.project.id, name)
+    except NotFound:
+        return None
+
+
+def _throttle(rooms: EndpointRooms, scope: Scope, target: Target | None) -> None:
+    """Count the run: of the key, of all secret keys of the project, of the project.
+
+    Runs have buckets of their own, those of a ready materialized version a larger allowance.
+    """
+    rates, kind, allowance = rooms.access.rates, "runs", rooms.settings.runs
+    if target is not None and target.kept is not None and target.kept.table is not None:
+        kind, allowance = "materialized", rooms.settings.materialized_runs
+    rates.take(f"{kind}:{scope.principal.key_id}", allowance)
+    if scope.principal.kind == "secret":
+        rates.take(f"{kind}:secret:{scope.project.id}", allowance)
+    rates.take(f"project:{scope.project.id}", rates.settings.per_project)
+
+
+def _quickly(request: Request, rooms: EndpointRooms, quick: QuickAnswer) -> Response:
+    target = quick.target
+    rooms.notes.executed(target.endpoint_id, target.version_id, rooms.access.clock.now())
+    headers = {"ETag": quick.etag, **cost_headers(quick.result, is_cached=True)}
+    known = not_modified(request, quick.etag)
+    return known or Response(quick.body, media_type=JSON, headers=headers)
+
+
+async def _run(
+    rooms: EndpointRooms, scope: Scope, reading: Reading, wanted: RunRequest
+) -> Answer | AsyncRunRow:
+    target = reading.target
+    outcome = await rooms.runner.run(scope, reading, wanted)
+    rooms.notes.executed(target.endpoint_id, target.version_id, rooms.access.clock.now())
+    if isinstance(outcome, NeedsBackground):
+        return await rooms.background.start(scope, outcome)
+    return outcome
+
+
+async def _respond(
+    request: Request,
+    rooms: EndpointRooms,
+    scope: Scope,
+    outcome: Answer | AsyncRunRow,
+    form: str,
+) -> Response:
+    if isinstance(outcome, AsyncRunRow):
+        return accepted(request, scope, outcome, request.path_params["name"])
+    if not outcome.stale:
+        return answered(request, outcome, form)
+    refreshing = await rooms.background.start(scope, NeedsBackground(outcome.target, outcome.wish))
+    return answered(request, outcome, form, query_status(refreshing, labels=["endpoint"]))
+
+
+async def _unless_disconnected[T](request: Request, work: Any) -> T | None:
+    """Do the work, but stop it when the client goes away; None then."""
+    running: asyncio.Task[T] = asyncio.ensure_future(work)
+    done, _ = await asyncio.wait({running}, timeout=0.01)
+    if done:
+        return running.result()
+    gone = asyncio.ensure_future(_disconnect(request.receive))
+    try:
+        await asyncio.wait({running, gone}, return_when=asyncio.FIRST_COMPLETED)
+    except asyncio.CancelledError:
+        running.cancel()
+        raise
+    finally:
+        gone.cancel()
+    if running.done():
+        return running.result()
+    running.cancel()
+    with contextlib.suppress(asyncio.CancelledError, HogletError):
+        await running
+    return None
+
+
+async def _disconnect(receive: Receive) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass

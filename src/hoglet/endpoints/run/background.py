@@ -1,0 +1,178 @@
+"""Runs in the background: asked for with 202, done by a job, fetched by polling.
+
+The row and the job are written in one transaction, so a restart loses neither. A job may be done
+twice; the second outcome replaces the first.
+
+Source: spec/query-endpoints.md section 5.3.
+"""
+
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+import msgspec
+
+from hoglet.access import repository as projects
+from hoglet.access.principals import Scope
+from hoglet.endpoints import repository
+from hoglet.endpoints.errors import RunCancelled
+from hoglet.endpoints.run.response_body import query_status
+from hoglet.endpoints.run.result import NeedsBackground
+from hoglet.endpoints.run.runner import Runner
+from hoglet.endpoints.run.targets import Target, target_of
+from hoglet.endpoints.schemas import RunRequest
+from hoglet.endpoints.settings import EndpointSettings
+from hoglet.endpoints.tables import AsyncRunRow
+from hoglet.kit.clock import Clock
+from hoglet.kit.errors import HogletError, NotFound
+from hoglet.kit.ids import new_id
+from hoglet.queue.port import NewJob, Queue
+from hoglet.store.database import Database
+from hoglet.web.error_handlers import problem
+
+RUNS = "endpoint_runs"
+KEPT_FOR = timedelta(hours=1)
+
+
+class RunJob(msgspec.Struct, frozen=True, tag="run.1"):
+    """Do the background run of this key; ``answer`` False: only refresh the cache."""
+
+    endpoint_id: UUID
+    query_id: str
+    user_id: int | None
+
+
+class BackgroundRuns:
+    """Starts, does and looks up background runs."""
+
+    def __init__(
+        self,
+        database: Database,
+        queue: Queue,
+        clock: Clock,
+        runner: Runner,
+        settings: EndpointSettings,
+    ) -> None:
+        self._database = database
+        self._queue = queue
+        self._clock = clock
+        self._runner = runner
+        self._settings = settings
+
+    async def start(self, scope: Scope, wanted: NeedsBackground) -> AsyncRunRow:
+        """Enqueue a run; the one that is running under the same id is returned instead."""
+        target, request = wanted.target, wanted.request
+        query_id = request.client_query_id or str(new_id())
+        now = self._clock.now()
+        async with self._database.write() as session:
+            await repository.delete_expired_runs(session, now)
+            running = await repository.find_run(session, target.endpoint_id, query_id, now)
+            if running is not None and running.ended_at is None:
+                return running
+            await repository.delete_run(session, target.endpoint_id, query_id)
+            session.expunge_all()
+            row = AsyncRunRow(
+                endpoint_id=target.endpoint_id,
+                query_id=query_id,
+                project_id=target.project_id,
+                execution_id=new_id(),
+                version=target.version,
+                request=msgspec.to_builtins(request),
+                answer=None,
+                failure=None,
+                started_at=now,
+                picked_up_at=None,
+                ended_at=None,
+                expires_at=now + KEPT_FOR,
+            )
+            session.add(row)
+            payload = msgspec.json.encode(RunJob(target.endpoint_id, query_id, scope.user_id))
+            await self._queue.enqueue(session, [NewJob(queue=RUNS, payload=payload)])
+        return row
+
+    async def find(self, target: Target, query_id: str) -> AsyncRunRow:
+        """The run of this id.
+
+        Raises:
+            NotFound: unknown, expired, or of another endpoint.
+        """
+        async with self._database.read() as session:
+            row = await repository.find_run(
+                session, target.endpoint_id, query_id, self._clock.now()
+            )
+        if row is None:
+            raise NotFound
+        return row
+
+    async def cancel(self, target: Target, query_id: str) -> None:
+        """Stop the run of this id, whether somebody waits for it or it is in the background.
+
+        Raises:
+            NotFound: nothing of that id is running.
+        """
+        stopped = self._runner.cancellable.cancel(target.endpoint_id, query_id)
+        now = self._clock.now()
+        async with self._database.write() as session:
+            row = await repository.find_run(session, target.endpoint_id, query_id, now)
+            if row is not None and row.ended_at is None:
+                row.failure = _failure(RunCancelled("The run was cancelled."))
+                row.ended_at = now
+                stopped = True
+        if not stopped:
+            raise NotFound
+
+    async def do(self, job: RunJob) -> None:
+        """Do a run and keep its outcome."""
+        loaded = await self._load(job)
+        if loaded is None:
+            return
+        row, answer, failure = *loaded[:1], None, None
+        _, project, target = loaded
+        try:
+            wish = msgspec.convert(row.request, RunRequest)
+            request = replace(wish, client_query_id=row.query_id)
+            done = await self._runner.compute(
+                project,
+                target,
+                request,
+                user_id=job.user_id,
+                execution_id=row.execution_id,
+                seconds=self._settings.background_seconds,
+            )
+        except HogletError as error:
+            failure = _failure(error)
+        else:
+            row.ended_at = self._clock.now()
+            answer = done.body(query_status(row, labels=["endpoint"]))
+        await self._record(job, {"answer": answer, "failure": failure})
+
+    async def _load(self, job: RunJob) -> tuple[AsyncRunRow, Any, Target] | None:
+        now = self._clock.now()
+        async with self._database.write() as session:
+            row = await repository.find_run(session, job.endpoint_id, job.query_id, now)
+            if row is None or row.ended_at is not None:
+                return None
+            row.picked_up_at = row.picked_up_at or now
+            found = await repository.find_version_by_endpoint(session, job.endpoint_id, row.version)
+            project = await projects.find_project(session, row.project_id)
+        if found is None or project is None:
+            return None
+        return row, project, target_of(found)
+
+    async def _record(self, job: RunJob, outcome: dict[str, Any]) -> None:
+        now = self._clock.now()
+        async with self._database.write() as session:
+            row = await repository.find_run(session, job.endpoint_id, job.query_id, now)
+            if row is not None and row.ended_at is None:
+                row.answer = outcome["answer"]
+                row.failure = outcome["failure"]
+                row.ended_at = now
+
+
+def _failure(error: HogletError) -> dict[str, Any]:
+    """A problem, kept to be answered to whoever polls."""
+    response = problem(error)
+    headers = {k: v for k, v in response.headers.items() if k == "retry-after"}
+    body = msgspec.json.decode(bytes(response.body))
+    return {"status": response.status_code, "body": body, "headers": headers}

@@ -1,0 +1,173 @@
+"""May this run be done? The refusals of section 5.8, rows 9 to 12, in their order."""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any, cast
+
+from hoglet.access.principals import Principal
+from hoglet.endpoints import errors
+from hoglet.endpoints.enums import HOGQL
+from hoglet.endpoints.query_schema import expand
+from hoglet.endpoints.run.targets import Target
+from hoglet.endpoints.schemas import RunRequest
+from hoglet.endpoints.variables import refuse_unknown_names, stored_values
+from hoglet.hogql.dates import resolve_date
+from hoglet.kit.errors import Invalid
+from hoglet.web.validation import REQUIRED
+
+type Json = dict[str, Any]
+
+_DATE_NAMES = ("date_from", "date_to")
+_ANY_DAY = datetime(2026, 1, 1, tzinfo=UTC)  # whether a text is a date does not depend on today
+_PROTECTED_KEYS = ("breakdownFilter", "properties")
+_WAREHOUSE_NODES = frozenset({"DataWarehouseNode", "HogQLQuery", "HogQuery"})
+
+
+def check_run(target: Target, request: RunRequest, principal: Principal) -> None:
+    """Let a run pass.
+
+    Raises:
+        Invalid: the first rule it breaks.
+    """
+    if not target.version_is_active:
+        raise errors.inactive_version(target.version)
+    _check_paging(target, request)
+    _check_direct(target, request)
+    _check_query_override(target, request, principal)
+    _check_filters_override(target, request)
+    refuse_unknown_names(request.variables, known_variables(target))
+    missing = [name for name in required_variables(target) if request.variables.get(name) is None]
+    if missing:
+        raise errors.missing_variables(missing)
+    if target.query["kind"] != HOGQL:
+        _check_dates(request.variables, "variables")
+
+
+def _check_dates(sent: Mapping[str, Any], attr: str) -> None:
+    for name in _DATE_NAMES:
+        value = sent.get(name)
+        if value is not None and not _is_date(value):
+            raise Invalid(f"{name} is not a date such as -7d or 2026-01-05: {value}", attr=attr)
+
+
+def _is_date(value: Any) -> bool:
+    try:
+        resolve_date(value, _ANY_DAY, "UTC")
+    except (AttributeError, ValueError):
+        return False
+    return True
+
+
+def known_variables(target: Target) -> list[str]:
+    """The names a run may send."""
+    if target.query["kind"] == HOGQL:
+        return list(stored_values(target.query))
+    dates = [] if target.kept else list(_DATE_NAMES)
+    return [*target.analysis.breakdowns, *dates]
+
+
+def required_variables(target: Target) -> list[str]:
+    """The names a run must send: every variable of a materialized version (the leak guard)."""
+    if target.kept is None:
+        return []
+    if target.query["kind"] == HOGQL:
+        return list(stored_values(target.query))
+    return [name for name in target.analysis.breakdowns if name not in target.optional_breakdowns]
+
+
+def _check_paging(target: Target, request: RunRequest) -> None:
+    if target.query["kind"] == HOGQL:
+        return
+    for field in ("limit", "offset", "cursor"):
+        if getattr(request, field) is not None:
+            raise errors.not_allowed(field, "is only supported for HogQL queries.")
+
+
+def _check_direct(target: Target, request: RunRequest) -> None:
+    if request.refresh == "direct" and target.kept is None:
+        raise errors.not_allowed(
+            "refresh", '"direct" is only supported for materialized endpoint versions.'
+        )
+
+
+def _check_query_override(target: Target, request: RunRequest, principal: Principal) -> None:
+    override = request.query_override
+    if override is None:
+        return
+    attr = "query_override"
+    if target.query["kind"] == HOGQL:
+        raise errors.not_allowed(attr, "is not supported for HogQL queries; use variables.")
+    if principal.kind == "secret":
+        raise errors.not_allowed(attr, "may not be used with a project secret key.")
+    if override.get("kind", target.query["kind"]) != target.query["kind"]:
+        raise errors.not_allowed(attr, "may not change the kind of the query.")
+    if required_variables(target) and any(key in override for key in _PROTECTED_KEYS):
+        raise errors.not_allowed(
+            attr, "may not hold breakdownFilter or properties on a version with required variables."
+        )
+    _refuse_code(override, attr)
+    expand({**target.query, **override}, attr=attr)  # as a save would check it
+
+
+def _check_filters_override(target: Target, request: RunRequest) -> None:
+    override = request.filters_override
+    if override is None:
+        return
+    attr = "filters_override"
+    if target.query["kind"] == HOGQL and not target.analysis.uses_filters:
+        raise errors.not_allowed(
+            attr, "is only supported for HogQL queries that contain the {filters} placeholder."
+        )
+    unknown = sorted(set(override) - {*_DATE_NAMES, "properties"})
+    if unknown:
+        detail = f'"{unknown[0]}" is not a known field.'
+        raise Invalid(detail, attr=f"{attr}__{unknown[0]}")
+    for name in _DATE_NAMES:
+        if not isinstance(override.get(name), str | None):
+            raise Invalid("Not a valid string.", attr=f"{attr}__{name}")
+    _check_dates(override, attr)
+    if not isinstance(override.get("properties"), list | dict | None):
+        raise Invalid("This must be a list of property filters.", attr=f"{attr}__properties")
+    _check_filters(override.get("properties") or [], f"{attr}__properties")
+    _refuse_code(override, attr)
+
+
+def _check_filters(sent: Any, attr: str) -> None:
+    """Property filters, or groups of them: one without a key would let everything through."""
+    if isinstance(sent, list):
+        for index, item in enumerate(cast("list[Any]", sent)):
+            _check_filters(item, f"{attr}__{index}")
+    elif not isinstance(sent, dict):
+        raise Invalid("This must be an object.", attr=attr)
+    elif isinstance(sent.get("values"), list):
+        _check_filters(sent["values"], f"{attr}__values")
+    elif not sent.get("key"):
+        raise Invalid(REQUIRED, code="required", attr=f"{attr}__key")
+
+
+def _refuse_code(override: Any, attr: str) -> None:
+    """A read key never runs SQL of its own."""
+    level: list[Any] = [override]
+    while level:
+        for part in level:
+            if isinstance(part, dict) and _is_code(part):
+                raise errors.not_allowed(attr, "may not contain HogQL or warehouse nodes.")
+        level = [child for part in level for child in _children(part)]
+
+
+_CODE_KEYS = ("math_hogql", "pathsHogQLExpression", "funnelAggregateByHogQL")
+
+
+def _is_code(part: Json) -> bool:
+    typed = (part.get("type"), part.get("breakdown_type"), part.get("math"))
+    return (
+        "hogql" in typed
+        or str(part.get("kind")) in _WAREHOUSE_NODES
+        or any(part.get(key) is not None for key in _CODE_KEYS)
+    )
+
+
+def _children(part: Any) -> list[Any]:
+    if isinstance(part, dict):
+        return list(part.values())
+    return list(part) if isinstance(part, list) else []

@@ -1,0 +1,159 @@
+"""What a run reads: the query with its values, or the materialized table; and its cache key.
+
+Source: spec/query-endpoints.md section 5.5.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime
+from hashlib import blake2b
+from typing import Any
+
+import orjson
+
+from hoglet.access.principals import Project
+from hoglet.access.variables import Variable
+from hoglet.endpoints.enums import HOGQL
+from hoglet.endpoints.insights.variables import DATE_NAMES, bind
+from hoglet.endpoints.materialization.dependencies import depends_on
+from hoglet.endpoints.run.targets import Kept, Target
+from hoglet.endpoints.schemas import RunRequest
+from hoglet.endpoints.variables import breakdown_values, values_for_run
+
+type Json = dict[str, Any]
+
+_LEAST_CACHE_SECONDS = 1
+_RAW_WORDS = frozenset({"direct", "force_blocking"})
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """One thing to compute; ``kept`` is set when a materialized table is to be read.
+
+    ``seek`` is ``{"after": [...]}`` for a page by cursor, with None for the first one.
+    """
+
+    project: Project
+    target: Target
+    query: Json
+    variables: Json
+    limit: int | None
+    offset: int | None
+    kept: Kept | None
+    key: str
+    seek: Json | None = None
+
+
+def plan_reading(
+    project: Project,
+    target: Target,
+    request: RunRequest,
+    known: list[Variable],
+    now: datetime,
+) -> Reading:
+    """Choose the source and bind the values.
+
+    Raises:
+        Invalid: attr ``variables``; a value that does not fit its type.
+    """
+    kept = _usable_table(project, target, request, now)
+    query = _with_overrides(target.query, request)
+    if query["kind"] == HOGQL:
+        variables = values_for_run(query, request.variables, known)
+    else:
+        variables = breakdown_values(request.variables)
+        overridden = request.filters_override or {}
+        dates = not any(overridden.get(name) for name in DATE_NAMES)
+        query = query if kept is not None else bind(query, variables, dates=dates)
+    return _reading(project, target, request, query, variables=variables, kept=kept)
+
+
+def inline_instead(reading: Reading, request: RunRequest) -> Reading:
+    """The same run from the raw data, when the table could not be read after all."""
+    query = reading.query
+    if query["kind"] != HOGQL:
+        query = bind(query, reading.variables, dates=True)
+    return _reading(
+        reading.project,
+        reading.target,
+        request,
+        query,
+        variables=reading.variables,
+        kept=None,
+    )
+
+
+def lasting_seconds(reading: Reading, computed_at: datetime) -> float:
+    """The cache time of a result: of the endpoint, or until the table has to be built again."""
+    if reading.kept is None:
+        return reading.target.cache_seconds
+    return max(_LEAST_CACHE_SECONDS, reading.kept.seconds_left(computed_at))
+
+
+def _reading(
+    project: Project,
+    target: Target,
+    request: RunRequest,
+    query: Json,
+    *,
+    variables: Json,
+    kept: Kept | None,
+) -> Reading:
+    source = None if kept is None else kept.table
+    seek = None if request.cursor is None else {"after": request.after}
+    page = [request.limit, request.offset, *([] if seek is None else [seek])]
+    parts = [project.id, depends_on(query, project), source, query, variables, page]
+    text = orjson.dumps(parts, option=orjson.OPT_SORT_KEYS)
+    key = f"endpoint_{blake2b(text, digest_size=16).hexdigest()}"
+    return Reading(
+        project, target, query, variables, request.limit, request.offset, kept, key, seek
+    )
+
+
+def _usable_table(
+    project: Project, target: Target, request: RunRequest, now: datetime
+) -> Kept | None:
+    kept = target.kept
+    overridden = request.filters_override is not None or request.query_override is not None
+    if kept is None or overridden or request.refresh in _RAW_WORDS:
+        return None
+    if kept.plan.get("built_for") != depends_on(target.query, project):
+        return None
+    return kept if kept.seconds_left(now) > 0 else None
+
+
+def _with_overrides(query: Json, request: RunRequest) -> Json:
+    changed = {**query, **(request.query_override or {})}
+    filters = request.filters_override
+    if filters is None:
+        return changed
+    dates = {name: filters[name] for name in ("date_from", "date_to") if filters.get(name)}
+    if query["kind"] == HOGQL:
+        changed["filters"] = _merged(changed.get("filters"), dates, filters.get("properties"))
+        return changed
+    if dates:
+        changed["dateRange"] = {**(changed.get("dateRange") or {}), **dates}
+    if filters.get("properties"):
+        changed["properties"] = _and(changed.get("properties"), filters["properties"])
+    return changed
+
+
+def _merged(filters: Json | None, dates: Json, properties: Any) -> Json:
+    merged = dict(filters or {})
+    if dates:
+        merged["dateRange"] = {**(merged.get("dateRange") or {}), **dates}
+    if properties:
+        merged["properties"] = _and(merged.get("properties"), properties)
+    return merged
+
+
+def _and(saved: Any, more: Any) -> Any:
+    """Both must hold; saved filters are a list, or a group ``{type, values}``."""
+    if not saved:
+        return more
+    if isinstance(saved, list) and isinstance(more, list):
+        return [*saved, *more]
+    return {"type": "AND", "values": [_group(saved), _group(more)]}
+
+
+def _group(properties: Any) -> Any:
+    return {"type": "AND", "values": properties} if isinstance(properties, list) else properties

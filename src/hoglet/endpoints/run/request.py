@@ -1,0 +1,84 @@
+"""What a run asks for, from its body and its query string.
+
+Source: spec/query-endpoints.md section 5.1.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from starlette.requests import Request
+
+from hoglet.endpoints import errors
+from hoglet.endpoints.run.query_params import read_number, read_version
+from hoglet.endpoints.schemas import RunBody, RunRequest, read
+from hoglet.kit.errors import Invalid
+from hoglet.web.request_body import read_object
+from hoglet.web.validation import NOT_BOOLEAN
+
+MOST_ROWS = 50_000
+
+
+async def read_run(request: Request, aliases: Mapping[str, int]) -> RunRequest:
+    """The wish of a run, from body and (GET) query string; the body wins.
+
+    Args:
+        request: of a run.
+        aliases: of the endpoint; a version may be one of their names.
+
+    Raises:
+        Invalid: section 5.8 rows 5 to 7.
+    """
+    body = read(RunBody, await read_object(request))
+    if request.method == "GET":
+        body = read(RunBody, {**_query_fields(request), **body.model_dump(exclude_unset=True)})
+    version = body.version if body.version is not None else read_version(request)
+    if isinstance(version, str):
+        if version not in aliases:
+            raise errors.unknown_alias(version)
+        version = aliases[version]
+    limit = body.limit if body.limit is not None else _page_number(request, "limit", least=1)
+    offset = body.offset if body.offset is not None else _page_number(request, "offset", least=0)
+    cursor = body.cursor or request.query_params.get("cursor") or None
+    if offset is not None and cursor is not None:
+        raise errors.not_allowed("offset", "cannot be used together with cursor.")
+    if offset is not None and limit is None:
+        raise errors.offset_without_limit()
+    return RunRequest(
+        variables=body.variables or {},
+        version=version,
+        refresh=body.refresh,
+        debug=body.debug,
+        client_query_id=body.client_query_id,
+        filters_override=body.filters_override,
+        query_override=body.query_override,
+        limit=limit,
+        offset=offset,
+        cursor=cursor,
+    )
+
+
+def polled_id(request: Request) -> str | None:
+    """The id of a background run that is only asked for: GET with the id and no refresh word."""
+    if request.method != "GET" or request.query_params.get("refresh"):
+        return None
+    return request.query_params.get("client_query_id") or None
+
+
+def _query_fields(request: Request) -> dict[str, Any]:
+    fields: dict[str, Any] = {}
+    for name in ("refresh", "client_query_id"):
+        if request.query_params.get(name):
+            fields[name] = request.query_params[name]
+    debug = request.query_params.get("debug")
+    if debug:
+        if debug.lower() not in ("true", "false", "1", "0"):
+            raise Invalid(NOT_BOOLEAN, attr="debug")
+        fields["debug"] = debug.lower() in ("true", "1")
+    return fields
+
+
+def _page_number(request: Request, name: str, *, least: int) -> int | None:
+    number = read_number(request, name, least=least)
+    if name == "limit" and number is not None and number > MOST_ROWS:
+        raise errors.bad_parameter(name, number)
+    return number

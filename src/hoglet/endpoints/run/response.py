@@ -1,0 +1,120 @@
+"""Answers of runs: JSON or another form, 304, 202, and what a background run left.
+
+Source: spec/query-endpoints.md sections 5.3 and 5.6.
+"""
+
+from collections.abc import AsyncIterator, Mapping
+from typing import Any
+from urllib.parse import quote, urlencode
+
+from starlette.requests import Request
+from starlette.responses import Response, StreamingResponse
+
+from hoglet.access.principals import Scope
+from hoglet.endpoints.encoding.csv_ndjson import (
+    cost_headers,
+    etag_of,
+    headers_of,
+    is_known,
+    write,
+)
+from hoglet.endpoints.encoding.negotiate import JSON, wanted_form
+from hoglet.endpoints.enums import HOGQL
+from hoglet.endpoints.openapi.urls import place_of
+from hoglet.endpoints.run.response_body import BODY_START, accepted_body
+from hoglet.endpoints.run.result import Answer
+from hoglet.endpoints.run.targets import Target
+from hoglet.endpoints.tables import AsyncRunRow
+from hoglet.web.responses import JsonAnswer
+
+LARGE_BYTES = 1024 * 1024
+_VARY = {"Vary": "Accept"}
+
+
+def form_of(request: Request, target: Target) -> str:
+    """The media type that a run is answered in; insights are JSON only.
+
+    Raises:
+        NotAcceptable: ``Accept`` names none of ours.
+    """
+    accept = request.headers.get("accept", "")
+    if target.query["kind"] == HOGQL:
+        return wanted_form(accept)
+    return wanted_form(accept, (JSON,))
+
+
+def answered(
+    request: Request, answer: Answer, form: str, status: dict[str, Any] | None = None
+) -> Response:
+    """A result in the form that was asked for, or 304 when the caller has it already.
+
+    ``status`` tells of the refresh that was started behind a stale result.
+    """
+    result = answer.result
+    headers = cost_headers(result, is_cached=answer.is_cached)
+    if request.method == "GET":
+        etag = etag_of(answer.target, result, form)
+        known = not_modified(request, etag)
+        if known is not None:
+            return known
+        headers |= {"ETag": etag, **_VARY}
+    if answer.next_cursor is not None:
+        headers["Hoglet-Next-Cursor"] = answer.next_cursor
+        headers["Link"] = f'<{_next_url(request, answer.next_cursor)}>; rel="next"'
+    if form == JSON and result.rows_bytes < LARGE_BYTES:
+        return Response(answer.body(status), media_type=JSON, headers=headers)
+    if form == JSON:
+        return _in_pieces(answer, headers, answer.after_rows(status))
+    headers |= headers_of(result, answer.execution_id)
+    return StreamingResponse(write(form, result), media_type=form, headers=headers)
+
+
+def _in_pieces(answer: Answer, headers: dict[str, str], end: bytes) -> Response:
+    """A large body, which is never in memory beside the rows it is made of."""
+    result = answer.result
+    gaps = len(result.parts) - 1  # "][" between two parts becomes ","
+    length = len(BODY_START) + result.rows_bytes - gaps + len(end)
+
+    async def pieces() -> AsyncIterator[bytes]:
+        yield BODY_START
+        for piece in result.pieces():
+            yield piece
+        yield end
+
+    headers = headers | {"Content-Length": str(length)}
+    return StreamingResponse(pieces(), media_type=JSON, headers=headers)
+
+
+def not_modified(request: Request, etag: str) -> Response | None:
+    """304 when the caller of a GET named this ETag."""
+    sent = request.headers.get("if-none-match")
+    if request.method != "GET" or not sent or not is_known(etag, sent):
+        return None
+    return Response(status_code=304, headers={"ETag": etag, **_VARY})
+
+
+def accepted(request: Request, scope: Scope, row: AsyncRunRow, name: str) -> Response:
+    """202 with the address to ask at."""
+    url = f"{place_of(request, scope).run_url(name)}?client_query_id={quote(row.query_id, safe='')}"
+    return JsonAnswer(accepted_body(row, name), status_code=202, headers={"Location": url})
+
+
+def polled(request: Request, scope: Scope, row: AsyncRunRow, name: str) -> Response:
+    """How far a background run is, or what it ended with."""
+    if row.ended_at is None:
+        return accepted(request, scope, row, name)
+    if row.failure is not None:
+        failure: Mapping[str, Any] = row.failure
+        return JsonAnswer(
+            failure["body"], status_code=failure["status"], headers=failure["headers"]
+        )
+    return Response(row.answer, media_type=JSON)
+
+
+def _next_url(request: Request, cursor: str) -> str:
+    """Where the next page is; a POST is sent there with the same body."""
+    parameters = [
+        (name, value) for name, value in request.query_params.multi_items() if name != "cursor"
+    ]
+    query = urlencode([*parameters, ("cursor", cursor)])
+    return f"{request.url.path}?{query}"

@@ -1,0 +1,325 @@
+"""Runs: which result is good enough, which has to be computed, and who waits for it.
+
+Source: spec/query-endpoints.md sections 5.3 and 5.5.
+"""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+from time import perf_counter
+from typing import Any
+from uuid import UUID
+
+from hoglet.access.principals import Project, Scope
+from hoglet.access.variables import Variable, list_variables
+from hoglet.endpoints import errors
+from hoglet.endpoints.enums import HOGQL
+from hoglet.endpoints.query_log.log import RunLog, RunNote
+from hoglet.endpoints.run.cache import Result, ResultCache
+from hoglet.endpoints.run.cancellation import CancellableRuns
+from hoglet.endpoints.run.checks import check_run
+from hoglet.endpoints.run.coalescing import Flights
+from hoglet.endpoints.run.cursors import Cursors
+from hoglet.endpoints.run.executor import Computer
+from hoglet.endpoints.run.plan import (
+    Reading,
+    inline_instead,
+    lasting_seconds,
+    plan_reading,
+)
+from hoglet.endpoints.run.result import Answer, NeedsBackground
+from hoglet.endpoints.run.targets import Target
+from hoglet.endpoints.schemas import RunRequest
+from hoglet.endpoints.settings import EndpointSettings
+from hoglet.endpoints.worker.query_errors import as_query_error
+from hoglet.kit.cache import Recall
+from hoglet.kit.clock import Clock
+from hoglet.kit.errors import CostExceeded, HogletError, Throttled
+from hoglet.kit.ids import new_id
+from hoglet.store.database import Database
+
+_VARIABLES_SECONDS = 2.0
+_FORCED = frozenset({"force", "force_blocking", "direct"})
+_BACKGROUND = frozenset({"async", "lazy_async", "force_async"})
+
+
+class Runner:
+    """Answers runs from cache, table or raw data.
+
+    Concurrency: equal runs at the same time are computed once.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        clock: Clock,
+        computer: Computer,
+        log: RunLog,
+        settings: EndpointSettings,
+        *,
+        cursors: Cursors,
+    ) -> None:
+        self._clock = clock
+        self._computer = computer
+        self._log = log
+        self._settings = settings
+        self.cache = ResultCache(settings.cache_bytes)
+        self.cursors = cursors
+        self.cancellable = CancellableRuns()
+        self._flights: Flights[Result] = Flights()
+        self._database = database
+        self._variables = Recall(self._load_variables, seconds=_VARIABLES_SECONDS)
+
+    async def run(
+        self, scope: Scope, reading: Reading, request: RunRequest
+    ) -> Answer | NeedsBackground:
+        """Answer a run that ``check`` let pass.
+
+        Raises:
+            QueryError: section 5.8 row 13; CostExceeded: row 15; Throttled, Unavailable: later.
+        """
+        target = reading.target
+        cached = self._cached(reading, request.refresh)
+        if cached is not None:
+            answer = self._from_cache(reading, cached, request)
+            self._note(scope.user_id, answer, request, 0.0)
+            return answer
+        if request.refresh in _BACKGROUND:
+            return NeedsBackground(target, request)
+        started = perf_counter()
+        try:
+            return await self.compute(scope.project, target, request, user_id=scope.user_id)
+        except asyncio.CancelledError:
+            self._note_failure(
+                scope.user_id,
+                target,
+                request,
+                execution_id=new_id(),
+                seconds=perf_counter() - started,
+                is_materialized=reading.kept is not None,
+                error=errors.RunCancelled("The caller went away, or the server stopped."),
+            )
+            raise
+
+    async def check(self, scope: Scope, target: Target, request: RunRequest) -> Reading:
+        """What a run would compute, if it is allowed.
+
+        Raises:
+            Invalid: section 5.8 rows 9 to 12, and values that do not fit.
+        """
+        try:
+            check_run(target, request, scope.principal)
+            reading = await self._plan(scope.project, target, request)
+            self.cursors.check(reading, request)
+        except HogletError as error:
+            self._note_failure(scope.user_id, target, request, execution_id=new_id(), error=error)
+            raise
+        return reading
+
+    def fresh(self, reading: Reading, refresh: str) -> Result | None:
+        """The kept result if it is good enough as it is, without a refresh in the background."""
+        now = self._clock.now()
+        if reading.kept is not None and reading.kept.seconds_left(now) <= 0:
+            return None
+        result = self._cached(reading, refresh)
+        stale = refresh == "async_except_on_cache_miss" and result and not result.is_fresh(now)
+        return None if stale else result
+
+    def note_hit(
+        self,
+        user_id: int | None,
+        reading: Reading,
+        request: RunRequest,
+        result: Result,
+        execution_id: UUID,
+    ) -> None:
+        """Log a run that was answered from the cache."""
+        zone = reading.project.timezone
+        answer = Answer(reading.target, result, execution_id, zone, is_cached=True, wish=request)
+        self._note(user_id, answer, request, 0.0)
+
+    async def compute(
+        self,
+        project: Project,
+        target: Target,
+        request: RunRequest,
+        *,
+        user_id: int | None,
+        execution_id: UUID | None = None,
+        seconds: float | None = None,
+    ) -> Answer:
+        """Compute a run anew (or join the one that computes just that) and note it in the log."""
+        execution_id = execution_id or new_id()
+        reading = await self._plan(project, target, request)
+        started = perf_counter()
+        try:
+            result = await self._cancellable(
+                reading, request, str(execution_id), seconds or self._settings.capped_run_seconds
+            )
+        except HogletError as error:
+            public = as_query_error(error)
+            self._note_failure(
+                user_id,
+                target,
+                request,
+                execution_id=execution_id,
+                seconds=perf_counter() - started,
+                is_materialized=reading.kept is not None,
+                error=public,
+            )
+            raise public from error
+        answer = Answer(
+            target,
+            result,
+            execution_id,
+            project.timezone,
+            is_cached=result.is_joined,
+            wish=request,
+            next_cursor=self._cursor_after(reading, result),
+        )
+        self._note(user_id, answer, request, perf_counter() - started)
+        return answer
+
+    async def _cancellable(
+        self, reading: Reading, request: RunRequest, query_id: str, seconds: float
+    ) -> Result:
+        work = self._compute(reading, request, query_id, seconds)
+        if request.client_query_id is None:
+            return await work
+        endpoint_id = reading.target.endpoint_id
+        return await self.cancellable.watch(endpoint_id, request.client_query_id, work)
+
+    def _cursor_after(self, reading: Reading, result: Result) -> str | None:
+        return None if result.next_key is None else self.cursors.seal(reading, result.next_key)
+
+    async def _compute(
+        self, reading: Reading, request: RunRequest, query_id: str, seconds: float
+    ) -> Result:
+        try:
+            return await self._fly(reading, request.refresh, query_id, seconds)
+        except (CostExceeded, Throttled):
+            raise
+        except HogletError:
+            if reading.kept is None:
+                raise
+        inline = inline_instead(reading, request)
+        return await self._fly(inline, request.refresh, query_id, seconds)
+
+    async def _fly(self, reading: Reading, refresh: str, query_id: str, seconds: float) -> Result:
+        """A result of this run, or of the equal one that was running already."""
+        mine = False
+
+        async def compute() -> Result:
+            nonlocal mine
+            mine = True
+            result = await self._computer.compute(reading, query_id=query_id, seconds=seconds)
+            self.cache.put(reading.key, result)
+            return result
+
+        if refresh in _FORCED:
+            return await compute()
+        result = await self._flights.join(reading.key, compute)
+        return result if mine else replace(_lasting(reading, result), is_joined=True)
+
+    async def _plan(self, project: Project, target: Target, request: RunRequest) -> Reading:
+        known: Sequence[Variable] = []
+        if target.query["kind"] == HOGQL and target.query.get("variables"):
+            known = await self._variables.get(project.id) or []
+        return plan_reading(project, target, request, list(known), self._clock.now())
+
+    def _cached(self, reading: Reading, refresh: str) -> Result | None:
+        """The kept result, when it is good enough for this refresh word."""
+        result = self.cache.get(reading.key)
+        now = self._clock.now()
+        if result is None or refresh in _FORCED or refresh == "force_async":
+            return None
+        result = _lasting(reading, result)
+        if refresh in ("force_cache", "async_except_on_cache_miss"):
+            return result
+        return result if result.is_fresh(now, times=2 if refresh == "lazy_async" else 1) else None
+
+    def _from_cache(self, reading: Reading, result: Result, request: RunRequest) -> Answer:
+        stale = request.refresh == "async_except_on_cache_miss" and not result.is_fresh(
+            self._clock.now()
+        )
+        return Answer(
+            reading.target,
+            result,
+            new_id(),
+            reading.project.timezone,
+            is_cached=True,
+            wish=request,
+            stale=stale,
+            next_cursor=self._cursor_after(reading, result),
+        )
+
+    async def _load_variables(self, project_id: int) -> list[Variable]:
+        async with self._database.read() as session:
+            return await list_variables(session, project_id)
+
+    def forget(self) -> None:
+        """Read the project's variables again."""
+        self._variables.forget()
+
+    def _note(
+        self, user_id: int | None, answer: Answer, request: RunRequest, seconds: float
+    ) -> None:
+        result, now = answer.result, self._clock.now()
+        self._log.add(
+            RunNote(
+                **_common(answer.target, request, answer.execution_id, user_id, now),
+                seconds=seconds,
+                rows=result.row_count,
+                rows_read=0 if answer.is_cached else result.rows_read,
+                bytes_read=0 if answer.is_cached else result.bytes_read,
+                is_cached=answer.is_cached,
+                is_materialized=result.is_materialized,
+            )
+        )
+
+    def _note_failure(
+        self,
+        user_id: int | None,
+        target: Target,
+        request: RunRequest,
+        *,
+        execution_id: UUID,
+        error: HogletError,
+        seconds: float = 0.0,
+        is_materialized: bool = False,
+    ) -> None:
+        now = self._clock.now()
+        self._log.add(
+            RunNote(
+                **_common(target, request, execution_id, user_id, now),
+                seconds=seconds,
+                is_materialized=is_materialized,
+                error=str(error),
+            )
+        )
+
+
+def _lasting(reading: Reading, result: Result) -> Result:
+    """A result with the cache time of this endpoint as it is now.
+
+    Equal queries share results, whatever their cache times; and a cache time may have changed.
+    """
+    seconds = lasting_seconds(reading, result.computed_at)
+    return result if result.cache_seconds == seconds else replace(result, cache_seconds=seconds)
+
+
+def _common(
+    target: Target, request: RunRequest, execution_id: UUID, user_id: int | None, now: datetime
+) -> dict[str, Any]:
+    return {
+        "project_id": target.project_id,
+        "endpoint_id": target.endpoint_id,
+        "name": target.name,
+        "version": target.version,
+        "query": target.query.get("query") or target.query["kind"],
+        "execution_id": execution_id,
+        "query_id": request.client_query_id or str(execution_id),
+        "started_at": now,
+        "user_id": user_id,
+    }

@@ -1,0 +1,135 @@
+"""What a run needs to know of an endpoint, remembered for a moment because runs come in crowds."""
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from hoglet.endpoints import repository
+from hoglet.endpoints.analysis.model import Analysis, from_json
+from hoglet.endpoints.errors import unknown_version
+from hoglet.endpoints.repository import Found
+from hoglet.endpoints.serializers import cache_seconds, interval_seconds
+from hoglet.endpoints.versions.aliases import Names, names_of
+from hoglet.kit.cache import Recall
+from hoglet.kit.errors import NotFound
+from hoglet.store.database import Database
+
+type Json = dict[str, Any]
+
+RECALL_SECONDS = 2.0  # another process may change an endpoint; this one forgets at once
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """The table of a materialized version; ``table`` None before the first build."""
+
+    table: str | None
+    plan: Json
+    built_at: datetime | None
+    interval_seconds: int
+    buckets: Json | None
+
+    def seconds_left(self, now: datetime) -> float:
+        """How long the table is still fresh; 0 or less when it must not be read."""
+        if self.table is None or self.built_at is None:
+            return 0
+        return self.interval_seconds - (now - self.built_at).total_seconds()
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """One version of a live endpoint; ``kept`` is set when it is materialized."""
+
+    endpoint_id: UUID
+    project_id: int
+    name: str
+    is_active: bool
+    current_version: int
+    version_id: UUID
+    version: int
+    version_is_active: bool
+    version_created_at: datetime
+    query: Json
+    analysis: Analysis
+    cache_seconds: int
+    optional_breakdowns: frozenset[str]
+    kept: Kept | None
+    aliases: Names = field(default_factory=dict[str, int])
+
+
+class Targets:
+    """Finds targets, and remembers them for ``RECALL_SECONDS``."""
+
+    def __init__(self, database: Database, *, recall_seconds: float = RECALL_SECONDS) -> None:
+        self._database = database
+        self._known = Recall(self._load, seconds=recall_seconds)
+
+    async def current(self, project_id: int, name: str) -> Target:
+        """The newest version of an active endpoint.
+
+        Raises:
+            NotFound: no such endpoint, or it is inactive.
+        """
+        target = await self._known.get((project_id, name, None))
+        if target is None or not target.is_active:
+            raise NotFound
+        return target
+
+    async def version(self, current: Target, number: int | None) -> Target:
+        """A version of the endpoint of ``current``.
+
+        Raises:
+            NotFound: there is no such version.
+        """
+        if number is None or number == current.version:
+            return current
+        target = await self._known.get((current.project_id, current.name, number))
+        if target is None:
+            raise unknown_version(number, current.name, current.current_version)
+        return target
+
+    def forget(self) -> None:
+        """Look again from now on; call after every change."""
+        self._known.forget()
+
+    async def _load(self, key: tuple[int, str, int | None]) -> Target | None:
+        project_id, name, number = key
+        async with self._database.read() as session:
+            endpoint = await repository.find_endpoint(session, project_id, name)
+            if endpoint is None:
+                return None
+            found = await repository.find_version(session, endpoint, number)
+            aliases = await names_of(session, [endpoint.id])
+        return None if found is None else target_of(found, aliases.get(endpoint.id, {}))
+
+
+def target_of(found: Found, aliases: Names | None = None) -> Target:
+    """The rows of an endpoint as a run sees them."""
+    endpoint, version, row = found.endpoint, found.version, found.materialization
+    kept = None
+    if row is not None:
+        kept = Kept(
+            row.table_name,
+            row.plan,
+            row.last_built_at,
+            interval_seconds(version),
+            version.bucket_overrides,
+        )
+    return Target(
+        endpoint_id=endpoint.id,
+        project_id=endpoint.project_id,
+        name=endpoint.name,
+        is_active=endpoint.is_active,
+        current_version=endpoint.current_version,
+        version_id=version.id,
+        version=version.number,
+        version_is_active=version.is_active,
+        version_created_at=version.created_at,
+        query=version.query,
+        analysis=from_json(version.analysis),
+        cache_seconds=cache_seconds(version),
+        optional_breakdowns=frozenset(version.optional_breakdown_properties),
+        kept=kept,
+        aliases=aliases or {},
+    )

@@ -1,0 +1,144 @@
+"""Endpoints as clients see them.
+
+Source: spec/query-endpoints.md sections 2 and 7.4.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from hoglet.access.principals import User, user_object
+from hoglet.endpoints.analysis.model import from_json
+from hoglet.endpoints.enums import SYNC_SECONDS, sync_word
+from hoglet.endpoints.repository import Found
+from hoglet.endpoints.tables import EndpointVersionRow, MaterializationRow
+from hoglet.endpoints.versions.aliases import Names
+from hoglet.web.timestamps import iso_z, iso_z_or_none
+
+type Json = dict[str, Any]
+
+COMPLETED = "Completed"
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where the caller found the API: ``Place("https://h", "environments", 7)``."""
+
+    site_url: str
+    prefix: str
+    project_id: int
+
+    def run_path(self, name: str) -> str:
+        """``/api/environments/7/endpoints/daily_views/run``."""
+        return f"/api/{self.prefix}/{self.project_id}/endpoints/{name}/run"
+
+    def run_url(self, name: str) -> str:
+        """The run path with the address of the site."""
+        return self.site_url + self.run_path(name)
+
+    def console_url(self, name: str) -> str:
+        """Where a person looks at it."""
+        return f"{self.site_url}/project/{self.project_id}/endpoints/{name}"
+
+
+def cache_seconds(version: EndpointVersionRow) -> int:
+    """How long an inline result may be reused."""
+    return version.cache_age_seconds or version.data_freshness_seconds
+
+
+def interval_seconds(version: EndpointVersionRow) -> int:
+    """How often a materialized version is built."""
+    if version.sync_frequency is not None:
+        return SYNC_SECONDS[version.sync_frequency]
+    return version.data_freshness_seconds
+
+
+def endpoint_record(
+    found: Found, users: Mapping[int, User], place: Place, aliases: Names | None = None
+) -> Json:
+    """The record of an endpoint with its current version (2.1).
+
+    ``aliases`` is a key only where there are any, so that every other record has exactly the
+    specified ones.
+    """
+    endpoint, version = found.endpoint, found.version
+    record = {
+        "id": str(endpoint.id),
+        "name": endpoint.name,
+        "description": version.description,
+        "query": version.query,
+        "is_active": endpoint.is_active,
+        "cache_age_seconds": version.cache_age_seconds,
+        "data_freshness_seconds": version.data_freshness_seconds,
+        "sync_frequency": version.sync_frequency,
+        "endpoint_path": place.run_path(endpoint.name),
+        "url": place.run_url(endpoint.name),
+        "ui_url": place.console_url(endpoint.name),
+        "created_at": iso_z(endpoint.created_at),
+        "updated_at": iso_z(endpoint.updated_at),
+        "created_by": _user(endpoint.created_by_id, users),
+        "is_materialized": found.materialization is not None,
+        "current_version": endpoint.current_version,
+        "current_version_id": str(version.id),
+        "versions_count": endpoint.current_version,
+        "derived_from_insight": endpoint.derived_from_insight,
+        "last_executed_at": iso_z_or_none(endpoint.last_executed_at),
+        "materialization": status_object(version, found.materialization),
+        "bucket_overrides": version.bucket_overrides,
+        "columns": from_json(version.analysis).columns,
+        "tags": sorted(endpoint.tags),
+        "optional_breakdown_properties": version.optional_breakdown_properties,
+    }
+    return record | {"aliases": dict(aliases)} if aliases else record
+
+
+def version_record(
+    found: Found,
+    current: EndpointVersionRow,
+    users: Mapping[int, User],
+    place: Place,
+    aliases: Names | None = None,
+) -> Json:
+    """The record with the values of one version (2.2); ``current`` is the newest one."""
+    endpoint, version = found.endpoint, found.version
+    return endpoint_record(found, users, place, aliases) | {
+        "is_active": version.is_active,
+        "url": None,
+        "ui_url": None,
+        "current_version_id": str(current.id),
+        "last_executed_at": iso_z_or_none(version.last_executed_at),
+        "version": version.number,
+        "version_id": str(version.id),
+        "endpoint_is_active": endpoint.is_active,
+        "version_created_at": iso_z(version.created_at),
+        "version_updated_at": iso_z(version.updated_at),
+        "version_created_by": _user(version.created_by_id, users),
+    }
+
+
+def status_object(version: EndpointVersionRow, row: MaterializationRow | None) -> Json:
+    """The ``materialization`` of a record (7.4)."""
+    if row is None:
+        eligibility = from_json(version.analysis).eligibility
+        return {
+            "can_materialize": eligibility.can_materialize,
+            "reason": eligibility.reason,
+            "reason_code": eligibility.reason_code,
+            "enabled": False,
+            "ready": False,
+        }
+    built = row.last_built_at
+    return {
+        "status": row.status,
+        "can_materialize": True,
+        "last_materialized_at": None if built is None else built.isoformat(),
+        "error": "" if row.status == COMPLETED else row.error,
+        "sync_frequency": sync_word(interval_seconds(version)),
+        "saved_query_id": str(row.saved_query_id),
+        "enabled": True,
+        "ready": row.table_name is not None,
+    }
+
+
+def _user(user_id: int | None, users: Mapping[int, User]) -> Json | None:
+    return None if user_id is None else user_object(users.get(user_id))

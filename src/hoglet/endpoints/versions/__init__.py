@@ -1,0 +1,1 @@
+"""Versions of an endpoint: list, diff, aliases."""

@@ -1,0 +1,72 @@
+"""What differs between two versions of an endpoint (hoglet goes further)."""
+
+import difflib
+from typing import Any
+
+import orjson
+
+from hoglet.endpoints.enums import HOGQL
+from hoglet.endpoints.repository import Found
+
+type Json = dict[str, Any]
+
+_FIELDS = (
+    "description",
+    "is_active",
+    "cache_age_seconds",
+    "data_freshness_seconds",
+    "sync_frequency",
+    "bucket_overrides",
+    "optional_breakdown_properties",
+)
+_PRETTY = orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS
+
+
+def difference(a: Found, b: Found) -> Json:
+    r"""From version ``a`` to version ``b``.
+
+    Returns:
+        ``{"a": 1, "b": 2, "query_diff": "--- version 1\n+++ version 2\n…", "changes":
+        [{"field": "description", "a": "old", "b": "new"}]}``; the diff is empty for equal queries.
+    """
+    before, after = _text(a), _text(b)
+    lines = difflib.unified_diff(
+        before.splitlines(),
+        after.splitlines(),
+        f"version {a.version.number}",
+        f"version {b.version.number}",
+        lineterm="",
+    )
+    return {
+        "a": a.version.number,
+        "b": b.version.number,
+        "query_diff": "\n".join(lines),
+        "changes": _changes(a, b),
+    }
+
+
+def _text(found: Found) -> str:
+    """The SQL of a HogQL query, any other query as JSON."""
+    query = found.version.query
+    if query["kind"] == HOGQL:
+        return query["query"]
+    return orjson.dumps(query, option=_PRETTY).decode()
+
+
+def _changes(a: Found, b: Found) -> list[Json]:
+    before, after = _fields(a), _fields(b)
+    return [
+        {"field": name, "a": before.get(name), "b": after.get(name)}
+        for name in {**before, **after}
+        if before.get(name) != after.get(name)
+    ]
+
+
+def _fields(found: Found) -> Json:
+    fields: Json = {name: getattr(found.version, name) for name in _FIELDS}
+    fields["is_materialized"] = found.materialization is not None
+    fields["columns"] = found.version.analysis.get("columns") or []
+    query = found.version.query
+    inner = ("kind", "values", "variables", "filters", "modifiers")
+    names = inner if query["kind"] == HOGQL else ("kind",)
+    return fields | {f"query.{name}": query.get(name) for name in names}

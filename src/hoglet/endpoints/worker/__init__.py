@@ -1,0 +1,1 @@
+"""Compiling queries in sandbox workers."""

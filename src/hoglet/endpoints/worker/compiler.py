@@ -1,0 +1,230 @@
+"""HogQL to SQL through the sandbox, with what has been compiled remembered.
+
+Reading a query costs about a millisecond and a hop to a worker process; a saved query is run with
+the same few values again and again, so the outcome is kept by everything it depends on.
+"""
+
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from hashlib import sha256
+from typing import Any
+
+import msgspec
+import orjson
+
+from hoglet.access.principals import Project
+from hoglet.endpoints.materialization.catalog import SavedTables
+from hoglet.endpoints.worker.operations import (
+    COMPILE,
+    COMPILE_BUILD,
+    COMPILE_INSIGHT,
+    COMPILE_READ,
+    TABLE,
+)
+from hoglet.hogql.paging.keyset import Key
+from hoglet.hogql.paging.limit import LimitFacts
+from hoglet.kit.clock import Clock
+from hoglet.kit.errors import Invalid
+from hoglet.sandbox import Sandbox, SandboxCrashed, SandboxTimedOut
+
+type Json = dict[str, Any]
+
+COMPILE_SECONDS = 5.0
+REMEMBERED = 2_000
+_NAMED_BY_SCHEMA = {"property_types", "uniform_properties", "group_types", "actions"}
+RELATIVE_DATES_SECONDS = 30  # how long a compilation that read the clock is good
+
+
+@dataclass(frozen=True)
+class ProjectSchema:
+    """What queries of a project may name.
+
+    ``property_types`` is ``{("event", "price"): "Numeric"}``, ``uniform_properties`` are those
+    whose every value is of its type, ``group_types`` is ``{"company": 0}``, ``actions``
+    ``{"7": {"name": "Signed up", "steps": [...]}}``.
+    """
+
+    property_types: Mapping[tuple[str, str], str] = field(
+        default_factory=dict[tuple[str, str], str]
+    )
+    uniform_properties: Sequence[tuple[str, str]] = ()
+    group_types: Mapping[str, int] = field(default_factory=dict[str, int])
+    actions: Mapping[str, Json] = field(default_factory=dict[str, Json])
+
+    @cached_property
+    def plain(self) -> Json:
+        """As workers are told it; ``schema`` names the content, which has thousands of lines."""
+        parts: Json = {
+            "property_types": [
+                [kind, name, type_] for (kind, name), type_ in self.property_types.items()
+            ],
+            "uniform_properties": list(self.uniform_properties),
+            "group_types": dict(self.group_types),
+            "actions": dict(self.actions),
+        }
+        digest = sha256(orjson.dumps(parts, option=orjson.OPT_SORT_KEYS, default=str))
+        return parts | {"schema": digest.hexdigest()}
+
+
+type SchemaOf = Callable[[Project], Awaitable[ProjectSchema]]
+
+
+class Compiled(msgspec.Struct, frozen=True):
+    """A query ready to run; ``columns`` are ``[("count()", "integer")]``.
+
+    ``keys`` is the order of a page by cursor; ``filtered`` are the columns of a table that its runs
+    look for values in.
+    """
+
+    sql: str
+    params: dict[str, Any]
+    columns: list[tuple[str, str]]
+    hogql: str
+    limits: LimitFacts
+    keys: list[Key] = []
+    filtered: list[str] = []
+
+
+class CompiledInsight(msgspec.Struct, frozen=True):
+    """Queries to run; ``context`` is what ``operations`` needs again to shape their rows."""
+
+    queries: list[Compiled]
+    date_range: dict[str, str]
+    context: dict[str, Any]
+
+
+class Compiler:
+    """Compiles for a project.
+
+    Args:
+        sandbox: where untrusted text is read.
+        clock: for relative dates.
+        schema_of: property types and group types of a project.
+        tables: its materialized endpoints.
+    """
+
+    def __init__(
+        self, sandbox: Sandbox, clock: Clock, schema_of: SchemaOf, tables: SavedTables
+    ) -> None:
+        self._sandbox = sandbox
+        self._clock = clock
+        self._schema_of = schema_of
+        self._tables = tables
+        self._known: OrderedDict[bytes, tuple[float, Compiled]] = OrderedDict()
+
+    async def compile(
+        self,
+        project: Project,
+        query: Json,
+        *,
+        variables: Json,
+        limit: int | None = None,
+        offset: int | None = None,
+        seek: Json | None = None,
+    ) -> Compiled:
+        """A HogQL query with typed values as SQL on the raw data.
+
+        Args:
+            project: whose data it reads.
+            query: e.g. ``{"kind": "HogQLQuery", "query": "SELECT 1"}``.
+            variables: code name → value.
+            limit: rows of the page, or None.
+            offset: rows to skip.
+            seek: ``{"after": [...]}`` for a page by cursor.
+
+        Raises:
+            SourceError: it is refused; the code is one of section 5.8 row 13.
+            Invalid: it is too costly to read.
+        """
+        payload = {
+            "query": query,
+            "variables": variables,
+            "limit": limit,
+            "offset": offset,
+            "seek": seek,
+        }
+        return await self._compile(COMPILE, payload, await self.context(project))
+
+    async def compile_read(
+        self,
+        project: Project,
+        query: Json,
+        table: Json,
+        *,
+        variables: Json,
+        buckets: Json | None,
+        limit: int | None,
+        offset: int | None,
+        seek: Json | None = None,
+    ) -> Compiled:
+        """A run on the table of a materialized query.
+
+        ``table`` is ``{"physical": "endpoint_table_…", "columns": [["day", {"name": "Date"}]]}``,
+        ``buckets`` what range variables are rounded to, by column.
+        """
+        payload = {
+            "query": query,
+            "variables": variables,
+            "limit": limit,
+            "offset": offset,
+            "buckets": buckets,
+            "seek": seek,
+        }
+        context = await self.context(project) | {"saved_tables": {TABLE: table}}
+        return await self._compile(COMPILE_READ, payload, context)
+
+    async def compile_build(
+        self, project: Project, query: Json, *, variables: Json, buckets: Json | None
+    ) -> Compiled:
+        """What fills the table of a query; without a bound on rows."""
+        payload = {"query": query, "variables": variables, "buckets": buckets}
+        context = await self.context(project, unlimited=True)
+        return await self._compile(COMPILE_BUILD, payload, context)
+
+    async def compile_insight(self, project: Project, query: Json) -> CompiledInsight:
+        """The queries of an insight on the raw data; relative dates are read from the clock."""
+        context = self.stamped(await self.context(project, unlimited=True))
+        answer = await self.call(
+            COMPILE_INSIGHT, {"query": query, "context": context, "variables": {}}
+        )
+        return msgspec.convert(answer | {"context": context}, CompiledInsight)
+
+    async def _compile(self, operation: str, payload: Json, context: Json) -> Compiled:
+        told = {name: part for name, part in context.items() if name not in _NAMED_BY_SCHEMA}
+        parts = [operation, payload, told]
+        key = orjson.dumps(parts, option=orjson.OPT_SORT_KEYS, default=str)
+        now = self._clock.now().timestamp()
+        remembered = self._known.get(key)
+        if remembered is not None and remembered[0] > now:
+            self._known.move_to_end(key)
+            return remembered[1]
+        answer = await self.call(operation, payload | {"context": self.stamped(context)})
+        compiled = msgspec.convert(answer, Compiled)
+        self._known[key] = (now + RELATIVE_DATES_SECONDS, compiled)
+        while len(self._known) > REMEMBERED:
+            self._known.popitem(last=False)
+        return compiled
+
+    async def call(self, operation: str, payload: Json) -> Any:
+        """One operation of ``operations`` in a worker."""
+        try:
+            return await self._sandbox.call(operation, payload, deadline=COMPILE_SECONDS)
+        except (SandboxTimedOut, SandboxCrashed):
+            raise Invalid("The query is too large or too deeply nested to be read.") from None
+
+    async def context(self, project: Project, *, unlimited: bool = False) -> Json:
+        """What a worker is told about a project; without ``now``, which every call adds."""
+        schema = await self._schema_of(project)
+        return schema.plain | {
+            "project_id": project.id,
+            "timezone": project.timezone,
+            "saved_tables": await self._tables.of(project.id),
+            "test_account_filters": project.test_account_filters,
+            "unlimited": unlimited,
+        }
+
+    def stamped(self, context: Json) -> Json:
+        """A context with the present time."""
+        return context | {"now": self._clock.now().isoformat()}

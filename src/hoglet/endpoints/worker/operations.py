@@ -1,0 +1,327 @@
+"""What runs in a worker process: reading queries that users wrote.
+
+Payloads and answers are plain values (see ``hoglet.sandbox``). A payload holds::
+
+    {"query": {"kind": "HogQLQuery", "query": "SELECT 1", ...}, "context": {...},
+     "variables": {"plan": "pro"}, "limit": None, "offset": None}
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from datetime import datetime
+from functools import wraps
+from typing import Any
+
+import msgspec
+
+from hoglet.endpoints.enums import HOGQL
+from hoglet.endpoints.insights.variables import (
+    breakdown_names,
+    eligibility,
+    for_table,
+)
+from hoglet.hogql.compile import CompiledQuery, compile_query
+from hoglet.hogql.context import Limits, QueryContext, SavedColumn, SavedTable
+from hoglet.hogql.errors import ERRORS_OF_RUNS
+from hoglet.hogql.frontend.preprocess import read_query
+from hoglet.hogql.insights import build_insight
+from hoglet.hogql.materialize import (
+    MaterialisationPlan,
+    Refusal,
+    plan_materialisation,
+)
+from hoglet.hogql.materialize.predicates import variables_in
+from hoglet.hogql.materialize.refusal import INVALID
+from hoglet.hogql.paging.keyset import Seek
+from hoglet.hogql.types import Type
+from hoglet.kit.errors import SourceError
+
+type Json = dict[str, Any]
+
+COMPILE = "endpoints.compile"
+ANALYSE = "endpoints.analyse"
+COMPILE_BUILD = "endpoints.compile_build"
+COMPILE_READ = "endpoints.compile_read"
+COMPILE_INSIGHT = "endpoints.compile_insight"
+PREVIEW = "endpoints.preview"
+OPERATIONS = {
+    COMPILE: "hoglet.endpoints.worker.operations:compile_run",
+    ANALYSE: "hoglet.endpoints.worker.operations:analyse",
+    COMPILE_BUILD: "hoglet.endpoints.worker.operations:compile_build",
+    COMPILE_READ: "hoglet.endpoints.worker.operations:compile_read",
+    COMPILE_INSIGHT: "hoglet.endpoints.worker.operations:compile_insight",
+    PREVIEW: "hoglet.endpoints.worker.operations:preview",
+}
+TABLE = "materialized_table"
+_MALFORMED = (AttributeError, IndexError, KeyError, OverflowError, TypeError, ValueError)
+INSIGHT_COLUMNS: list[Any] = [
+    ["position", {"name": "Integer"}],
+    ["breakdown_value", {"name": "Array", "item": {"name": "String"}}],
+    ["item", {"name": "String"}],
+]
+
+
+def _refusing_malformed[**P](operation: Callable[P, Json]) -> Callable[P, Json]:
+    """Answer nested parts of the wrong form (a filter that is a text) as a refusal.
+
+    The forms of series and filters are as many as their kinds; each is read where it is used, and
+    whatever does not fit there is the author's mistake, not hoglet's.
+    """
+
+    @wraps(operation)
+    def guarded(*args: P.args, **kwargs: P.kwargs) -> Json:
+        try:
+            return operation(*args, **kwargs)
+        except _MALFORMED as error:
+            raise SourceError(
+                f"A part of the query has an unexpected form ({error}).", code="hogql_query_error"
+            ) from error
+
+    return guarded
+
+
+class AnyValue(Mapping[str, Any]):
+    """Stands in for variables while a query is only read: every name has a value."""
+
+    def __init__(self, known: Mapping[str, Any]) -> None:
+        self._known = known
+
+    def __contains__(self, key: object) -> bool:
+        return True
+
+    def __getitem__(self, key: str) -> Any:
+        return self._known.get(key)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._known)
+
+    def __len__(self) -> int:
+        return len(self._known)
+
+    def __bool__(self) -> bool:
+        return True
+
+
+@_refusing_malformed
+def compile_insight(payload: Json) -> Json:
+    """The queries of an insight, as SQL on the raw data."""
+    context = context_of(payload["context"])
+    plan = build_insight(payload["query"], context)
+    compiled = [compile_query(query, context=context) for query in plan.queries]
+    return {"queries": [_plain(each) for each in compiled], "date_range": plan.date_range}
+
+
+@_refusing_malformed
+def compile_run(payload: Json) -> Json:
+    """A query with its values, as SQL on the raw data."""
+    query = payload["query"]
+    return _plain(_compile(payload, query["query"], query))
+
+
+@_refusing_malformed
+def analyse(payload: Json) -> Json:
+    """The columns of a query, the variables it uses, and whether it can be kept as a table."""
+    query = payload["query"]
+    if query["kind"] != HOGQL:
+        return _analyse_insight(payload)
+    try:
+        compiled = compile_query(
+            query["query"],
+            context=context_of(payload["context"]),
+            variables=AnyValue(payload["variables"]),
+            filters=query.get("filters"),
+            values=query.get("values"),
+        )
+    except SourceError as error:
+        if error.error_code not in ERRORS_OF_RUNS:
+            raise
+        return _analyse_failing(query, error)
+    return {
+        "columns": [{"name": column.name, "type": column.type} for column in compiled.columns],
+        "types": [msgspec.to_builtins(column.kind) for column in compiled.columns],
+        "variables": list(compiled.variables_used),
+        "uses_filters": compiled.has_filters,
+        **_eligibility(payload),
+    }
+
+
+def _analyse_failing(query: Json, error: SourceError) -> Json:
+    """What is known of a query that parses and will fail when it is run (ADR 14)."""
+    refusal = Refusal(f"The query is not valid: {error.message}", code=INVALID)
+    return {"variables": variables_in(read_query(query["query"])), **_ineligible(refusal)}
+
+
+def _analyse_insight(payload: Json) -> Json:
+    query = payload["query"]
+    compile_insight(payload | {"context": payload["context"] | {"unlimited": True}})
+    names = breakdown_names(query)
+    allowed = eligibility(query)
+    plan = {"columns": INSIGHT_COLUMNS, "variables": names} if allowed.can_materialize else None
+    return {
+        "breakdowns": names,
+        "eligibility": msgspec.to_builtins(allowed),
+        "plan": plan,
+    }
+
+
+@_refusing_malformed
+def compile_build(payload: Json) -> Json:
+    """The SQL that fills the table of a query."""
+    plan, query = _plan(payload), payload["query"]
+    built = _compile(payload | {"limit": None, "offset": None}, plan.build, query)
+    return _plain(built) | {"filtered": plan.filtered}
+
+
+@_refusing_malformed
+def compile_read(payload: Json) -> Json:
+    """The SQL of a run on the table; the context's saved tables hold it as ``TABLE``."""
+    if payload.get("seek") is not None:
+        payload = payload | {"seek": payload["seek"] | {"keys": _keys(payload)}}
+    return _plain(_compile(payload, _plan(payload).read(TABLE), {}))
+
+
+def _keys(payload: Json) -> Any:
+    """The order of the query as it was saved: what reads the table has the same columns."""
+    query = payload["query"]
+    first = payload | {"seek": {"after": None}}
+    return _compile(first, query["query"], query).keys
+
+
+@_refusing_malformed
+def preview(payload: Json) -> Json:
+    """How a query would be kept as a table (section 7.6)."""
+    if payload["query"]["kind"] != HOGQL:
+        return _preview_insight(payload)
+    try:
+        plan = _plan(payload)
+        _compile(payload | {"limit": None, "offset": None}, plan.build, payload["query"])
+    except Refusal as refusal:
+        return _empty_preview(False, refusal.reason, refusal.reason_code)
+    return {
+        "can_materialize": True,
+        "reason": None,
+        "transformed_query": plan.transformed_query(),
+        "execution_query": plan.execution_query(payload["table"]),
+        "display_execution_query": plan.execution_query(payload["table"]),
+        "range_pairs": [msgspec.to_builtins(pair) for pair in plan.range_pairs],
+        "aggregates": [msgspec.to_builtins(each) for each in plan.aggregates],
+    }
+
+
+def _preview_insight(payload: Json) -> Json:
+    query = payload["query"]
+    allowed = eligibility(query)
+    shown = _empty_preview(allowed.can_materialize, allowed.reason, allowed.reason_code)
+    if not allowed.can_materialize:
+        return shown
+    context = payload["context"] | {"unlimited": True}
+    built = compile_insight(payload | {"query": for_table(query), "context": context})
+    conditions = "".join(
+        f" AND breakdown_value[{number}] = {{variables.{name}}}"
+        for number, name in enumerate(breakdown_names(query), 1)
+    )
+    reading = f"SELECT item FROM {payload['table']}"  # noqa: S608 (shown to people, never run)
+    reading += f" WHERE {conditions.removeprefix(' AND ')}" if conditions else ""
+    reading += " ORDER BY position"
+    return shown | {
+        "transformed_query": ";\n".join(each["hogql"] for each in built["queries"]),
+        "execution_query": reading,
+        "display_execution_query": reading,
+    }
+
+
+def _empty_preview(can: bool, reason: str | None, code: str | None) -> Json:  # noqa: FBT001 (private)
+    return {
+        "can_materialize": can,
+        "reason": reason,
+        **({"reason_code": code} if code else {}),
+        "transformed_query": None,
+        "execution_query": None,
+        "display_execution_query": None,
+        "range_pairs": [],
+        "aggregates": [],
+    }
+
+
+def _eligibility(payload: Json) -> Json:
+    try:
+        plan = _plan(payload)
+        built = _compile(payload | {"limit": None, "offset": None}, plan.build, payload["query"])
+    except Refusal as refusal:
+        return _ineligible(refusal)
+    columns = [
+        [column.label, {"name": column.hogql, "nullable": column.nullable}]
+        for column in built.columns
+    ]
+    return {
+        "eligibility": {"can_materialize": True, "reason": None, "reason_code": None},
+        "plan": {"columns": columns, "variables": list(plan.variables)},
+    }
+
+
+def _ineligible(refusal: Refusal) -> Json:
+    told = {"reason": refusal.reason, "reason_code": refusal.reason_code}
+    return {"eligibility": {"can_materialize": False, **told}, "plan": None}
+
+
+def _plan(payload: Json) -> MaterialisationPlan:
+    query = payload["query"]
+    return plan_materialisation(
+        query["query"],
+        context=context_of(payload["context"]),
+        variables=payload["variables"],
+        filters=query.get("filters"),
+        values=query.get("values"),
+        bucket_overrides=payload.get("buckets"),
+    )
+
+
+def _compile(payload: Json, source: Any, query: Json) -> CompiledQuery:
+    return compile_query(
+        source,
+        context=context_of(payload["context"]),
+        variables=payload["variables"],
+        filters=query.get("filters"),
+        values=query.get("values"),
+        limit=payload.get("limit"),
+        offset=payload.get("offset") or 0,
+        seek=_seek(payload.get("seek")),
+    )
+
+
+def _seek(plain: Json | None) -> Seek | None:
+    if plain is None:
+        return None
+    after = plain["after"]
+    return Seek(plain.get("keys"), None if after is None else tuple(after))
+
+
+def _plain(compiled: CompiledQuery) -> Json:
+    return {
+        "sql": compiled.sql,
+        "params": compiled.params,
+        "columns": [[column.name, column.type] for column in compiled.columns],
+        "hogql": compiled.hogql,
+        "limits": msgspec.to_builtins(compiled.limits),
+        "keys": msgspec.to_builtins(compiled.keys),
+    }
+
+
+def context_of(plain: Json) -> QueryContext:
+    """What the compiler is told about a project, from plain values."""
+    return QueryContext(
+        project_id=plain["project_id"],
+        timezone=plain["timezone"],
+        property_types={(kind, name): type_ for kind, name, type_ in plain["property_types"]},
+        uniform_properties=frozenset(map(tuple, plain["uniform_properties"])),
+        group_types=plain["group_types"],
+        actions=plain["actions"],
+        saved_tables={name: _saved_table(table) for name, table in plain["saved_tables"].items()},
+        test_account_filters=tuple(plain["test_account_filters"]),
+        now=datetime.fromisoformat(plain["now"]),
+        limits=Limits(max_limit=None) if plain["unlimited"] else Limits(),
+    )
+
+
+def _saved_table(plain: Json) -> SavedTable:
+    columns = (SavedColumn(name, msgspec.convert(type_, Type)) for name, type_ in plain["columns"])
+    return SavedTable(plain["physical"], tuple(columns))

@@ -1,0 +1,201 @@
+"""From the JSON of a request to events: token, batch, one event's fields. Pure.
+
+Used twice on the same text: when capture answers, and when the pipeline works the spooled batch
+off. Both see the same events because both come through here.
+
+Source: spec section 14, rows Body, Token, Event, Time, uuid.
+"""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+import msgspec
+
+from hoglet.events.errors import (
+    InvalidPayload,
+    MissingDistinctId,
+    MissingEventName,
+)
+from hoglet.events.texts import id_text, storable
+from hoglet.kit.errors import Invalid
+
+MAX_NAME_LENGTH = 200
+MAX_DISTINCT_ID_LENGTH = 200
+MAX_AHEAD = timedelta(hours=23)  # further in the future than that, a clock is wrong
+_PERSON_KEYS = ("$set", "$set_once", "$unset")
+
+
+class Event(msgspec.Struct):
+    """One event as accepted: names checked, time corrected, person keys inside ``properties``."""
+
+    uuid: UUID
+    event: str
+    distinct_id: str
+    properties: dict[str, Any]
+    timestamp: datetime
+
+
+class Batch(msgspec.Struct, frozen=True):
+    """The parsed request: raw event objects and what is said about all of them."""
+
+    events: list[Any]
+    sent_at: datetime | None
+    historical: bool
+
+
+def token_of(body: Any, query: Mapping[str, str]) -> str | None:
+    """The project token from wherever the SDK put it, or None."""
+    first = body[0] if isinstance(body, list) and body else body
+    if isinstance(body, dict) and isinstance(body.get("batch"), list) and body["batch"]:
+        first = body["batch"][0]
+    for holder in (body, first):
+        if isinstance(holder, dict):
+            for key in ("api_key", "token", "$token"):
+                if isinstance(holder.get(key), str) and holder[key]:
+                    return holder[key]
+    properties = first.get("properties") if isinstance(first, dict) else None
+    if isinstance(properties, dict) and isinstance(properties.get("token"), str):
+        return properties["token"] or query.get("token")
+    return query.get("token") or None
+
+
+def batch_of(body: Any, query: Mapping[str, str]) -> Batch:
+    """The events of a body: one object, an array, or an object with ``batch``.
+
+    Raises:
+        InvalidPayload: neither, or no event in it.
+    """
+    events: Any = body
+    if isinstance(body, dict):
+        events = body.get("batch", [body])
+    if not isinstance(events, list):
+        raise InvalidPayload("The body must be an event, an array of events, or hold a `batch`.")
+    if not events:
+        raise InvalidPayload("The batch is empty.")
+    top: dict[str, Any] = body if isinstance(body, dict) else {}
+    return Batch(
+        events=events,
+        sent_at=read_time(top.get("sent_at")) or _milliseconds(query.get("_")),
+        historical=top.get("historical_migration") is True,
+    )
+
+
+def refusal_of(raw: Any) -> Invalid | None:
+    """Why an event cannot be accepted, or None; cheap, for every event of every request."""
+    if type(raw) is not dict:
+        return InvalidPayload("An event must be an object.")
+    name, distinct_id = name_of(raw), distinct_id_of(raw)
+    refusal: Invalid | None = None
+    if not name:
+        refusal = MissingEventName("An event has no `event` name.")
+    elif not distinct_id:
+        refusal = MissingDistinctId("An event has no `distinct_id`.")
+    elif len(name) > MAX_NAME_LENGTH:
+        refusal = InvalidPayload(f"An event name is over {MAX_NAME_LENGTH} characters long.")
+    elif len(distinct_id) > MAX_DISTINCT_ID_LENGTH:
+        limit = MAX_DISTINCT_ID_LENGTH
+        refusal = InvalidPayload(f"A distinct_id is over {limit} characters long.")
+    elif not isinstance(raw.get("properties", {}), dict | None):
+        refusal = InvalidPayload("The `properties` of an event must be an object.")
+    return refusal
+
+
+def name_of(raw: dict[str, Any]) -> str:
+    """The event's name; ``$identify`` for ``/engage/`` items without one; ``""`` if missing."""
+    name = raw.get("event")
+    if type(name) is str:
+        return storable(name.strip())
+    sets = (raw.get("$set"), raw.get("$set_once"))
+    return "$identify" if name is None and any(isinstance(one, dict) for one in sets) else ""
+
+
+def distinct_id_of(raw: dict[str, Any]) -> str:
+    """The distinct id as text, from the top or the properties; ``""`` if missing."""
+    found = id_text(raw.get("distinct_id")) or id_text(raw.get("$distinct_id"))
+    properties = raw.get("properties")
+    if found or not isinstance(properties, dict):
+        return found
+    return id_text(properties.get("distinct_id")) or id_text(properties.get("$distinct_id"))
+
+
+def accept(
+    raw: dict[str, Any], *, sent_at: datetime | None, received_at: datetime, made_up: int
+) -> tuple[Event, bool]:
+    """The event of a raw object that ``refusal_of`` lets pass.
+
+    Args:
+        raw: the object; it is not changed.
+        sent_at: the client's time when it sent the batch, if told.
+        received_at: the server's time when the request arrived.
+        made_up: the number of its uuid if it brings no valid one.
+
+    Returns:
+        The event, and whether it brought its own uuid.
+    """
+    own = _uuid_of(raw.get("uuid"))
+    properties: dict[str, Any] = dict(raw.get("properties") or {})
+    for key in _PERSON_KEYS:
+        if raw.get(key):
+            properties[key] = _joined(raw[key], properties.get(key))
+    event = Event(
+        uuid=own or UUID(int=made_up),
+        event=name_of(raw),
+        distinct_id=distinct_id_of(raw),
+        properties=properties,
+        timestamp=_timestamp_of(raw, sent_at, received_at),
+    )
+    return event, own is not None
+
+
+def read_time(value: Any) -> datetime | None:
+    """ISO 8601 (UTC when no zone is told) or seconds since 1970, as an aware instant; else None."""
+    try:
+        if type(value) is str:
+            parsed = datetime.fromisoformat(value.strip().upper())  # RFC 3339 has z, too
+        elif type(value) in {int, float}:
+            parsed = datetime.fromtimestamp(value, UTC)
+        else:
+            return None
+        if parsed.tzinfo is UTC:
+            return parsed
+        return parsed.astimezone(UTC) if parsed.tzinfo else parsed.replace(tzinfo=UTC)
+    except (ValueError, OverflowError, OSError):
+        return None
+
+
+def _timestamp_of(raw: dict[str, Any], sent_at: datetime | None, now: datetime) -> datetime:
+    told = read_time(raw.get("timestamp"))
+    offset: Any = raw.get("offset")
+    try:
+        if told is not None:
+            corrected = told + (now - sent_at) if sent_at else told
+        elif type(offset) in {int, float}:
+            corrected = now - timedelta(milliseconds=offset)
+        else:
+            return now
+    except (OverflowError, ValueError):
+        return now
+    # ClickHouse's DateTime64(6) holds 1900 to 2299; earlier ones are a broken clock as well.
+    return now if corrected - now > MAX_AHEAD or corrected.year < 1970 else corrected
+
+
+def _milliseconds(value: str | None) -> datetime | None:
+    return read_time(int(value) / 1000) if value and value.isdecimal() else None
+
+
+def _joined(top: Any, inner: Any) -> Any:
+    """``$set`` may stand at the top and in the properties; the inner one wins key by key."""
+    if isinstance(top, dict) and isinstance(inner, dict):
+        return {**top, **inner}
+    return inner or top
+
+
+def _uuid_of(value: Any) -> UUID | None:
+    if type(value) is not str:
+        return None
+    try:
+        return UUID(value)
+    except ValueError:
+        return None

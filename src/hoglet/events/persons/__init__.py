@@ -1,0 +1,1 @@
+"""Persons: the model and how events update it."""

@@ -1,0 +1,225 @@
+"""Persons of one batch: loaded once, changed event by event in memory, written back at the end.
+
+Pure but for being mutable. Ids of new persons follow from the project and the distinct id, so a
+batch that is worked off again after a crash makes the very same persons.
+
+Source: spec section 14 (persons; Merge; Never merged).
+"""
+
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Any
+from uuid import UUID, uuid5
+
+import msgspec
+import orjson
+
+from hoglet.events.parse import MAX_DISTINCT_ID_LENGTH
+from hoglet.events.persons.updates import PersonEffect
+from hoglet.events.texts import dump_text
+
+NEVER_MERGED = frozenset(
+    {
+        "", "anonymous", "guest", "undefined", "null", "none", "nil", "0", "nan", "true", "false",
+        "[object object]", "distinct_id", "id", "email",
+    }
+)  # fmt: skip
+_NAMESPACE = UUID("8f8f2f6e-3c1c-4d57-9f0c-5f2a7e3d1b60")
+
+
+class PersonState(msgspec.Struct, array_like=True):
+    """A person as it is stored and as it travels; ``text`` is JSON of the properties."""
+
+    id: UUID
+    text: str
+    created_at: datetime
+    is_identified: bool
+    version: int
+
+
+class IdState(msgspec.Struct, array_like=True):
+    """Whose a distinct id is, as it is stored; ``moved``: past events may name another person."""
+
+    distinct_id: str
+    person_id: UUID
+    version: int
+    moved: bool = False
+
+
+class PeopleState(msgspec.Struct, array_like=True):
+    """Persons and distinct ids: loaded for a batch, or changed by it."""
+
+    persons: list[PersonState] = []
+    ids: list[IdState] = []
+    deleted: list[PersonState] = []
+
+
+class Person(msgspec.Struct, eq=False):
+    """A person in memory; its JSON is read and written only when needed."""
+
+    id: UUID
+    created_at: datetime
+    text: str | None = "{}"
+    parsed: dict[str, Any] | None = None
+    is_identified: bool = False
+    version: int = 0
+    changed: bool = False
+
+    @property
+    def properties(self) -> dict[str, Any]:
+        """The properties; not to be changed in place."""
+        if self.parsed is None:
+            self.parsed = orjson.loads(self.text or "{}")
+        return self.parsed or {}
+
+    def replace(self, properties: dict[str, Any]) -> None:
+        """Give the person other properties."""
+        self.parsed, self.text, self.changed = properties, None, True
+
+    def json(self) -> str:
+        """The properties as JSON text."""
+        if self.text is None:
+            self.text = dump_text(self.properties)
+        return self.text
+
+    def state(self) -> PersonState:
+        """The person as it is stored, in the version that follows."""
+        return PersonState(
+            self.id, self.json(), self.created_at, self.is_identified, self.version + 1
+        )
+
+
+class DistinctId(msgspec.Struct):
+    """Whose a distinct id is, in memory."""
+
+    person: Person
+    version: int = 0
+    changed: bool = False
+    moved: bool = False
+
+
+def is_never_merged(distinct_id: str) -> bool:
+    """Whether it is no id of anybody: a placeholder of a broken client, or too long for an id."""
+    return len(distinct_id) > MAX_DISTINCT_ID_LENGTH or distinct_id.strip().lower() in NEVER_MERGED
+
+
+def person_id_of(project_id: int, distinct_id: str) -> UUID:
+    """The id of the person that a distinct id makes, or would make."""
+    return uuid5(_NAMESPACE, f"{project_id}:{distinct_id}")
+
+
+class People:
+    """The persons of a project that a batch may touch.
+
+    Args:
+        project_id: whose they are.
+        state: every distinct id of the batch that is known, and all ids of persons that may be
+            merged away.
+    """
+
+    def __init__(self, project_id: int, state: PeopleState) -> None:
+        self._project_id = project_id
+        persons = {
+            one.id: Person(one.id, one.created_at, one.text, None, one.is_identified, one.version)
+            for one in state.persons
+        }
+        self._ids = {
+            one.distinct_id: DistinctId(persons[one.person_id], one.version) for one in state.ids
+        }
+        self._deleted: list[Person] = []
+        self.warnings: list[tuple[str, dict[str, Any]]] = []
+
+    def find(self, distinct_id: str) -> Person | None:
+        """The person of a distinct id, if there is one."""
+        known = self._ids.get(distinct_id)
+        return known.person if known else None
+
+    def id_without_profile(self, distinct_id: str) -> UUID:
+        """The person id of an event that makes no person."""
+        found = self.find(distinct_id)
+        return found.id if found else person_id_of(self._project_id, distinct_id)
+
+    def apply(self, distinct_id: str, at: datetime, effect: PersonEffect | None) -> Person:
+        """Let one event act; returns the person as it is for that event."""
+        if effect is not None and effect.merge_from:
+            self._merge(distinct_id, at, effect)
+        person = self.find(distinct_id) or self._create(distinct_id, at)
+        if effect is not None:
+            _change(person, effect)
+        return person
+
+    def changes(self) -> PeopleState:
+        """What has to be written, in versions one higher than those loaded."""
+        found = {id(known.person): known.person for known in self._ids.values()}
+        return PeopleState(
+            persons=[person.state() for person in found.values() if person.changed],
+            ids=[
+                IdState(name, known.person.id, known.version + 1, known.moved)
+                for name, known in self._ids.items()
+                if known.changed
+            ],
+            deleted=[person.state() for person in self._deleted],
+        )
+
+    def _create(self, distinct_id: str, at: datetime) -> Person:
+        person = Person(person_id_of(self._project_id, distinct_id), at, changed=True)
+        self._attach(distinct_id, person)
+        return person
+
+    def _attach(self, distinct_id: str, person: Person) -> None:
+        known = self._ids.get(distinct_id)
+        moved = person.id != person_id_of(self._project_id, distinct_id)
+        if known is None:
+            self._ids[distinct_id] = DistinctId(person, changed=True, moved=moved)
+        else:
+            # `moved` also when it comes home: an older override has to be replaced
+            known.person, known.changed, known.moved = person, True, True
+
+    def _merge(self, into: str, at: datetime, effect: PersonEffect) -> None:
+        other = effect.merge_from
+        if other == into:
+            return
+        if is_never_merged(other) or is_never_merged(into):
+            self._warn("cannot_merge_with_illegal_distinct_id", into, other)
+            return
+        survivor, merged = self.find(into), self.find(other)
+        if merged is None:
+            survivor = survivor or self._create(into, at)
+            self._attach(other, survivor)
+        elif survivor is not merged and merged.is_identified and not effect.dangerously:
+            self._warn("cannot_merge_already_identified", into, other)
+            return
+        elif survivor is None:
+            survivor = merged
+            self._attach(into, survivor)
+        elif survivor is not merged:
+            self._absorb(survivor, merged)
+        if effect.identifies and not survivor.is_identified:
+            survivor.is_identified = survivor.changed = True
+
+    def _absorb(self, survivor: Person, merged: Person) -> None:
+        survivor.replace({**merged.properties, **survivor.properties})
+        survivor.created_at = min(survivor.created_at, merged.created_at)
+        survivor.is_identified = survivor.is_identified or merged.is_identified
+        for known in self._ids.values():
+            if known.person is merged:
+                known.person, known.changed, known.moved = survivor, True, True
+        self._deleted.append(merged)
+
+    def _warn(self, kind: str, into: str, other: str) -> None:
+        self.warnings.append((kind, {"distinct_id": into, "other_distinct_id": other}))
+
+
+def merge_sources(pairs: Iterable[tuple[str, PersonEffect | None]]) -> set[str]:
+    """The distinct ids that merges of a batch name, on either side."""
+    merging = ((into, effect.merge_from) for into, effect in pairs if effect and effect.merge_from)
+    return {name for pair in merging for name in pair}
+
+
+def _change(person: Person, effect: PersonEffect) -> None:
+    before = person.properties
+    after = {**effect.once, **before, **effect.overwrite}
+    for key in effect.unset:
+        after.pop(key, None)
+    if after != before:
+        person.replace(after)

@@ -1,0 +1,1 @@
+"""Actions: named groups of event filters."""

@@ -1,0 +1,199 @@
+"""Actions: named sets of event conditions that filters refer to.
+
+Saving one compiles the functions that use it again, in the background: a job in the same
+transaction.
+
+Source: spec/hog-functions.md sections 5.1, 5.5 and 15 (``…/actions/``).
+"""
+
+from collections.abc import Awaitable, Callable
+from typing import Any, Literal
+
+from pydantic import Field
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from hoglet.access.activity import Activity, ActivityLog, changes_between
+from hoglet.access.principals import Scope, user_object
+from hoglet.access.repository import users_by_id
+from hoglet.functions.actions import repository as action_repository
+from hoglet.functions.tables import ActionRow
+from hoglet.kit.clock import Clock
+from hoglet.kit.errors import NotFound
+from hoglet.store.database import Database
+from hoglet.web.pagination import Page
+from hoglet.web.timestamps import iso_z
+from hoglet.web.validation import Body, Text, validate
+
+ACTIVITY_SCOPE = "Action"
+MAX_STEPS = 100  # one action; keeps compiled filters small
+_LOGGED = ("name", "description", "steps", "deleted")
+_STEP_KEYS = ("event", "url", "url_matching", "properties", "selector", "tag_name", "text", "href")
+
+type Recompile = Callable[[AsyncSession, int, int], Awaitable[None]]
+"""Enqueues the recompilation of the functions that use an action: (session, project, action)."""
+
+type Matching = Literal["contains", "regex", "exact"]
+
+
+class StepFields(Body):
+    """One step of an action."""
+
+    event: Text | None = None
+    url: Text | None = None
+    url_matching: Matching | None = None
+    properties: list[dict[str, Any]] | None = None
+    selector: Text | None = None
+    tag_name: Text | None = None
+    text: Text | None = None
+    text_matching: Matching | None = None
+    href: Text | None = None
+    href_matching: Matching | None = None
+
+
+class ActionFields(Body):
+    """What may be written."""
+
+    name: Text | None = Field(default=None, max_length=400)
+    description: Text = ""
+    steps: list[StepFields] = Field(default_factory=list, max_length=MAX_STEPS)
+    deleted: bool = False
+
+
+class ActionService:
+    """The actions of all projects.
+
+    Args:
+        database: where they are stored.
+        clock: tells now.
+        activity: gets an entry for every save.
+        recompile: enqueues the recompilation of the functions that use an action.
+        changed: told after every save, so that queries see the action at once.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        clock: Clock,
+        activity: ActivityLog,
+        recompile: Recompile,
+        *,
+        changed: Callable[[], None] = lambda: None,
+    ) -> None:
+        self._database = database
+        self._clock = clock
+        self._activity = activity
+        self._recompile = recompile
+        self._changed = changed
+
+    async def page(self, scope: Scope, page: Page) -> tuple[int, list[dict[str, Any]]]:
+        """A page of actions and how many there are in all."""
+        async with self._database.read() as session:
+            count = await action_repository.count(session, scope.project.id)
+            rows = await action_repository.page(
+                session, scope.project.id, limit=page.limit, offset=page.offset
+            )
+            return count, [await _shown(session, row) for row in rows]
+
+    async def create(self, scope: Scope, body: dict[str, Any]) -> dict[str, Any]:
+        """Make an action.
+
+        Raises:
+            Invalid: the first rule the body breaks.
+        """
+        sent = _read(body)
+        async with self._database.write() as session:
+            now = self._clock.now()
+            row = ActionRow(
+                **{"name": None, "description": "", "steps": [], "deleted": False, **sent},
+                project_id=scope.project.id,
+                created_at=now,
+                updated_at=now,
+                created_by=scope.user_id,
+            )
+            session.add(row)
+            await session.flush()
+            await self._record(session, scope, row, "created", {})
+            shown = await _shown(session, row)
+        self._changed()
+        return shown
+
+    async def get(self, scope: Scope, action_id: str) -> dict[str, Any]:
+        """Read an action.
+
+        Raises:
+            NotFound: none of the project.
+        """
+        async with self._database.read() as session:
+            return await _shown(session, await self._row(session, scope, action_id))
+
+    async def update(self, scope: Scope, action_id: str, body: dict[str, Any]) -> dict[str, Any]:
+        """Change an action; the functions that use it are compiled again.
+
+        Raises:
+            NotFound: none of the project.
+            Invalid: the first rule the body breaks.
+        """
+        sent = _read(body)
+        async with self._database.write() as session:
+            row = await self._row(session, scope, action_id)
+            before = {name: getattr(row, name) for name in _LOGGED}
+            for name, value in sent.items():
+                setattr(row, name, value)
+            row.updated_at = self._clock.now()
+            await self._record(session, scope, row, "updated", before)
+            await self._recompile(session, row.project_id, row.id)
+            shown = await _shown(session, row)
+        self._changed()
+        return shown
+
+    async def _row(self, session: AsyncSession, scope: Scope, action_id: str) -> ActionRow:
+        if not action_repository.is_action_id(action_id):
+            raise NotFound
+        row = await action_repository.find(session, scope.project.id, int(action_id))
+        if row is None:
+            raise NotFound
+        return row
+
+    async def _record(
+        self,
+        session: AsyncSession,
+        scope: Scope,
+        row: ActionRow,
+        activity: str,
+        before: dict[str, Any],
+    ) -> None:
+        after = {name: getattr(row, name) for name in _LOGGED}
+        await self._activity.record(
+            session,
+            Activity(
+                project_id=row.project_id,
+                user_id=scope.user_id,
+                activity=activity,
+                scope=ACTIVITY_SCOPE,
+                item_id=str(row.id),
+                name=row.name,
+                changes=changes_between(before, after),
+            ),
+        )
+
+
+def _read(body: dict[str, Any]) -> dict[str, Any]:
+    fields = validate(ActionFields, body)
+    sent = {name: getattr(fields, name) for name in fields.model_fields_set}
+    if "steps" in sent:
+        sent["steps"] = [step.model_dump(exclude_unset=True) for step in fields.steps]
+    return sent
+
+
+async def _shown(session: AsyncSession, row: ActionRow) -> dict[str, Any]:
+    users = await users_by_id(session, [row.created_by])
+    return {
+        "id": row.id,
+        "name": row.name,
+        "description": row.description,
+        "steps": [dict.fromkeys(_STEP_KEYS) | step for step in row.steps],
+        "deleted": row.deleted,
+        "created_at": iso_z(row.created_at),
+        "updated_at": iso_z(row.updated_at),
+        "created_by": user_object(users.get(row.created_by or 0)),
+    }

@@ -1,0 +1,1 @@
+"""Backfills: a function run over stored events."""

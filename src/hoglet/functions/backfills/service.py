@@ -1,0 +1,234 @@
+"""Backfills: running a function on events that are stored already.
+
+``enable`` makes the paused job, ``start`` records a window and enqueues ``functions.backfill``; the
+pipeline reads the events and runs the function directly, without filter, masking or mapping. A
+replay (``with_filters``) passes filter and mappings, as live events do.
+
+Source: spec/hog-functions.md section 9.1.
+"""
+
+from datetime import datetime
+from typing import Any, Literal
+from uuid import UUID
+
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from hoglet.access.principals import Scope
+from hoglet.functions import types
+from hoglet.functions.backfills import repository
+from hoglet.functions.jobs import BACKFILL_QUEUE, INVOKE_QUEUE, BackfillV1, encode
+from hoglet.functions.service import FunctionService, read_id
+from hoglet.functions.tables import BackfillRow, BatchExportRow, HogFunctionRow
+from hoglet.kit.errors import Invalid, NotFound
+from hoglet.kit.ids import new_id
+from hoglet.queue.port import NewJob, Queue
+from hoglet.web.pagination import Page
+from hoglet.web.timestamps import iso_z, iso_z_or_none, parse_instant
+
+MOST_AHEAD = 1000  # runs of one backfill in the queue
+
+type Verb = Literal["pause", "resume", "cancel"]
+
+_TO = {"pause": repository.PAUSED, "resume": repository.RUNNING, "cancel": repository.CANCELLED}
+_FROM = {
+    "pause": (repository.STARTING, repository.RUNNING),
+    "resume": (repository.PAUSED,),
+    "cancel": repository.OPEN,
+}
+_ANSWERED = ("id", "start_at", "end_at", "status")
+
+
+class Backfills:
+    """Backfills of functions.
+
+    Args:
+        functions: the functions.
+        queue: takes the jobs.
+    """
+
+    def __init__(self, functions: FunctionService, queue: Queue) -> None:
+        self._functions = functions
+        self._queue = queue
+
+    async def enable(self, scope: Scope, function_id: str) -> UUID:
+        """Make the paused job of a function; its id stays on the function.
+
+        Raises:
+            NotFound: no such function.
+            Invalid: enabled already, not a destination, or not on events; with an ``error`` key.
+        """
+        async with self._functions.database.write() as session:
+            row = await self._functions.row(session, scope.project.id, function_id)
+            _check(row)
+            made = BatchExportRow(
+                id=new_id(),
+                project_id=row.project_id,
+                function_id=row.id,
+                filters=row.filters.get("events") or [],
+                created_at=self._functions.clock.now(),
+            )
+            session.add(made)
+            row.batch_export_id = made.id
+            row.version += 1
+            return made.id
+
+    async def start(
+        self, scope: Scope, batch_export_id: str, body: dict[str, Any]
+    ) -> dict[str, Any]:
+        """Run the stored events of a window.
+
+        Args:
+            scope: who asks, in which project.
+            batch_export_id: from :meth:`enable`.
+            body: ``{"start_at", "end_at", "with_filters"}``; with filters it is a replay: each
+                event passes the function's present filter and mappings first.
+
+        Raises:
+            NotFound: no such job in the project.
+            Invalid: an unreadable or empty window.
+        """
+        start_at, end_at = _instant(body, "start_at"), _instant(body, "end_at")
+        if start_at and end_at and start_at >= end_at:
+            raise Invalid("The end of the window has to be after its start.", attr="end_at")
+        with_filters = body.get("with_filters", False)
+        if not isinstance(with_filters, bool):
+            raise Invalid("Must be a valid boolean.", attr="with_filters")
+        async with self._functions.database.write() as session:
+            export = await self._export(session, scope, batch_export_id)
+            row = BackfillRow(
+                id=new_id(),
+                batch_export_id=export.id,
+                start_at=start_at,
+                end_at=end_at,
+                status=repository.STARTING,
+                created_at=self._functions.clock.now(),
+                with_filters=with_filters,
+            )
+            session.add(row)
+            await self._enqueue(session, export, row)
+            return {name: shown_backfill(row)[name] for name in _ANSWERED}
+
+    async def page(
+        self, scope: Scope, batch_export_id: str, page: Page
+    ) -> tuple[int, list[dict[str, Any]]]:
+        """Backfills of a function, newest first, and how many there are in all.
+
+        Raises:
+            NotFound: no such job in the project.
+        """
+        async with self._functions.database.read() as session:
+            export = await self._export(session, scope, batch_export_id)
+            count, rows = await repository.page(
+                session, export.id, limit=page.limit, offset=page.offset
+            )
+            return count, [shown_backfill(row) for row in rows]
+
+    async def get(self, scope: Scope, batch_export_id: str, backfill_id: str) -> dict[str, Any]:
+        """One backfill with its progress.
+
+        Raises:
+            NotFound: no such backfill.
+        """
+        async with self._functions.database.read() as session:
+            export = await self._export(session, scope, batch_export_id)
+            return shown_backfill(await _find(session, export, backfill_id))
+
+    async def control(
+        self, scope: Scope, batch_export_id: str, backfill_id: str, verb: Verb
+    ) -> dict[str, Any]:
+        """Pause, resume or cancel a backfill; what it already is stays as it is.
+
+        Runs that are queued go on after a pause, at most :data:`MOST_AHEAD`; a cancel drops them.
+
+        Raises:
+            NotFound: no such backfill.
+            Invalid: it has ended otherwise.
+        """
+        async with self._functions.database.write() as session:
+            export = await self._export(session, scope, batch_export_id)
+            row = await _find(session, export, backfill_id)
+            if row.status not in _FROM[verb] and row.status != _TO[verb]:
+                raise Invalid(f"A backfill that is {row.status.lower()} cannot {verb}.")
+            if row.status in _FROM[verb]:
+                row.status = _TO[verb]
+                await self._follow(session, export, row, verb)
+            return shown_backfill(row)
+
+    async def _follow(
+        self, session: AsyncSession, export: BatchExportRow, row: BackfillRow, verb: Verb
+    ) -> None:
+        if verb == "resume":
+            await self._enqueue(session, export, row)
+        elif verb == "cancel":
+            row.finished_at = self._functions.clock.now()
+            await self._queue.discard(session, INVOKE_QUEUE, str(row.id))
+            await self._enqueue(session, export, row)  # the worker clears up what is left
+
+    async def _enqueue(
+        self, session: AsyncSession, export: BatchExportRow, row: BackfillRow
+    ) -> None:
+        payload = encode(BackfillV1(export.project_id, export.function_id, export.id, row.id))
+        await self._queue.enqueue(
+            session, [NewJob(queue=BACKFILL_QUEUE, payload=payload, id=row.id)]
+        )
+
+    async def _export(
+        self, session: AsyncSession, scope: Scope, batch_export_id: str
+    ) -> BatchExportRow:
+        found = await repository.find_export(session, scope.project.id, read_id(batch_export_id))
+        if found is None:
+            raise NotFound
+        return found
+
+
+def shown_backfill(row: BackfillRow) -> dict[str, Any]:
+    """A backfill as it is answered; ``events_total`` is null until it was counted."""
+    return {
+        "id": str(row.id),
+        "batch_export_id": str(row.batch_export_id),
+        "start_at": iso_z_or_none(row.start_at),
+        "end_at": iso_z_or_none(row.end_at),
+        "status": row.status,
+        "with_filters": row.with_filters or False,
+        "events_total": row.events_total,
+        "events_queued": row.events_queued or 0,
+        "runs_succeeded": row.runs_succeeded or 0,
+        "runs_failed": row.runs_failed or 0,
+        "created_at": iso_z(row.created_at),
+        "finished_at": iso_z_or_none(row.finished_at),
+    }
+
+
+async def _find(session: AsyncSession, export: BatchExportRow, backfill_id: str) -> BackfillRow:
+    row = await repository.find(session, export.id, read_id(backfill_id))
+    if row is None:
+        raise NotFound
+    return row
+
+
+def event_names(filters: list[dict[str, Any]]) -> list[str] | None:
+    """The names a job's filters wait for; None for any."""
+    names = [entry.get("id") for entry in filters]
+    return [str(name) for name in names] if names and all(names) else None
+
+
+def _check(row: HogFunctionRow) -> None:
+    reason = None
+    if row.batch_export_id is not None:
+        reason = "Backfills are already enabled for this function."
+    elif row.type != types.DESTINATION:
+        reason = "Backfills are only available for destinations."
+    elif (row.filters.get("source") or "events") != "events":
+        reason = "Backfills are only available for functions that run on events."
+    if reason is not None:
+        raise Invalid(reason, extra={"error": reason})
+
+
+def _instant(body: dict[str, Any], name: str) -> datetime | None:
+    value = body.get(name)
+    if value is None:
+        return None
+    found = parse_instant(value) if isinstance(value, str) else None
+    if found is None:
+        raise Invalid("Enter an ISO 8601 time.", attr=name)
+    return found

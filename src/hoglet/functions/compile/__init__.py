@@ -1,0 +1,1 @@
+"""Functions compiled to bytecode, Python and JavaScript."""

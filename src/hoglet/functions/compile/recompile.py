@@ -1,0 +1,81 @@
+"""Compiles stored filters again when what they refer to has changed.
+
+Source: spec/hog-functions.md section 5.5.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+from uuid import UUID
+
+import structlog
+
+from hoglet.access.principals import Project
+from hoglet.functions import repository
+from hoglet.functions.save.planner import action_ids, filters_of
+from hoglet.functions.service import FunctionService
+from hoglet.kit.errors import Invalid, Unavailable
+
+log = structlog.get_logger(__name__)
+
+_ATTEMPTS = 5  # as for the saves of a function
+
+
+async def recompile(
+    service: FunctionService, project: Project, *, action_id: int | None = None
+) -> int:
+    """Compile the filters of a project's functions again; doing it twice changes nothing.
+
+    Args:
+        service: the functions.
+        project: whose test-account setting or action changed.
+        action_id: only functions that name this action; None means those that use the
+            test-account setting.
+
+    Returns:
+        How many functions were compiled.
+    """
+    async with service.database.read() as session:
+        rows = await repository.all_live(session, project.id)
+    affected = [row for row in rows if _is_affected(row.filters, row.mappings, action_id)]
+    for row in affected:
+        await _recompile_one(service, project, row.id)
+    return len(affected)
+
+
+async def _recompile_one(service: FunctionService, project: Project, function_id: UUID) -> None:
+    """Compile one function; one that cannot be compiled any more must not keep the others."""
+    try:
+        for _ in range(_ATTEMPTS):
+            if await _try_one(service, project, function_id):
+                return
+    except Invalid:
+        log.warning("not compiled again", id=str(function_id), exc_info=True)
+        return
+    raise Unavailable("This function is being changed again and again.")
+
+
+async def _try_one(service: FunctionService, project: Project, function_id: UUID) -> bool:
+    """False when somebody wrote the function meanwhile, perhaps from what has changed since."""
+    async with service.database.read() as session:
+        row = await repository.find(session, project.id, function_id)
+    if row is None:
+        return True
+    sent = {} if row.mappings is None else {"mappings": row.mappings}
+    plan = service.planner.change(row, sent)
+    compiled = await service.planner.compile(project, plan, must_match=False)
+    async with service.database.write() as session:
+        fresh = await repository.find(session, project.id, function_id)
+        if fresh is None or fresh.version != row.version:
+            return fresh is None
+        service.planner.fill(fresh, plan.apply(compiled, fresh.matcher))
+        fresh.version += 1
+        return True
+
+
+def _is_affected(
+    filters: dict[str, Any], mappings: Sequence[dict[str, Any]] | None, action_id: int | None
+) -> bool:
+    every = [filters, *filters_of(mappings)]
+    if action_id is None:
+        return any(one.get("filter_test_accounts") for one in every)
+    return str(action_id) in action_ids(every)

@@ -1,0 +1,179 @@
+"""Everything about a function that has to be compiled, in one pure step.
+
+``compile_draft`` is what a save sends to a sandbox worker: it checks inputs, compiles code,
+templates, filters, mappings and the masking hash, and gives back what is stored.
+
+Source: spec/hog-functions.md sections 3.2, 4, 5 and 6.
+"""
+
+from typing import Any
+
+import msgspec
+
+from hoglet.functions import types
+from hoglet.functions.compile.hog import (
+    check_size,
+    expression_bytecode,
+    program_bytecode,
+    read_template,
+)
+from hoglet.functions.compile.site import site_script, transpile_filter
+from hoglet.functions.errors import FilterRefused
+from hoglet.functions.filters.build import build_filter, event_names
+from hoglet.functions.filters.context import FilterContext
+from hoglet.functions.filters.normalize import GENERATED
+from hoglet.functions.inputs.compiled import InputRules, compile_inputs
+from hoglet.functions.inputs.secrets import split_secrets
+from hoglet.kit.errors import Invalid, SourceError
+
+
+class Draft(msgspec.Struct, kw_only=True):
+    """What is to be compiled; parts left None are not touched.
+
+    Attributes:
+        type: the function's type.
+        inputs_schema: as stored.
+        hog: the code.
+        inputs: secrets in plain, see ``inputs.secrets.merge_secrets``.
+        filters: normalised.
+        mappings: items with checked ``inputs_schema`` and normalised ``filters``.
+        masking: ``{"ttl", "threshold", "hash"}``.
+        context: see :class:`FilterContext`.
+        must_match: a filter that does not compile is an error (the function would be enabled).
+    """
+
+    type: str
+    inputs_schema: list[dict[str, Any]] = []
+    hog: str | None = None
+    inputs: dict[str, Any] | None = None
+    filters: dict[str, Any] | None = None
+    mappings: list[dict[str, Any]] | None = None
+    masking: dict[str, Any] | None = None
+    context: FilterContext = msgspec.field(default_factory=FilterContext)
+    must_match: bool = False
+
+
+class Matcher(msgspec.Struct, kw_only=True):
+    """The run-time form of a filter.
+
+    Attributes:
+        tree: the condition as plain JSON of ``hoglet.syntax.tree``; None when it did not compile.
+        events: event names that can match, None for any.
+    """
+
+    tree: dict[str, Any] | None = None
+    events: list[str] | None = None
+
+
+class Compiled(msgspec.Struct, kw_only=True):
+    """The compiled parts, as stored; parts that were not in the draft are None."""
+
+    bytecode: list[Any] | None = None
+    transpiled: str | None = None
+    inputs: dict[str, Any] | None = None
+    filters: dict[str, Any] | None = None
+    matcher: Matcher | None = None
+    mappings: list[dict[str, Any]] | None = None
+    mapping_matchers: list[Matcher] | None = None
+    masking: dict[str, Any] | None = None
+
+
+def compile_draft(draft: Draft) -> Compiled:
+    """Check and compile a draft.
+
+    Raises:
+        Invalid: the first violation.
+    """
+    compiled = Compiled()
+    source = (draft.filters or {}).get("source") or "events"
+    if draft.inputs is not None:
+        rules = InputRules(function_type=draft.type, source=source)
+        compiled.inputs = compile_inputs(draft.inputs_schema, draft.inputs, rules)
+    if draft.filters is not None:
+        compiled.filters, compiled.matcher = _compile_filters(draft.filters, draft, "filters")
+    if draft.mappings is not None:
+        _compile_mappings(draft, compiled, source)
+    if draft.hog is not None:
+        check_size(draft.hog)
+        if draft.type in types.SITE:
+            compiled.transpiled = _site_script(draft, draft.hog, compiled)
+        else:
+            compiled.bytecode = program_bytecode(draft.hog)
+    if draft.masking is not None:
+        compiled.masking = _compile_masking(draft.masking)
+    return compiled
+
+
+def _site_script(draft: Draft, hog: str, compiled: Compiled) -> str:
+    """The whole script of a site function; secrets never get into it."""
+    plain, _ = split_secrets(draft.inputs_schema, compiled.inputs or {})
+    mappings = [
+        (
+            split_secrets(mapping.get("inputs_schema") or [], mapping.get("inputs") or {})[0],
+            matcher.tree,
+            bool(mapping.get("disabled")),
+        )
+        for mapping, matcher in zip(
+            compiled.mappings or [], compiled.mapping_matchers or [], strict=True
+        )
+    ]
+    condition = None if compiled.matcher is None else compiled.matcher.tree
+    return site_script(hog, plain, condition, mappings)
+
+
+def _compile_filters(
+    filters: dict[str, Any], draft: Draft, attr: str
+) -> tuple[dict[str, Any], Matcher]:
+    try:
+        condition = build_filter(filters, draft.context)
+        stored = filters | {"bytecode": expression_bytecode(condition)}
+    except (FilterRefused, SourceError) as error:
+        return _refused_filters(filters, draft, attr, str(error))
+    if draft.type in types.SITE:
+        stored["transpiled"] = transpile_filter(condition)
+    return stored, Matcher(
+        tree=msgspec.to_builtins(condition), events=event_names(filters, draft.context)
+    )
+
+
+def _without_generated(filters: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in filters.items() if name not in GENERATED}
+
+
+def _refused_filters(
+    filters: dict[str, Any], draft: Draft, attr: str, reason: str
+) -> tuple[dict[str, Any], Matcher]:
+    if draft.must_match and draft.type not in types.SITE:
+        raise Invalid(f"The filter is not valid: {reason}", attr=f"{attr}__non_field_errors")
+    return filters | {"bytecode": None, "bytecode_error": reason}, Matcher(events=[])
+
+
+def _compile_mappings(draft: Draft, compiled: Compiled, source: str) -> None:
+    compiled.mappings, compiled.mapping_matchers = [], []
+    for index, mapping in enumerate(draft.mappings or []):
+        prefix = f"mappings__{index}"
+        stored = dict(mapping)
+        rules = InputRules(
+            function_type=draft.type,
+            source=source,
+            attr=f"{prefix}__inputs",
+            with_defaults=True,
+        )
+        schema = mapping.get("inputs_schema") or []
+        if schema or mapping.get("inputs") is not None:
+            stored["inputs"] = compile_inputs(schema, mapping.get("inputs") or {}, rules)
+        wanted = _without_generated(mapping.get("filters") or {})
+        filters, matcher = _compile_filters(wanted, draft, f"{prefix}__filters")
+        if "filters" in mapping:
+            stored["filters"] = filters
+        compiled.mappings.append(stored)
+        compiled.mapping_matchers.append(matcher)
+
+
+def _compile_masking(masking: dict[str, Any]) -> dict[str, Any]:
+    try:
+        template = read_template(masking["hash"])
+    except SourceError as error:
+        detail = f"The masking hash does not compile. {error}"
+        raise Invalid(detail, attr="masking__hash") from None
+    return masking | {"bytecode": template.bytecode}

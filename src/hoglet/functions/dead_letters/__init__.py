@@ -1,0 +1,1 @@
+"""Runs that failed for good: list, inspect, redrive."""

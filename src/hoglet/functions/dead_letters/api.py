@@ -1,0 +1,54 @@
+"""Routes of dead letters: spec/hog-functions.md section 10."""
+
+from fastapi import APIRouter
+from starlette.requests import Request
+from starlette.responses import Response
+
+from hoglet.functions.api import ONE, Reads, Writes
+from hoglet.functions.dead_letters.filters import read_wish
+from hoglet.functions.dead_letters.service import DeadLetters
+from hoglet.web.pagination import envelope, parse_page
+from hoglet.web.request_body import read_object
+from hoglet.web.responses import JsonAnswer
+
+router = APIRouter()
+
+LETTERS = ONE + "/dead_letters"
+DEFAULT_LIMIT = 50
+MAXIMUM_LIMIT = 500
+
+
+@router.get(LETTERS)
+async def list_letters(request: Request, function_id: str, scope: Reads) -> Response:
+    """Letters, newest first."""
+    page = parse_page(request.query_params, default=DEFAULT_LIMIT, maximum=MAXIMUM_LIMIT)
+    wish = read_wish(request.query_params)
+    count, shown = await _letters(request).page(scope, function_id, wish, page)
+    return JsonAnswer(envelope(request, page, count, shown))
+
+
+@router.post(LETTERS + "/redrive")
+async def redrive_letters(request: Request, function_id: str, scope: Writes) -> Response:
+    """Run letters again."""
+    body = await read_object(request)
+    return JsonAnswer(await _letters(request).redrive(scope, function_id, body))
+
+
+@router.get(LETTERS + "/{letter_id}")
+async def get_letter(request: Request, function_id: str, letter_id: str, scope: Reads) -> Response:
+    """One letter with its globals."""
+    return JsonAnswer(await _letters(request).get(scope, function_id, letter_id))
+
+
+@router.delete(LETTERS + "/{letter_id}")
+async def delete_letter(
+    request: Request, function_id: str, letter_id: str, scope: Writes
+) -> Response:
+    """Remove a letter."""
+    await _letters(request).delete(scope, function_id, letter_id)
+    return Response(status_code=204)
+
+
+def _letters(request: Request) -> DeadLetters:
+    letters: DeadLetters = request.app.state.dead_letters
+    return letters

@@ -1,0 +1,64 @@
+"""Parameters of the dead-letter routes."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from hoglet.functions.dead_letters.repository import LetterWish
+from hoglet.kit.errors import Invalid
+from hoglet.web.timestamps import parse_instant
+
+CLASSES = ("filter", "inputs", "fetch", "timeout", "hog", "disabled")
+_TRUE, _FALSE = frozenset({"true", "1"}), frozenset({"false", "0"})
+
+
+def read_wish(query: Mapping[str, str]) -> LetterWish:
+    """Read the parameters of the list.
+
+    Raises:
+        Invalid: an unknown class or an unreadable instant; attr is the parameter.
+    """
+    return LetterWish(
+        classes=read_classes(query.get("class")),
+        after=read_instant(query.get("after") or None, "after"),
+        before=read_instant(query.get("before") or None, "before"),
+        redriven=_boolean(query.get("redriven")),
+    )
+
+
+def read_classes(value: Any) -> list[str]:
+    """Classes as a comma list or a JSON list.
+
+    Raises:
+        Invalid: code ``invalid_choice``, attr ``class``.
+    """
+    parts = value.split(",") if isinstance(value, str) else value or []
+    if not isinstance(parts, list):
+        raise Invalid("Give a list of classes.", attr="class")
+    wanted = [part.strip() if isinstance(part, str) else part for part in parts]
+    for one in wanted:
+        if one and one not in CLASSES:
+            detail = f'"{one}" is not a valid choice.'
+            raise Invalid(detail, code="invalid_choice", attr="class")
+    return [one for one in wanted if one]
+
+
+def read_instant(value: Any, attr: str) -> datetime | None:
+    """An ISO instant, or None for None.
+
+    Raises:
+        Invalid: unreadable.
+    """
+    if value is None:
+        return None
+    found = parse_instant(value) if isinstance(value, str) else None
+    if found is None:
+        raise Invalid("Enter an ISO 8601 time.", attr=attr)
+    return found
+
+
+def _boolean(text: str | None) -> bool | None:
+    lowered = (text or "").lower()
+    if lowered in _TRUE:
+        return True
+    return False if lowered in _FALSE else None

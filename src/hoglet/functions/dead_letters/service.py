@@ -1,0 +1,312 @@
+"""Dead letters: runs that ended in failure, kept to be looked at and run again.
+
+The pipeline writes them with :meth:`DeadLetters.add`, in the transaction that ends the run.
+
+Source: spec/hog-functions.md section 10.
+"""
+
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+import msgspec
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from hoglet.access.principals import Scope
+from hoglet.functions.dead_letters import repository
+from hoglet.functions.dead_letters.filters import read_classes, read_instant
+from hoglet.functions.dead_letters.repository import REDRIVE_CHUNK, LetterWish
+from hoglet.functions.jobs import INVOKE_QUEUE, InvokeV1, encode, line_of
+from hoglet.functions.logs.telemetry import SOURCE
+from hoglet.functions.runtime.step import ErrorClass
+from hoglet.functions.service import FunctionService, read_id
+from hoglet.functions.tables import DeadLetterRow
+from hoglet.kit.errors import Invalid, NotFound
+from hoglet.kit.ids import new_id
+from hoglet.queue.port import NewJob, Priority, Queue
+from hoglet.warehouse.telemetry import LogEntry
+from hoglet.web.pagination import Page
+from hoglet.web.timestamps import iso_z, iso_z_or_none
+
+_ERROR_CHARACTERS = 10_000
+_TELL_EVERY = timedelta(hours=1)
+_NEVER = datetime(1970, 1, 1, tzinfo=UTC)
+
+type Enqueue = Callable[[AsyncSession, Queue, Sequence[NewJob]], Awaitable[None]]
+
+
+class LetterSettings(msgspec.Struct, frozen=True, kw_only=True):
+    """How long letters are kept."""
+
+    keep_days: int = 7
+    keep_per_function: int = 10_000
+
+
+async def enqueue_plainly(session: AsyncSession, queue: Queue, jobs: Sequence[NewJob]) -> None:
+    """Put runs into the queue as they are."""
+    await queue.enqueue(session, jobs)
+
+
+class NewLetter(msgspec.Struct, frozen=True, kw_only=True):
+    """A run that failed.
+
+    Attributes:
+        letter_class: ``filter``, ``inputs``, ``fetch``, ``timeout``, ``hog`` or ``disabled``.
+        globals: of section 13.2, without inputs and so without secrets.
+        mapping: number of the mapping that ran.
+        attempts: of the last host call, 1 when there was none.
+    """
+
+    project_id: int
+    function_id: UUID
+    letter_class: ErrorClass | str
+    invocation_id: UUID
+    globals: dict[str, Any]
+    error: str
+    attempts: int = 1
+    mapping: int | None = None
+    first_failed_at: datetime | None = None
+
+
+class DeadLetters:
+    """The dead letters of all functions.
+
+    Args:
+        functions: the functions.
+        queue: takes the runs of a redrive.
+        settings: how long letters are kept.
+        enqueue: puts runs into the queue, those of a line in their order.
+    """
+
+    def __init__(
+        self,
+        functions: FunctionService,
+        queue: Queue,
+        settings: LetterSettings | None = None,
+        *,
+        enqueue: Enqueue = enqueue_plainly,
+    ) -> None:
+        self._functions = functions
+        self._enqueue = enqueue
+        self._queue = queue
+        self.settings = settings or LetterSettings()
+        self._told: dict[UUID, datetime] = {}
+
+    async def add(self, session: AsyncSession, letters: Sequence[NewLetter]) -> list[LogEntry]:
+        """Keep letters; a run that failed before (a redrive) gets its letter updated.
+
+        Returns:
+            A warn line for each function whose oldest letters were dropped to stay within the
+            limit; no second one within an hour.
+        """
+        now = self._functions.clock.now()
+        for letter in letters:
+            await _keep(session, letter, now)
+        await session.flush()
+        keep = self.settings.keep_per_function
+        projects = {letter.function_id: letter.project_id for letter in letters}
+        return [
+            self._dropped_line(project_id, function_id, now)
+            for function_id, project_id in projects.items()
+            if await repository.drop_oldest(session, function_id, keep=keep)
+            and now - self._told.get(function_id, _NEVER) > _TELL_EVERY
+        ]
+
+    def _dropped_line(self, project_id: int, function_id: UUID, now: datetime) -> LogEntry:
+        self._told[function_id] = now
+        keep = self.settings.keep_per_function
+        text = f"More than {keep} dead letters: the oldest are dropped"
+        return LogEntry(project_id, SOURCE, str(function_id), "", now, "WARN", text)
+
+    async def prune(self, session: AsyncSession) -> int:
+        """Delete letters older than the limit; returns how many went."""
+        oldest = self._functions.clock.now() - timedelta(days=self.settings.keep_days)
+        return await repository.drop_before(session, oldest)
+
+    async def page(
+        self, scope: Scope, function_id: str, wish: LetterWish, page: Page
+    ) -> tuple[int, list[dict[str, Any]]]:
+        """A page of letters, newest first, and how many there are in all.
+
+        Raises:
+            NotFound: no such function.
+        """
+        async with self._functions.database.read() as session:
+            function = await self._functions.row(session, scope.project.id, function_id)
+            count = await repository.count(session, function.id, wish)
+            rows = await repository.page(
+                session, function.id, wish, limit=page.limit, offset=page.offset
+            )
+        return count, [shown_letter(row) for row in rows]
+
+    async def get(self, scope: Scope, function_id: str, letter_id: str) -> dict[str, Any]:
+        """One letter with its globals.
+
+        Raises:
+            NotFound: no such function or letter.
+        """
+        async with self._functions.database.read() as session:
+            row = await self._letter(session, scope, function_id, letter_id)
+        return shown_letter(row) | {"globals": row.globals}
+
+    async def delete(self, scope: Scope, function_id: str, letter_id: str) -> None:
+        """Remove one letter.
+
+        Raises:
+            NotFound: no such function or letter.
+        """
+        async with self._functions.database.write() as session:
+            await session.delete(await self._letter(session, scope, function_id, letter_id))
+
+    async def redrive(self, scope: Scope, function_id: str, body: dict[str, Any]) -> dict[str, int]:
+        """Run letters again with the present code, inputs and secrets, the oldest first.
+
+        Those of an ordered function stand in the lines of their distinct ids.
+        With ``"dry_run": true`` nothing is run; the counts are what would happen.
+
+        Returns:
+            ``{"queued": 2, "skipped": 1}``; skipped are letters redriven already, and unknown ids.
+
+        Raises:
+            NotFound: no such function.
+            Invalid: nothing chosen, or the function is disabled.
+        """
+        wish, is_dry = read_choice(body), body.get("dry_run", False)
+        if not isinstance(is_dry, bool):
+            raise Invalid("Must be a valid boolean.", attr="dry_run")
+        async with self._functions.database.write() as session:
+            function = await self._functions.row(session, scope.project.id, function_id)
+            if not function.enabled:
+                raise Invalid("This function is disabled. Enable it before running letters again.")
+            chosen = await self._chosen(session, function.id, wish)
+            waiting = [row for row in chosen if row.redriven_at is None]
+            if not is_dry:
+                is_ordered = bool((function.delivery or {}).get("ordered_by"))
+                waiting.sort(key=lambda row: (row.first_failed_at, row.id))
+                jobs = [_job(row, is_ordered=is_ordered) for row in waiting]
+                await self._enqueue(session, self._queue, jobs)
+                for row in waiting:
+                    row.redriven_at = self._functions.clock.now()
+        asked = len(chosen) if wish.ids is None else len(wish.ids)
+        return {"queued": len(waiting), "skipped": asked - len(waiting)}
+
+    async def _chosen(
+        self, session: AsyncSession, function_id: UUID, wish: LetterWish
+    ) -> list[DeadLetterRow]:
+        if wish.ids is None:
+            return await repository.page(session, function_id, wish, limit=None, offset=0)
+        chosen: list[DeadLetterRow] = []
+        for start in range(0, len(wish.ids), REDRIVE_CHUNK):
+            part = wish._replace(ids=wish.ids[start : start + REDRIVE_CHUNK])
+            chosen += await repository.page(session, function_id, part, limit=None, offset=0)
+        return chosen
+
+    async def _letter(
+        self, session: AsyncSession, scope: Scope, function_id: str, letter_id: str
+    ) -> DeadLetterRow:
+        function = await self._functions.row(session, scope.project.id, function_id)
+        row = await repository.find(session, function.id, read_id(letter_id))
+        if row is None:
+            raise NotFound
+        return row
+
+
+def shown_letter(row: DeadLetterRow) -> dict[str, Any]:
+    """One item of the list."""
+    return {
+        "id": str(row.id),
+        "class": row.letter_class,
+        "invocation_id": str(row.invocation_id),
+        "event_uuid": row.event_uuid,
+        "event": row.event,
+        "distinct_id": row.distinct_id,
+        "attempts": row.attempts,
+        "error": row.error,
+        "first_failed_at": iso_z(row.first_failed_at),
+        "last_failed_at": iso_z(row.last_failed_at),
+        "redriven_at": iso_z_or_none(row.redriven_at),
+    }
+
+
+def read_choice(body: dict[str, Any]) -> LetterWish:
+    """Which letters a redrive takes.
+
+    Raises:
+        Invalid: nothing was chosen, or it cannot be read.
+    """
+    ids, after, before = body.get("ids"), body.get("after"), body.get("before")
+    classes = body.get("class")
+    if isinstance(ids, list) and ids:
+        return LetterWish(ids=list(dict.fromkeys(_known_ids(ids))))
+    if body.get("all") is True:
+        return LetterWish()
+    if not classes and after is None and before is None:
+        raise Invalid('Choose letters by "ids", by "class", "after" and "before", or all of them.')
+    return LetterWish(
+        classes=read_classes(classes),
+        after=read_instant(after, "after"),
+        before=read_instant(before, "before"),
+    )
+
+
+def _known_ids(ids: Iterable[Any]) -> list[UUID]:
+    known: list[UUID] = []
+    for one in ids:
+        try:
+            known.append(UUID(str(one)))
+        except ValueError:
+            raise Invalid(f'"{one}" is not the id of a letter.', attr="ids") from None
+    return known
+
+
+def _job(row: DeadLetterRow, *, is_ordered: bool) -> NewJob:
+    invoke = InvokeV1(
+        project_id=row.project_id,
+        function_id=row.function_id,
+        invocation_id=row.invocation_id,
+        globals=row.globals,
+        mapping=row.mapping,
+        start_at="filter" if row.letter_class == "filter" else "inputs",
+        is_redrive=True,
+        letter_id=row.id,
+        first_failed_at=row.first_failed_at.isoformat(),
+    )
+    return NewJob(
+        queue=INVOKE_QUEUE,
+        payload=encode(invoke),
+        id=row.invocation_id,
+        priority=Priority.LOW,
+        ordering_key=line_of(str(row.function_id), row.distinct_id or "") if is_ordered else None,
+        lane=str(row.function_id),
+    )
+
+
+async def _keep(session: AsyncSession, letter: NewLetter, now: datetime) -> None:
+    error = letter.error[:_ERROR_CHARACTERS].replace("\0", "�")  # PostgreSQL holds no NUL
+    known = await repository.find_by_invocation(session, letter.function_id, letter.invocation_id)
+    if known is not None:
+        known.letter_class, known.error = str(letter.letter_class), error
+        known.attempts += letter.attempts
+        known.last_failed_at, known.redriven_at = now, None
+        return
+    event: dict[str, Any] = letter.globals.get("event") or {}
+    session.add(
+        DeadLetterRow(
+            id=new_id(),
+            project_id=letter.project_id,
+            function_id=letter.function_id,
+            letter_class=str(letter.letter_class),
+            invocation_id=letter.invocation_id,
+            event_uuid=event.get("uuid"),
+            event=event.get("event"),
+            distinct_id=event.get("distinct_id"),
+            attempts=letter.attempts,
+            error=error,
+            globals={name: value for name, value in letter.globals.items() if name != "inputs"},
+            mapping=letter.mapping,
+            first_failed_at=letter.first_failed_at or now,
+            last_failed_at=now,
+            redriven_at=None,
+        )
+    )

@@ -1,0 +1,120 @@
+"""Stored rows as the pipeline runs them.
+
+Source: spec/hog-functions.md sections 4.3 and 13.2.
+"""
+
+from typing import Any
+
+from hoglet.functions.executable.model import (
+    DEFAULT_RETRY,
+    RunnableFunction,
+    RunnableInput,
+    RunnableMapping,
+)
+from hoglet.functions.inputs.mapping_identity import mapping_number
+from hoglet.functions.secrets.box import SecretBox
+from hoglet.functions.tables import HogFunctionRow
+
+
+def runnable(row: HogFunctionRow, box: SecretBox) -> RunnableFunction:
+    """A function with its secrets opened; keep it out of logs and storage."""
+    values = {
+        "type": row.type,
+        "name": row.name,
+        "hog": row.hog,
+        "inputs_schema": row.inputs_schema,
+        "inputs": row.inputs,
+        "secrets": box.open(row.secrets),
+        "filters": row.filters,
+        "matcher": row.matcher,
+        "masking": row.masking,
+        "mappings": row.mappings,
+        "mapping_secrets": box.open(row.mapping_secrets),
+        "execution_order": row.execution_order,
+        "retry": row.retry,
+        "delivery": row.delivery,
+    }
+    return runnable_of_values(
+        values,
+        function_id=str(row.id),
+        project_id=row.project_id,
+        state=row.state,
+        enabled=row.enabled,
+        version=row.version,
+    )
+
+
+def runnable_of_values(
+    values: dict[str, Any],
+    *,
+    function_id: str,
+    project_id: int,
+    state: int = 1,
+    enabled: bool = True,
+    version: int = 0,
+) -> RunnableFunction:
+    """A function from column values, stored or only planned (test runs)."""
+    matcher: dict[str, Any] = values["matcher"]
+    return RunnableFunction(
+        id=function_id,
+        project_id=project_id,
+        type=values["type"],
+        name=values["name"],
+        hog=values["hog"],
+        inputs=_inputs(values["inputs_schema"], values["inputs"], values["secrets"]),
+        filter=matcher.get("tree"),
+        events=matcher.get("events"),
+        source=values["filters"].get("source") or "events",
+        masking=values["masking"],
+        mappings=_mappings(values),
+        execution_order=values["execution_order"],
+        retry={**DEFAULT_RETRY, **(values["retry"] or {})},
+        delivery=values["delivery"] or {},
+        state=state,
+        enabled=enabled,
+        version=version,
+    )
+
+
+def _inputs(
+    schema: list[dict[str, Any]], plain: dict[str, Any], secrets: dict[str, Any]
+) -> tuple[RunnableInput, ...]:
+    items = {item["key"]: item for item in schema}
+    together = sorted({**plain, **secrets}.items(), key=lambda pair: pair[1].get("order", 0))
+    return tuple(
+        RunnableInput(
+            key=key,
+            value=entry.get("value"),
+            templating=_templating(items.get(key, {}), entry),
+            type=items.get(key, {}).get("type", "string"),
+            secret=key in secrets,
+        )
+        for key, entry in together
+    )
+
+
+def _templating(item: dict[str, Any], entry: dict[str, Any]) -> str | None:
+    if item.get("templating") is False:
+        return None
+    return entry.get("templating") or "hog"
+
+
+def _mappings(values: dict[str, Any]) -> tuple[RunnableMapping, ...] | None:
+    mappings: list[dict[str, Any]] | None = values["mappings"]
+    if not mappings:
+        return None
+    matchers: list[dict[str, Any]] = values["matcher"].get("mappings") or []
+    return tuple(
+        RunnableMapping(
+            number=mapping_number(matchers, index),
+            name=mapping.get("name"),
+            filter=matchers[index].get("tree") if index < len(matchers) else None,
+            inputs=_inputs(
+                mapping.get("inputs_schema") or [],
+                mapping.get("inputs") or {},
+                values["mapping_secrets"].get(str(index), {}),
+            ),
+            disabled=bool(mapping.get("disabled")),
+        )
+        for index, mapping in enumerate(mappings)
+    )

@@ -1,0 +1,233 @@
+"""Which functions an event triggers: an index, then compiled conditions. Pure.
+
+The cost of an event does not grow with the number of functions that wait for other events, or for
+other texts of a property. Runs in sandbox workers (``operations.match``), because conditions may
+hold expressions of users.
+
+Source: spec/hog-functions.md sections 5.3, 5.4, 4.5 and 13.1.
+"""
+
+from collections import OrderedDict
+from collections.abc import Sequence
+from time import perf_counter
+from typing import Any, Literal
+
+import msgspec
+
+from hoglet.functions.executable.literal_prefilter import (
+    NeededTexts,
+    field_value,
+    needed_texts,
+)
+from hoglet.functions.executable.model import RunnableFunction
+from hoglet.functions.runtime import engine
+from hoglet.functions.runtime.filter_globals import filter_globals
+
+SLOW_FILTER_MS = 100
+# Equal no text that is not a number; the boolean false equals every text but "true".
+_UNLIKE_TEXT = frozenset({type(None), int, float})
+
+
+class Match(msgspec.Struct, frozen=True, kw_only=True):
+    """What one function makes of one event.
+
+    Attributes:
+        function_id: which function.
+        outcome: ``matched``; ``filtered`` (evaluated and not true); ``failed`` (the filter
+            raised: metric ``filtering_failed``, an error log, a dead letter of class ``filter``).
+        mappings: numbers of the mappings that match; None when the function has no mappings.
+        unmatched: numbers of enabled mappings that do not match.
+        error: why the filter failed.
+        milliseconds: time of the filters; above 100 a warn log is due.
+    """
+
+    function_id: str
+    outcome: Literal["matched", "filtered", "failed"]
+    mappings: list[int] | None = None
+    unmatched: list[int] = []
+    error: str | None = None
+    milliseconds: float = 0
+
+
+class FunctionIndex:
+    """The functions of one project and kind, by the event names they wait for.
+
+    Within a name, functions that need a property to have a certain text are found by that text.
+
+    Args:
+        functions: enabled ones; their order is kept in the answers.
+    """
+
+    def __init__(self, functions: Sequence[RunnableFunction]) -> None:
+        self.functions = list(functions)
+        self.by_id = {function.id: function for function in functions}
+        self._by_name: dict[str, _Bucket] = {}
+        self._for_any = _Bucket()
+        for position, function in enumerate(self.functions):
+            needed = needed_texts(function.filter)
+            if function.events is None:
+                self._for_any.add(position, needed)
+            for name in dict.fromkeys(function.events or ()):
+                self._by_name.setdefault(name, _Bucket()).add(position, needed)
+
+    def waits_for(self, event_name: str) -> bool:
+        """Whether the conditions of any function have to be asked about such an event."""
+        return event_name in self._by_name or bool(self._for_any.everything)
+
+    def waiting_for(self, event_name: str) -> list[RunnableFunction]:
+        """The functions whose events have this name; all others are ``filtered``."""
+        buckets = (self._by_name.get(event_name), self._for_any)
+        positions = {one for bucket in buckets if bucket for one in bucket.everything}
+        return [self.functions[position] for position in sorted(positions)]
+
+    def match(self, run_globals: dict[str, Any]) -> list[Match]:
+        """Ask all functions that can match.
+
+        Args:
+            run_globals: ``{"event": {...}, "person": ..., "groups": ...}`` of one event.
+
+        Returns:
+            One entry for each that was asked. Functions without an entry count as ``filtered``
+            (``len(index.functions) - len(answer)`` of them).
+        """
+        name = str((run_globals.get("event") or {}).get("event"))
+        if not self.waits_for(name):
+            return []
+        values = filter_globals(run_globals)
+        named = self._by_name.get(name)
+        positions = named.candidates(values) if named else []
+        if self._for_any.everything:
+            positions = [*positions, *self._for_any.candidates(values)]
+        return [match_function(self.functions[one], values) for one in sorted(positions)]
+
+
+class _Bucket:
+    """Positions of functions; those that need a text are kept under the field and the text."""
+
+    def __init__(self) -> None:
+        self.everything: list[int] = []
+        self._always: list[int] = []
+        self._by_text: dict[tuple[str, ...], dict[str, list[int]]] = {}
+
+    def add(self, position: int, needed: NeededTexts | None) -> None:
+        self.everything.append(position)
+        if needed is None:
+            self._always.append(position)
+            return
+        by_text = self._by_text.setdefault(needed.chain, {})
+        for text in needed.texts:
+            by_text.setdefault(text, []).append(position)
+
+    def candidates(self, values: dict[str, Any]) -> list[int]:
+        """The positions that can match, in no order."""
+        found = list(self._always)
+        for chain, by_text in self._by_text.items():
+            value = field_value(values, chain)
+            if type(value) is str:
+                found += by_text.get(value, ())
+            elif type(value) not in _UNLIKE_TEXT:
+                found += {one for positions in by_text.values() for one in positions}
+        return found
+
+
+class Conditions:
+    """Compiled conditions of functions and their mappings, made when first asked.
+
+    The last ``kept`` ones stay: a worker serves several projects.
+    """
+
+    def __init__(self, kept: int = 20_000) -> None:
+        self._kept = kept
+        self._compiled: OrderedDict[tuple[str, int, int | None], engine.Predicate] = OrderedDict()
+
+    def hold(self, function: RunnableFunction, mapping: int | None, values: dict[str, Any]) -> bool:
+        """Whether the function's condition (or that of one mapping) gives the boolean true.
+
+        Anything else is no match, such as the number 1 of an incomplete property.
+
+        Raises:
+            EvaluationFailed: it raised.
+        """
+        asked = function if mapping is None else function.mapping(mapping)
+        condition = None if asked is None else asked.filter
+        if condition is None:
+            return False
+        key = (function.id, function.version, mapping)
+        predicate = self._compiled.get(key)
+        if predicate is None:
+            predicate = self._compiled[key] = engine.compile_filter(condition)
+            if len(self._compiled) > self._kept:
+                self._compiled.popitem(last=False)
+        return predicate(values) is True
+
+
+_shared = Conditions()
+
+
+def match_function(
+    function: RunnableFunction, values: dict[str, Any], conditions: Conditions = _shared
+) -> Match:
+    """Ask one function.
+
+    Args:
+        function: with its conditions.
+        values: as ``filter_globals`` gives them.
+        conditions: compiled ones; those of the process by default.
+    """
+    begun = perf_counter()
+    try:
+        matches = conditions.hold(function, None, values)
+        mappings, unmatched = _mappings(function, values, conditions) if matches else (None, [])
+    except engine.EvaluationFailed as error:
+        spent = (perf_counter() - begun) * 1000
+        return Match(
+            function_id=function.id, outcome="failed", error=str(error), milliseconds=spent
+        )
+    return Match(
+        function_id=function.id,
+        outcome="matched" if matches else "filtered",
+        mappings=mappings,
+        unmatched=unmatched,
+        milliseconds=(perf_counter() - begun) * 1000,
+    )
+
+
+def mask_key(function: RunnableFunction, values: dict[str, Any]) -> str | None:
+    """The masking hash of a run, or None when it is not masked.
+
+    Args:
+        function: with ``masking``.
+        values: the globals of the run with ``inputs``.
+
+    Returns:
+        md5 (hex) of the stringified result; None for a falsy result or one that fails.
+    """
+    if not function.masking:
+        return None
+    return engine.mask_digest(function.masking["hash"], values)
+
+
+def _mappings(
+    function: RunnableFunction, values: dict[str, Any], conditions: Conditions
+) -> tuple[list[int] | None, list[int]]:
+    if not function.mappings:
+        return None, []
+    matched: list[int] = []
+    unmatched: list[int] = []
+    for mapping in function.mappings:
+        if not mapping.disabled:
+            holds = conditions.hold(function, mapping.number, values)
+            (matched if holds else unmatched).append(mapping.number)
+    return matched, unmatched
+
+
+def masked_allowance(old: int, new: int, threshold: int | None) -> int:
+    """How many of the runs that raised a counter from ``old`` to ``new`` may go.
+
+    Example:
+        >>> masked_allowance(0, 5, 2)
+        3
+    """
+    if not threshold:
+        return 1 if old == 0 and new > 0 else 0
+    return (new - 1) // threshold - (old - 1) // threshold

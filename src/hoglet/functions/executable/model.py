@@ -1,0 +1,104 @@
+"""A function as the pipeline runs it: plain, frozen data that crosses to a worker process.
+
+Made by ``FunctionService.load_runnable(project_id)``; holds opened secrets, so it is never stored,
+never logged, and goes nowhere but to a worker's standard input.
+
+Source: spec/hog-functions.md section 13.
+"""
+
+from typing import Any
+
+import msgspec
+
+from hoglet.functions.runtime.host_config import Facilities
+
+DEFAULT_RETRY: dict[str, Any] = {
+    "max_attempts": 20,
+    "initial_delay_seconds": 1,
+    "multiplier": 2,
+    "max_delay_seconds": 1800,
+    "max_elapsed_seconds": 21600,
+    "respect_retry_after": True,
+}
+
+
+class RunnableInput(msgspec.Struct, frozen=True, kw_only=True):
+    """One input.
+
+    Attributes:
+        key: its name below ``inputs``.
+        value: any JSON; texts in it are templates unless ``templating`` is None.
+        templating: ``hog``, ``liquid``, or None for a plain value.
+        type: the schema's type, e.g. ``integration``.
+        secret: shown as ``***REDACTED***`` in logs.
+    """
+
+    key: str
+    value: Any = None
+    templating: str | None = "hog"
+    type: str = "string"
+    secret: bool = False
+
+
+class RunnableMapping(msgspec.Struct, frozen=True, kw_only=True):
+    """One mapping: its filter and the inputs it lays over those of the function.
+
+    ``number`` tells it from the function's others wherever it stands: runs that wait and dead
+    letters name it by that.
+    """
+
+    number: int
+    name: str | None = None
+    filter: dict[str, Any] | None = None
+    inputs: tuple[RunnableInput, ...] = ()
+    disabled: bool = False
+
+
+class RunnableFunction(msgspec.Struct, frozen=True, kw_only=True):
+    """One function.
+
+    Attributes:
+        id, project_id, type, name, hog: as stored.
+        inputs: in evaluation order, secrets in plain.
+        filter: the condition as JSON of ``hoglet.syntax.tree``; None when it did not compile, in
+            which case nothing matches.
+        events: event names that can match, None for any.
+        source: ``filters.source``.
+        masking: ``{"ttl": 60, "threshold": None, "hash": "{person.id}"}`` or None.
+        mappings: None when the function has none.
+        execution_order: of transformations.
+        retry: the whole policy, defaults filled in.
+        delivery: ``{"ordered_by": "distinct_id", "concurrency": 4, "requests_per_minute": 60}``,
+            each left out or None without such a limit.
+        state: the watcher's (section 7).
+        version: changes with every save.
+        facilities: what the operator set up for programs.
+    """
+
+    id: str
+    project_id: int
+    type: str
+    name: str | None = None
+    hog: str = ""
+    inputs: tuple[RunnableInput, ...] = ()
+    filter: dict[str, Any] | None = None
+    events: list[str] | None = None
+    source: str = "events"
+    masking: dict[str, Any] | None = None
+    mappings: tuple[RunnableMapping, ...] | None = None
+    execution_order: int | None = None
+    retry: dict[str, Any] = msgspec.field(default_factory=lambda: dict(DEFAULT_RETRY))
+    delivery: dict[str, Any] = {}
+    state: int = 1
+    enabled: bool = True
+    version: int = 1
+    facilities: Facilities = Facilities()
+
+    def mapping(self, number: int) -> RunnableMapping | None:
+        """The mapping of that number; None when it was removed."""
+        return next((one for one in self.mappings or () if one.number == number), None)
+
+    @property
+    def cache_key(self) -> tuple[str, int]:
+        """Equal keys mean equal code, filters and inputs."""
+        return (self.id, self.version)

@@ -1,0 +1,100 @@
+"""Checks and normalises the ``filters`` of a request.
+
+Source: spec/hog-functions.md section 5.
+"""
+
+from typing import Any
+
+from hoglet.functions.errors import wrong_type
+from hoglet.kit.errors import Invalid
+from hoglet.web.validation import Body, validate
+
+SOURCES = ("events", "person-updates", "data-warehouse-table", "data-warehouse-view")
+LISTS = ("events", "actions", "data_warehouse", "properties")
+GENERATED = ("bytecode", "bytecode_error", "transpiled")
+_WAREHOUSE = ("data-warehouse-table", "data-warehouse-view")
+_UNCHOSEN_TABLE = "Select a table"
+_DROPPED = {
+    "events": ("data_warehouse",),
+    "person-updates": ("events", "actions", "data_warehouse"),
+    "data-warehouse-table": ("events", "actions"),
+    "data-warehouse-view": ("events", "actions"),
+}
+
+
+class FilterSwitches(Body):
+    """The plain fields of filters."""
+
+    filter_test_accounts: bool | None = None
+
+
+def normalise_filters(value: Any, *, prefix: str = "filters") -> dict[str, Any]:
+    """The filters as they are stored, without generated keys.
+
+    Args:
+        value: what the request holds; null means ``{}``.
+        prefix: the attr of errors, ``filters`` or ``mappings__0__filters``.
+
+    Returns:
+        A new dict; ``source`` is always there; ``filters`` of null stay what they were sent as
+        otherwise, so that stored values round-trip.
+
+    Raises:
+        Invalid: not an object, an unknown source, or a list or switch that is none.
+    """
+    if value is None:
+        value = {}
+    if not isinstance(value, dict):
+        raise wrong_type("a dictionary", value, code="not_a_dict", attr=prefix)
+    filters = {key: entry for key, entry in value.items() if key not in GENERATED}
+    filters = {"source": _source(filters.get("source"), prefix), **_without(filters, "source")}
+    switches = validate(FilterSwitches, filters, prefix=prefix).model_dump(exclude_unset=True)
+    filters |= switches
+    for name in LISTS:
+        _check_list(filters, name, prefix)
+    for name in _DROPPED[filters["source"]]:
+        filters.pop(name, None)
+    _drop_unchosen_tables(filters)
+    return filters
+
+
+def check_view(filters: dict[str, Any], *, enabled: bool) -> None:
+    """Refuse an enabled function on views that names no view."""
+    if not enabled or filters.get("source") != "data-warehouse-view":
+        return
+    entries = filters.get("data_warehouse") or []
+    if not any(entry.get("table_name") or entry.get("id") for entry in entries):
+        raise Invalid("Choose a view before enabling this function.", attr="filters")
+
+
+def _without(filters: dict[str, Any], key: str) -> dict[str, Any]:
+    return {name: value for name, value in filters.items() if name != key}
+
+
+def _source(value: Any, prefix: str) -> str:
+    if value is None:
+        return "events"
+    if value not in SOURCES:
+        attr = f"{prefix}__source"
+        raise Invalid(f'"{value}" is not a valid choice.', code="invalid_choice", attr=attr)
+    return value
+
+
+def _check_list(filters: dict[str, Any], name: str, prefix: str) -> None:
+    entries = filters.get(name)
+    if entries is None:
+        return
+    attr = f"{prefix}__{name}"
+    if not isinstance(entries, list):
+        raise wrong_type("a list", entries, code="not_a_list", attr=attr)
+    for index, entry in enumerate(entries):
+        if not isinstance(entry, dict):
+            place = f"{attr}__{index}"
+            raise wrong_type("a dictionary", entry, code="not_a_dict", attr=place)
+
+
+def _drop_unchosen_tables(filters: dict[str, Any]) -> None:
+    if filters["source"] in _WAREHOUSE and isinstance(filters.get("data_warehouse"), list):
+        filters["data_warehouse"] = [
+            entry for entry in filters["data_warehouse"] if entry.get("name") != _UNCHOSEN_TABLE
+        ]

@@ -1,0 +1,1 @@
+"""History of a function: versions, differences, rollback."""

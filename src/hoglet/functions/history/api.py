@@ -1,0 +1,30 @@
+"""Routes of a function's history."""
+
+from fastapi import APIRouter
+from starlette.requests import Request
+from starlette.responses import Response
+
+from hoglet.functions.api import ONE, Reads, Writes, service_of
+from hoglet.functions.function_view import full_object
+from hoglet.functions.history.service import History
+from hoglet.web.pagination import envelope, parse_page
+from hoglet.web.request_body import read_object
+from hoglet.web.responses import JsonAnswer
+
+router = APIRouter()
+
+
+@router.get(ONE + "/activity")
+async def list_function_activity(request: Request, function_id: str, scope: Reads) -> Response:
+    """Who changed what of the function, newest first."""
+    page = parse_page(request.query_params)
+    count, entries = await History(service_of(request)).page(scope, function_id, page)
+    return JsonAnswer(envelope(request, page, count, entries))
+
+
+@router.post(ONE + "/restore")
+async def restore_function(request: Request, function_id: str, scope: Writes) -> Response:
+    """Bring an earlier state back: `{"activity_id": ...}` or `{"to": time}`; secrets stay."""
+    body = await read_object(request)
+    shown = await History(service_of(request)).restore(scope, function_id, body)
+    return JsonAnswer(full_object(shown))

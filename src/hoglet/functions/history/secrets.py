@@ -1,0 +1,108 @@
+"""Keeps secrets out of a function's history, also values that became secret only later.
+
+The history holds inputs as they were. A value that was plain is hidden there as soon as its key is
+made secret: it may be the very value that is secret now. Pure, but for one rewrite of entries.
+
+Source: spec/hog-functions.md sections 3.5 and 4.4.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from hoglet.access.activity import Change, rewrite_changes
+from hoglet.functions.inputs.mapping_identity import stored_places
+from hoglet.functions.inputs.secrets import SHOWN, secret_keys
+
+type Json = dict[str, Any]
+
+
+def hide(changes: Sequence[Change], *states: Json) -> list[Change]:
+    """Changes of which no value can be read whose key is secret in one of the states."""
+    return [
+        Change(
+            one.field,
+            one.action,
+            _hidden(one.field, one.before, states),
+            _hidden(one.field, one.after, states),
+        )
+        for one in changes
+    ]
+
+
+async def hide_in_history(
+    session: AsyncSession, project_id: int, scope: str, item_id: str, state: Json
+) -> None:
+    """Hide values whose keys are secret now in what is logged, in the caller's transaction."""
+
+    def without(change: Json) -> Json:
+        ends = ("before", "after")
+        return change | {end: _hidden(change["field"], change[end], [state]) for end in ends}
+
+    await rewrite_changes(session, project_id, scope=scope, item_id=item_id, change=without)
+
+
+def may_become_secret(before: Json, after: Json) -> bool:
+    """Whether a save can have made keys secret that were not."""
+    return any(before[name] != after[name] for name in ("inputs_schema", "mappings"))
+
+
+def kept_secret(wanted: Json, now: Mapping[str, Any]) -> Json:
+    """Fields of an earlier state whose hidden values are what they are now.
+
+    A key that is secret now stays secret: its value must not be asked for, nor come to light.
+    """
+    kept = _kept(wanted, now)
+    if kept.get("mappings"):
+        pairs = _paired(kept["mappings"], now["mappings"])
+        kept["mappings"] = [_kept(one, other) for one, other in pairs]
+    return kept
+
+
+def _kept(wanted: Json, now: Mapping[str, Any]) -> Json:
+    keys, kept = _secret_keys(now), dict(wanted)
+    if kept.get("inputs_schema"):
+        kept["inputs_schema"] = [
+            item | {"secret": True} if item["key"] in keys else item
+            for item in kept["inputs_schema"]
+        ]
+    if kept.get("inputs"):
+        kept["inputs"] = _present(kept["inputs"], now.get("inputs") or {}, keys)
+    return kept
+
+
+def _present(inputs: Json, now: Json, keys: set[str]) -> Json:
+    """The inputs; a hidden one is left as it is: kept where it is sealed, else the present one."""
+    plain = {key: entry for key, entry in inputs.items() if entry != SHOWN and key not in keys}
+    return plain | {key: now[key] for key in inputs if key not in plain and key in now}
+
+
+def _hidden(field: str, value: Any, states: Iterable[Json]) -> Any:
+    """A logged value of a field with ``{"secret": true}`` for what is secret in a state."""
+    for state in states:
+        if field == "inputs" and isinstance(value, dict):
+            value = _without(value, _secret_keys(state))
+        elif field == "mappings" and isinstance(value, list):
+            value = [
+                one | {"inputs": _without(one["inputs"], _secret_keys(other))}
+                if one.get("inputs")
+                else one
+                for one, other in _paired(value, state["mappings"])
+            ]
+    return value
+
+
+def _paired(mappings: list[Json], others: list[Json] | None) -> list[tuple[Json, Json]]:
+    """Each mapping with what it is among others; an empty one where it is not."""
+    known = others or []
+    places = stored_places(known, mappings)
+    return [(one, known[places[i]] if i in places else {}) for i, one in enumerate(mappings)]
+
+
+def _secret_keys(holder: Mapping[str, Any]) -> set[str]:
+    return secret_keys(holder.get("inputs_schema") or [])
+
+
+def _without(inputs: Json, keys: set[str]) -> Json:
+    return {key: SHOWN if key in keys else entry for key, entry in inputs.items()}

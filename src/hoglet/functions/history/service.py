@@ -1,0 +1,168 @@
+"""The history of a function: what was changed, and the way back to an earlier state.
+
+The activity log holds, for each change, the value before. Undoing the changes since a moment, the
+newest first, gives the fields of that moment. They are sent through the ordinary update: the same
+rules hold, and the way back is an entry of the log itself. Secrets were never logged, so they stay
+as they are.
+"""
+
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+import msgspec
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from hoglet.access.activity import count_activities, list_activities, with_users
+from hoglet.access.principals import Scope
+from hoglet.functions.function_view import Shown
+from hoglet.functions.history.secrets import kept_secret
+from hoglet.functions.service import ACTIVITY_SCOPE, FunctionService
+from hoglet.functions.tables import HogFunctionRow
+from hoglet.kit.errors import Invalid
+from hoglet.web.pagination import DEFAULT_LIMIT, Page
+from hoglet.web.timestamps import iso_z, parse_instant
+
+RESTORED = (
+    "name",
+    "description",
+    "enabled",
+    "hog",
+    "inputs_schema",
+    "inputs",
+    "filters",
+    "masking",
+    "mappings",
+    "icon_url",
+    "execution_order",
+    "retry",
+    "delivery",
+)
+_LOGGED_AS = {"priority": "execution_order"}  # how rearranging names it
+_CHUNK = 500
+
+type Json = dict[str, Any]
+
+
+class Moment(msgspec.Struct, frozen=True, kw_only=True):
+    """The state right after an entry, or the state at an instant; one of the two."""
+
+    activity_id: UUID | None = None
+    to: datetime | None = None
+
+    def is_before(self, entry: Json) -> bool:
+        """Whether an entry was written after this moment, so has to be undone."""
+        if self.activity_id is not None:
+            return entry["id"] > self.activity_id  # ids are in order of time
+        return self.to is None or entry["created_at"] > self.to
+
+
+class History:
+    """What happened to functions.
+
+    Args:
+        functions: the functions.
+    """
+
+    def __init__(self, functions: FunctionService) -> None:
+        self._functions = functions
+
+    async def page(self, scope: Scope, function_id: str, page: Page) -> tuple[int, list[Json]]:
+        """Entries of a function, newest first, and how many there are in all.
+
+        Raises:
+            NotFound: no such function.
+        """
+        project_id = scope.project.id
+        async with self._functions.database.read() as session:
+            row = await self._functions.row(session, project_id, function_id)
+            item_id = str(row.id)
+            count = await count_activities(session, project_id, ACTIVITY_SCOPE, item_id)
+            limit = page.limit or DEFAULT_LIMIT
+            entries = await _entries(session, row, limit=limit, offset=page.offset)
+            return count, await with_users(session, entries)
+
+    async def restore(self, scope: Scope, function_id: str, body: Json) -> Shown:
+        """Bring the fields of an earlier state back, secrets excepted.
+
+        Raises:
+            NotFound: no such function.
+            Invalid: no such moment, or the earlier state breaks a rule that holds now.
+            Stale: somebody else changed the function meanwhile.
+        """
+        moment = read_moment(body)
+        async with self._functions.database.read() as session:
+            row = await self._functions.row(session, scope.project.id, function_id)
+            wanted = undone(row, await _since(session, row, moment))
+            base = iso_z(row.updated_at)
+        return await self._functions.update(scope, function_id, {**wanted, "base_updated_at": base})
+
+
+def read_moment(body: Json) -> Moment:
+    """Read ``{"activity_id": "…"}`` or ``{"to": "2026-01-05T12:00:00Z"}``.
+
+    Raises:
+        Invalid: neither or both, or not readable.
+    """
+    activity_id, to = body.get("activity_id"), body.get("to")
+    if (activity_id is None) == (to is None):
+        raise Invalid("Give either activity_id or to.")
+    if activity_id is not None:
+        try:
+            return Moment(activity_id=UUID(str(activity_id)))
+        except ValueError:
+            raise _no_entry() from None
+    at = parse_instant(to) if isinstance(to, str) else None
+    if at is None:
+        raise Invalid("Enter an ISO 8601 time.", attr="to")
+    return Moment(to=at)
+
+
+def undone(row: HogFunctionRow, entries: Iterable[Json]) -> Json:
+    """The fields that differ from the present ones once the entries, newest first, are undone."""
+    now = {name: getattr(row, name) for name in RESTORED}
+    before = dict(now)
+    for entry in entries:
+        for change in entry["detail"]["changes"]:
+            name = _LOGGED_AS.get(change["field"], change["field"])
+            if name in before:
+                before[name] = change["before"]
+    earlier = kept_secret({k: v for k, v in before.items() if v != now[k]}, now)
+    return {name: value for name, value in earlier.items() if value != now[name]}
+
+
+async def _since(session: AsyncSession, row: HogFunctionRow, moment: Moment) -> list[Json]:
+    """The entries after a moment, newest first."""
+    if moment.to is not None and moment.to < row.created_at:
+        raise Invalid("The function did not exist at that time.", attr="to")
+    after: list[Json] = []
+    while True:
+        part = await _entries(session, row, limit=_CHUNK, offset=len(after))
+        for entry in part:
+            if not moment.is_before(entry):
+                if moment.activity_id not in (None, entry["id"]):
+                    raise _no_entry()
+                return after
+            after.append(entry)
+        if len(part) < _CHUNK:
+            if moment.activity_id is not None:
+                raise _no_entry()
+            return after
+
+
+async def _entries(
+    session: AsyncSession, row: HogFunctionRow, *, limit: int, offset: int
+) -> list[Json]:
+    return await list_activities(
+        session,
+        row.project_id,
+        scope=ACTIVITY_SCOPE,
+        item_id=str(row.id),
+        limit=limit,
+        offset=offset,
+    )
+
+
+def _no_entry() -> Invalid:
+    return Invalid("The function's history has no entry of this id.", attr="activity_id")

@@ -1,0 +1,93 @@
+"""Which stored mapping a sent one is, so that it keeps what is its own wherever it is put. Pure.
+
+Its own are its secrets, and the number by which runs that wait and dead letters name it; in the API
+mappings have no ids. One that is told apart by its name and filters, by its name, or by its filters
+is found by them; what is left stands where it stood. A stored mapping is taken once: the secrets of
+one that was removed go to no other one.
+
+Source: spec/hog-functions.md sections 4.4 and 4.5.
+"""
+
+import json
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from hoglet.functions.filters.normalize import GENERATED
+
+type _Mapping = dict[str, Any]
+
+
+def stored_places(stored: Sequence[_Mapping], sent: Sequence[_Mapping]) -> dict[int, int]:
+    """The place each sent mapping has among the stored ones; new ones are left out.
+
+    Example:
+        >>> stored_places([{"name": "a"}, {"name": "b"}], [{"name": "b"}, {"name": "c"}])
+        {0: 1, 1: 0}
+        >>> stored_places([{"name": "a"}, {"name": "b"}], [{"name": "b"}])
+        {0: 1}
+    """
+    found: dict[int, int] = {}
+    for told_by in (_by_all, _by_name, _by_filters):
+        there = _told_apart(stored, told_by, set(found.values()))
+        here = _told_apart(sent, told_by, set(found))
+        found |= {here[text]: there[text] for text in here.keys() & there.keys()}
+    taken = set(found.values())
+    for place in range(min(len(stored), len(sent))):
+        if place not in found and place not in taken:
+            found[place] = place
+    return dict(sorted(found.items()))
+
+
+def numbered(
+    matchers: Sequence[dict[str, Any]],
+    stored_matcher: dict[str, Any],
+    stored: Sequence[_Mapping] | None,
+    sent: Sequence[_Mapping] | None,
+) -> dict[str, Any]:
+    """The matchers of sent mappings with their numbers, and the next free one.
+
+    A number is never given twice: a run of a mapping that was removed must not become another's.
+
+    Returns:
+        ``{"mappings": [{"tree": ..., "events": ..., "number": 1}], "next_number": 2}``
+    """
+    parts = stored_matcher.get("mappings") or []
+    places = stored_places(stored or [], sent or [])
+    free = max(len(stored or []), stored_matcher.get("next_number", 0))
+    found: list[dict[str, Any]] = []
+    for place, matcher in enumerate(matchers):
+        if place in places:
+            number = mapping_number(parts, places[place])
+        else:
+            number, free = free, free + 1
+        found.append(matcher | {"number": number})
+    return {"mappings": found, "next_number": free}
+
+
+def mapping_number(matchers: Sequence[dict[str, Any]], place: int) -> int:
+    """What a stored mapping is called; its place where it was saved before they had numbers."""
+    return matchers[place].get("number", place) if place < len(matchers) else place
+
+
+def _told_apart(
+    mappings: Sequence[_Mapping], told_by: Callable[[_Mapping], str | None], done: set[int]
+) -> dict[str, int]:
+    """Places by what mappings are told by, where no other one has the same."""
+    texts = {i: told_by(mapping) for i, mapping in enumerate(mappings) if i not in done}
+    numbers = Counter(texts.values())
+    return {text: i for i, text in texts.items() if text is not None and numbers[text] == 1}
+
+
+def _by_all(mapping: _Mapping) -> str | None:
+    return json.dumps([mapping.get("name"), _by_filters(mapping)])
+
+
+def _by_name(mapping: _Mapping) -> str | None:
+    return mapping.get("name") or None
+
+
+def _by_filters(mapping: _Mapping) -> str | None:
+    filters = mapping.get("filters") or {}
+    told = {name: value for name, value in filters.items() if name not in GENERATED}
+    return json.dumps(told, sort_keys=True)

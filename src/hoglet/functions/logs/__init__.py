@@ -1,0 +1,1 @@
+"""Logs and metrics of functions, and their live tail."""

@@ -1,0 +1,82 @@
+"""The live tail: log lines of a function as server-sent events.
+
+Each line is an event ``log`` with the shape of the logs route. Its id is the line's instant, so
+that a browser or ``hoglet logs -f`` that was cut off goes on where it was (``Last-Event-ID``).
+"""
+
+from collections.abc import AsyncGenerator, AsyncIterator
+from dataclasses import replace
+
+from fastapi import APIRouter
+from starlette.requests import Request
+from starlette.responses import Response, StreamingResponse
+
+from hoglet.functions.api import ONE, Reads, service_of
+from hoglet.functions.logs.live_tail import LiveTail, NewLines
+from hoglet.functions.logs.telemetry import read_log_filters, shown_logs
+from hoglet.kit.errors import Invalid
+from hoglet.warehouse.telemetry import LogFilters
+from hoglet.web.responses import dump_json
+from hoglet.web.timestamps import iso_z, parse_instant
+
+router = APIRouter()
+
+_HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+_GREETING = b"retry: 2000\n: log lines follow as they arrive\n\n"
+_STILL_HERE = b": nothing new\n\n"
+_CUT = b"event: cut\ndata: more lines arrived at once than are shown\n\n"
+_QUIET_LOOKS = (
+    15  # then a comment tells that the stream lives, and finds out whether the client does
+)
+
+
+@router.get(ONE + "/logs/stream")
+async def stream_logs(request: Request, function_id: str, scope: Reads) -> Response:
+    """New log lines as server-sent events; parameters of the logs route except `before`."""
+    filters = _filters(request)
+    shown = await service_of(request).get(scope, function_id)
+    tail: LiveTail = request.app.state.live_tail
+    tail.check_room()
+    events = _events(request, tail.follow(scope.project.id, str(shown.row.id), filters))
+    return StreamingResponse(events, media_type="text/event-stream", headers=_HEADERS)
+
+
+def _filters(request: Request) -> LogFilters:
+    """The parameters; ``Last-Event-ID`` wins over ``after``.
+
+    Raises:
+        Invalid: one of them cannot be read.
+    """
+    filters = replace(read_log_filters(request.query_params), before=None)
+    last = request.headers.get("last-event-id")
+    if not last:
+        return filters
+    after = parse_instant(last)
+    if after is None:
+        raise Invalid("Last-Event-ID is the id of an event of this stream.", attr="Last-Event-ID")
+    return replace(filters, after=after)
+
+
+async def _events(request: Request, looks: AsyncGenerator[NewLines]) -> AsyncIterator[bytes]:
+    quiet = 0
+    try:
+        yield _GREETING
+        async for look in looks:
+            if await request.is_disconnected():
+                return
+            quiet = 0 if look.entries else quiet + 1
+            if look.entries:
+                yield _written(look)
+            elif quiet % _QUIET_LOOKS == 0:
+                yield _STILL_HERE
+    finally:
+        await looks.aclose()
+
+
+def _written(look: NewLines) -> bytes:
+    lines = shown_logs(look.entries)["results"]
+    text = b"".join(
+        b"id: %b\nevent: log\ndata: %b\n\n" % (iso_z(entry.timestamp).encode(), dump_json(line))
+        for entry, line in zip(look.entries, lines, strict=True)
+    )
+    return _CUT + text if look.is_cut else text

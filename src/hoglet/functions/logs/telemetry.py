@@ -1,0 +1,126 @@
+"""Logs and metrics of functions: parameters and shapes.
+
+Source: spec/hog-functions.md sections 9.3-9.5.
+"""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any, Literal
+
+from hoglet.functions.logs.relative_time import resolve_instant
+from hoglet.kit.errors import Invalid
+from hoglet.warehouse.telemetry import LogEntry, LogFilters, MetricFilters
+from hoglet.web.timestamps import iso_z, parse_instant
+
+SOURCE = "hog_function"
+DEFAULT_LOGS = 50
+MAX_LOGS = 500
+_INTERVALS = ("hour", "day", "week")
+_BREAKDOWNS = ("name", "kind")
+
+
+def read_log_filters(query: Mapping[str, str]) -> LogFilters:
+    """Read the parameters of the logs route.
+
+    Raises:
+        Invalid: a bad limit or instant; attr is the parameter.
+    """
+    return LogFilters(
+        limit=_limit(query.get("limit")),
+        after=_instant(query, "after"),
+        before=_instant(query, "before"),
+        levels=[level.upper() for level in _comma_list(query.get("level"))],
+        search=query.get("search") or None,
+        instance_id=query.get("instance_id") or None,
+    )
+
+
+def read_metric_filters(
+    query: Mapping[str, str], *, now: datetime, timezone: str, with_instance: bool = True
+) -> MetricFilters:
+    """Read the parameters of the metrics routes.
+
+    Raises:
+        Invalid: a bad instant or breakdown; attr is the parameter.
+    """
+    breakdown = query.get("breakdown_by") or "kind"
+    if breakdown not in _BREAKDOWNS:
+        raise _not_a_choice(breakdown, "breakdown_by")
+    return MetricFilters(
+        after=_relative(query.get("after") or "-7d", "after", now, timezone),
+        before=_relative(query.get("before"), "before", now, timezone),
+        names=_comma_list(query.get("name")),
+        kinds=_comma_list(query.get("kind")),
+        breakdown_by=breakdown,
+        instance_id=(query.get("instance_id") or None) if with_instance else None,
+    )
+
+
+def read_interval(query: Mapping[str, str]) -> Literal["hour", "day", "week"]:
+    """Read ``interval``.
+
+    Raises:
+        Invalid: code ``invalid_choice``, attr ``interval``.
+    """
+    interval = query.get("interval") or "day"
+    if interval not in _INTERVALS:
+        raise _not_a_choice(interval, "interval")
+    return interval
+
+
+def shown_logs(entries: list[LogEntry]) -> dict[str, Any]:
+    """The answer of the logs route; ``count`` is the number returned."""
+    results = [
+        {
+            "log_source_id": entry.source_id,
+            "instance_id": entry.instance_id,
+            "timestamp": iso_z(entry.timestamp),
+            "level": entry.level.upper(),
+            "message": entry.message,
+        }
+        for entry in entries
+    ]
+    return {"count": len(results), "next": None, "previous": None, "results": results}
+
+
+def _limit(text: str | None) -> int:
+    if not text:
+        return DEFAULT_LOGS
+    try:
+        limit = int(text)
+    except ValueError:
+        raise Invalid("A valid integer is required.", attr="limit") from None
+    if limit < 1:
+        detail = "Ensure this value is greater than or equal to 1."
+        raise Invalid(detail, code="min_value", attr="limit")
+    if limit > MAX_LOGS:
+        detail = f"Ensure this value is less than or equal to {MAX_LOGS}."
+        raise Invalid(detail, code="max_value", attr="limit")
+    return limit
+
+
+def _instant(query: Mapping[str, str], name: str) -> datetime | None:
+    text = query.get(name)
+    if not text:
+        return None
+    found = parse_instant(text)
+    if found is None:
+        raise Invalid("Enter an ISO 8601 time.", attr=name)
+    return found
+
+
+def _relative(text: str | None, attr: str, now: datetime, timezone: str) -> datetime:
+    if not text:
+        return now
+    found = resolve_instant(text, now=now, timezone=timezone)
+    if found is None:
+        raise Invalid("Enter an ISO 8601 time or one such as -24h.", attr=attr)
+    return found
+
+
+def _comma_list(text: str | None) -> list[str]:
+    return [part.strip() for part in (text or "").split(",") if part.strip()]
+
+
+def _not_a_choice(value: str, attr: str) -> Invalid:
+    return Invalid(f'"{value}" is not a valid choice.', code="invalid_choice", attr=attr)

@@ -1,0 +1,64 @@
+"""Gathers what the answers about functions need from elsewhere: users, templates, states.
+
+Source: spec/hog-functions.md section 2.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from hoglet.access.principals import user_object
+from hoglet.access.repository import users_by_id
+from hoglet.functions.function_view import Shown
+from hoglet.functions.inputs.secrets import secret_keys
+from hoglet.functions.secrets.box import SecretBox, SecretsUnreadable
+from hoglet.functions.tables import HogFunctionRow
+from hoglet.functions.templates.registry import Templates
+from hoglet.functions.watcher.service import Watcher
+
+
+class Showing:
+    """Turns rows into what is shown of them.
+
+    Args:
+        box: opens secrets, to tell which are set.
+        templates: as they are now.
+        watcher: tells states.
+    """
+
+    def __init__(self, box: SecretBox, templates: Templates, watcher: Watcher) -> None:
+        self.box = box
+        self._templates = templates
+        self._watcher = watcher
+
+    async def one(self, session: AsyncSession, row: HogFunctionRow) -> Shown:
+        """One row."""
+        return (await self.all(session, [row]))[0]
+
+    async def all(self, session: AsyncSession, rows: Sequence[HogFunctionRow]) -> list[Shown]:
+        """Rows, in their order."""
+        users = await users_by_id(session, {row.created_by for row in rows})
+        statuses = await self._watcher.statuses(session, rows)
+        return [self._with_parts(row, users, statuses[row.id]) for row in rows]
+
+    def _with_parts(
+        self, row: HogFunctionRow, users: dict[int, Any], status: dict[str, int]
+    ) -> Shown:
+        template = self._templates.find(row.template_id)
+        secrets, mapping_secrets = self._secrets_of(row)
+        return Shown(
+            row=row,
+            user=user_object(users.get(row.created_by or 0)),
+            template=None if template is None else template.as_json(),
+            status=status,
+            secrets=secrets,
+            mapping_secrets=mapping_secrets,
+        )
+
+    def _secrets_of(self, row: HogFunctionRow) -> tuple[dict[str, Any], dict[str, Any]]:
+        """The opened secrets; by name only when they cannot be opened, so that reads go on."""
+        try:
+            return self.box.open(row.secrets), self.box.open(row.mapping_secrets)
+        except SecretsUnreadable:
+            return {key: {} for key in secret_keys(row.inputs_schema)}, {}

@@ -1,0 +1,1 @@
+"""Running one step of a function inside a sandbox worker."""

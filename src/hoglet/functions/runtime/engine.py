@@ -1,0 +1,241 @@
+"""The functions room's use of the Hog engine: filters, templates, whole programs. Pure.
+
+Compiled code is cached by its text, so that a worker compiles a function once.
+
+Source: spec/hog-functions.md sections 5.3, 6, 13.3 and 13.5.
+"""
+
+import hashlib
+from collections.abc import Callable
+from datetime import datetime
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import msgspec
+
+from hoglet.functions.compile.hog import template_tree
+from hoglet.functions.executable.literal_prefilter import cannot_fail
+from hoglet.functions.filters.roots import FILTER_ROOTS
+from hoglet.functions.runtime.host import HOST_FUNCTIONS, Host, HostRefused
+from hoglet.functions.runtime.journal import Journal
+from hoglet.hog.compile import bind_expression, compile_program
+from hoglet.hog.python import (
+    Budget,
+    CompiledProgram,
+    Execution,
+    Failed,
+    Finished,
+    compile_expression,
+    compile_python,
+)
+from hoglet.hog.python.predicate import PredicateFailed, compile_predicate
+from hoglet.hog.runtime.convert import export_value
+from hoglet.hog.runtime.formatting import as_text
+from hoglet.kit.clock import FixedClock
+from hoglet.kit.errors import SourceError
+from hoglet.syntax import tree
+
+PROGRAM_GLOBALS = frozenset(
+    {"project", "source", "event", "person", "groups", "inputs", "variables", "request", "record"}
+)
+FILTER_BUDGET = Budget(timeout_s=5)
+TEMPLATE_BUDGET = Budget(timeout_s=1)
+MASK_BUDGET = Budget(timeout_s=0.05)
+_LIMITS = frozenset({"timeout", "memory", "steps"})
+_CACHED = 4096  # programs and templates a worker keeps; each is a few kilobytes
+
+_conditions: msgspec.json.Decoder[Any] = msgspec.json.Decoder(tree.Expression)
+
+type Predicate = Callable[[dict[str, Any]], Any]
+
+
+class EvaluationFailed(Exception):
+    """A filter or template raised, or ran over its budget; the message says why."""
+
+
+class Ended(NamedTuple):
+    """How a program's step ended: with a ``call``, an ``error``, or else a ``value``.
+
+    ``call`` is ``("fetch", {"url": ...})``, ``arguments`` what the program passed;
+    ``error_class`` is ``hog`` or ``timeout``.
+    """
+
+    milliseconds: float
+    entries: list[list[Any]]
+    operations: int = 0
+    memory_bytes: int = 0
+    value: Any = None
+    call: tuple[str, dict[str, Any]] | None = None
+    arguments: list[Any] = []  # noqa: RUF012 (a NamedTuple; never changed)
+    error: str | None = None
+    error_class: Any = None
+
+
+def run_program(
+    source: str,
+    values: dict[str, Any],
+    *,
+    host: Host,
+    journal: Journal,
+    milliseconds: float,
+    async_steps: int,
+) -> Ended:
+    """Run a program up to its end or its next host call that the journal does not answer.
+
+    Never raises for what the program does.
+    """
+    try:
+        program = _program(source, host.async_names)
+    except SourceError as error:
+        return Ended(0, [], error=f"The code does not compile. {error}", error_class="hog")
+    execution = _Run(
+        program,
+        host=host,
+        globals=values,
+        functions=host.functions,
+        budget=Budget(timeout_s=milliseconds / 1000, async_steps=async_steps),
+    )
+    step = execution.replay(journal.entries)
+    while not isinstance(step, Finished | Failed):
+        try:
+            call = (step.name, host.read_call(step.name, step.args))
+        except HostRefused as refused:
+            step = execution.fail(str(refused))
+        else:
+            return _ended(execution, call=call, arguments=step.args)
+    if isinstance(step, Failed):
+        is_limit = step.error.kind in _LIMITS
+        kind = "timeout" if is_limit else "hog"
+        return _ended(execution, error=step.error.text, error_class=kind)
+    return _ended(execution, value=step.result)
+
+
+def compile_filter(condition: dict[str, Any]) -> Predicate:
+    """A condition (JSON of ``hoglet.syntax.tree``) as a function of the filter globals.
+
+    The function gives whatever the condition gives, and raises :class:`EvaluationFailed`. Equal
+    conditions share it: compiling takes about a millisecond, and many functions filter alike.
+
+    Raises:
+        EvaluationFailed: the stored condition does not compile.
+    """
+    return _filter(msgspec.json.encode(condition))
+
+
+@lru_cache(maxsize=_CACHED)
+def _filter(condition: bytes) -> Predicate:
+    try:
+        predicate = compile_predicate(
+            bind_expression(_conditions.decode(condition)),
+            known_globals=FILTER_ROOTS,
+            budget=FILTER_BUDGET,
+        )
+    except (SourceError, msgspec.ValidationError) as error:
+        raise EvaluationFailed(f"The filter does not compile: {error}") from None
+
+    def evaluate(values: dict[str, Any]) -> Any:
+        try:
+            return predicate(values)
+        except PredicateFailed as failed:
+            raise EvaluationFailed(failed.error.text) from None
+
+    return evaluate
+
+
+def evaluate_template(
+    text: str, values: dict[str, Any], *, with_record: bool, now: str | None = None, seed: int = 0
+) -> Any:
+    """The value of one template text; a text that is one ``{expr}`` keeps its type.
+
+    Args:
+        text: ``Hello {person.name}``.
+        values: the globals.
+        with_record: ``record.x`` means ``event.properties.x``.
+        now: ISO instant that ``now()`` gives, so that replays build the same inputs.
+        seed: of random numbers, for the same reason.
+
+    Raises:
+        EvaluationFailed: it does not compile, raised, or ran over its budget.
+    """
+    return _evaluate(_template(text, with_record), values, TEMPLATE_BUDGET, now=now, seed=seed)
+
+
+@lru_cache(maxsize=_CACHED)
+def is_harmless(text: str, with_record: bool, roots: frozenset[str]) -> bool:  # noqa: FBT001 (a cache key)
+    """Whether a template text gives a value whatever its globals are; ``roots`` surely exist."""
+    try:
+        return cannot_fail(msgspec.to_builtins(template_tree(text, with_record=with_record)), roots)
+    except SourceError:
+        return False
+
+
+def mask_digest(text: str, values: dict[str, Any]) -> str | None:
+    """md5 of the stringified hash template; None for a falsy or failing one (section 6)."""
+    try:
+        found = _evaluate(_template(text, False), values, MASK_BUDGET)
+    except EvaluationFailed:
+        return None
+    if not found:
+        return None
+    text = found if isinstance(found, str) else as_text(found)
+    return hashlib.md5(text.encode("utf-8", "replace"), usedforsecurity=False).hexdigest()
+
+
+class _Run(Execution):
+    """An execution whose ``print`` is the host's and leaves nothing in the journal."""
+
+    def __init__(self, program: CompiledProgram, *, host: Host, **options: Any) -> None:
+        super().__init__(program, **options)
+        self._host = host
+
+    def call_host(self, name: str, given: list[Any]) -> Any:
+        if name != "print":
+            return super().call_host(name, given)
+        if not self._journal.replaying:
+            self._host.print(*[export_value(item) for item in given])
+        return None
+
+
+def _ended(execution: Execution, **outcome: Any) -> Ended:
+    return Ended(
+        milliseconds=execution.used_s * 1000,
+        entries=execution.journal,
+        operations=execution.ops,
+        memory_bytes=execution._memory.charged,  # noqa: SLF001 (a figure for the log line)
+        **outcome,
+    )
+
+
+def _evaluate(
+    program: CompiledProgram,
+    values: dict[str, Any],
+    budget: Budget,
+    *,
+    now: str | None = None,
+    seed: int | None = None,
+) -> Any:
+    clock = FixedClock(datetime.fromisoformat(now)) if now else None
+    execution = Execution(program, globals=values, budget=budget, clock=clock, seed=seed)
+    step = execution.start()
+    if isinstance(step, Finished):
+        return step.result
+    if isinstance(step, Failed):
+        raise EvaluationFailed(step.error.text)
+    raise EvaluationFailed(f"{step.name} cannot be called here")
+
+
+@lru_cache(maxsize=_CACHED)
+def _program(source: str, async_names: frozenset[str]) -> CompiledProgram:
+    return compile_python(
+        compile_program(source, known_globals=PROGRAM_GLOBALS),
+        functions=HOST_FUNCTIONS,
+        async_functions=async_names,
+    )
+
+
+@lru_cache(maxsize=_CACHED)
+def _template(text: str, with_record: bool) -> CompiledProgram:  # noqa: FBT001 (a cache key)
+    try:
+        return compile_expression(bind_expression(template_tree(text, with_record=with_record)))
+    except SourceError as error:
+        raise EvaluationFailed(f"The template does not compile: {error}") from None

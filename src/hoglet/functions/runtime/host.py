@@ -1,0 +1,174 @@
+"""What a program may ask of its host: print, fetch, postHogCapture, sendEmail, helpers.
+
+Source: spec/hog-functions.md sections 13.3 and 13.6.
+"""
+
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from types import MappingProxyType
+from typing import Any
+
+import msgspec
+import orjson
+
+from hoglet.functions.runtime.bot_detection import open_bots
+from hoglet.functions.runtime.email import EmailRefused, read_email
+from hoglet.functions.runtime.fetch import FetchRefused, FetchRequest, read_fetch
+from hoglet.functions.runtime.geoip import open_places
+from hoglet.functions.runtime.host_config import Facilities
+from hoglet.functions.runtime.loop_guard import (
+    DEPTH_PROPERTY,
+    MAX_DEPTH,
+    depth_of,
+    is_own_capture,
+    with_depth,
+)
+from hoglet.hog.python.steps import HostFailure
+
+MAX_PRINTS = 25
+HELPERS = frozenset({"geoipLookup", "cleanNullValues", "isKnownBotUserAgent", "isKnownBotIp"})
+_NOTHING = Facilities()
+HOST_FUNCTIONS = HELPERS | {"print", "postHogCapture"}
+
+
+class HostRefused(Exception):
+    """The program asked for something it may not have; thrown inside the program."""
+
+
+class Host:
+    """The host of one run; collects log lines and captures.
+
+    Args:
+        run: the globals of the run.
+        facilities: what the operator set up.
+        may_call: ``fetch``, ``sendEmail`` and ``postHogCapture`` exist (not in transformations).
+        printed: ``print`` calls of the part that is replayed.
+        captured: ``postHogCapture`` was called in the part that is replayed.
+    """
+
+    def __init__(
+        self,
+        run: Mapping[str, Any],
+        *,
+        facilities: Facilities = _NOTHING,
+        may_call: bool = True,
+        printed: int = 0,
+        captured: bool = False,
+    ) -> None:
+        self.event: dict[str, Any] = run.get("event") or {}
+        self._site_url = str((run.get("project") or {}).get("url") or "")
+        self.lines: list[tuple[str, str]] = []
+        self.captures: list[dict[str, Any]] = []
+        self.printed = printed
+        self.captured = captured
+        names = {"fetch", "sendEmail"} if facilities.has_email else {"fetch"}
+        self.async_names = frozenset(names if may_call else ())
+        helpers = _helpers(facilities)
+        own = {**helpers, "postHogCapture": self.capture} if may_call else helpers
+        self.functions: Mapping[str, Callable[..., Any]] = MappingProxyType(own)
+
+    def log(self, level: str, message: str) -> None:
+        """Add a line of hoglet's own."""
+        self.lines.append((level, message))
+
+    def print(self, *values: Any) -> None:
+        """``print(...)``; the 25th call says that no more is collected."""
+        self.printed += 1
+        if self.printed < MAX_PRINTS:
+            self.log("info", ", ".join(map(_printed, values)))
+        elif self.printed == MAX_PRINTS:
+            self.log(
+                "warn",
+                f"No more logs are collected for event {self.event.get('uuid')}: "
+                f"a run may print {MAX_PRINTS - 1} times",
+            )
+
+    def capture(self, *arguments: Any) -> None:
+        """``postHogCapture({event, distinct_id?, properties?})``.
+
+        Raises:
+            HostFailure: no event name, or called a second time.
+        """
+        asked = arguments[0] if arguments and isinstance(arguments[0], dict) else {}
+        name = asked.get("event")
+        if not name or not isinstance(name, str):
+            raise HostFailure("postHogCapture needs an object with an event name")
+        if self.captured:
+            raise HostFailure("postHogCapture can be called only once in a run")
+        self.captured = True
+        depth = depth_of(self.event)
+        if depth >= MAX_DEPTH:
+            self.log("warn", f"postHogCapture refused: {depth} functions in a row captured already")
+            return
+        distinct_id = str(asked.get("distinct_id") or self.event.get("distinct_id") or "")
+        if not distinct_id:  # webhooks have none
+            raise HostFailure("postHogCapture needs a distinct_id")
+        properties = asked.get("properties")
+        self.captures.append(
+            {
+                "event": name,
+                "distinct_id": distinct_id,
+                "properties": {
+                    **(properties if isinstance(properties, dict) else {}),
+                    DEPTH_PROPERTY: depth + 1,
+                },
+            }
+        )
+
+    def read_call(self, name: str, arguments: list[Any]) -> dict[str, Any]:
+        """The normalised request of an async call.
+
+        Raises:
+            HostRefused: the arguments make no request, or the call does not exist here.
+        """
+        if name not in self.async_names:
+            raise HostRefused(f"{name} is not available here")
+        if name == "fetch":
+            try:
+                return msgspec.to_builtins(self._guarded(read_fetch(arguments)))
+            except FetchRefused as error:
+                raise HostRefused(str(error)) from None
+        try:
+            return msgspec.to_builtins(read_email(arguments))
+        except EmailRefused as error:
+            raise HostRefused(str(error)) from None
+
+    def _guarded(self, request: FetchRequest) -> FetchRequest:
+        """Count a request to our own capture routes as a capture.
+
+        Raises:
+            HostRefused: too many functions in a row did so.
+        """
+        if not is_own_capture(request.url, self._site_url):
+            return request
+        depth = depth_of(self.event)
+        if depth >= MAX_DEPTH:
+            raise HostRefused(f"fetch refused: {depth} functions in a row captured already")
+        return msgspec.structs.replace(request, body=with_depth(request.body, depth + 1))
+
+
+@lru_cache(maxsize=8)
+def _helpers(facilities: Facilities) -> dict[str, Callable[..., Any]]:
+    """The helpers of all programs; files are opened when a program first asks."""
+    path, bot_list = facilities.geoip_database, facilities.bot_list
+    return {
+        "geoipLookup": lambda ip=None: open_places(path)(ip) if isinstance(ip, str) else None,
+        "cleanNullValues": clean_null_values,
+        "isKnownBotUserAgent": lambda text=None: open_bots(bot_list).is_known_user_agent(text),
+        "isKnownBotIp": lambda ip=None: open_bots(bot_list).is_known_ip(ip),
+    }
+
+
+def clean_null_values(value: Any = None) -> Any:
+    """The value without nulls in lists and objects, at any depth."""
+    if isinstance(value, dict):
+        return {key: clean_null_values(part) for key, part in value.items() if part is not None}
+    if isinstance(value, list):
+        return [clean_null_values(part) for part in value if part is not None]
+    return value
+
+
+def _printed(value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    return orjson.dumps(value, default=str, option=orjson.OPT_NON_STR_KEYS).decode()

@@ -1,0 +1,148 @@
+"""Carries out what programs ask of their host: ``fetch`` and ``sendEmail``, one attempt each.
+
+What an attempt means (try again, give up) is decided by those who ask: the pipeline by the
+function's retry policy, test runs never try again.
+
+Source: spec/hog-functions.md section 13.3.
+"""
+
+from typing import Any
+from uuid import UUID
+
+import msgspec
+
+from hoglet.functions.integrations.credentials import Credentials
+from hoglet.functions.runtime.email import (
+    EmailRequest,
+    Mailbox,
+    shape_not_sent,
+    shape_sent,
+)
+from hoglet.functions.runtime.fetch import (
+    ATTEMPT_HEADER,
+    DELIVERY_HEADER,
+    FetchRequest,
+    is_retried,
+    shape_failure,
+    shape_response,
+    with_delivery_headers,
+)
+from hoglet.functions.runtime.step import HostCall
+from hoglet.outbound.mail import Accepted, Mailer, Message
+from hoglet.outbound.port import NetworkFailure, OutboundRequest, OutboundResponse
+
+
+class Made(msgspec.Struct, frozen=True, kw_only=True):
+    """What came of one attempt.
+
+    Attributes:
+        answer: what the program is given, ``{"status": 200, "body": ...}``.
+        problem: why it failed, None when it did not.
+        may_help: another attempt may succeed.
+        retry_after: the answer's ``Retry-After``, as sent.
+        note: a line for the log of a success.
+        has_answer: the host answered; else ``answer`` tells why it did not.
+    """
+
+    answer: dict[str, Any]
+    problem: str | None = None
+    may_help: bool = False
+    retry_after: str | None = None
+    note: str | None = None
+    has_answer: bool = False
+
+
+class HostCalls:
+    """Makes attempts.
+
+    Args:
+        credentials: the way out for requests.
+        mailer: the way out for messages; None when no SMTP server is configured.
+        mail_domain: the right half of message ids.
+    """
+
+    def __init__(
+        self, credentials: Credentials, mailer: Mailer | None, mail_domain: str = "hoglet"
+    ) -> None:
+        self._credentials = credentials
+        self._mailer = mailer
+        self._mail_domain = mail_domain
+
+    async def make(
+        self, project_id: int, call: HostCall, *, invocation_id: UUID, number: int, attempt: int
+    ) -> Made:
+        """Make one attempt.
+
+        Args:
+            project_id: whose integrations may be used.
+            call: what the program asked for.
+            invocation_id: names the delivery, the same for every attempt.
+            number: of the call within its run, from 0.
+            attempt: from 1.
+        """
+        if call.name == "fetch":
+            wanted = msgspec.convert(call.request, FetchRequest)
+            headed = with_delivery_headers(
+                wanted, invocation_id=str(invocation_id), attempt=attempt
+            )
+            return await self._fetch(project_id, headed)
+        message_id = f"{invocation_id}.{number}@{self._mail_domain}"
+        headers = ((DELIVERY_HEADER, str(invocation_id)), (ATTEMPT_HEADER, str(attempt)))
+        return await self._send(msgspec.convert(call.request, EmailRequest), message_id, headers)
+
+    async def _fetch(self, project_id: int, request: FetchRequest) -> Made:
+        body = None if request.body is None else request.body.encode("utf-8", "replace")
+        outgoing = OutboundRequest(request.url, request.method, dict(request.headers), body)
+        result = await self._credentials.fetch(project_id, outgoing)
+        if not isinstance(result, OutboundResponse):
+            answer = shape_failure(result.name, result.message)
+            may_help = isinstance(result, NetworkFailure)
+            return Made(answer=answer, problem=result.text, may_help=may_help)
+        failed = result.status >= 400
+        return Made(
+            answer=shape_response(result.status, result.body),
+            problem=f"status {result.status}" if failed else None,
+            may_help=failed and is_retried(result.status),
+            retry_after=result.headers.get("retry-after"),
+            has_answer=True,
+        )
+
+    async def _send(
+        self, request: EmailRequest, message_id: str, headers: tuple[tuple[str, str], ...]
+    ) -> Made:
+        if self._mailer is None:  # it was configured when the program began
+            text = "no SMTP server is configured any more"
+            return Made(answer=shape_not_sent(text, is_final=True), problem=text)
+        result = await self._mailer.send(_message(request, message_id, headers))
+        if isinstance(result, Accepted):
+            return Made(answer=shape_sent(), note=_sent_note(request, result))
+        may_help = isinstance(result, NetworkFailure)
+        answer = shape_not_sent(result.text, is_final=not may_help)
+        return Made(answer=answer, problem=result.text, may_help=may_help)
+
+
+def _message(
+    request: EmailRequest, message_id: str, headers: tuple[tuple[str, str], ...]
+) -> Message:
+    return Message(
+        message_id=message_id,
+        sender=_person(request.sender),
+        to=[*map(_person, request.to)],
+        cc=[*map(_person, request.cc)],
+        bcc=[*map(_person, request.bcc)],
+        reply_to=[*map(_person, request.reply_to)],
+        subject=request.subject,
+        text=request.text,
+        html=request.html,
+        headers=headers,
+    )
+
+
+def _person(box: Mailbox) -> tuple[str, str]:
+    return box.name, box.email
+
+
+def _sent_note(request: EmailRequest, result: Accepted) -> str:
+    people = [box.email for box in (*request.to, *request.cc, *request.bcc)]
+    told = f"Email sent to {', '.join(one for one in people if one not in result.refused)}"
+    return f"{told}; refused: {', '.join(result.refused)}" if result.refused else told

@@ -1,0 +1,154 @@
+"""Builds the ``inputs`` global: templates rendered in order, each seeing the inputs before it.
+
+Source: spec/hog-functions.md section 13.2.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+from hoglet.functions.executable.model import RunnableFunction, RunnableInput
+from hoglet.functions.inputs.types import COMPILED_TYPES, INTEGRATION_TYPES
+from hoglet.functions.runtime import engine
+from hoglet.functions.runtime.globals import ALWAYS_THERE
+from hoglet.functions.runtime.liquid import LiquidFailed, render_liquid
+
+EXTEND = "$$_extend_object"
+_SURE_ROOTS = frozenset({"project", "source", "event", "person", "groups", "inputs", "variables"})
+
+
+class InputsFailed(Exception):
+    """An input could not be built; the message names it and the cause."""
+
+
+def all_inputs(function: RunnableFunction, mapping: int | None) -> tuple[RunnableInput, ...]:
+    """The inputs of a run in evaluation order, those of the mapping last."""
+    found = None if mapping is None else function.mapping(mapping)
+    return function.inputs if found is None else (*function.inputs, *found.inputs)
+
+
+def build_inputs(
+    function: RunnableFunction,
+    globals_: dict[str, Any],
+    *,
+    mapping: int | None = None,
+    now: str,
+    seed: int = 0,
+) -> dict[str, Any]:
+    """All inputs of a run.
+
+    Args:
+        function: gives the inputs in evaluation order.
+        globals_: of the run, without ``inputs``.
+        mapping: number of the mapping whose inputs overlay those of the function.
+        now: ISO instant that ``now`` shows, in Liquid and Hog templates.
+        seed: of random numbers in Hog templates.
+
+    Raises:
+        InputsFailed: a template failed, an integration is not there, or the mapping was removed.
+    """
+    if mapping is not None and function.mapping(mapping) is None:
+        raise InputsFailed("The mapping of this run was removed from the function")
+    built: dict[str, Any] = {}
+    builder = _Builder(now=now, seed=seed, with_record=function.source.startswith("data-warehouse"))
+    for item in all_inputs(function, mapping):
+        _check_integrations(item)
+        try:
+            built[item.key] = builder.build(item, {**ALWAYS_THERE, **globals_, "inputs": built})
+        except (engine.EvaluationFailed, LiquidFailed) as error:
+            raise InputsFailed(f"Could not build the input {item.key}: {error}") from None
+    return built
+
+
+def tolerated_codes(function: RunnableFunction, mapping: int | None) -> list[Any]:
+    """What inputs of type ``non_failure_status_codes`` list, e.g. ``[404, "5xx"]``."""
+    listed = [
+        item.value
+        for item in all_inputs(function, mapping)
+        if item.type == "non_failure_status_codes" and isinstance(item.value, list)
+    ]
+    return [code for codes in listed for code in codes]
+
+
+def may_fail(function: RunnableFunction, mapping: int | None) -> bool:
+    """Whether building the inputs can fail at all; most templates only name globals."""
+    with_record = function.source.startswith("data-warehouse")
+    return any(_may_fail(item, with_record) for item in all_inputs(function, mapping))
+
+
+def _may_fail(item: RunnableInput, with_record: bool) -> bool:  # noqa: FBT001 (handed through)
+    if item.type in INTEGRATION_TYPES:
+        return True
+    if item.templating is None or item.type not in COMPILED_TYPES:
+        return False
+    texts = [text for text in texts_of(item.value) if "{" in text or "\\" in text]
+    if item.templating == "liquid":
+        return bool(texts)
+    return not all(engine.is_harmless(text, with_record, _SURE_ROOTS) for text in texts)
+
+
+def texts_of(value: Any) -> Iterator[str]:
+    """Every text of a value, at any depth, keys left out."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict | list):
+        for part in value.values() if isinstance(value, dict) else value:
+            yield from texts_of(part)
+
+
+def _check_integrations(item: RunnableInput) -> None:
+    """An id that loading did not replace names nothing."""
+    if item.type not in INTEGRATION_TYPES:
+        return
+    values = item.value if isinstance(item.value, list) else [item.value]
+    missing = next((one for one in values if isinstance(one, int) and one), None)
+    if missing is not None:
+        raise InputsFailed(
+            f"Could not build the input {item.key}: the project has no integration {missing}"
+        )
+
+
+class _Builder:
+    def __init__(self, *, now: str, seed: int, with_record: bool) -> None:
+        self._now = now
+        self._seed = seed
+        self._with_record = with_record
+
+    def build(self, item: RunnableInput, values: dict[str, Any]) -> Any:
+        if item.templating is None or item.type not in COMPILED_TYPES:
+            return item.value
+        if item.templating == "liquid":
+            return _render(item.value, {**values, "now": self._now})
+        return self._evaluate(item.value, values)
+
+    def _evaluate(self, value: Any, values: dict[str, Any]) -> Any:
+        if isinstance(value, str):
+            return self._text(value, values)
+        if isinstance(value, list):
+            return [self._evaluate(part, values) for part in value]
+        if not isinstance(value, dict):
+            return value
+        built: dict[str, Any] = {}
+        for key, part in value.items():
+            made = self._evaluate(part, values)
+            if key == EXTEND and isinstance(made, dict):
+                built.update(made)
+            else:
+                built[key] = made
+        return built
+
+    def _text(self, text: str, values: dict[str, Any]) -> Any:
+        if "{" not in text and "\\" not in text:
+            return text  # nothing to evaluate
+        return engine.evaluate_template(
+            text, values, with_record=self._with_record, now=self._now, seed=self._seed
+        )
+
+
+def _render(value: Any, values: dict[str, Any]) -> Any:
+    if isinstance(value, str):
+        return render_liquid(value, values) if "{" in value else value
+    if isinstance(value, dict):
+        return {key: _render(part, values) for key, part in value.items()}
+    if isinstance(value, list):
+        return [_render(part, values) for part in value]
+    return value

@@ -1,0 +1,151 @@
+"""Keeps secrets out of log lines, also where a program wrote them as JSON, a URL or base64.
+
+Source: spec/hog-functions.md section 13.5.
+"""
+
+import base64
+import json
+import re
+from collections.abc import Iterable
+from functools import lru_cache
+from typing import Any
+from urllib.parse import quote, quote_plus
+
+from hoglet.functions.executable.model import RunnableInput
+from hoglet.functions.inputs.types import INTEGRATION_TYPES
+
+REDACTED = "***REDACTED***"
+_HOLE = "\ufdd0"  # no character: stands for the mark, in which a secret such as "RED" is found
+MAX_LINE_CHARACTERS = 10_000
+TRUNCATED = "... (truncated)"
+_SHORTEST_SECRET = 3  # shorter ones would blot out ordinary words
+_SHORTEST_NUMBER = 4
+_SHORTEST_BASE64 = 8  # a shorter piece of base64 may be a piece of anything
+_JSON_DEPTH = 3  # a text in JSON in JSON in JSON
+# A program may print megabytes. What is looked at leaves room for secrets longer than their mask.
+_LOOKED_AT = 4 * MAX_LINE_CHARACTERS
+_LONGEST_VALUE = 8192  # of a header in a line; bounds the search for its closing quote
+# One of these is in every name below; looking for them costs a tenth of the search.
+_HINTS = ("auth", "cookie", "key", "token", "secret", "password", "signature")
+# A name, quoted or not, that a header with credentials may have, and its value: quoted (also
+# inside JSON inside JSON, so with backslashes), a list, or the words up to the next separator.
+_HEADER = re.compile(
+    rf"""(?isx)
+    (?P<name> (?<![\w-])
+      (?: (?:proxy-)?authorization
+        | (?:set-)?(?P<cookie>cookie)
+        | (?:\w+-)*(?:api[-_]?key|access[-_]?key|access[-_]?token|auth[-_]?token)
+        | (?:\w+-)+(?:token|secret|password|signature(?:-\w+)?)
+        | (?:\w+-)+(?:functions|subscription|private|secret|auth)-key
+        | x-auth(?:-key)?
+      )
+      (?: \\*["'] )? \s* [:=] \s* )
+    (?P<value>
+        (?P<quote> \\*["'] ) .{{0,{_LONGEST_VALUE}}}? (?<!\\) (?P=quote)
+      | \[ [^\]]{{0,{_LONGEST_VALUE}}} \]
+      | (?(cookie) [^"'\n]+ | [^\s,;&}}"']+ (?: [^\S\n]+ [^\s,;&}}"']+ )? )
+    )
+    """
+)
+
+
+def secret_texts(inputs: Iterable[RunnableInput], built: dict[str, Any]) -> list[str]:
+    """Every text that gives a secret input away, raw and built, and the tokens' placeholders.
+
+    Each secret in the forms that programs write it in: as it is, within JSON, in a URL, in base64.
+    Longest first.
+    """
+    found: set[str] = set()
+    for item in inputs:
+        if item.type in INTEGRATION_TYPES:
+            _collect_tokens(item.value, found)
+        if item.secret:
+            _collect(item.value, found)
+            _collect(built.get(item.key), found)
+    forms = {form for text in found for form in _forms(text)}
+    return sorted(forms, key=len, reverse=True)
+
+
+def clean_line(message: str, secrets: list[str]) -> str:
+    """A log line without secrets and at most 10,000 characters long, besides the mark of a cut."""
+    is_long = len(message) > _LOOKED_AT
+    message = message[:_LOOKED_AT].replace(_HOLE, "\ufffd")
+    for secret in secrets:
+        message = message.replace(secret, _HOLE)
+    if is_long:
+        message = _without_cut_secret(message, secrets)
+    message = message.replace(_HOLE, REDACTED)
+    lowered = message.lower()
+    if any(hint in lowered for hint in _HINTS):
+        message = _HEADER.sub(_redact_header, message)
+    if is_long or len(message) > MAX_LINE_CHARACTERS:
+        return message[:MAX_LINE_CHARACTERS] + TRUNCATED
+    return message
+
+
+def _without_cut_secret(message: str, secrets: list[str]) -> str:
+    """The message without the beginning of a secret at its end, where it was cut.
+
+    The cut would not be seen unless masks made the message shorter: long secrets do.
+    """
+    for secret in secrets:
+        head = secret[:_SHORTEST_SECRET]
+        at = message.find(head, max(0, len(message) - len(secret)))
+        while at >= 0:
+            if secret.startswith(message[at:]):
+                message = message[:at] + _HOLE
+                break
+            at = message.find(head, at + 1)
+    return message
+
+
+def _redact_header(match: re.Match[str]) -> str:
+    mark = match["quote"] or ""
+    return f"{match['name']}{mark}{REDACTED}{mark}"
+
+
+@lru_cache(maxsize=1024)
+def _forms(secret: str) -> frozenset[str]:
+    """The ways to write one secret."""
+    raw = secret.encode("utf-8", "replace")
+    plain = {secret, quote(raw, safe=""), quote_plus(raw), quote(raw, safe="!'()*")}
+    for ensure_ascii in (False, True):
+        text = secret
+        for _ in range(_JSON_DEPTH):
+            text = json.dumps(text, ensure_ascii=ensure_ascii)[1:-1]
+            plain |= {text, text.replace("/", "\\/")}
+    return frozenset(plain).union(*(_base64_forms(raw, before) for before in range(3)))
+
+
+def _base64_forms(raw: bytes, before: int) -> set[str]:
+    """What base64 makes of the secret behind ``before`` (modulo 3) bytes of something else.
+
+    Only the characters that follow from the secret alone, as in ``Basic`` headers.
+    """
+    first = -(-before * 8 // 6)
+    end = (before + len(raw)) * 8 // 6
+    written = base64.b64encode(bytes(before) + raw).decode()[first:end]
+    if len(written) < _SHORTEST_BASE64:
+        return set()
+    return {written, written.replace("+", "-").replace("/", "_")}
+
+
+def _collect_tokens(value: Any, found: set[str]) -> None:
+    for one in value if isinstance(value, list) else [value]:
+        if isinstance(one, dict):
+            _collect(one.get("access_token"), found)
+
+
+def _collect(value: Any, found: set[str]) -> None:
+    if isinstance(value, str):
+        if len(value) >= _SHORTEST_SECRET:
+            found.add(value[:_LOOKED_AT])
+    elif isinstance(value, int | float) and not isinstance(value, bool):
+        if len(str(value)) >= _SHORTEST_NUMBER:
+            found.add(str(value))
+    elif isinstance(value, dict):
+        for part in value.values():
+            _collect(part, found)
+    elif isinstance(value, list | tuple):
+        for part in value:
+            _collect(part, found)

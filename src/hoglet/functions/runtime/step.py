@@ -1,0 +1,339 @@
+"""Runs a function up to its next host call, and again from its journal. Pure.
+
+The pipeline and the test runs of the API use it, always inside a sandbox worker (through
+``operations.py``). A run is durable by replay: ``run_step`` is called with the journal so far, runs
+the program from its beginning, answers the host calls that the journal knows, and stops at the
+first one it does not know. What is not deterministic (``now``, random numbers) is in the journal.
+
+The loop of the caller::
+
+    journal = new_journal(now)
+    while True:
+        step = run_step(StepRequest(function=f, globals=g, journal=journal))
+        # store step.logs, step.captures
+        if step.outcome != "call":
+            break
+        answer = {"status": 200, "body": {}}      # made by fetching.shape_response
+        journal = resume(step, answer)            # durable: store it before going on
+
+Source: spec/hog-functions.md sections 5.3, 6, 13.2-13.5.
+"""
+
+from datetime import datetime
+from typing import Any, Literal
+
+import msgspec
+import orjson
+
+from hoglet.functions.executable.matching import Match, match_function
+from hoglet.functions.executable.model import RunnableFunction
+from hoglet.functions.runtime import engine
+from hoglet.functions.runtime.fetch import is_tolerated
+from hoglet.functions.runtime.filter_globals import filter_globals
+from hoglet.functions.runtime.globals import ALWAYS_THERE
+from hoglet.functions.runtime.host import Host
+from hoglet.functions.runtime.inputs import (
+    InputsFailed,
+    all_inputs,
+    build_inputs,
+    tolerated_codes,
+)
+from hoglet.functions.runtime.journal import Journal
+from hoglet.functions.runtime.redaction import clean_line, secret_texts
+
+_REFUSAL_CHARACTERS = 300  # of what a receiver said, in a dead letter's error
+PROGRAM_MILLISECONDS = 550
+MAX_ASYNC_STEPS = 5
+
+type ErrorClass = Literal["filter", "inputs", "fetch", "timeout", "hog"]
+
+
+class LogLine(msgspec.Struct, frozen=True):
+    """One line, already redacted; ``level`` is ``debug``, ``info``, ``warn`` or ``error``."""
+
+    level: str
+    message: str
+
+
+class HostCall(msgspec.Struct, frozen=True, kw_only=True):
+    """What the caller has to do: ``fetch`` or ``sendEmail``.
+
+    For ``fetch`` the ``request`` is a normalised :class:`~.running.fetching.FetchRequest` as a
+    dict (``{"url", "method", "headers", "body"}``). It holds secrets: do not store it. To try a
+    call again later, run the step again with its journal: the same call comes, no line twice.
+    ``rendered`` shows the call as the program wrote it, redacted; for test runs only.
+    """
+
+    name: str
+    request: dict[str, Any]
+    rendered: str = ""
+
+
+class StepRequest(msgspec.Struct, kw_only=True):
+    """One call of :func:`run_step`.
+
+    Attributes:
+        function: what to run.
+        globals: ``{"project", "source", "event", "person"?, "groups"?, "request"?}``, section 13.2.
+        journal: from :func:`new_journal` or :func:`resume`.
+        mapping: number of the mapping whose inputs are laid over the function's; None without.
+        with_rendering: fill in ``HostCall.rendered``.
+        from_filter: ask the filter first (a redriven letter of class ``filter``).
+    """
+
+    function: RunnableFunction
+    globals: dict[str, Any]
+    journal: Journal
+    mapping: int | None = None
+    with_rendering: bool = False
+    from_filter: bool = False
+
+
+class Step(msgspec.Struct, kw_only=True):
+    """How far a run came.
+
+    Attributes:
+        outcome: ``finished``; ``failed`` (see ``error``, ``error_class``); ``call``: do ``call``
+            and go on with :func:`resume`.
+        result: what the program returned (also when a bad final status failed the run).
+        error: one line, redacted.
+        error_class: the dead letter's class.
+        logs: lines not handed out before, oldest first, the closing line included.
+        captures: ``postHogCapture`` calls to carry out now:
+            ``[{"event", "distinct_id", "properties"}]``.
+        journal: the journal to keep.
+        milliseconds: own time spent in this step, without what replay repeated.
+        fetches: count of completed ``fetch`` calls of the whole run.
+        mappings: with ``from_filter``, the mappings that match; the first is the one that ran.
+        is_filtered: with ``from_filter``, nothing ran because the filter did not match.
+    """
+
+    outcome: Literal["finished", "failed", "call"]
+    journal: Journal
+    result: Any = None
+    call: HostCall | None = None
+    error: str | None = None
+    error_class: ErrorClass | None = None
+    logs: list[LogLine] = []
+    captures: list[dict[str, Any]] = []
+    milliseconds: float = 0
+    fetches: int = 0
+    mappings: list[int] = []
+    is_filtered: bool = False
+
+
+def new_journal(now: datetime, seed: int) -> Journal:
+    """The journal of a run that has not begun."""
+    return Journal(started_at=now.isoformat(), seed=seed)
+
+
+def resume(step: Step, answer: Any, milliseconds: float = 0) -> Journal:
+    """The journal after a host call was answered.
+
+    Args:
+        step: one whose outcome is ``call``.
+        answer: what the program gets, e.g. ``{"status": 200, "body": "ok"}``.
+        milliseconds: how long the call took, for the closing log line.
+    """
+    name = step.call.name if step.call else ""
+    status = answer.get("status") if isinstance(answer, dict) else None
+    call = (name, status if isinstance(status, int) else None)
+    said = (answer.get("body"), answer.get("error")) if isinstance(answer, dict) else ()
+    body = next((one for one in said if isinstance(one, str)), None)
+    refusal = step.journal.refusal
+    if body is not None and isinstance(status, int) and status >= 400:
+        refusal = body[:_REFUSAL_CHARACTERS]
+    return msgspec.structs.replace(
+        step.journal,
+        entries=[*step.journal.entries, ["host", answer]],
+        calls=[*step.journal.calls, call],
+        refusal=refusal,
+        waiting=False,
+        waited_ms=step.journal.waited_ms + milliseconds,
+    )
+
+
+def run_step(request: StepRequest) -> Step:
+    """Run a function up to its end or its next unanswered host call.
+
+    Never raises for what the function does; a program that fails is a ``failed`` step.
+    """
+    request.globals = {**ALWAYS_THERE, **request.globals}
+    mappings: list[int] = []
+    if request.from_filter:
+        match = match_function(request.function, filter_globals(request.globals))
+        if match.outcome != "matched" or match.mappings == []:
+            return _stopped_by_filter(request, match)
+        mappings = match.mappings or []
+        request.mapping = mappings[0] if mappings else None
+    step = _run_step(request)
+    step.mappings = mappings
+    return step
+
+
+def _run_step(request: StepRequest) -> Step:
+    function, journal = request.function, request.journal
+    try:
+        inputs = build_inputs(
+            function,
+            request.globals,
+            mapping=request.mapping,
+            now=journal.started_at,
+            seed=journal.seed,
+        )
+    except InputsFailed as error:
+        return _inputs_failed(request, error)
+    return _Run(request, inputs).go()
+
+
+class _Run:
+    def __init__(self, request: StepRequest, inputs: dict[str, Any]) -> None:
+        self.request = request
+        self.function = request.function
+        self.inputs = inputs
+        self.secrets = secret_texts(all_inputs(self.function, request.mapping), inputs)
+        self.host = Host(
+            request.globals,
+            facilities=self.function.facilities,
+            printed=request.journal.printed,
+            captured=request.journal.captured,
+        )
+
+    def go(self) -> Step:
+        journal = self.request.journal
+        ended = engine.run_program(
+            self.function.hog,
+            {**self.request.globals, "inputs": self.inputs},
+            host=self.host,
+            journal=journal,
+            milliseconds=PROGRAM_MILLISECONDS,
+            async_steps=MAX_ASYNC_STEPS,
+        )
+        step = Step(
+            outcome="finished",
+            journal=journal,
+            milliseconds=max(0.0, ended.milliseconds - journal.spent_ms),
+            captures=self.host.captures,
+            fetches=sum(name == "fetch" for name, _ in journal.calls),
+        )
+        self._settle(step, ended)
+        return self._close(step, ended)
+
+    def _settle(self, step: Step, ended: engine.Ended) -> None:
+        if ended.call is not None:
+            step.outcome = "call"
+            step.call = self._host_call(ended.call, ended.arguments)
+        elif ended.error is not None:
+            step.outcome, step.error_class = "failed", ended.error_class
+            step.error = clean_line(ended.error, self.secrets)
+            self._judge_statuses(step)
+        else:
+            step.result = ended.value
+            self._judge_statuses(step)
+
+    def _host_call(self, call: tuple[str, dict[str, Any]], arguments: list[Any]) -> HostCall:
+        if not self.request.with_rendering:
+            return HostCall(name=call[0], request=call[1])
+        rendered = clean_line(rendered_call(call[0], arguments), self.secrets)
+        return HostCall(name=call[0], request=call[1], rendered=rendered)
+
+    def _judge_statuses(self, step: Step) -> None:
+        """A final status of 400 or more fails the run even if the program handled it."""
+        codes = tolerated_codes(self.function, self.request.mapping)
+        for name, status in step.journal.calls:
+            if status is None or status < 400:
+                continue
+            if name == "fetch" and is_tolerated(status, codes):
+                self.host.log("info", f"Status {status} is listed as no failure of this function")
+            elif step.error_class != "fetch":
+                step.outcome, step.error_class = "failed", "fetch"
+                what = "request" if name == "fetch" else "email"
+                step.error = step.error or self._refusal_text(what, status)
+
+    def _refusal_text(self, what: str, status: int) -> str:
+        """Tells what the answer said: a guard's reason, or a receiver's."""
+        said = self.request.journal.refusal
+        text = f"The {what} failed with status {status}" + (f": {said}" if said else "")
+        return clean_line(text, self.secrets)
+
+    def _close(self, step: Step, ended: engine.Ended) -> Step:
+        if step.outcome == "call" and step.journal.waiting:
+            step.captures = []
+            return step  # a retry: lines and captures before this call were handed out
+        step.logs = [
+            LogLine(level, clean_line(text, self.secrets)) for level, text in self.host.lines
+        ]
+        if step.outcome != "call":
+            step.logs.append(self._closing_line(step, ended))
+        step.journal = msgspec.structs.replace(
+            step.journal,
+            entries=ended.entries,
+            printed=self.host.printed,
+            captured=self.host.captured,
+            waiting=step.outcome == "call",
+            spent_ms=max(step.journal.spent_ms, ended.milliseconds),
+        )
+        return step
+
+    def _closing_line(self, step: Step, ended: engine.Ended) -> LogLine:
+        event = self.request.globals.get("event") or {}
+        if step.outcome == "failed":
+            text = f"Error executing function on event {event.get('uuid')}: {step.error}"
+            return LogLine("error", clean_line(text, self.secrets))
+        total = ended.milliseconds + step.journal.waited_ms
+        text = (
+            f"Function completed in {two_digits(total)}ms. "
+            f"Sync: {two_digits(ended.milliseconds)}ms. Mem: {ended.memory_bytes} bytes. "
+            f"Ops: {ended.operations}. Event: '{event.get('url', '')}'"
+        )
+        return LogLine("debug", clean_line(text, self.secrets))
+
+
+def rendered_call(name: str, arguments: list[Any]) -> str:
+    """A call as text, options as JSON indented by two spaces.
+
+    Example:
+        >>> rendered_call("fetch", ["https://host", {}])
+        "fetch('https://host', {})"
+    """
+    shown = [f"'{one}'" if isinstance(one, str) else _indented(one) for one in arguments]
+    return f"{name}({', '.join(shown)})"
+
+
+def _indented(value: Any) -> str:
+    options = orjson.OPT_INDENT_2 | orjson.OPT_NON_STR_KEYS
+    return orjson.dumps(value, default=str, option=options).decode()
+
+
+def two_digits(milliseconds: float) -> str:
+    """A duration with two significant digits, e.g. ``0.34``, ``12``, ``120``."""
+    return f"{float(f'{milliseconds:.2g}'):g}"
+
+
+def _stopped_by_filter(request: StepRequest, match: Match) -> Step:
+    uuid = (request.globals.get("event") or {}).get("uuid")
+    if match.outcome == "failed":
+        line = LogLine("error", f"Error filtering event {uuid}: {match.error}")
+        return Step(
+            outcome="failed",
+            journal=request.journal,
+            error=match.error,
+            error_class="filter",
+            logs=[line],
+        )
+    line = LogLine("info", f"Not run: the filter does not match event {uuid} any more")
+    return Step(outcome="finished", journal=request.journal, logs=[line], is_filtered=True)
+
+
+def _inputs_failed(request: StepRequest, error: InputsFailed) -> Step:
+    event = request.globals.get("event") or {}
+    secrets = secret_texts(all_inputs(request.function, request.mapping), {})
+    message = clean_line(str(error), secrets)
+    line = LogLine("error", f"Error building inputs for event {event.get('uuid')}: {message}")
+    return Step(
+        outcome="failed",
+        journal=request.journal,
+        error=message,
+        error_class="inputs",
+        logs=[line],
+    )

@@ -1,0 +1,1 @@
+"""Saving a function: plan what changes, compile it, place it in order."""

@@ -1,0 +1,253 @@
+"""Decides what a create or an update stores. No SQL, no HTTP, no compiling.
+
+Source: spec/hog-functions.md sections 3 and 4.
+"""
+
+from typing import Any
+
+from hoglet.functions import types
+from hoglet.functions.compile.hog import check_size
+from hoglet.functions.compile.unit import Compiled, Draft, Matcher
+from hoglet.functions.filters.context import FilterContext
+from hoglet.functions.filters.normalize import GENERATED, check_view
+from hoglet.functions.inputs.mapping_identity import numbered, stored_places
+from hoglet.functions.inputs.secrets import (
+    merge_secrets,
+    secret_keys,
+    split_secrets,
+)
+from hoglet.functions.templates.registry import HIDDEN, Template
+from hoglet.functions.watcher.rules import FORCED_DISABLED
+from hoglet.kit.errors import Invalid
+
+COPIED_FROM_TEMPLATE = ("name", "description", "hog", "inputs_schema", "icon_url")
+NEW: dict[str, Any] = {
+    "type": types.DESTINATION,
+    "name": None,
+    "description": "",
+    "enabled": False,
+    "deleted": False,
+    "hog": "",
+    "bytecode": None,
+    "transpiled": None,
+    "inputs_schema": [],
+    "inputs": {},
+    "filters": {"source": "events"},
+    "masking": None,
+    "mappings": None,
+    "icon_url": None,
+    "template_id": None,
+    "execution_order": None,
+    "retry": None,
+    "delivery": None,
+    "folder": None,
+    "batch_export_id": None,
+    "state": 0,
+}
+
+
+class Plan:
+    """One save, from what is stored and what was sent.
+
+    Args:
+        stored: column values; :data:`NEW` for a create.
+        sent: the fields of the request, from ``schemas.read_fields``.
+        secrets: opened secrets of the function.
+        mapping_secrets: opened secrets of its mappings, by index as text.
+        template: of the function, after the save.
+        is_new: a create.
+    """
+
+    def __init__(
+        self,
+        stored: dict[str, Any],
+        sent: dict[str, Any],
+        *,
+        secrets: dict[str, Any],
+        mapping_secrets: dict[str, Any],
+        template: Template | None,
+        is_new: bool,
+    ) -> None:
+        self.stored = stored
+        self.sent = dict(sent)
+        self.secrets = secrets
+        self.mapping_secrets = mapping_secrets
+        self.template = template
+        self.is_new = is_new
+        self._check_type()
+        if is_new:
+            self._copy_from_template()
+        self._check_hog()
+        self._check_mappings()
+        self.values = {**stored, **self._columns()}
+
+    @property
+    def will_run(self) -> bool:
+        """Enabled and live after the save."""
+        return self.values["enabled"] and not self.values["deleted"]
+
+    @property
+    def was_running(self) -> bool:
+        """Enabled and live before the save."""
+        return not self.is_new and self.stored["enabled"] and not self.stored["deleted"]
+
+    def check_running(self) -> None:
+        """What a function has to fulfil to be enabled when somebody saves it.
+
+        Raises:
+            Invalid: its template is internal, an administrator disabled it, or it names no view.
+        """
+        self._check_enabling()
+        check_view(self.values["filters"], enabled=self.will_run)
+
+    def draft(self, context: FilterContext) -> Draft:
+        """What has to be compiled."""
+        sent, values = self.sent, self.values
+        is_site = values["type"] in types.SITE  # its script holds code, inputs and filters
+        is_inputs = is_site or self.is_new or "inputs" in sent or "inputs_schema" in sent
+        is_mappings = is_site or "mappings" in sent
+        return Draft(
+            type=values["type"],
+            inputs_schema=values["inputs_schema"],
+            hog=values["hog"] if is_site or "hog" in sent else None,
+            inputs=self._inputs() if is_inputs else None,
+            filters=_without_generated(values["filters"]),
+            mappings=self._mappings() if is_mappings else None,
+            masking=values["masking"] if "masking" in sent else None,
+            context=context,
+            must_match=self.will_run,
+        )
+
+    def apply(self, compiled: Compiled, stored_matcher: dict[str, Any]) -> dict[str, Any]:
+        """The column values to store; ``secrets`` and ``mapping_secrets`` still open."""
+        values = dict(self.values)
+        if compiled.bytecode is not None or compiled.transpiled is not None:
+            values["bytecode"], values["transpiled"] = compiled.bytecode, compiled.transpiled
+        values["secrets"], values["mapping_secrets"] = self.secrets, self.mapping_secrets
+        if compiled.inputs is not None:
+            schema = values["inputs_schema"]
+            values["inputs"], values["secrets"] = split_secrets(schema, compiled.inputs)
+        if compiled.filters is not None:
+            values["filters"] = compiled.filters
+        if compiled.masking is not None:
+            values["masking"] = compiled.masking
+        if compiled.mappings is not None:
+            values["mappings"], values["mapping_secrets"] = _split_mappings(compiled.mappings)
+        if "mappings" in self.sent and self.values["mappings"] is None:
+            values["mapping_secrets"] = {}
+        matcher = _matcher(compiled, stored_matcher, values["mappings"])
+        values["matcher"] = matcher | numbered(
+            matcher["mappings"], stored_matcher, self.stored["mappings"], values["mappings"]
+        )
+        return values
+
+    def _check_type(self) -> None:
+        kind = self.sent.get("type")
+        if kind is None:
+            self.sent.pop("type", None)
+        elif kind == types.WAREHOUSE_SOURCE_WEBHOOK:
+            raise Invalid("Functions of this type cannot be created or changed here.", attr="type")
+        elif not self.is_new and kind != self.stored["type"]:
+            raise Invalid("The type of a function is fixed once it is saved.", attr="type")
+
+    def _copy_from_template(self) -> None:
+        if self.template is None:
+            return
+        for name in COPIED_FROM_TEMPLATE:
+            value = getattr(self.template, "code" if name == "hog" else name)
+            if not self.sent.get(name):
+                self.sent[name] = value
+
+    def _check_hog(self) -> None:
+        if "hog" not in self.sent:
+            if self.is_new:
+                raise Invalid("This field is required.", attr="hog")
+        elif not self.sent["hog"]:
+            raise Invalid("This field may not be blank.", code="blank", attr="hog")
+        else:
+            check_size(self.sent["hog"])
+
+    def _check_mappings(self) -> None:
+        sent = self.sent
+        if self.is_new and sent.get("mappings") == []:
+            sent["mappings"] = None
+        mappings = sent.get("mappings")
+        if mappings is None:
+            return
+        kind = sent.get("type") or self.stored["type"]
+        if mappings and kind not in types.WITH_MAPPINGS:
+            raise Invalid("Only destinations can have mappings.", attr="mappings")
+        filters = _without_generated(sent.get("filters") or self.stored["filters"])
+        sent["filters"] = {
+            name: value for name, value in filters.items() if name not in {"events", "actions"}
+        }
+
+    def _check_enabling(self) -> None:
+        if not self.will_run:
+            return
+        if self.template is not None and self.template.status == HIDDEN and not self.is_new:
+            raise Invalid(
+                "The template of this function is internal: it can only be disabled or deleted.",
+                attr="enabled",
+            )
+        if self.sent.get("enabled") and self.stored["state"] == FORCED_DISABLED:
+            raise Invalid("An administrator disabled this function.", attr="enabled")
+
+    def _columns(self) -> dict[str, Any]:
+        return {name: value for name, value in self.sent.items() if name in NEW}
+
+    def _inputs(self) -> dict[str, Any]:
+        schema = self.values["inputs_schema"]
+        if "inputs" in self.sent:
+            return merge_secrets(schema, self.sent["inputs"], self.secrets)
+        # A key that stops being secret loses its value: it must not come to light.
+        kept = {key: self.secrets[key] for key in secret_keys(schema) if key in self.secrets}
+        return {**self.stored["inputs"], **kept}
+
+    def _mappings(self) -> list[dict[str, Any]] | None:
+        mappings = self.values["mappings"]
+        if mappings is None:
+            return None
+        places = stored_places(self.stored["mappings"] or [], mappings)
+        return [self._mapping(index, places.get(index)) for index in range(len(mappings))]
+
+    def _mapping(self, index: int, stored: int | None) -> dict[str, Any]:
+        mapping = dict(self.values["mappings"][index])
+        schema = mapping.get("inputs_schema") or []
+        secrets = self.mapping_secrets.get(str(stored), {})
+        mapping["inputs"] = merge_secrets(
+            schema, mapping.get("inputs") or {}, secrets, attr=f"mappings__{index}__inputs"
+        )
+        if not mapping["inputs"] and "inputs" not in self.values["mappings"][index]:
+            del mapping["inputs"]
+        return mapping
+
+
+def _without_generated(filters: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in filters.items() if name not in GENERATED}
+
+
+def _split_mappings(
+    mappings: list[dict[str, Any]],
+) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    plain: list[dict[str, Any]] = []
+    sealed: dict[str, Any] = {}
+    for index, mapping in enumerate(mappings):
+        shown = dict(mapping)
+        if "inputs" in mapping:
+            schema = mapping.get("inputs_schema") or []
+            shown["inputs"], secret = split_secrets(schema, mapping["inputs"])
+            if secret:
+                sealed[str(index)] = secret
+        plain.append(shown)
+    return plain, sealed
+
+
+def _matcher(
+    compiled: Compiled, stored: dict[str, Any], mappings: list[dict[str, Any]] | None
+) -> dict[str, Any]:
+    own = compiled.matcher or Matcher(tree=stored.get("tree"), events=stored.get("events"))
+    parts: list[Any] = stored.get("mappings") or []
+    if compiled.mapping_matchers is not None:
+        parts = [{"tree": one.tree, "events": one.events} for one in compiled.mapping_matchers]
+    return {"tree": own.tree, "events": own.events, "mappings": parts if mappings else []}

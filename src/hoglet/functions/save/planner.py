@@ -1,0 +1,176 @@
+"""From the body of a save to its plan, and from the plan to what is stored.
+
+Saves, test runs and recompilations plan alike, so the same rules hold for all three.
+
+Source: spec/hog-functions.md sections 3 and 5.5.
+"""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any
+
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from hoglet.access.principals import Project
+from hoglet.functions import types
+from hoglet.functions.actions import repository as action_repository
+from hoglet.functions.compile.compiler import Compiler
+from hoglet.functions.compile.unit import Compiled
+from hoglet.functions.filters.context import FilterContext
+from hoglet.functions.save.plan import NEW, Plan
+from hoglet.functions.schemas import read_fields
+from hoglet.functions.secrets.box import SecretBox, SecretsUnreadable
+from hoglet.functions.tables import HogFunctionRow
+from hoglet.functions.templates.registry import HIDDEN, Template, Templates
+from hoglet.kit.clock import Clock
+from hoglet.kit.errors import Invalid
+from hoglet.store.database import Database
+
+type PropertyTypes = Callable[[AsyncSession, int], Awaitable[Mapping[tuple[str, str], str]]]
+"""Project id to ``{("event", "paid"): "Boolean"}``."""
+
+
+async def no_property_types(_session: AsyncSession, _project_id: int) -> dict[tuple[str, str], str]:
+    """For projects whose properties nobody types."""
+    return {}
+
+
+class Planner:
+    """Plans saves and compiles what they need.
+
+    Args:
+        database: where actions are looked up.
+        compiler: compiles drafts.
+        box: seals secrets.
+        clock: tells from when relative dates count.
+        templates: what functions may be made from.
+        property_types: types of the properties a project has seen.
+    """
+
+    def __init__(
+        self,
+        *,
+        database: Database,
+        compiler: Compiler,
+        box: SecretBox,
+        clock: Clock,
+        templates: Templates,
+        property_types: PropertyTypes,
+    ) -> None:
+        self._database = database
+        self._compiler = compiler
+        self.box = box
+        self._clock = clock
+        self._templates = templates
+        self._property_types = property_types
+
+    def new(self, body: dict[str, Any]) -> Plan:
+        """The save that makes a function.
+
+        Raises:
+            Invalid: a rule that needs no compiling is broken.
+        """
+        template = self._template_of(body)
+        sent = read_fields(body)
+        sent["template_id"] = template.id if template else None
+        return Plan(NEW, sent, secrets={}, mapping_secrets={}, template=template, is_new=True)
+
+    def change(self, row: HogFunctionRow, sent: dict[str, Any]) -> Plan:
+        """The save that changes a stored function by ``sent``.
+
+        Raises:
+            Invalid: a rule that needs no compiling is broken.
+        """
+        return Plan(
+            {name: getattr(row, name) for name in NEW},
+            sent,
+            secrets=self._opened(row.secrets),
+            mapping_secrets=self._opened(row.mapping_secrets),
+            template=self._templates.find(row.template_id),
+            is_new=False,
+        )
+
+    def check_stored(self, row: HogFunctionRow) -> None:
+        """Refuse to plan changes of rows that nobody may change.
+
+        Raises:
+            Invalid: its type is not for this API, or its template has vanished.
+        """
+        if row.type == types.WAREHOUSE_SOURCE_WEBHOOK:
+            raise Invalid("Functions of this type cannot be created or changed here.", attr="type")
+        if row.template_id and self._templates.find(row.template_id) is None:
+            raise Invalid(f"No template found for id {row.template_id}.", attr="template_id")
+
+    async def compile(self, project: Project, plan: Plan, *, must_match: bool = True) -> Compiled:
+        """Everything of a plan that has to be compiled.
+
+        Args:
+            project: whose actions and settings filters refer to.
+            plan: of the save.
+            must_match: whether a filter that does not compile keeps an enabled function from
+                being saved.
+
+        Raises:
+            Invalid: the first part that does not compile.
+        """
+        draft = plan.draft(await self._context(project, plan))
+        draft.must_match = draft.must_match and must_match
+        return await self._compiler.compile(draft)
+
+    async def _context(self, project: Project, plan: Plan) -> FilterContext:
+        """What the filters of a save may refer to."""
+        wanted = action_ids([plan.values["filters"], *filters_of(plan.values["mappings"])])
+        async with self._database.read() as session:
+            actions = await action_repository.steps_by_id(session, project.id, wanted)
+            types_ = await self._property_types(session, project.id)
+        return FilterContext(
+            now=self._clock.now(),
+            timezone=project.timezone,
+            test_account_filters=[f for f in project.test_account_filters if isinstance(f, dict)],
+            actions=actions,
+            boolean_properties=[
+                f"{scope}:{name}" for (scope, name), kind in types_.items() if kind == "Boolean"
+            ],
+        )
+
+    def fill(self, row: HogFunctionRow, values: dict[str, Any]) -> None:
+        """Put column values into a row, secrets sealed."""
+        for name, value in values.items():
+            if name in {"secrets", "mapping_secrets"}:
+                setattr(row, name, self._sealed(getattr(row, name, None), value))
+            elif name != "state":
+                setattr(row, name, value)
+
+    def _sealed(self, stored: str | None, secrets: dict[str, Any]) -> str | None:
+        """The sealed text; what did not change, or cannot be opened, keeps its text."""
+        if stored and self._opened(stored) == secrets:
+            return stored
+        return self.box.seal(secrets)
+
+    def _opened(self, sealed: str | None) -> dict[str, Any]:
+        """What is sealed; nothing when it cannot be opened: its owner has to enter it again."""
+        try:
+            return self.box.open(sealed)
+        except SecretsUnreadable:
+            return {}
+
+    def _template_of(self, body: dict[str, Any]) -> Template | None:
+        wanted = body.get("template_id")
+        wanted = wanted.strip() if isinstance(wanted, str) else wanted
+        if wanted is None or wanted == "":
+            return None
+        template = self._templates.find(wanted) if isinstance(wanted, str) else None
+        if template is None:
+            raise Invalid(f"No template found for id {wanted}.", attr="template_id")
+        if template.status == HIDDEN:
+            raise Invalid(f"The template {wanted} is internal.", attr="template_id")
+        return template
+
+
+def filters_of(mappings: Sequence[dict[str, Any]] | None) -> list[dict[str, Any]]:
+    """The filters of mappings."""
+    return [mapping.get("filters") or {} for mapping in mappings or []]
+
+
+def action_ids(filters: Sequence[dict[str, Any]]) -> set[str]:
+    """The ids of the actions that filters name, as texts."""
+    return {str(entry.get("id")) for one in filters for entry in one.get("actions") or []}

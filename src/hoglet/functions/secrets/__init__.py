@@ -1,0 +1,1 @@
+"""Encryption of secret inputs at rest, and rotation of its key."""

@@ -1,0 +1,62 @@
+"""The box in which secrets of functions are stored.
+
+Source: spec/hog-functions.md section 4.4.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import orjson
+from cryptography.fernet import Fernet, InvalidToken, MultiFernet
+
+from hoglet.kit.errors import HogletError
+
+_UNREADABLE = "Stored secrets were sealed with a key that is not configured."
+
+
+class SecretsUnreadable(HogletError):
+    """Stored secrets were sealed with a key that is no longer given."""
+
+    code = "secrets_unreadable"
+    blame = "operator"
+
+
+class SecretBox:
+    """Seals and opens JSON.
+
+    Args:
+        keys: Fernet keys; the first seals, all open. To rotate, put a new key in front;
+            the next start seals every row with it (``hoglet.functions.secrets.rotation``).
+    """
+
+    def __init__(self, keys: Sequence[bytes]) -> None:
+        self.has_old_keys = len(keys) > 1
+        self._box = MultiFernet([Fernet(key) for key in keys])
+
+    def seal(self, secrets: dict[str, Any]) -> str | None:
+        """The text to store; None when there is nothing to seal."""
+        return self._box.encrypt(orjson.dumps(secrets)).decode() if secrets else None
+
+    def open(self, sealed: str | None) -> dict[str, Any]:
+        """What was sealed; ``{}`` for None.
+
+        Raises:
+            SecretsUnreadable: no key fits.
+        """
+        if not sealed:
+            return {}
+        try:
+            return orjson.loads(self._box.decrypt(sealed.encode()))
+        except InvalidToken:
+            raise SecretsUnreadable(_UNREADABLE) from None
+
+    def reseal(self, sealed: str) -> str:
+        """The same secrets sealed with the first key.
+
+        Raises:
+            SecretsUnreadable: no key fits.
+        """
+        try:
+            return self._box.rotate(sealed.encode()).decode()
+        except InvalidToken:
+            raise SecretsUnreadable(_UNREADABLE) from None

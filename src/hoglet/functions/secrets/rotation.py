@@ -1,0 +1,51 @@
+"""Key rotation: seals everything that is stored sealed again, with the newest key.
+
+Source: spec/hog-functions.md section 4.4.
+"""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from hoglet.functions import repository
+from hoglet.functions.integrations import repository as integration_repository
+from hoglet.functions.secrets.box import SecretBox, SecretsUnreadable
+from hoglet.store.database import Database
+
+
+class Resealed(NamedTuple):
+    """How many texts were sealed again, and how many no configured key opens (left as they are)."""
+
+    sealed: int
+    unreadable: int
+
+
+async def reseal_all(database: Database, box: SecretBox) -> Resealed:
+    """Seal the secrets of all functions and integrations with the newest key, in one transaction.
+
+    Old keys may be removed afterwards, if nothing was unreadable. Running it twice does no harm.
+    """
+    count = _Count(box.reseal)
+    async with database.write() as session:
+        for row in await repository.with_secrets(session):
+            row.secrets = count.again(row.secrets)
+            row.mapping_secrets = count.again(row.mapping_secrets)
+        for held in await integration_repository.every(session):
+            held.secrets = count.again(held.secrets) or held.secrets
+    return Resealed(count.sealed, count.unreadable)
+
+
+class _Count:
+    def __init__(self, reseal: Callable[[str], str]) -> None:
+        self._reseal = reseal
+        self.sealed = self.unreadable = 0
+
+    def again(self, sealed: str | None) -> str | None:
+        if not sealed:
+            return sealed
+        try:
+            fresh = self._reseal(sealed)
+        except SecretsUnreadable:
+            self.unreadable += 1
+            return sealed
+        self.sealed += 1
+        return fresh

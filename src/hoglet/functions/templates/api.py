@@ -1,0 +1,104 @@
+"""Routes of function templates: spec/hog-functions.md section 11.
+
+``router`` is below a project; ``public_router`` needs no key and serves the icons too.
+"""
+
+from collections.abc import Mapping
+from importlib.resources import files
+from typing import Any
+
+from fastapi import APIRouter
+from starlette.requests import Request
+from starlette.responses import Response
+
+from hoglet.functions import repository, types
+from hoglet.functions.api import Reads, service_of
+from hoglet.functions.service import FunctionService
+from hoglet.functions.templates.registry import (
+    DEPRECATED,
+    HIDDEN,
+    PREFIX,
+    Template,
+)
+from hoglet.kit.errors import NotFound
+from hoglet.web.pagination import envelope, parse_page
+from hoglet.web.responses import JsonAnswer
+
+router = APIRouter()
+public_router = APIRouter()
+
+_ICON_SECONDS = 24 * 3600
+
+
+@router.get("/hog_function_templates")
+async def list_templates(request: Request, scope: Reads) -> Response:  # noqa: ARG001 (the guard)
+    """The templates of a type, most used first."""
+    return await _list(request, unlisted={DEPRECATED})
+
+
+@router.get("/hog_function_templates/{template_id}")
+async def get_template(request: Request, template_id: str, scope: Reads) -> Response:  # noqa: ARG001 (the guard)
+    """One template, deprecated and hidden ones too."""
+    return JsonAnswer(_find(request, template_id).as_json())
+
+
+@public_router.get("/api/public_hog_function_templates")
+async def list_public_templates(request: Request) -> Response:
+    """The templates anybody may see."""
+    return await _list(request, unlisted={DEPRECATED, HIDDEN})
+
+
+@public_router.get("/api/public_hog_function_templates/{template_id}")
+async def get_public_template(request: Request, template_id: str) -> Response:
+    """One template that anybody may see."""
+    template = _find(request, template_id)
+    if template.status == HIDDEN:
+        raise NotFound
+    return JsonAnswer(template.as_json())
+
+
+@public_router.get("/static/services/{name}.svg")
+async def get_template_icon(request: Request, name: str) -> Response:
+    """The icon of a template."""
+    template = _find(request, PREFIX + name)
+    folder = files("hoglet.functions.templates").joinpath(template.id.removeprefix(PREFIX))
+    return Response(
+        folder.joinpath("icon.svg").read_bytes(),
+        media_type="image/svg+xml",
+        headers={"Cache-Control": f"public, max-age={_ICON_SECONDS}"},
+    )
+
+
+def _find(request: Request, template_id: str) -> Template:
+    template = service_of(request).templates.find(template_id)
+    if template is None:
+        raise NotFound
+    return template
+
+
+async def _list(request: Request, *, unlisted: set[str]) -> Response:
+    query, page = request.query_params, parse_page(request.query_params)
+    found = _matching(service_of(request), query, unlisted)
+    used = await _uses(service_of(request))
+    found.sort(key=lambda one: (-used.get(one.id, 0), one.name))
+    end = None if page.limit is None else page.offset + page.limit
+    shown: list[dict[str, Any]] = [one.as_json() for one in found[page.offset : end]]
+    return JsonAnswer(envelope(request, page, len(found), shown))
+
+
+def _matching(
+    service: FunctionService, query: Mapping[str, str], unlisted: set[str]
+) -> list[Template]:
+    several = [part.strip() for part in (query.get("types") or "").split(",") if part.strip()]
+    kinds = several or [query.get("type") or types.DESTINATION]
+    wanted = query.get("template_id")
+    return [
+        one
+        for one in service.templates.all.values()
+        if one.type in kinds and one.status not in unlisted and wanted in (None, "", one.id)
+    ]
+
+
+async def _uses(service: FunctionService) -> dict[str, int]:
+    async with service.database.read() as session:
+        return await repository.count_by_template(session, None)

@@ -1,0 +1,1 @@
+"""Test runs of a function against an example event."""

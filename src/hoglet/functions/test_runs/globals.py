@@ -1,0 +1,113 @@
+"""The globals of a test run, from what the caller sent.
+
+Source: spec/hog-functions.md section 9.2.
+"""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+import orjson
+
+from hoglet.functions.runtime.globals import event_globals, person_globals
+from hoglet.kit.errors import Invalid
+from hoglet.kit.ids import new_id
+from hoglet.web.timestamps import iso_z, parse_instant
+from hoglet.web.validation import not_a_dict
+
+
+def read_globals(
+    body: dict[str, Any],
+    *,
+    project: dict[str, Any],
+    source: dict[str, Any],
+    now: datetime,
+    name_properties: list[str] | None,
+) -> dict[str, Any]:
+    """The globals of a run: ``{"project", "source", "event", "person"?, "groups"}``.
+
+    Args:
+        body: of the request; ``clickhouse_event`` wins over ``globals``.
+        project: global of the project, unless the caller sent one.
+        source: global of the function, unless the caller sent one.
+        now: for events without a timestamp.
+        name_properties: what persons are named by.
+
+    Raises:
+        Invalid: no event, or a person or groups that are no objects; ``status`` is in the answer.
+    """
+    sent = body.get("globals")
+    given: dict[str, Any] = sent if isinstance(sent, dict) else {}
+    for name in ("person", "groups"):
+        if not isinstance(given.get(name), dict | None):
+            raise trial_refused(not_a_dict(given[name]), attr=f"globals__{name}", code="not_a_dict")
+    answer: dict[str, Any] = {"project": project, "source": source, "groups": {}, **given}
+    row = body.get("clickhouse_event")
+    url = str(project.get("url"))
+    if isinstance(row, dict):
+        answer["event"] = _event_of_row(row, url, now)
+        answer["person"] = _person_of_row(row, url, name_properties)
+    elif isinstance(given.get("event"), dict):
+        answer["event"] = _event(given["event"], url, now)
+    else:
+        raise trial_refused("The test run needs globals with an event.", attr="globals__event")
+    return answer
+
+
+def trial_refused(detail: str, *, attr: str | None, code: str | None = None) -> Invalid:
+    """A refusal that carries the status a test run answers with."""
+    return Invalid(detail, code=code, attr=attr, extra={"status": "error"})
+
+
+def _event(given: dict[str, Any], url: str, now: datetime) -> dict[str, Any]:
+    properties = given.get("properties")
+    made = event_globals(
+        project_url=url,
+        uuid=str(given.get("uuid") or new_id()),
+        event=str(given.get("event") or ""),
+        distinct_id=str(given.get("distinct_id") or ""),
+        properties=properties if isinstance(properties, dict) else {},
+        timestamp=str(given.get("timestamp") or iso_z(now)),
+    )
+    return {**made, **given, "properties": made["properties"], "uuid": made["uuid"]}
+
+
+def _event_of_row(row: Mapping[str, Any], url: str, now: datetime) -> dict[str, Any]:
+    return event_globals(
+        project_url=url,
+        uuid=str(row.get("uuid") or new_id()),
+        event=str(row.get("event") or ""),
+        distinct_id=str(row.get("distinct_id") or ""),
+        properties=_object(row.get("properties")),
+        timestamp=_instant(row.get("timestamp"), now),
+        elements_chain=str(row.get("elements_chain") or ""),
+    )
+
+
+def _person_of_row(
+    row: Mapping[str, Any], url: str, name_properties: list[str] | None
+) -> dict[str, Any] | None:
+    if not row.get("person_id"):
+        return None
+    return person_globals(
+        project_url=url,
+        person_id=str(row["person_id"]),
+        properties=_object(row.get("person_properties")),
+        distinct_id=str(row.get("distinct_id") or ""),
+        name_properties=name_properties,
+    )
+
+
+def _object(value: Any) -> dict[str, Any]:
+    """An object, also as JSON text."""
+    if isinstance(value, str):
+        try:
+            value = orjson.loads(value)
+        except orjson.JSONDecodeError:
+            return {}
+    return value if isinstance(value, dict) else {}
+
+
+def _instant(value: Any, now: datetime) -> str:
+    found = parse_instant(value) if isinstance(value, str) else None
+    return iso_z(found or now)

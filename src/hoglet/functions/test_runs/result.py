@@ -1,0 +1,128 @@
+"""What a test run works with: the sandbox typed, the answer in the making, the caller.
+
+Source: spec/hog-functions.md section 9.2.
+"""
+
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+import msgspec
+
+from hoglet.functions.executable.matching import Match
+from hoglet.functions.executable.model import RunnableFunction
+from hoglet.functions.executable.transform import TransformationResult
+from hoglet.functions.runtime.host_calls import HostCalls
+from hoglet.functions.runtime.step import HostCall, LogLine, Step, StepRequest
+from hoglet.sandbox import Sandbox
+from hoglet.web.timestamps import iso_z
+
+STEP_SECONDS = 8.0  # the filter may take 5 s, the program 550 ms; beyond, the worker is killed
+
+
+class Worker:
+    """The operations of the sandbox, typed."""
+
+    def __init__(self, sandbox: Sandbox) -> None:
+        self._sandbox = sandbox
+
+    async def match(self, function: RunnableFunction, run: dict[str, Any]) -> Match:
+        """Ask the filters."""
+        payload = {"function": msgspec.to_builtins(function), "globals": run}
+        answer = await self._sandbox.call("functions.match", payload, deadline=STEP_SECONDS)
+        return msgspec.convert(answer, Match)
+
+    async def step(self, request: StepRequest) -> Step:
+        """Run one step."""
+        payload = msgspec.to_builtins(request)
+        answer = await self._sandbox.call("functions.run_step", payload, deadline=STEP_SECONDS)
+        return msgspec.convert(answer, Step)
+
+    async def transform(
+        self, function: RunnableFunction, event: dict[str, Any], project: dict[str, Any], now: str
+    ) -> TransformationResult:
+        """Run a transformation."""
+        payload = {
+            "function": msgspec.to_builtins(function),
+            "event": event,
+            "project": project,
+            "now": now,
+        }
+        answer = await self._sandbox.call("functions.transform", payload, deadline=STEP_SECONDS)
+        return msgspec.convert(answer, TransformationResult)
+
+
+class Trial:
+    """What a test run has come to so far."""
+
+    def __init__(self, started_at: datetime) -> None:
+        self.result: Any = None
+        self.status = "success"
+        self._errors: list[str] = []
+        self._logs: list[dict[str, str]] = []
+        self._at = started_at
+
+    def log(self, level: str, message: str) -> None:
+        """Add a line; each is a millisecond later than the one before, so that they sort."""
+        self._logs.append({"level": level, "timestamp": iso_z(self._at), "message": message})
+        self._at += timedelta(milliseconds=1)
+
+    def log_all(self, lines: list[LogLine]) -> None:
+        """Add the lines of a step."""
+        for line in lines:
+            self.log(line.level, line.message)
+
+    def note_captures(self, step: Step) -> None:
+        """Tell of events that a stored run would capture."""
+        for captured in step.captures:
+            self.log("info", f"A test run captures no events, so not {captured['event']} either")
+
+    def fail(self, error: str) -> None:
+        """Note why the run failed."""
+        self.status = "error"
+        self._errors.append(error)
+
+    def answer(self) -> dict[str, Any]:
+        """The body of the answer."""
+        return {
+            "result": self.result,
+            "status": self.status,
+            "errors": self._errors,
+            "logs": self._logs,
+        }
+
+
+class Caller:
+    """Answers host calls: by a mock, or for real when there are ``calls``."""
+
+    def __init__(
+        self, calls: HostCalls | None, project_id: int, invocation_id: UUID, trial: Trial
+    ) -> None:
+        self._calls = calls
+        self._project_id = project_id
+        self._made = 0
+        self.invocation_id = invocation_id
+        self._trial = trial
+
+    async def answer(self, call: HostCall) -> Any:
+        """What the program gets for a call."""
+        if self._calls is None:
+            return self._mock(call)
+        made = await self._calls.make(
+            self._project_id,
+            call,
+            invocation_id=self.invocation_id,
+            number=self._made,
+            attempt=1,
+        )
+        self._made += 1
+        if made.problem is not None and not made.problem.startswith("status "):
+            self._trial.log("error", made.problem)
+        if made.note is not None:
+            self._trial.log("info", made.note)
+        return made.answer
+
+    def _mock(self, call: HostCall) -> Any:
+        self._trial.log("info", f"Async function '{call.name}' was mocked with arguments:")
+        self._trial.log("info", call.rendered)
+        return {"status": 200, "body": {}}

@@ -1,0 +1,251 @@
+"""Test runs: a function, stored or only sent, on one event, with or without real requests.
+
+Masking, the watcher and quotas do not apply; nothing is stored.
+
+Source: spec/hog-functions.md section 9.2.
+"""
+
+from typing import Any
+from uuid import UUID
+
+from hoglet.access.principals import Scope
+from hoglet.functions import repository, types
+from hoglet.functions.executable.loader import runnable_of_values
+from hoglet.functions.executable.model import RunnableFunction
+from hoglet.functions.runtime.globals import project_globals, source_globals
+from hoglet.functions.runtime.host_calls import HostCalls
+from hoglet.functions.runtime.step import StepRequest, new_journal, resume
+from hoglet.functions.save.plan import NEW, Plan
+from hoglet.functions.schemas import FunctionFields, read_fields
+from hoglet.functions.service import FunctionService
+from hoglet.functions.tables import HogFunctionRow
+from hoglet.functions.test_runs.globals import read_globals, trial_refused
+from hoglet.functions.test_runs.result import Caller, Trial, Worker
+from hoglet.kit.errors import Invalid
+from hoglet.kit.ids import new_id
+from hoglet.sandbox import Sandbox, SandboxCrashed, SandboxTimedOut
+from hoglet.web.validation import Body, validate
+
+STEP_SECONDS = 8.0  # the filter may take 5 s, the program 550 ms; beyond, the worker is killed
+_FIELD_NAMES = frozenset(field.alias or name for name, field in FunctionFields.model_fields.items())
+
+
+class TrialFields(Body):
+    """The plain fields of a test run's body."""
+
+    mock_async_functions: bool = True
+
+
+class Trials:
+    """Runs tests of functions.
+
+    Args:
+        functions: the functions.
+        sandbox: runs ``functions.match``, ``functions.run_step`` and ``functions.transform``.
+        calls: makes the requests when mocks are off.
+        site_url: address of this server, for the globals.
+    """
+
+    def __init__(
+        self, functions: FunctionService, sandbox: Sandbox, calls: HostCalls, site_url: str
+    ) -> None:
+        self._functions = functions
+        self._sandbox = sandbox
+        self._calls = calls
+        self._site_url = site_url
+
+    async def run(self, scope: Scope, function_id: str, body: dict[str, Any]) -> dict[str, Any]:
+        """Run one test.
+
+        Returns:
+            ``{"result": None, "status": "success", "errors": [], "logs": [{...}]}``.
+
+        Raises:
+            Invalid: a bad configuration (attr ``configuration__…``), event or type.
+        """
+        invocation_id = _read_invocation_id(body.get("invocation_id"))
+        is_mocked = validate(TrialFields, body).mock_async_functions
+        row = await self._stored(scope, function_id)
+        function = await self._function(scope, row, body)
+        if function.type not in types.TESTABLE:
+            raise trial_refused("Functions of this type cannot be tested.", attr="type")
+        project = project_globals(
+            project_id=scope.project.id, name=scope.project.name, site_url=self._site_url
+        )
+        run = read_globals(
+            body,
+            project=project,
+            source=source_globals(
+                project_url=project["url"], function_id=function.id, name=function.name
+            ),
+            now=self._functions.clock.now(),
+            name_properties=scope.project.person_display_name_properties,
+        )
+        trial = Trial(self._functions.clock.now())
+        worker = Worker(self._sandbox)
+        try:
+            if function.type in types.ORDERED:
+                site = {"id": scope.project.id, "name": "", "url": self._site_url}
+                await self._transform(worker, function, run, site, trial)
+            else:
+                calls = None if is_mocked else self._calls
+                caller = Caller(calls, function.project_id, invocation_id, trial)
+                await self._deliver(worker, function, run, caller, trial)
+        except (SandboxTimedOut, SandboxCrashed) as error:
+            trial.fail(error.detail)
+        return trial.answer()
+
+    async def _stored(self, scope: Scope, function_id: str) -> HogFunctionRow | None:
+        """The stored function; an id that cannot be loaded is as good as ``new``."""
+        try:
+            wanted = UUID(function_id)
+        except ValueError:
+            return None
+        async with self._functions.database.read() as session:
+            return await repository.find(session, scope.project.id, wanted)
+
+    async def _function(
+        self, scope: Scope, row: HogFunctionRow | None, body: dict[str, Any]
+    ) -> RunnableFunction:
+        configuration = _configuration(body)
+        if configuration is None:
+            if row is None:
+                raise Invalid("This field is required.", code="required", attr="configuration")
+            configuration = {}
+        try:
+            return await self._configured(scope, row, configuration)
+        except Invalid as error:
+            raise _of_configuration(error) from None
+
+    async def _configured(
+        self, scope: Scope, row: HogFunctionRow | None, configuration: dict[str, Any]
+    ) -> RunnableFunction:
+        sent = read_fields(configuration)
+        for name in ("template_id", "base_updated_at", "enabled", "deleted", "execution_order"):
+            sent.pop(name, None)
+        plan = self._plan(row, sent)
+        compiled = await self._functions.planner.compile(scope.project, plan)
+        reason = (compiled.filters or {}).get("bytecode_error")
+        if reason:
+            attr = "filters__non_field_errors"
+            raise Invalid(f"The filter is not valid: {reason}", attr=attr)
+        values = plan.apply(compiled, {} if row is None else row.matcher)
+        function = runnable_of_values(
+            values,
+            function_id=str(row.id) if row else "new",
+            project_id=scope.project.id,
+        )
+        return await self._functions.resolved(function)
+
+    def _plan(self, row: HogFunctionRow | None, sent: dict[str, Any]) -> Plan:
+        if row is not None:
+            return self._functions.planner.change(row, {**sent, "enabled": False})
+        return Plan(NEW, sent, secrets={}, mapping_secrets={}, template=None, is_new=True)
+
+    async def _transform(
+        self,
+        worker: Worker,
+        function: RunnableFunction,
+        run: dict[str, Any],
+        project: dict[str, Any],
+        trial: Trial,
+    ) -> None:
+        now = self._functions.clock.now().isoformat()
+        done = await worker.transform(function, run["event"], project, now)
+        trial.log_all(done.logs)
+        trial.result = done.event
+        if done.error is not None:
+            trial.fail(done.error)
+        elif done.outcome == "skipped":
+            trial.status = "skipped"
+
+    async def _deliver(
+        self,
+        worker: Worker,
+        function: RunnableFunction,
+        run: dict[str, Any],
+        caller: Caller,
+        trial: Trial,
+    ) -> None:
+        match = await worker.match(function, run)
+        if match.error is not None:
+            trial.log("error", f"Error filtering event {run['event']['uuid']}: {match.error}")
+            trial.fail(match.error)
+            return
+        for number in match.unmatched:
+            mapping = function.mapping(number)
+            name = (mapping and mapping.name) or f"number {number + 1}"
+            trial.log("info", f"The mapping {name} does not match the event")
+        if match.outcome != "matched" or match.mappings == []:
+            trial.status = "skipped"
+            return
+        for mapping in match.mappings or [None]:
+            await self._run_one(worker, function, run, caller, trial, mapping=mapping)
+
+    async def _run_one(
+        self,
+        worker: Worker,
+        function: RunnableFunction,
+        run: dict[str, Any],
+        caller: Caller,
+        trial: Trial,
+        *,
+        mapping: int | None,
+    ) -> None:
+        now = self._functions.clock.now()
+        journal = new_journal(now, caller.invocation_id.int & 0x7FFF_FFFF)
+        while True:
+            request = StepRequest(
+                function=function,
+                globals=run,
+                journal=journal,
+                mapping=mapping,
+                with_rendering=True,
+            )
+            step = await worker.step(request)
+            trial.log_all(step.logs)
+            trial.note_captures(step)
+            if step.outcome != "call" or step.call is None:
+                break
+            journal = resume(step, await caller.answer(step.call))
+        if step.error is not None:
+            trial.fail(step.error)
+
+
+def _configuration(body: dict[str, Any]) -> dict[str, Any] | None:
+    """The configuration sent, whole or as top-level fields; None when there is neither.
+
+    Raises:
+        Invalid: ``configuration`` is no object.
+    """
+    sent = body.get("configuration")
+    if isinstance(sent, dict):
+        return sent
+    if sent is not None:
+        detail = f'Expected a dictionary of items but got type "{type(sent).__name__}".'
+        raise Invalid(detail, code="not_a_dict", attr="configuration")
+    fields = {name: value for name, value in body.items() if name in _FIELD_NAMES}
+    return fields or None
+
+
+def _of_configuration(error: Invalid) -> Invalid:
+    """The error with ``configuration__`` before its attr, and the nested map beside it."""
+    path = (error.attr or "non_field_errors").split("__")
+    nested: Any = [error.detail]
+    for part in reversed(path):
+        nested = {part: nested}
+    return Invalid(
+        error.detail,
+        code=error.error_code,
+        attr="__".join(["configuration", *path]),
+        extra={"configuration": nested},
+    )
+
+
+def _read_invocation_id(value: Any) -> UUID:
+    if value is None:
+        return new_id()
+    try:
+        return UUID(str(value))
+    except ValueError:
+        raise trial_refused("The invocation id has to be a UUID.", attr="invocation_id") from None

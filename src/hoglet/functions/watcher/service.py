@@ -1,0 +1,222 @@
+"""The watcher: what runs did to the state of their functions, and what ``status`` shows.
+
+The pipeline calls :meth:`Watcher.observe` with batches of results, in its own transaction.
+
+Source: spec/hog-functions.md section 7.
+"""
+
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+import msgspec
+from sqlalchemy import select
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from hoglet.access.activity import Activity, ActivityLog, Change
+from hoglet.functions.tables import HogFunctionRow, WatcherRow
+from hoglet.functions.watcher.rules import (
+    DISABLED,
+    FORCED_DISABLED,
+    NOT_RUN,
+    OFF,
+    Bucket,
+    TimingKind,
+    WatcherSettings,
+    count_run,
+    lock_end,
+    next_state,
+    refilled,
+    run_cost,
+)
+from hoglet.kit.clock import Clock
+
+
+class Observation(msgspec.Struct, frozen=True, kw_only=True):
+    """One finished run; ``timings`` as ``[("hog", 12.5), ("async", 840.0)]`` in milliseconds."""
+
+    function_id: UUID
+    failed: bool
+    timings: list[tuple[TimingKind, float]] = []
+
+
+class StateChange(msgspec.Struct, frozen=True, kw_only=True):
+    """A function changed its state; listeners emit ``$hog_function_state_changed``."""
+
+    project_id: int
+    function_id: UUID
+    name: str | None
+    before: int
+    after: int
+
+
+type Listener = Callable[[AsyncSession, StateChange], Awaitable[None]]
+
+
+class Watcher:
+    """Keeps the states of functions.
+
+    Args:
+        clock: tells now.
+        activity: gets an entry when a function is disabled.
+        settings: the numbers of section 7.
+
+    Attributes:
+        listeners: told of each change, inside the transaction that makes it.
+    """
+
+    def __init__(
+        self, clock: Clock, activity: ActivityLog, settings: WatcherSettings | None = None
+    ) -> None:
+        self.listeners: list[Listener] = []
+        self._clock = clock
+        self._activity = activity
+        self.settings = settings or WatcherSettings()
+
+    async def observe(
+        self, session: AsyncSession, observations: Sequence[Observation]
+    ) -> list[StateChange]:
+        """Charge the buckets of the functions that ran and change states where due."""
+        if not observations:
+            return []
+        by_function: dict[UUID, list[Observation]] = {}
+        for observation in observations:
+            by_function.setdefault(observation.function_id, []).append(observation)
+        live = await _live(session, by_function)
+        changes: list[StateChange] = []
+        for function_id, batch in by_function.items():
+            if function_id in live:
+                function, data = live[function_id]
+                change = await self._observe_one(session, function, data, batch)
+                changes.extend([change] if change else [])
+        return changes
+
+    async def force(
+        self, session: AsyncSession, function: HogFunctionRow, state: int
+    ) -> StateChange | None:
+        """Set a state by hand (administrators: 11, 12, or 1 to release)."""
+        return await self._change(session, function, state)
+
+    async def relent(self, session: AsyncSession, function: HogFunctionRow, state: int) -> None:
+        """The owner switched a disabled function on again: set the state and lock it."""
+        function.state = state
+        data = await self._data(session, function)
+        data.locked_until = lock_end(self._clock.now(), self.settings)
+
+    async def statuses(
+        self, session: AsyncSession, functions: Iterable[HogFunctionRow]
+    ) -> dict[UUID, dict[str, int]]:
+        """``{"state", "tokens"}`` by function id; reads only."""
+        rows = list(functions)
+        found = await _data_of(session, [row.id for row in rows])
+        now = self._clock.now()
+        return {row.id: self._status(row, found.get(row.id), now) for row in rows}
+
+    def _status(
+        self, function: HogFunctionRow, data: WatcherRow | None, now: datetime
+    ) -> dict[str, int]:
+        if not function.enabled and function.state not in NOT_RUN:
+            return {"state": OFF, "tokens": 0}
+        bucket = Bucket(data.tokens, data.tokens_at) if data else None
+        return {"state": function.state, "tokens": int(refilled(bucket, now, self.settings))}
+
+    async def _observe_one(
+        self,
+        session: AsyncSession,
+        function: HogFunctionRow,
+        data: WatcherRow | None,
+        batch: list[Observation],
+    ) -> StateChange | None:
+        now, settings = self._clock.now(), self.settings
+        data = data or await self._data(session, function)
+        cost = sum(run_cost(observation.timings, settings) for observation in batch)
+        data.tokens = refilled(Bucket(data.tokens, data.tokens_at), now, settings) - cost
+        data.tokens_at = now
+        failed = sum(observation.failed for observation in batch)
+        data.recent = count_run(
+            data.recent, now, finished=len(batch), failed=failed, settings=settings
+        )
+        if not function.enabled:
+            return None
+        state = next_state(
+            function.state,
+            tokens=data.tokens,
+            recent=data.recent,
+            now=now,
+            locked_until=data.locked_until,
+            settings=settings,
+        )
+        if state == function.state:
+            return None
+        data.locked_until = lock_end(now, settings)
+        return await self._change(session, function, state)
+
+    async def _change(
+        self, session: AsyncSession, function: HogFunctionRow, state: int
+    ) -> StateChange | None:
+        if function.state == state:
+            return None
+        before, function.state = function.state, state
+        function.version += 1
+        if state in (DISABLED, FORCED_DISABLED):
+            await self._switch_off(session, function)
+        change = StateChange(
+            project_id=function.project_id,
+            function_id=function.id,
+            name=function.name,
+            before=before,
+            after=state,
+        )
+        for listener in self.listeners:
+            await listener(session, change)
+        return change
+
+    async def _switch_off(self, session: AsyncSession, function: HogFunctionRow) -> None:
+        was_enabled, function.enabled = function.enabled, False
+        if was_enabled:
+            await self._activity.record(
+                session,
+                Activity(
+                    project_id=function.project_id,
+                    user_id=None,
+                    activity="updated",
+                    scope="HogFunction",
+                    item_id=str(function.id),
+                    name=function.name,
+                    changes=[Change("enabled", "changed", True, False)],
+                ),
+            )
+
+    async def _data(self, session: AsyncSession, function: HogFunctionRow) -> WatcherRow:
+        found = await session.get(WatcherRow, function.id)
+        if found is None:
+            found = WatcherRow(
+                function_id=function.id,
+                tokens=self.settings.capacity,
+                tokens_at=self._clock.now(),
+                locked_until=None,
+                recent={},
+            )
+            session.add(found)
+        return found
+
+
+async def _live(
+    session: AsyncSession, ids: Iterable[UUID]
+) -> dict[UUID, tuple[HogFunctionRow, WatcherRow | None]]:
+    """Locked on PostgreSQL, in one order, so that executors count one after another."""
+    wanted = list(ids)
+    functions = await session.scalars(
+        select(HogFunctionRow)
+        .where(HogFunctionRow.id.in_(wanted))
+        .order_by(HogFunctionRow.id)
+        .with_for_update(key_share=True)
+    )
+    data = await _data_of(session, wanted)
+    return {row.id: (row, data.get(row.id)) for row in functions}
+
+
+async def _data_of(session: AsyncSession, ids: Sequence[UUID]) -> dict[UUID, WatcherRow]:
+    rows: Any = await session.scalars(select(WatcherRow).where(WatcherRow.function_id.in_(ids)))
+    return {row.function_id: row for row in rows}

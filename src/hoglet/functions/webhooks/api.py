@@ -1,0 +1,94 @@
+"""Public routes of functions: incoming webhooks and the scripts of site functions.
+
+Source: spec/hog-functions.md sections 13.7 and 13.8.
+"""
+
+from uuid import UUID
+
+from fastapi import APIRouter
+from starlette.requests import Request
+from starlette.responses import Response
+
+from hoglet.functions import repository, types
+from hoglet.functions.api import service_of
+from hoglet.functions.webhooks.service import Incoming, WebhookAnswer, Webhooks
+from hoglet.kit.errors import TooLarge
+from hoglet.web.client_ip import client_address
+from hoglet.web.error_handlers import add_error_key
+from hoglet.web.request_body import read_body
+from hoglet.web.responses import JsonAnswer
+
+router = APIRouter()
+
+MAX_WEBHOOK_BYTES = 512_000
+_SCRIPT_SECONDS = 31_536_000  # a year: the URL changes with every save
+_GUARD_HEADERS = {
+    "X-Content-Type-Options": "nosniff",
+    "Content-Security-Policy": "default-src 'none'",
+}
+
+
+@router.api_route("/public/webhooks/{name}", methods=["GET", "POST"])
+async def receive_webhook(request: Request, name: str) -> Response:
+    """Run a function of the type ``source_webhook``.
+
+    Raises:
+        TooLarge: a body over 512,000 bytes.
+    """
+    try:
+        body = await read_body(request, limit_bytes=MAX_WEBHOOK_BYTES)
+    except TooLarge as error:
+        raise add_error_key(error) from None
+    webhooks: Webhooks = request.app.state.webhooks
+    incoming = Incoming(
+        method=request.method,
+        headers=request.headers,
+        query=request.query_params,
+        ip=client_address(request),
+        body=body,
+    )
+    return _response(await webhooks.handle(name, incoming))
+
+
+@router.get("/site_function/{function_id}/{stamp}")
+async def get_site_script(request: Request, function_id: str, stamp: str) -> Response:  # noqa: ARG001 (only makes the URL new)
+    """The script of an enabled site function."""
+    script = await _script(request, function_id)
+    if script is None:
+        body = {
+            "type": "server_error",
+            "code": "missing_site_function_source",
+            "detail": "Unable to serve the source code of this site function.",
+            "attr": None,
+        }
+        return JsonAnswer(body, status_code=404)
+    return Response(
+        script,
+        media_type="application/javascript",
+        headers={"Cache-Control": f"public, max-age={_SCRIPT_SECONDS}"},
+    )
+
+
+async def _script(request: Request, function_id: str) -> str | None:
+    try:
+        wanted = UUID(function_id)
+    except ValueError:
+        return None
+    async with service_of(request).database.read() as session:
+        row = await repository.find_anywhere(session, wanted)
+    if row is None or not row.enabled or row.type not in types.SITE:
+        return None
+    return row.transpiled
+
+
+def _response(answer: WebhookAnswer) -> Response:
+    if answer.body is None:
+        return Response(status_code=answer.status)
+    if isinstance(answer.body, bytes):
+        return Response(
+            answer.body,
+            status_code=answer.status,
+            media_type=answer.content_type,
+            headers=_GUARD_HEADERS,
+        )
+    return JsonAnswer(answer.body, status_code=answer.status, headers=_GUARD_HEADERS)

@@ -1,0 +1,241 @@
+"""Functions that are run by a request at a public URL.
+
+Source: spec/hog-functions.md section 13.7.
+"""
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, NamedTuple, Protocol
+from urllib.parse import parse_qsl
+from uuid import UUID
+
+import msgspec
+import orjson
+
+from hoglet.access.principals import Project
+from hoglet.functions import repository, types
+from hoglet.functions.executable.loader import runnable
+from hoglet.functions.executable.model import RunnableFunction
+from hoglet.functions.jobs import InvokeV1
+from hoglet.functions.runtime.globals import (
+    event_globals,
+    project_globals,
+    source_globals,
+)
+from hoglet.functions.runtime.step import Step, StepRequest, new_journal
+from hoglet.functions.service import FunctionService
+from hoglet.functions.watcher.rules import LOW_PRIORITY, NOT_RUN
+from hoglet.kit.errors import NotFound, Throttled
+from hoglet.kit.ids import new_id
+from hoglet.sandbox import Sandbox, SandboxCrashed, SandboxTimedOut
+from hoglet.web.timestamps import iso_z
+
+EVENT_NAME = "$incoming_webhook"
+STEP_SECONDS = 8.0  # inputs and program; beyond, the worker is killed
+_DISABLED_SECONDS = 60  # what callers of a disabled function are told to wait
+_DROPPED = frozenset({"cookie", "referer", "x-real-ip", "forwarded"})
+_SAFE_TYPES = frozenset({"text/plain", "application/json", "text/csv", "application/x-ndjson"})
+_FORM = "application/x-www-form-urlencoded"
+
+
+class Incoming(NamedTuple):
+    """A request as it came; ``ip`` as far as it can be trusted."""
+
+    method: str
+    headers: Mapping[str, str]
+    query: Mapping[str, str]
+    ip: str
+    body: bytes
+
+
+class WebhookAnswer(NamedTuple):
+    """What the caller gets: bytes of a type, or an object that becomes JSON, or nothing."""
+
+    status: int
+    body: bytes | dict[str, Any] | list[Any] | None = None
+    content_type: str | None = None
+
+
+class RecordStep(Protocol):
+    """Keeps what a step left behind: logs, metrics, captured events, a dead letter.
+
+    A step that waits for a host call is enqueued, to be carried on by the executor.
+    """
+
+    async def __call__(self, function: RunnableFunction, invoke: InvokeV1, step: Step) -> None:
+        """Record one step, durably, before the caller is answered."""
+        ...
+
+    async def enqueue(self, invoke: InvokeV1) -> None:
+        """Queue a run of a degraded function."""
+        ...
+
+    async def refuse(self, project_id: int, function_id: UUID) -> None:
+        """Count a request to a function that the watcher or an administrator switched off."""
+        ...
+
+
+class Webhooks:
+    """Runs functions of the type ``source_webhook``.
+
+    Args:
+        functions: the functions.
+        sandbox: runs ``functions.run_step``.
+        record: keeps what a run leaves behind.
+        projects: a project by its id.
+        site_url: address of this server, for the globals.
+    """
+
+    def __init__(
+        self,
+        functions: FunctionService,
+        sandbox: Sandbox,
+        record: RecordStep,
+        projects: Callable[[int], Awaitable[Project | None]],
+        site_url: str,
+    ) -> None:
+        self._functions = functions
+        self._sandbox = sandbox
+        self._record = record
+        self._projects = projects
+        self._site_url = site_url
+
+    async def handle(self, name: str, incoming: Incoming) -> WebhookAnswer:
+        """Run the function that a path names.
+
+        Args:
+            name: its id, perhaps with an extension: ``0198….json``.
+            incoming: the request.
+
+        Raises:
+            NotFound: no such function, switched off, or of another type.
+            Throttled: the watcher or an administrator disabled it.
+        """
+        function = await self._find(name.partition(".")[0])
+        if function.state in NOT_RUN:
+            await self._record.refuse(function.project_id, UUID(function.id))
+            detail = "This function is disabled."
+            raise Throttled(detail, wait_seconds=_DISABLED_SECONDS, extra={"error": detail})
+        invoke = InvokeV1(
+            project_id=function.project_id,
+            function_id=UUID(function.id),
+            invocation_id=new_id(),
+            globals=await self._globals(function, incoming),
+        )
+        if function.state in LOW_PRIORITY:
+            await self._record.enqueue(invoke)
+            return WebhookAnswer(200)
+        step = await self._step(function, invoke)
+        await self._record(function, invoke, step)
+        return _answer(step)
+
+    async def _find(self, text: str) -> RunnableFunction:
+        try:
+            function_id = UUID(text)
+        except ValueError:
+            raise _unknown() from None
+        async with self._functions.database.read() as session:
+            row = await repository.find_anywhere(session, function_id)
+        if row is None or row.type != types.SOURCE_WEBHOOK:
+            raise _unknown()
+        if not row.enabled and row.state not in NOT_RUN:
+            raise _unknown()
+        return await self._functions.resolved(runnable(row, self._functions.box))
+
+    async def _globals(self, function: RunnableFunction, incoming: Incoming) -> dict[str, Any]:
+        project = await self._projects(function.project_id)
+        shown = project_globals(
+            project_id=function.project_id,
+            name=project.name if project else "",
+            site_url=self._site_url,
+        )
+        return {
+            "project": shown,
+            "source": source_globals(
+                project_url=shown["url"], function_id=function.id, name=function.name
+            ),
+            "event": event_globals(
+                project_url=shown["url"],
+                uuid=str(new_id()),
+                event=EVENT_NAME,
+                distinct_id="",
+                properties={},
+                timestamp=iso_z(self._functions.clock.now()),
+            ),
+            "request": request_globals(incoming),
+        }
+
+    async def _step(self, function: RunnableFunction, invoke: InvokeV1) -> Step:
+        journal = new_journal(self._functions.clock.now(), invoke.invocation_id.int & 0x7FFF_FFFF)
+        request = StepRequest(function=function, globals=invoke.globals, journal=journal)
+        try:
+            answer = await self._sandbox.call(
+                "functions.run_step", msgspec.to_builtins(request), deadline=STEP_SECONDS
+            )
+        except (SandboxTimedOut, SandboxCrashed) as error:
+            return Step(
+                outcome="failed", journal=journal, error=error.detail, error_class="timeout"
+            )
+        return msgspec.convert(answer, Step)
+
+
+def request_globals(incoming: Incoming) -> dict[str, Any]:
+    """The ``request`` global: header names in lower case, private ones left out."""
+    headers = {name.lower(): value for name, value in incoming.headers.items()}
+    text = incoming.body.decode("utf-8", "replace")
+    return {
+        "method": incoming.method,
+        "headers": {
+            name: value
+            for name, value in headers.items()
+            if name not in _DROPPED and not name.startswith("x-forwarded-")
+        },
+        "query": dict(incoming.query),
+        "ip": incoming.ip,
+        "body": _parsed(text, headers.get("content-type", "")),
+        "stringBody": text,
+    }
+
+
+def _parsed(text: str, content_type: str) -> Any:
+    if content_type.partition(";")[0].strip().lower() == _FORM:
+        return dict(parse_qsl(text, keep_blank_values=True))
+    if not text:
+        return {}
+    try:
+        return orjson.loads(text)
+    except orjson.JSONDecodeError:
+        return text
+
+
+def _answer(step: Step) -> WebhookAnswer:
+    if step.outcome == "call":
+        return WebhookAnswer(201, {"status": "queued"})
+    if step.outcome == "failed":
+        return WebhookAnswer(500, {"status": "error", "error": "The function failed."})
+    wanted = step.result.get("httpResponse") if isinstance(step.result, dict) else None
+    if not isinstance(wanted, dict):
+        return WebhookAnswer(200, {"status": "ok"})
+    return _own_answer(wanted)
+
+
+def _own_answer(wanted: dict[str, Any]) -> WebhookAnswer:
+    status, body = _status(wanted.get("status")), wanted.get("body")
+    if isinstance(body, dict | list):
+        return WebhookAnswer(status, body)
+    asked = str(wanted.get("contentType") or "").partition(";")[0].strip().lower()
+    kind = asked if asked in _SAFE_TYPES else "text/plain"
+    text = "" if body is None else body if isinstance(body, str) else orjson.dumps(body).decode()
+    return WebhookAnswer(status, text.encode(), kind)
+
+
+def _status(value: Any) -> int:
+    try:
+        status = int(value)
+    except (TypeError, ValueError, OverflowError):
+        return 500
+    return status if 200 <= status <= 599 else 500
+
+
+def _unknown() -> NotFound:
+    detail = "There is no such webhook."
+    return NotFound(detail, extra={"error": detail})

@@ -1,0 +1,90 @@
+"""The operations of this room that sandbox workers offer.
+
+The composition root registers them by name, :data:`OPERATIONS`. Each takes and returns plain
+values (what msgspec can carry).
+"""
+
+from typing import Any
+
+import msgspec
+
+from hoglet.functions.compile.unit import Compiled, Draft, compile_draft
+from hoglet.functions.executable.matching import Conditions, match_function
+from hoglet.functions.executable.model import RunnableFunction
+from hoglet.functions.executable.transform import transform
+from hoglet.functions.runtime.filter_globals import filter_globals
+from hoglet.functions.runtime.step import StepRequest
+from hoglet.functions.runtime.step import run_step as run
+from hoglet.kit.errors import Invalid
+
+OPERATIONS = {
+    "functions.compile": "hoglet.functions.worker_operations:compile_function",
+    "functions.run_step": "hoglet.functions.worker_operations:run_step",
+    "functions.match": "hoglet.functions.worker_operations:match",
+    "functions.transform": "hoglet.functions.worker_operations:transform_event",
+}
+
+
+def compile_function(payload: dict[str, Any]) -> dict[str, Any]:
+    """Compile a draft.
+
+    Args:
+        payload: a :class:`~hoglet.functions.compile.unit.Draft` as plain values.
+
+    Returns:
+        ``{"compiled": {...}}`` (a ``Compiled``) or, when the draft breaks a rule,
+        ``{"refused": {"detail", "code", "attr"}}``.
+    """
+    draft = msgspec.convert(payload, Draft)
+    try:
+        compiled: Compiled = compile_draft(draft)
+    except Invalid as error:
+        refusal = {"detail": error.detail, "code": error.error_code, "attr": error.attr}
+        return {"refused": refusal}
+    return {"compiled": msgspec.to_builtins(compiled)}
+
+
+def run_step(payload: dict[str, Any]) -> dict[str, Any]:
+    """Run a function up to its next host call; see ``execution.run_step``.
+
+    Args:
+        payload: a ``StepRequest`` as plain values.
+
+    Returns:
+        A ``Step`` as plain values.
+    """
+    return msgspec.to_builtins(run(msgspec.convert(payload, StepRequest)))
+
+
+def match(payload: dict[str, Any]) -> dict[str, Any]:
+    """Ask whether a function matches an event; for test runs.
+
+    Args:
+        payload: ``{"function": {...}, "globals": {...}}``.
+
+    Returns:
+        A ``Match`` as plain values.
+    """
+    function = msgspec.convert(payload["function"], RunnableFunction)
+    values = filter_globals(payload["globals"])
+    return msgspec.to_builtins(match_function(function, values, Conditions(kept=100)))
+
+
+def transform_event(payload: dict[str, Any]) -> dict[str, Any]:
+    """Run one transformation on one event; for test runs.
+
+    Args:
+        payload: ``{"function": {...}, "event": {...}, "project": {...}, "now": "2026-…"}``.
+
+    Returns:
+        A ``TransformationResult`` as plain values.
+    """
+    function = msgspec.convert(payload["function"], RunnableFunction)
+    done = transform(
+        function,
+        payload["event"],
+        payload["project"],
+        now=payload["now"],
+        conditions=Conditions(kept=100),
+    )
+    return msgspec.to_builtins(done)

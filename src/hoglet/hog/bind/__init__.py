@@ -1,0 +1,1 @@
+"""Binding: names resolved to slots, scopes, captured variables."""

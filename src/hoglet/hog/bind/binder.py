@@ -1,0 +1,122 @@
+"""The binder: what every binding function is given, and the dispatch by node type.
+
+The functions themselves stand in ``bind_expressions``, ``bind_statements`` and ``bind_sql``; they
+need each other (a lambda holds statements), so they meet here.
+"""
+
+from collections.abc import Callable, Collection, Mapping
+from typing import Any
+
+from hoglet.hog.bind import tree as bound
+from hoglet.hog.bind.scopes import Frame, Scopes
+from hoglet.hog.diagnostics import Diagnostics, suggestion
+from hoglet.syntax import tree
+
+type Bind = Callable[["Binder", Any], Any]
+
+
+class Binder:
+    """State of one compilation.
+
+    Args:
+        expressions: binding function by type of expression.
+        statements: binding function by type of statement.
+        library: names of the standard library.
+        known_globals: names the host gives, as values or functions.
+    """
+
+    def __init__(
+        self,
+        *,
+        expressions: Mapping[type, Bind],
+        statements: Mapping[type, Bind],
+        library: Collection[str],
+        known_globals: Collection[str],
+    ) -> None:
+        self.scopes = Scopes()
+        self.diagnostics = Diagnostics()
+        self.library = library
+        self.known_globals = known_globals
+        self.functions: list[bound.BoundFunction] = []
+        self.global_reads: set[str] = set()
+        self.global_calls: set[str] = set()
+        self._expressions = expressions
+        self._statements = statements
+
+    def expression(self, node: tree.Expression) -> bound.Expression:
+        """Bind one expression."""
+        return self._expressions[type(node)](self, node)
+
+    def expressions(self, nodes: tuple[tree.Expression, ...]) -> tuple[bound.Expression, ...]:
+        """Bind expressions in source order."""
+        return tuple([self.expression(node) for node in nodes])
+
+    def statement(self, node: Any) -> bound.Statement:
+        """Bind one statement."""
+        return self._statements[type(node)](self, node)
+
+    def refuse(self, node: tree.Node, message: str, *, hint: str | None = None) -> bound.Constant:
+        """Note an error at ``node`` and go on with a null in its place."""
+        self.diagnostics.error(message, node.start, node.end, hint=hint)
+        return bound.Constant(value=None)
+
+    def declare(self, name: str, node: tree.Node) -> bound.Variable:
+        """Declare ``name`` in the innermost scope; a second time is an error at ``node``."""
+        frame = self.scopes.frame
+        if frame.has_in_scope(name):
+            self.refuse(node, f"Variable `{name}` already declared in this scope")
+        return frame.declare(name, node.start)
+
+    def read_global(self, node: tree.Node, path: tuple[str | int, ...]) -> bound.ReadGlobal:
+        """A name no scope declares; warns when neither host nor library has it."""
+        root = str(path[0])
+        library = root in self.library and len(path) == 1
+        self.global_reads.add(root)
+        if not library and root not in self.known_globals:
+            self._warn_unknown(node, root, f"Unknown global `{root}`")
+        return bound.ReadGlobal(path=path, library=library, start=node.start, end=node.end)
+
+    def call_global(
+        self, node: tree.Node, name: str, arguments: tuple[bound.Expression, ...]
+    ) -> bound.CallGlobal:
+        """A call of a name no scope declares; warns when neither host nor library has it."""
+        library = name in self.library
+        self.global_calls.add(name)
+        if not library and name not in self.known_globals:
+            self._warn_unknown(node, name, f"Unknown function `{name}`")
+        return bound.CallGlobal(
+            name=name, arguments=arguments, library=library, start=node.start, end=node.end
+        )
+
+    def add_function(self, function: bound.BoundFunction) -> None:
+        """Keep a bound function for the program's list."""
+        self.functions.append(function)
+
+    def nearest(self, name: str, *, variables_only: bool = False) -> str | None:
+        """A suggestion for a name that is not known here."""
+        candidates = set(self.scopes.frame.names())
+        if not variables_only:
+            candidates.update(self.library, self.known_globals)
+        return suggestion(name, candidates)
+
+    def _warn_unknown(self, node: tree.Node, name: str, message: str) -> None:
+        self.diagnostics.warning(message, node.start, node.end, hint=self.nearest(name))
+
+
+def finish_function(
+    frame: Frame, node: tree.Node, *, name: str, body: bound.Block, parameters: int
+) -> bound.BoundFunction:
+    """The bound function of a frame whose body is done; ``parameters`` is their count."""
+    return bound.BoundFunction(
+        name=name,
+        number=frame.number,
+        parent=frame.parent.number if frame.parent else None,
+        parameters=tuple(frame.variables[:parameters]),
+        body=body,
+        captures=tuple(frame.captures),
+        variables=tuple(frame.variables),
+        has_return=frame.has_return,
+        is_lambda=isinstance(node, tree.Lambda),
+        start=node.start,
+        end=node.end,
+    )

@@ -1,0 +1,125 @@
+"""Scopes: which variable a name means, and the slot it lives in.
+
+A :class:`Frame` is one function while it is bound. Its live variables form a stack, like the
+stack of the virtual machine: a variable's slot is its height. Inside a frame scopes nest; names
+are looked up innermost first, then in the frames around it, which makes the variable captured.
+
+Source: spec/hog-language.md section 6 and 12.
+"""
+
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
+
+from hoglet.hog.bind.tree import Variable
+from hoglet.syntax.tree import Position
+
+
+class Frame:
+    """One function being bound.
+
+    Attributes:
+        number: unique in the program, 0 for the root.
+        parent: the function around it.
+        variables: every variable declared so far, dead ones too.
+        captures: variables of outer frames used here or further inside, in order of first use.
+        has_return: a ``return`` of this function was seen.
+    """
+
+    def __init__(self, number: int, parent: "Frame | None") -> None:
+        self.number = number
+        self.parent = parent
+        self.variables: list[Variable] = []
+        self.captures: dict[Variable, None] = {}
+        self.has_return = False
+        self._live: list[Variable] = []
+        self._starts: list[int] = [0]
+
+    def open_scope(self) -> None:
+        """Begin a scope; names declared from here on may shadow outer ones."""
+        self._starts.append(len(self._live))
+
+    def close_scope(self) -> tuple[Variable, ...]:
+        """End the scope. Returns its variables, last declared first."""
+        start = self._starts.pop()
+        ended = tuple(reversed(self._live[start:]))
+        del self._live[start:]
+        return ended
+
+    def has_in_scope(self, name: str) -> bool:
+        """Whether the innermost scope already declares ``name``."""
+        scope = self._live[self._starts[-1] :]
+        return any(variable.name == name and not variable.hidden for variable in scope)
+
+    def declare(self, name: str, start: Position | None, *, hidden: bool = False) -> Variable:
+        """Add a variable to the innermost scope; duplicates are the caller's to refuse."""
+        variable = Variable(
+            name, slot=len(self._live), function=self.number, start=start, hidden=hidden
+        )
+        self._live.append(variable)
+        self.variables.append(variable)
+        return variable
+
+    def height(self) -> int:
+        """Count of live variables; pass it to :meth:`end_above`."""
+        return len(self._live)
+
+    def end_above(self, height: int) -> tuple[Variable, ...]:
+        """End the variables above ``height`` without closing the scope, last declared first."""
+        ended = tuple(reversed(self._live[height:]))
+        del self._live[height:]
+        return ended
+
+    def find(self, name: str) -> Variable | None:
+        """The variable of this frame that ``name`` means now."""
+        for variable in reversed(self._live):
+            if variable.name == name and not variable.hidden:
+                return variable
+        return None
+
+    def names(self) -> Iterator[str]:
+        """Names that can be read here, hidden ones left out."""
+        frame: Frame | None = self
+        while frame is not None:
+            yield from frame._own_names()  # noqa: SLF001 (same class)
+            frame = frame.parent
+
+    def _own_names(self) -> Iterator[str]:
+        return (variable.name for variable in self._live if not variable.hidden)
+
+
+class Scopes:
+    """The frames of one program, and the frame that is bound at the moment."""
+
+    def __init__(self) -> None:
+        self.frame = Frame(0, None)
+        self._count = 1
+
+    @contextmanager
+    def function(self) -> Generator[Frame]:
+        """Bind a function inside the current one."""
+        outer = self.frame
+        self.frame = Frame(self._count, outer)
+        self._count += 1
+        try:
+            yield self.frame
+        finally:
+            self.frame = outer
+
+    def resolve(self, name: str) -> tuple[Variable, bool] | None:
+        """The variable that ``name`` means here, and whether an outer function declared it."""
+        passed: list[Frame] = []
+        frame: Frame | None = self.frame
+        while frame is not None:
+            variable = frame.find(name)
+            if variable is not None:
+                _capture(variable, passed)
+                return variable, bool(passed)
+            passed.append(frame)
+            frame = frame.parent
+        return None
+
+
+def _capture(variable: Variable, passed: list[Frame]) -> None:
+    for frame in passed:
+        variable.captured = True
+        frame.captures[variable] = None

@@ -1,0 +1,224 @@
+"""Every name that generated code may use.
+
+There are no builtins in its namespace: what is not listed here cannot be reached. Values of a
+program are never called by attribute, so nothing of Python's own shows through.
+"""
+
+import math
+from collections.abc import Generator
+from functools import lru_cache
+from types import FunctionType, GeneratorType
+from typing import Any, Final
+
+from hoglet.hog.runtime import budget as meter
+from hoglet.hog.runtime import compare, numbers
+from hoglet.hog.runtime import regex as patterns
+from hoglet.hog.runtime.convert import import_value
+from hoglet.hog.runtime.errors import EngineError, HogThrow
+from hoglet.hog.runtime.formatting import as_text, joined, printed
+from hoglet.hog.runtime.member_access import get_property, set_property
+from hoglet.hog.runtime.text import is_intact, mend
+from hoglet.hog.runtime.values import (
+    HogError,
+    HogTuple,
+    LibraryFunction,
+    shown_key,
+    stored_key,
+)
+from hoglet.hog.stdlib.callbacks import call_value
+from hoglet.hog.stdlib.table import STL, LibraryEntry
+
+
+def check(depth: int) -> None:
+    """The depth is over the program's limit, or the watchdog wants to look at the budget."""
+    meter.current().check_in(depth)
+
+
+def read(given: dict[str, Any], root: Any, *path: Any) -> Any:
+    """A global and the path below it, as a copy of its own."""
+    try:
+        value = given[root]
+    except KeyError:
+        return _read_function(root, path)
+    for key in path:
+        if type(value) is dict:
+            value = value.get(key)
+        else:
+            value = get_property(value, key) if isinstance(value, list) else None
+    kind = type(value)
+    return value if kind is str or value is None or kind is bool else import_value(value)
+
+
+def _read_function(name: str, path: tuple[Any, ...]) -> Any:
+    if not path:
+        run = meter.running.run
+        found = function_value(name, run.async_names if run is not None else frozenset())
+        if found is not None:
+            return found
+    raise EngineError(f"Global variable not found: {'.'.join(map(str, (name, *path)))}")
+
+
+@lru_cache(maxsize=1024)
+def function_value(name: str, async_names: frozenset[str]) -> LibraryFunction | None:
+    """A host or library function as a value; the same one each time."""
+    entry = STL.get(name)
+    if name in async_names:
+        shown = entry.shown_arity if entry is not None else 0
+        return LibraryFunction(name, "async", shown, lambda _depth, *given: _suspend(name, given))
+    if entry is None or entry.call is None:
+        return None
+    return LibraryFunction(name, "stl", entry.shown_arity, _checked(entry, entry.call))
+
+
+def _checked(entry: LibraryEntry, implementation: Any) -> Any:
+    """An implementation behind the arity rules, for calls through a value."""
+
+    def call(depth: int, *given: Any) -> Any:
+        fault = entry.arity_fault(len(given))
+        if fault is not None:
+            raise EngineError(fault)
+        return implementation(depth, *given) if entry.form == "callback" else implementation(*given)
+
+    return call
+
+
+def _suspend(name: str, given: tuple[Any, ...]) -> Generator[Any, Any, Any]:
+    return (yield name, list(given))
+
+
+def call_steps(depth: int, callee: Any, *given: Any) -> Any:
+    """Call any value in a program whose functions may suspend; may give a generator."""
+    if type(callee) is LibraryFunction and callee.name in _STEPS and callee.kind == "stl":
+        entry = STL[callee.name]
+        fault = entry.arity_fault(len(given))
+        if fault is not None:
+            raise EngineError(fault)
+        return _STEPS[callee.name](depth, *given)
+    return call_value(depth, callee, *given)
+
+
+_STEPS: Final[dict[str, Any]] = {
+    name: entry.steps for name, entry in STL.items() if entry.steps is not None
+}
+
+
+def host(name: str, given: list[Any]) -> Any:
+    """Call a function of the host."""
+    return meter.current().call_host(name, given)
+
+
+def thrown(value: Any) -> Exception:
+    """The exception for ``throw value``."""
+    if type(value) is not HogError:
+        return EngineError("Can not throw: value is not of type Error")
+    return HogThrow(value)
+
+
+def fail(message: str, *_evaluated: Any) -> Any:
+    """An error known when the program was printed, after its operands were evaluated."""
+    raise EngineError(message)
+
+
+def unknown_call(depth: int, name: str, *evaluated: Any) -> Any:
+    """A call of a name that nothing defines, or of ``import``."""
+    if name != "import":
+        raise EngineError(f"Unsupported function call: {name}")
+    if len(evaluated) != 1:
+        raise EngineError("Function import requires exactly 1 arguments")
+    return meter.current().import_chunk(depth, as_text(evaluated[0]))
+
+
+def each(value: Any) -> list[Any]:
+    """A snapshot of what ``for (let v in value)`` goes through."""
+    if isinstance(value, list):
+        if len(value) > meter.LARGE:
+            meter.charge(8 * len(value))
+        return list(value)
+    return list(value.values()) if type(value) is dict else []
+
+
+def each_pair(value: Any) -> list[Any]:
+    """A snapshot of what ``for (let k, v in value)`` goes through."""
+    if isinstance(value, list):
+        if len(value) > meter.LARGE:
+            meter.charge(16 * len(value))
+        return list(enumerate(value))
+    if type(value) is not dict:
+        return []
+    return [(key if type(key) is str else shown_key(key), item) for key, item in value.items()]
+
+
+def part(value: Any) -> str:
+    """A value inside text: null is nothing."""
+    return "" if value is None else as_text(value)
+
+
+def long(text: str) -> str:
+    """A joined text that is long or not ASCII: charged, and its halves mended."""
+    if len(text) > meter.LARGE:
+        meter.charge(len(text))
+    return mend(text)
+
+
+def glue(text: str, added: str) -> str:
+    """A text with another appended, when that one is long or has halves of characters."""
+    if len(added) > meter.LARGE:
+        meter.charge(len(added))
+    return text + added if is_intact(added) else mend(text + added)
+
+
+def full(text: str) -> None:
+    """A growing text that has passed the default memory limit."""
+    meter.charge(len(text))
+
+
+def note(line: int, name: str, value: Any) -> Any:
+    """Record a value or the result of a call, in traced runs."""
+    meter.current().log_trace((line, name, value))
+    return value
+
+
+_NOTHING: Final = object()  # what a block gives that did not return
+
+
+def _namespace() -> dict[str, Any]:
+    names: dict[str, Any] = {
+        "__builtins__": {},
+        "LIMIT": 1000,
+        "CAP": 64 * 1024 * 1024,
+        "NOTHING": _NOTHING,
+        "INF": math.inf,
+        "NAN": math.nan,
+        "I": int, "F": float, "S": str, "B": bool, "L": list, "D": dict, "GEN": GeneratorType,
+        "FN": FunctionType,
+        "type": type, "LEN": len, "STR": str, "JOIN": "".join, "THROW": HogThrow,
+        "ANY": Exception, "imp": import_value,
+        "RANGE": range,
+        "check": check, "read": read, "host": host, "thrown": thrown, "fail": fail,
+        "unknown_call": unknown_call, "each": each, "each_pair": each_pair, "part": part,
+        "long": long, "glue": glue, "intact": is_intact, "full": full, "note": note,
+        "call": call_value, "call_steps": call_steps,
+        "add": numbers.add, "sub": numbers.subtract, "mul": numbers.multiply,
+        "div": numbers.divide, "mod": numbers.remainder, "settle": numbers.settle,
+        "whole": numbers.whole,
+        "eq": compare.equal, "ne": compare.not_equal, "lt": compare.less,
+        "le": compare.less_equal, "gt": compare.greater, "ge": compare.greater_equal,
+        "truthy": compare.truthy, "contains": compare.contains,
+        "not_contains": compare.not_contains,
+        "like": patterns.like, "ilike": patterns.ilike, "not_like": patterns.not_like,
+        "not_ilike": patterns.not_ilike, "regex": patterns.regex,
+        "not_regex": patterns.not_regex, "regex_ignore_case": patterns.regex_ignore_case,
+        "not_regex_ignore_case": patterns.not_regex_ignore_case,
+        "prop": get_property, "set_prop": set_property, "key": stored_key, "tuple_of": HogTuple,
+    }  # fmt: skip
+    for name, entry in STL.items():
+        if entry.call is not None:
+            names[f"L_{name}"] = entry.call
+        if entry.steps is not None:
+            names[f"S_{name}"] = entry.steps
+    return names
+
+
+VOCABULARY: Final = _namespace()
+
+__all__ = ["VOCABULARY", "function_value", "joined", "printed"]

@@ -1,0 +1,64 @@
+"""Which functions can reach an async call, and so have to be generators.
+
+Source: spec/hog-language.md section 12 (async calls); section 11 (callbacks that are async).
+"""
+
+from typing import TYPE_CHECKING, Any
+
+from hoglet.hog.bind import tree as bound
+from hoglet.hog.python.type_facts import Facts
+from hoglet.hog.stdlib.table import STL
+
+if TYPE_CHECKING:
+    from hoglet.hog.python.printer import ProgramPrinter
+
+
+def find_suspending(
+    functions: tuple[bound.BoundFunction, ...], facts: Facts, program: "ProgramPrinter"
+) -> tuple[set[int], bool]:
+    """Numbers of the functions that can suspend, and whether calls of unknown values can.
+
+    An unknown value can be a suspending function once one of those is used as a value, be it
+    an async host function by its name.
+    """
+    suspending: set[int] = set()
+    dynamic = any(_names_async(node, program) for f in functions for node in facts.own[f.number])
+    while True:
+        found = {
+            function.number
+            for function in functions
+            if any(
+                _suspends(node, facts, program, suspending, dynamic=dynamic)
+                for node in facts.own[function.number]
+            )
+        }
+        escaped = found - {function.number for function in facts.direct.values()} - {0}
+        if found == suspending and dynamic == (dynamic or bool(escaped)):
+            return suspending, dynamic
+        suspending = found
+        dynamic = dynamic or bool(escaped)
+
+
+def _names_async(node: Any, program: "ProgramPrinter") -> bool:
+    return (
+        isinstance(node, bound.ReadGlobal)
+        and len(node.path) == 1
+        and node.path[0] in program.async_names
+    )
+
+
+def _suspends(
+    node: Any, facts: Facts, program: "ProgramPrinter", suspending: set[int], *, dynamic: bool
+) -> bool:
+    if isinstance(node, bound.CallGlobal):
+        if node.name in program.async_names:
+            return True
+        entry = STL.get(node.name)
+        callback = entry is not None and entry.form == "callback"
+        return dynamic and callback and node.name not in program.functions
+    if isinstance(node, bound.CallValue):
+        function = facts.callee(node)
+        if function is None or not isinstance(node.callee, bound.ReadVariable):
+            return dynamic
+        return function.number in suspending
+    return False

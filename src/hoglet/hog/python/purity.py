@@ -1,0 +1,144 @@
+"""How much an expression minds the order in which it is evaluated.
+
+``STABLE``: the same whenever it is evaluated. ``READS``: reads what a call may change, or may end
+the run with an error. ``EFFECTS``: may change or tell something.
+
+Source: spec/hog-language.md section 5 (order of evaluation; operands that may be skipped).
+"""
+
+from typing import Any, Final
+
+from hoglet.hog.bind import tree as bound
+from hoglet.hog.python.type_facts import Facts
+from hoglet.hog.python.visitor import parts
+from hoglet.hog.runtime.errors import EngineError
+from hoglet.hog.runtime.regex import compile_pattern
+from hoglet.hog.stdlib.table import STL
+
+STABLE: Final = 0
+READS: Final = 1
+EFFECTS: Final = 2
+
+
+class Effects:
+    """Effects of expressions of one program.
+
+    Args:
+        facts: what is known about the program.
+        host_names: functions that the host gives; these hide library functions.
+        known_globals: roots of globals that surely exist, so that reading them is no error.
+    """
+
+    def __init__(
+        self, facts: Facts, *, host_names: frozenset[str], known_globals: frozenset[str]
+    ) -> None:
+        self.facts = facts
+        self.host_names = host_names
+        self.known_globals = known_globals
+        self.harmless = self._harmless_functions()
+        self._levels: dict[int, int] = {}
+        self._skippable: dict[int, bool] = {}
+
+    def _harmless_functions(self) -> set[int]:
+        """Functions whose calls change nothing and end in no error of their own."""
+        candidates = set(self.facts.functions)
+        changed = True
+        while changed:
+            bad = {
+                number
+                for number in candidates
+                if not self._is_harmless(self.facts.functions[number], candidates)
+            }
+            candidates -= bad
+            changed = bool(bad)
+        return candidates
+
+    def _is_harmless(self, function: bound.BoundFunction, candidates: set[int]) -> bool:
+        for node in self.facts.own[function.number]:
+            if isinstance(node, bound.AssignProperty | bound.Throw | bound.Try):
+                return False
+            if isinstance(node, bound.AssignVariable) and (node.outer or node.variable.captured):
+                return False
+            if isinstance(node, bound.CallGlobal) and not self.is_pure_library(node):
+                return False
+            if isinstance(node, bound.CallValue):
+                callee = self.facts.callee(node)
+                if callee is None or callee.number not in candidates:
+                    return False
+        return True
+
+    def is_pure_library(self, node: bound.CallGlobal) -> bool:
+        """A call of a library function without effects."""
+        entry = STL.get(node.name)
+        if entry is None or node.name in self.host_names or not entry.pure:
+            return False
+        return entry.arity_fault(len(node.arguments)) is None
+
+    def level(self, node: Any) -> int:
+        """STABLE, READS or EFFECTS."""
+        known = self._levels.get(id(node))
+        if known is None:
+            known = self._levels[id(node)] = self._level(node)
+        return known
+
+    def _level(self, node: Any) -> int:
+        match node:
+            case bound.ReadVariable():
+                own = READS if node.variable.captured and node.variable.assigned else STABLE
+            case bound.MakeFunction():
+                return STABLE
+            case bound.ReadGlobal() | bound.GetProperty() | bound.SqlNode():
+                own = READS
+            case bound.CallGlobal():
+                own = READS if self.is_pure_library(node) else EFFECTS
+            case bound.CallValue():
+                callee = self.facts.callee(node)
+                harmless = callee is not None and callee.number in self.harmless
+                own = READS if harmless else EFFECTS
+            case _:
+                own = STABLE
+        for part in parts(node):
+            own = max(own, self.level(part))
+        return own
+
+    def may_skip(self, node: Any) -> bool:
+        """Whether leaving the expression out is never noticed: no effect, no error."""
+        known = self._skippable.get(id(node))
+        if known is None:
+            known = self._skippable[id(node)] = self._may_skip(node)
+        return known
+
+    def _may_skip(self, node: Any) -> bool:  # noqa: C901, PLR0911 (one case a node)
+        match node:
+            case bound.ReadGlobal():
+                return node.path[0] in self.known_globals
+            case bound.GetProperty():
+                if not isinstance(node.key, bound.Constant) or node.key.value == 0:
+                    return False
+            case bound.CallGlobal():
+                entry = STL.get(node.name)
+                if entry is None or not entry.total or not self.is_pure_library(node):
+                    return False
+            case bound.Compare():
+                listed = isinstance(node.right, bound.MakeArray | bound.MakeTuple)
+                if node.operator in {"in", "not in"} and not listed:
+                    return False
+                if "~" in node.operator and not _is_valid_pattern(node.right):
+                    return False
+            case bound.CallValue() | bound.SqlNode():
+                return False
+            case bound.MakeFunction():
+                return True
+            case _:
+                pass
+        return all(self.may_skip(part) for part in parts(node))
+
+
+def _is_valid_pattern(node: Any) -> bool:
+    if not isinstance(node, bound.Constant) or type(node.value) is not str:
+        return False
+    try:
+        compile_pattern(node.value, False)
+    except EngineError:
+        return False
+    return True

@@ -1,0 +1,294 @@
+"""What is known about values before a program runs.
+
+A *kind* is a promise about the Python value behind an expression:
+
+=====  ==========================================================================================
+kind   promise
+=====  ==========================================================================================
+``Z``  an int literal below 2^31, which may be printed as a float where that helps
+``C``  an int far inside ±2^53: a literal, a length, or one of these plus small literals; a run
+       is too short to count from there to 2^53, so no check for overflow is needed
+``K``  a number, probably an int; never an int beyond ±2^53
+``F``  a float
+``B``  a bool
+``S``  a str
+``L``  a list (an array, no tuple)
+``D``  a dict (an object)
+``N``  None
+``A``  any value
+=====  ==========================================================================================
+
+Kinds of variables, parameters and results are found together, by assuming nothing is ever
+assigned and adding what every assignment and call brings, until nothing changes.
+"""
+
+from typing import Any, Final
+
+from hoglet.hog.bind import tree as bound
+from hoglet.hog.python.visitor import everything, own_nodes
+from hoglet.hog.stdlib.table import STL
+
+SMALL_STEP: Final = 65_536
+SMALL_LITERAL: Final = 2**31
+NUMBERS: Final = frozenset("ZCKF")
+_RANK: Final = {"Z": 0, "C": 1, "K": 2, "F": 3}
+
+
+def join(first: str | None, second: str | None) -> str | None:
+    """The kind that holds for values of either kind."""
+    if first is None or first == second:
+        return second
+    if second is None:
+        return first
+    if first in NUMBERS and second in NUMBERS:
+        return first if _RANK[first] > _RANK[second] else second
+    return "A"
+
+
+def constant_kind(value: Any) -> str:
+    """The kind of a literal."""
+    if value is None:
+        return "N"
+    if isinstance(value, bool):
+        return "B"
+    if isinstance(value, int):
+        return "Z" if abs(value) < SMALL_LITERAL else ("K" if abs(value) <= 2**53 else "F")
+    return "F" if isinstance(value, float) else "S"
+
+
+def arithmetic_kind(operator: str, left: str, right: str, node: bound.Arithmetic) -> str:
+    """The kind of an operation's result; every operation gives a number."""
+    if operator == "/":
+        return "F"
+    if operator == "%":
+        return "K"
+    if "F" in (left, right):
+        return "F"
+    if (
+        operator in "+-"
+        and left in "ZC"
+        and right in "ZC"
+        and (_small(node.left) or _small(node.right))
+    ):
+        return "C"
+    return "K"
+
+
+def _small(node: Any) -> bool:
+    return (
+        isinstance(node, bound.Constant)
+        and type(node.value) is int
+        and abs(node.value) <= SMALL_STEP
+    )
+
+
+class Facts:
+    """Everything known about one program.
+
+    Attributes:
+        variables: kind of each variable.
+        results: kind of what each function returns, by number.
+        direct: functions that are only ever called by their name: variable to function.
+        loops: variables declared inside a loop of their own function.
+    """
+
+    def __init__(
+        self, functions: tuple[bound.BoundFunction, ...], host_names: frozenset[str]
+    ) -> None:
+        self.functions = {function.number: function for function in functions}
+        self.host_names = host_names
+        self.variables: dict[bound.Variable, str | None] = {}
+        self.results: dict[int, str | None] = {}
+        self.direct: dict[bound.Variable, bound.BoundFunction] = {}
+        self.loops: set[bound.Variable] = set()
+        self.own = {f.number: list(own_nodes(f)) for f in functions}
+        self._nodes = [node for nodes in self.own.values() for node in nodes]
+        self._final: dict[int, str | None] | None = None
+        self._find_direct()
+        self._find_loops()
+        self._settle()
+
+    # --- functions that are called by name only
+
+    def _find_direct(self) -> None:
+        candidates: dict[bound.Variable, bound.BoundFunction] = {}
+        for node in self._nodes:
+            if isinstance(node, bound.DeclareFunction) and not node.variable.assigned:
+                candidates[node.variable] = node.function
+            if isinstance(node, bound.Declare) and not node.variable.assigned:
+                value = node.value
+                if isinstance(value, bound.MakeFunction):
+                    candidates[node.variable] = value.function
+        self.named = dict(candidates)
+        callees = {
+            id(node.callee)
+            for node in self._nodes
+            if isinstance(node, bound.CallValue) and isinstance(node.callee, bound.ReadVariable)
+        }
+        for node in self._nodes:
+            if isinstance(node, bound.ReadVariable) and id(node) not in callees:
+                candidates.pop(node.variable, None)
+        self.direct = candidates
+        self._closed = {function.number for function in candidates.values()}
+
+    def callee(self, node: bound.CallValue) -> bound.BoundFunction | None:
+        """The function a call always reaches, if that is certain."""
+        if isinstance(node.callee, bound.ReadVariable):
+            return self.named.get(node.callee.variable)
+        if isinstance(node.callee, bound.MakeFunction):
+            return node.callee.function
+        return None
+
+    # --- variables of loops
+
+    def _find_loops(self) -> None:
+        for function in self.functions.values():
+            for node in self.own[function.number]:
+                if isinstance(node, bound.While | bound.For | bound.ForIn):
+                    self._mark_loop(node)
+
+    def _mark_loop(self, loop: Any) -> None:
+        for node in everything(loop, into_functions=False):
+            self.loops.update(declared_by(node))
+
+    # --- the fixed point
+
+    def _settle(self) -> None:
+        for function in self.functions.values():
+            if function.number not in self._closed:
+                for parameter in function.parameters:
+                    self.variables[parameter] = "A"
+        teaching = [node for node in self._nodes if isinstance(node, _TEACHING)]
+        returns = {
+            number: [node for node in nodes if isinstance(node, bound.Return)]
+            for number, nodes in self.own.items()
+        }
+        changed = True
+        while changed:
+            before = dict(self.variables), dict(self.results)
+            for node in teaching:
+                self._learn(node)
+            for number, function in self.functions.items():
+                self._learn_result(function, returns[number])
+            changed = before != (self.variables, self.results)
+        self._final = {}
+
+    def _meet(self, variable: bound.Variable, kind: str | None) -> None:
+        self.variables[variable] = join(self.variables.get(variable), kind)
+
+    def _learn(self, node: Any) -> None:
+        if isinstance(node, bound.Declare):
+            self._meet(node.variable, "N" if node.value is None else self.kind(node.value))
+        elif isinstance(node, bound.AssignVariable):
+            self._meet(node.variable, self.kind(node.value))
+        elif isinstance(node, bound.DeclareFunction):
+            self._meet(node.variable, "A")
+        elif isinstance(node, bound.ForIn | bound.Try):
+            for variable in declared_by(node):
+                self._meet(variable, "A")
+        elif isinstance(node, bound.CallValue):
+            self._learn_call(node)
+
+    def _learn_call(self, node: bound.CallValue) -> None:
+        function = self.callee(node)
+        if function is None or function.number not in self._closed:
+            return
+        for place, parameter in enumerate(function.parameters):
+            given = place < len(node.arguments)
+            self._meet(parameter, self.kind(node.arguments[place]) if given else "N")
+
+    def _learn_result(self, function: bound.BoundFunction, returns: list[bound.Return]) -> None:
+        kind = self.results.get(function.number)
+        for node in returns:
+            kind = join(kind, "N" if node.value is None else self.kind(node.value))
+        if not always_returns(function.body):
+            kind = join(kind, "N")
+        self.results[function.number] = kind
+
+    def kind(self, node: Any) -> str | None:
+        """The kind of an expression, None while nothing is known."""
+        if self._final is None:
+            return self._kind(node)
+        if id(node) not in self._final:
+            self._final[id(node)] = self._kind(node)
+        return self._final[id(node)]
+
+    def _kind(self, node: Any) -> str | None:  # noqa: C901, PLR0911 (one line a node)
+        match node:
+            case bound.Constant():
+                return constant_kind(node.value)
+            case bound.ReadVariable():
+                known = self.variables.get(node.variable)
+                return "C" if known == "Z" else known
+            case bound.Arithmetic():
+                left, right = self.kind(node.left), self.kind(node.right)
+                if left is None or right is None:
+                    return None
+                return arithmetic_kind(node.operator, left, right, node)
+            case bound.And() | bound.Or() | bound.Not() | bound.Compare() | bound.Between():
+                return "B"
+            case bound.Conditional():
+                return join(self.kind(node.then), self.kind(node.otherwise))
+            case bound.IfNull():
+                value = self.kind(node.value)
+                return join(None if value == "N" else value, self.kind(node.fallback))
+            case bound.MakeArray():
+                return "L"
+            case bound.MakeObject():
+                return "D"
+            case bound.CallValue():
+                function = self.callee(node)
+                return "A" if function is None else self.results.get(function.number)
+            case bound.CallGlobal():
+                return self._library_kind(node)
+            case _:
+                return "A"
+
+    def _library_kind(self, node: bound.CallGlobal) -> str | None:
+        entry = STL.get(node.name)
+        if entry is None or node.name in self.host_names:
+            return "A"
+        if node.name == "length" and len(node.arguments) == 1:
+            kind = self.kind(node.arguments[0])
+            return None if kind is None else ("C" if kind in "SL" else "A")
+        return entry.result_kind
+
+
+_TEACHING: Final = (
+    bound.Declare,
+    bound.AssignVariable,
+    bound.DeclareFunction,
+    bound.ForIn,
+    bound.Try,
+    bound.CallValue,
+)
+
+
+def declared_by(node: Any) -> tuple[bound.Variable, ...]:
+    """The variables a statement declares by itself."""
+    match node:
+        case bound.Declare() | bound.DeclareFunction():
+            return (node.variable,)
+        case bound.ForIn():
+            return (node.value,) if node.key is None else (node.key, node.value)
+        case bound.Try():
+            return (node.error, node.error_type, *(clause.variable for clause in node.catches))
+        case _:
+            return ()
+
+
+def always_returns(node: Any) -> bool:
+    """Whether a statement never ends without a ``return`` or an error."""
+    match node:
+        case bound.Return() | bound.Throw():
+            return True
+        case bound.Block():
+            return any(always_returns(statement) for statement in node.statements)
+        case bound.If():
+            return (
+                node.otherwise is not None
+                and always_returns(node.then)
+                and always_returns(node.otherwise)
+            )
+        case _:
+            return False

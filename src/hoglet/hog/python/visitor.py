@@ -1,0 +1,67 @@
+"""Going through a bound tree without knowing every kind of node."""
+
+from collections.abc import Iterator
+from functools import cache
+from typing import Any
+
+import msgspec
+
+from hoglet.hog.bind import tree as bound
+
+
+def _kinds_below(kind: type) -> set[type]:
+    return {kind}.union(*[_kinds_below(below) for below in kind.__subclasses__()])
+
+
+_KINDS = frozenset(
+    kind
+    for base in (bound.Node, bound.SqlList, bound.SqlMap, bound.SqlScalar)
+    for kind in _kinds_below(base)
+)
+
+
+def parts(node: Any) -> list[Any]:
+    """The nodes right below a node, in field order. Functions are nodes too."""
+    found: list[Any] = []
+    for name in _fields(type(node)):
+        value = getattr(node, name)
+        if type(value) is tuple:
+            _add(value, found)
+        elif type(value) in _KINDS:
+            found.append(value)
+    return found
+
+
+@cache
+def _fields(kind: type[msgspec.Struct]) -> tuple[str, ...]:
+    """The fields of a kind of node that may hold nodes."""
+    return tuple(
+        field.name
+        for field in msgspec.structs.fields(kind)
+        if field.name not in {"start", "end"} and field.type not in {str, bool, int, bound.Variable}
+    )
+
+
+def _add(items: tuple[Any, ...], found: list[Any]) -> None:
+    for item in items:
+        if type(item) is tuple:
+            _add(item, found)
+        elif type(item) in _KINDS:
+            found.append(item)
+
+
+def everything(node: Any, *, into_functions: bool) -> Iterator[Any]:
+    """The node and all below it; without ``into_functions`` inner functions are left out."""
+    waiting = [node]
+    while waiting:
+        current = waiting.pop()
+        yield current
+        below = parts(current)
+        if not into_functions:
+            below = [part for part in below if type(part) is not bound.BoundFunction]
+        waiting += below
+
+
+def own_nodes(function: bound.BoundFunction) -> Iterator[Any]:
+    """All nodes of a function's body, inner functions left out."""
+    return everything(function.body, into_functions=False)

@@ -1,0 +1,158 @@
+"""How values print: alone, nested, and inside text.
+
+Source: spec/hog-language.md section 8.
+"""
+
+import re
+from typing import Any, Final
+
+from hoglet.hog.runtime import budget as meter
+from hoglet.hog.runtime.dates import date_text, datetime_text
+from hoglet.hog.runtime.numbers import number_text
+from hoglet.hog.runtime.sql_text import sql_text
+from hoglet.hog.runtime.text import mend
+from hoglet.hog.runtime.values import (
+    HogDate,
+    HogDateTime,
+    HogError,
+    HogTuple,
+    function_signature,
+    is_function,
+    shown_key,
+)
+
+_ESCAPES: Final = str.maketrans(
+    {
+        "\b": "\\b",
+        "\f": "\\f",
+        "\r": "\\r",
+        "\n": "\\n",
+        "\t": "\\t",
+        "\0": "\\0",
+        "\v": "\\v",
+        "\\": "\\\\",
+    }
+)
+_IDENTIFIER: Final = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]*\Z")
+
+
+def quoted(text: str) -> str:
+    """A string as it prints inside others: in single quotes, with escapes."""
+    return "'" + text.translate(_ESCAPES).replace("'", "\\'") + "'"
+
+
+def identifier(name: str) -> str:
+    """A name, in backticks where it needs them."""
+    if _IDENTIFIER.match(name):
+        return name
+    return "`" + name.translate(_ESCAPES).replace("`", "``") + "`"
+
+
+def printed(value: Any) -> str:
+    """A value as ``print`` shows it; text is raw."""
+    return value if type(value) is str else nested(value, [])
+
+
+def as_text(value: Any) -> str:
+    """``toString``: as printed, but dates in ISO form."""
+    kind = type(value)
+    if kind is str:
+        return value
+    if kind is int:
+        return str(value)
+    if kind is HogDate:
+        return date_text(value)
+    if kind is HogDateTime:
+        return datetime_text(value)
+    return meter.charged(nested(value, []))
+
+
+def joined(*values: Any) -> str:
+    """``concat``: null is nothing, the rest as :func:`as_text`."""
+    parts = [v if type(v) is str else "" if v is None else as_text(v) for v in values]
+    size = sum(map(len, parts))
+    if size > meter.LARGE:
+        meter.charge(size)
+    text = "".join(parts)
+    return text if text.isascii() else mend(text)
+
+
+def nested(value: Any, path: list[int]) -> str:  # noqa: PLR0911 (one line a type)
+    """A value inside others; ``path`` holds the identities of the containers being printed."""
+    kind = type(value)
+    if kind is str:
+        return quoted(value)
+    if value is None:
+        return "null"
+    if kind is bool:
+        return "true" if value else "false"
+    if kind is int or kind is float:
+        return number_text(value)
+    simple = _SIMPLE.get(kind)
+    if simple is not None:
+        return simple(value)
+    if is_function(value):
+        name, arity = function_signature(value)
+        return f"fn<{identifier(name)}({number_text(arity)})>"
+    if kind is dict and "__hx_ast" in value:
+        return sql_text(value, lambda inner: nested(inner, path))
+    return _container(value, path)
+
+
+def _container(value: Any, path: list[int]) -> str:
+    if id(value) in path:
+        return "null"
+    meter.poll()
+    path.append(id(value))
+    try:
+        if type(value) is dict:
+            inner = ", ".join(
+                [
+                    f"{nested(shown_key(key), path)}: {nested(item, path)}"
+                    for part in meter.chunks(list(value.items()))
+                    for key, item in part
+                ]
+            )
+            text = f"{{{inner}}}"
+        else:
+            inner = ", ".join(
+                [", ".join([nested(item, path) for item in part]) for part in meter.chunks(value)]
+            )
+            text = f"[{inner}]" if type(value) is list else _tuple_text(len(value), inner)
+    finally:
+        path.pop()
+    return meter.charged(text)
+
+
+def _tuple_text(length: int, inner: str) -> str:
+    return f"tuple({inner})" if length < 2 else f"({inner})"
+
+
+def _error(value: HogError) -> str:
+    message = nested(value.message, [])
+    shown = value.payload if truthy_payload(value.payload) else None
+    tail = "" if shown is None else f", {nested(shown, [])}"
+    name = value.type if type(value.type) is str else nested(value.type, [])
+    return f"{name}({message}{tail})"
+
+
+def truthy_payload(payload: Any) -> bool:
+    """Whether a payload is shown."""
+    if payload is None or payload is False or payload == "":
+        return False
+    return not (type(payload) in (int, float) and (payload == 0 or payload != payload))  # noqa: PLR0124
+
+
+def _date(value: HogDate) -> str:
+    return f"Date({value.year}, {value.month}, {value.day})"
+
+
+def _datetime(value: HogDateTime) -> str:
+    seconds = number_text(value.seconds)
+    point = "" if "." in seconds else ".0"
+    return f"DateTime({seconds}{point}, {quoted(value.zone)})"
+
+
+_SIMPLE: Final[dict[type, Any]] = {HogDate: _date, HogDateTime: _datetime, HogError: _error}
+
+__all__ = ["HogTuple", "as_text", "identifier", "joined", "nested", "printed", "quoted"]

@@ -1,0 +1,144 @@
+"""Arrays, tuples and objects."""
+
+import math
+from typing import Any, Final
+
+from hoglet.hog.runtime import budget as meter
+from hoglet.hog.runtime.budget import chunks
+from hoglet.hog.runtime.compare import index_of, member
+from hoglet.hog.runtime.errors import HogThrow
+from hoglet.hog.runtime.formatting import as_text, printed
+from hoglet.hog.runtime.numbers import to_number
+from hoglet.hog.runtime.text import mend, order_key
+from hoglet.hog.runtime.values import HogError, is_number, shown_key
+
+
+def _kept(items: list[Any]) -> list[Any]:
+    if len(items) > meter.LARGE:
+        meter.charge(8 * len(items))
+    return items
+
+
+def keys(value: Any) -> list[Any]:
+    if type(value) is dict:
+        return _kept([key if type(key) is str else shown_key(key) for key in value])
+    return _kept(list(range(len(value)))) if isinstance(value, list) else []
+
+
+def values(value: Any) -> list[Any]:
+    if type(value) is dict:
+        return _kept(list(value.values()))
+    return _kept(list(value)) if isinstance(value, list) else []
+
+
+def empty(value: Any) -> bool:
+    if value is None:
+        return True
+    return isinstance(value, str | list | dict) and not value
+
+
+def not_empty(value: Any) -> bool:
+    return not empty(value)
+
+
+def has(value: Any, item: Any) -> bool:
+    return isinstance(value, list) and member(item, value)
+
+
+def is_in(item: Any, value: Any) -> bool:
+    return has(value, item)
+
+
+def find(value: Any, item: Any) -> int:
+    return index_of(item, value) if isinstance(value, list) else 0
+
+
+def push_back(value: Any, item: Any) -> list[Any]:
+    return _kept([*value, item]) if isinstance(value, list) else [item]
+
+
+def push_front(value: Any, item: Any) -> list[Any]:
+    return _kept([item, *value]) if isinstance(value, list) else [item]
+
+
+def pop_back(value: Any) -> list[Any]:
+    return _kept(list(value[:-1])) if isinstance(value, list) else []
+
+
+def pop_front(value: Any) -> list[Any]:
+    return _kept(list(value[1:])) if isinstance(value, list) else []
+
+
+def sort(value: Any, *_more: Any) -> list[Any]:
+    if not isinstance(value, list):
+        return []
+    meter.charge(8 * len(value))
+    if all(is_number(item) for item in value):
+        numbers = [item for item in value if item == item]  # noqa: PLR0124 (NaN goes last)
+        return _sorted(numbers) + [math.nan] * (len(value) - len(numbers))
+    return [item for _, item in _sorted(_with_keys(value), key=_first)]
+
+
+_RUN: Final = 65_536
+
+
+def _sorted(items: list[Any], key: Any = None) -> list[Any]:
+    """``sorted`` in runs that are merged, with looks at the budget between."""
+    if len(items) <= _RUN:
+        return sorted(items, key=key)
+    half = len(items) // 2
+    merged = _sorted(items[:half], key) + _sorted(items[half:], key)
+    meter.poll()
+    merged.sort(key=key)  # it finds the two runs
+    return merged
+
+
+def _with_keys(items: list[Any]) -> list[tuple[bytes, Any]]:
+    keyed: list[tuple[bytes, Any]] = []
+    for part in chunks(items):
+        keyed.extend([(order_key(printed(item)), item) for item in part])
+    return keyed
+
+
+def _first(pair: tuple[bytes, Any]) -> bytes:
+    return pair[0]
+
+
+def reverse_sort(value: Any, *_more: Any) -> list[Any]:
+    return sort(value)[::-1]
+
+
+def reverse(value: Any) -> list[Any]:
+    return _kept(list(value[::-1])) if isinstance(value, list) else []
+
+
+def string_concat(value: Any, separator: Any = None) -> str:
+    if not isinstance(value, list):
+        return ""
+    glue = "" if separator is None else as_text(separator)
+    parts = [v if type(v) is str else "" if v is None else as_text(v) for v in value]
+    size = sum(map(len, parts)) + len(glue) * len(parts)
+    if size > meter.LARGE:
+        meter.charge(size)
+    return mend(glue.join(parts))
+
+
+def make_range(first: Any, end: Any = None) -> list[Any]:
+    low, high = (0, to_number(first)) if end is None else (to_number(first), to_number(end))
+    if not low < high:
+        return []
+    size = int(min(high - low, 2**53))
+    meter.charge(8 * size)
+    return [low + step for step in range(size)]
+
+
+def in_cohort(cohort: Any, cohorts: Any) -> bool:
+    if cohorts is None:
+        raise HogThrow(HogError("Error", "Cohort membership is not loaded for this run"))
+    if not isinstance(cohorts, list):
+        return False
+    return member(cohort, cohorts) or member(to_number(cohort), [to_number(c) for c in cohorts])
+
+
+def not_in_cohort(cohort: Any, cohorts: Any) -> bool:
+    return not in_cohort(cohort, cohorts)

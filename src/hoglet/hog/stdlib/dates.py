@@ -1,0 +1,393 @@
+"""Dates, instants and intervals."""
+
+import math
+from calendar import monthrange
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final
+
+from hoglet.hog.runtime import budget as meter
+from hoglet.hog.runtime.dates import (
+    date_of_days,
+    from_datetime,
+    instant,
+    local_time,
+    make_datetime,
+    parse_instant,
+    to_datetime,
+    zone_info,
+)
+from hoglet.hog.runtime.errors import EngineError
+from hoglet.hog.runtime.formatting import as_text
+from hoglet.hog.runtime.numbers import settle, to_number, whole
+from hoglet.hog.runtime.values import HogDate, HogDateTime, is_number
+from hoglet.hog.stdlib.arguments import integer, wrong
+
+_SECONDS: Final = {"second": 1, "minute": 60, "hour": 3600, "day": 86_400, "week": 604_800}
+
+
+def now(_zone: Any = None) -> HogDateTime:
+    return HogDateTime(meter.current().now())
+
+
+def today() -> HogDate | None:
+    return date_of_days(math.floor(meter.current().now() / 86_400))
+
+
+def to_date(value: Any) -> Any:
+    if type(value) is HogDate:
+        return value
+    seconds = _seconds(value, "UTC")
+    return None if seconds is None else date_of_days(math.floor(seconds / 86_400))
+
+
+def to_date_time(value: Any, zone: Any = None) -> Any:
+    if type(value) is HogDateTime:
+        return value
+    name = make_datetime(0, zone).zone
+    seconds = _seconds(value, name)
+    return None if seconds is None else HogDateTime(seconds, name)
+
+
+def _seconds(value: Any, zone: str) -> Any:
+    if type(value) is str:
+        return parse_instant(value, zone)
+    if type(value) in {HogDate, HogDateTime}:
+        return instant(value)
+    return _finite(value) if is_number(value) else None
+
+
+def _finite(number: Any) -> Any:
+    return whole(number) if math.isfinite(number) else None
+
+
+def from_unix(value: Any) -> Any:
+    seconds = _number(value)
+    return None if seconds is None else HogDateTime(seconds)
+
+
+def from_unix_milli(value: Any) -> Any:
+    milliseconds = _number(value)
+    return None if milliseconds is None else HogDateTime(whole(milliseconds / 1000))
+
+
+def _number(value: Any) -> Any:
+    if value is None or isinstance(value, list | dict):
+        return None
+    return _finite(to_number(value))
+
+
+def to_unix(value: Any, zone: Any = None) -> Any:
+    if value is None:
+        return None
+    return _seconds(value, make_datetime(0, zone).zone)
+
+
+def to_unix_milli(value: Any, zone: Any = None) -> Any:
+    seconds = to_unix(value, zone)
+    return None if seconds is None else settle(math.floor(seconds * 1000 + 0.0005))
+
+
+def to_time_zone(value: Any, zone: Any) -> Any:
+    if value is None:
+        return None
+    if type(value) is not HogDateTime:
+        raise EngineError("Expected a DateTime")
+    return make_datetime(value.seconds, zone)
+
+
+# --- calendar fields
+
+
+def _moment(function: str, value: Any) -> datetime | None:
+    """A Date or DateTime as an aware datetime in its own zone; None for null and odd values."""
+    if type(value) is HogDateTime:
+        return local_time(value)
+    if type(value) is HogDate:
+        return to_datetime(instant(value))
+    if value is None:
+        return None
+    if type(value) is str:
+        seconds = parse_instant(value)
+        return None if seconds is None else to_datetime(seconds)
+    return wrong(function, "date", "a Date or DateTime", value)
+
+
+def to_year(value: Any) -> Any:
+    moment = _moment("toYear", value)
+    return None if moment is None else moment.year
+
+
+def to_month(value: Any) -> Any:
+    moment = _moment("toMonth", value)
+    return None if moment is None else moment.month
+
+
+def to_year_month(value: Any) -> Any:
+    moment = _moment("toYYYYMM", value)
+    return None if moment is None else moment.year * 100 + moment.month
+
+
+_PARTS: Final[dict[str, Any]] = {
+    "year": lambda moment: moment.year,
+    "month": lambda moment: moment.month,
+    "day": lambda moment: moment.day,
+    "hour": lambda moment: moment.hour,
+    "minute": lambda moment: moment.minute,
+    "second": lambda moment: moment.second,
+}
+
+
+def extract(part: Any, value: Any) -> Any:
+    name = part.lower() if type(part) is str else ""
+    if name not in _PARTS:
+        raise EngineError(f"Unknown extract part: {as_text(part)}")
+    moment = _moment("extract", value)
+    return None if moment is None else _PARTS[name](moment)
+
+
+# --- truncating
+
+
+def _at_midnight(moment: datetime) -> datetime:
+    return moment.replace(hour=0, minute=0, second=0, microsecond=0)
+
+
+def _from_local(moment: datetime, value: Any) -> HogDateTime:
+    zone = value.zone if type(value) is HogDateTime else "UTC"
+    return HogDateTime(from_datetime(moment.astimezone(UTC)), zone)
+
+
+def to_start_of_day(value: Any, _mode: Any = None) -> Any:
+    moment = _moment("toStartOfDay", value)
+    return None if moment is None else _from_local(_at_midnight(moment), value)
+
+
+def to_start_of_week(value: Any, _mode: Any = None) -> Any:
+    moment = _moment("toStartOfWeek", value)
+    if moment is None:
+        return None
+    monday = _at_midnight(moment) - timedelta(days=moment.weekday())
+    return _from_local(monday, value)
+
+
+def to_start_of_hour(value: Any) -> Any:
+    moment = _moment("toStartOfHour", value)
+    if moment is None:
+        return None
+    return _from_local(moment.replace(minute=0, second=0, microsecond=0), value)
+
+
+def to_start_of_month(value: Any) -> Any:
+    moment = _moment("toStartOfMonth", value)
+    return None if moment is None else _from_local(_at_midnight(moment).replace(day=1), value)
+
+
+_TRUNCATED: Final[dict[str, dict[str, int]]] = {
+    "year": {"month": 1, "day": 1, "hour": 0, "minute": 0, "second": 0, "microsecond": 0},
+    "month": {"day": 1, "hour": 0, "minute": 0, "second": 0, "microsecond": 0},
+    "day": {"hour": 0, "minute": 0, "second": 0, "microsecond": 0},
+    "hour": {"minute": 0, "second": 0, "microsecond": 0},
+    "minute": {"second": 0, "microsecond": 0},
+}
+
+
+def date_trunc(unit: Any, value: Any, _zone: Any = None) -> Any:
+    if value is None:
+        return None
+    if type(value) is not HogDateTime:
+        raise EngineError("Expected a DateTime for dateTrunc")
+    if type(unit) is not str or unit not in _TRUNCATED:
+        raise EngineError(f"Unsupported unit for dateTrunc: {as_text(unit)}")
+    moment = local_time(value)
+    if moment is None:
+        return None
+    return _from_local(moment.replace(**_TRUNCATED[unit]), value)  # pyright: ignore[reportArgumentType]
+
+
+# --- adding and subtracting
+
+
+def date_add(unit: Any, count: Any, value: Any) -> Any:
+    if value is None:
+        return None
+    name = unit if type(unit) is str else as_text(unit)
+    if name not in _SECONDS and name not in {"month", "year"}:
+        raise EngineError(f"Unsupported interval unit: {name}")
+    amount = integer(count)
+    if type(value) not in {HogDate, HogDateTime}:
+        wrong("dateAdd", "date", "a Date or DateTime", value)
+    if name in {"month", "year"}:
+        return _add_months(value, amount * (12 if name == "year" else 1))
+    return _add_seconds(value, amount, name)
+
+
+def _add_seconds(value: Any, amount: int, unit: str) -> Any:
+    if type(value) is HogDate:
+        total = instant(value) + amount * _SECONDS[unit]
+        return date_of_days(math.floor(total / 86_400))
+    if unit in {"day", "week"} and value.zone != "UTC":
+        return _add_days(value, amount * (7 if unit == "week" else 1))
+    return HogDateTime(settle(value.seconds + amount * _SECONDS[unit]), value.zone)
+
+
+def _add_days(value: HogDateTime, days: int) -> Any:
+    """The same time of day, so many calendar days later."""
+    moment = local_time(value)
+    if moment is None:
+        return None
+    try:
+        return _from_local(moment + timedelta(days=days), value)
+    except OverflowError:
+        return None
+
+
+def _add_months(value: Any, months: int) -> Any:
+    moment = _moment("dateAdd", value)
+    if moment is None:
+        return None
+    place = moment.year * 12 + moment.month - 1 + months
+    year, month = place // 12, place % 12 + 1
+    if not 1 <= year <= 9999:
+        return None
+    day = min(moment.day, monthrange(year, month)[1])
+    if type(value) is HogDate:
+        return HogDate(year, month, day)
+    return _from_local(moment.replace(year=year, month=month, day=day), value)
+
+
+def add_days(value: Any, count: Any) -> Any:
+    return date_add("day", count, value)
+
+
+def date_diff(unit: Any, start: Any, end: Any) -> Any:
+    name = unit if type(unit) is str else as_text(unit)
+    if name not in _SECONDS and name not in {"month", "year"}:
+        raise EngineError(f"Unsupported unit for dateDiff: {name}")
+    first, second = _moment("dateDiff", start), _moment("dateDiff", end)
+    if first is None or second is None:
+        return None
+    if name == "year":
+        return second.year - first.year
+    if name == "month":
+        return (second.year - first.year) * 12 + second.month - first.month
+    seconds = from_datetime(second.astimezone(UTC)) - from_datetime(first.astimezone(UTC))
+    if name == "week":
+        return math.floor(seconds / 86_400) // 7
+    return math.floor(seconds / _SECONDS[name])
+
+
+def _interval(value: Any, unit: str) -> dict[str, Any]:
+    return {"__hogInterval__": True, "value": value, "unit": unit}
+
+
+def interval_day(value: Any) -> dict[str, Any]:
+    return _interval(value, "day")
+
+
+def interval_hour(value: Any) -> dict[str, Any]:
+    return _interval(value, "hour")
+
+
+def interval_minute(value: Any) -> dict[str, Any]:
+    return _interval(value, "minute")
+
+
+def interval_month(value: Any) -> dict[str, Any]:
+    return _interval(value, "month")
+
+
+# --- formatting
+
+
+def format_date_time(value: Any, pattern: Any, zone: Any = None) -> Any:
+    if value is None:
+        return None
+    if type(value) not in {HogDate, HogDateTime}:
+        raise EngineError("Expected a DateTime")
+    moment = _moment("formatDateTime", value)
+    if moment is None or type(pattern) is not str:
+        return None if moment is None else ""
+    if type(zone) is str and zone:
+        moment = moment.astimezone(zone_info(zone))
+    return _formatted(moment, pattern)
+
+
+def _formatted(moment: datetime, pattern: str) -> str:
+    meter.charged(pattern)
+    pieces, after_sign = list[str](), False
+    for part in meter.chunks(pattern):
+        for letter in part:
+            if after_sign:
+                pieces.append(_LETTERS.get(letter, _nothing)(moment))
+                after_sign = False
+            elif letter == "%":
+                after_sign = True
+            else:
+                pieces.append(letter)
+    return meter.charged("".join(pieces))
+
+
+def _nothing(_moment: datetime) -> str:
+    return ""
+
+
+def _two(number: int) -> str:
+    return f"{number:02d}"
+
+
+def _half_hour(moment: datetime) -> int:
+    return (moment.hour + 11) % 12 + 1
+
+
+def _half(moment: datetime) -> str:
+    return "AM" if moment.hour < 12 else "PM"
+
+
+def _offset(moment: datetime) -> str:
+    minutes = int((moment.utcoffset() or timedelta()).total_seconds()) // 60
+    return f"{'-' if minutes < 0 else '+'}{abs(minutes) // 60:02d}{abs(minutes) % 60:02d}"
+
+
+_DAYS: Final = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+_MONTHS: Final = (
+    "January", "February", "March", "April", "May", "June",
+    "July", "August", "September", "October", "November", "December",
+)  # fmt: skip
+_LETTERS: Final[dict[str, Any]] = {
+    "a": lambda m: _DAYS[m.weekday()][:3],
+    "W": lambda m: _DAYS[m.weekday()],
+    "b": lambda m: _MONTHS[m.month - 1][:3],
+    "M": lambda m: _MONTHS[m.month - 1],
+    "c": lambda m: _two(m.month),
+    "m": lambda m: _two(m.month),
+    "d": lambda m: _two(m.day),
+    "e": lambda m: str(m.day),
+    "j": lambda m: f"{m.timetuple().tm_yday:03d}",
+    "C": lambda m: _two(m.year % 100),
+    "g": lambda m: _two(m.year % 100),
+    "y": lambda m: _two(m.year % 100),
+    "G": lambda m: f"{m.year:04d}",
+    "Y": lambda m: f"{m.year:04d}",
+    "V": lambda m: _two(m.isocalendar().week),
+    "D": lambda m: f"{_two(m.month)}/{_two(m.day)}/{_two(m.year % 100)}",
+    "F": lambda m: f"{m.year:04d}-{_two(m.month)}-{_two(m.day)}",
+    "u": lambda m: str(m.isoweekday()),
+    "w": lambda m: str(m.isoweekday()),
+    "H": lambda m: _two(m.hour),
+    "k": lambda m: _two(m.hour),
+    "h": lambda m: _two(_half_hour(m)),
+    "I": lambda m: _two(_half_hour(m)),
+    "l": lambda m: _two(_half_hour(m)),
+    "p": _half,
+    "i": lambda m: _two(m.minute),
+    "s": lambda m: _two(m.second),
+    "S": lambda m: _two(m.second),
+    "f": lambda m: f"{m.microsecond // 1000:03d}",
+    "R": lambda m: f"{_two(m.hour)}:{_two(m.minute)}",
+    "T": lambda m: f"{_two(m.hour)}:{_two(m.minute)}:{_two(m.second)}",
+    "r": lambda m: f"{_two(_half_hour(m))}:{_two(m.minute)} {_half(m)}",
+    "z": _offset,
+    "n": lambda _: "\n",
+    "t": lambda _: "\t",
+    "%": lambda _: "%",
+}

@@ -1,0 +1,112 @@
+"""JSON: parsing, writing, and looking inside."""
+
+from typing import Any
+
+from hoglet.hog.runtime.errors import EngineError
+from hoglet.hog.runtime.formatting import as_text
+from hoglet.hog.runtime.json_text import parse_json, write_json
+from hoglet.hog.runtime.member_access import get_property
+from hoglet.hog.runtime.numbers import whole
+from hoglet.hog.runtime.values import is_number, stored_key
+from hoglet.hog.stdlib.arguments import integer
+from hoglet.hog.stdlib.types import to_float, to_int
+
+_MISSING = object()
+
+
+def json_parse(value: Any) -> Any:
+    if value is None:
+        return None
+    try:
+        return parse_json(value if type(value) is str else as_text(value))
+    except ValueError as error:
+        raise EngineError(f"jsonParse: the argument text is not JSON ({error})") from None
+
+
+def json_stringify(value: Any, indent: Any = None) -> str:
+    spaces = integer(indent) if is_number(indent) else 0
+    return write_json(value, min(max(spaces, 0), 10))
+
+
+def is_valid_json(value: Any) -> Any:
+    if value is None:
+        return None
+    try:
+        parse_json(value if type(value) is str else as_text(value))
+    except ValueError:
+        return False
+    return True
+
+
+def _parsed(value: Any) -> Any:
+    if type(value) is not str:
+        return value
+    try:
+        return parse_json(value)
+    except ValueError:
+        return _MISSING
+
+
+def _step(value: Any, key: Any) -> Any:
+    if type(value) is dict:
+        return value.get(stored_key(key), _MISSING)
+    if isinstance(value, list) and is_number(key):
+        place = whole(key)
+        if type(place) is int and place and abs(place) <= len(value):
+            return get_property(value, place)
+    return _MISSING
+
+
+def _found(value: Any, path: tuple[Any, ...], *, parse: bool = False) -> Any:
+    value = _parsed(value)
+    for key in path:
+        if value is _MISSING:
+            return _MISSING
+        value = _step(_parsed(value) if parse else value, key)
+    return value
+
+
+def json_has(value: Any, *path: Any) -> bool:
+    return value is not None and _found(value, path, parse=True) is not _MISSING
+
+
+def json_length(value: Any, *path: Any) -> int:
+    found = _found(value, path)
+    return len(found) if isinstance(found, list | dict) else 0
+
+
+def json_extract(value: Any, *path: Any) -> Any:
+    found = _inside(value, path[:-1])
+    return None if found is _MISSING else found
+
+
+def _inside(value: Any, path: tuple[Any, ...]) -> Any:
+    """As :func:`_found`; there is nothing inside a bare number, text or boolean."""
+    parsed = _parsed(value)
+    return _found(parsed, path) if isinstance(parsed, list | dict) else _MISSING
+
+
+def json_extract_bool(value: Any, *path: Any) -> bool:
+    return _found(value, path) is True
+
+
+def json_extract_int(value: Any, *path: Any) -> Any:
+    found = _inside(value, path)
+    return None if found is _MISSING else to_int(found)
+
+
+def json_extract_float(value: Any, *path: Any) -> Any:
+    found = _inside(value, path)
+    return None if found is _MISSING else to_float(found)
+
+
+def json_extract_string(value: Any, *path: Any) -> Any:
+    found = _inside(value, path)
+    if found is _MISSING or found is None:
+        return None
+    return write_json(found) if isinstance(found, list | dict) else as_text(found)
+
+
+def json_extract_array_raw(value: Any, *path: Any) -> Any:
+    found = _found(value, path)
+    return found if isinstance(found, list) else None

@@ -1,0 +1,1 @@
+"""Property and action filters as HogQL trees."""

@@ -1,0 +1,51 @@
+"""Actions: saved conditions on events, as HogQL conditions.
+
+Source: spec/hog-functions.md section 5.1.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from hoglet.hogql.context import QueryContext
+from hoglet.hogql.errors import near, refused
+from hoglet.hogql.filters.properties import conditions, property_condition
+from hoglet.hogql.frontend.trees import (
+    Expression,
+    compare,
+    constant,
+    every,
+    field,
+    some,
+)
+
+
+def action_condition(wanted: str, context: QueryContext) -> Expression:
+    """Which events an action means; ``wanted`` is its id or its name.
+
+    Raises:
+        SourceError: there is no such action.
+    """
+    action = context.actions.get(wanted)
+    if action is None:
+        named = {str(each.get("name")): each for each in context.actions.values()}
+        action = named.get(wanted)
+        if action is None:
+            raise refused(f"Action {wanted} does not exist.{near(wanted, named)}")
+    return some([_step(step, context) for step in action.get("steps") or []])
+
+
+def _step(step: Mapping[str, Any], context: QueryContext) -> Expression:
+    parts: list[Expression] = []
+    if step.get("event"):
+        parts.append(compare("==", field("event"), constant(str(step["event"]))))
+    if step.get("url"):
+        operator = {"exact": "exact", "regex": "regex"}.get(
+            str(step.get("url_matching")), "icontains"
+        )
+        rule = {"key": "$current_url", "value": step["url"], "operator": operator}
+        parts.append(property_condition(rule, context))
+    for key in ("selector", "tag_name", "text", "href"):
+        if step.get(key):
+            rule = {"key": key, "value": step[key], "operator": "exact", "type": "element"}
+            parts.append(property_condition(rule, context))
+    return every([*parts, *conditions(step.get("properties") or [], context)])

@@ -1,0 +1,1 @@
+"""HogQL text to bound trees: preprocess, bind, print."""

@@ -1,0 +1,140 @@
+"""Text of HogQL to a tree: also standard SQL that the parser does not read, or reads and forgets.
+
+What it does not read is written in words that it does read, with the same number of characters,
+so that every place in an error is a place in the text as it was sent:
+``extract(day from x)`` as ``extract(day :=   x)``. What it forgets (``NULLS FIRST``,
+``WITH ROLLUP``) is put back into the node that stands there.
+"""
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+
+from hoglet.hogql.errors import SYNTAX
+from hoglet.hogql.frontend.unsupported import (
+    refuse_dropped_syntax,
+    without_constants,
+)
+from hoglet.kit.errors import SourceError
+from hoglet.syntax import parse_query, tree
+
+_ANY = re.IGNORECASE
+_EXTRACT = re.compile(r"\bextract\s*\(\s*(?P<unit>'\s*'|[a-z_]\w*)\s+(?P<word>from)\b", _ANY)
+_SUBSTRING = re.compile(r"\b(?:substring|substr)\s*\(|[()]|\b(?P<word>from|for)\b", _ANY)
+_EXCEPT = re.compile(r"\*(?P<word>\s+except|except\s)\s*\((?!\s*(?:select\b|with\b|\())", _ANY)
+_PLURAL = re.compile(
+    r"\binterval\s+(?:\d+|\{[^{}]*\}|[\w.$]+)\s+(?:second|minute|hour|day|week|month|quarter|year)(s)\b",
+    _ANY,
+)
+_FORGOTTEN = re.compile(r"\bwith\s+(?P<mode>rollup|cube)\b|\bnulls\s+first\b", _ANY)
+
+
+def read_query(source: str) -> "tree.Query":
+    """Parse HogQL text; words that the parser would drop silently are kept or refused.
+
+    Raises:
+        SourceError: code ``hogql_syntax_error``, with the position.
+    """
+    try:
+        parsed = parse_query(reworded(source))
+    except SourceError as error:
+        if error.error_code == "source_error":
+            error.error_code = SYNTAX
+        error.hint = _hint(source, error) or error.hint
+        raise
+    refuse_dropped_syntax(source)
+    return _with_forgotten(parsed, source)
+
+
+_NEAR = 30  # characters around the place that the parser stopped at
+_HINTS = (
+    (re.compile(r"\bfetch\s+(?:first|next)\b|\boffset\s+\S+\s+rows?\b", _ANY), "LIMIT 3 OFFSET 2"),
+    (re.compile(r"\bis\s+(?:not\s+)?(?:true|false)\b", _ANY), "x = true"),
+    (re.compile(r"\bat\s+time\s+zone\b", _ANY), "toTimeZone(x, 'Europe/Berlin')"),
+    (re.compile(r"\*\s*replace\s*\(", _ANY), "* EXCLUDE (a), f(a) AS a"),
+    (re.compile(r"\b(?:date|timestamp)\s*'", _ANY), "toDate('2026-01-05')"),
+    (re.compile(r"\b(?:regexp|rlike)\b", _ANY), "x =~ 'pattern'"),
+    (re.compile(r"\b(?:group|order)\s+(?!by\b)\w", _ANY), "GROUP BY x, ORDER BY x"),
+    (re.compile(r"\bdiv\b", _ANY), "intDiv(a, b)"),
+    (re.compile(r"\bmod\b", _ANY), "a % b"),
+)
+"""What other dialects have, and how it is written here."""
+
+
+def _hint(source: str, error: SourceError) -> str | None:
+    if error.message == "unterminated string literal":
+        return "a quote inside of a text is doubled: 'it''s'"
+    start = max(0, error.start - _NEAR)
+    around = without_constants(source)[start : error.start + _NEAR]
+    instead = next((words for pattern, words in _HINTS if pattern.search(around)), None)
+    return f"write {instead}" if instead else None
+
+
+def reworded(source: str) -> str:
+    """The text as the parser reads it; as long as the text itself."""
+    if not any(word in source.lower() for word in ("extract", "substr", "except", "interval")):
+        return source
+    blank, edited = without_constants(source), list(source)
+    for found in _EXTRACT.finditer(blank):
+        unit = source[found.start("unit") : found.end("unit")]
+        edited[found.start("unit") : found.end("unit")] = unit.replace("'", " ")
+        edited[found.start("word") : found.end("word")] = ":=  "
+    for start, end in _words_of_substring(blank):
+        edited[start:end] = ",".ljust(end - start)
+    for found in _PLURAL.finditer(blank):
+        edited[found.start(1)] = " "
+    for found in _EXCEPT.finditer(blank):
+        edited[found.start("word") : found.end("word")] = "exclude".rjust(len(found["word"]))
+    return "".join(edited)
+
+
+def _words_of_substring(blank: str) -> Iterator[tuple[int, int]]:
+    """Where FROM and FOR stand in brackets of ``substring`` itself, not in inner ones."""
+    opened: list[bool] = []
+    for found in _SUBSTRING.finditer(blank):
+        if found["word"]:
+            if opened and opened[-1]:
+                yield found.span("word")
+        elif found.group() == ")":
+            del opened[-1:]
+        else:
+            opened.append(found.group() != "(")
+
+
+def _with_forgotten(parsed: "tree.Query", source: str) -> "tree.Query":
+    found = list(_FORGOTTEN.finditer(without_constants(source)))
+    if not found:
+        return parsed
+    modes = {place.start(): place["mode"].lower() for place in found if place["mode"]}
+    nulls = [place.start() for place in found if not place["mode"]]
+    return _put(parsed, (sorted(modes), modes, nulls))
+
+
+def _put(value: Any, forgotten: tuple[list[int], dict[int, str], list[int]]) -> Any:
+    """The same tree with what was forgotten, each in the innermost node around its place."""
+    if isinstance(value, tuple):
+        return tuple([_put(item, forgotten) for item in value])
+    if isinstance(value, dict):
+        return {key: _put(item, forgotten) for key, item in value.items()}
+    if not isinstance(value, tree.Node):
+        return value
+    changes = {name: _put(getattr(value, name), forgotten) for name in value.__struct_fields__}
+    modes, words, nulls = forgotten
+    if isinstance(value, tree.SelectQuery) and (place := _taken(modes, value)) is not None:
+        changes["group_by_mode"] = words[place]
+    if isinstance(value, tree.OrderExpr) and _taken(nulls, value) is not None:
+        changes["nulls_first"] = True
+    return msgspec.structs.replace(value, **changes)
+
+
+def _taken(places: list[int], node: tree.Node) -> int | None:
+    """The first of the places that lies in the node; it is taken from the list."""
+    if node.start is None or node.end is None:
+        return None
+    index = bisect_left(places, node.start.offset)
+    if index < len(places) and places[index] < node.end.offset:
+        return places.pop(index)
+    return None

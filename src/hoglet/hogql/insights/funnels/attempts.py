@@ -1,0 +1,196 @@
+"""Attempts at a funnel: for every actor, the times at which each try reached each step.
+
+The events of an actor are sorted by time. Each has a tick (its microsecond times 16, plus its
+number among the events of that microsecond, so that no two events are at once and one event is
+one step) and a mask that says which steps and exclusions it is. An attempt is a list of ticks, one
+a step, 0 where the step was not reached within the window.
+
+Source: spec/query-endpoints.md section 10.6 (funnelsFilter).
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from hoglet.hogql.context import QueryContext
+from hoglet.hogql.errors import refused
+from hoglet.hogql.frontend.trees import (
+    Expression,
+    alias,
+    call,
+    compare,
+    constant,
+    every,
+    field,
+    fill,
+    same,
+    some,
+)
+from hoglet.hogql.insights.breakdowns import Breakdown
+from hoglet.hogql.insights.date_range import Span
+from hoglet.hogql.insights.funnels.chains import attempts_of, expression
+from hoglet.hogql.insights.funnels.exclusions import exclusions_of, none_between
+from hoglet.hogql.insights.funnels.optional_steps import (
+    optional_attempts,
+    optional_steps,
+    score,
+)
+from hoglet.hogql.insights.funnels.packing import Packing, packing_of
+from hoglet.hogql.insights.funnels.steps import (
+    step_conditions,
+    steps_of,
+    window_seconds,
+)
+from hoglet.hogql.insights.series import common_conditions
+from hoglet.syntax import parse_expression, tree
+
+TICKS = 16_000_000
+"""Ticks of a second."""
+
+_PERSON = field("person_id")
+_REACHED = "arrayCount(time -> time > 0, {times})"
+_ACTORS = "SELECT {columns} FROM events WHERE {where} GROUP BY {keys}"
+_TICKED = (
+    "SELECT actor, breakdown, events, arrayMap(event -> {mask}, events) AS masks, "
+    "arrayMap((event, nth) -> _toInt64({micros} * 16 + least(nth, 16) - 1), events, "
+    "arrayEnumerateUniq(arrayMap(event -> {micros}, events))) AS ticks FROM {actors}"
+)
+_ATTEMPTS = (
+    "SELECT actor, breakdown, events, ticks, arraySort(times -> arrayElement(times, 1), "
+    "arrayFilter(times -> {valid}, {attempts})) AS attempts FROM {ticked}"
+)
+
+
+class FunnelAttempts:
+    """Builds the query ``actor, breakdown, events, ticks, attempts`` of a funnel.
+
+    Args:
+        query: the insight.
+        context: the project.
+        span: its dates.
+        breakdown: its breakdown, or None.
+    """
+
+    def __init__(
+        self,
+        query: Mapping[str, Any],
+        context: QueryContext,
+        span: Span,
+        breakdown: Breakdown | None,
+    ) -> None:
+        self._query = query
+        self._context = context
+        self._span = span
+        self._breakdown = breakdown
+        self._filter: Mapping[str, Any] = query.get("funnelsFilter") or {}
+        self._order = self._filter.get("funnelOrderType") or "ordered"
+        if self._order not in {"ordered", "unordered", "strict"}:
+            raise refused(f"Unknown funnelOrderType '{self._order}'")
+        self._steps = steps_of(query)
+        self._conditions = step_conditions(self._steps, context, span, self._actor())
+        self.optional = optional_steps(self._steps, self._order)
+        self._exclusions = exclusions_of(self._filter, len(self._steps), context)
+        self._window = constant(window_seconds(self._filter) * TICKS + 15)
+        self._attribution = _attribution(self._filter, self._order)
+        if breakdown is not None and breakdown.is_cohorts:
+            self._attribution = "all_events"
+
+    def query(self) -> Any:
+        """One row an actor (and breakdown value, where that is asked for)."""
+        packing = self._packing()
+        ticked = fill(
+            _TICKED, actors=self._actors(packing), micros=packing.micros, mask=packing.mask
+        )
+        valid = none_between(self._exclusions, self.optional, self._window)
+        return fill(_ATTEMPTS, valid=valid, attempts=self._attempts(), ticked=ticked)
+
+    def _attempts(self) -> Expression:
+        if any(self.optional):
+            return optional_attempts(self._order, self.optional, self._window)
+        return attempts_of(self._order, self._conditions, self._window)
+
+    def score(self, times: Expression) -> Expression:
+        """How good an attempt is: the number of its steps, required ones first."""
+        if any(self.optional):
+            return score(times, self.optional)
+        return expression(_REACHED, times=times)
+
+    def breakdown_at(self, times: Expression) -> Expression | None:
+        """The breakdown value of an attempt, where it depends on the attempt."""
+        if self._breakdown is None or self._attribution != "step":
+            return None
+        tick = call("arrayElement", times, constant(self._attributed_step() + 1))
+        place = call("indexOf", field("ticks"), tick)
+        event = call("arrayElement", field("events"), place)
+        return tree.TupleAccess(tuple=event, index=3)
+
+    def reaches_attribution(self, times: Expression) -> Expression:
+        """Whether an attempt has a value: with ``step`` it must have reached that step."""
+        if self._breakdown is None or self._attribution != "step":
+            return constant(True)
+        tick = call("arrayElement", times, constant(self._attributed_step() + 1))
+        return compare(">", tick, constant(0))
+
+    # --- actors
+
+    def _actors(self, packing: Packing) -> Any:
+        events = call("arraySort", call("groupArray", packing.item))
+        columns = [
+            alias("actor", self._actor()),
+            alias("breakdown", self._value()),
+            alias("events", events),
+        ]
+        keys: list[Expression] = [field("actor")]
+        if self._breakdown is not None and self._attribution == "all_events":
+            keys.append(field("breakdown"))
+        return fill(_ACTORS, columns=tuple(columns), where=self._where(), keys=tuple(keys))
+
+    def _where(self) -> Expression:
+        found = [*self._span.condition(), *common_conditions(self._query, self._context)]
+        if not same(self._actor(), _PERSON):  # every event has one
+            known = call("ifNull", call("toString", self._actor()), constant(""))
+            found.append(compare("!=", known, constant("")))
+        if self._order != "strict":  # strict funnels look at everything that lies between
+            found.append(some([*self._conditions, *(item.condition for item in self._exclusions)]))
+        return every(found)
+
+    def _actor(self) -> Expression:
+        text = self._filter.get("funnelAggregateByHogQL")
+        if text and text != "person_id":
+            return call("toString", parse_expression(str(text)))
+        index = self._query.get("aggregation_group_type_index")
+        return _PERSON if index is None else field(f"$group_{index}")
+
+    def _packing(self) -> Packing:
+        """Bit n of a mask: step n; the bits above: exclusions."""
+        conditions = [*self._conditions, *(item.condition for item in self._exclusions)]
+        if self._breakdown is None or self._attribution != "step":
+            return packing_of(conditions, None)
+        return packing_of(conditions, self._breakdown.key(self._where()))
+
+    def _value(self) -> Expression:
+        """The breakdown value of an actor, where it does not depend on the attempt."""
+        if self._breakdown is None or self._attribution == "step":
+            return tree.Array(exprs=(constant(""),))
+        key = self._breakdown.key(self._where())
+        if self._attribution == "all_events":
+            return key
+        nothing = self._breakdown.nothing()
+        touched = every([some(self._conditions), compare("!=", key, nothing)])
+        function = "argMinIf" if self._attribution == "first_touch" else "argMaxIf"
+        found = call(function, key, field("timestamp"), touched)
+        return call("if", call("empty", found), nothing, found)
+
+    def _attributed_step(self) -> int:
+        step = int(self._filter.get("breakdownAttributionValue") or 0)
+        if step not in range(len(self._steps)):
+            raise refused(f"breakdownAttributionValue {step} is no step")
+        return step
+
+
+def _attribution(filter_: Mapping[str, Any], order: str) -> str:
+    found = str(filter_.get("breakdownAttributionType") or "first_touch")
+    if found not in {"first_touch", "last_touch", "all_events", "step"}:
+        raise refused(f"Unknown breakdownAttributionType '{found}'")
+    if found == "step" and order == "unordered":
+        raise refused("An unordered funnel has no steps to attribute a breakdown to")
+    return found

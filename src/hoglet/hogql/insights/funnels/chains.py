@@ -1,0 +1,109 @@
+"""From the sorted events of an actor to attempts at a funnel, as expressions over arrays.
+
+``ticks`` and ``masks`` are arrays of one actor, one item an event; see ``funnel_attempts``. All is
+linear in their length: what follows an event is filled in from behind, never searched for.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from hoglet.hogql.frontend.trees import (
+    Expression,
+    call,
+    constant,
+    field,
+    fill,
+    same,
+)
+from hoglet.syntax import tree
+
+_STEP = "arrayFilter((tick, mask) -> bitTest(mask, {bit}), ticks, masks)"
+# From the last step to the first: of every event that is a step, the chain that begins there. The
+# chain that follows is that of the next event (strict), or of the next one that has a chain: empty
+# places are filled from behind. This is linear in the events of an actor.
+_LAST = (
+    "arrayMap((tick, mask) -> if(bitTest(mask, {bit}), [tick], emptyArrayInt64()), ticks, masks)"
+)
+_FILLED = "arrayReverseFill(chain -> notEmpty(chain), {chains})"
+_CHAINED = (
+    "arrayMap((tick, mask, chain) -> if(bitTest(mask, {bit}), arrayPushFront(chain, tick), "
+    "emptyArrayInt64()), ticks, masks, arraySlice(arrayPushBack({chains}, emptyArrayInt64()), 2))"
+)
+_IN_TIME = (
+    "arrayMap(chain -> arrayResize(arrayFilter(time -> time <= arrayElement(chain, 1) + {window}, "
+    "chain), {count}, _toInt64(0)), arrayFilter(chain -> notEmpty(chain), {chains}))"
+)
+# Without order: of every event, the next one of each step, itself included; -1 where none follows.
+_NEXT = (
+    "arrayReverseFill(time -> time != -1, arrayMap((tick, mask) -> "
+    "if(bitTest(mask, {bit}), tick, _toInt64(-1)), ticks, masks))"
+)
+_NEXT_BUT_ONE = (
+    "arrayReverseFill(time -> time != -1, arrayMap((mask, after) -> "
+    "if(bitTest(mask, {bit}), after, _toInt64(-1)), masks, "
+    "arraySlice(arrayPushBack({before}, _toInt64(0)), 2)))"
+)
+_UNORDERED = (
+    "arrayMap((tick, found) -> arrayResize(arraySort(arrayFilter(time -> time > 0 AND "
+    "time <= tick + {window}, found)), {count}, _toInt64(0)), "
+    "arrayFilter((tick, mask) -> bitAnd(mask, {any}) != 0, ticks, masks), "
+    "arrayFilter((found, mask) -> bitAnd(mask, {any}) != 0, {found}, masks))"
+)
+
+
+def attempts_of(order: str, conditions: Sequence[Expression], window: Expression) -> Expression:
+    """The attempts of an actor: lists of ticks, one a step, 0 where it was not reached.
+
+    Args:
+        order: ``ordered``, ``strict`` or ``unordered``.
+        conditions: of the steps; equal ones need an event each.
+        window: ticks from the first step to the last.
+    """
+    count = constant(len(conditions))
+    if order == "unordered":
+        found = _zipped([_next(place, conditions) for place in range(len(conditions))])
+        any_step = constant((1 << len(conditions)) - 1)
+        return expression(_UNORDERED, found=found, window=window, count=count, any=any_step)
+    *earlier, last = range(len(conditions))
+    chains = expression(_LAST, bit=constant(last))
+    for place in reversed(earlier):
+        if order == "ordered":
+            chains = following(chains)
+        chains = expression(_CHAINED, bit=constant(place), chains=chains)
+    return in_time(chains, window, len(conditions))
+
+
+def following(chains: Expression) -> Expression:
+    """Of every event, the next chain: its own, else that of the next event that has one."""
+    return expression(_FILLED, chains=chains)
+
+
+def in_time(chains: Expression, window: Expression, count: int) -> Expression:
+    """The chains that there are, as attempts of ``count`` steps, without what is too late."""
+    return expression(_IN_TIME, window=window, count=constant(count), chains=chains)
+
+
+def ticks_of(bit: int) -> Expression:
+    """The ticks of the events whose mask has that bit."""
+    return expression(_STEP, bit=constant(bit))
+
+
+def _next(place: int, conditions: Sequence[Expression]) -> Expression:
+    """Of every event, when the step is next done; of equal steps, one event each."""
+    bit = constant(place)
+    found = expression(_NEXT, bit=bit)
+    for _ in range(sum(same(conditions[place], other) for other in conditions[:place])):
+        found = expression(_NEXT_BUT_ONE, bit=bit, before=found)
+    return found
+
+
+def _zipped(arrays: Sequence[Expression]) -> Expression:
+    """``[[a1, b1], [a2, b2], ...]`` of ``[a1, a2, ...]`` and ``[b1, b2, ...]``."""
+    names = [f"at_{place}" for place in range(len(arrays))]
+    body = call("array", *(field(name) for name in names))
+    return call("arrayMap", tree.Lambda(args=tuple(names), expr=body), *arrays)
+
+
+def expression(text: str, **parts: Any) -> Expression:
+    """A template of one expression, filled."""
+    return fill(f"SELECT {text}", **parts).select[0]

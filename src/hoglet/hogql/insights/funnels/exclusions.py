@@ -1,0 +1,80 @@
+"""Exclusions of funnels: events that void an attempt when they lie between two of its steps.
+
+An exclusion from or to an optional step that was left out reaches to the next step around it that
+was done.
+
+Source: spec/query-endpoints.md section 10.6 (funnelsFilter.exclusions).
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from hoglet.hogql.context import QueryContext
+from hoglet.hogql.errors import refused
+from hoglet.hogql.frontend.trees import Expression, constant, some
+from hoglet.hogql.insights.funnels.chains import expression, ticks_of
+from hoglet.hogql.insights.funnels.optional_steps import required_before
+from hoglet.hogql.insights.series import series_condition
+from hoglet.syntax import tree
+
+_MOST = 15
+_EXCLUDED = (
+    "arrayElement(times, {reached}) > 0 AND arrayExists(tick -> tick > {start} "
+    "AND tick < if({end} > 0, {end}, arrayElement(times, 1) + {window}), {excluded})"
+)
+_AT = "arrayElement(times, {step})"
+_AT_OR_BEFORE = "arrayMax(arraySlice(times, 1, {step}))"
+_AT_OR_AFTER = "arrayFirst(time -> time > 0, arraySlice(times, {step}))"
+
+
+class Exclusion(msgspec.Struct, frozen=True):
+    """Which events, and the numbers of the steps between which they void an attempt."""
+
+    condition: Expression
+    start: int
+    end: int
+
+
+def exclusions_of(filter_: Mapping[str, Any], steps: int, context: QueryContext) -> list[Exclusion]:
+    """The exclusions of a ``funnelsFilter``.
+
+    Raises:
+        SourceError: too many, or one that does not lie between two steps.
+    """
+    found = list(filter_.get("exclusions") or [])
+    if len(found) > _MOST:
+        raise refused(f"A funnel takes at most {_MOST} exclusions")
+    return [_exclusion(item, steps, context) for item in found]
+
+
+def _exclusion(item: Mapping[str, Any], steps: int, context: QueryContext) -> Exclusion:
+    start = int(item.get("funnelFromStep") or 0)
+    given = item.get("funnelToStep")
+    end = steps - 1 if given is None else int(given)
+    if not 0 <= start < end < steps:
+        raise refused("An exclusion needs funnelFromStep before funnelToStep, both of the funnel")
+    return Exclusion(series_condition(item, context), start, end)
+
+
+def none_between(
+    exclusions: Sequence[Exclusion], optional: Sequence[bool], window: Expression
+) -> Expression:
+    """That no exclusion lies between its steps, in an attempt called ``times``."""
+    excluded = [
+        expression(
+            _EXCLUDED,
+            reached=constant(1 + required_before(optional, item.start + 1)),
+            start=_placed(item.start, optional, _AT_OR_BEFORE),
+            end=_placed(item.end, optional, _AT_OR_AFTER),
+            window=window,
+            excluded=ticks_of(len(optional) + place),
+        )
+        for place, item in enumerate(exclusions)
+    ]
+    return tree.Not(expr=some(excluded)) if excluded else constant(True)
+
+
+def _placed(step: int, optional: Sequence[bool], around: str) -> Expression:
+    return expression(around if optional[step] else _AT, step=constant(step + 1))

@@ -1,0 +1,106 @@
+"""Optional steps of funnels: they may be left out, and the steps after them count all the same.
+
+The required steps of an ordered funnel are reached as if the optional ones were not there. Between
+two required steps, or after the last one reached, as many optional steps as possible are done, in
+their order; of several ways the one that begins first.
+
+Source: spec/query-endpoints.md section 10.6 (optionalInFunnel).
+"""
+
+from collections.abc import Sequence
+
+from hoglet.hogql.errors import refused
+from hoglet.hogql.frontend.trees import Expression, array, constant
+from hoglet.hogql.insights.funnels.chains import expression, following, in_time
+from hoglet.hogql.insights.series import Node
+
+_REQUIRED_WEIGHT = 16
+"""More than there can be optional steps, so that required ones come first."""
+
+_NOTHING = "arrayMap(tick -> emptyArrayInt64(), ticks)"
+# Of every event, the chain that begins with it at the step, as long as the steps that are left.
+_CHAINED = (
+    "arrayMap((tick, mask, chain) -> if(bitTest(mask, {bit}), "
+    "arrayPushFront(arrayResize(chain, {left}, _toInt64(0)), tick), emptyArrayInt64()), "
+    "ticks, masks, arraySlice(arrayPushBack({chains}, emptyArrayInt64()), 2))"
+)
+# The same; [-1] where the next required
+# step is done, at which the search for the optional one ends.
+_STOPPED = (
+    "arrayMap((mask, chain) -> if(bitTest(mask, {next}), [_toInt64(-1)], chain), masks, {chains})"
+)
+# The better of doing the step and of leaving it out; ``after`` is how it goes on without it.
+_DONE_OR_LEFT_OUT = (
+    "arrayMap((done, after) -> if({done_score} > {after_score} OR ({done_score} = {after_score} "
+    "AND arrayFirst(time -> time > 0, done) <= arrayFirst(time -> time > 0, after)), done, "
+    "if(empty(after), after, arrayPushFront(after, _toInt64(0)))), {chains}, after)"
+)
+_LET = "arrayElement(arrayMap(after -> {body}, [{value}]), 1)"
+_SCORE = (
+    "arraySum((time, weight) -> if(time > 0, weight, 0), "
+    "arrayResize({times}, {count}, _toInt64(0)), {weights})"
+)
+
+
+def optional_steps(steps: Sequence[Node], order: str) -> tuple[bool, ...]:
+    """Which steps are optional.
+
+    Raises:
+        SourceError: the first step is, or the funnel has no order.
+    """
+    found = tuple(bool(step.get("optionalInFunnel")) for step in steps)
+    if found and found[0]:
+        raise refused("The first step of a funnel cannot be optional")
+    if any(found) and order == "unordered":
+        raise refused("Steps of an unordered funnel cannot be optional")
+    return found
+
+
+def optional_attempts(order: str, optional: Sequence[bool], window: Expression) -> Expression:
+    """The attempts of an actor; a step that was left out is 0, as one that was not reached.
+
+    Args:
+        order: ``ordered`` or ``strict``.
+        optional: which steps are.
+        window: ticks from the first step to the last.
+    """
+    chains = expression(_NOTHING)
+    for place in reversed(range(len(optional))):
+        chains = _step(place, order, optional, chains)
+    return in_time(chains, window, len(optional))
+
+
+def score(times: Expression, optional: Sequence[bool]) -> Expression:
+    """How good an attempt is: by its required steps, then by its optional ones."""
+    weights = array([1 if each else _REQUIRED_WEIGHT for each in optional])
+    return expression(_SCORE, times=times, count=constant(len(optional)), weights=weights)
+
+
+def required_before(optional: Sequence[bool], step: int) -> int:
+    """The last required step before ``step``."""
+    return max(place for place in range(step) if not optional[place])
+
+
+def _step(place: int, order: str, optional: Sequence[bool], after: Expression) -> Expression:
+    """Of every event, the chain from that step on that begins with it or, ordered, after it."""
+    left = constant(len(optional) - place - 1)
+    if not optional[place]:
+        chains = expression(_CHAINED, bit=constant(place), left=left, chains=after)
+        return _following(place, order, chains)
+    chains = expression(_CHAINED, bit=constant(place), left=left, chains=expression("after"))
+    required = next((step for step, each in enumerate(optional) if step > place and not each), 0)
+    if order == "ordered" and required:
+        chains = expression(_STOPPED, next=constant(required), chains=chains)
+    body = expression(
+        _DONE_OR_LEFT_OUT,
+        chains=_following(place, order, chains),
+        done_score=score(expression("done"), optional[place:]),
+        after_score=score(expression("after"), optional[place + 1 :] or [True]),
+    )
+    return expression(_LET, body=body, value=after)
+
+
+def _following(place: int, order: str, chains: Expression) -> Expression:
+    if order == "strict" or not place:
+        return chains
+    return following(chains)

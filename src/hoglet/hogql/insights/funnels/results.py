@@ -1,0 +1,126 @@
+"""Results of funnels from their rows.
+
+Source: spec/query-endpoints.md section 10.6.
+"""
+
+import math
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import Any
+
+from hoglet.hogql.context import QueryContext
+from hoglet.hogql.insights.breakdowns import Breakdown, clean, is_rest
+from hoglet.hogql.insights.build_result import Rows
+from hoglet.hogql.insights.date_range import Span
+from hoglet.hogql.insights.sampling import scaled
+from hoglet.hogql.insights.series import Node, action_object
+
+_MOST_BINS = 60
+
+
+def shape_steps(
+    rows: Rows,
+    steps: Sequence[Node],
+    breakdown: Breakdown | None,
+    context: QueryContext,
+    factor: float | None,
+) -> list[Any]:
+    """One item a step; a list of such lists with a breakdown, the largest first.
+
+    Args:
+        rows: ``breakdown, count_0, count_1, average_1, median_1, count_2 ...``.
+        steps: the series.
+        breakdown: how values are shown, or None.
+        context: names actions.
+        factor: of sampling.
+    """
+    if breakdown is None:
+        return _steps_of(rows[0] if rows else None, steps, context, factor)
+    shown = [row for row in rows if breakdown.shows(row[0])]
+    ordered = sorted(shown, key=lambda row: (is_rest(row[0]), -row[1], list(row[0])))
+    groups: list[Any] = []
+    for row in ordered:
+        values = clean(row[0])
+        found = _steps_of(row, steps, context, factor)
+        groups.append([item | {"breakdown": values, "breakdown_value": values} for item in found])
+    return groups
+
+
+def _steps_of(
+    row: Sequence[Any] | None, steps: Sequence[Node], context: QueryContext, factor: float | None
+) -> list[dict[str, Any]]:
+    results: list[dict[str, Any]] = []
+    for order, node in enumerate(steps):
+        action = action_object(node, order, context)
+        place = 1 + max(0, 3 * order - 2)
+        results.append(
+            {
+                "action_id": action["id"],
+                "name": action["name"],
+                "custom_name": action["custom_name"],
+                "order": order,
+                "type": action["type"],
+                "count": scaled(row[place], factor) if row is not None else 0,
+                "people": [],
+                "average_conversion_time": _time(row, place + 1) if order else None,
+                "median_conversion_time": _time(row, place + 2) if order else None,
+            }
+        )
+    return results
+
+
+def _time(row: Sequence[Any] | None, place: int) -> float | None:
+    value = row[place] if row is not None else None
+    return None if value is None or value != value else float(value)  # noqa: PLR0124 (NaN)
+
+
+def shape_trends(rows: Rows, span: Span, breakdown: Breakdown | None) -> list[Any]:
+    """The percentage of those who entered in each interval that arrived; 0 where nobody did.
+
+    Args:
+        rows: ``bucket, breakdown, entered, done``.
+        span: the intervals.
+        breakdown: how values are shown, or None.
+    """
+    count = len(span.buckets())
+    lines: dict[tuple[str, ...], list[float]] = defaultdict(lambda: [0.0] * count)
+    sizes: dict[tuple[str, ...], int] = defaultdict(int)
+    if breakdown is None:
+        lines[("",)]
+    for index, values, entered, done in rows:
+        if 0 <= int(index) < count and entered:
+            lines[tuple(values)][int(index)] = round(100 * done / entered, 2)
+            sizes[tuple(values)] += entered
+    shown = [key for key in lines if breakdown is None or breakdown.shows(key)]
+    ordered = sorted(shown, key=lambda key: (is_rest(key), -sizes[key], key))
+    return [_trend(key, lines[key], span, breakdown) for key in ordered]
+
+
+def _trend(
+    key: tuple[str, ...], data: list[float], span: Span, breakdown: Breakdown | None
+) -> dict[str, Any]:
+    line: dict[str, Any] = {
+        "count": len(data),
+        "data": data,
+        "days": span.days(),
+        "labels": span.labels(),
+    }
+    return line if breakdown is None else line | {"breakdown_value": clean(key)}
+
+
+def shape_times(seconds: Sequence[float], bins: int) -> dict[str, Any]:
+    """How many people took how long: ``[[seconds from, people], ...]``.
+
+    Args:
+        seconds: one number a person who arrived.
+        bins: how many are wished; 0 for the cube root of the number of people.
+    """
+    if not seconds:
+        return {"bins": [], "average_conversion_time": None}
+    count = min(bins or math.ceil(len(seconds) ** (1 / 3)), _MOST_BINS)
+    low, high = math.floor(min(seconds)), max(seconds)
+    width = max(math.ceil((high - low) / count), 1)
+    found = [[low + width * place, 0] for place in range(count + 1)]
+    for value in seconds:
+        found[min(int((value - low) / width), count)][1] += 1
+    return {"bins": found, "average_conversion_time": sum(seconds) / len(seconds)}

@@ -1,0 +1,93 @@
+"""The steps of a funnel, which events they are, and how long an attempt at them may last.
+
+A step with ``first_time_for_user`` is the first such event an actor ever did, if it has the step's
+properties; with ``first_time_for_user_with_filters`` it is the first one that has them.
+
+Source: spec/query-endpoints.md section 10.6.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from hoglet.hogql.context import QueryContext
+from hoglet.hogql.dates import as_text
+from hoglet.hogql.errors import refused
+from hoglet.hogql.frontend.trees import (
+    Expression,
+    compare,
+    constant,
+    every,
+    field,
+    fill,
+)
+from hoglet.hogql.insights.date_range import Span
+from hoglet.hogql.insights.series import Node, series_condition, without_properties
+
+_MOST = 15
+_FIRST_TIME = "first_time_for_user"
+_FIRST_MATCHING = ("first_time_for_user_with_filters", "first_matching_event_for_user")
+_SECONDS = {
+    "second": 1,
+    "minute": 60,
+    "hour": 3600,
+    "day": 86_400,
+    "week": 604_800,
+    "month": 2_592_000,
+}
+_LONGEST = 100 * 365 * 86_400
+"""A century in seconds: longer windows mean no limit, and would leave the range of ticks."""
+
+_FIRSTS = "SELECT argMin(uuid, timestamp) FROM events WHERE {where} GROUP BY {actor}"
+
+
+def steps_of(query: Mapping[str, Any]) -> list[Node]:
+    """The series of a funnel.
+
+    Raises:
+        SourceError: none, or too many.
+    """
+    steps = list(query.get("series") or [])
+    if not 1 <= len(steps) <= _MOST:
+        raise refused(f"A funnel needs 1 to {_MOST} steps")
+    return steps
+
+
+def step_conditions(
+    steps: Sequence[Node], context: QueryContext, span: Span, actor: Expression
+) -> list[Expression]:
+    """Which events each step means.
+
+    Args:
+        steps: the series.
+        context: the project.
+        span: the dates; what came later is not looked at.
+        actor: whose first events they are.
+    """
+    found: list[Expression] = []
+    for step in steps:
+        condition, math = series_condition(step, context), step.get("math")
+        if math == _FIRST_TIME:
+            whole = series_condition(without_properties(step), context)
+            condition = every([condition, _is_first(whole, span, actor)])
+        elif math in _FIRST_MATCHING:
+            condition = every([condition, _is_first(condition, span, actor)])
+        found.append(condition)
+    return found
+
+
+def _is_first(condition: Expression, span: Span, actor: Expression) -> Expression:
+    until = compare("<=", field("timestamp"), constant(as_text(span.end)))
+    firsts = fill(_FIRSTS, where=every([until, condition]), actor=actor)
+    return compare("in", field("uuid"), firsts)
+
+
+def window_seconds(filter_: Mapping[str, Any]) -> int:
+    """How long an attempt may last.
+
+    Raises:
+        SourceError: an unknown unit.
+    """
+    unit = filter_.get("funnelWindowIntervalUnit") or "day"
+    if unit not in _SECONDS:
+        raise refused(f"Unknown funnelWindowIntervalUnit '{unit}'")
+    return min(int(filter_.get("funnelWindowInterval") or 14) * _SECONDS[unit], _LONGEST)

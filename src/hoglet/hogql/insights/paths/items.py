@@ -1,0 +1,121 @@
+"""What the steps of paths are called: pages, screens, events; cleaned, grouped, left out.
+
+Source: spec/query-endpoints.md section 10.6 (pathsFilter).
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import re2
+
+from hoglet.hogql.errors import refused
+from hoglet.hogql.frontend.trees import (
+    Expression,
+    array,
+    call,
+    compare,
+    constant,
+    every,
+    field,
+    some,
+)
+from hoglet.syntax import parse_expression, tree
+
+_KINDS = ("$pageview", "$screen", "custom_event", "hogql")
+_TRAILING_SLASH = r"(.)/$"
+
+
+def included(filter_: Mapping[str, Any]) -> Expression:
+    """Which events are steps.
+
+    Raises:
+        SourceError: a kind of event that hoglet does not know.
+    """
+    kinds = filter_.get("includeEventTypes") or []
+    if unknown := [kind for kind in kinds if kind not in _KINDS]:
+        raise refused(f"Unsupported includeEventTypes: {', '.join(map(str, unknown))}")
+    event = field("event")
+    own = call("startsWith", event, constant("$"))
+    found: list[Expression] = [
+        tree.Not(expr=own) if kind == "custom_event" else compare("==", event, constant(kind))
+        for kind in kinds
+        if kind != "hogql"
+    ]
+    wanted = some(found) if found and "hogql" not in kinds else constant(True)
+    excluded = [str(name) for name in filter_.get("excludeEvents") or []]
+    if not excluded:
+        return wanted
+    return every([wanted, compare("not in", event, array(excluded))])
+
+
+def item(filter_: Mapping[str, Any]) -> Expression:
+    """The name of an event's step, empty where it has none.
+
+    Raises:
+        SourceError: an expression that does not parse, or a pattern that is none.
+    """
+    named = _named(filter_)
+    for rule in filter_.get("localPathCleaningFilters") or []:
+        if rule.get("regex"):
+            pattern, text = _checked(str(rule["regex"])), str(rule.get("alias") or "")
+            named = call("replaceRegexpAll", named, constant(pattern), constant(text))
+    groupings = [str(each) for each in filter_.get("pathGroupings") or []]
+    if groupings:
+        cases: list[Expression] = []
+        for grouping in groupings:
+            cases += [call("match", named, constant(_wildcard(grouping))), constant(grouping)]
+        named = call("multiIf", *cases, named)
+    return named
+
+
+def kept(name: Expression, filter_: Mapping[str, Any]) -> Expression:
+    """Whether a step of that name is shown at all."""
+    conditions: list[Expression] = [compare("!=", name, constant(""))]
+    for excluded in filter_.get("excludeEvents") or []:
+        left_out = call("match", name, constant(_wildcard(str(excluded))))
+        conditions.append(tree.Not(expr=left_out))
+    return every(conditions)
+
+
+def point(text: str) -> str:
+    """A start or end point as items are written: without its trailing slash."""
+    return text[:-1] if len(text) > 1 and text.endswith("/") else text
+
+
+def _named(filter_: Mapping[str, Any]) -> Expression:
+    kinds = filter_.get("includeEventTypes") or []
+    expression = filter_.get("pathsHogQLExpression")
+    if "hogql" in kinds or (expression and not kinds):
+        if not expression:
+            raise refused("includeEventTypes 'hogql' needs pathsHogQLExpression")
+        text = call("toString", parse_expression(str(expression)))
+        return call("ifNull", text, constant(""))
+    page = call(
+        "replaceRegexpOne", _property("$current_url"), constant(_TRAILING_SLASH), constant(r"\1")
+    )
+    event = field("event")
+    return call(
+        "multiIf",
+        compare("==", event, constant("$pageview")),
+        page,
+        compare("==", event, constant("$screen")),
+        _property("$screen_name"),
+        event,
+    )
+
+
+def _property(name: str) -> Expression:
+    return call("ifNull", call("toString", field("properties", name)), constant(""))
+
+
+def _wildcard(text: str) -> str:
+    """``/user/*`` as a pattern of whole names."""
+    return "^" + ".*".join(re2.escape(part) for part in point(text).split("*")) + "$"
+
+
+def _checked(pattern: str) -> str:
+    try:
+        re2.compile(pattern)
+    except re2.error:
+        raise refused(f"Not a regular expression: {pattern}") from None
+    return pattern

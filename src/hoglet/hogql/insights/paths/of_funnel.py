@@ -1,0 +1,118 @@
+"""Paths of a funnel's people: what they did before, between or after its steps.
+
+Of each person the attempt counts that the funnel counts. Its path is one, however long its pauses:
+from the funnel's window before a step to that step, from step to step, or from a step until the
+window has passed. Step ``-n`` means those who stopped before step n; theirs is the time of the last
+step they reached.
+
+Source: spec/query-endpoints.md section 10.6 (PathsQuery.funnelPathsFilter).
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from hoglet.hogql.context import QueryContext
+from hoglet.hogql.errors import refused
+from hoglet.hogql.frontend.trees import Expression, constant, fill
+from hoglet.hogql.insights.date_range import Span
+from hoglet.hogql.insights.funnels.attempts import FunnelAttempts
+from hoglet.hogql.insights.funnels.build import best_attempts
+from hoglet.hogql.insights.funnels.chains import expression
+from hoglet.hogql.insights.funnels.optional_steps import required_before
+from hoglet.hogql.insights.funnels.steps import window_seconds
+
+BEFORE, BETWEEN, AFTER = (
+    "funnel_path_before_step",
+    "funnel_path_between_steps",
+    "funnel_path_after_step",
+)
+_PEOPLE = "SELECT actor, {since} AS since, {until} AS until FROM {best} WHERE {reached}"
+_AT = "intDiv(arrayElement(best, {step}), 16)"
+_LAST_BEFORE = "intDiv(arrayMax(arraySlice(best, 1, {before})), 16)"
+_REACHED = "arrayElement(best, {step}) > 0"
+_STOPPED = "arrayElement(best, {step}) = 0 AND arrayElement(best, {before}) > 0"
+
+
+class FunnelPaths:
+    """The people of a ``funnelPathsFilter`` and the times of theirs that paths are made of.
+
+    Args:
+        query: the paths insight.
+        context: the project.
+        span: its dates, which are also those of the funnel.
+
+    Raises:
+        SourceError: a step that the funnel does not have, or people that are not those of the
+            paths.
+    """
+
+    def __init__(self, query: Mapping[str, Any], context: QueryContext, span: Span) -> None:
+        filter_ = query["funnelPathsFilter"]
+        self.kind: str = filter_.get("funnelPathType") or AFTER
+        if self.kind not in {BEFORE, BETWEEN, AFTER}:
+            raise refused(f"Unknown funnelPathType '{self.kind}'")
+        source = funnel_source(query)
+        _check_people(query, source)
+        self._attempts = FunnelAttempts(source, context, span, None)
+        self._step = _step(filter_, self.kind, len(self._attempts.optional))
+        self.window = window_seconds(source.get("funnelsFilter") or {}) * 1_000_000
+        """Microseconds that an attempt may last."""
+
+    def people(self) -> Any:
+        """The query ``actor, since, until``, both in microseconds."""
+        since, until = self._times()
+        return fill(
+            _PEOPLE,
+            since=since,
+            until=until,
+            best=best_attempts(self._attempts),
+            reached=self._reached(),
+        )
+
+    def _times(self) -> tuple[Expression, Expression]:
+        at = expression(_AT, step=constant(self._step))
+        before = expression(_LAST_BEFORE, before=constant(abs(self._step) - 1))
+        if self.kind == BETWEEN:
+            return before, at
+        at = at if self._step > 0 else before
+        window = constant(self.window)
+        if self.kind == BEFORE:
+            return expression("{at} - {window}", at=at, window=window), at
+        return at, expression("{at} + {window}", at=at, window=window)
+
+    def _reached(self) -> Expression:
+        if self._step > 0:
+            return expression(_REACHED, step=constant(self._step))
+        before = required_before(self._attempts.optional, -self._step - 1)
+        return expression(_STOPPED, step=constant(-self._step), before=constant(before + 1))
+
+
+def funnel_source(query: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The funnel of a paths insight.
+
+    Raises:
+        SourceError: there is none.
+    """
+    source = query["funnelPathsFilter"].get("funnelSource") or {}
+    if source.get("kind") != "FunnelsQuery":
+        raise refused("funnelPathsFilter needs a FunnelsQuery as its funnelSource")
+    return source
+
+
+def _step(filter_: Mapping[str, Any], kind: str, steps: int) -> int:
+    step = filter_.get("funnelStep")
+    if step is None or not 1 <= abs(step) <= steps or step == -1:
+        raise refused(
+            "funnelStep must be a step of the funnel, from 1, or one before which to stop"
+        )
+    if kind == BETWEEN and step < 2:
+        raise refused("Paths between steps need a funnelStep that has one before it")
+    return step
+
+
+def _check_people(query: Mapping[str, Any], source: Mapping[str, Any]) -> None:
+    if (source.get("funnelsFilter") or {}).get("funnelAggregateByHogQL") not in {None, "person_id"}:
+        raise refused("Paths of a funnel that counts by an expression are not supported")
+    key = "aggregation_group_type_index"
+    if query.get(key) != source.get(key):
+        raise refused(f"Paths and their funnel need the same {key}")

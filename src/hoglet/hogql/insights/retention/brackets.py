@@ -1,0 +1,49 @@
+"""Brackets of retention: several intervals after the first shown as one column.
+
+``[1, 3, 5]`` with days are the columns ``Day 0``, ``Day 1``, ``Day 2-4`` and ``Day 5-9``. Whoever
+comes back in any interval of a bracket counts in it, once.
+
+Source: spec/query-endpoints.md section 10.6 (retentionCustomBrackets).
+"""
+
+from collections.abc import Mapping, Sequence
+from itertools import accumulate
+from typing import Any
+
+from hoglet.hogql.errors import refused
+from hoglet.hogql.frontend.trees import Expression, call, compare, constant, field
+
+_MOST = 100
+
+
+def brackets_of(filter_: Mapping[str, Any]) -> list[int]:
+    """The lengths of the brackets of a ``retentionFilter``; none means one interval a column.
+
+    Raises:
+        SourceError: too many, or one without length.
+    """
+    found = list(filter_.get("retentionCustomBrackets") or [])
+    if len(found) > _MOST or not all(isinstance(each, int) and each > 0 for each in found):
+        raise refused(f"retentionCustomBrackets are at most {_MOST} whole numbers above 0")
+    return found
+
+
+def bracket_of(brackets: Sequence[int]) -> Expression:
+    """The number of the bracket that holds ``gap``; of later ones, the one after the last."""
+    cases: list[Expression] = []
+    for number, end in enumerate(accumulate(brackets), 1):
+        cases += [compare("<=", field("gap"), constant(end)), constant(number)]
+    found = call("multiIf", *cases, constant(len(brackets) + 1))
+    return call("_toInt64", found)
+
+
+def column_labels(brackets: Sequence[int], intervals: int) -> list[str]:
+    """What columns hold, e.g. ``["0", "1", "2-4"]``: those that begin within some intervals."""
+    if not brackets:
+        return [str(gap) for gap in range(intervals)]
+    starts = [1, *(end + 1 for end in accumulate(brackets))]
+    return ["0"] + [
+        str(start) if length == 1 else f"{start}-{start + length - 1}"
+        for start, length in zip(starts, brackets, strict=False)
+        if start < intervals
+    ]

@@ -1,0 +1,224 @@
+"""RetentionQuery: of those who began in an interval, how many came back in later ones.
+
+With a breakdown, an actor's events of each value are looked at on their own: who began with one
+value comes back with that value. So one value's rows are those of the query filtered by it.
+
+Source: spec/query-endpoints.md section 10.6.
+"""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+import msgspec
+
+from hoglet.hogql.context import QueryContext
+from hoglet.hogql.dates import shift, start_of
+from hoglet.hogql.errors import refused
+from hoglet.hogql.frontend.trees import (
+    Expression,
+    alias,
+    call,
+    constant,
+    every,
+    field,
+    fill,
+    some,
+)
+from hoglet.hogql.insights.breakdowns import breakdown_of, clean, is_rest
+from hoglet.hogql.insights.build_result import Built, Rows
+from hoglet.hogql.insights.date_range import Span, span_of
+from hoglet.hogql.insights.retention.brackets import (
+    bracket_of,
+    brackets_of,
+    column_labels,
+)
+from hoglet.hogql.insights.sampling import sampled, sampling_factor, scaled
+from hoglet.hogql.insights.series import (
+    common_conditions,
+    entity_conditions,
+    entity_of,
+    series_condition,
+    without_properties,
+)
+from hoglet.syntax import tree
+
+_PERIODS = {
+    "Hour": ("hour", "h", 3600),
+    "Day": ("day", "d", 86_400),
+    "Week": ("week", "w", 604_800),
+    "Month": ("month", "m", None),
+}
+_TYPES = ("retention_recurring", "retention_first_time", "retention_first_ever_occurrence")
+_MOST_INTERVALS = 100
+_ELAPSED = "24_hour_windows"
+_PAGEVIEW = {"id": "$pageview", "type": "events", "name": "$pageview"}
+
+_ACTORS = "SELECT {columns} FROM events WHERE {where} GROUP BY actor, breakdown"
+# Starts are the first target event of each interval: its number and its microsecond.
+_RECURRING = (
+    "arrayFilter((start, nth) -> nth = 1, arraySort(groupArrayIf({pair}, {target})), "
+    "arrayEnumerateUniq(arrayMap(start -> start.1, arraySort(groupArrayIf({pair}, {target})))))"
+)
+_FIRST = (
+    "arraySlice(arraySort(groupArrayIf({pair}, {counted})), 1, "
+    "if(argMinIf({target}, timestamp, {counted}), 1, 0))"
+)
+_GAPS = "arrayFilter(gap -> gap > 0, {gaps})"
+_CALENDAR = "arrayMap(back -> _toInt64(back.1 - start.1), returns)"
+_WINDOWS = "arrayMap(back -> _toInt64(intDiv(greatest(0, back.2 - start.2), {width})), returns)"
+_BRACKETED = "arrayMap(gap -> {bracket}, {gaps})"
+_OFTEN = "arrayFilter(gap -> countEqual({gaps}, gap) >= {least}, {gaps})"
+_COUNTS = (
+    "SELECT breakdown, start.1 AS start_place, arrayJoin({shown}) AS gap, count() AS actors FROM "
+    "(SELECT breakdown, arrayJoin(starts) AS start, returns FROM {actors}) "
+    "WHERE start_place >= 0 GROUP BY breakdown, start_place, gap"
+)
+
+
+def build(query: Mapping[str, Any], context: QueryContext) -> Built:
+    """One query: actors by starting interval and gap."""
+    retention = _Retention(query, context)
+    return Built([retention.query()], retention.shape, retention.span)
+
+
+class _Retention:
+    def __init__(self, query: Mapping[str, Any], context: QueryContext) -> None:
+        self._query = query
+        self._context = context
+        filter_: Mapping[str, Any] = query.get("retentionFilter") or {}
+        self._filter = filter_
+        self._period = str(filter_.get("period") or "Day")
+        if self._period not in _PERIODS:
+            raise refused(f"Unknown retention period '{self._period}'")
+        self._type = filter_.get("retentionType") or _TYPES[0]
+        _check(filter_, self._type, self._period)
+        self._brackets = brackets_of(filter_)
+        self._count = int(filter_.get("totalIntervals") or 8)
+        self.span = _span(query, context, self._period, self._count)
+        self._breakdown = breakdown_of(query, context)
+        self._factor = sampling_factor(query)
+
+    # --- query
+
+    def query(self) -> Any:
+        target, back = self._condition("targetEntity"), self._condition("returningEntity")
+        bounds = self.span.condition()
+        common = common_conditions(self._query, self._context)
+        someone = entity_conditions(self._query)
+        counted = target
+        if self._type == _TYPES[2]:
+            counted = self._condition("targetEntity", properties=False)
+        ranked = every([*bounds, *common, target])
+        where = every([*self._bounds(bounds), *common, *someone, some([counted, back])])
+        index = self.span.index(field("timestamp"))
+        pair = call("tuple", index, call("toUnixTimestamp64Micro", field("timestamp")))
+        template = _RECURRING if self._type == _TYPES[0] else _FIRST
+        columns = (
+            alias("actor", entity_of(self._query)),
+            alias("breakdown", self._value(ranked)),
+            alias("starts", _expression(template, pair=pair, target=target, counted=counted)),
+            alias("returns", call("groupArrayIf", pair, back)),
+        )
+        actors = fill(_ACTORS, columns=columns, where=where)
+        return sampled(fill(_COUNTS, shown=self._shown(), actors=actors), self._factor)
+
+    def _bounds(self, span: Sequence[Expression]) -> Sequence[Expression]:
+        """First times are looked for in everything there is."""
+        return span if self._type == _TYPES[0] else span[1:]
+
+    def _condition(self, key: str, *, properties: bool = True) -> Expression:
+        entity = self._filter.get(key) or _PAGEVIEW
+        if not properties:
+            entity = without_properties(entity)
+        return series_condition(entity, self._context)
+
+    def _value(self, ranked: Expression) -> Expression:
+        if self._breakdown is None:
+            return call("array", constant(""))
+        someone = tree.Call(name="count", args=(entity_of(self._query),), distinct=True)
+        return self._breakdown.limited(ranked, someone)
+
+    def _shown(self) -> Expression:
+        """The gaps of one start at which its actor counts; everybody counts at 0."""
+        gaps = _expression(_CALENDAR)
+        if self._filter.get("timeWindowMode") == _ELAPSED:
+            width = (_PERIODS[self._period][2] or 0) * 1_000_000
+            gaps = _expression(_WINDOWS, width=constant(width))
+        gaps = _expression(_GAPS, gaps=gaps)
+        if self._brackets:
+            gaps = _expression(_BRACKETED, gaps=gaps, bracket=bracket_of(self._brackets))
+        least = int(self._filter.get("minimumOccurrences") or 1)
+        if least > 1:
+            gaps = _expression(_OFTEN, gaps=gaps, least=constant(least))
+        if self._filter.get("cumulative"):  # who came back later counts before, too
+            return _expression("range(0, 1 + arrayMax(arrayPushBack({gaps}, 0)))", gaps=gaps)
+        return _expression("arrayDistinct(arrayPushFront({gaps}, _toInt64(0)))", gaps=gaps)
+
+    # --- results
+
+    def shape(self, answers: Sequence[Rows]) -> list[Any]:
+        tables: dict[tuple[str, ...], dict[tuple[int, int], int]] = defaultdict(dict)
+        sizes: dict[tuple[str, ...], int] = defaultdict(int)
+        if self._breakdown is None:
+            tables[("",)]
+        for key, start, gap, actors in answers[0]:
+            tables[tuple(key)][int(start), int(gap)] = scaled(actors, self._factor)
+            sizes[tuple(key)] += 0 if gap else int(actors)
+        keys = sorted(tables, key=lambda key: (is_rest(key), -sizes[key], key))
+        if self._breakdown is not None:
+            keys = list(filter(self._breakdown.shows, keys))
+        return [row for key in keys for row in self._rows(key, tables[key])]
+
+    def _rows(self, key: tuple[str, ...], cells: Mapping[tuple[int, int], int]) -> list[Any]:
+        rows: list[dict[str, Any]] = []
+        for start, moment in enumerate(self.span.buckets()[: self._count]):
+            values = [
+                {"count": cells.get((start, gap), 0), "label": f"{self._period} {label}"}
+                for gap, label in enumerate(column_labels(self._brackets, self._count - start))
+            ]
+            row: dict[str, Any] = {
+                "date": _iso(moment),
+                "label": f"{self._period} {start}",
+                "values": values,
+            }
+            if self._breakdown is not None:
+                row["breakdown_value"] = self._breakdown.shown(clean(key))
+            rows.append(row)
+        return rows
+
+
+def _check(filter_: Mapping[str, Any], type_: str, period: str) -> None:
+    if type_ not in _TYPES:
+        raise refused(f"Unknown retentionType '{type_}'")
+    if int(filter_.get("totalIntervals") or 0) > _MOST_INTERVALS:
+        raise refused(f"totalIntervals is at most {_MOST_INTERVALS}")
+    if filter_.get("aggregationType") not in {None, "count"}:
+        raise refused("Retention counts people: aggregationType must be count")
+    mode = filter_.get("timeWindowMode") or "strict_calendar_dates"
+    if mode not in {"strict_calendar_dates", _ELAPSED}:
+        raise refused(f"Unknown timeWindowMode '{mode}'")
+    if mode == _ELAPSED and period == "Month":
+        raise refused("Months have no fixed length: timeWindowMode must be strict_calendar_dates")
+
+
+def _span(query: Mapping[str, Any], context: QueryContext, period: str, count: int) -> Span:
+    """The last interval is the one that holds date_to; the others lie before it."""
+    interval, unit, _ = _PERIODS[period]
+    asked = span_of({**query, "interval": interval}, context)
+    first = shift(start_of(asked.end, unit), -(count - 1), unit)
+    return msgspec.structs.replace(asked, start=first)
+
+
+def _iso(moment: datetime) -> str:
+    text = moment.isoformat()
+    return (
+        text.removesuffix("+00:00") + "Z"
+        if moment.tzinfo is UTC or text.endswith("+00:00")
+        else text
+    )
+
+
+def _expression(text: str, **parts: Any) -> Expression:
+    return fill(f"SELECT {text}", **parts).select[0]

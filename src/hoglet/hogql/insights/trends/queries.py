@@ -1,0 +1,236 @@
+"""The queries of trends: one for each series and period.
+
+Rows are ``[bucket] [breakdown] value``: no bucket where one total is asked for, no breakdown where
+there is none.
+
+Source: spec/query-endpoints.md section 10.6.
+"""
+
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
+from typing import Any
+
+import msgspec
+
+from hoglet.hogql.context import QueryContext
+from hoglet.hogql.dates import shift, start_of_day
+from hoglet.hogql.frontend.trees import (
+    Expression,
+    alias,
+    call,
+    compare,
+    constant,
+    every,
+    field,
+    fill,
+    some,
+)
+from hoglet.hogql.insights.breakdowns import Breakdown
+from hoglet.hogql.insights.date_range import Span
+from hoglet.hogql.insights.measures import (
+    ACTIVE_DAYS,
+    FIRST_TIME,
+    Measure,
+    countable,
+    measure_of,
+)
+from hoglet.hogql.insights.sampling import sampled, sampling_factor
+from hoglet.hogql.insights.series import (
+    Node,
+    common_conditions,
+    entity_conditions,
+    entity_of,
+    series_condition,
+    without_properties,
+)
+
+_PLAIN = "SELECT {columns} FROM events WHERE {where} GROUP BY {keys}"
+_BY_UNIT = "SELECT {columns} FROM {units} GROUP BY {keys}"
+_UNITS = "SELECT {columns}, {inner} AS x FROM events WHERE {where} GROUP BY {keys}, {unit}"
+# An event counts in every interval from its own to the last whose window still holds it.
+_ACTIVE = (
+    "SELECT {columns} FROM (SELECT entity, breakdown, "
+    "arrayJoin(range(greatest(place, 0), least(until, {count}))) AS bucket FROM "
+    "(SELECT {entity} AS entity, {breakdown} AS breakdown, {place} AS place, {until} AS until "
+    "FROM events WHERE {where} GROUP BY entity, breakdown, place, until)) GROUP BY {keys}"
+)
+_FIRST = "SELECT {columns} FROM {firsts} WHERE {where} GROUP BY {keys}"
+_FIRSTS = (
+    "SELECT {entity} AS entity, min(timestamp) AS first, {breakdown} AS breakdown, {fits} AS fits "
+    "FROM events WHERE {where} GROUP BY entity"
+)
+_COARSE = {"weekly_active": ("week", "month"), "monthly_active": ("month",)}
+"""Intervals that are as long as the window: there the actors of the interval are counted."""
+
+
+class TrendQueries:
+    """Builds the queries of one trend.
+
+    Args:
+        query: the insight.
+        breakdown: its breakdown, or None.
+        is_total: whether one number is asked for, not one for each interval.
+        shared: whether all series show the same breakdown values (formulas join them).
+    """
+
+    def __init__(
+        self,
+        query: Mapping[str, Any],
+        context: QueryContext,
+        breakdown: Breakdown | None,
+        *,
+        is_total: bool,
+        shared: bool,
+    ) -> None:
+        self._query = query
+        self._context = context
+        self._breakdown = breakdown
+        self._is_total = is_total
+        self._series: Sequence[Node] = query.get("series") or []
+        self._shared = shared
+        self._factor = sampling_factor(query)
+
+    def build(self, node: Node, span: Span, ranked: Sequence[Span]) -> Any:
+        """The query of one series.
+
+        Args:
+            node: the series.
+            span: the period to count.
+            ranked: the period whose largest breakdown values are shown, and the one it is
+                compared with, if any: values of that one fill the places that are left.
+        """
+        return sampled(self._build(node, span, ranked), self._factor)
+
+    def _build(self, node: Node, span: Span, ranked: Sequence[Span]) -> Any:
+        math = str(node.get("math") or "total")
+        if math in ACTIVE_DAYS:
+            days = ACTIVE_DAYS[math]
+            if self._is_total:
+                return self._plain(
+                    node, _last_days(span, days), [_last_days(each, days) for each in ranked]
+                )
+            if span.interval not in _COARSE[math]:
+                return self._active(node, span, ranked, days)
+        if math in FIRST_TIME:
+            return self._first(node, span, ranked)
+        return self._plain(node, span, ranked)
+
+    # --- kinds
+
+    def _plain(self, node: Node, span: Span, ranked: Sequence[Span]) -> Any:
+        measure = measure_of(node, self._query)
+        key = self._key(node, ranked)
+        where = every([*span.condition(), *self._conditions(node)])
+        columns = self._columns(span.index(field("timestamp")), key)
+        if measure.unit is None:
+            return self._grouped(_PLAIN, columns, measure.value, where=where)
+        return self._by_unit(columns, measure, where)
+
+    def _by_unit(self, columns: list[Any], measure: Measure, where: Expression) -> Any:
+        keys = tuple(field(column.alias) for column in columns)
+        text = call("toString", measure.unit or constant(""))
+        unit = compare("!=", call("ifNull", text, constant("")), constant(""))
+        units = fill(
+            _UNITS,
+            columns=tuple(columns) or (constant(1),),
+            inner=measure.inner,
+            where=every([where, unit]),
+            keys=keys or (constant(1),),
+            unit=measure.unit,
+        )
+        return self._grouped(_BY_UNIT, list(keys), measure.value, units=units)
+
+    def _active(self, node: Node, span: Span, ranked: Sequence[Span], days: int) -> Any:
+        key = self._key(node, [_widened(each, days) for each in ranked])
+        time = field("timestamp")
+        if span.interval in {"minute", "hour"}:
+            until = span.index(call("addHours", time, constant(24 * days)))
+        else:
+            until = span.index(call("addDays", time, constant(days)))
+        columns = [field("bucket"), *([field("breakdown")] if self._breakdown else [])]
+        return self._grouped(
+            _ACTIVE,
+            columns,
+            _COUNT_ENTITIES,
+            entity=entity_of(self._query),
+            breakdown=key or constant(1),
+            place=span.index(time),
+            until=until,
+            count=constant(len(span.buckets())),
+            where=every([*_widened(span, days).condition(), *self._conditions(node)]),
+        )
+
+    def _first(self, node: Node, span: Span, ranked: Sequence[Span]) -> Any:
+        """Actors by their first event ever: of that name, or of those that match."""
+        key = self._key(node, ranked)
+        time = field("timestamp")
+        wanted = every(self._conditions(node))
+        counted = wanted
+        if node.get("math") == "first_time_for_user":
+            counted = series_condition(without_properties(node), self._context)
+        firsts = fill(
+            _FIRSTS,
+            entity=entity_of(self._query),
+            breakdown=call("argMin", key or constant(1), time),
+            fits=call("argMin", wanted, time),
+            where=every([span.condition()[1], counted, *entity_conditions(self._query)]),
+        )
+        columns = self._columns(span.index(field("first")), field("breakdown") if key else None)
+        where = every([span.condition(field("first"))[0], field("fits")])
+        return self._grouped(_FIRST, columns, call("count"), firsts=firsts, where=where)
+
+    # --- parts
+
+    def _grouped(self, template: str, columns: list[Any], value: Expression, **parts: Any) -> Any:
+        """``SELECT columns, value ... GROUP BY columns``; without columns there is one group."""
+        keys = tuple(
+            field(getattr(column, "alias", None) or column.chain[-1]) for column in columns
+        )
+        selected = (*columns, alias("value", value))
+        built = fill(template, columns=selected, keys=keys or (constant(1),), **parts)
+        return built if keys else msgspec.structs.replace(built, group_by=None)
+
+    def _columns(self, bucket: Expression, key: Expression | None) -> list[Any]:
+        columns = [] if self._is_total else [alias("bucket", bucket)]
+        return columns if key is None else [*columns, alias("breakdown", key)]
+
+    def _key(self, node: Node, ranked: Sequence[Span]) -> Expression | None:
+        """The breakdown's key with the rest lumped together."""
+        if self._breakdown is None:
+            return None
+        nodes = self._series if self._shared else [node]
+        counted = [
+            some([series_condition(each, self._context) for each in nodes]),
+            *common_conditions(self._query, self._context),
+        ]
+        where, *before = (every([*span.condition(), *counted]) for span in ranked)
+        measure = measure_of(node, self._query)
+        size = call("count") if self._shared or measure.unit is not None else measure.value
+        return self._breakdown.limited(where, size, *before)
+
+    def _conditions(self, node: Node) -> list[Expression]:
+        return [
+            series_condition(node, self._context),
+            *common_conditions(self._query, self._context),
+            *countable(node, self._query),
+        ]
+
+
+_COUNT_ENTITIES = fill("SELECT count(DISTINCT entity)").select[0]
+
+
+def _last_days(span: Span, days: int) -> Span:
+    """The days that end with a period."""
+    first = start_of_day(span.end) - timedelta(days=days - 1)
+    return Span(first, span.end, span.interval)
+
+
+def _widened(span: Span, days: int) -> Span:
+    """A period with the days before it that the window of its first interval holds."""
+    if span.interval in {"minute", "hour"}:
+        unit = "h" if span.interval == "hour" else "M"
+        earliest = shift(shift(span.first(), 1, unit), -24 * days, "h")
+    else:
+        unit = "d" if span.interval == "day" else "w"
+        earliest = shift(span.first(), 1, unit) - timedelta(days=days)
+    return Span(earliest, span.end, span.interval)

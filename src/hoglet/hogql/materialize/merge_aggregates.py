@@ -1,0 +1,226 @@
+"""What a run selects from the table: columns as they are, or aggregates put together again.
+
+An expression over aggregates (``sum(x) / count()``) is put together from its aggregates, which the
+table keeps as columns of their own.
+
+Source: spec/query-endpoints.md section 7.3.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+from hoglet.hogql.frontend.print_hogql import print_expression
+from hoglet.hogql.frontend.trees import (
+    Expression,
+    alias,
+    call,
+    changed,
+    compare,
+    constant,
+    every,
+    field,
+)
+from hoglet.hogql.functions import find_function
+from hoglet.hogql.materialize.add_group_columns import aggregates_in, own_name
+from hoglet.hogql.materialize.refusal import Refusal
+from hoglet.syntax import tree
+
+_AGAIN = {"count": "sum", "sum": "sum", "min": "min", "max": "max"}
+# Of no rows they are the default of their type; other fractions of no rows are NaN.
+_TAKERS = frozenset(
+    {
+        "any",
+        "any_value",
+        "anyheavy",
+        "anylast",
+        "first_value",
+        "last_value",
+        "argmin",
+        "argmax",
+        "min_by",
+        "max_by",
+        "sumkahan",
+        "sumwithoverflow",
+    }
+)
+_WITHOUT_DEFAULT = frozenset({"Tuple", "Map", "Unknown"})
+
+
+class Aggregate(msgspec.Struct, frozen=True):
+    """An aggregate of the result: ``Aggregate("count()", "sum")``."""
+
+    expression: str
+    reaggregate_fn: str
+
+
+type Items = tuple[Expression, ...]
+type TypesOf = Callable[[Items], list[str]]
+
+
+class Reread(msgspec.Struct, frozen=True):
+    """SELECT and GROUP BY of the reading query; ``parts`` are what the table keeps beside it."""
+
+    items: Items
+    aggregates: tuple[Aggregate, ...] = ()
+    group_by: Items | None = None
+    parts: Items = ()
+
+
+def reread_items(
+    select: tree.SelectQuery,
+    columns: list[tuple[str, str, str]],
+    *,
+    again: bool,
+    several: bool,
+    types_of: TypesOf,
+) -> Reread:
+    """How a run reads the table.
+
+    Args:
+        select: the query without its predicates on variables.
+        columns: ``(shown, label, type)`` of its result.
+        again: whether rows of the table have to be put together.
+        several: whether a run can match more than one row of the table for each row it answers.
+        types_of: the types of further columns of the select.
+
+    Raises:
+        Refusal: an aggregate cannot be put together again.
+    """
+    if not again:
+        return Reread(tuple(alias(shown, field(label)) for shown, label, _ in columns))
+    if len(columns) != len(select.select):
+        raise Refusal("'*' together with aggregates is not supported")
+    rereader, keys = _Rereader(select, several, types_of), list[Expression]()
+    items: list[Expression] = []
+    for item, (shown, label, type_) in zip(select.select, columns, strict=True):
+        expr = item.expr if isinstance(item, tree.Alias) else item
+        if not aggregates_in(expr):
+            keys.append(field(label))
+            items.append(alias(shown, field(label)))
+            continue
+        items.append(alias(shown, rereader.read(expr, label, type_)))
+    grouped = tuple(keys) if select.group_by or select.group_by_mode else None
+    _check_keys(select, grouped, keys)
+    return Reread(tuple(items), tuple(rereader.aggregates), grouped, tuple(rereader.parts))
+
+
+class _Rereader:
+    """Reads aggregates one after the other, and collects what the table has to keep for it."""
+
+    def __init__(
+        self,
+        select: tree.SelectQuery,
+        several: bool,  # noqa: FBT001 (private)
+        types_of: TypesOf,
+    ) -> None:
+        self._select = select
+        self._several = several
+        self._types_of = types_of
+        self.aggregates: list[Aggregate] = []
+        self.parts: list[Expression] = []
+
+    def read(self, expr: Expression, label: str, type_: str) -> Expression:
+        """An item of the select, whose column in the table is ``label``."""
+        if isinstance(expr, tree.Call) and aggregates_in(expr) == [expr]:
+            return self._aggregate(expr, label, type_)
+        return self._composed(expr)
+
+    def _composed(self, expr: Expression) -> Expression:
+        calls = aggregates_in(expr)
+        if any(isinstance(node, tree.Field) for node in _around(expr, calls)):
+            raise Refusal(f"'{print_expression(expr)}' cannot be re-aggregated from parts")
+        for each in calls:
+            if len(aggregates_in(each)) > 1:
+                raise Refusal(f"'{print_expression(each)}' cannot be re-aggregated from parts")
+        types = self._types_of(tuple(calls))
+        read = [
+            self._aggregate(each, self._keep(each), type_)
+            for each, type_ in zip(calls, types, strict=True)
+        ]
+        return _replaced(expr, calls, read)
+
+    def _aggregate(self, expr: tree.Call, label: str, type_: str) -> Expression:
+        name = print_expression(expr)
+        function = _again(expr) or _taken(expr, type_, name, several=self._several)
+        self.aggregates.append(Aggregate(name, function))
+        matched = _matched(expr) if function in {"min", "max"} else None
+        if matched is None:
+            return call(function, field(label))
+        some = compare(">", field(self._keep(matched)), constant(0))
+        return call(f"{function}If", field(label), some)
+
+    def _keep(self, expr: Expression) -> str:
+        label = own_name(f"__part_{len(self.parts)}", self._select)
+        self.parts.append(alias(label, expr))
+        return label
+
+
+def _again(expr: tree.Call) -> str | None:
+    """What puts parts of an aggregate together: ``sum`` for counts."""
+    stem = expr.name.removesuffix("If").removesuffix("Array").lower()
+    return None if expr.distinct else _AGAIN.get(stem)
+
+
+def _matched(expr: tree.Call) -> Expression | None:
+    """How many values a least or greatest one is of: of none it is a default, which is no value."""
+    conditions: list[Expression] = []
+    if expr.name.removesuffix("If").endswith("Array"):
+        conditions.append(call("notEmpty", expr.args[0]))
+    if expr.name.endswith("If"):
+        conditions.append(expr.args[-1])
+    if expr.filter_expr is not None:
+        conditions.append(expr.filter_expr)
+    return call("countIf", every(conditions)) if conditions else None
+
+
+def _taken(expr: tree.Call, type_: str, name: str, *, several: bool) -> str:
+    """How the value of the one row that matches is taken; where none does, that of no rows."""
+    function = find_function(expr.name)
+    if several or function is None or not function.aggregate:
+        raise Refusal(
+            f"Aggregate '{name}' cannot be re-aggregated for range, LIKE or membership variables"
+        )
+    word = expr.name.lower()
+    takes = word.removesuffix("if") in _TAKERS or word.endswith(("ordefault", "ornull"))
+    if not takes and (type_ in _WITHOUT_DEFAULT or word.startswith("quantiles")):
+        raise Refusal(f"Aggregate '{name}' is not known to be what it is of no rows")
+    return "any" if takes or type_ != "Float" else "anyOrNull"
+
+
+def _around(expr: Any, calls: list[tree.Call]) -> list[tree.Node]:
+    """The nodes of an expression that are not inside its aggregates."""
+    if any(expr is each for each in calls):
+        return []
+    if isinstance(expr, tree.Node):
+        names = (name for name in expr.__struct_fields__ if name not in {"start", "end"})
+        return [expr, *(node for name in names for node in _around(getattr(expr, name), calls))]
+    if isinstance(expr, tuple):
+        return [node for item in expr for node in _around(item, calls)]
+    return []
+
+
+def _replaced(expr: Any, calls: list[tree.Call], read: list[Expression]) -> Any:
+    """The expression with other expressions in the places of its aggregates."""
+    for each, instead in zip(calls, read, strict=True):
+        if expr is each:
+            return instead
+    if isinstance(expr, tree.Node):
+        names = [name for name in expr.__struct_fields__ if name not in {"start", "end"}]
+        return changed(
+            expr, **{name: _replaced(getattr(expr, name), calls, read) for name in names}
+        )
+    if isinstance(expr, tuple):
+        return tuple(_replaced(item, calls, read) for item in expr)
+    return expr
+
+
+def _check_keys(select: tree.SelectQuery, grouped: Items | None, keys: list[Expression]) -> None:
+    if grouped is None and keys:
+        raise Refusal("Columns beside aggregates need GROUP BY")
+    group_by = select.group_by or ()
+    if grouped is not None and not select.group_by_mode and len(group_by) > len(keys):
+        raise Refusal(
+            "With range, LIKE or membership variables, GROUP BY may only name selected columns"
+        )

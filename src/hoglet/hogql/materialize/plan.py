@@ -1,0 +1,360 @@
+"""The plan of a materialised query: the query that builds the table, the query that reads it.
+
+Correct by construction: predicates on variables leave WHERE, their columns are kept beside the
+result (and grouped by), and a run filters on them. What cannot be shown to give the same rows as
+the inline run is refused.
+
+Source: spec/query-endpoints.md sections 7.2, 7.3 and 7.6.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from hoglet.hogql.compile import compile_query
+from hoglet.hogql.context import Limits, QueryContext
+from hoglet.hogql.frontend.preprocess import read_query
+from hoglet.hogql.frontend.print_hogql import print_expression, print_query
+from hoglet.hogql.frontend.trees import (
+    Expression,
+    alias,
+    call,
+    changed,
+    compare,
+    every,
+    field,
+    same,
+)
+from hoglet.hogql.materialize.add_group_columns import (
+    add_columns,
+    aggregates_in,
+    column_name,
+    has_star,
+    is_aggregated,
+    own_name,
+    refuse_unsound,
+)
+from hoglet.hogql.materialize.merge_aggregates import Aggregate, reread_items
+from hoglet.hogql.materialize.predicates import (
+    EQUALITY,
+    RANGE,
+    Predicate,
+    take_predicates,
+    variables_in,
+)
+from hoglet.hogql.materialize.push_up_variables import lift_ctes
+from hoglet.hogql.materialize.refusal import INVALID, Refusal
+from hoglet.kit.errors import SourceError
+from hoglet.syntax import tree
+
+BUCKETS = {
+    "minute": "toStartOfMinute",
+    "fifteen_minutes": "toStartOfFifteenMinutes",
+    "hour": "toStartOfHour",
+    "day": "toStartOfDay",
+    "week": "toStartOfWeek",
+    "month": "toStartOfMonth",
+}
+
+__all__ = ["Aggregate", "MaterialisationPlan", "RangePair", "plan_materialisation"]
+
+
+class RangePair(msgspec.Struct, frozen=True):
+    """Range variables on one column: ``RangePair("timestamp", ("from", "to"), "toStartOfDay")``.
+
+    ``bucket_fn`` is None where values are kept exactly.
+    """
+
+    column: str
+    variables: tuple[str, ...]
+    bucket_fn: str | None
+
+
+class MaterialisationPlan(msgspec.Struct, frozen=True):
+    """How a table is built and read.
+
+    ``build`` holds no variables; compile it with ``Limits(max_limit=None)`` and the saved
+    ``filters``. ``variables`` are the code names a run must send. ``read`` gives the tree of a
+    run: compile it with ``context.saved_tables`` holding the table, and ``variables`` as sent.
+    ``filtered`` are the columns runs look for values in, those compared by ``=`` first.
+    """
+
+    build: tree.SelectQuery | tree.SelectSetQuery
+    variables: tuple[str, ...]
+    range_pairs: tuple[RangePair, ...]
+    aggregates: tuple[Aggregate, ...]
+    reading: tree.SelectQuery
+    filtered: tuple[str, ...] = ()
+
+    def read(self, table: str) -> tree.SelectQuery:
+        """The query of a run on the table of that (logical) name."""
+        source = tree.JoinExpr(table=field(table))
+        return changed(self.reading, select_from=source)
+
+    def transformed_query(self) -> str:
+        """The building query as HogQL."""
+        return print_query(self.build)
+
+    def execution_query(self, table: str) -> str:
+        """The reading query as HogQL, variables as placeholders."""
+        return print_query(self.read(table))
+
+
+def plan_materialisation(
+    query: str,
+    *,
+    context: QueryContext,
+    variables: Mapping[str, Any],
+    filters: Mapping[str, Any] | None = None,
+    values: Mapping[str, Any] | None = None,
+    bucket_overrides: Mapping[str, str] | None = None,
+) -> MaterialisationPlan:
+    """Plan how to keep a HogQL query as a table.
+
+    Args:
+        query: the saved text.
+        context: the project.
+        variables: definitions by code name; only the names matter.
+        filters: of the saved query, for ``{filters}``.
+        values: of the saved query, for other placeholders.
+        bucket_overrides: ``{"timestamp": "hour"}``, by column as written.
+
+    Raises:
+        Refusal: the query cannot be kept; its code and reason say why.
+    """
+    try:
+        parsed = read_query(query)
+    except SourceError as error:
+        raise Refusal(f"The query does not parse: {error.message}", code=INVALID) from None
+    for name in variables_in(parsed):
+        if name not in variables:
+            raise Refusal(f"No variable with the code name '{name}' is defined")
+    compiler = _Compiler(context, filters, values)
+    plan = _plan(parsed, bucket_overrides or {}, compiler)
+    compiler.columns(plan.build)
+    return plan
+
+
+class _Compiler:
+    """Compiles candidates, to learn their columns and that they hold."""
+
+    def __init__(
+        self,
+        context: QueryContext,
+        filters: Mapping[str, Any] | None,
+        values: Mapping[str, Any] | None,
+    ) -> None:
+        self._context = msgspec.structs.replace(context, limits=Limits(max_limit=None))
+        self._filters = filters
+        self._values = values
+
+    def columns(self, query: Any) -> list[tuple[str, str, str]]:
+        """``(shown name, name in the SQL, type)`` of a query's columns; variables are NULL.
+
+        Raises:
+            Refusal: the query does not compile.
+        """
+        try:
+            compiled = compile_query(
+                query,
+                context=self._context,
+                variables=dict.fromkeys(variables_in(query)),
+                filters=self._filters,
+                values=self._values,
+            )
+        except SourceError as error:
+            raise Refusal(f"The query is not valid: {error.message}", code=INVALID) from None
+        return [(column.name, column.label, column.hogql) for column in compiled.columns]
+
+
+def _plan(parsed: Any, overrides: Mapping[str, str], compiler: _Compiler) -> MaterialisationPlan:
+    if isinstance(parsed, tree.SelectSetQuery):
+        if names := variables_in(parsed):
+            raise Refusal(f"Variable '{names[0]}' is used in a set operation")
+        return _plain_plan(parsed, compiler)
+    if not isinstance(parsed, tree.SelectQuery):
+        raise Refusal("The query is empty", code=INVALID)
+    if not variables_in(parsed):
+        return _plain_plan(parsed, compiler)
+    lifted, from_ctes = lift_ctes(parsed)
+    if from_ctes and has_star(lifted):
+        lifted = _named(lifted, compiler.columns(parsed))
+    refuse_unsound(lifted, inner=False)
+    rest, found = take_predicates(lifted)
+    found = [*from_ctes, *found]
+    return _variable_plan(rest, found, overrides, compiler)
+
+
+def _named(select: tree.SelectQuery, columns: list[tuple[str, str, str]]) -> tree.SelectQuery:
+    """``SELECT *`` with its columns by name: what a CTE carries must not become one of them."""
+    if len(select.select) != 1:
+        raise Refusal("'*' beside other columns, over a CTE with variables, is not supported")
+    return changed(select, select=tuple(field(label) for _, label, _ in columns))
+
+
+def _plain_plan(parsed: Any, compiler: _Compiler) -> MaterialisationPlan:
+    ordered = _keep_order(parsed) if isinstance(parsed, tree.SelectQuery) else (parsed, ())
+    build, order_by = ordered
+    count = len(compiler.columns(parsed))
+    columns = compiler.columns(build)[:count]
+    items = tuple(alias(shown, field(label)) for shown, label, _ in columns)
+    order_by = tuple(changed(item, with_fill=None) for item in order_by)  # what fills is kept
+    # With ties there are more rows than the number says.
+    ties = isinstance(parsed, tree.SelectQuery) and parsed.limit_with_ties
+    limit = None if ties else parsed.limit
+    reading = tree.SelectQuery(select=items, order_by=order_by or None, limit=limit)
+    return MaterialisationPlan(build, (), (), (), reading)
+
+
+def _variable_plan(
+    rest: tree.SelectQuery,
+    found: list[Predicate],
+    overrides: Mapping[str, str],
+    compiler: _Compiler,
+) -> MaterialisationPlan:
+    whole = not rest.group_by and not rest.group_by_mode and bool(aggregates_in(rest.select))
+    several = any(each.operator not in EQUALITY for each in found)
+    if (several or whole) and rest.having is not None:
+        raise Refusal("HAVING is only supported with GROUP BY and variables compared by '='")
+    original = compiler.columns(rest)
+    buckets = _buckets(rest, found, overrides, compiler)
+    kept = {each.code: _kept(each.column, buckets[each.code]) for each in found}
+    names = {code: column_name(code, expr, rest) for code, expr in kept.items()}
+    columns = {names[code]: expr for code, expr in kept.items()}
+    regroup = several and (is_aggregated(rest) or bool(rest.distinct))
+    ordered, order_by = _keep_order(changed(rest, limit=None, offset=None), regroup=regroup)
+    again = is_aggregated(rest) and (several or whole)
+    reread = reread_items(
+        rest,
+        original,
+        again=again,
+        several=several,
+        types_of=lambda parts: _types(rest, parts, compiler),
+    )
+    kept_too = changed(ordered, select=(*ordered.select, *reread.parts))
+    build = add_columns(kept_too, columns)
+    reading = tree.SelectQuery(
+        select=reread.items,
+        distinct=rest.distinct if several else None,
+        where=every([_filter(each, names[each.code], buckets[each.code]) for each in found]),
+        group_by=reread.group_by,
+        order_by=order_by or None,
+        limit=rest.limit,
+        offset=rest.offset,
+    )
+    by_equality = sorted(found, key=lambda each: each.operator not in EQUALITY)
+    return MaterialisationPlan(
+        changed(build, order_by=None),
+        tuple(names),
+        _pairs(found, buckets),
+        reread.aggregates,
+        reading,
+        tuple(dict.fromkeys(names[each.code] for each in by_equality)),
+    )
+
+
+def _types(
+    select: tree.SelectQuery, added: tuple[Expression, ...], compiler: _Compiler
+) -> list[str]:
+    """The types of expressions, were they columns of a select too."""
+    items = tuple(alias(f"__type_{number}", each) for number, each in enumerate(added))
+    probe = changed(select, select=(*select.select, *items), order_by=None)
+    return [type_ for _, _, type_ in compiler.columns(probe)[-len(added) :]]
+
+
+def _kept(column: Expression, bucket: str | None) -> Expression:
+    return call(bucket, _as_time(column)) if bucket else column
+
+
+def _as_time(column: Expression) -> Expression:
+    is_property = isinstance(column, tree.Field) and "properties" in column.chain
+    return call("toDateTime", column) if is_property else column
+
+
+def _buckets(
+    rest: tree.SelectQuery,
+    found: list[Predicate],
+    overrides: Mapping[str, str],
+    compiler: _Compiler,
+) -> dict[str, str | None]:
+    """The bucket function of each variable's column, None for exact values."""
+    buckets: dict[str, str | None] = {}
+    for each in found:
+        name = print_expression(each.column)
+        bucket = None
+        if each.operator in RANGE and isinstance(each.column, tree.Field):
+            short = str(each.column.chain[-1])
+            word = overrides.get(name) or overrides.get(short)
+            if word is not None or ("properties" not in each.column.chain):
+                bucket = BUCKETS[word or "day"]
+            probe = add_columns(changed(rest, order_by=None), {"__probe": each.column})
+            if word is None and compiler.columns(probe)[-1][2] != "DateTime":
+                bucket = None
+        buckets[each.code] = buckets.get(each.code) or bucket
+    return buckets
+
+
+def _filter(each: Predicate, name: str, bucket: str | None) -> Expression:
+    value: Expression = tree.Placeholder(expr=field("variables", each.code))
+    if bucket is not None:
+        value = call(bucket, call("_toDateTime", value))  # text that is no time is an error inline
+    return compare(each.operator, field(name), value)
+
+
+def _pairs(found: list[Predicate], buckets: dict[str, str | None]) -> tuple[RangePair, ...]:
+    pairs: dict[str, RangePair] = {}
+    for each in found:
+        if each.operator not in RANGE:
+            continue
+        name = print_expression(each.column)
+        known = pairs.get(name)
+        names = (*(known.variables if known else ()), each.code)
+        pairs[name] = RangePair(name, tuple(dict.fromkeys(names)), buckets[each.code])
+    return tuple(pairs.values())
+
+
+def _keep_order(
+    select: tree.SelectQuery, *, regroup: bool = False
+) -> tuple[tree.SelectQuery, tuple[tree.OrderExpr, ...]]:
+    """The select with what ORDER BY needs among its columns, and ORDER BY over those columns."""
+    added: list[Expression] = []
+    order: list[tree.OrderExpr] = []
+    for item in _spelled_order(select):
+        name = _ordered_column(select, item.expr)
+        if name is None:
+            if regroup or select.distinct or item.with_fill is not None:
+                raise Refusal("ORDER BY must name columns of the result")
+            name = own_name(f"__order_{len(added)}", select)
+            added.append(alias(name, item.expr))
+        order.append(changed(item, expr=field(name)))
+    return changed(select, select=(*select.select, *added)), tuple(order)
+
+
+def _spelled_order(select: tree.SelectQuery) -> tuple[tree.OrderExpr, ...]:
+    """ORDER BY, with ``ALL`` as the columns it stands for."""
+    order = select.order_by or ()
+    chains = [item.expr.chain for item in order if isinstance(item.expr, tree.Field)]
+    if len(order) != 1 or [str(chain[-1]).lower() for chain in chains] != ["all"]:
+        return order
+    if any(_shown(item) == "all" for item in select.select):
+        return order
+    columns = (item.expr if isinstance(item, tree.Alias) else item for item in select.select)
+    return tuple(changed(order[0], expr=column) for column in columns)
+
+
+def _ordered_column(select: tree.SelectQuery, expr: Any) -> str | None:
+    if isinstance(expr, tree.Constant) and isinstance(expr.value, int):
+        if not 0 < expr.value <= len(select.select):
+            return None
+        return _shown(select.select[expr.value - 1])
+    for item in select.select:
+        inner = item.expr if isinstance(item, tree.Alias) else item
+        aliased = isinstance(item, tree.Alias) and getattr(expr, "chain", None) == (item.alias,)
+        if same(inner, expr) or aliased:
+            return _shown(item)
+    return None
+
+
+def _shown(item: Any) -> str:
+    return item.alias if isinstance(item, tree.Alias) else print_expression(item)

@@ -1,0 +1,193 @@
+"""Variables of a CTE carried to the top level, through the CTEs that read it.
+
+Their columns become columns of that CTE and of each one behind it, through UNION ALL and inner
+joins: what a filter takes away before these is what it takes away after them.
+
+Source: spec/query-endpoints.md sections 7.2 and 7.3.
+"""
+
+from typing import Any
+
+from hoglet.hogql.frontend.trees import changed, field, same, walk
+from hoglet.hogql.materialize.add_group_columns import (
+    add_columns,
+    column_name,
+    has_star,
+    is_aggregated,
+    label_of,
+    refuse_unsound,
+)
+from hoglet.hogql.materialize.predicates import (
+    EQUALITY,
+    Predicate,
+    take_predicates,
+    variables_in,
+)
+from hoglet.hogql.materialize.refusal import Refusal
+from hoglet.syntax import tree
+
+_INNER = frozenset({"JOIN", "INNER JOIN", "ALL JOIN", "ALL INNER JOIN", "INNER ALL JOIN"})
+
+
+def lift_ctes(select: tree.SelectQuery) -> tuple[tree.SelectQuery, list[Predicate]]:
+    """Variables of one CTE carried to the top level, through the CTEs that read it.
+
+    Returns:
+        The select whose CTEs hold no variables, and the predicates, now on columns of the top.
+
+    Raises:
+        Refusal: a shape through which they cannot be carried soundly.
+    """
+    ctes = select.ctes or ()
+    holders = [cte for cte in ctes if cte.cte_type == "subquery" and variables_in(cte.expr)]
+    loose = [cte for cte in ctes if cte.cte_type != "subquery" and variables_in(cte.expr)]
+    if loose:
+        raise Refusal(f"Variable '{variables_in(loose[0].expr)[0]}' is used in a WITH expression")
+    if not holders:
+        return select, []
+    if len(holders) > 1:
+        raise Refusal("Variables are used in several CTEs")
+    if variables_in(changed(select, ctes=None)):
+        raise Refusal("Variables are used in both a CTE and the top level")
+    return _carry(select, holders[0])
+
+
+def _carry(select: tree.SelectQuery, holder: tree.CTE) -> tuple[tree.SelectQuery, list[Predicate]]:
+    rests, found = _take(holder.expr)
+    columns = {each.code: each.column for each in found}
+    for code, expr in columns.items():
+        if any(column_name(code, expr, rest) != code for rest in rests):
+            raise Refusal(f"'{code}' is both a variable and a column of the CTE it is used in")
+    carried = {holder.name: _put_parts(holder.expr, [add_columns(rest, columns) for rest in rests])}
+    ranged = any(each.operator not in EQUALITY for each in found)
+    for cte in select.ctes or ():
+        if cte is not holder and _reads(cte.expr, set(carried)):
+            carried[cte.name] = _carry_on(cte.expr, set(carried), list(columns), ranged=ranged)
+    new_ctes = tuple(
+        changed(cte, expr=carried[cte.name]) if cte.name in carried else cte
+        for cte in select.ctes or ()
+    )
+    if _reader(select, set(carried)) is not None:
+        raise Refusal("A CTE with variables together with a JOIN is not supported")
+    lifted = changed(select, ctes=new_ctes)
+    return lifted, [Predicate(each.code, each.operator, field(each.code)) for each in found]
+
+
+def _take(node: Any) -> tuple[list[tree.SelectQuery], list[Predicate]]:
+    """The selects of a CTE without their predicates on variables, which are the same in each."""
+    taken = [_take_one(part) for part in _parts_of(node)]
+    found = taken[0][1]
+    for rest, others in taken if len(taken) > 1 else ():
+        _check_alike(found, others)
+        for each in found:
+            if any(label_of(item) == each.code for item in rest.select):
+                raise Refusal(f"'{each.code}' is both a variable and a column of a UNION ALL")
+    return [rest for rest, _ in taken], found
+
+
+def _take_one(part: tree.SelectQuery) -> tuple[tree.SelectQuery, list[Predicate]]:
+    refuse_unsound(part, inner=True)
+    rest, found = take_predicates(part)
+    grouped = is_aggregated(part) or part.distinct
+    if grouped and any(each.operator not in EQUALITY for each in found):
+        raise Refusal("Range variables in a CTE that groups rows are not supported")
+    return rest, found
+
+
+def _check_alike(some: list[Predicate], others: list[Predicate]) -> None:
+    if {(each.code, each.operator) for each in some} != {
+        (each.code, each.operator) for each in others
+    }:
+        raise Refusal("Each SELECT of a UNION ALL must use the same variables")
+    for one in some:
+        for other in others:
+            if one.code == other.code and not same(one.column, other.column):
+                raise Refusal(f"Variable '{one.code}' is compared against several columns")
+
+
+def _carry_on(node: Any, names: set[str], codes: list[str], *, ranged: bool) -> Any:
+    """A CTE that reads a carrying one, with the carried columns."""
+    parts = _parts_of(node)
+    if len({has_star(part) for part in parts}) > 1:
+        raise Refusal("'*' in a part of a UNION ALL over a CTE with variables is not supported")
+    return _put_parts(node, [_carry_through(part, names, codes, ranged=ranged) for part in parts])
+
+
+def _carry_through(
+    part: tree.SelectQuery, names: set[str], codes: list[str], *, ranged: bool
+) -> tree.SelectQuery:
+    refuse_unsound(part, inner=True)
+    if ranged and (is_aggregated(part) or part.distinct):
+        raise Refusal("Range variables in a CTE that groups rows are not supported")
+    joined = _reader(part, names)
+    if joined is None:
+        if has_star(part):
+            return part
+        return add_columns(part, {code: field(code) for code in codes})
+    used = {node.chain[0] for node in walk(part) if isinstance(node, tree.Field)}
+    if has_star(part) or used & set(codes):
+        raise Refusal("A CTE with variables is joined to columns of the same name, or by '*'")
+    return add_columns(part, {code: field(joined, code) for code in codes})
+
+
+def _parts_of(node: Any) -> list[tree.SelectQuery]:
+    """The selects of a SELECT or a UNION ALL.
+
+    Raises:
+        Refusal: another set operation, or a query within it that is no plain SELECT.
+    """
+    selects: list[Any] = [node]
+    if isinstance(node, tree.SelectSetQuery):
+        others = node.subsequent_select_queries
+        if any(other.set_operator != "UNION ALL" for other in others) or node.limit or node.offset:
+            raise Refusal("Of set operations, a CTE with variables may only have UNION ALL")
+        selects = [node.initial_select_query, *(other.select_query for other in others)]
+    for select in selects:
+        if not isinstance(select, tree.SelectQuery) or select.ctes:
+            raise Refusal("Variables cannot be carried through nested CTEs or set operations")
+    return selects
+
+
+def _put_parts(node: Any, parts: list[tree.SelectQuery]) -> Any:
+    """The SELECT or UNION ALL with other selects in place of its own."""
+    if not isinstance(node, tree.SelectSetQuery):
+        return parts[0]
+    others = tuple(
+        changed(other, select_query=part)
+        for other, part in zip(node.subsequent_select_queries, parts[1:], strict=True)
+    )
+    return changed(node, initial_select_query=parts[0], subsequent_select_queries=others)
+
+
+def _reads(node: Any, names: set[str]) -> bool:
+    return _count_reads(node, names) > 0
+
+
+def _count_reads(node: Any, names: set[str]) -> int:
+    tables = [each.table for each in walk(node) if isinstance(each, tree.JoinExpr)]
+    return sum(isinstance(each, tree.Field) and each.chain[0] in names for each in tables)
+
+
+def _reader(select: tree.SelectQuery, names: set[str]) -> str | None:
+    """What a reader of the carrying CTE calls it when it joins it, None when it reads it alone.
+
+    It reads it once, as a source of its own, and joins it by inner joins alone: rows that a filter
+    takes away before such a join are those it takes away after it.
+    """
+    body = changed(select, ctes=None)
+    sources = _sources(body.select_from)
+    carriers = [
+        each
+        for each in sources
+        if isinstance(each.table, tree.Field) and each.table.chain[0] in names
+    ]
+    if _count_reads(body, names) != 1 or len(carriers) != 1:
+        raise Refusal("A CTE with variables is read several times, or in a nested subquery")
+    if any(each.join_type not in _INNER for each in sources[1:]):
+        raise Refusal("A CTE with variables may only be joined by INNER JOIN")
+    table: Any = carriers[0].table
+    return None if len(sources) == 1 else carriers[0].alias or str(table.chain[-1])
+
+
+def _sources(source: tree.JoinExpr | None) -> list[tree.JoinExpr]:
+    return [] if source is None else [source, *_sources(source.next_join)]

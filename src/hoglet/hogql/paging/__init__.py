@@ -1,0 +1,1 @@
+"""LIMIT, OFFSET and keyset cursors."""

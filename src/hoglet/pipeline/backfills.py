@@ -1,0 +1,201 @@
+"""Backfills: stored events of a window become runs of one function, a page at a time.
+
+A page of runs and the place reached are one commit, and a run's id comes from the backfill and the
+event, so a crash neither skips nor doubles an event.
+
+Source: spec/hog-functions.md section 9.1.
+"""
+
+import asyncio
+from datetime import timedelta
+from typing import NamedTuple
+from uuid import uuid5
+
+import structlog
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from hoglet.access.service import Access
+from hoglet.functions.backfills import repository as backfill_repository
+from hoglet.functions.backfills.service import MOST_AHEAD, event_names
+from hoglet.functions.executable.model import RunnableFunction
+from hoglet.functions.jobs import (
+    BACKFILL_QUEUE,
+    INVOKE_QUEUE,
+    BackfillV1,
+    InvokeV1,
+    decode_backfill,
+    encode,
+    line_of,
+)
+from hoglet.functions.service import FunctionService
+from hoglet.functions.tables import BackfillRow, BatchExportRow
+from hoglet.kit.clock import Clock
+from hoglet.pipeline.delivery import ordering as lines
+from hoglet.pipeline.leases import LEASE, holding
+from hoglet.pipeline.stored_events import StoredEvent, StoredEvents, Window
+from hoglet.queue import Job, LeaseLost, NewJob, Priority, Queue
+from hoglet.store.database import Database
+from hoglet.warehouse import Warehouse
+
+log = structlog.get_logger()
+
+IDLE = timedelta(seconds=2)
+PAGE_EVENTS = 500
+MOST_WAITING = 5000  # runs in the queue; a backfill then makes way for live events
+PAUSE = timedelta(seconds=5)
+BREATH = timedelta(seconds=0.5)  # while enough runs are queued
+_READING = (backfill_repository.STARTING, backfill_repository.RUNNING)
+
+
+class _Page(NamedTuple):
+    """Events of a page, their runs, and how many events the window has."""
+
+    rows: list[StoredEvent]
+    runs: list[NewJob]
+    total: int
+
+
+class BackfillWorker:
+    """Works ``functions.backfill`` off."""
+
+    def __init__(
+        self,
+        *,
+        queue: Queue,
+        database: Database,
+        warehouse: Warehouse,
+        functions: FunctionService,
+        access: Access,
+        clock: Clock,
+        site_url: str,
+    ) -> None:
+        self._queue = queue
+        self._database = database
+        self._functions = functions
+        self._clock = clock
+        self._stored = StoredEvents(warehouse, access, site_url)
+        self._stopping = asyncio.Event()
+
+    async def run(self) -> None:
+        """Work until :meth:`stop`."""
+        while not self._stopping.is_set():
+            jobs = await self._queue.lease(BACKFILL_QUEUE, limit=1, duration=LEASE)
+            for job in jobs:
+                await self._do(job)
+            if not jobs:
+                await self._queue.wait(BACKFILL_QUEUE, IDLE)
+
+    def stop(self) -> None:
+        """Let :meth:`run` end."""
+        self._stopping.set()
+        self._queue.wake(BACKFILL_QUEUE)
+
+    async def _do(self, job: Job) -> None:
+        try:
+            wanted = decode_backfill(job.payload)
+            async with holding(self._queue, [job]):
+                if (await self._queue.depth(INVOKE_QUEUE)).ready > MOST_WAITING:
+                    await self._later(job, PAUSE)
+                else:
+                    await self._go_on(job, wanted)
+        except LeaseLost:
+            return
+        except Exception:
+            log.exception("a backfill could not go on", action="backfill_failed", job=str(job.id))
+            await self._later(job, PAUSE * min(job.attempt, 60))
+
+    async def _go_on(self, job: Job, wanted: BackfillV1) -> None:
+        """Queue the next page, or clear up after the last one, a pause or a cancel."""
+        async with self._database.read() as session:
+            found = await backfill_repository.of_worker(session, wanted.backfill_id)
+        if found is None or found[0].status not in _READING or found[0].all_read:
+            await self._finish(job, wanted)
+            return
+        row, export = found
+        if row.events_queued - row.runs_succeeded - row.runs_failed > MOST_AHEAD - PAGE_EVENTS:
+            await self._later(job, BREATH)
+            return
+        window = _window(row, export, wanted)
+        total = row.events_total
+        if total is None:
+            total = await self._stored.count(window)
+        rows = await self._stored.page(window, limit=PAGE_EVENTS)
+        function = await self._functions.load_one(wanted.project_id, wanted.function_id)
+        runs = [await self._job(wanted, one, row, function) for one in rows]
+        async with self._database.write() as session:
+            await self._queue_page(session, job, wanted, _Page(rows, runs, total))
+
+    async def _finish(self, job: Job, wanted: BackfillV1) -> None:
+        """Nothing more to read now; what a cancelled one has queued goes."""
+        async with self._database.write() as session:
+            found = await backfill_repository.of_worker(session, wanted.backfill_id)
+            if found is None or found[0].status == backfill_repository.CANCELLED:
+                await lines.discard(session, self._queue, str(wanted.backfill_id))
+            await self._queue.finish(session, [job])
+
+    async def _queue_page(
+        self, session: AsyncSession, job: Job, wanted: BackfillV1, page: _Page
+    ) -> None:
+        """The runs of a page and the place reached, in one commit."""
+        found = await backfill_repository.of_worker(session, wanted.backfill_id)
+        if found is None or found[0].status not in _READING:  # paused or cancelled meanwhile
+            await self._queue.retry(session, job, run_at=self._clock.now())
+            return
+        row, _ = found
+        await lines.enqueue(session, self._queue, page.runs)
+        row.status = backfill_repository.RUNNING
+        row.events_total = max(page.total, row.events_queued + len(page.runs))
+        row.events_queued += len(page.runs)
+        row.all_read = len(page.rows) < PAGE_EVENTS
+        if page.rows:
+            row.after_uuid, row.after_at = page.rows[-1].uuid, page.rows[-1].timestamp
+        if row.all_read:
+            await session.flush()
+            await backfill_repository.complete(session, [row.id], self._clock.now())
+            await self._queue.finish(session, [job])
+        else:
+            await self._queue.retry(session, job, run_at=self._clock.now())
+
+    async def _job(
+        self,
+        wanted: BackfillV1,
+        event: StoredEvent,
+        row: BackfillRow,
+        function: RunnableFunction | None,
+    ) -> NewJob:
+        run_id = uuid5(wanted.backfill_id, str(event.uuid))
+        invoke = InvokeV1(
+            project_id=wanted.project_id,
+            function_id=wanted.function_id,
+            invocation_id=run_id,
+            globals=await self._stored.globals(wanted, event),
+            start_at="filter" if row.with_filters else "inputs",
+            backfill_id=wanted.backfill_id,
+        )
+        line = None
+        if function is not None and function.delivery.get("ordered_by"):
+            line = line_of(function.id, event.distinct_id, backfill=str(wanted.backfill_id))
+        return NewJob(
+            queue=INVOKE_QUEUE,
+            payload=encode(invoke),
+            id=run_id,
+            priority=Priority.LOW,
+            ordering_key=line,
+            lane=str(wanted.backfill_id),
+        )
+
+    async def _later(self, job: Job, pause: timedelta) -> None:
+        async with self._database.write() as session:
+            await self._queue.retry(session, job, run_at=self._clock.now() + pause)
+
+
+def _window(row: BackfillRow, export: BatchExportRow, wanted: BackfillV1) -> Window:
+    """The rest of a backfill's window; an old job carries its place itself."""
+    return Window(
+        project_id=wanted.project_id,
+        start_at=row.start_at,
+        end_at=row.end_at or row.created_at + timedelta(days=1),  # no hunt for arriving events
+        events=event_names(export.filters),
+        after_at=row.after_at or wanted.after_at,
+        after_uuid=row.after_uuid or wanted.after_uuid,
+    )

@@ -1,0 +1,1 @@
+"""Runs of functions: lease, step, deliver, retry, complete."""

@@ -1,0 +1,130 @@
+"""One attempt of a host call of a run, and what follows from its result: go on, or try again later.
+
+Source: spec/hog-functions.md sections 13.3 and 13.4.
+"""
+
+import random
+import time
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import Any
+from urllib.parse import urlsplit
+
+import msgspec
+
+from hoglet.functions.executable.model import RunnableFunction
+from hoglet.functions.jobs import InvokeV1
+from hoglet.functions.runtime.fetch import (
+    is_tolerated,
+    retry_after_seconds,
+    retry_delay_seconds,
+)
+from hoglet.functions.runtime.host_calls import HostCalls, Made
+from hoglet.functions.runtime.inputs import tolerated_codes
+from hoglet.functions.runtime.step import HostCall
+from hoglet.kit.clock import Clock
+
+
+class Attempt(msgspec.Struct, frozen=True, kw_only=True):
+    """What came of one attempt.
+
+    Attributes:
+        answer: what the program is given, ``{"status": 200, "body": ...}``.
+        milliseconds: how long it took.
+        problem: why it failed, None when it did not.
+        retry_at: when to try again; None when the program goes on with ``answer``.
+        note: a line for the log.
+        pause_until: the host asked the function to make no request before.
+    """
+
+    answer: dict[str, Any]
+    milliseconds: float
+    problem: str | None = None
+    retry_at: datetime | None = None
+    note: str | None = None
+    pause_until: datetime | None = None
+
+
+class Deliveries:
+    """Makes the attempts.
+
+    Args:
+        calls: the way out.
+        clock: tells when a retry is due.
+        chance: gives 0..1, for the jitter.
+    """
+
+    def __init__(
+        self, calls: HostCalls, clock: Clock, chance: Callable[[], float] = random.random
+    ) -> None:
+        self._calls = calls
+        self._clock = clock
+        self._chance = chance
+
+    async def attempt(
+        self, function: RunnableFunction, invoke: InvokeV1, call: HostCall
+    ) -> Attempt:
+        """Make attempt ``invoke.attempt`` of a call and decide what follows."""
+        started = time.monotonic()
+        made = await self._calls.make(
+            function.project_id,
+            call,
+            invocation_id=invoke.invocation_id,
+            number=len(invoke.journal.calls) if invoke.journal else 0,
+            attempt=invoke.attempt,
+        )
+        retry_at = pause_until = None
+        problem = None if _is_tolerated(function, invoke, call, made) else made.problem
+        if made.may_help and problem is not None:
+            wait = retry_after_seconds(made.retry_after, self._clock.now())
+            honoured = wait if function.retry["respect_retry_after"] else None
+            retry_at = self._retry_at(function, invoke, honoured)
+            pause_until = self._pause_until(function, honoured)
+        return Attempt(
+            answer=made.answer,
+            milliseconds=(time.monotonic() - started) * 1000,
+            problem=problem,
+            retry_at=retry_at,
+            note=made.note,
+            pause_until=pause_until,
+        )
+
+    def _pause_until(self, function: RunnableFunction, wait: float | None) -> datetime | None:
+        """A wait longer than runs may be tried for is no pause: each run finds out by itself."""
+        if not wait or wait > function.retry["max_elapsed_seconds"]:
+            return None
+        return self._clock.now() + timedelta(seconds=wait)
+
+    def _retry_at(
+        self, function: RunnableFunction, invoke: InvokeV1, at_least: float | None
+    ) -> datetime | None:
+        policy = function.retry
+        if invoke.attempt >= policy["max_attempts"]:
+            return None
+        delay = retry_delay_seconds(policy, invoke.attempt, self._chance)
+        due = self._clock.now() + timedelta(seconds=max(delay, at_least or 0.0))
+        began = self._clock.now()
+        if invoke.failing_since is not None:
+            began = datetime.fromisoformat(invoke.failing_since)
+        last = began + timedelta(seconds=policy["max_elapsed_seconds"])
+        return due if due <= last else None
+
+
+def _is_tolerated(function: RunnableFunction, invoke: InvokeV1, call: HostCall, made: Made) -> bool:
+    """An answer that the function lists as no failure: nothing failed, nothing is tried again."""
+    if call.name != "fetch" or not made.has_answer:
+        return False
+    return is_tolerated(made.answer["status"], tolerated_codes(function, invoke.mapping))
+
+
+def host_of(request: dict[str, Any]) -> str:
+    """The host that a request goes to, with its port where the URL names one.
+
+    Example:
+        >>> host_of({"url": "https://me:secret@API.example.com:8443/x"})
+        'api.example.com:8443'
+    """
+    try:
+        return urlsplit(str(request.get("url", ""))).netloc.rpartition("@")[2].lower()
+    except ValueError:
+        return ""  # such a URL is refused when it is sent

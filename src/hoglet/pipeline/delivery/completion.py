@@ -1,0 +1,114 @@
+"""How leases of runs end on disk: many together, in one transaction with few statements.
+
+A run that ends has its job removed and what it leaves behind written; one that waits goes back into
+the queue with its journal. Runs that end while a commit is under way share the next one. When the
+shared one fails, each is recorded alone, so that one lost lease does not take the others with it.
+"""
+
+import asyncio
+from collections.abc import Sequence
+
+import msgspec
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from hoglet.functions.executable.model import RunnableFunction
+from hoglet.functions.jobs import encode
+from hoglet.kit.clock import Clock
+from hoglet.pipeline.delivery import ordering as lines
+from hoglet.pipeline.delivery.completion_writer import RunEndings, Settled
+from hoglet.pipeline.delivery.run import Ending, Verdict
+from hoglet.pipeline.delivery.run_record import RunRecord
+from hoglet.queue import Job, Queue
+from hoglet.store.database import Database
+
+MOST_AT_ONCE = 200
+
+
+class _Waiting(msgspec.Struct, eq=False):
+    """A lease whose end waits for its commit; ``later`` is set when the run goes on."""
+
+    job: Job
+    settled: Settled
+    done: asyncio.Future[None]
+    later: Ending | None = None
+
+
+class EndingCommits:
+    """Records endings.
+
+    Concurrency: any number of tasks may wait; one task at a time commits for all.
+    """
+
+    def __init__(
+        self, *, database: Database, queue: Queue, endings: RunEndings, clock: Clock
+    ) -> None:
+        self._database = database
+        self._queue = queue
+        self._endings = endings
+        self._clock = clock
+        self._waiting: list[_Waiting] = []
+        self._committer: asyncio.Task[None] | None = None
+
+    async def commit(self, job: Job, function: RunnableFunction, ending: Ending) -> None:
+        """Return once the ending is on disk.
+
+        Raises:
+            LeaseLost: the job is held by somebody else; nothing was recorded.
+        """
+        has_ended = ending.verdict is Verdict.ENDED
+        settled = self._endings.settle(ending.record, function, ending.step if has_ended else None)
+        await self._wait(job, settled, None if has_ended else ending)
+
+    async def refuse(self, job: Job, record: RunRecord, *, why: str | None) -> None:
+        """End a run that is not to run; ``why`` goes into a dead letter of class ``disabled``.
+
+        Raises:
+            LeaseLost: as :meth:`commit`.
+        """
+        letter = None if why is None else record.letter("disabled", why)
+        await self._wait(job, Settled(record=record, has_ended=True, letter=letter), None)
+
+    async def _wait(self, job: Job, settled: Settled, later: Ending | None) -> None:
+        done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiting.append(_Waiting(job, settled, done, later))
+        if self._committer is None:
+            self._committer = asyncio.create_task(self._commit_all())
+        await asyncio.shield(done)
+
+    async def _commit_all(self) -> None:
+        try:
+            while self._waiting:
+                taken = self._waiting[:MOST_AT_ONCE]
+                self._waiting = self._waiting[MOST_AT_ONCE:]
+                await self._commit(taken)
+        finally:
+            self._committer = None
+
+    async def _commit(self, taken: Sequence[_Waiting]) -> None:
+        try:
+            async with self._database.write() as session:
+                await self._write(session, taken)
+        except Exception as error:  # noqa: BLE001 (handed to the one who asked)
+            if len(taken) > 1:
+                for one in taken:
+                    await self._commit([one])
+            elif not taken[0].done.cancelled():
+                taken[0].done.set_exception(error)
+            return
+        for one in taken:
+            if not one.done.cancelled():
+                one.done.set_result(None)
+
+    async def _write(self, session: AsyncSession, taken: Sequence[_Waiting]) -> None:
+        ended = [one.job for one in taken if one.later is None]
+        await self._queue.finish(session, ended)
+        for one in taken:
+            if one.later is not None:
+                await self._give_back(session, one.job, one.later)
+        await self._endings.write(session, [one.settled for one in taken])
+        await lines.advance(session, self._queue, ended)
+
+    async def _give_back(self, session: AsyncSession, job: Job, ending: Ending) -> None:
+        assert ending.invoke is not None, "a waiting run has one"  # noqa: S101 (narrows the type)
+        run_at = ending.run_at or self._clock.now()
+        await self._queue.retry(session, job, run_at=run_at, payload=encode(ending.invoke))

@@ -1,0 +1,103 @@
+"""What the end of a run writes, whoever started it: the executor, a webhook, a refusal.
+
+Source: spec/hog-functions.md sections 7, 10, 13.4 and 13.5.
+"""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from datetime import datetime
+from uuid import UUID
+
+import msgspec
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from hoglet.functions import pauses as pause_repository
+from hoglet.functions.backfills import repository as backfill_repository
+from hoglet.functions.dead_letters.service import DeadLetters, NewLetter
+from hoglet.functions.executable.model import RunnableFunction
+from hoglet.functions.runtime.step import Step
+from hoglet.functions.watcher.service import Observation, Watcher
+from hoglet.kit.clock import Clock
+from hoglet.pipeline.delivery import ordering as lines
+from hoglet.pipeline.delivery.run_record import RunRecord
+from hoglet.pipeline.telemetry_outbox import Messages, TelemetryOutbox
+from hoglet.queue import Queue
+
+
+class Settled(msgspec.Struct, eq=False, kw_only=True):
+    """A record with all that follows from it, worked out once.
+
+    Attributes:
+        record: what the run has to say.
+        has_ended: it will not be carried on.
+        letter: of a run that failed.
+        observation: for the watcher; None when the run did not run.
+    """
+
+    record: RunRecord
+    has_ended: bool
+    letter: NewLetter | None = None
+    observation: Observation | None = None
+
+
+class RunEndings:
+    """Writes what runs leave behind, in the caller's transaction; jobs are the caller's."""
+
+    def __init__(
+        self,
+        *,
+        queue: Queue,
+        outbox: TelemetryOutbox,
+        letters: DeadLetters,
+        watcher: Watcher,
+        clock: Clock,
+    ) -> None:
+        self._queue = queue
+        self._outbox = outbox
+        self._letters = letters
+        self._watcher = watcher
+        self._clock = clock
+
+    def settle(self, record: RunRecord, function: RunnableFunction, step: Step | None) -> Settled:
+        """Work out what a run's last step means; without one it goes on later."""
+        if step is None:
+            return Settled(record=record, has_ended=False)
+        letter = record.finish(step, self._clock.now())
+        observation = record.observation(function, failed=letter is not None)
+        return Settled(record=record, has_ended=True, letter=letter, observation=observation)
+
+    async def write(self, session: AsyncSession, settled: Sequence[Settled]) -> None:
+        """Write letters, observations, pauses, progress, lines, metrics, and captured events."""
+        messages = Messages()
+        for one in settled:
+            messages.logs.extend(one.record.messages.logs)
+            messages.metrics.extend(one.record.messages.metrics)
+        letters = [one.letter for one in settled if one.letter is not None]
+        if letters:
+            messages.logs.extend(await self._letters.add(session, letters))
+        seen = [one.observation for one in settled if one.observation is not None]
+        await self._watcher.observe(session, seen)
+        await pause_repository.keep(session, _pauses(settled))
+        await backfill_repository.count_ended(session, _progress(settled), self._clock.now())
+        await self._outbox.add(session, messages)
+        captures = [job for one in settled for job in one.record.captures]
+        await lines.enqueue(session, self._queue, captures)
+
+
+def _pauses(settled: Sequence[Settled]) -> dict[tuple[UUID, str], datetime]:
+    pauses: dict[tuple[UUID, str], datetime] = {}
+    for one in settled:
+        for host, until in one.record.pauses:
+            key = (one.record.invoke.function_id, host)
+            pauses[key] = max(until, pauses.get(key, until))
+    return pauses
+
+
+def _progress(settled: Sequence[Settled]) -> dict[UUID, tuple[int, int]]:
+    """``{backfill: (succeeded, failed)}`` of the runs that ended."""
+    counts: dict[UUID, list[int]] = defaultdict(lambda: [0, 0])
+    for one in settled:
+        backfill = one.record.invoke.backfill_id
+        if backfill is not None and one.has_ended:
+            counts[backfill][one.letter is not None or one.observation is None] += 1
+    return {backfill: (good, bad) for backfill, (good, bad) in counts.items()}

@@ -1,0 +1,230 @@
+"""The executor: leases runs, carries them on side by side, and records how they ended.
+
+What a run leaves behind (the job's end, logs, metrics, dead letter, captured events, the watcher's
+observation) is one commit. A run that waits gives its lease back with its journal in the payload.
+"""
+
+import asyncio
+import contextlib
+from collections import Counter
+from datetime import datetime, timedelta
+
+import msgspec
+import structlog
+from sqlalchemy.exc import SQLAlchemyError
+
+from hoglet.functions import pauses as pause_repository
+from hoglet.functions.executable.model import RunnableFunction
+from hoglet.functions.jobs import INVOKE_QUEUE, InvokeV1, decode_invoke
+from hoglet.functions.watcher.rules import DISABLED, FORCED_DISABLED
+from hoglet.kit.clock import Clock
+from hoglet.pipeline.delivery import ordering as lines
+from hoglet.pipeline.delivery.completion import EndingCommits
+from hoglet.pipeline.delivery.function_cache import FunctionCache
+from hoglet.pipeline.delivery.host_limits import AGAIN_SECONDS, Hosts
+from hoglet.pipeline.delivery.run import Ending, InvocationRunner
+from hoglet.pipeline.delivery.run_record import RunRecord
+from hoglet.queue import Job, LeaseLost, Queue
+from hoglet.store.database import Database
+
+log = structlog.get_logger()
+
+RUNS_AT_ONCE = 512  # most of them wait for a receiver; the sandbox has its own, smaller number
+ENDS_BEFORE_A_LOOK = 16  # at hosts that had no room
+RUNS_OF_ONE_FUNCTION = 32  # a lease may take it to twice that, then it has to wait
+LEASE = timedelta(seconds=60)
+LEASE_IS_EXTENDED_EVERY = 20.0
+IDLE = timedelta(seconds=1)  # how soon a retry that came due is noticed
+PAUSES_ARE_READ_EVERY = 2.0  # those that other executors were asked for
+MOST_LOST_LEASES = 10  # of one run: it kills its process, or nobody can carry it on
+STOP_SECONDS = 10.0  # a run that takes longer is given back; another process goes on with it
+
+
+class Executor:
+    """Runs functions.
+
+    Concurrency: several executors, in several processes, may share one queue.
+    """
+
+    def __init__(
+        self,
+        *,
+        database: Database,
+        queue: Queue,
+        endings: EndingCommits,
+        functions: FunctionCache,
+        runner: InvocationRunner,
+        hosts: Hosts,
+        clock: Clock,
+    ) -> None:
+        self._database = database
+        self._queue = queue
+        self._endings = endings
+        self._functions = functions
+        self._runner = runner
+        self._hosts = hosts
+        self._clock = clock
+        self._running: dict[asyncio.Task[None], Job] = {}
+        self._held: dict[str, datetime] = {}
+        self._without_room: set[str] = set()
+        self._ended = 0
+        self._stopping = False
+
+    async def run(self) -> None:
+        """Work until :meth:`stop`, then let running ones end, for a while."""
+        await self._read_pauses()
+        heart = asyncio.create_task(self._extend_leases())
+        ear = asyncio.create_task(self._hear_of_pauses())
+        try:
+            while not self._stopping:
+                if not await self._lease_some():
+                    await self._wait_for_work()
+        finally:
+            heart.cancel()
+            ear.cancel()
+            await self._drain()
+
+    def stop(self) -> None:
+        """Take no further runs."""
+        self._stopping = True
+        self._queue.wake(INVOKE_QUEUE)
+
+    async def _lease_some(self) -> bool:
+        free = min(RUNS_AT_ONCE - len(self._running), RUNS_OF_ONE_FUNCTION)
+        if free <= 0:
+            return False
+        lanes = self._full_lanes()
+        jobs = await self._queue.lease(
+            INVOKE_QUEUE, limit=free, duration=LEASE, without_lanes=lanes
+        )
+        for job in jobs:
+            task = asyncio.create_task(self._carry_on(job))
+            self._running[task] = job
+            task.add_done_callback(self._forget)
+        return bool(jobs)
+
+    def _full_lanes(self) -> set[str]:
+        """Functions that have taken their share, and those whose hosts have no room.
+
+        An endless function, or a host that is down, must not take all places.
+        """
+        now = self._clock.now()
+        running = Counter(job.lane for job in self._running.values() if job.lane is not None)
+        self._held = {lane: until for lane, until in self._held.items() if until > now}
+        self._without_room = {*self._held, *self._hosts.full_lanes(running)}
+        taken = [lane for lane, number in running.items() if number >= RUNS_OF_ONE_FUNCTION]
+        return self._without_room.union(taken)
+
+    def _hold(self, lane: str | None, until: datetime | None) -> None:
+        """Leave a lane alone for a moment, not for long: it may have other hosts."""
+        if lane is not None and until is not None:
+            soon = self._clock.now() + timedelta(seconds=AGAIN_SECONDS)
+            self._held[lane] = min(until, soon)
+
+    def _may_have_room(self) -> bool:
+        """Now and then, while runs end and lanes wait for room at their hosts."""
+        self._ended += 1
+        return bool(self._without_room) and self._ended % ENDS_BEFORE_A_LOOK == 0
+
+    async def _wait_for_work(self) -> None:
+        if len(self._running) < RUNS_AT_ONCE:
+            soon = timedelta(seconds=AGAIN_SECONDS)
+            await self._queue.wait(INVOKE_QUEUE, soon if self._without_room else IDLE)
+        else:
+            await asyncio.wait(self._running, return_when=asyncio.FIRST_COMPLETED)
+
+    def _forget(self, task: asyncio.Task[None]) -> None:
+        """Look for work again once a function is down to half its share, not at every end."""
+        ended = self._running.pop(task, None)
+        if ended is None:
+            return
+        left = sum(job.lane == ended.lane for job in self._running.values())
+        half = left == RUNS_OF_ONE_FUNCTION // 2
+        if self._may_have_room() or half or not self._running:
+            self._queue.wake(INVOKE_QUEUE)
+
+    async def _carry_on(self, job: Job) -> None:
+        try:
+            invoke = decode_invoke(job.payload)
+            function = await self._functions.get(  # people mend a function, then redrive at once
+                invoke.project_id, invoke.function_id, present=invoke.is_redrive
+            )
+            if function is None or not function.enabled:
+                await self._refuse(job, invoke, function)
+            else:
+                ending = await self._runner.run(function, invoke)
+                if ending.found_no_room:
+                    self._hold(job.lane, ending.run_at)
+                await self._endings.commit(job, function, ending)
+                self._wake_for(ending)
+        except LeaseLost:
+            log.info("a run went on elsewhere", action="lease_lost", job=str(job.id))
+        except msgspec.ValidationError as error:
+            await self._bury(job, f"unreadable payload: {error}")
+        except Exception as error:
+            # The lease runs out and the run is tried again: a fault of ours must not lose it.
+            log.exception("a run failed inside hoglet", action="run_failed", job=str(job.id))
+            if job.attempt - job.retries > MOST_LOST_LEASES:
+                await self._bury(job, f"failed inside hoglet {MOST_LOST_LEASES} times: {error}")
+
+    def _wake_for(self, ending: Ending) -> None:
+        """A retry that is due before the next look is looked for when it is due."""
+        if ending.run_at is None or ending.found_no_room:
+            return
+        wait = ending.run_at - self._clock.now()
+        if timedelta(0) < wait < IDLE:
+            loop = asyncio.get_running_loop()
+            loop.call_later(wait.total_seconds(), self._queue.wake, INVOKE_QUEUE)
+
+    async def _refuse(self, job: Job, invoke: InvokeV1, function: RunnableFunction | None) -> None:
+        """A function that was switched off or deleted while its run waited does not run."""
+        now = self._clock.now()
+        record = RunRecord(invoke, now)
+        state = None if function is None else function.state
+        if state in (DISABLED, FORCED_DISABLED):
+            record.count("failure", "disabled_permanently", now)
+        if state == DISABLED:
+            record.count("other", "dead_lettered", now)
+        if function is not None:
+            record.log("warn", "Not run: the function is disabled", now)
+        why = "The watcher disabled this function" if state == DISABLED else None
+        await self._endings.refuse(job, record, why=why)
+
+    async def _bury(self, job: Job, reason: str) -> None:
+        log.error("a run is given up", action="run_buried", job=str(job.id), reason=reason)
+        with contextlib.suppress(LeaseLost):
+            async with self._database.write() as session:
+                await self._queue.bury(session, job, reason)
+                await lines.advance(session, self._queue, [job])
+
+    async def _extend_leases(self) -> None:
+        while True:
+            await asyncio.sleep(LEASE_IS_EXTENDED_EVERY)
+            try:
+                await self._queue.extend(list(self._running.values()), LEASE)
+            except SQLAlchemyError:
+                log.exception("leases were not extended", action="extend_failed")
+
+    async def _hear_of_pauses(self) -> None:
+        while True:
+            await asyncio.sleep(PAUSES_ARE_READ_EVERY)
+            try:
+                await self._read_pauses()
+            except SQLAlchemyError:
+                log.exception("pauses were not read", action="pauses_failed")
+
+    async def _read_pauses(self) -> None:
+        async with self._database.read() as session:
+            found = await pause_repository.current(session, self._clock.now())
+        for (function_id, host), until in found.items():
+            self._hosts.pause(function_id, host, until)
+
+    async def _drain(self) -> None:
+        if self._running:
+            await asyncio.wait(self._running, timeout=STOP_SECONDS)
+        left = dict(self._running)
+        for task in left:
+            task.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await asyncio.gather(*left, return_exceptions=True)
+        await self._queue.release(list(left.values()))

@@ -1,0 +1,266 @@
+"""Room at the hosts that functions ask: how many requests at once, how often, and not before when.
+
+A request needs room at its function's gate and at its host's. When there is none it waits here for
+a moment, which costs nothing; a longer wait goes back into the queue. Lanes (functions, backfills)
+whose requests have gone to one host lately are not even leased while that host has no room, so
+that runs for a host that is slow, limited or down neither fill the executor nor keep it busy.
+Hosts that answer slowly share a part of the places, however many of them there are.
+
+Counts are those of one executor process. What hosts asked for by ``Retry-After`` is kept in the
+database, so that it holds after a restart and for all executors.
+
+Source: spec/hog-functions.md section 13.4; docs/adr/0009-delivery.md.
+"""
+
+import asyncio
+import contextlib
+import math
+import time
+from collections.abc import AsyncGenerator, Mapping
+from datetime import datetime, timedelta
+
+import msgspec
+
+from hoglet.functions.executable.model import RunnableFunction
+from hoglet.kit.clock import Clock
+
+WAIT_SECONDS = 1.0  # at most, here; then in the queue
+WAITING_AT_A_GATE = 64  # further ones go into the queue at once
+AGAIN_SECONDS = 0.5  # how soon a run that found no room asks again
+SLOW_SECONDS = 1.0  # on average: such hosts share SLOW_PLACES
+SLOW_PLACES = 128
+_WEIGHT = 0.2  # of the newest answer in the average
+_HABIT = 3  # requests in a row to one host
+_MOST_GATES = 10_000  # idle ones are forgotten beyond this
+
+
+class HostSettings(msgspec.Struct, frozen=True, kw_only=True):
+    """Limits of each host: requests at once, and a second (0: any number)."""
+
+    concurrency: int = 256
+    per_second: float = 0
+
+
+class Gate:
+    """Requests under way to one target, and how often more may begin."""
+
+    def __init__(self) -> None:
+        self.under_way = 0
+        self.waiting = 0
+        self.average_seconds = 0.0
+        self.freed = asyncio.Event()
+        self._next_at = 0.0
+        self._began: dict[int, float] = {}
+        self._number = 0
+
+    def wait_seconds(self, now: float, *, concurrency: int, per_second: float) -> float:
+        """0 when a request may begin, else how long to wait; infinite when nobody knows."""
+        if self.under_way >= concurrency:
+            return math.inf
+        # A second's worth may begin together; after that they are evenly spaced.
+        burst = max(0.0, 1.0 - 1.0 / per_second) if per_second else 0.0
+        return max(0.0, self._next_at - burst - now) if per_second else 0.0
+
+    def is_spaced(self, now: float, *, per_second: float) -> bool:
+        """Whether the next request would have to wait for its time."""
+        return self.wait_seconds(now, concurrency=self.under_way + 1, per_second=per_second) > 0
+
+    def begin(self, now: float, *, per_second: float) -> int:
+        """Count a request; hand its number to :meth:`end`."""
+        self.under_way += 1
+        self._number += 1
+        self._began[self._number] = now
+        if per_second:
+            self._next_at = max(now, self._next_at) + 1.0 / per_second
+        return self._number
+
+    def end(self, number: int, now: float) -> None:
+        """The request was answered, or not; who waits may look again."""
+        took = now - self._began.pop(number)
+        self.under_way -= 1
+        self.average_seconds += _WEIGHT * (took - self.average_seconds)
+        self.freed.set()
+        self.freed = asyncio.Event()
+
+    def is_slow(self, now: float) -> bool:
+        """By its answers; by the wait for the oldest one while it gives none."""
+        if self.average_seconds > SLOW_SECONDS:
+            return True
+        oldest = next(iter(self._began.values()), now)
+        return self.average_seconds == 0.0 and now - oldest > SLOW_SECONDS
+
+    @property
+    def is_idle(self) -> bool:
+        """Nothing is lost by forgetting it."""
+        return not self.under_way and not self.waiting and self._next_at < time.monotonic()
+
+
+type Limit = tuple[str, int, float]
+"""Name of a gate, requests at once, requests a second."""
+
+
+class _Habit(msgspec.Struct):
+    """Where the requests of a lane went: ``number`` times in a row to ``host``."""
+
+    function_id: str
+    host: str
+    limits: list[Limit]
+    number: int = 1
+
+
+class Hosts:
+    """The gates of this process, and the pauses that hosts asked for.
+
+    Concurrency: any number of tasks of one event loop.
+    """
+
+    def __init__(self, clock: Clock, settings: HostSettings | None = None) -> None:
+        self._clock = clock
+        self._settings = settings or HostSettings()
+        self._gates: dict[str, Gate] = {}
+        self._slow_under_way = 0
+        self._pauses: dict[tuple[str, str], datetime] = {}
+        self._habits: dict[str, _Habit] = {}
+
+    def pause(self, function_id: str, host: str, until: datetime) -> None:
+        """A host asked a function to wait."""
+        known = self._pauses.get((function_id, host))
+        self._pauses[function_id, host] = until if known is None else max(known, until)
+
+    def paused_until(self, function_id: str, host: str) -> datetime | None:
+        """When a host may be asked again, if it asked this function to wait."""
+        until = self._pauses.get((function_id, host))
+        if until is not None and until <= self._clock.now():
+            del self._pauses[function_id, host]
+            until = None
+        return until
+
+    def full_lanes(self, running: Mapping[str, int]) -> list[str]:
+        """Lanes whose next request would find no room, as far as their habits tell.
+
+        Args:
+            running: runs under way by lane.
+        """
+        now = time.monotonic()
+        habits = {lane: one for lane, one in self._habits.items() if one.number >= _HABIT}
+        slow_runs, by_host = 0, dict[str, int]()
+        for lane, habit in habits.items():
+            runs = running.get(lane, 0)
+            by_host[habit.host] = by_host.get(habit.host, 0) + runs
+            slow_runs += runs if self._host_gate(habit).is_slow(now) else 0
+        return [
+            lane
+            for lane, habit in habits.items()
+            if self._is_full(habit, by_host[habit.host], slow_runs, now)
+        ]
+
+    def _is_full(self, habit: _Habit, runs: int, slow_runs: int, now: float) -> bool:
+        if self.paused_until(habit.function_id, habit.host) is not None:
+            return True
+        if slow_runs >= SLOW_PLACES and self._host_gate(habit).is_slow(now):
+            return True
+        for name, concurrency, per_second in habit.limits:
+            if self._gate(name).is_spaced(now, per_second=per_second):
+                return True
+            if runs >= concurrency + WAITING_AT_A_GATE:
+                return True
+        return False
+
+    def _host_gate(self, habit: _Habit) -> Gate:
+        return self._gate(habit.limits[-1][0])
+
+    def _learn(self, lane: str, function_id: str, host: str, limits: list[Limit]) -> None:
+        if len(self._habits) > _MOST_GATES:
+            self._habits.clear()
+        known = self._habits.get(lane)
+        number = known.number + 1 if known is not None and known.host == host else 1
+        self._habits[lane] = _Habit(function_id, host, limits, number)
+
+    @contextlib.asynccontextmanager
+    async def room(
+        self, function: RunnableFunction, host: str, lane: str
+    ) -> AsyncGenerator[datetime | None]:
+        """Room for one request of a function, held during the block.
+
+        Args:
+            function: whose limits and pauses count.
+            host: what is asked.
+            lane: of the run.
+
+        Yields:
+            None when there is room; else when to ask for it again, and nothing is held.
+        """
+        limits = _limits(function, host, self._settings)
+        self._learn(lane, function.id, host, limits)
+        gates = [self._gate(name) for name, *_ in limits]
+        again_at = self.paused_until(function.id, host)
+        again_at = (
+            again_at or await self._wait(gates, limits) or self.paused_until(function.id, host)
+        )
+        if again_at is not None:
+            yield again_at
+            return
+        began = time.monotonic()
+        is_slow = gates[-1].is_slow(began)
+        self._slow_under_way += is_slow
+        numbers = [
+            gate.begin(began, per_second=per_second)
+            for gate, (_, _, per_second) in zip(gates, limits, strict=True)
+        ]
+        try:
+            yield None
+        finally:
+            self._slow_under_way -= is_slow
+            for gate, number in zip(gates, numbers, strict=True):
+                gate.end(number, time.monotonic())
+
+    async def _wait(self, gates: list[Gate], limits: list[Limit]) -> datetime | None:
+        """Wait a moment for room; None when there is some, else when to ask again."""
+        deadline = time.monotonic() + WAIT_SECONDS
+        while True:
+            now = time.monotonic()
+            waits = [
+                gate.wait_seconds(now, concurrency=concurrency, per_second=per_second)
+                for gate, (_, concurrency, per_second) in zip(gates, limits, strict=True)
+            ]
+            wait = max(waits)
+            host = gates[-1]
+            is_slow = host.is_slow(now)
+            if is_slow and self._slow_under_way >= SLOW_PLACES:
+                return self._later(math.inf)
+            if wait == 0.0:
+                return None
+            tight = gates[waits.index(wait)]
+            is_long = now >= deadline if wait == math.inf else now + wait > deadline
+            if is_slow or is_long or tight.waiting >= WAITING_AT_A_GATE:
+                return self._later(wait)
+            tight.waiting += 1
+            try:
+                await asyncio.wait_for(tight.freed.wait(), min(wait, deadline - now))
+            except TimeoutError:
+                pass
+            finally:
+                tight.waiting -= 1
+
+    def _later(self, wait: float) -> datetime:
+        seconds = AGAIN_SECONDS if wait == math.inf else max(wait, AGAIN_SECONDS)
+        return self._clock.now() + timedelta(seconds=seconds)
+
+    def _gate(self, name: str) -> Gate:
+        found = self._gates.get(name)
+        if found is None:
+            if len(self._gates) >= _MOST_GATES:
+                self._gates = {key: one for key, one in self._gates.items() if not one.is_idle}
+            found = self._gates[name] = Gate()
+        return found
+
+
+def _limits(function: RunnableFunction, host: str, settings: HostSettings) -> list[Limit]:
+    """The function's own gate if it has limits, and last the host's."""
+    own: list[Limit] = []
+    wanted = function.delivery
+    if wanted.get("concurrency") or wanted.get("requests_per_minute"):
+        name = f"function {function.id}"
+        per_second = (wanted.get("requests_per_minute") or 0) / 60
+        own.append((name, wanted.get("concurrency") or settings.concurrency, per_second))
+    return [*own, (f"host {host}", settings.concurrency, settings.per_second)]

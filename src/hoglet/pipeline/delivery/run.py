@@ -1,0 +1,190 @@
+"""One leased run, from where its journal stands to its end or its next wait.
+
+The program runs in a sandbox worker; its host calls are made here, in the serving process. What a
+host call answered is in the journal, and the journal is in the job: whenever this process dies, the
+run is leased again and goes on from there. Source: spec/hog-functions.md sections 13.1-13.5.
+"""
+
+from datetime import datetime, timedelta
+from enum import Enum, auto
+from uuid import uuid5
+
+import msgspec
+
+from hoglet.functions.executable.model import RunnableFunction
+from hoglet.functions.jobs import INVOKE_QUEUE, InvokeV1, encode
+from hoglet.functions.runtime.inputs import all_inputs
+from hoglet.functions.runtime.redaction import clean_line, secret_texts
+from hoglet.functions.runtime.step import (
+    HostCall,
+    Step,
+    StepRequest,
+    new_journal,
+    resume,
+)
+from hoglet.kit.clock import Clock
+from hoglet.pipeline.delivery.attempt import Attempt, Deliveries, host_of
+from hoglet.pipeline.delivery.host_limits import Hosts
+from hoglet.pipeline.delivery.run_record import RunRecord
+from hoglet.pipeline.delivery.step_batcher import Stepper
+from hoglet.queue import NewJob, Priority
+
+
+class Verdict(Enum):
+    """How a lease of a run ends."""
+
+    ENDED = auto()
+    WAITS = auto()
+
+
+class Ending(msgspec.Struct, frozen=True, kw_only=True):
+    """``ENDED`` with the last step, or ``WAITS`` until ``run_at`` as ``invoke``.
+
+    ``found_no_room``: its host is busy, slow or asked to wait; further runs would fare the same.
+    """
+
+    verdict: Verdict
+    record: RunRecord
+    step: Step | None = None
+    invoke: InvokeV1 | None = None
+    run_at: datetime | None = None
+    found_no_room: bool = False
+
+
+class InvocationRunner:
+    """Carries runs on; holds nothing about them itself."""
+
+    def __init__(
+        self, stepper: Stepper, deliveries: Deliveries, hosts: Hosts, clock: Clock
+    ) -> None:
+        self._stepper = stepper
+        self._deliveries = deliveries
+        self._hosts = hosts
+        self._clock = clock
+
+    async def run(self, function: RunnableFunction, invoke: InvokeV1) -> Ending:
+        """Carry a run on until it ends or has to wait."""
+        record = RunRecord(invoke, self._clock.now())
+        journal = invoke.journal or new_journal(
+            self._clock.now(), invoke.invocation_id.int & 0x7FFF_FFFF
+        )
+        invoke = msgspec.structs.replace(invoke, journal=journal)
+        while True:
+            step = await self._step(function, invoke, record)
+            if invoke.start_at == "filter":
+                invoke = record.invoke = self._past_filter(invoke, step, record)
+            if step.outcome != "call" or step.call is None:
+                return Ending(verdict=Verdict.ENDED, record=record, step=step)
+            invoke = msgspec.structs.replace(invoke, journal=step.journal)
+            record.invoke = invoke
+            waits = await self._call(function, invoke, record, step.call)
+            if isinstance(waits, Ending):
+                return waits
+            journal = resume(step, waits.answer, waits.milliseconds)
+            invoke = msgspec.structs.replace(invoke, journal=journal, attempt=1)
+            record.invoke = invoke
+
+    async def _step(self, function: RunnableFunction, invoke: InvokeV1, record: RunRecord) -> Step:
+        journal = invoke.journal
+        assert journal is not None, "run() makes one"  # noqa: S101 (narrows the type)
+        request = StepRequest(
+            function=function,
+            globals=invoke.globals,
+            journal=journal,
+            mapping=invoke.mapping,
+            from_filter=invoke.start_at == "filter",
+        )
+        step = await self._stepper.step(request)
+        now = self._clock.now()
+        record.hog_ms += step.milliseconds
+        if not (step.is_filtered and invoke.backfill_id):  # a replay passes over most events
+            record.log_all(step.logs, now)
+        record.capture(step, now)
+        return step
+
+    def _past_filter(self, invoke: InvokeV1, step: Step, record: RunRecord) -> InvokeV1:
+        """A redriven run whose filter was asked; further mappings that match run on their own."""
+        if step.error_class == "filter":
+            return invoke
+        for mapping in step.mappings[1:]:
+            run = uuid5(invoke.invocation_id, f"mapping {mapping}")
+            further = msgspec.structs.replace(
+                invoke, invocation_id=run, mapping=mapping, start_at="inputs", journal=None
+            )
+            lane = str(invoke.backfill_id or invoke.function_id)
+            job = NewJob(
+                queue=INVOKE_QUEUE,
+                payload=encode(further),
+                id=run,
+                priority=Priority.LOW,
+                lane=lane,
+            )
+            record.captures.append(job)
+        mapping = step.mappings[0] if step.mappings else None
+        return msgspec.structs.replace(invoke, mapping=mapping, start_at="inputs")
+
+    async def _call(
+        self,
+        function: RunnableFunction,
+        invoke: InvokeV1,
+        record: RunRecord,
+        call: HostCall,
+    ) -> Attempt | Ending:
+        """One attempt. The request holds secrets, so a wait keeps only the journal."""
+        host = host_of(call.request)
+        lane = str(invoke.backfill_id or function.id)
+        async with self._hosts.room(function, host, lane) as again_at:
+            if again_at is not None:
+                return Ending(
+                    verdict=Verdict.WAITS,
+                    record=record,
+                    invoke=invoke,
+                    run_at=again_at,
+                    found_no_room=True,
+                )
+            attempt = await self._deliveries.attempt(function, invoke, call)
+        record.async_ms.append(attempt.milliseconds)
+        record.attempts = invoke.attempt
+        now = self._clock.now()
+        if attempt.pause_until is not None:
+            self._hosts.pause(function.id, host, attempt.pause_until)
+            record.pauses.append((host, attempt.pause_until))
+        if attempt.problem is not None:
+            self._log_failure(record, call, attempt, now, function)
+        if attempt.note is not None:
+            record.log("info", attempt.note, now)
+        if attempt.retry_at is None:
+            record.count(*_completed(call, attempt), now)
+            return attempt
+        record.count("other", "retried", now)
+        later = msgspec.structs.replace(
+            invoke,
+            attempt=invoke.attempt + 1,
+            first_failed_at=invoke.first_failed_at or now.isoformat(),
+            failing_since=invoke.failing_since or now.isoformat(),
+        )
+        return Ending(verdict=Verdict.WAITS, record=record, invoke=later, run_at=attempt.retry_at)
+
+    def _log_failure(
+        self,
+        record: RunRecord,
+        call: HostCall,
+        attempt: Attempt,
+        now: datetime,
+        function: RunnableFunction,
+    ) -> None:
+        what_next = "no further attempt"
+        if attempt.retry_at is not None:
+            wait = max(timedelta(0), attempt.retry_at - now).total_seconds()
+            what_next = f"the next attempt follows in {wait:.1f} s"
+        number = record.invoke.attempt
+        text = f"Attempt {number} of {call.name} failed: {attempt.problem}; {what_next}"
+        secrets = secret_texts(all_inputs(function, record.invoke.mapping), {})
+        record.log("error", clean_line(text, secrets), now)  # it may tell the URL
+
+
+def _completed(call: HostCall, attempt: Attempt) -> tuple[str, str]:
+    """Kind and name of the metric of a call that is over."""
+    if call.name == "fetch":
+        return "other", "fetch"
+    return "email", "email_failed" if attempt.problem else "email_sent"

@@ -1,0 +1,135 @@
+"""What the end of a run leaves behind: log lines, metrics, a dead letter, an observation.
+
+Source: spec/hog-functions.md sections 10, 13.3-13.5.
+"""
+
+from datetime import datetime, timedelta
+from uuid import UUID, uuid5
+
+import msgspec
+import orjson
+
+from hoglet.events.spool import SpooledV1, job_of
+from hoglet.functions.dead_letters.service import NewLetter
+from hoglet.functions.executable.model import RunnableFunction
+from hoglet.functions.jobs import InvokeV1
+from hoglet.functions.runtime.step import LogLine, Step
+from hoglet.functions.watcher.service import Observation
+from hoglet.pipeline.telemetry_outbox import Messages
+from hoglet.queue import NewJob
+from hoglet.warehouse.telemetry import LogEntry
+
+_MILLISECOND = timedelta(milliseconds=1)
+# Kind and name of failures before the program began.
+_FAILURES = {"filter": ("other", "filtering_failed"), "inputs": ("failure", "inputs_failed")}
+
+
+class RunRecord:
+    """Collects what one lease of a run has to say; handed over in the commit that ends it.
+
+    Args:
+        invoke: the run.
+        now: time of its first line; lines of one millisecond are moved on by one each.
+    """
+
+    def __init__(self, invoke: InvokeV1, now: datetime) -> None:
+        self.invoke = invoke
+        self.messages = Messages()
+        self.captures: list[NewJob] = []
+        self.async_ms: list[float] = []
+        self.attempts = invoke.attempt  # of the last host call
+        self.pauses: list[tuple[str, datetime]] = []
+        self.hog_ms = 0.0
+        self._next_line_at = now
+        if invoke.logged_until is not None:
+            last = datetime.fromisoformat(invoke.logged_until)
+            self._next_line_at = max(now, last + _MILLISECOND)
+
+    @property
+    def logged_until(self) -> str:
+        """ISO instant of the last line, for ``InvokeV1``."""
+        return (self._next_line_at - _MILLISECOND).isoformat()
+
+    def log(self, level: str, message: str, now: datetime) -> None:
+        """Add a line."""
+        at = max(now, self._next_line_at)
+        self._next_line_at = at + _MILLISECOND
+        invoke = self.invoke
+        self.messages.logs.append(
+            LogEntry(
+                invoke.project_id,
+                "hog_function",
+                str(invoke.function_id),
+                str(invoke.invocation_id),
+                at,
+                level.upper(),
+                message,
+            )
+        )
+
+    def log_all(self, lines: list[LogLine], now: datetime) -> None:
+        """Add the lines of a step."""
+        for line in lines:
+            self.log(line.level, line.message, now)
+
+    def count(self, kind: str, name: str, now: datetime) -> None:
+        """Count one of a metric."""
+        invoke = self.invoke
+        self.messages.count(
+            invoke.project_id,
+            str(invoke.function_id),
+            kind,
+            name,
+            now,
+            instance_id=str(invoke.invocation_id),
+        )
+
+    def capture(self, step: Step, now: datetime) -> None:
+        """Spool the events that the program captured; a second run makes the same ones."""
+        for place, event in enumerate(step.captures):
+            uuid = uuid5(self.invoke.invocation_id, f"capture {place}")
+            body = orjson.dumps(
+                {"batch": [{**event, "uuid": str(uuid), "timestamp": now.isoformat()}]}
+            )
+            spooled = SpooledV1(
+                project_id=self.invoke.project_id, received_at=now, ip=None, body=body
+            )
+            self.captures.append(msgspec.structs.replace(job_of(spooled, events=1), id=uuid))
+
+    def finish(self, step: Step, now: datetime) -> NewLetter | None:
+        """Count the end of the run; the dead letter of one that failed."""
+        if self.invoke.is_redrive:
+            self.count("other", "redriven", now)
+        if step.outcome == "finished":
+            if step.is_filtered:
+                self.count("other", "filtered", now)
+            else:
+                self.count("success", "succeeded", now)
+            return None
+        self.count(*_FAILURES.get(step.error_class or "", ("failure", "failed")), now)
+        self.count("other", "dead_lettered", now)
+        return self.letter(step.error_class or "hog", step.error or "unknown error")
+
+    def letter(self, letter_class: str, error: str) -> NewLetter:
+        """A dead letter of this run."""
+        invoke = self.invoke
+        first = invoke.first_failed_at
+        return NewLetter(
+            project_id=invoke.project_id,
+            function_id=invoke.function_id,
+            letter_class=letter_class,
+            invocation_id=invoke.invocation_id,
+            globals=invoke.globals,
+            error=error,
+            attempts=self.attempts,
+            mapping=invoke.mapping,
+            first_failed_at=datetime.fromisoformat(first) if first else None,
+        )
+
+    def observation(self, function: RunnableFunction, *, failed: bool) -> Observation:
+        """What the watcher is told."""
+        return Observation(
+            function_id=UUID(function.id),
+            failed=failed,
+            timings=[("hog", self.hog_ms), *(("async", ms) for ms in self.async_ms)],
+        )

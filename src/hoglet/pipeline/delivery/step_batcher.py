@@ -1,0 +1,151 @@
+"""Steps of many runs of one function in one call to a worker process.
+
+A call costs the serving process more than a small program costs the worker, so steps of the same
+function that wait together go together. Never steps of different functions: what one function does
+to its worker, an endless loop or worse, is nobody else's wait. One call a function is under way at
+a time, so a function holds one worker at most. Functions whose last steps were slow share all
+workers but one: however many of them spin, the others find a worker free at once.
+
+The second half of this module runs in the worker.
+"""
+
+import asyncio
+import contextlib
+from collections import deque
+from time import perf_counter
+
+import msgspec
+import structlog
+
+from hoglet.functions.executable.model import RunnableFunction
+from hoglet.functions.runtime.step import Step, StepRequest, run_step
+from hoglet.sandbox import Sandbox, SandboxCrashed, SandboxTimedOut
+
+log = structlog.get_logger()
+
+MOST_TOGETHER = 16
+# A batch ends after this; what is left goes with the next call. One program may run 550 ms.
+BATCH_SECONDS = 0.6
+# Beyond it something is stuck: 600 ms, then one more run, replays, inputs, starting a worker.
+DEADLINE_SECONDS = 5.0
+# A worker may die of something else than its program; one that kills three is to blame.
+CRASHES_OF_ONE_STEP = 3
+SLOW_MILLISECONDS = 100  # a step shapes a request in less than one; the limit is 550
+
+type _Waiting = tuple[StepRequest, asyncio.Future[Step]]
+
+
+class Stepper:
+    """Has steps run.
+
+    Concurrency: any number of tasks may call :meth:`step`.
+    """
+
+    def __init__(self, sandbox: Sandbox) -> None:
+        self._sandbox = sandbox
+        self._slow: set[str] = set()
+        self._slow_places = asyncio.Semaphore(max(1, sandbox.workers - 1))
+        self._waiting: dict[tuple[str, int], deque[_Waiting]] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    async def step(self, request: StepRequest) -> Step:
+        """Run one step; a failure of the worker is a failed step, never an exception."""
+        done: asyncio.Future[Step] = asyncio.get_running_loop().create_future()
+        key = request.function.cache_key
+        if key in self._waiting:
+            self._waiting[key].append((request, done))
+        else:
+            self._waiting[key] = deque([(request, done)])
+            task = asyncio.create_task(self._drain(key))
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+        return await done
+
+    async def _drain(self, key: tuple[str, int]) -> None:
+        waiting = self._waiting[key]
+        try:
+            while waiting:
+                taken = [waiting.popleft() for _ in range(min(MOST_TOGETHER, len(waiting)))]
+                left = await self._run(taken)
+                waiting.extendleft(reversed(left))
+        finally:
+            del self._waiting[key]
+
+    async def _run(self, taken: list[_Waiting], crashes: int = 0) -> list[_Waiting]:
+        """Run some; gives back those that there was no time for."""
+        function_id = taken[0][0].function.id
+        try:
+            steps = await self._call([request for request, _ in taken])
+            self._judge(function_id, max(step.milliseconds for step in steps))
+        except (SandboxTimedOut, SandboxCrashed) as error:
+            self._slow.add(function_id)
+            if len(taken) > 1:  # one of them is to blame; the others are innocent
+                for one in taken:
+                    await self._run([one])
+                return []
+            crashes += isinstance(error, SandboxCrashed)
+            if 0 < crashes < CRASHES_OF_ONE_STEP:
+                return await self._run(taken, crashes)
+            steps = [_failed(taken[0][0], "timeout", error.detail)]
+        except Exception as error:
+            log.exception("steps failed inside hoglet", action="steps_failed")
+            steps = [_failed(request, "hog", str(error)) for request, _ in taken]
+        for (_, done), step in zip(taken, steps, strict=False):
+            if not done.done():
+                done.set_result(step)
+        return taken[len(steps) :]
+
+    async def _call(self, requests: list[StepRequest]) -> list[Step]:
+        function = requests[0].function
+        payload = _encoder.encode(StepsRequest(function, requests))
+        async with self._slow_places if function.id in self._slow else contextlib.nullcontext():
+            answer = await self._sandbox.call(
+                "pipeline.run_steps", payload, deadline=DEADLINE_SECONDS
+            )
+        return _steps.decode(answer)
+
+    def _judge(self, function_id: str, milliseconds: float) -> None:
+        if milliseconds > SLOW_MILLISECONDS:
+            self._slow.add(function_id)
+        else:
+            self._slow.discard(function_id)
+
+
+class StepsRequest(msgspec.Struct):
+    """Steps of one function, which is named once; ``requests`` carry a bare stand-in for it."""
+
+    function: RunnableFunction
+    requests: list[StepRequest]
+
+    def __post_init__(self) -> None:
+        bare = RunnableFunction(id="", project_id=0, type="")
+        self.requests = [
+            msgspec.structs.replace(request, function=bare) for request in self.requests
+        ]
+
+
+_encoder = msgspec.msgpack.Encoder()
+_steps = msgspec.msgpack.Decoder(list[Step])
+_requests = msgspec.msgpack.Decoder(StepsRequest)
+
+
+def run_steps(payload: bytes) -> bytes:
+    """The worker's operation: at least one step, then as many as there is time for."""
+    asked = _requests.decode(payload)
+    began = perf_counter()
+    steps: list[Step] = []
+    for request in asked.requests:
+        if steps and perf_counter() - began > BATCH_SECONDS:
+            break
+        request.function = asked.function
+        steps.append(run_step(request))
+    return _encoder.encode(steps)
+
+
+def _failed(request: StepRequest, error_class: str, error: str) -> Step:
+    return Step(
+        outcome="failed",
+        journal=request.journal,
+        error=error,
+        error_class=error_class,  # pyright: ignore[reportArgumentType] (one of the two above)
+    )

@@ -1,0 +1,80 @@
+"""Runs that an incoming webhook started: what they leave behind, and those that go on in a queue.
+
+Source: spec/hog-functions.md section 13.7.
+"""
+
+from uuid import UUID
+
+import msgspec
+
+from hoglet.functions.executable.model import RunnableFunction
+from hoglet.functions.jobs import INVOKE_QUEUE, InvokeV1, encode
+from hoglet.functions.runtime.step import Step
+from hoglet.kit.clock import Clock
+from hoglet.kit.ids import new_id
+from hoglet.pipeline.delivery.completion_writer import RunEndings, Settled
+from hoglet.pipeline.delivery.run_record import RunRecord
+from hoglet.queue import NewJob, Priority, Queue
+from hoglet.store.database import Database
+
+
+class WebhookRuns:
+    """Records steps of webhook functions, each in one transaction."""
+
+    def __init__(
+        self, *, database: Database, queue: Queue, endings: RunEndings, clock: Clock
+    ) -> None:
+        self._database = database
+        self._queue = queue
+        self._endings = endings
+        self._clock = clock
+
+    async def __call__(self, function: RunnableFunction, invoke: InvokeV1, step: Step) -> None:
+        """Keep what a step left behind; one that waits for a host call is enqueued."""
+        now = self._clock.now()
+        record = RunRecord(invoke, now)
+        record.hog_ms = step.milliseconds
+        record.log_all(step.logs, now)
+        record.capture(step, now)
+        if step.error_class != "inputs":
+            record.count("other", "triggered", now)
+        waits = step.outcome == "call"
+        settled = self._endings.settle(record, function, None if waits else step)
+        async with self._database.write() as session:
+            if waits:
+                waiting = msgspec.structs.replace(
+                    invoke, journal=step.journal, logged_until=record.logged_until
+                )
+                await self._queue.enqueue(session, [_job(waiting, Priority.NORMAL)])
+            await self._endings.write(session, [settled])
+
+    async def enqueue(self, invoke: InvokeV1) -> None:
+        """Queue a run of a degraded function, behind the others."""
+        now = self._clock.now()
+        record = RunRecord(invoke, now)
+        record.count("other", "triggered", now)
+        async with self._database.write() as session:
+            await self._queue.enqueue(session, [_job(invoke, Priority.LOW)])
+            await self._endings.write(session, [Settled(record=record, has_ended=False)])
+
+    async def refuse(self, project_id: int, function_id: UUID) -> None:
+        """Count a request that is not run; its sender is told, so no letter is kept."""
+        now = self._clock.now()
+        run = new_id()
+        record = RunRecord(
+            InvokeV1(project_id=project_id, function_id=function_id, invocation_id=run, globals={}),
+            now,
+        )
+        record.count("failure", "disabled_permanently", now)
+        async with self._database.write() as session:
+            await self._endings.write(session, [Settled(record=record, has_ended=True)])
+
+
+def _job(invoke: InvokeV1, priority: Priority) -> NewJob:
+    return NewJob(
+        queue=INVOKE_QUEUE,
+        payload=encode(invoke),
+        id=invoke.invocation_id,
+        priority=priority,
+        lane=str(invoke.function_id),
+    )

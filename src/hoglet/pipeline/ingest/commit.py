@@ -1,0 +1,131 @@
+"""The one transaction that ends a group: persons, runs, telemetry, and the batches are gone.
+
+Everything it writes follows from the group and the state before it, so a group whose transaction
+was lost in a crash is worked off again to the same end; its rows are in the warehouse once,
+because they go there under the group's id.
+"""
+
+from collections.abc import Sequence
+from datetime import timedelta
+from uuid import UUID
+
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from hoglet.access.repository import update_project
+from hoglet.events.repository import EventsRepository
+from hoglet.events.warnings import IngestionWarnings
+from hoglet.functions.dead_letters.service import DeadLetters
+from hoglet.functions.watcher.service import Observation, Watcher
+from hoglet.kit.clock import Clock
+from hoglet.pipeline.ingest.enqueue import enqueue_runs, letters_of
+from hoglet.pipeline.ingest.filtered_counts import keep_unasked
+from hoglet.pipeline.ingest.ipc import Acted, Tally
+from hoglet.pipeline.ingest.property_schema import Learning
+from hoglet.pipeline.ingest.replication import Copies
+from hoglet.pipeline.ingest.warehouse_rows import (
+    group_rows,
+    messages_of,
+    person_rows,
+)
+from hoglet.pipeline.telemetry_outbox import TelemetryOutbox
+from hoglet.queue import Job, Queue
+from hoglet.store.database import Database
+
+
+class GroupCommit:
+    """Writes what a group does."""
+
+    def __init__(
+        self,
+        *,
+        database: Database,
+        queue: Queue,
+        outbox: TelemetryOutbox,
+        copies: Copies,
+        events: EventsRepository,
+        letters: DeadLetters,
+        watcher: Watcher,
+        warnings: IngestionWarnings,
+        learning: Learning,
+        clock: Clock,
+    ) -> None:
+        self._database = database
+        self._queue = queue
+        self._outbox = outbox
+        self._copies = copies
+        self._events = events
+        self._letters = letters
+        self._watcher = watcher
+        self._warnings = warnings
+        self._learning = learning
+        self._clock = clock
+
+    async def commit(
+        self, project_id: int, jobs: Sequence[Job], acted: Acted, *, is_first: bool = False
+    ) -> None:
+        """End a group.
+
+        Args:
+            project_id: whose it is.
+            jobs: what the group was made of.
+            acted: what it does.
+            is_first: the project is not known yet to have events.
+
+        Raises:
+            LeaseLost: others have the batches now; nothing was written.
+        """
+        async with self._database.write() as session:
+            await self._queue.finish(session, jobs)
+            await self._events.save_people(session, project_id, acted.people)
+            await self._events.save_groups(session, project_id, acted.new_group_types, acted.groups)
+            await self._events.add_seen(session, project_id, acted.new_uuids)
+            await self._learning.learn(session, project_id, acted)
+            await enqueue_runs(
+                session, self._queue, acted.invocations, acted.tally, self._clock.now()
+            )
+            await self._report(session, project_id, acted)
+            if is_first and acted.stored:
+                told = {"ingested_event": True}
+                await update_project(session, project_id, told, self._clock.now())
+        self._learning.remember(project_id, acted)
+        for kind, example in acted.warnings:
+            self._warnings.note(project_id, kind, example)
+
+    async def postpone(self, job: Job, pause: timedelta) -> None:
+        """Give a job back for later."""
+        async with self._database.write() as session:
+            await self._queue.retry(session, job, run_at=self._clock.now() + pause)
+
+    async def _report(self, session: AsyncSession, project_id: int, acted: Acted) -> None:
+        letters = letters_of(project_id, acted.tally)
+        dropped = await self._letters.add(session, letters) if letters else []
+        observations = _observations(acted.tally)
+        if observations:
+            await self._watcher.observe(session, observations)
+        rows = {
+            **person_rows(project_id, acted.people),
+            **group_rows(project_id, acted.groups),
+        }
+        await self._copies.add(session, rows)
+        now = self._clock.now()
+        keep_unasked(session, project_id, acted.tally.unasked, now)
+        messages = messages_of(project_id, acted.tally, now)
+        messages.logs.extend(dropped)
+        await self._outbox.add(session, messages)
+
+
+def _observations(tally: Tally) -> list[Observation]:
+    """The runs of transformations, for the watcher."""
+    found: list[Observation] = []
+    for function_id, counters in tally.counts.items():
+        failed, succeeded = counters.get("failure/failed", 0), counters.get("success/succeeded", 0)
+        identity = UUID(function_id)
+        slow = tally.spent.get(function_id, [])
+        found.extend(
+            Observation(function_id=identity, failed=False, timings=[("hog", spent)])
+            for spent in slow[: failed + succeeded]
+        )
+        found.extend([Observation(function_id=identity, failed=True)] * failed)
+        rest = max(succeeded - len(slow), 0)
+        found.extend([Observation(function_id=identity, failed=False)] * rest)
+    return found

@@ -1,0 +1,99 @@
+"""Events that functions were not even asked about, in projects of very many functions.
+
+Each such event is ``filtered`` for each function that waits for another name. Counting that with
+every group of events would cost a row a function, so groups keep how many events there were of
+which name, and every minute one row a function says what they add up to.
+
+A function that was changed within that minute is counted as it is at its end.
+
+Source: spec/hog-functions.md section 13.5 (``other/filtered``, per non-matching event).
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+
+import msgspec
+from sqlalchemy import delete
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from hoglet.functions import repository
+from hoglet.functions.repository import WaitingFunction
+from hoglet.kit.clock import Clock
+from hoglet.pipeline.ingest.warehouse_rows import SOURCE
+from hoglet.pipeline.tables import UnaskedRow
+from hoglet.pipeline.telemetry_outbox import Messages, TelemetryOutbox
+from hoglet.store.database import Database
+from hoglet.warehouse.telemetry import AppMetric
+
+_encoder = msgspec.msgpack.Encoder()
+_decoder = msgspec.msgpack.Decoder(dict[str, int])
+
+type Group = tuple[datetime, dict[str, int]]
+"""When a group was worked off, and its events by name."""
+
+
+def keep_unasked(
+    session: AsyncSession, project_id: int, names: Mapping[str, int], now: datetime
+) -> None:
+    """Keep ``{"order": 3}`` of one group in the caller's transaction."""
+    if names:
+        session.add(UnaskedRow(project_id=project_id, names=_encoder.encode(names), at=now))
+
+
+class UnaskedEvents:
+    """Turns what groups kept into metrics of functions.
+
+    Concurrency: several processes may settle; each row is taken by one of them.
+    """
+
+    def __init__(self, database: Database, outbox: TelemetryOutbox, clock: Clock) -> None:
+        self._database = database
+        self._outbox = outbox
+        self._clock = clock
+
+    async def settle(self) -> None:
+        """Count all that was kept so far, in one transaction."""
+        async with self._database.write() as session:
+            projects = await _take(session, self._clock.now())
+            for project_id, minutes in projects.items():
+                functions = await repository.waiting(session, project_id)
+                metrics = list(_metrics(project_id, functions, minutes))
+                await self._outbox.add(session, Messages(metrics=metrics))
+
+
+async def _take(session: AsyncSession, now: datetime) -> dict[int, dict[datetime, list[Group]]]:
+    """The kept groups, by project and by the minute they were worked off in."""
+    taken = delete(UnaskedRow).where(UnaskedRow.at <= now)
+    rows = await session.execute(
+        taken.returning(UnaskedRow.project_id, UnaskedRow.at, UnaskedRow.names)
+    )
+    found: dict[int, dict[datetime, list[Group]]] = defaultdict(lambda: defaultdict(list))
+    for project_id, at, names in rows:
+        minute = at.replace(second=0, microsecond=0)
+        found[project_id][minute].append((at, _decoder.decode(names)))
+    return found
+
+
+def _metrics(
+    project_id: int,
+    functions: Iterable[WaitingFunction],
+    minutes: Mapping[datetime, Sequence[Group]],
+) -> Iterable[AppMetric]:
+    for minute, groups in minutes.items():
+        first, all_of_it = min(at for at, _ in groups), _total(groups)
+        for function in functions:
+            names = all_of_it
+            if function.created_at > first:
+                names = _total([group for group in groups if group[0] >= function.created_at])
+            missed = names.total() - sum(names[name] for name in function.events)
+            if missed:
+                identity = str(function.id)
+                yield AppMetric(project_id, SOURCE, identity, minute, "other", "filtered", missed)
+
+
+def _total(groups: Sequence[Group]) -> Counter[str]:
+    total: Counter[str] = Counter()
+    for _, names in groups:
+        total.update(names)
+    return total

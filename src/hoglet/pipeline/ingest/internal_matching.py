@@ -1,0 +1,58 @@
+"""Matching one internal event, in the worker. Pure."""
+
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+import msgspec
+
+from hoglet.events.parse import Event
+from hoglet.functions.executable.matching import FunctionIndex
+from hoglet.functions.executable.model import RunnableFunction
+from hoglet.functions.runtime.globals import event_globals, project_globals
+from hoglet.pipeline.ingest.ipc import Acted, ProjectFacts, Tally
+from hoglet.pipeline.ingest.matching import Triggers
+
+
+class InternalRequest(msgspec.Struct, kw_only=True):
+    """One event and the project's internal destinations."""
+
+    project: ProjectFacts
+    functions: list[RunnableFunction]
+    uuid: UUID
+    event: str
+    distinct_id: str
+    properties: dict[str, Any]
+    timestamp: str
+
+
+def match_internal(request: InternalRequest) -> Acted:
+    """The runs that an internal event triggers; nothing is stored."""
+    project = project_globals(
+        project_id=request.project.id, name=request.project.name, site_url=request.project.site_url
+    )
+    event = Event(
+        uuid=request.uuid,
+        event=request.event,
+        distinct_id=request.distinct_id,
+        properties=request.properties,
+        timestamp=datetime.fromisoformat(request.timestamp),
+    )
+    run_globals = {
+        "project": project,
+        "event": event_globals(
+            project_url=project["url"],
+            uuid=str(event.uuid),
+            event=event.event,
+            distinct_id=event.distinct_id,
+            properties=event.properties,
+            timestamp=request.timestamp,
+        ),
+    }
+    acted = Acted(tally=Tally())
+    index = FunctionIndex(request.functions)
+    triggers = Triggers(request.project, project, acted.tally)
+    triggers.match(index, event, run_globals)
+    triggers.count_filtered(index)
+    acted.invocations = triggers.invocations
+    return acted

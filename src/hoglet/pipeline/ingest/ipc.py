@@ -1,0 +1,183 @@
+"""What travels between the pipeline and its worker process, as msgpack.
+
+A group of spooled batches is worked off in two calls, because only its text tells which persons
+and groups it needs: :class:`ReadRequest` → :class:`Wanted`, then :class:`ActRequest` →
+:class:`Acted`. The worker remembers the group in between; a worker that does not (it is new, or
+another one) answers :class:`Missing` and is asked again with everything.
+"""
+
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+import msgspec
+
+from hoglet.events.groups import GroupState
+from hoglet.events.persons.model import PeopleState
+from hoglet.functions.executable.model import RunnableFunction
+from hoglet.pipeline.ingest.property_types import Seen
+
+
+class ProjectFacts(msgspec.Struct, frozen=True):
+    """What runs see of their project; ``site_url`` without a trailing slash."""
+
+    id: int
+    name: str
+    site_url: str
+    name_properties: list[str] | None = None
+
+
+class Part(msgspec.Struct, array_like=True):
+    """One spooled request of a group."""
+
+    job_id: UUID
+    body: bytes
+    received_at: datetime
+    ip: str | None
+    sent_at: datetime | None
+
+
+class ReadRequest(msgspec.Struct):
+    """Parse and transform a group.
+
+    Args:
+        group: its id.
+        project: whose it is.
+        parts: its requests, oldest first.
+        functions_key: names the project's functions; equal keys mean equal functions.
+        functions: those functions; None when the worker should know them by the key.
+    """
+
+    group: UUID
+    project: ProjectFacts
+    parts: list[Part]
+    functions_key: str
+    functions: list[RunnableFunction] | None
+
+
+class Wanted(msgspec.Struct, tag="wanted"):
+    """What a group needs from the database; ``groups`` are ``(type, key)``."""
+
+    distinct_ids: list[str]
+    merging: list[str]
+    groups: list[tuple[str, str]]
+    uuids: list[UUID]
+
+
+class ActRequest(msgspec.Struct):
+    """Let a group act on the state that was loaded for it."""
+
+    group: UUID
+    people: PeopleState
+    group_types: dict[str, int]
+    groups: list[GroupState]
+    seen: list[UUID]
+
+
+class Missing(msgspec.Struct, tag="missing"):
+    """The worker lacks something: ``functions`` or ``group``."""
+
+    what: str
+
+
+class Invocation(msgspec.Struct, array_like=True):
+    """A run to enqueue.
+
+    Args:
+        id: stable: the same event, function and mapping give the same id.
+        function_id: what runs.
+        event_uuid: of which event.
+        payload: an encoded ``InvokeV1``.
+        is_slow: the function is degraded: lower priority.
+        mask: md5 of the masking hash, "" when not masked.
+        mask_ttl: seconds.
+        mask_threshold: 0 for none.
+        line: of runs that go one after another; "" when they need not.
+    """
+
+    id: UUID
+    function_id: str
+    event_uuid: UUID
+    payload: bytes
+    is_slow: bool = False
+    mask: str = ""
+    mask_ttl: int = 0
+    mask_threshold: int = 0
+    line: str = ""
+
+
+class LetterDraft(msgspec.Struct, array_like=True):
+    """A dead letter to write; ``error_class`` is ``filter``, ``inputs`` or ``disabled``."""
+
+    function_id: str
+    invocation_id: UUID
+    error_class: str
+    error: str
+    globals: dict[str, Any]
+    mapping: int | None = None
+
+
+class Line(msgspec.Struct, array_like=True):
+    """A log line of a function; ``instance_id`` is the invocation id, or ""."""
+
+    function_id: str
+    instance_id: str
+    level: str
+    message: str
+
+
+class Tally(msgspec.Struct):
+    """Counts and lines that belong to functions; ``counts`` is ``{id: {"other/filtered": 3}}``.
+
+    ``unasked`` is how many events of which names there were, where functions that wait for others
+    are too many to be counted one by one.
+    """
+
+    unasked: dict[str, int] = {}
+    counts: dict[str, dict[str, int]] = {}
+    lines: list[Line] = []
+    letters: list[LetterDraft] = []
+    spent: dict[str, list[float]] = {}
+
+    def count(self, function_id: str, kind: str, name: str, number: int = 1) -> None:
+        """Add to a counter."""
+        counters = self.counts.setdefault(function_id, {})
+        key = f"{kind}/{name}"
+        counters[key] = counters.get(key, 0) + number
+
+
+class Acted(msgspec.Struct, tag="acted"):
+    """What a group does.
+
+    Args:
+        blocks: rows of ``events`` in the warehouse's block format; in each, few months.
+        stored: number of rows in all blocks.
+        people: persons and ids to write.
+        new_group_types: ``{"company": 0}``.
+        groups: groups to write.
+        new_uuids: to remember as seen.
+        invocations: runs to enqueue, in order of events.
+        tally: what functions counted and logged.
+        properties: what was seen of the properties.
+        events: names of events.
+        warnings: ingestion warnings ``[(kind, example)]``.
+    """
+
+    blocks: list[bytes] = []
+    stored: int = 0
+    people: PeopleState = msgspec.field(default_factory=PeopleState)
+    new_group_types: dict[str, int] = {}
+    groups: list[GroupState] = []
+    new_uuids: list[UUID] = []
+    invocations: list[Invocation] = []
+    tally: Tally = msgspec.field(default_factory=Tally)
+    properties: list[Seen] = []
+    events: list[str] = []
+    warnings: list[tuple[str, dict[str, Any]]] = []
+
+
+encoder = msgspec.msgpack.Encoder()
+read_requests = msgspec.msgpack.Decoder(ReadRequest)
+act_requests = msgspec.msgpack.Decoder(ActRequest)
+read_answers: msgspec.msgpack.Decoder[Wanted | Missing] = msgspec.msgpack.Decoder(Wanted | Missing)
+act_answers: msgspec.msgpack.Decoder[Acted | Missing] = msgspec.msgpack.Decoder(Acted | Missing)

@@ -1,0 +1,223 @@
+"""From matches to runs: which invocations, counters, lines and letters an event gives. Pure.
+
+Source: spec/hog-functions.md sections 4.5, 6, 7 and 13.1.
+"""
+
+from collections import Counter
+from time import perf_counter
+from typing import Any
+from uuid import UUID, uuid5
+
+from hoglet.events.parse import Event
+from hoglet.functions.executable.matching import (
+    SLOW_FILTER_MS,
+    FunctionIndex,
+    Match,
+    mask_key,
+)
+from hoglet.functions.executable.model import RunnableFunction
+from hoglet.functions.jobs import InvokeV1, encode, line_of
+from hoglet.functions.runtime.globals import source_globals
+from hoglet.functions.runtime.inputs import (
+    InputsFailed,
+    all_inputs,
+    build_inputs,
+    may_fail,
+)
+from hoglet.functions.runtime.redaction import clean_line, secret_texts
+from hoglet.functions.watcher.rules import DISABLED, LOW_PRIORITY, NOT_RUN
+from hoglet.pipeline.ingest.ipc import (
+    Invocation,
+    LetterDraft,
+    Line,
+    ProjectFacts,
+    Tally,
+)
+
+# Beyond this many functions, those that do not even wait for the event's name are counted as
+# `filtered` once a minute (`unasked.py`): the cost of an event must not grow with them.
+COUNTED_FUNCTIONS = 200
+_MAX_TTL = 86_400
+# What all inputs of a group may take while events wait; beyond it runs find out by themselves.
+_INPUTS_SECONDS = 2.0
+
+
+class Triggers:
+    """Gathers what a group triggers."""
+
+    def __init__(self, project: ProjectFacts, globals_: dict[str, Any], tally: Tally) -> None:
+        self._project = project
+        self._url: str = globals_["url"]
+        self._tally = tally
+        self._events: dict[int, Counter[str]] = {}
+        self._asked: Counter[str] = Counter()
+        self._may_fail: dict[tuple[str, int, int | None], bool] = {}
+        self._inputs_seconds = 0.0
+        self.invocations: list[Invocation] = []
+
+    def match(self, index: FunctionIndex, event: Event, run_globals: dict[str, Any] | None) -> None:
+        """Ask the functions of an index about one event.
+
+        Args:
+            index: of the project's functions.
+            event: what happened.
+            run_globals: without ``source``; None when no function waits for the event's name.
+        """
+        names = self._events.setdefault(id(index), Counter())
+        names[event.event] += 1
+        if run_globals is None:
+            return
+        for match in index.match(run_globals):
+            self._asked[match.function_id] += 1
+            self._take(index.by_id[match.function_id], match, event, run_globals)
+
+    def count_filtered(self, index: FunctionIndex, *, later: bool = False) -> None:
+        """Count events that functions were not even asked about; once, at the end.
+
+        With ``later``, very many functions that wait for other names are counted once a minute.
+        """
+        names = self._events.get(id(index), Counter())
+        missed: Counter[str] = Counter()
+        if not later or len(index.functions) <= COUNTED_FUNCTIONS:
+            missed.update(dict.fromkeys(index.by_id, names.total()))
+        else:
+            self._tally.unasked = dict(names)
+            for name, number in names.items():
+                missed.update({function.id: number for function in index.waiting_for(name)})
+        for function_id, number in missed.items():
+            if number > self._asked[function_id]:
+                not_asked = number - self._asked[function_id]
+                self._tally.count(function_id, "other", "filtered", not_asked)
+
+    def _take(
+        self,
+        function: RunnableFunction,
+        match: Match,
+        event: Event,
+        run_globals: dict[str, Any],
+    ) -> None:
+        if match.milliseconds > SLOW_FILTER_MS:
+            text = f"The filter took {match.milliseconds:.0f} ms on event {event.uuid}"
+            self._tally.lines.append(Line(function.id, "", "warn", text))
+        if match.outcome == "filtered" or match.mappings == []:
+            self._tally.count(function.id, "other", "filtered")
+        elif match.outcome == "failed":
+            self._filter_failed(function, match, event, run_globals)
+        else:
+            source = source_globals(
+                project_url=self._url, function_id=function.id, name=function.name
+            )
+            full = {**run_globals, "source": source}
+            for mapping in match.mappings if match.mappings is not None else [None]:
+                self._invoke(function, event, full, mapping)
+
+    def _filter_failed(
+        self, function: RunnableFunction, match: Match, event: Event, run_globals: dict[str, Any]
+    ) -> None:
+        error = match.error or "the filter failed"
+        run = invocation_id(event.uuid, function.id, None)
+        self._tally.count(function.id, "other", "filtering_failed")
+        self._tally.count(function.id, "other", "dead_lettered")
+        text = f"Error filtering event {event.uuid}: {error}"
+        self._tally.lines.append(Line(function.id, str(run), "error", text))
+        self._tally.letters.append(LetterDraft(function.id, run, "filter", error, run_globals))
+
+    def _invoke(
+        self,
+        function: RunnableFunction,
+        event: Event,
+        run_globals: dict[str, Any],
+        mapping: int | None,
+    ) -> None:
+        run = invocation_id(event.uuid, function.id, mapping)
+        try:
+            inputs = self._inputs(function, run_globals, mapping)
+        except InputsFailed as error:
+            self._inputs_failed(function, run, run_globals, mapping, error)
+            return
+        if function.state in NOT_RUN:
+            self._refuse(function, run, run_globals, mapping)
+            return
+        invoke = InvokeV1(
+            project_id=self._project.id,
+            function_id=UUID(function.id),
+            invocation_id=run,
+            globals=run_globals,
+            mapping=mapping,
+        )
+        ready = Invocation(
+            id=run,
+            function_id=function.id,
+            event_uuid=event.uuid,
+            payload=encode(invoke),
+            is_slow=function.state in LOW_PRIORITY,
+        )
+        if function.delivery.get("ordered_by"):
+            ready.line = line_of(function.id, event.distinct_id)
+        if function.masking:
+            _mask(ready, function, {**run_globals, "inputs": inputs})
+        self.invocations.append(ready)
+
+    def _inputs(
+        self, function: RunnableFunction, run_globals: dict[str, Any], mapping: int | None
+    ) -> dict[str, Any]:
+        """The inputs where they are wanted now: for a masking hash, or because they may fail.
+
+        Raises:
+            InputsFailed: they cannot be built, so there is no run.
+        """
+        key = (function.id, function.version, mapping)
+        if key not in self._may_fail:
+            self._may_fail[key] = may_fail(function, mapping)
+        is_late = self._inputs_seconds > _INPUTS_SECONDS
+        if not function.masking and (is_late or not self._may_fail[key]):
+            return {}
+        began = perf_counter()
+        try:
+            now: str = run_globals["event"]["timestamp"]
+            return build_inputs(function, run_globals, mapping=mapping, now=now)
+        finally:
+            self._inputs_seconds += perf_counter() - began
+
+    def _inputs_failed(
+        self,
+        function: RunnableFunction,
+        run: UUID,
+        run_globals: dict[str, Any],
+        mapping: int | None,
+        error: InputsFailed,
+    ) -> None:
+        self._tally.count(function.id, "failure", "inputs_failed")
+        self._tally.count(function.id, "other", "dead_lettered")
+        message = clean_line(str(error), secret_texts(all_inputs(function, mapping), {}))
+        text = f"Error building inputs for event {run_globals['event']['uuid']}: {message}"
+        self._tally.lines.append(Line(function.id, str(run), "error", text))
+        letter = LetterDraft(function.id, run, "inputs", message, run_globals, mapping)
+        self._tally.letters.append(letter)
+
+    def _refuse(
+        self,
+        function: RunnableFunction,
+        run: UUID,
+        run_globals: dict[str, Any],
+        mapping: int | None,
+    ) -> None:
+        """The watcher (3) or an administrator (12) switched the function off."""
+        self._tally.count(function.id, "failure", "disabled_permanently")
+        if function.state == DISABLED:
+            self._tally.count(function.id, "other", "dead_lettered")
+            error = "The function was switched off because it failed or was slow too often"
+            letter = LetterDraft(function.id, run, "disabled", error, run_globals, mapping)
+            self._tally.letters.append(letter)
+
+
+def invocation_id(event_uuid: UUID, function_id: str, mapping: int | None) -> UUID:
+    """The stable id of a run: the same event, function and mapping always give the same."""
+    return uuid5(event_uuid, f"{function_id}:{'' if mapping is None else mapping}")
+
+
+def _mask(ready: Invocation, function: RunnableFunction, values: dict[str, Any]) -> None:
+    masking: dict[str, Any] = function.masking or {}
+    ready.mask = mask_key(function, values) or ""
+    ready.mask_ttl = min(max(int(masking.get("ttl") or 1), 1), _MAX_TTL)
+    ready.mask_threshold = int(masking.get("threshold") or 0)

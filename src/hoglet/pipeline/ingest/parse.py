@@ -1,0 +1,139 @@
+"""First half of a group, in the worker: parse, transform, and tell what is needed. Pure."""
+
+from collections.abc import Iterator
+from datetime import datetime
+from typing import Any
+
+import msgspec
+import orjson
+
+from hoglet.events import parse as incoming
+from hoglet.events.parse import Event
+from hoglet.events.persons.updates import (
+    GroupEffect,
+    PersonEffect,
+    effect_of,
+    group_effect_of,
+    groups_of,
+    processes_person,
+)
+from hoglet.functions.executable.matching import Conditions, FunctionIndex
+from hoglet.functions.executable.model import RunnableFunction
+from hoglet.pipeline.ingest.ipc import (
+    Part,
+    ProjectFacts,
+    ReadRequest,
+    Tally,
+    Wanted,
+)
+from hoglet.pipeline.ingest.property_types import Definitions
+from hoglet.pipeline.ingest.transform import GroupTransformer
+
+
+class Reading(msgspec.Struct):
+    """One event between the halves."""
+
+    event: Event
+    received_at: datetime
+    is_historical: bool
+    has_own_uuid: bool
+    effect: PersonEffect | None
+    has_profile: bool
+    groups: dict[str, str] | None
+    group_effect: GroupEffect | None
+
+
+class FunctionSet:
+    """The functions of a project, indexed; kept by the worker from group to group."""
+
+    def __init__(self, key: str, project: ProjectFacts, functions: list[RunnableFunction]) -> None:
+        self.key = key
+        self.project = project
+        self.conditions = Conditions()
+        self.transformations = [
+            one for one in functions if one.type == "transformation" and one.enabled
+        ]
+        destinations = [one for one in functions if one.type == "destination"]
+        self.on_events = FunctionIndex([one for one in destinations if one.source == "events"])
+        self.on_persons = FunctionIndex(
+            [one for one in destinations if one.source == "person-updates"]
+        )
+
+
+class ReadGroup(msgspec.Struct):
+    """A group after its first half."""
+
+    request: ReadRequest
+    functions: FunctionSet
+    readings: list[Reading]
+    tally: Tally
+    definitions: Definitions
+
+
+def read_group(request: ReadRequest, functions: FunctionSet) -> ReadGroup:
+    """Parse and transform all events of a group."""
+    tally, definitions = Tally(), Definitions()
+    transformer = GroupTransformer(
+        functions.transformations, functions.project, tally, functions.conditions
+    )
+    readings: list[Reading] = []
+    for part in request.parts:
+        for event, own_uuid, historical in _events_of(part):
+            kept = transformer.apply(event)
+            if kept is None:
+                continue
+            readings.append(
+                _reading(kept, part.received_at, own_uuid=own_uuid, historical=historical)
+            )
+            definitions.learn("event", kept.properties)
+    return ReadGroup(request, functions, readings, tally, definitions)
+
+
+def wanted(group: ReadGroup) -> Wanted:
+    """What the second half needs."""
+    merging: set[str] = set()
+    groups: set[tuple[str, str]] = set()
+    for one in group.readings:
+        if one.effect is not None and one.effect.merge_from:
+            merging.update((one.event.distinct_id, one.effect.merge_from))
+        groups.update((one.groups or {}).items())
+        if one.group_effect is not None:
+            groups.add((one.group_effect.group_type, one.group_effect.group_key))
+    return Wanted(
+        distinct_ids=list({one.event.distinct_id for one in group.readings}),
+        merging=list(merging),
+        groups=list(groups),
+        uuids=[one.event.uuid for one in group.readings if one.has_own_uuid],
+    )
+
+
+def _events_of(part: Part) -> Iterator[tuple[Event, bool, bool]]:
+    """The accepted events of a request, with ``(has its own uuid, is historical)``."""
+    batch = incoming.batch_of(orjson.loads(part.body), {})
+    for place, raw in enumerate(batch.events):
+        if incoming.refusal_of(raw) is not None:
+            continue
+        # Made from the job's id: the same when the group is worked off again after a crash.
+        event, own_uuid = incoming.accept(
+            raw,
+            sent_at=part.sent_at,
+            received_at=part.received_at,
+            made_up=part.job_id.int + place,
+        )
+        if part.ip is not None:
+            event.properties.setdefault("$ip", part.ip)
+        yield event, own_uuid, batch.historical
+
+
+def _reading(event: Event, received_at: datetime, *, own_uuid: bool, historical: bool) -> Reading:
+    properties: dict[str, Any] = event.properties
+    return Reading(
+        event=event,
+        received_at=received_at,
+        is_historical=historical,
+        has_own_uuid=own_uuid,
+        effect=effect_of(event.event, properties),
+        has_profile=processes_person(properties),
+        groups=groups_of(properties),
+        group_effect=group_effect_of(event.event, properties),
+    )

@@ -1,0 +1,216 @@
+"""Second half of a group, in the worker: persons, groups, matching, rows. Pure.
+
+Source: spec/hog-functions.md sections 5, 6, 13.1 and 14.
+"""
+
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+import orjson
+
+from hoglet.events.groups import MAX_GROUP_TYPES, GroupBook
+from hoglet.events.persons.model import People, Person
+from hoglet.events.texts import dump_text
+from hoglet.functions.executable.matching import FunctionIndex
+from hoglet.functions.runtime.globals import (
+    event_globals,
+    group_globals,
+    person_globals,
+    project_globals,
+)
+from hoglet.pipeline.ingest.ipc import Acted, ActRequest
+from hoglet.pipeline.ingest.matching import Triggers
+from hoglet.pipeline.ingest.parse import ReadGroup, Reading
+from hoglet.pipeline.ingest.transform import iso
+
+EVENT_COLUMNS = (
+    "project_id", "uuid", "event", "properties", "timestamp", "distinct_id", "person_id",
+    "person_properties", "person_mode", "elements_chain", "created_at", "$session_id",
+    "$window_id", "$group_0", "$group_1", "$group_2", "$group_3", "$group_4",
+)  # fmt: skip
+# The engine refuses blocks that touch more than 100 partitions; events are partitioned by month.
+MONTHS_PER_BLOCK = 80
+_NO_GROUPS = [""] * MAX_GROUP_TYPES
+
+
+def act(group: ReadGroup, request: ActRequest) -> Acted:
+    """Work a group off on the state it asked for."""
+    return _Acting(group, request).run()
+
+
+class _Acting:
+    def __init__(self, group: ReadGroup, request: ActRequest) -> None:
+        self._group = group
+        self._project = group.functions.project
+        self._people = People(self._project.id, request.people)
+        self._book = GroupBook(request.group_types, request.groups)
+        self._seen = set(request.seen)
+        self._new_uuids: list[UUID] = []
+        self._lines: list[tuple[int, bytes]] = []
+        self._events: set[str] = set()
+        project = project_globals(
+            project_id=self._project.id, name=self._project.name, site_url=self._project.site_url
+        )
+        self._project_globals = project
+        self._triggers = Triggers(self._project, project, group.tally)
+        self._last_change: dict[UUID, tuple[Reading, Person]] = {}
+
+    def run(self) -> Acted:
+        for one in self._group.readings:
+            if self._is_new(one):
+                self._act_on(one)
+        self._triggers.count_filtered(self._group.functions.on_events, later=True)
+        self._trigger_on_persons()
+        return Acted(
+            blocks=blocks_of(self._lines),
+            stored=len(self._lines),
+            people=self._people.changes(),
+            new_group_types=self._book.new_types,
+            groups=self._book.changes(),
+            new_uuids=self._new_uuids,
+            invocations=self._triggers.invocations,
+            tally=self._group.tally,
+            properties=self._group.definitions.found(),
+            events=list(self._events),
+            warnings=self._people.warnings,
+        )
+
+    def _is_new(self, one: Reading) -> bool:
+        """False for a uuid that is stored already, or came earlier in this group."""
+        if not one.has_own_uuid:
+            return True
+        uuid = one.event.uuid
+        if uuid in self._seen:
+            return False
+        self._seen.add(uuid)
+        self._new_uuids.append(uuid)
+        return True
+
+    def _act_on(self, one: Reading) -> None:
+        event = one.event
+        person = self._person_of(one)
+        keys = _NO_GROUPS
+        if one.group_effect is not None:
+            self._book.apply(one.group_effect, event.timestamp)
+            self._group.definitions.learn("group", one.group_effect.overwrite)
+        if one.groups is not None:
+            keys = self._book.keys_of(one.groups)
+        self._events.add(event.event)
+        if not one.is_historical:
+            self._trigger(self._group.functions.on_events, one, person, keys)
+        self._lines.append((_month_of(event.timestamp), self._line(one, person, keys)))
+
+    def _person_of(self, one: Reading) -> Person | None:
+        if not one.has_profile:
+            return None
+        watched = bool(self._group.functions.on_persons.functions) and not one.is_historical
+        before = self._people.find(one.event.distinct_id) if watched else None
+        text = before.json() if before else None
+        person = self._people.apply(one.event.distinct_id, one.event.timestamp, one.effect)
+        if watched and (before is not person or person.json() != text):
+            self._last_change[person.id] = (one, person)
+        if one.effect is not None:
+            self._group.definitions.learn("person", one.effect.overwrite)
+            self._group.definitions.learn("person", one.effect.once)
+        return person
+
+    def _trigger(
+        self, index: FunctionIndex, one: Reading, person: Person | None, keys: list[str]
+    ) -> None:
+        if not index.functions:
+            return
+        run_globals: dict[str, Any] | None = None
+        if index.waits_for(one.event.event):
+            run_globals = self._globals(one, person, keys)
+        self._triggers.match(index, one.event, run_globals)
+
+    def _trigger_on_persons(self) -> None:
+        index = self._group.functions.on_persons
+        if not index.functions:
+            return
+        for one, person in self._last_change.values():
+            self._triggers.match(index, one.event, self._globals(one, person, _NO_GROUPS))
+        self._triggers.count_filtered(index)
+
+    def _globals(self, one: Reading, person: Person | None, keys: list[str]) -> dict[str, Any]:
+        event, url = one.event, self._project_globals["url"]
+        found: dict[str, Any] = {
+            "project": self._project_globals,
+            "event": event_globals(
+                project_url=url,
+                uuid=str(event.uuid),
+                event=event.event,
+                distinct_id=event.distinct_id,
+                properties=event.properties,
+                timestamp=iso(event.timestamp),
+                captured_at=iso(one.received_at),
+            ),
+        }
+        if person is not None:
+            found["person"] = person_globals(
+                project_url=url,
+                person_id=str(person.id),
+                properties=person.properties,
+                distinct_id=event.distinct_id,
+                name_properties=self._project.name_properties,
+            )
+        if keys is not _NO_GROUPS:
+            found["groups"] = self._groups(url, keys)
+        return found
+
+    def _groups(self, url: str, keys: list[str]) -> dict[str, Any]:
+        return {
+            kind: group_globals(
+                project_url=url,
+                group_type=kind,
+                index=index,
+                key=keys[index],
+                properties=self._book.properties_of(index, keys[index]),
+            )
+            for kind, index in self._book.types.items()
+            if keys[index]
+        }
+
+    def _line(self, one: Reading, person: Person | None, keys: list[str]) -> bytes:
+        event = one.event
+        chain = event.properties.pop("$elements_chain", None)
+        properties = event.properties
+        return orjson.dumps(
+            (
+                self._project.id,
+                event.uuid,
+                event.event,
+                dump_text(properties),
+                event.timestamp,
+                event.distinct_id,
+                person.id if person else self._people.id_without_profile(event.distinct_id),
+                person.json() if person else "{}",
+                "full" if person else "propertyless",
+                chain if isinstance(chain, str) else "",
+                one.received_at,
+                _text(properties.get("$session_id")),
+                _text(properties.get("$window_id")),
+                *keys,
+            )
+        )
+
+
+def blocks_of(lines: list[tuple[int, bytes]]) -> list[bytes]:
+    """Rows as blocks of few months each; the order within a block is the order of the events."""
+    months = sorted({month for month, _ in lines})
+    if len(months) <= MONTHS_PER_BLOCK:
+        return [b"\n".join([line for _, line in lines])] if lines else []
+    block_of = {month: place // MONTHS_PER_BLOCK for place, month in enumerate(months)}
+    blocks: list[list[bytes]] = [[] for _ in range(block_of[months[-1]] + 1)]
+    for month, line in lines:
+        blocks[block_of[month]].append(line)
+    return [b"\n".join(block) for block in blocks]
+
+
+def _month_of(at: datetime) -> int:
+    return at.year * 12 + at.month
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else ""

@@ -1,0 +1,75 @@
+"""Asking the worker process about a group, see :mod:`hoglet.pipeline.ingest.ipc`."""
+
+from typing import Protocol
+
+import msgspec
+
+from hoglet.functions.executable.model import RunnableFunction
+from hoglet.pipeline.ingest.ipc import (
+    Acted,
+    ActRequest,
+    Missing,
+    ReadRequest,
+    Wanted,
+    act_answers,
+    encoder,
+    read_answers,
+)
+from hoglet.sandbox import Sandbox
+
+# Bounds a group of 2,000 events in which each of 20 transformations runs into its limit 3 times.
+DEADLINE_S = 120.0
+
+
+class Functions(Protocol):
+    """The functions of projects; ``hoglet.functions.service.FunctionService``."""
+
+    async def version_stamp(self, project_id: int) -> str:
+        """Changes whenever a function of the project does."""
+        ...
+
+    async def load_runnable(
+        self, project_id: int, kinds: tuple[str, ...]
+    ) -> list[RunnableFunction]:
+        """The functions to run, also those the watcher switched off."""
+        ...
+
+
+class WorkerCalls:
+    """The two calls, with everything sent again when the worker lacks it."""
+
+    def __init__(self, sandbox: Sandbox, functions: Functions) -> None:
+        self._sandbox = sandbox
+        self._functions = functions
+
+    async def read(self, request: ReadRequest) -> Wanted:
+        """First half; ``request.functions`` is filled in here when needed.
+
+        Raises:
+            SandboxTimedOut, SandboxCrashed, Bug: the worker failed.
+        """
+        answer = read_answers.decode(await self._call("pipeline.read", request))
+        if isinstance(answer, Missing):
+            kinds = ("transformation", "destination")
+            functions = await self._functions.load_runnable(request.project.id, kinds)
+            whole = msgspec.structs.replace(request, functions=functions)
+            answer = read_answers.decode(await self._call("pipeline.read", whole))
+        if isinstance(answer, Missing):
+            raise TypeError("the worker asks for functions it was given")
+        return answer
+
+    async def act(self, reading: ReadRequest, request: ActRequest) -> Acted:
+        """Second half; the first is repeated when the worker forgot the group.
+
+        Raises:
+            SandboxTimedOut, SandboxCrashed, Bug: the worker failed.
+        """
+        for _ in range(3):
+            answer = act_answers.decode(await self._call("pipeline.act", request))
+            if isinstance(answer, Acted):
+                return answer
+            await self.read(reading)
+        raise TypeError("the worker forgets groups at once")
+
+    async def _call(self, operation: str, request: ReadRequest | ActRequest) -> bytes:
+        return await self._sandbox.call(operation, encoder.encode(request), deadline=DEADLINE_S)

@@ -1,0 +1,138 @@
+"""The transformations of a project over a group of events, inside the worker. Pure.
+
+A transformation that runs into its time limit again and again is given up for the rest of the
+group and counts as failed there, so that an endless loop delays a group by seconds, not hours.
+
+Source: spec/hog-functions.md section 13.6.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from hoglet.events.parse import MAX_DISTINCT_ID_LENGTH, MAX_NAME_LENGTH, Event
+from hoglet.functions.executable.matching import Conditions
+from hoglet.functions.executable.model import RunnableFunction
+from hoglet.functions.executable.transform import (
+    Chain,
+    TransformationResult,
+    drop_notes,
+    transform,
+)
+from hoglet.functions.runtime.step import PROGRAM_MILLISECONDS
+from hoglet.pipeline.ingest.ipc import Line, ProjectFacts, Tally
+
+MAX_TIMEOUTS = 3  # of one transformation in one group: 1.65 s
+# What all of a group's may spend on running into their limit: other projects' groups wait behind.
+# Beyond it each has 100 ms, a hundred times what most take, and is given up at its first timeout.
+OVERRUN_MS = 3000
+HASTY_MS = 100
+MAX_LINES = 1000  # of one group; prints of 100,000 events would be a flood
+_FREE_MS = 50  # below, a run costs the watcher nothing
+
+
+class GroupTransformer:
+    """The transformations at work on one group; what they count and log goes to ``tally``."""
+
+    def __init__(
+        self,
+        functions: Sequence[RunnableFunction],
+        project: ProjectFacts,
+        tally: Tally,
+        conditions: Conditions,
+    ) -> None:
+        self._functions = list(functions)
+        self._project = {"id": project.id, "name": "", "url": project.site_url}
+        self._timeouts: Counter[str] = Counter()
+        self._told: set[str] = set()
+        self._overrun_ms = 0.0
+        self._tally = tally
+        self._conditions = conditions
+
+    def apply(self, event: Event) -> Event | None:
+        """Run all on one event; None when one of them drops it."""
+        if not self._functions:
+            drop_notes(event.properties)
+            return event
+        chain = Chain(_plain(event))
+        for function in self._functions:
+            if not chain.take(function, self._run(function, chain.event)):
+                return None
+        return _changed(event, chain.finish())
+
+    def _run(self, function: RunnableFunction, event: dict[str, Any]) -> TransformationResult:
+        if self._is_given_up(function.id):
+            self._tell_once(function.id)
+            self._tally.count(function.id, "failure", "failed")
+            return TransformationResult(function_id=function.id, outcome="failed", event=event)
+        result = transform(
+            function,
+            event,
+            self._project,
+            now=event["timestamp"],
+            conditions=self._conditions,
+            milliseconds=HASTY_MS if self._is_late() else PROGRAM_MILLISECONDS,
+        )
+        self._count(result, event["uuid"])
+        return result
+
+    def _count(self, result: TransformationResult, instance: str) -> None:
+        function_id = result.function_id
+        counter = {
+            "succeeded": ("success", "succeeded"),
+            "dropped": ("other", "dropped"),
+            "skipped": ("other", "filtered"),
+            "failed": {
+                "filter": ("other", "filtering_failed"),
+                "inputs": ("failure", "inputs_failed"),
+            }.get(result.error_class or "", ("failure", "failed")),
+        }[result.outcome]
+        self._tally.count(function_id, *counter)
+        if result.logs and len(self._tally.lines) < MAX_LINES:
+            self._tally.lines.extend(
+                Line(function_id, instance, line.level, line.message) for line in result.logs
+            )
+        if result.milliseconds > _FREE_MS:
+            self._tally.spent.setdefault(function_id, []).append(result.milliseconds)
+        if result.error_class == "timeout":
+            self._overrun_ms += result.milliseconds
+            self._timeouts[function_id] += 1
+
+    def _is_late(self) -> bool:
+        return self._overrun_ms >= OVERRUN_MS
+
+    def _is_given_up(self, function_id: str) -> bool:
+        return self._timeouts[function_id] >= (1 if self._is_late() else MAX_TIMEOUTS)
+
+    def _tell_once(self, function_id: str) -> None:
+        if function_id not in self._told:
+            self._told.add(function_id)
+            text = "Not run for the rest of a batch: it ran into its time limit too often"
+            self._tally.lines.append(Line(function_id, "", "error", text))
+
+
+def iso(at: datetime) -> str:
+    """An instant as runs see it: ``2026-01-01T10:00:00.000000Z``."""
+    return at.replace(tzinfo=None).isoformat(timespec="microseconds") + "Z"  # 6 x strftime
+
+
+def _plain(event: Event) -> dict[str, Any]:
+    return {
+        "uuid": str(event.uuid),
+        "event": event.event,
+        "distinct_id": event.distinct_id,
+        "properties": event.properties,
+        "timestamp": iso(event.timestamp),
+    }
+
+
+def _changed(event: Event, to: dict[str, Any]) -> Event:
+    event.properties = to["properties"]
+    event.event = _cut(to["event"], MAX_NAME_LENGTH) or event.event
+    event.distinct_id = _cut(to["distinct_id"], MAX_DISTINCT_ID_LENGTH) or event.distinct_id
+    return event
+
+
+def _cut(text: str, limit: int) -> str:
+    return text[:limit].replace("\0", "�") if len(text) > limit or "\0" in text else text

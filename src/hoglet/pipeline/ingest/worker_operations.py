@@ -1,0 +1,70 @@
+"""What the pipeline's worker process can do; registered by :data:`OPERATIONS`.
+
+The worker keeps the functions of a few projects and the groups it has read, see
+:mod:`hoglet.pipeline.ingest.ipc`.
+"""
+
+from collections import OrderedDict
+
+import msgspec
+
+from hoglet.pipeline.ingest.internal_matching import (
+    InternalRequest,
+    match_internal,
+)
+from hoglet.pipeline.ingest.ipc import (
+    Missing,
+    act_requests,
+    encoder,
+    read_requests,
+)
+from hoglet.pipeline.ingest.parse import FunctionSet, ReadGroup, read_group, wanted
+from hoglet.pipeline.ingest.process import act
+
+OPERATIONS = {
+    "pipeline.read": "hoglet.pipeline.ingest.worker_operations:read",
+    "pipeline.act": "hoglet.pipeline.ingest.worker_operations:act_on",
+    "pipeline.internal": "hoglet.pipeline.ingest.worker_operations:match_internal_event",
+}
+_KEPT_PROJECTS = 50
+_KEPT_GROUPS = 4  # one is acting, one is being read ahead; more would only hold memory
+
+_internal_requests = msgspec.msgpack.Decoder(InternalRequest)
+_functions: OrderedDict[int, FunctionSet] = OrderedDict()
+_groups: OrderedDict[str, ReadGroup] = OrderedDict()
+
+
+def read(payload: bytes) -> bytes:
+    """``ReadRequest`` → ``Wanted`` or ``Missing``."""
+    request = read_requests.decode(payload)
+    if request.functions is not None:
+        found = FunctionSet(request.functions_key, request.project, request.functions)
+        _keep(_functions, request.project.id, found, _KEPT_PROJECTS)
+    functions = _functions.get(request.project.id)
+    if functions is None or functions.key != request.functions_key:
+        return encoder.encode(Missing("functions"))
+    functions.project = request.project
+    group = read_group(request, functions)
+    _keep(_groups, str(request.group), group, _KEPT_GROUPS)
+    return encoder.encode(wanted(group))
+
+
+def act_on(payload: bytes) -> bytes:
+    """``ActRequest`` → ``Acted`` or ``Missing``."""
+    request = act_requests.decode(payload)
+    group = _groups.pop(str(request.group), None)
+    if group is None:
+        return encoder.encode(Missing("group"))
+    return encoder.encode(act(group, request))
+
+
+def match_internal_event(payload: bytes) -> bytes:
+    """``InternalRequest`` → ``Acted``."""
+    return encoder.encode(match_internal(_internal_requests.decode(payload)))
+
+
+def _keep[K, V](memory: OrderedDict[K, V], key: K, value: V, limit: int) -> None:
+    memory[key] = value
+    memory.move_to_end(key)
+    while len(memory) > limit:
+        memory.popitem(last=False)

@@ -1,0 +1,86 @@
+"""Small regular work: warnings to the database, old dead letters and masking windows dropped."""
+
+import asyncio
+from collections.abc import Coroutine
+from typing import Any
+
+import structlog
+from sqlalchemy.exc import SQLAlchemyError
+
+from hoglet.events.warnings import IngestionWarnings
+from hoglet.functions import pauses as pause_repository
+from hoglet.functions.dead_letters.service import DeadLetters
+from hoglet.functions.masking import drop_expired
+from hoglet.kit.clock import Clock
+from hoglet.pipeline.ingest.filtered_counts import UnaskedEvents
+from hoglet.pipeline.queue_metrics import QueueGauges
+from hoglet.store.database import Database
+
+log = structlog.get_logger()
+
+WARNINGS_EVERY_S = 5.0
+PRUNE_EVERY_S = 600.0
+COUNT_EVERY_S = 60.0
+
+
+class Upkeep:
+    """Does the regular work until it is stopped, then writes the last warnings."""
+
+    def __init__(
+        self,
+        *,
+        database: Database,
+        warnings: IngestionWarnings,
+        letters: DeadLetters,
+        gauges: QueueGauges,
+        unasked: UnaskedEvents,
+        clock: Clock,
+    ) -> None:
+        self._database = database
+        self._warnings = warnings
+        self._letters = letters
+        self._gauges = gauges
+        self._unasked = unasked
+        self._clock = clock
+        self._stopping = asyncio.Event()
+
+    async def run(self) -> None:
+        """Work until :meth:`stop`."""
+        until_pruning = until_counting = 0.0
+        while not self._stopping.is_set():
+            await self._guarded(self._warnings.flush())
+            await self._guarded(self._gauges.measure())
+            until_pruning -= WARNINGS_EVERY_S
+            if until_pruning <= 0:
+                until_pruning = PRUNE_EVERY_S
+                await self._guarded(self._prune())
+            until_counting -= WARNINGS_EVERY_S
+            if until_counting <= 0:
+                until_counting = COUNT_EVERY_S
+                await self._guarded(self._unasked.settle())
+            await self._pause()
+        await self._guarded(self._unasked.settle())
+        await self._guarded(self._warnings.flush())
+
+    def stop(self) -> None:
+        """Let :meth:`run` end."""
+        self._stopping.set()
+
+    async def _prune(self) -> None:
+        async with self._database.write() as session:
+            await self._letters.prune(session)
+            await drop_expired(session, self._clock.now())
+            await pause_repository.drop_ended(session, self._clock.now())
+
+    async def _guarded(self, work: Coroutine[Any, Any, None]) -> None:
+        try:
+            await work
+        except SQLAlchemyError:
+            log.exception("upkeep failed", action="upkeep_failed")
+
+    async def _pause(self) -> None:
+        try:
+            async with asyncio.timeout(WARNINGS_EVERY_S):
+                await self._stopping.wait()
+        except TimeoutError:
+            return

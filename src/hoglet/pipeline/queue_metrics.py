@@ -1,0 +1,54 @@
+"""Depth and lag of the queues as Prometheus figures, measured every few seconds.
+
+Every server that shares a database measures the same queues: take the maximum, not the sum.
+"""
+
+from prometheus_client import CollectorRegistry, Gauge
+
+from hoglet.events.spool import SPOOL_QUEUE
+from hoglet.functions.dead_letters import repository as dead_letter_repository
+from hoglet.functions.jobs import BACKFILL_QUEUE, INVOKE_QUEUE
+from hoglet.pipeline.ingest.replication import COPIES_QUEUE
+from hoglet.pipeline.internal_events import INTERNAL_QUEUE
+from hoglet.queue import Queue
+from hoglet.store.database import Database
+
+QUEUES = (SPOOL_QUEUE, INVOKE_QUEUE, BACKFILL_QUEUE, COPIES_QUEUE, INTERNAL_QUEUE)
+
+
+class QueueGauges:
+    """Measures the queues of the pipeline."""
+
+    def __init__(self, database: Database, queue: Queue, registry: CollectorRegistry) -> None:
+        self._database = database
+        self._queue = queue
+        self._jobs = Gauge(
+            "hoglet_queue_jobs",
+            "Jobs by state: ready, delayed (a retry), leased, buried (given up).",
+            ("queue", "state"),
+            registry=registry,
+        )
+        self._letters = Gauge(
+            "hoglet_dead_letters",
+            "Dead letters of all functions that were not run again.",
+            registry=registry,
+        )
+        self._lag = Gauge(
+            "hoglet_queue_lag_seconds",
+            "How long the oldest ready job has waited.",
+            ("queue",),
+            registry=registry,
+        )
+
+    async def _count_letters(self) -> None:
+        async with self._database.read() as session:
+            self._letters.set(await dead_letter_repository.count_waiting(session))
+
+    async def measure(self) -> None:
+        """Take the figures anew."""
+        await self._count_letters()
+        for queue in QUEUES:
+            depth = await self._queue.depth(queue)
+            for state in ("ready", "delayed", "leased", "buried"):
+                self._jobs.labels(queue, state).set(getattr(depth, state))
+            self._lag.labels(queue).set(depth.lag_seconds)

@@ -1,0 +1,137 @@
+"""The web application: middleware, errors, health routes, and the routers of the other rooms."""
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+from typing import Any
+
+from fastapi import APIRouter, FastAPI
+from fastapi.routing import APIRoute
+from prometheus_client import CollectorRegistry
+from starlette.datastructures import Headers
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.routing import BaseRoute, Route
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from hoglet.web.cors import OpenCors
+from hoglet.web.error_handlers import install
+from hoglet.web.health import Check, health_routes
+from hoglet.web.paths import PROJECT_PREFIX, PathSpelling
+from hoglet.web.request_body import DEFAULT_BODY_BYTES
+from hoglet.web.request_log import RequestMetrics, Watch
+from hoglet.web.responses import JsonAnswer
+
+type Lifespan = Callable[[FastAPI], AbstractAsyncContextManager[Any]]
+
+
+def create_application(
+    *,
+    project_routers: Sequence[APIRouter] = (),
+    routers: Sequence[APIRouter] = (),
+    routes: Sequence[BaseRoute] = (),
+    lifespan: Lifespan | None = None,
+    checks: Mapping[str, Check] | None = None,
+    registry: CollectorRegistry | None = None,
+    body_limit_bytes: int = DEFAULT_BODY_BYTES,
+    log_requests: bool = True,
+) -> FastAPI:
+    """Build the application.
+
+    Args:
+        project_routers: routers whose paths are below a project (``/hog_functions/{id}``); they
+            answer under ``/api/projects/{project_id}`` and ``/api/environments/{project_id}``.
+        routers: routers with whole paths (``/api/users/@me``).
+        routes: plain Starlette routes for the hot paths; they are tried first.
+        lifespan: opens and closes what the rooms need.
+        checks: parts that ``/_readyz`` asks, by name.
+        registry: where metrics are kept; a new one when left out.
+        body_limit_bytes: largest body read.
+        log_requests: one log line a request; failures are always logged.
+
+    Paths are declared without a trailing slash (see ``hoglet.web.paths``). Services hang on
+    ``app.state``.
+    """
+    registry = registry or CollectorRegistry()
+    app = FastAPI(
+        title="hoglet",
+        lifespan=lifespan,
+        redirect_slashes=False,
+        docs_url=None,
+        redoc_url=None,
+        openapi_url=None,
+        default_response_class=JsonAnswer,
+        telemetry={"tracing": False, "metrics": False, "logs": False},  # asked on every request
+        middleware=[
+            Middleware(Watch, metrics=RequestMetrics(registry), log_requests=log_requests),
+            Middleware(PathSpelling),
+            Middleware(OpenCors),
+        ],
+    )
+    app.state.body_limit_bytes = body_limit_bytes
+    app.state.registry = registry
+    install(app)
+    app.router.routes.extend([*routes, *health_routes(checks or {}, registry)])
+    for router in routers:
+        _add(app, router, "")
+    for router in project_routers:
+        _add(app, router, PROJECT_PREFIX)
+    return app
+
+
+def set_fallback(app: FastAPI, fallback: ASGIApp, prefixes: tuple[str, ...]) -> None:
+    """Let ``fallback`` (the console) answer what no route matches.
+
+    A mount at ``/`` would match everything and so hide every 405. Programs that ask for a path
+    nobody knows get the 404 of the API; people (``Accept: text/html``) get the fallback's.
+
+    Args:
+        app: the application.
+        fallback: answers ``/``, all paths below ``prefixes``, and people outside ``/api``.
+        prefixes: e.g. ``("/project/",)``.
+    """
+
+    async def default(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and not _is_for_people(scope, prefixes):
+            raise HTTPException(404)
+        await fallback(scope, receive, send)
+
+    app.router.default = default
+
+
+def _is_for_people(scope: Scope, prefixes: tuple[str, ...]) -> bool:
+    path: str = scope["path"]
+    if path == "/" or path.startswith(prefixes):
+        return True
+    wants_page = "text/html" in Headers(scope=scope).get("accept", "")
+    return wants_page and not path.startswith("/api")
+
+
+def _add(app: FastAPI, router: APIRouter, prefix: str) -> None:
+    """Copy a router's routes into the application's own table.
+
+    FastAPI's ``include_router`` keeps a tree of routers and matches each request twice; one flat
+    table is faster and lets a later router's 200 win over an earlier one's 405.
+    """
+    for route in router.routes:
+        if isinstance(route, APIRoute):
+            app.add_api_route(
+                prefix + route.path,
+                route.endpoint,
+                methods=sorted(_with_head(route.methods or set(), prefix)),
+                dependencies=route.dependencies,
+                status_code=route.status_code,
+                name=route.name,
+            )
+        elif isinstance(route, Route):
+            methods = sorted(route.methods or {"GET"})
+            app.router.routes.append(Route(prefix + route.path, route.endpoint, methods=methods))
+        else:
+            raise TypeError(f"{type(route).__name__} cannot be registered here")
+
+
+def _with_head(methods: set[str], prefix: str) -> set[str]:
+    """HEAD wherever the API answers GET, as Starlette's own routes have it.
+
+    The server sends no body then. Not for public routes: it must not run somebody's webhook.
+    """
+    return methods | {"HEAD"} if prefix and "GET" in methods else methods

@@ -1,0 +1,124 @@
+"""The one mapper from errors to HTTP: ``{type, code, detail, attr, **extra}``.
+
+Whatever goes wrong, on whichever path, is answered from here. An error nobody expected is a bare
+500 with a request id and nothing else; its trace goes to the log.
+
+Source: spec/hog-functions.md section 12.
+"""
+
+from typing import Any
+
+import structlog
+from fastapi import FastAPI
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+
+from hoglet.kit import errors
+from hoglet.kit.errors import HogletError
+from hoglet.web.responses import JsonAnswer
+from hoglet.web.validation import request_violation
+
+logger = structlog.get_logger(__name__)
+
+REQUEST_ID = "hoglet.request_id"  # of the scope; set by hoglet.web.request_log
+SERVER_ERROR_DETAIL = "A server error occurred."
+
+_KINDS: dict[type[HogletError], tuple[int, str]] = {
+    errors.Invalid: (400, "validation_error"),
+    errors.SourceError: (400, "validation_error"),
+    errors.Unreadable: (400, "invalid_request"),
+    errors.Unauthenticated: (401, "authentication_error"),
+    errors.Forbidden: (403, "authentication_error"),
+    errors.NotFound: (404, "invalid_request"),
+    errors.MethodNotAllowed: (405, "invalid_request"),
+    errors.NotAcceptable: (406, "invalid_request"),
+    errors.Stale: (409, "server_error"),
+    errors.TooLarge: (413, "invalid_request"),
+    errors.UnsupportedMediaType: (415, "invalid_request"),
+    errors.Throttled: (429, "throttled_error"),
+    errors.CostExceeded: (400, "server_error"),
+    errors.Unavailable: (503, "server_error"),
+}
+
+
+def add_error_key[E: HogletError](error: E) -> E:
+    """Repeat the detail under ``error``, where clients of PostHog look for it."""
+    error.extra = {**error.extra, "error": error.detail}
+    return error
+
+
+def problem(error: HogletError) -> Response:
+    """The answer to an error that hoglet raised on purpose."""
+    status, kind = status_and_type(type(error))
+    if status == 500:
+        return server_error(error.extra)
+    body = {"type": kind, "code": error.error_code, "detail": str(error), "attr": error.attr}
+    return JsonAnswer(body | error.extra, status_code=status, headers=_headers(error, status))
+
+
+def server_error(extra: dict[str, Any] | None = None) -> Response:
+    """The bare 500; ``extra`` are keys the specification asks for, e.g. ``{"status": "error"}``."""
+    body = {"type": "server_error", "code": "error", "detail": SERVER_ERROR_DETAIL, "attr": None}
+    return JsonAnswer(body | (extra or {}), status_code=500)
+
+
+def install(app: FastAPI) -> None:
+    """Route every kind of exception of the application to this mapper."""
+    app.add_exception_handler(HogletError, _on_hoglet_error)
+    app.add_exception_handler(RequestValidationError, _on_validation_error)
+    app.add_exception_handler(HTTPException, _on_http_exception)
+
+
+def status_and_type(error: type[HogletError]) -> tuple[int, str]:
+    """Status and ``type`` of a family of errors, e.g. ``(404, "invalid_request")``."""
+    for kind in error.__mro__:
+        if kind in _KINDS:
+            return _KINDS[kind]
+    return 500, "server_error"
+
+
+def _headers(error: HogletError, status: int) -> dict[str, str]:
+    if status == 401:
+        return {"WWW-Authenticate": "Bearer"}
+    if status == 413:  # the rest of the body is not read, so nothing may follow it
+        return {"Connection": "close"}
+    wait_seconds: int | None = getattr(error, "wait_seconds", None)
+    return {} if wait_seconds is None else {"Retry-After": str(wait_seconds)}
+
+
+async def _on_hoglet_error(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HogletError)  # noqa: S101 (the handler is registered for this class)
+    if status_and_type(type(error))[0] == 500:
+        request_id = request.scope.get(REQUEST_ID)
+        await logger.aerror(
+            "unexpected error", action="request_failed", request_id=request_id, exc_info=error
+        )
+    return problem(error)
+
+
+async def _on_validation_error(_request: Request, error: Exception) -> Response:
+    assert isinstance(error, RequestValidationError)  # noqa: S101 (registered for this class)
+    return problem(request_violation(error.errors()))
+
+
+async def _on_http_exception(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)  # noqa: S101 (registered for this class)
+    response = problem(_from_status(error.status_code, str(error.detail), request.method))
+    response.headers.update(error.headers or {})
+    return response
+
+
+def _from_status(status: int, detail: str, method: str) -> HogletError:
+    match status:
+        case 404:
+            return errors.NotFound()
+        case 405:
+            return errors.MethodNotAllowed(f'Method "{method}" not allowed.')
+        case 413:
+            return errors.TooLarge(detail)
+        case 400:
+            return errors.Unreadable(detail)
+        case _:
+            return errors.Bug(detail)

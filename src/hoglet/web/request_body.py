@@ -1,0 +1,114 @@
+"""Reading request bodies: capped while they stream, capped in depth, refused when not JSON.
+
+Handlers call ``read_json`` or ``read_object`` instead of declaring body parameters, so that every
+way of sending something unreadable gets the specified answer.
+
+Source: spec/hog-functions.md section 12 (``parse_error``, ``request_too_large``,
+``unsupported_media_type``).
+"""
+
+from typing import Any
+
+import orjson
+from starlette.requests import Request
+
+from hoglet.kit.errors import Invalid, TooLarge, Unreadable, UnsupportedMediaType
+from hoglet.kit.nesting import is_deeper_than
+from hoglet.web.validation import not_a_dict
+
+DEFAULT_BODY_BYTES = 20 * 1024 * 1024  # section 12; the setting replaces it, see create_application
+NESTING_LIMIT = 128  # orjson reads 1024 levels but writes only 254; what is stored must be readable
+_BODY = "hoglet.body"
+_JSON = "hoglet.json"
+BODY_KEY = "personal_api_key"  # may carry the caller's key (hoglet.access.auth); never a field
+
+
+async def read_body(request: Request, *, limit_bytes: int | None = None) -> bytes:
+    """The raw body; read once per request and kept, so that guard and handler may both ask.
+
+    Raises:
+        TooLarge: more than ``limit_bytes`` (default: the application's ``body_limit_bytes``).
+    """
+    kept: bytes | None = request.scope.get(_BODY)
+    if kept is not None:
+        return kept
+    limit = limit_bytes or getattr(request.app.state, "body_limit_bytes", DEFAULT_BODY_BYTES)
+    body = await _stream(request, limit)
+    request.scope[_BODY] = body
+    return body
+
+
+async def read_json(request: Request) -> Any:
+    """The parsed body; ``{}`` when it is empty.
+
+    Raises:
+        Unreadable: not JSON, or nested deeper than ``NESTING_LIMIT``.
+        UnsupportedMediaType: a content type other than JSON.
+        TooLarge: see ``read_body``.
+    """
+    if _JSON in request.scope:
+        return request.scope[_JSON]
+    body = await read_body(request)
+    if body.strip():
+        refuse_other_media(request.headers.get("content-type"))
+    parsed = parse_json(body)
+    request.scope[_JSON] = parsed
+    return parsed
+
+
+async def read_object(request: Request) -> dict[str, Any]:
+    """The parsed body, which must be an object; the caller's own key is not among its fields.
+
+    Raises:
+        Invalid: JSON, but not an object.
+    """
+    parsed = await read_json(request)
+    if not isinstance(parsed, dict):
+        raise Invalid(not_a_dict(parsed), code="not_a_dict")
+    return {name: value for name, value in parsed.items() if name != BODY_KEY}
+
+
+def parse_json(body: bytes) -> Any:
+    """JSON text as dict, list, str, int, float, bool, None; ``{}`` when there is nothing.
+
+    Raises:
+        Unreadable: not JSON (RFC 8259; no NaN, no lone surrogates), or nested too deeply.
+    """
+    if not body.strip():
+        return {}
+    try:
+        parsed = orjson.loads(body)
+    except orjson.JSONDecodeError as error:
+        raise Unreadable(f"JSON parse error - {error}") from None
+    if is_deeper_than(parsed, NESTING_LIMIT):
+        raise Unreadable(f"JSON parse error - nested deeper than {NESTING_LIMIT} levels")
+    return parsed
+
+
+def refuse_other_media(content_type: str | None) -> None:
+    """Let JSON pass, and a body whose type is not told.
+
+    Raises:
+        UnsupportedMediaType: any other type.
+    """
+    kind = (content_type or "").partition(";")[0].strip().lower()
+    if kind and kind != "application/json" and not kind.endswith("+json"):
+        raise UnsupportedMediaType(f'Unsupported media type "{content_type}" in request.')
+
+
+async def _stream(request: Request, limit: int) -> bytes:
+    announced = request.headers.get("content-length", "")
+    if announced.isdecimal() and int(announced) > limit:
+        raise _too_large(limit)
+    chunks: list[bytes] = []
+    size = 0
+    async for chunk in request.stream():
+        size += len(chunk)
+        if size > limit:
+            raise _too_large(limit)
+        chunks.append(chunk)
+    return b"".join(chunks)
+
+
+def _too_large(limit: int) -> TooLarge:
+    return TooLarge(f"The request body is larger than {limit} bytes.")

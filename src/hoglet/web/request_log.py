@@ -1,0 +1,137 @@
+"""What is seen of every request: an id, a log line, two metrics; and the last catch for errors."""
+
+import functools
+import re
+import time
+from typing import Any
+
+import structlog
+from prometheus_client import CollectorRegistry, Counter, Histogram
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import ClientDisconnect
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from hoglet.kit.ids import new_id
+from hoglet.web.error_handlers import REQUEST_ID, server_error
+
+logger = structlog.get_logger(__name__)
+
+_SANE_ID = re.compile(r"[A-Za-z0-9._\-]{1,100}")
+_QUIET_PATHS = frozenset({"/_health", "/_readyz", "/metrics"})
+_BUCKETS_S = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
+
+
+class RequestMetrics:
+    """Prometheus figures of the HTTP side, by method, route template and status."""
+
+    def __init__(self, registry: CollectorRegistry) -> None:
+        self._count = Counter(
+            "hoglet_http_requests",
+            "Requests answered.",
+            ("method", "route", "status"),
+            registry=registry,
+        )
+        self._seconds = Histogram(
+            "hoglet_http_request_seconds",
+            "Time to answer.",
+            ("method", "route"),
+            registry=registry,
+            buckets=_BUCKETS_S,
+        )
+
+        # Finding the child of some labels takes longer than counting; there are only so many.
+        self._counter = functools.cache(self._count.labels)
+        self._timer = functools.cache(self._seconds.labels)
+
+    def observe(self, method: str, route: str, status: int, seconds: float) -> None:
+        """Count one answered request."""
+        self._counter(method, route, status).inc()
+        self._timer(method, route).observe(seconds)
+
+
+class Watch:
+    """ASGI middleware, outermost.
+
+    An exception nobody expected ends here: a bare 500 that carries the request id, the trace in
+    the log. A client that went away is not an error.
+    """
+
+    def __init__(self, app: ASGIApp, metrics: RequestMetrics, *, log_requests: bool) -> None:
+        self._app = app
+        self._metrics = metrics
+        self._log_requests = log_requests
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Handle one connection."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        await _Watched(scope, send).run(self._app, receive, self)
+
+    def done(self, scope: Scope, status: int, seconds: float, request_id: str) -> None:
+        """Count and log one finished request."""
+        method = _known_method(scope["method"])
+        self._metrics.observe(method, _route_of(scope), status, seconds)
+        if status < 500 and (not self._log_requests or scope["path"] in _QUIET_PATHS):
+            return
+        logger.info(
+            "request",
+            action="request",
+            method=scope["method"],
+            path=scope["path"],
+            status=status,
+            milliseconds=round(seconds * 1000, 2),
+            request_id=request_id,
+        )
+
+
+class _Watched:
+    """One request being watched."""
+
+    def __init__(self, scope: Scope, send: Send) -> None:
+        self._scope = scope
+        self._send = send
+        self._status = 0  # no answer yet
+        given = Headers(scope=scope).get("x-request-id", "")
+        self._id = given if _SANE_ID.fullmatch(given) else str(new_id())
+        scope[REQUEST_ID] = self._id
+
+    async def run(self, app: ASGIApp, receive: Receive, watch: Watch) -> None:
+        started = time.perf_counter()
+        try:
+            await app(self._scope, receive, self._sender)
+        except ClientDisconnect:
+            self._status = self._status or 499
+        except Exception as error:  # noqa: BLE001 (the last catch: answers 500 and logs the trace)
+            await self._fail(error, receive)
+        finally:
+            watch.done(self._scope, self._status, time.perf_counter() - started, self._id)
+
+    async def _fail(self, error: Exception, receive: Receive) -> None:
+        await logger.aerror(
+            "unexpected error", action="request_failed", request_id=self._id, exc_info=error
+        )
+        if not self._status:
+            await server_error()(self._scope, receive, self._sender)
+
+    async def _sender(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            self._status = message["status"]
+            MutableHeaders(scope=message)["X-Request-Id"] = self._id
+        await self._send(message)
+
+
+def _route_of(scope: Scope) -> str:
+    """The route's template, never the path itself: metrics labels must stay few."""
+    if "route" in scope:
+        return scope["route"].path
+    endpoint = scope.get("endpoint")  # plain Starlette routes leave only this
+    routes: list[Any] = scope["app"].routes if endpoint else []
+    return next(
+        (route.path for route in routes if getattr(route, "endpoint", None) is endpoint), "unrouted"
+    )
+
+
+def _known_method(method: str) -> str:
+    known = {"GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"}
+    return method if method in known else "OTHER"
