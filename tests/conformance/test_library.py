@@ -17,6 +17,7 @@ DEVIATES = {
     "arrayReverseSort",
     "arraySort",
     "less",
+    "max2",
     "replaceOne",
     "tryBase64Decode",
 }

@@ -352,7 +352,11 @@ def _value_or_null(printer: _Printer, node: bound.Expression | None) -> None:
 
 
 def _declare(printer: _Printer, node: bound.Declare) -> None:
+    if node.early:
+        printer.emit(Operation.NULL)
     _value_or_null(printer, node.value)
+    if node.early:
+        printer.emit(Operation.SET_LOCAL, node.variable.slot)
 
 
 def _declare_function(printer: _Printer, node: bound.DeclareFunction) -> None:

@@ -68,6 +68,22 @@ def test_known_names_do_not_warn() -> None:
     assert compile_program("mine(x)", known_globals={"mine", "x"}).warnings == ()
 
 
+@pytest.mark.parametrize("name", ["continue", "break"])
+def test_statements_of_other_languages_warn_with_what_to_write_instead(name: str) -> None:
+    source = f"for (let i in [1, 2]) {{\n  if (i == 1) {{ {name} }}\n  print(i)\n}}"
+    (warning,) = compile_program(source).warnings
+
+    assert warning.message.startswith(f"Hog has no `{name}`: ")
+    assert "`if`" in warning.message or "`return`" in warning.message
+    assert (warning.line, warning.column) == (2, 17)
+
+
+def test_names_of_statements_of_other_languages_may_be_declared() -> None:
+    program = compile_program("let continue := 1; let break := 2; print(continue + break)")
+
+    assert program.warnings == ()
+
+
 def test_reads_and_calls_are_collected() -> None:
     program = compile_program("fun f() { return inputs.a } fetch(event.b, f(), arrayMap)")
 
@@ -84,10 +100,37 @@ def test_captures_pass_through_the_functions_between() -> None:
     assert program.root.variables[0].assigned
 
 
-def test_let_does_not_see_itself_but_a_function_does() -> None:
-    program = compile_program("let f := () -> f(); fun g() { return g() }")
+def test_functions_see_the_variable_whose_value_they_are_in() -> None:
+    program = compile_program("let f := () -> f(); let o := {'f': [() -> o.f]} fun g() { g() }")
 
-    assert program.global_calls == {"f"}
+    assert program.global_calls == set()
+    assert program.global_reads == set()
+
+
+def test_a_value_outside_of_functions_does_not_see_its_own_variable() -> None:
+    program = compile_program("let f := f(1); let g := arrayMap(h -> h, g)")
+
+    assert program.global_calls == {"f", "arrayMap"}
+    assert program.global_reads == {"g"}
+
+
+@pytest.mark.parametrize(
+    ("source", "early"),
+    [
+        ("let f := () -> f()", False),
+        ("let f := {'a': [() -> f, (1, () -> f)]}", False),
+        ("let f := 1 + g(() -> f)", True),
+        ("let f := (() -> f)()", True),
+        ("fun g(h) { return h } let f := [g(() -> f)]", True),
+        ("let f := g(() -> 1)", False),
+        ("let f := () -> g(() -> f)", False),
+    ],
+)
+def test_a_call_in_the_value_may_run_its_functions_early(source: str, early: bool) -> None:
+    declared = compile_program(source).root.body.statements[-1]
+
+    assert isinstance(declared, bound.Declare)
+    assert declared.early == early
 
 
 def test_slots_are_shared_by_blocks_that_follow() -> None:

@@ -12,6 +12,13 @@ from hoglet.hog.bind.scopes import Frame, Scopes
 from hoglet.hog.diagnostics import Diagnostics, suggestion
 from hoglet.syntax import tree
 
+_JUMPS = {
+    "break": "Hog has no `break`: put the condition into the head of the loop, or move the loop "
+    "into a function and use `return`",
+    "continue": "Hog has no `continue`: put the rest of the loop's body into an `if`",
+}
+"""Statements of other languages. In Hog they are ordinary names, so the run would fail."""
+
 type Bind = Callable[["Binder", Any], Any]
 
 
@@ -73,7 +80,7 @@ class Binder:
         library = root in self.library and len(path) == 1
         self.global_reads.add(root)
         if not library and root not in self.known_globals:
-            self._warn_unknown(node, root, f"Unknown global `{root}`")
+            self._warn_unknown(node, root, _JUMPS.get(root, f"Unknown global `{root}`"))
         return bound.ReadGlobal(path=path, library=library, start=node.start, end=node.end)
 
     def call_global(
@@ -82,6 +89,7 @@ class Binder:
         """A call of a name no scope declares; warns when neither host nor library has it."""
         library = name in self.library
         self.global_calls.add(name)
+        self.scopes.frame.calls += 1
         if not library and name not in self.known_globals:
             self._warn_unknown(node, name, f"Unknown function `{name}`")
         return bound.CallGlobal(

@@ -99,6 +99,7 @@ def _call_value(
     callee: bound.Expression,
     arguments: tuple[tree.Expression, ...],
 ) -> bound.CallValue:
+    binder.scopes.frame.calls += 1
     return bound.CallValue(
         callee=callee, arguments=binder.expressions(arguments), start=node.start, end=node.end
     )
@@ -285,6 +286,7 @@ def _tag(binder: Binder, node: tree.HogQLXTag) -> bound.Expression:
         return bound.MakeObject(items=(kind, *items), start=node.start, end=node.end)
     variable, outer = found
     variable.used = True
+    binder.scopes.frame.calls += 1
     return bound.CallValue(
         callee=bound.ReadVariable(variable=variable, outer=outer, start=node.start, end=node.end),
         arguments=(bound.MakeObject(items=tuple(items), start=node.start, end=node.end),),

@@ -23,6 +23,7 @@ class Frame:
         variables: every variable declared so far, dead ones too.
         captures: variables of outer frames used here or further inside, in order of first use.
         has_return: a ``return`` of this function was seen.
+        calls: number of calls this function makes itself, inner functions left out.
     """
 
     def __init__(self, number: int, parent: "Frame | None") -> None:
@@ -31,8 +32,10 @@ class Frame:
         self.variables: list[Variable] = []
         self.captures: dict[Variable, None] = {}
         self.has_return = False
+        self.calls = 0
         self._live: list[Variable] = []
         self._starts: list[int] = [0]
+        self._initialized: Variable | None = None
 
     def open_scope(self) -> None:
         """Begin a scope; names declared from here on may shadow outer ones."""
@@ -69,10 +72,21 @@ class Frame:
         del self._live[height:]
         return ended
 
-    def find(self, name: str) -> Variable | None:
-        """The variable of this frame that ``name`` means now."""
+    @contextmanager
+    def initializing(self, variable: Variable) -> Generator[None]:
+        """Bind the value of ``variable``: only functions inside the value can see it."""
+        self._initialized = variable
+        try:
+            yield
+        finally:
+            self._initialized = None
+
+    def find(self, name: str, *, from_inside: bool) -> Variable | None:
+        """The variable of this frame that ``name`` means now; ``from_inside`` for inner functions."""
         for variable in reversed(self._live):
-            if variable.name == name and not variable.hidden:
+            if variable.name != name or variable.hidden:
+                continue
+            if from_inside or variable is not self._initialized:
                 return variable
         return None
 
@@ -110,7 +124,7 @@ class Scopes:
         passed: list[Frame] = []
         frame: Frame | None = self.frame
         while frame is not None:
-            variable = frame.find(name)
+            variable = frame.find(name, from_inside=bool(passed))
             if variable is not None:
                 _capture(variable, passed)
                 return variable, bool(passed)

@@ -52,9 +52,21 @@ def _expression_statement(binder: Binder, node: tree.ExprStatement) -> bound.Sta
 
 
 def _declaration(binder: Binder, node: tree.VariableDeclaration) -> bound.Statement:
-    value = None if node.expr is None else binder.expression(node.expr)
+    frame = binder.scopes.frame
     variable = binder.declare(node.name, node)
-    return bound.Declare(variable=variable, value=value, start=node.start, end=node.end)
+    if node.expr is None:
+        return bound.Declare(variable=variable, value=None, start=node.start, end=node.end)
+    calls = frame.calls
+    with frame.initializing(variable):
+        value = binder.expression(node.expr)
+    return bound.Declare(
+        variable=variable,
+        value=value,
+        recursive=variable.captured,
+        early=variable.captured and frame.calls > calls,
+        start=node.start,
+        end=node.end,
+    )
 
 
 def _function(binder: Binder, node: tree.Function) -> bound.Statement:

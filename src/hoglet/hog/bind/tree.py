@@ -251,10 +251,18 @@ class ExpressionStatement(Node, frozen=True, kw_only=True, eq=False):
 
 
 class Declare(Node, frozen=True, kw_only=True, eq=False):
-    """``let``: a new cell each time it is executed; ``value is None`` means null."""
+    """``let``: a new cell each time it is executed; ``value is None`` means null.
+
+    Attributes:
+        recursive: functions inside the value read or assign the variable.
+        early: such a function may be called while the value is evaluated; until the value is
+            there the variable is null.
+    """
 
     variable: Variable
     value: "Expression | None"
+    recursive: bool = False
+    early: bool = False
 
 
 class DeclareFunction(Node, frozen=True, kw_only=True, eq=False):

@@ -95,6 +95,7 @@ function assumeNotNull(value) {
 function plus(left, right) { return left + right }
 function minus(left, right) { return left - right }
 function min2(left, right) { return isNull(left) || isNull(right) ? null : left < right ? left : right }
+function max2(left, right) { return isNull(left) || isNull(right) ? null : left > right ? left : right }
 function floor(value) { return Math.floor(value) }
 function round(value) { return Math.round(value) }
 function randomFloat() { return Math.random() }

@@ -302,8 +302,15 @@ def _value_or_null(printer: _Printer, node: bound.Expression | None) -> str:
 
 
 def _declare(printer: _Printer, node: bound.Declare) -> str:
+    if not node.recursive:
+        value = _value_or_null(printer, node.value)
+        return f"let {printer.names.declare(node.variable)} = {value};"
+    name = printer.names.declare(node.variable)
     value = _value_or_null(printer, node.value)
-    return f"let {printer.names.declare(node.variable)} = {value};"
+    if not node.early:
+        return f"let {name} = {value};"
+    # one declaration, so that it also fits the head of a `for`
+    return f"let {name} = null, {printer.temporary('value')} = ({name} = {value});"
 
 
 def _declare_function(printer: _Printer, node: bound.DeclareFunction) -> str:

@@ -29,12 +29,8 @@ class Storage:
         self._boxed = {
             variable
             for variable in facts.loops
-            if variable.captured and (variable.assigned or self._captures_itself(variable))
+            if variable.captured and (variable.assigned or variable in facts.recursive)
         }
-
-    def _captures_itself(self, variable: bound.Variable) -> bool:
-        function = self._facts.named.get(variable)
-        return function is not None and variable in function.captures
 
     def name(self, variable: bound.Variable) -> str:
         """The Python name of the variable, or of its box."""

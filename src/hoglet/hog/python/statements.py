@@ -81,9 +81,16 @@ class StatementPrinter(ExpressionPrinter):
     # --- variables
 
     def _declare(self, node: bound.Declare) -> None:
+        boxed = self.program.storage.is_boxed(node.variable)
+        null_first = node.recursive and (node.early or boxed)
+        if null_first:
+            self.declare(node.variable, "None")
         operand = literal(None) if node.value is None else self.value(node.value)
-        kind = self.kind_of(node.variable)
-        self.declare(node.variable, coerced(operand, kind))
+        text = coerced(operand, self.kind_of(node.variable))
+        if null_first:
+            self.line(f"{self.variable(node.variable)} = {text}")
+        else:
+            self.declare(node.variable, text)
         self.note(node.variable.name, self.variable(node.variable))
 
     def declare(self, variable: bound.Variable, text: str) -> None:

@@ -90,6 +90,7 @@ class Facts:
         results: kind of what each function returns, by number.
         direct: functions that are only ever called by their name: variable to function.
         loops: variables declared inside a loop of their own function.
+        recursive: variables that functions inside their own value use.
     """
 
     def __init__(
@@ -101,6 +102,7 @@ class Facts:
         self.results: dict[int, str | None] = {}
         self.direct: dict[bound.Variable, bound.BoundFunction] = {}
         self.loops: set[bound.Variable] = set()
+        self.recursive: set[bound.Variable] = set()
         self.own = {f.number: list(own_nodes(f)) for f in functions}
         self._nodes = [node for nodes in self.own.values() for node in nodes]
         self._final: dict[int, str | None] | None = None
@@ -113,12 +115,17 @@ class Facts:
     def _find_direct(self) -> None:
         candidates: dict[bound.Variable, bound.BoundFunction] = {}
         for node in self._nodes:
-            if isinstance(node, bound.DeclareFunction) and not node.variable.assigned:
-                candidates[node.variable] = node.function
+            if isinstance(node, bound.DeclareFunction):
+                if node.variable in node.function.captures:
+                    self.recursive.add(node.variable)
+                if not node.variable.assigned:
+                    candidates[node.variable] = node.function
             if isinstance(node, bound.Declare) and not node.variable.assigned:
                 value = node.value
                 if isinstance(value, bound.MakeFunction):
                     candidates[node.variable] = value.function
+            if isinstance(node, bound.Declare) and node.recursive:
+                self.recursive.add(node.variable)
         self.named = dict(candidates)
         callees = {
             id(node.callee)
@@ -179,6 +186,8 @@ class Facts:
     def _learn(self, node: Any) -> None:
         if isinstance(node, bound.Declare):
             self._meet(node.variable, "N" if node.value is None else self.kind(node.value))
+            if node.early:
+                self._meet(node.variable, "N")
         elif isinstance(node, bound.AssignVariable):
             self._meet(node.variable, self.kind(node.value))
         elif isinstance(node, bound.DeclareFunction):

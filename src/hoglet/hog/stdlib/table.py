@@ -214,6 +214,7 @@ _LOGIC = _rows(
     ("plus", 2, 2, types.plus, "(any, any) -> any", "A", "linear", "Adds numbers, joins text.", "print(plus('a', 'b'), plus(1, 2))", "ab 3"),
     ("minus", 2, 2, types.minus, "(number, number) -> number", "K", "constant", "The difference.", "print(minus(3, 1))", "2"),
     ("min2", 2, 2, types.smaller, "(any, any) -> any", "A", "constant", "The smaller of two.", "print(min2(2, 1))", "1"),
+    ("max2", 2, 2, types.larger, "(any, any) -> any", "A", "constant", "The larger of two.", "print(max2(2, 1))", "2"),
     ("floor", 1, 2, types.floor, "(number, any?) -> number", "K", "constant", "The whole number below.", "print(floor(-1.5))", "-2"),
     ("round", 1, 2, types.round_number, "(number, any?) -> number", "K", "constant", "The nearest whole number; halves go up.", "print(round(2.5), round(-2.5))", "3 -2"),
     ("equals", 2, 2, types.equals, "(any, any) -> boolean", "B", "linear", "Equality without unification.", "print(equals(1, '1'))", "false"),

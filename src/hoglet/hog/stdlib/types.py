@@ -175,6 +175,12 @@ def smaller(left: Any, right: Any) -> Any:
     return left if less(left, right) else right
 
 
+def larger(left: Any, right: Any) -> Any:
+    if left is None or right is None:
+        return None
+    return left if greater(left, right) else right
+
+
 def floor(value: Any, _digits: Any = None) -> Any:
     number = to_number(value)
     return math.floor(number) if math.isfinite(number) and abs(number) < LARGEST_INTEGER else number
