@@ -82,7 +82,7 @@ class Frame:
             self._initialized = None
 
     def find(self, name: str, *, from_inside: bool) -> Variable | None:
-        """The variable of this frame that ``name`` means now; ``from_inside`` for inner functions."""
+        """The variable that ``name`` means now, here or (``from_inside``) in an inner function."""
         for variable in reversed(self._live):
             if variable.name != name or variable.hidden:
                 continue
