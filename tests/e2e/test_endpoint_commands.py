@@ -48,7 +48,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def command(server: RunningServer, *words: str) -> Result:
-    environment = {"HOGLET_HOST": server.url, "HOGLET_API_KEY": KEY}
+    environment = {"HOGLET_URL": server.url, "HOGLET_API_KEY": KEY}
     return CliRunner().invoke(app, ["endpoints", *words], env=environment)
 
 
@@ -122,7 +122,7 @@ def test_refusals_are_one_sentence(server: RunningServer, folder: Path) -> None:
 
     wrong_key = command(server, "list", "--key", "phx_wrong")
     assert "401 authentication_failed" in str(wrong_key.exception)
-    nobody = command(server, "list", "--host", "http://127.0.0.1:9")
+    nobody = command(server, "list", "--url", "http://127.0.0.1:9")
     assert "No server answers at http://127.0.0.1:9" in str(nobody.exception)
 
 
@@ -275,7 +275,7 @@ def test_pruning_asks_at_a_terminal(
                 "--prune",
                 str(tmp_path),
             ],
-            env=os.environ | {"HOGLET_HOST": server.url, "HOGLET_API_KEY": KEY},
+            env=os.environ | {"HOGLET_URL": server.url, "HOGLET_API_KEY": KEY},
             stdin=terminal,
             stdout=subprocess.PIPE,
             text=True,

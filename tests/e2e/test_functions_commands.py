@@ -28,7 +28,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Generator[RunningServer]
 
 def command(server: RunningServer, *words: str) -> str:
     environment = {
-        "HOGLET_HOST": server.url,
+        "HOGLET_URL": server.url,
         "HOGLET_API_KEY": KEY,
         "HOGLET_DATA_DIR": str(server.data_dir),
     }

@@ -32,7 +32,7 @@ def receiver() -> Generator[Recorder]:
 
 
 def command(server: RunningServer, *words: str, token: str = "") -> str:
-    environment = {"HOGLET_HOST": server.url, "HOGLET_API_KEY": KEY}
+    environment = {"HOGLET_URL": server.url, "HOGLET_API_KEY": KEY}
     ran = CliRunner().invoke(app, ["integrations", *words], env=environment, input=token)
     assert ran.exit_code == 0, ran.output or ran.exception
     return ran.output
@@ -223,7 +223,7 @@ def test_the_token_is_in_no_file_in_the_clear(server: RunningServer) -> None:
 
 
 def test_a_bad_config_is_told(server: RunningServer) -> None:
-    environment = {"HOGLET_HOST": server.url, "HOGLET_API_KEY": KEY}
+    environment = {"HOGLET_URL": server.url, "HOGLET_API_KEY": KEY}
     ran = CliRunner().invoke(
         app, ["integrations", "create", "x", "--config", "[]"], env=environment, input=SECRET
     )

@@ -27,7 +27,7 @@ def test_a_running_server_shows_its_parts_and_queues(tmp_path: Path) -> None:
     try:
         deadline, output = time.monotonic() + 20, ""
         while "spool" not in output and time.monotonic() < deadline:
-            ran = CliRunner().invoke(app, ["status", "--host", server.url])
+            ran = CliRunner().invoke(app, ["status", "--url", server.url])
             assert ran.exit_code == 0, ran.output
             output = ran.output
             time.sleep(0.2)

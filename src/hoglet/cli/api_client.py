@@ -1,7 +1,6 @@
 """A client of a running server's API, for the commands that speak to one; standard library only."""
 
 import json
-import os
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
@@ -10,11 +9,11 @@ from urllib.parse import quote, urlencode
 
 import typer
 
+from hoglet.cli.server_address import server_url
 from hoglet.kit.errors import HogletError
 
 type Json = dict[str, Any]
 
-DEFAULT_PORT = "8000"
 _SECONDS = 60
 _PAGE = 500
 
@@ -38,12 +37,6 @@ class ApiUnreachable(HogletError):
     blame = "operator"
 
 
-Host = Annotated[
-    str,
-    typer.Option(
-        "--host", envvar="HOGLET_HOST", help="Address of the server, with or without http."
-    ),
-]
 Key = Annotated[str, typer.Option("--key", envvar="HOGLET_API_KEY", help="A personal API key.")]
 Project = Annotated[
     str,
@@ -57,16 +50,15 @@ class ApiClient:
     """Calls the API of one project.
 
     Args:
-        host: ``https://hoglet.example.com``; without a scheme it is the address a server on this
-            machine listens on, so that its environment serves the commands too.
+        url: of the server, as :func:`server_url` takes it.
         key: an API key, sent as a bearer token.
         project: its id or ``@current``.
     """
 
-    def __init__(self, host: str, key: str, project: str = "@current") -> None:
+    def __init__(self, url: str, key: str, project: str = "@current") -> None:
         if not key:
             raise ApiUnreachable("Give an API key with --key or HOGLET_API_KEY.")
-        self.url = server_url(host)
+        self.url = server_url(url)
         self._key = key
         self._base = f"{self.url}/api/projects/{quote(project, safe='@')}"
         self._opener = urllib.request.build_opener(_NoRedirects)
@@ -119,20 +111,6 @@ class ApiClient:
             offset += len(page["results"])
             if not page["results"] or not page["next"]:
                 return
-
-
-def server_url(host: str) -> str:
-    """The address as a URL.
-
-    Example:
-        >>> server_url("127.0.0.1:9000"), server_url("https://hoglet.example.com/")
-        ('http://127.0.0.1:9000', 'https://hoglet.example.com')
-    """
-    if host.startswith(("http://", "https://")):
-        return host.rstrip("/")
-    has_port = host.rpartition(":")[2].isdecimal()
-    port = os.environ.get("HOGLET_PORT", DEFAULT_PORT)
-    return f"http://{host}" if has_port else f"http://{host}:{port}"
 
 
 class _NoRedirects(urllib.request.HTTPRedirectHandler):

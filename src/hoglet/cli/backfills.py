@@ -8,15 +8,15 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from hoglet.cli.api_client import ApiClient, Host, Key, Project
+from hoglet.cli.api_client import ApiClient, Key, Project
 from hoglet.cli.data_folder import print_table
+from hoglet.cli.server_address import DEFAULT_URL, Url
 from hoglet.kit.errors import HogletError
 
 backfill_app = typer.Typer(
     help="Run a function on events that are stored already.", no_args_is_help=True
 )
 
-DEFAULT_HOST = "127.0.0.1"
 ENDED = ("Completed", "Cancelled", "Failed")
 _LOOK_SECONDS = 0.5
 
@@ -41,12 +41,12 @@ def start(
         typer.Option("--with-filters", help="A replay: only events that its filters match."),
     ] = False,
     detach: Annotated[bool, typer.Option("--detach", help="Do not wait for the end.")] = False,
-    host: Host = DEFAULT_HOST,
+    url: Url = DEFAULT_URL,
     key: Key = "",
     project: Project = "@current",
 ) -> None:
     """Start a backfill and follow it; it goes on in the server if you stop following."""
-    client = ApiClient(host, key, project)
+    client = ApiClient(url, key, project)
     path = _path(client, function, enable=True)
     pairs = (("start_at", start_at), ("end_at", end_at))
     window: dict[str, Any] = {name: text for name, text in pairs if text}
@@ -58,10 +58,10 @@ def start(
 
 @backfill_app.command("list")
 def list_backfills(
-    function: Function, host: Host = DEFAULT_HOST, key: Key = "", project: Project = "@current"
+    function: Function, url: Url = DEFAULT_URL, key: Key = "", project: Project = "@current"
 ) -> None:
     """List the backfills of a function, newest first."""
-    client = ApiClient(host, key, project)
+    client = ApiClient(url, key, project)
     columns = (
         "id", "status", "start_at", "end_at", "events_total", "events_queued", "runs_succeeded",
         "runs_failed",
@@ -74,12 +74,12 @@ def list_backfills(
 def watch(
     function: Function,
     backfill: Backfill,
-    host: Host = DEFAULT_HOST,
+    url: Url = DEFAULT_URL,
     key: Key = "",
     project: Project = "@current",
 ) -> None:
     """Follow a backfill that runs."""
-    client = ApiClient(host, key, project)
+    client = ApiClient(url, key, project)
     path = f"{_path(client, function)}/{backfill}"
     _follow(lambda: client.call("GET", path), function)
 
@@ -88,36 +88,36 @@ def watch(
 def pause(
     function: Function,
     backfill: Backfill,
-    host: Host = DEFAULT_HOST,
+    url: Url = DEFAULT_URL,
     key: Key = "",
     project: Project = "@current",
 ) -> None:
     """Queue no further events; what is queued, 1,000 runs at most, goes on."""
-    _control(ApiClient(host, key, project), function, backfill, "pause")
+    _control(ApiClient(url, key, project), function, backfill, "pause")
 
 
 @backfill_app.command("resume")
 def resume(
     function: Function,
     backfill: Backfill,
-    host: Host = DEFAULT_HOST,
+    url: Url = DEFAULT_URL,
     key: Key = "",
     project: Project = "@current",
 ) -> None:
     """Go on after a pause."""
-    _control(ApiClient(host, key, project), function, backfill, "resume")
+    _control(ApiClient(url, key, project), function, backfill, "resume")
 
 
 @backfill_app.command("cancel")
 def cancel(
     function: Function,
     backfill: Backfill,
-    host: Host = DEFAULT_HOST,
+    url: Url = DEFAULT_URL,
     key: Key = "",
     project: Project = "@current",
 ) -> None:
     """End a backfill; what is queued is dropped, what was delivered stays delivered."""
-    _control(ApiClient(host, key, project), function, backfill, "cancel")
+    _control(ApiClient(url, key, project), function, backfill, "cancel")
 
 
 def _control(client: ApiClient, function: str, backfill: str, verb: str) -> None:

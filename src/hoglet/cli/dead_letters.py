@@ -5,12 +5,12 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
-from hoglet.cli.api_client import ApiClient, Host, Key, Project
+from hoglet.cli.api_client import ApiClient, Key, Project
 from hoglet.cli.data_folder import print_table
+from hoglet.cli.server_address import DEFAULT_URL, Url
 
 letters_app = typer.Typer(help="Runs that failed for good.", no_args_is_help=True)
 
-DEFAULT_HOST = "127.0.0.1"
 _CELL = 120
 
 Function = Annotated[str, typer.Argument(help="Id of the function.")]
@@ -25,12 +25,12 @@ def list_letters(
     classes: Classes = "",
     after: After = "",
     before: Before = "",
-    host: Host = DEFAULT_HOST,
+    url: Url = DEFAULT_URL,
     key: Key = "",
     project: Project = "@current",
 ) -> None:
     """List a function's dead letters with their reasons, newest first."""
-    found = ApiClient(host, key, project).every(
+    found = ApiClient(url, key, project).every(
         f"{_path(function)}/", **_wish(classes, after, before)
     )
     columns = ("id", "class", "attempts", "last_failed_at", "redriven_at", "event", "error")
@@ -41,12 +41,12 @@ def list_letters(
 def show(
     function: Function,
     letter: Annotated[str, typer.Argument(help="Id of the letter; see list.")],
-    host: Host = DEFAULT_HOST,
+    url: Url = DEFAULT_URL,
     key: Key = "",
     project: Project = "@current",
 ) -> None:
     """Print one letter with its globals as JSON."""
-    found = ApiClient(host, key, project).call("GET", f"{_path(function)}/{letter}")
+    found = ApiClient(url, key, project).call("GET", f"{_path(function)}/{letter}")
     Console(highlight=False, soft_wrap=True).print_json(data=found)
 
 
@@ -60,7 +60,7 @@ def redrive(
     after: After = "",
     before: Before = "",
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only tell how many.")] = False,
-    host: Host = DEFAULT_HOST,
+    url: Url = DEFAULT_URL,
     key: Key = "",
     project: Project = "@current",
 ) -> None:
@@ -68,7 +68,7 @@ def redrive(
     wish = _wish(classes, after, before)
     body: dict[str, Any] = {"ids": letters} if letters else wish or {"all": True}
     path = f"{_path(function)}/redrive"
-    answer = ApiClient(host, key, project).call("POST", path, {**body, "dry_run": dry_run})
+    answer = ApiClient(url, key, project).call("POST", path, {**body, "dry_run": dry_run})
     done = "would be queued" if dry_run else "queued"
     print(f"{answer['queued']} {done}, {answer['skipped']} skipped")
 

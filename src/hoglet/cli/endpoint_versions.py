@@ -7,13 +7,13 @@ from urllib.parse import quote
 import typer
 from rich.text import Text
 
-from hoglet.cli.api_client import ApiClient, Host, Key, Project
+from hoglet.cli.api_client import ApiClient, Key, Project
 from hoglet.cli.refusals import exit_with_two
+from hoglet.cli.server_address import DEFAULT_URL, Url
 from hoglet.cli.tables import print_table, wide_console
 
 type Json = dict[str, Any]
 
-DEFAULT_HOST = "127.0.0.1"
 COLOURS = {"+": "green", "-": "red", "@": "cyan"}
 Name = Annotated[str, typer.Argument(help="The endpoint.")]
 Alias = Annotated[str, typer.Argument(help="A movable name of a version, e.g. prod.")]
@@ -24,10 +24,10 @@ alias_app = typer.Typer(no_args_is_help=True, help="Movable names of versions.")
 
 @alias_app.command("list")
 def list_aliases(
-    name: Name, host: Host = DEFAULT_HOST, key: Key = "", project: Project = "@current"
+    name: Name, url: Url = DEFAULT_URL, key: Key = "", project: Project = "@current"
 ) -> None:
     """Show the aliases of an endpoint."""
-    found = ApiClient(host, key, project).call("GET", f"/endpoints/{quote(name)}/aliases")
+    found = ApiClient(url, key, project).call("GET", f"/endpoints/{quote(name)}/aliases")
     rows = [[each["alias"], str(each["version"]), each["updated_at"]] for each in found["results"]]
     print_table(["alias", "version", "moved at"], rows)
 
@@ -37,13 +37,13 @@ def set_alias(
     name: Name,
     alias: Alias,
     version: Version,
-    host: Host = DEFAULT_HOST,
+    url: Url = DEFAULT_URL,
     key: Key = "",
     project: Project = "@current",
 ) -> None:
     """Create an alias, or move it to another version."""
     body = {"version": version_of(version)}
-    made = ApiClient(host, key, project).call("PUT", _alias_path(name, alias), body)
+    made = ApiClient(url, key, project).call("PUT", _alias_path(name, alias), body)
     print(f"{name}: {alias} is version {made['version']}")
 
 
@@ -51,12 +51,12 @@ def set_alias(
 def delete_alias(
     name: Name,
     alias: Alias,
-    host: Host = DEFAULT_HOST,
+    url: Url = DEFAULT_URL,
     key: Key = "",
     project: Project = "@current",
 ) -> None:
     """Forget an alias; its version stays."""
-    ApiClient(host, key, project).call("DELETE", _alias_path(name, alias))
+    ApiClient(url, key, project).call("DELETE", _alias_path(name, alias))
     print(f"{name}: {alias} is gone")
 
 
@@ -64,14 +64,14 @@ def compare(
     name: Name,
     a: Version,
     b: Version,
-    host: Host = DEFAULT_HOST,
+    url: Url = DEFAULT_URL,
     key: Key = "",
     project: Project = "@current",
 ) -> None:
     """Show what differs between two versions; exits with 1 when anything does, 2 for errors."""
     path = f"/endpoints/{quote(name)}/versions/{quote(a)}/diff/{quote(b)}"
     with exit_with_two():
-        found = ApiClient(host, key, project).call("GET", path)
+        found = ApiClient(url, key, project).call("GET", path)
     console = wide_console()
     for line in found["query_diff"].splitlines():
         console.print(Text(line, style=COLOURS.get(line[:1], "")), soft_wrap=True)
@@ -86,14 +86,14 @@ def openapi(
         str | None, typer.Argument(help="The endpoint; all active ones when left out.")
     ] = None,
     version: Annotated[str | None, typer.Option(help="A version number or an alias.")] = None,
-    host: Host = DEFAULT_HOST,
+    url: Url = DEFAULT_URL,
     key: Key = "",
     project: Project = "@current",
 ) -> None:
     """Print the OpenAPI document of an endpoint, or of all endpoints of the project."""
     path = "/endpoints/openapi.json" if name is None else f"/endpoints/{quote(name)}/openapi.json"
     asked = f"?version={quote(version)}" if version and name else ""
-    document = ApiClient(host, key, project).call("GET", path + asked)
+    document = ApiClient(url, key, project).call("GET", path + asked)
     print(json.dumps(document, indent=2, ensure_ascii=False))
 
 
@@ -103,13 +103,13 @@ def usage(
     version: Annotated[
         str | None, typer.Option(help="Only of this version number or alias.")
     ] = None,
-    host: Host = DEFAULT_HOST,
+    url: Url = DEFAULT_URL,
     key: Key = "",
     project: Project = "@current",
 ) -> None:
     """Show runs, errors, durations and cache hits by day."""
     asked = f"?days={days}" + (f"&version={quote(version)}" if version else "")
-    found = ApiClient(host, key, project).call("GET", f"/endpoints/{quote(name)}/usage{asked}")
+    found = ApiClient(url, key, project).call("GET", f"/endpoints/{quote(name)}/usage{asked}")
     lines = [*found["days"], {**found, "day": "all"}]
     print_table(["day", "runs", "errors", "p50 ms", "p95 ms", "from cache"], map(_usage, lines))
 

@@ -12,7 +12,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from hoglet.cli.api_client import ApiClient, ApiRefused, Host, Key, Project
+from hoglet.cli.api_client import ApiClient, ApiRefused, Key, Project
 from hoglet.cli.endpoint_prune import (
     Prune,
     Yes,
@@ -22,7 +22,6 @@ from hoglet.cli.endpoint_prune import (
 )
 from hoglet.cli.endpoint_versions import (
     COLOURS,
-    DEFAULT_HOST,
     alias_app,
     compare,
     openapi,
@@ -30,6 +29,7 @@ from hoglet.cli.endpoint_versions import (
     version_of,
 )
 from hoglet.cli.refusals import exit_with_two
+from hoglet.cli.server_address import DEFAULT_URL, Url
 from hoglet.cli.tables import print_table, wide_console
 
 endpoints_app = typer.Typer(help="Endpoints as files, and their runs.", no_args_is_help=True)
@@ -50,7 +50,7 @@ endpoints_app.command("usage")(usage)
 
 
 @endpoints_app.command("list")
-def list_endpoints(host: Host = DEFAULT_HOST, key: Key = "", project: Project = "@current") -> None:
+def list_endpoints(url: Url = DEFAULT_URL, key: Key = "", project: Project = "@current") -> None:
     """List the endpoints of the server."""
     columns = ("name", "version", "active", "materialized", "last run", "description")
     rows = [
@@ -62,7 +62,7 @@ def list_endpoints(host: Host = DEFAULT_HOST, key: Key = "", project: Project = 
             (one["last_executed_at"] or "never")[:16],
             one["description"].partition("\n")[0],
         )
-        for one in ApiClient(host, key, project).every("/endpoints/")
+        for one in ApiClient(url, key, project).every("/endpoints/")
     ]
     print_table(columns, rows)
 
@@ -75,7 +75,7 @@ def pull(
     to: Annotated[Path, typer.Option("--to", help="Folder of the files.")] = Path("endpoints"),
     prune: Prune = False,
     yes: Yes = False,
-    host: Host = DEFAULT_HOST,
+    url: Url = DEFAULT_URL,
     key: Key = "",
     project: Project = "@current",
 ) -> None:
@@ -85,7 +85,7 @@ def pull(
 
     if prune and names:
         raise typer.BadParameter("--prune is for pulling all endpoints; name none.")
-    there = Endpoints(ApiClient(host, key, project))
+    there = Endpoints(ApiClient(url, key, project))
     to.mkdir(parents=True, exist_ok=True)
     gone = files_without_endpoint(_documents([to]), there.records) if prune else []
     agree([f"file {path}" for path, _ in gone], yes=yes)
@@ -109,7 +109,7 @@ def diff(
     prune: Annotated[
         bool, typer.Option("--prune", help="Show what push --prune would delete, too.")
     ] = False,
-    host: Host = DEFAULT_HOST,
+    url: Url = DEFAULT_URL,
     key: Key = "",
     project: Project = "@current",
 ) -> None:
@@ -118,7 +118,7 @@ def diff(
 
     with exit_with_two():
         wanted = _documents(paths)
-        there = Endpoints(ApiClient(host, key, project))
+        there = Endpoints(ApiClient(url, key, project))
         gone = names_without_file(paths, wanted, there.records) if prune else []
         lines = [line for _, document in wanted for line in there.difference(document)]
         lines += [line for name in gone for line in there.removal(name)]
@@ -133,7 +133,7 @@ def push(
     paths: Paths = None,
     prune: Prune = False,
     yes: Yes = False,
-    host: Host = DEFAULT_HOST,
+    url: Url = DEFAULT_URL,
     key: Key = "",
     project: Project = "@current",
 ) -> None:
@@ -144,7 +144,7 @@ def push(
     from hoglet.cli.endpoint_sync import Endpoints
 
     wanted = _documents(paths)
-    there = Endpoints(ApiClient(host, key, project))
+    there = Endpoints(ApiClient(url, key, project))
     gone = names_without_file(paths, wanted, there.records) if prune else []
     agree([f"endpoint {name}" for name in gone], yes=yes)
     done = [sentence for file in wanted for sentence in _push(there, *file)]
@@ -170,7 +170,7 @@ def run(
     shape: Annotated[
         Literal["table", "json", "csv"], typer.Option("--format", help="How to print the rows.")
     ] = "table",
-    host: Host = DEFAULT_HOST,
+    url: Url = DEFAULT_URL,
     key: Key = "",
     project: Project = "@current",
 ) -> None:
@@ -178,7 +178,7 @@ def run(
     body: Json = {"refresh": refresh, "variables": _variables(variable or [])}
     given = {"version": version and version_of(version), "limit": limit, "offset": offset}
     body |= {field: value for field, value in given.items() if value is not None}
-    answer: Json = ApiClient(host, key, project).call("POST", f"/endpoints/{quote(name)}/run", body)
+    answer: Json = ApiClient(url, key, project).call("POST", f"/endpoints/{quote(name)}/run", body)
     if shape == "json" or "columns" not in answer:
         print(json.dumps(answer, indent=2, ensure_ascii=False))
     elif shape == "csv":

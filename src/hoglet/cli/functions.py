@@ -10,10 +10,11 @@ from uuid import UUID
 
 import typer
 
-from hoglet.cli.api_client import ApiClient, Host, Key, Project
+from hoglet.cli.api_client import ApiClient, Key, Project
 from hoglet.cli.backfills import backfill_app
 from hoglet.cli.data_folder import DataDir, print_table, with_database
 from hoglet.cli.dead_letters import letters_app
+from hoglet.cli.server_address import DEFAULT_URL, Url
 from hoglet.kit.clock import SystemClock
 from hoglet.kit.errors import HogletError
 
@@ -33,7 +34,6 @@ _STATES = {
     11: "degraded by an administrator",
     12: "disabled by an administrator",
 }
-DEFAULT_HOST = "127.0.0.1"
 
 
 class ForcedState(StrEnum):
@@ -55,9 +55,9 @@ class NoFunction(HogletError):
 
 
 @functions_app.command("list")
-def list_functions(host: Host = DEFAULT_HOST, key: Key = "", project: Project = "@current") -> None:
+def list_functions(url: Url = DEFAULT_URL, key: Key = "", project: Project = "@current") -> None:
     """List the functions of a project with their states."""
-    client = ApiClient(host, key, project)
+    client = ApiClient(url, key, project)
     types = "destination,site_destination,internal_destination,source_webhook,site_app"
     found = client.every("/hog_functions/", types=f"{types},transformation,transformation_log")
     rows = [
@@ -90,12 +90,12 @@ def redrive(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Only list what would be run again.")
     ] = False,
-    host: Host = DEFAULT_HOST,
+    url: Url = DEFAULT_URL,
     key: Key = "",
     project: Project = "@current",
 ) -> None:
     """Run a function's dead letters again, all that were not yet unless narrowed."""
-    client, path = ApiClient(host, key, project), f"/hog_functions/{function}/dead_letters"
+    client, path = ApiClient(url, key, project), f"/hog_functions/{function}/dead_letters"
     pairs = (("class", classes), ("after", after), ("before", before))
     wish = {name: text for name, text in pairs if text}
     if dry_run:

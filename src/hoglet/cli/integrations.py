@@ -6,13 +6,13 @@ from typing import Annotated, Any
 
 import typer
 
-from hoglet.cli.api_client import ApiClient, Host, Key, Project
+from hoglet.cli.api_client import ApiClient, Key, Project
 from hoglet.cli.data_folder import print_table
+from hoglet.cli.server_address import DEFAULT_URL, Url
 from hoglet.kit.errors import HogletError
 
 integrations_app = typer.Typer(help="Stored credentials of functions.", no_args_is_help=True)
 
-DEFAULT_HOST = "127.0.0.1"
 _PATH = "/integrations/"
 
 
@@ -26,13 +26,13 @@ class BadConfig(HogletError):
 @integrations_app.command("list")
 def list_integrations(
     kind: Annotated[str, typer.Option(help="Only those of this kind, e.g. slack.")] = "",
-    host: Host = DEFAULT_HOST,
+    url: Url = DEFAULT_URL,
     key: Key = "",
     project: Project = "@current",
 ) -> None:
     """List the integrations of a project."""
     wish = {"kind": kind} if kind else {}
-    found = ApiClient(host, key, project).every(_PATH, **wish)
+    found = ApiClient(url, key, project).every(_PATH, **wish)
     rows = [
         (
             str(one["id"]),
@@ -54,7 +54,7 @@ def create(
     to: Annotated[
         str, typer.Option(help="Comma list of the only hosts the token may go to; default any.")
     ] = "",
-    host: Host = DEFAULT_HOST,
+    url: Url = DEFAULT_URL,
     key: Key = "",
     project: Project = "@current",
 ) -> None:
@@ -64,7 +64,7 @@ def create(
         body["display_name"] = name
     if to:
         body["hosts"] = [one.strip() for one in to.split(",") if one.strip()]
-    client = ApiClient(host, key, project)
+    client = ApiClient(url, key, project)
     made = client.call("POST", _PATH, {**body, "access_token": _token()})
     print(f"{made['display_name']} is integration {made['id']}.")
 
@@ -72,12 +72,12 @@ def create(
 @integrations_app.command("delete")
 def delete(
     integration: Annotated[int, typer.Argument(help="Id of the integration.")],
-    host: Host = DEFAULT_HOST,
+    url: Url = DEFAULT_URL,
     key: Key = "",
     project: Project = "@current",
 ) -> None:
     """Forget a credential for good; functions that name it fail from then on."""
-    ApiClient(host, key, project).call("DELETE", f"{_PATH}{integration}/")
+    ApiClient(url, key, project).call("DELETE", f"{_PATH}{integration}/")
     print(f"Integration {integration} is deleted.")
 
 

@@ -12,14 +12,8 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from hoglet.cli.api_client import (
-    ApiClient,
-    ApiRefused,
-    ApiUnreachable,
-    Host,
-    Key,
-    Project,
-)
+from hoglet.cli.api_client import ApiClient, ApiRefused, ApiUnreachable, Key, Project
+from hoglet.cli.server_address import DEFAULT_URL, Url
 
 _COLOURS = {"WARN": "yellow", "ERROR": "red", "DEBUG": "dim"}
 _RECONNECT_SECONDS = 2.0
@@ -36,12 +30,12 @@ def logs(
     limit: Annotated[int, typer.Option(min=1, max=500, help="Most lines of the past.")] = 50,
     level: Annotated[str, typer.Option(help="Comma list, e.g. warn,error.")] = "",
     search: Annotated[str, typer.Option(help="Only lines with this text.")] = "",
-    host: Host = "127.0.0.1",
+    url: Url = DEFAULT_URL,
     key: Key = "",
     project: Project = "@current",
 ) -> None:
     """Print log lines of a function, oldest first."""
-    client, console = ApiClient(host, key, project), Console(highlight=False, soft_wrap=True)
+    client, console = ApiClient(url, key, project), Console(highlight=False, soft_wrap=True)
     wanted = {name: text for name, text in (("level", level), ("search", search)) if text}
     path = f"/hog_functions/{function}/logs"
     read = _MOST_READ if follow else limit

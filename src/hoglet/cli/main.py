@@ -1,8 +1,10 @@
 """The entry point: mounts the command groups."""
 
 import sys
+from typing import Any
 
 import typer
+from typer.core import TyperGroup
 
 from hoglet import __version__
 from hoglet.cli import (
@@ -20,10 +22,19 @@ from hoglet.cli import (
     status,
 )
 from hoglet.cli.refusals import print_error
+from hoglet.cli.server_address import warn_of_old_spelling
 from hoglet.kit.errors import HogletError
+
+
+class _Commands(TyperGroup):
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        warn_of_old_spelling(args)
+        return super().parse_args(ctx, args)
+
 
 app = typer.Typer(
     name="hoglet",
+    cls=_Commands,
     help="A small server for hog functions and query endpoints.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,

@@ -7,19 +7,20 @@ import urllib.request
 import typer
 from rich.console import Console
 
-from hoglet.cli.api_client import ApiUnreachable, Host, server_url
+from hoglet.cli.api_client import ApiUnreachable
 from hoglet.cli.data_folder import print_table
+from hoglet.cli.server_address import DEFAULT_URL, Url, server_url
 
 _SECONDS = 10
 _STATES = ("ready", "delayed", "leased", "buried")
 
 
-def status(host: Host = "127.0.0.1") -> None:
+def status(url: Url = DEFAULT_URL) -> None:
     """Show the parts of a server and its queues; exits with 1 when a part is not usable.
 
     Measured every few seconds by a server with the role pipeline.
     """
-    url = server_url(host)
+    url = server_url(url)
     parts: dict[str, str] = json.loads(_read(f"{url}/_readyz"))["checks"]
     for name, state in parts.items():
         colour = "green" if state == "ok" else "red"
@@ -72,4 +73,5 @@ def _read(url: str) -> str:
             return error.read().decode()
         raise ApiUnreachable(f"{url} answered {error.code}.") from None
     except OSError as error:
-        raise ApiUnreachable(f"No server answers at {url}: {error}") from None
+        reason = getattr(error, "reason", error)
+        raise ApiUnreachable(f"No server answers at {url}: {reason}") from None

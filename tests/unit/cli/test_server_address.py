@@ -1,0 +1,86 @@
+"""Which server a command calls: ``--url`` and ``HOGLET_URL``, and their old names."""
+
+import pytest
+from typer.testing import CliRunner
+
+from hoglet.cli.main import app
+from hoglet.cli.server_address import BadUrl, server_url
+
+PORT = "9"  # discard: nobody answers
+
+
+@pytest.mark.parametrize(
+    ("text", "url"),
+    [
+        ("http://127.0.0.1:9000", "http://127.0.0.1:9000"),
+        ("https://hoglet.example.com/", "https://hoglet.example.com"),
+        ("https://example.com/hoglet/", "https://example.com/hoglet"),
+        ("127.0.0.1", "http://127.0.0.1:8000"),
+        ("127.0.0.1:9000", "http://127.0.0.1:9000"),
+        ("localhost:9000/", "http://localhost:9000"),
+        ("[::1]:9000", "http://[::1]:9000"),
+        ("[::1]", "http://[::1]:8000"),
+    ],
+)
+def test_the_url_of_the_server(text: str, url: str):
+    assert server_url(text) == url
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "ftp://example.com",
+        "http://",
+        "http://:8000",
+        "http://example.com:99999",
+        "http://example.com:port",
+        "::1",
+        "http://exa mple.com",
+        "http://example.com\n.evil.com",
+        "https://user:password@example.com",
+        "https://example.com/?key=1",
+        "https://example.com/#top",
+    ],
+)
+def test_what_is_no_url_of_a_server_is_refused(text: str):
+    with pytest.raises(BadUrl, match="HOGLET_URL"):
+        server_url(text)
+
+
+def called(*words: str, **environment: str) -> tuple[str, str]:
+    """The server that ``hoglet status`` tried to reach, and what it wrote besides."""
+    names = ("HOGLET_URL", "HOGLET_HOST", "HOGLET_PORT")
+    ran = CliRunner().invoke(
+        app, ["status", *words], env=dict.fromkeys(names) | environment, catch_exceptions=True
+    )
+    assert ran.exception is not None
+    return str(ran.exception).partition("/_readyz")[0].rpartition(" ")[2], ran.stderr
+
+
+def test_the_address_that_serve_listens_on_is_not_that_of_the_commands():
+    url, hint = called(HOGLET_HOST="0.0.0.0", HOGLET_PORT=PORT)  # noqa: S104 (an example)
+
+    assert (url, hint) == ("http://127.0.0.1:8000", "")
+
+
+def test_the_url_comes_from_the_environment_and_the_option_wins():
+    environment = {"HOGLET_URL": f"http://127.0.0.1:{PORT}", "HOGLET_HOST": "http://10.0.0.1"}
+
+    assert called(**environment) == (f"http://127.0.0.1:{PORT}", "")
+    assert called("--url", "localhost:7", **environment) == ("http://localhost:7", "")
+
+
+@pytest.mark.parametrize("words", [("--host", "localhost:7"), ("--host=localhost:7",)])
+def test_the_old_option_still_works_and_says_so(words: tuple[str, ...]):
+    url, hint = called(*words)
+
+    assert url == "http://localhost:7"
+    assert "--url" in hint
+
+
+def test_a_url_in_the_old_variable_still_works_and_says_so():
+    url, hint = called(HOGLET_HOST=f"http://127.0.0.1:{PORT}")
+
+    assert url == f"http://127.0.0.1:{PORT}"
+    assert "HOGLET_URL" in hint
