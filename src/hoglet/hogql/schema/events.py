@@ -13,11 +13,23 @@ from hoglet.hogql.schema.fields import (
 )
 from hoglet.hogql.types import DATETIME, STRING, STRING_ARRAY, UUID
 
-_HREF = r"extract(elements_chain, '(?::|\")href=\"(.*?)\"')"
-_TEXTS = r"arrayDistinct(extractAll(elements_chain, '(?::|\")text=\"(.*?)\"'))"
-_IDS = r"arrayDistinct(extractAll(elements_chain, '(?::|\")attr_id=\"(.*?)\"'))"
+# In the chain a quotation mark of a value is written \", so that a value ends at a bare one.
+_VALUE = r'"((?:[^"\\\\]|\\\\.)*)"'
+_NAMED = rf"(?:^|[:\"]){{name}}={_VALUE}"
+_PLAIN = r"""replaceAll({found}, '\\"', '"')"""
+
+
+def _values(name: str) -> str:
+    """SQL for every different value that elements of the chain have under this name."""
+    found = f"extractAll(elements_chain, '{_NAMED.format(name=name)}')"
+    return f"arrayDistinct(arrayMap(value -> {_PLAIN.format(found='value')}, {found}))"
+
+
+_HREF = _PLAIN.format(found=f"extract(elements_chain, '{_NAMED.format(name='href')}')")
+_TEXTS = _values("text")
+_IDS = _values("attr_id")
 _ELEMENTS = (
-    "arrayDistinct(extractAll(elements_chain, "
+    f"arrayDistinct(extractAll(replaceRegexpAll(elements_chain, '{_VALUE}', ''), "
     "'(?:^|;)(a|button|form|input|select|textarea|label)(?:\\\\.|$|:)'))"
 )
 

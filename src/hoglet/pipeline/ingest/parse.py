@@ -8,6 +8,7 @@ import msgspec
 import orjson
 
 from hoglet.events import parse as incoming
+from hoglet.events.elements import chain_elements
 from hoglet.events.parse import Event
 from hoglet.events.persons.updates import (
     GroupEffect,
@@ -82,6 +83,7 @@ def read_group(request: ReadRequest, functions: FunctionSet) -> ReadGroup:
             kept = transformer.apply(event)
             if kept is None:
                 continue
+            chain_elements(kept.properties)
             readings.append(
                 _reading(kept, part.received_at, own_uuid=own_uuid, historical=historical)
             )

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
+from hoglet.events.elements import chain_of
 from hoglet.events.parse import MAX_DISTINCT_ID_LENGTH, MAX_NAME_LENGTH, Event
 from hoglet.functions.executable.matching import Conditions
 from hoglet.functions.executable.model import RunnableFunction
@@ -123,6 +124,7 @@ def _plain(event: Event) -> dict[str, Any]:
         "event": event.event,
         "distinct_id": event.distinct_id,
         "properties": event.properties,
+        "elements_chain": chain_of(event.properties),
         "timestamp": iso(event.timestamp),
     }
 
