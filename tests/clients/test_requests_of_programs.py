@@ -1,4 +1,5 @@
-"""What the ``posthog-cli`` program and MCP clients send: spec/query-endpoints.md section 11.
+"""What the ``posthog-cli`` program and MCP clients send:
+docs/spec/query-endpoints.md#11-clients-and-wishes-to-keep-in-mind.
 
 The program cannot be had here (it is no part of its package); these are its documented requests.
 """

@@ -15,7 +15,8 @@ CASES = read_cases()
 PROGRAMS = [compile_program(case.source) for case in CASES if case.compile_error is None]
 NEVER_EMITTED = {Operation.IN_COHORT, Operation.NOT_IN_COHORT, Operation.DECLARE_FN}
 
-# Section 11, and what only our compiler does otherwise (regression/compiler_deviations.hog).
+# docs/spec/hog-language.md#11-deviations-from-npm-1071,
+# and what only our compiler does otherwise (regression/compiler_deviations.hog).
 DEVIATIONS = {
     "ordering with null",
     "like with null",

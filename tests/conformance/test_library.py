@@ -10,7 +10,8 @@ from support.hog_engines import run_javascript, run_machine
 
 SHOWN = [entry for entry in STL.values() if entry.shown is not None]
 
-# Where the specification wants something else than the machine gives (section 11, or section 9
+# Where the specification wants something else than the machine gives
+# (docs/spec/hog-functions.md#11-templates, or docs/spec/hog-functions.md#9-rows-6-13
 # against the machine): the example shows ours.
 DEVIATES = {
     "JSONExtractString",

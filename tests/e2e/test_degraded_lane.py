@@ -1,4 +1,7 @@
-"""A degraded function still runs, but behind all that is healthy (spec/hog-functions.md 7)."""
+"""A degraded function still runs, but behind all that is healthy.
+
+Source: docs/spec/hog-functions.md#7-status-and-the-watcher.
+"""
 
 import time
 from collections.abc import Callable

@@ -1,6 +1,6 @@
 """Many functions, many events, a receiver that fails one request in ten; then with kills.
 
-Sizes come from the environment; ``make load`` runs those of issue 4: 100,000 events, 50 kills.
+Sizes come from the environment; ``make load`` runs 100,000 events, 50 kills.
 """
 
 import json

@@ -3,7 +3,7 @@
 Programs run in a child process of limited address space. What is a failure: an exception that is
 not ours, an internal error, a process that dies, a run that goes on after its deadline, memory
 that grows. A parse that takes more than five seconds is none: the server parses in a process that
-it kills then (specification, section 13); it is counted.
+it kills then (docs/spec/hog-language.md#13-parser); it is counted.
 
     python -m fuzz.hog [--count 100000] [--seed NUMBER]      in the folder tests
 """

@@ -1,6 +1,7 @@
 """Random Hog programs that mix kinds of values, for comparing engines.
 
-They keep away from what section 11 of the language's specification lists as deviations: ordering
+They keep away from what docs/spec/hog-language.md#11-deviations-from-npm-1071 of the language's
+specification lists as deviations: ordering
 with null, captured variables in loops, arrays with holes, returns inside ``try``.
 """
 

@@ -1,6 +1,7 @@
 """Generated Hog programs for the differential tests.
 
-They stay clear of the deviations of section 11: no null in an ordering, no capture of a variable
+They stay clear of the deviations of docs/spec/hog-language.md#11-deviations-from-npm-1071: no null
+in an ordering, no capture of a variable
 that does not live to the end of the program, no library function given a wrong type. With
 ``mixed`` the operands of arithmetic, comparison and text are of any scalar type, and print when
 they are evaluated; without it the printed JavaScript agrees too, whose operators and order of

@@ -1,6 +1,7 @@
 """What insights should answer, computed in plain Python from the generated events.
 
-Nothing here shares code with hoglet; the meaning is that of spec/query-endpoints.md section 10.6.
+Nothing here shares code with hoglet; the meaning is that of
+docs/spec/query-endpoints.md#106-insight-queries-and-results.
 """
 
 from collections import defaultdict

@@ -1,4 +1,4 @@
-"""The flow of issue 4 under load: functions, events, and what must be true of them at the end."""
+"""The delivery flow under load: functions, events, and what must be true of them at the end."""
 
 import os
 import random

@@ -1,6 +1,6 @@
 """The activity log: who changed what.
 
-Source: spec/hog-functions.md section 15 (activity_log).
+Source: docs/spec/hog-functions.md#15-bootstrap-routes (activity_log).
 """
 
 from collections.abc import Awaitable, Callable, Sequence

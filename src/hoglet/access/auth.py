@@ -8,7 +8,8 @@ rate. The object itself is the feature's business (an object of another project 
         request: Request, scope: Annotated[Scope, Depends(requires("endpoint:read"))]
     ) -> Response: ...
 
-Source: spec/hog-functions.md section 12; spec/query-endpoints.md section 6.
+Source: docs/spec/hog-functions.md#12-errors-keys-rate-limits;
+docs/spec/query-endpoints.md#6-errors-keys-limits.
 """
 
 from collections.abc import Awaitable, Callable

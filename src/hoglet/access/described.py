@@ -1,6 +1,6 @@
 """What the routes of this room take and answer, for the OpenAPI document of the API.
 
-Source: spec/hog-functions.md sections 14 (last table) and 15.
+Source: docs/spec/hog-functions.md#14-capture (last table) and 15.
 """
 
 from typing import Any

@@ -4,7 +4,8 @@ A key holds 256 random bits, so one SHA-256 is enough to store it by: nobody can
 its hash, and the slow hashes made for passwords would cost every request. Looking the hash up in
 a unique index compares nothing in variable time that a caller could use.
 
-Source: spec/hog-functions.md section 12; spec/query-endpoints.md section 6.
+Source: docs/spec/hog-functions.md#12-errors-keys-rate-limits;
+docs/spec/query-endpoints.md#6-errors-keys-limits.
 """
 
 import hashlib

@@ -94,7 +94,7 @@ class Scope:
 
 
 def user_object(user: User | None) -> dict[str, Any] | None:
-    """A user as ``created_by`` shows it (spec/hog-functions.md section 2)."""
+    """A user as ``created_by`` shows it (docs/spec/hog-functions.md#2-the-function-object)."""
     if user is None:
         return None
     return {

@@ -1,6 +1,7 @@
 """Making and revoking keys and projects: what the admin commands do.
 
-Source: spec/hog-functions.md section 12; spec/query-endpoints.md section 6.
+Source: docs/spec/hog-functions.md#12-errors-keys-rate-limits;
+docs/spec/query-endpoints.md#6-errors-keys-limits.
 """
 
 import re

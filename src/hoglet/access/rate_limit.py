@@ -2,7 +2,8 @@
 
 Kept in memory: a restart forgives. Off unless the settings name numbers.
 
-Source: spec/hog-functions.md section 12; spec/query-endpoints.md section 6.
+Source: docs/spec/hog-functions.md#12-errors-keys-rate-limits;
+docs/spec/query-endpoints.md#6-errors-keys-limits.
 """
 
 import math

@@ -1,6 +1,6 @@
 """Projects, organizations, users and keys as the bootstrap routes show them.
 
-Source: spec/hog-functions.md section 15; extra keys may follow the specified ones.
+Source: docs/spec/hog-functions.md#15-bootstrap-routes; extra keys may follow the specified ones.
 """
 
 from collections.abc import Iterable

@@ -1,6 +1,7 @@
 """A project's variables for saved queries: decisions and statements.
 
-Source: spec/hog-functions.md section 15 (insight_variables); spec/query-endpoints.md 5.2.
+Source: docs/spec/hog-functions.md#15-bootstrap-routes (insight_variables);
+docs/spec/query-endpoints.md#52-variables.
 """
 
 from dataclasses import dataclass

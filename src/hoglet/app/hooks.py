@@ -1,6 +1,7 @@
 """Hands the features' parts of the bootstrap routes up to the access room.
 
-Source: spec/hog-functions.md sections 13.8, 14 (last table) and 15.
+Source: docs/spec/hog-functions.md#138-site-functions and docs/spec/hog-functions.md#14-capture
+(last table) and 15.
 """
 
 import hashlib

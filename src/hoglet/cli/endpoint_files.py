@@ -89,7 +89,7 @@ def document_of(record: Json, variables: Mapping[str, Json]) -> Json:
     """An endpoint of the API as a document.
 
     Args:
-        record: spec/query-endpoints.md section 2.1.
+        record: docs/spec/query-endpoints.md#21-endpoint-record-rows-1-4.
         variables: the project's, by id.
     """
     document = {name: record[name] for name in _ORDER if name in record}

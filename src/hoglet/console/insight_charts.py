@@ -1,4 +1,7 @@
-"""Results of insights as the options of a chart. Pure; shapes: spec/query-endpoints.md 10.6."""
+"""Results of insights as the options of a chart. Pure; shapes.
+
+Source: docs/spec/query-endpoints.md#106-insight-queries-and-results.
+"""
 
 from typing import Any
 

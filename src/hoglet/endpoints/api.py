@@ -1,6 +1,6 @@
 """Routes of endpoints, except run (``api_run``): parse, call, shape.
 
-Source: spec/query-endpoints.md section 1.
+Source: docs/spec/query-endpoints.md#1-routes.
 """
 
 from collections.abc import Mapping, Sequence

@@ -2,7 +2,10 @@
 
 The document of one endpoint, with its own variables and columns, is ``openapi``'s.
 
-Source: spec/query-endpoints.md sections 2, 3, 5, 7 and 9.
+Source: docs/spec/query-endpoints.md#2-records,
+docs/spec/query-endpoints.md#3-create-and-update-bodies,
+docs/spec/query-endpoints.md#5-run-rows-8-9, docs/spec/query-endpoints.md#7-materialization and
+docs/spec/query-endpoints.md#9-last_execution_times.
 """
 
 from typing import Any, Literal

@@ -1,6 +1,7 @@
 """The closed vocabularies of endpoints and the times they stand for.
 
-Source: spec/query-endpoints.md sections 3, 5.3, 7.
+Source: docs/spec/query-endpoints.md#3-create-and-update-bodies,
+docs/spec/query-endpoints.md#53-refresh and docs/spec/query-endpoints.md#7-materialization.
 """
 
 import re

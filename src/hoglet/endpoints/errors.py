@@ -1,6 +1,8 @@
 """What can go wrong with an endpoint, in the words of its caller.
 
-Source: spec/query-endpoints.md sections 3, 4, 5.8.
+Source: docs/spec/query-endpoints.md#3-create-and-update-bodies,
+docs/spec/query-endpoints.md#4-versions and
+docs/spec/query-endpoints.md#58-run-errors-in-order-of-evaluation.
 """
 
 from collections.abc import Iterable

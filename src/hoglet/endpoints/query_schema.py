@@ -3,7 +3,9 @@
 A query is stored and answered with every optional key, so that clients can compare it with what
 they sent. Keys that are not listed are kept as they came.
 
-Source: spec/query-endpoints.md sections 2.3, 3 and 10.6.
+Source: docs/spec/query-endpoints.md#23-query-expansion,
+docs/spec/query-endpoints.md#3-create-and-update-bodies and
+docs/spec/query-endpoints.md#106-insight-queries-and-results.
 """
 
 from typing import Any
@@ -197,7 +199,10 @@ def _check_variables(variables: Json | None, attr: str) -> None:
 
 
 def _upgrade(query: Json) -> Json:
-    """Rewrite what older clients send into the present form (section 2.3)."""
+    """Rewrite what older clients send into the present form.
+
+    Source: docs/spec/query-endpoints.md#23-query-expansion.
+    """
     upgraded = dict(query)
     if query["kind"] in ("TrendsQuery", "StickinessQuery"):
         _move_compare(

@@ -1,6 +1,6 @@
 """New rows, and bodies applied to rows.
 
-Source: spec/query-endpoints.md sections 3 (effective times) and 4.
+Source: docs/spec/query-endpoints.md#3-create-and-update-bodies (effective times) and 4.
 """
 
 from collections.abc import Sequence

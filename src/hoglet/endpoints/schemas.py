@@ -1,6 +1,8 @@
 """Request bodies, closed: a key that is not listed is an error.
 
-Source: spec/query-endpoints.md sections 3, 5.1, 7.6 and 9.
+Source: docs/spec/query-endpoints.md#3-create-and-update-bodies,
+docs/spec/query-endpoints.md#51-request, docs/spec/query-endpoints.md#76-preview and
+docs/spec/query-endpoints.md#9-last_execution_times.
 """
 
 from collections.abc import Mapping

@@ -1,6 +1,7 @@
 """Endpoints as clients see them.
 
-Source: spec/query-endpoints.md sections 2 and 7.4.
+Source: docs/spec/query-endpoints.md#2-records and
+docs/spec/query-endpoints.md#74-status-object-materialization-in-records-row-6.
 """
 
 from collections.abc import Mapping

@@ -1,6 +1,7 @@
 """Creating, changing and deleting endpoints and their versions. No SQL, no HTTP.
 
-Source: spec/query-endpoints.md sections 3 and 4.
+Source: docs/spec/query-endpoints.md#3-create-and-update-bodies and
+docs/spec/query-endpoints.md#4-versions.
 """
 
 from collections.abc import Sequence
@@ -271,7 +272,8 @@ class EndpointService:
         try:
             return await self._analyser.analyse(project, query, buckets)
         except SourceError as error:
-            # Bad SQL is invalid_input (section 3), but 10.4 names a code for unknown functions.
+            # Bad SQL is invalid_input (docs/spec/query-endpoints.md#3-create-and-update-bodies),
+            # but 10.4 names a code for unknown functions.
             code = UNKNOWN_FUNCTION if error.error_code == UNKNOWN_FUNCTION else "invalid_input"
             raise Invalid(error.advice, code=code, attr="query") from None
         except Invalid as error:

@@ -13,7 +13,7 @@ LONGEST_RUN_SECONDS = 60
 
 @dataclass(frozen=True, slots=True)
 class EndpointSettings:
-    """The settings of endpoints (spec/query-endpoints.md section 6).
+    """The settings of endpoints (docs/spec/query-endpoints.md#6-errors-keys-limits).
 
     Args:
         site_url: address users reach hoglet at; None: what the request says.

@@ -4,7 +4,7 @@ A stored HogQL query has ``variables``, a map by the id of a project's variable:
 
     {"0199…": {"variableId": "0199…", "code_name": "plan", "value": "pro", "isNull": false}}
 
-Source: spec/query-endpoints.md sections 3 (variable checks at save) and 5.2.
+Source: docs/spec/query-endpoints.md#3-create-and-update-bodies (variable checks at save) and 5.2.
 """
 
 import math

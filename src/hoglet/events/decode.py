@@ -1,7 +1,8 @@
 """From the bytes of a capture request to JSON: gzip, base64, form fields, beacons. Pure.
 
 Whatever an SDK or a browser may do to a body is undone here; the content type is never looked at,
-because beacons send ``text/plain``. Source: spec section 14, rows Body and Encoding.
+because beacons send ``text/plain``. Source: docs/spec/hog-functions.md#14-capture, rows Body and
+Encoding.
 """
 
 import base64

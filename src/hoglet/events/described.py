@@ -1,6 +1,6 @@
 """What the capture routes take and answer, for the OpenAPI document of the API.
 
-Source: spec/hog-functions.md section 14.
+Source: docs/spec/hog-functions.md#14-capture.
 """
 
 from typing import Any

@@ -1,4 +1,4 @@
-"""What capture refuses, and how (spec section 14)."""
+"""What capture refuses, and how (docs/spec/hog-functions.md#14-capture)."""
 
 from hoglet.kit.errors import Invalid, Unauthenticated, Unavailable
 

@@ -3,7 +3,7 @@
 Used twice on the same text: when capture answers, and when the pipeline works the spooled batch
 off. Both see the same events because both come through here.
 
-Source: spec section 14, rows Body, Token, Event, Time, uuid.
+Source: docs/spec/hog-functions.md#14-capture, rows Body, Token, Event, Time, uuid.
 """
 
 from collections.abc import Mapping

@@ -42,7 +42,7 @@ class CaptureRequest(msgspec.Struct, frozen=True):
 
 
 class CaptureService:
-    """Accepts batches (spec section 14)."""
+    """Accepts batches (docs/spec/hog-functions.md#14-capture)."""
 
     def __init__(
         self,

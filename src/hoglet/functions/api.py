@@ -1,4 +1,6 @@
-"""Routes of hog functions, section 1: parse, call, shape.
+"""Routes of hog functions.
+
+Source: docs/spec/hog-functions.md#1-routes-and-common-rules.
 
 ``icon``, ``icons``, ``rearrange`` and ``new`` stand before ``{function_id}``.
 """

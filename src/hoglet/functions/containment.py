@@ -1,6 +1,6 @@
 """JSON containment: does a stored value contain a given one?
 
-Source: spec/hog-functions.md section 8 (``filters``, ``filter_groups``).
+Source: docs/spec/hog-functions.md#8-list-row-1 (``filters``, ``filter_groups``).
 """
 
 from typing import Any

@@ -1,6 +1,9 @@
 """What the routes of functions take and answer, for the OpenAPI document of the API.
 
-Source: spec/hog-functions.md sections 2, 8 to 11 and 13.
+Source: docs/spec/hog-functions.md#2-the-function-object, docs/spec/hog-functions.md#8-list-row-1,
+docs/spec/hog-functions.md#9-rows-6-13,
+docs/spec/hog-functions.md#10-dead-letters-hoglet-goes-further,
+docs/spec/hog-functions.md#11-templates and docs/spec/hog-functions.md#13-run-time.
 """
 
 from typing import Any, Literal

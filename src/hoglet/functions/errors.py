@@ -6,7 +6,7 @@ from hoglet.kit.errors import HogletError, Invalid
 class FilterRefused(HogletError):
     """A filter that cannot be compiled; becomes ``bytecode_error`` or a 400 when it matters.
 
-    Source: spec/hog-functions.md section 5.5.
+    Source: docs/spec/hog-functions.md#55-bytecode_error.
     """
 
     code = "invalid_input"

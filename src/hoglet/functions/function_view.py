@@ -1,6 +1,6 @@
 """Functions as the API shows them: 24 keys in full, 14 in lists.
 
-Source: spec/hog-functions.md section 2.
+Source: docs/spec/hog-functions.md#2-the-function-object.
 """
 
 from typing import Any, NamedTuple

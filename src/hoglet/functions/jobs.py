@@ -3,7 +3,9 @@
 Queues: ``functions.recompile`` (worked off with ``FunctionService.recompile``),
 ``functions.invoke`` and ``functions.backfill`` (worked off by the pipeline).
 
-Source: spec/hog-functions.md sections 5.5, 10 and 13.1.
+Source: docs/spec/hog-functions.md#55-bytecode_error,
+docs/spec/hog-functions.md#10-dead-letters-hoglet-goes-further and
+docs/spec/hog-functions.md#131-pipeline-destinations.
 """
 
 import hashlib
@@ -36,7 +38,8 @@ class InvokeV1(msgspec.Struct, frozen=True, kw_only=True, tag="invoke.v1"):
     Attributes:
         project_id, function_id: what runs; the function is loaded when the job is leased.
         invocation_id: stable across attempts, restarts and redrives.
-        globals: of section 13.2, without inputs and so without secrets.
+        globals: of docs/spec/hog-functions.md#132-globals-and-inputs, without inputs and so
+        without secrets.
         mapping: number of the mapping, None without mappings.
         journal: how far the run came; None before its first step.
         attempt: of the host call the run waits to make, from 1.

@@ -1,6 +1,6 @@
 """The parameters of the list: what they mean and which functions they choose.
 
-Source: spec/hog-functions.md section 8.
+Source: docs/spec/hog-functions.md#8-list-row-1.
 """
 
 from collections.abc import Sequence

@@ -1,6 +1,6 @@
 """Every statement on masking counters.
 
-Source: spec/hog-functions.md section 6.
+Source: docs/spec/hog-functions.md#6-masking.
 """
 
 from collections.abc import Mapping

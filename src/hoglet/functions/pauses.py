@@ -1,6 +1,6 @@
 """Every statement on the pauses that hosts asked for.
 
-Source: spec/hog-functions.md section 13.4.
+Source: docs/spec/hog-functions.md#134-retries-hoglet-goes-further.
 """
 
 from collections.abc import Mapping

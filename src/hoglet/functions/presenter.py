@@ -1,6 +1,6 @@
 """Gathers what the answers about functions need from elsewhere: users, templates, states.
 
-Source: spec/hog-functions.md section 2.
+Source: docs/spec/hog-functions.md#2-the-function-object.
 """
 
 from collections.abc import Sequence

@@ -1,6 +1,7 @@
 """The bodies of function routes.
 
-Source: spec/hog-functions.md sections 3, 4.5, 6 and 13.4.
+Source: docs/spec/hog-functions.md#3-writing-rows-2-and-4, docs/spec/hog-functions.md#45-mappings,
+docs/spec/hog-functions.md#6-masking and docs/spec/hog-functions.md#134-retries-hoglet-goes-further.
 """
 
 from datetime import datetime
@@ -61,7 +62,10 @@ class MaskingFields(Body):
 
 
 class RetryFields(Body):
-    """A retry policy of one function; section 13.4 gives the bounds."""
+    """The retry policy of one function.
+
+    Source: docs/spec/hog-functions.md#134-retries-hoglet-goes-further (the bounds).
+    """
 
     model_config = ConfigDict(extra="forbid")
 

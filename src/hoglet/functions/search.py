@@ -1,6 +1,6 @@
 """Search over names and descriptions: exact rows first, similar ones only when there are none.
 
-Source: spec/hog-functions.md section 8.
+Source: docs/spec/hog-functions.md#8-list-row-1.
 """
 
 import re

@@ -4,7 +4,9 @@ A save is: read, decide, compile in a worker, then write in one transaction that
 somebody else wrote the function meanwhile. Compiling may take seconds, so it happens outside of
 the transaction.
 
-Source: spec/hog-functions.md sections 2, 3, 7 and 9.7.
+Source: docs/spec/hog-functions.md#2-the-function-object,
+docs/spec/hog-functions.md#3-writing-rows-2-and-4,
+docs/spec/hog-functions.md#7-status-and-the-watcher and docs/spec/hog-functions.md#97-rearrange.
 """
 
 import asyncio

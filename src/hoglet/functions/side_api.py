@@ -2,7 +2,7 @@
 
 Registered before ``api.router``, so that ``icon`` and ``icons`` are matched before a function id.
 
-Source: spec/hog-functions.md section 9.
+Source: docs/spec/hog-functions.md#9-rows-6-13.
 """
 
 from fastapi import APIRouter
@@ -122,7 +122,10 @@ async def run_trial(request: Request, function_id: str, scope: Writes) -> Respon
 
 @router.post("/batch_exports/{batch_export_id}/backfills")
 async def start_backfill(request: Request, batch_export_id: str, scope: Writes) -> Response:
-    """Run a function on the stored events of a window (section 9.1)."""
+    """Run a function on the stored events of a window.
+
+    Source: docs/spec/hog-functions.md#91-enable_backfills.
+    """
     body = await read_object(request)
     return JsonAnswer(
         await _backfills(request).start(scope, batch_export_id, body), status_code=201

@@ -127,7 +127,7 @@ class PauseRow(Base):
 
 
 class BatchExportRow(Base):
-    """The paused backfill job of a function (section 9.1)."""
+    """The paused backfill job of a function (docs/spec/hog-functions.md#91-enable_backfills)."""
 
     __tablename__ = "hog_function_batch_exports"
 

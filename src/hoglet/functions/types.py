@@ -1,6 +1,6 @@
 """The types of functions and what follows from each.
 
-Source: spec/hog-functions.md section 3.1.
+Source: docs/spec/hog-functions.md#31-types.
 """
 
 DESTINATION = "destination"
@@ -28,10 +28,16 @@ TESTABLE = frozenset({DESTINATION, INTERNAL_DESTINATION, TRANSFORMATION, TRANSFO
 WITH_MAPPINGS = frozenset({DESTINATION, SITE_DESTINATION})
 
 HIGHEST_ORDER = 32767
-"""The last place there is: an ``execution_order`` is a small integer, section 3."""
+"""The last place there is: an ``execution_order`` is a small integer.
+
+Source: docs/spec/hog-functions.md#3-writing-rows-2-and-4.
+"""
 
 LIMITS = {TRANSFORMATION: 20, TRANSFORMATION_LOG: 5}
-"""Most enabled live functions of a type in one project, section 3.5."""
+"""Most enabled live functions of a type in one project.
+
+Source: docs/spec/hog-functions.md#35-limits-and-effects.
+"""
 
 FOLDERS = {
     DESTINATION: "Unfiled/Destinations",

@@ -4,7 +4,7 @@ Layouts are the official compiler's, cell by cell, so that stored bytecode can b
 result holds only ``str``, ``int``, ``float``, ``bool`` and is deterministic. Infinities and NaN,
 which JSON cannot hold, are printed as a division.
 
-Source: spec/hog-language.md section 12.
+Source: docs/spec/hog-language.md#12-bytecode.
 """
 
 import math

@@ -6,7 +6,7 @@ are. All raise :class:`~hoglet.kit.errors.SourceError` (a ``CompileError`` with 
 with line, column, span and, where a name is near, a hint.
 
 Compiling is pure and bounded by the caps of the parser; text from outside still belongs in a
-worker process with a deadline (spec/hog-language.md section 13).
+worker process with a deadline (docs/spec/hog-language.md#13-parser).
 """
 
 from collections.abc import Collection

@@ -1,6 +1,7 @@
 """Compile errors and warnings: collected, placed, and with a suggestion where one is near.
 
-Source: spec/hog-language.md sections 6, 7 and 12.
+Source: docs/spec/hog-language.md#6-scopes-closures-calls, docs/spec/hog-language.md#7-errors and
+docs/spec/hog-language.md#12-bytecode.
 """
 
 import difflib

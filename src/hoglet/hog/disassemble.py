@@ -10,7 +10,7 @@
 A function's body is indented under its CALLABLE. Cells that are no operation are shown as such,
 so that damaged bytecode can be looked at too.
 
-Source: spec/hog-language.md section 12.
+Source: docs/spec/hog-language.md#12-bytecode.
 """
 
 import json

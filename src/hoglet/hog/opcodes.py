@@ -7,7 +7,8 @@ top of the stack on the right: ``right left MINUS value`` pops ``left`` first.
 Operands follow their opcode as cells. ``d`` is a jump distance, counted from the cell after the
 operand (for ``TRY`` from the operand itself).
 
-Source: spec/hog-language.md section 12; numbers and layouts are those of the official compiler.
+Source: docs/spec/hog-language.md#12-bytecode; numbers and layouts are those of the official
+compiler.
 """
 
 from enum import IntEnum

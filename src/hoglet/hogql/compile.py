@@ -3,7 +3,8 @@
 ``parse → bind → resolve → passes → enforce → print → verify``; binding happens while resolving,
 where the tables around a placeholder are known. No stage does I/O.
 
-Source: design/architecture.md section 4, spec/query-endpoints.md sections 5 and 10.
+Source: design/architecture.md section 4, docs/spec/query-endpoints.md#5-run-rows-8-9 and
+docs/spec/query-endpoints.md#10-query-language-essentials.
 """
 
 import re
@@ -98,7 +99,8 @@ def compile_query(
         seek: for a page by cursor, which rows it begins behind.
 
     Raises:
-        SourceError: the query is refused; its code is one of spec 5.8 row 13.
+        SourceError: the query is refused; its code is one of
+        docs/spec/query-endpoints.md#58-run-errors-in-order-of-evaluation row 13.
     """
     _check_timezone(context.timezone)
     parsed = read_query(query) if isinstance(query, str) else query

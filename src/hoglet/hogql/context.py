@@ -11,10 +11,11 @@ from hoglet.hogql.types import Type
 type PropertyKind = Literal["event", "person", "group", "session"]
 
 DEFAULT_LIMIT = 100
-"""Rows of a query without LIMIT (spec 10.3)."""
+"""Rows of a query without LIMIT (docs/spec/query-endpoints.md#103-limits-and-settings)."""
 
 MAX_LIMIT = 50_000
-"""Most rows one run answers (spec 10.3); a larger LIMIT is clamped."""
+"""Most rows one run answers (docs/spec/query-endpoints.md#103-limits-and-settings); a larger LIMIT
+is clamped."""
 
 MAX_TABLES = 120
 """Relations one query may read after CTEs are expanded; keeps doubling CTEs from exploding."""

@@ -1,6 +1,8 @@
 """Dates of filters: ISO texts and relative ones such as ``-7d``, ``mStart``, ``-1mEnd``.
 
-Source: spec/query-endpoints.md sections 5.2 and 10.6, spec/hog-functions.md section 5.2.
+Source: docs/spec/query-endpoints.md#52-variables and
+docs/spec/query-endpoints.md#106-insight-queries-and-results,
+docs/spec/hog-functions.md#52-property-filter-key-value-operator-type-group_type_index.
 """
 
 import calendar

@@ -1,4 +1,7 @@
-"""Every refusal of a query: a ``SourceError`` with a position, a code of spec 5.8 and a hint."""
+"""Query errors: a ``SourceError`` with a position, a code and a hint.
+
+Source: docs/spec/query-endpoints.md#58-run-errors-in-order-of-evaluation (the codes).
+"""
 
 from collections import Counter
 from collections.abc import Iterable

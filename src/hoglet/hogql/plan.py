@@ -5,7 +5,7 @@ warehouse. User text appears in a plan in three places only: ``Value`` (always a
 names (always quoted) and ``Number`` (made from Python numbers). ``Trusted`` holds SQL that is
 written in hoglet's own source.
 
-Source: design/architecture.md section 4.
+Source: docs/adr/0008-warehouse.md.
 """
 
 from typing import Any

@@ -3,7 +3,7 @@
 Constants of the user are parameters (``{v0:String}``), names are quoted, everything else is
 written by hoglet. A scan without its tenancy predicate is refused: that would be a bug.
 
-Source: design/architecture.md section 4.
+Source: docs/adr/0008-warehouse.md.
 """
 
 import re

@@ -4,7 +4,7 @@ They decide how comparisons, conversions and null-safety are written, and what `
 endpoint record say. They are an approximation on purpose: where hoglet does not know, the type is
 ``Unknown`` and the warehouse decides.
 
-Source: spec/query-endpoints.md sections 2.1 (columns) and 10.
+Source: docs/spec/query-endpoints.md#21-endpoint-record-rows-1-4 (columns) and 10.
 """
 
 import msgspec

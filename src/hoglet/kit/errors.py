@@ -4,7 +4,8 @@ Inside, an error carries ``code``, ``blame`` and ``retry``; it knows nothing of 
 mapper in ``hoglet.web.error_handlers`` turns it into a status and ``{type, code, detail, attr}``.
 A message is written for the person who has to change something.
 
-Source: spec/hog-functions.md section 12; docs/adr/0004-errors-and-wire-form.md.
+Source: docs/spec/hog-functions.md#12-errors-keys-rate-limits;
+docs/adr/0004-errors-and-wire-form.md.
 """
 
 from typing import Any, ClassVar, Literal

@@ -1,6 +1,7 @@
 """Which addresses functions may reach: public ones, and those the operator allows.
 
-Source: spec/hog-functions.md section 13.3 (SSRF guard); IANA special-purpose address registries,
+Source: docs/spec/hog-functions.md#133-functions (SSRF guard); IANA special-purpose address
+registries,
 as far as the standard library's ``ipaddress`` knows them, and what is added here.
 """
 

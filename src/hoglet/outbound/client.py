@@ -1,6 +1,6 @@
 """The client: one attempt of one request, never through a redirect, never past the guard.
 
-Source: spec/hog-functions.md section 13.3.
+Source: docs/spec/hog-functions.md#133-functions.
 """
 
 import asyncio

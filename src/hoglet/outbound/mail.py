@@ -1,7 +1,7 @@
 """Messages that leave by the operator's SMTP server.
 
 The server is the operator's choice, so the guard against private addresses does not apply to it;
-programs choose recipients only. Source: spec/hog-functions.md section 13.3 (sendEmail).
+programs choose recipients only. Source: docs/spec/hog-functions.md#133-functions (sendEmail).
 """
 
 import asyncio

@@ -3,7 +3,7 @@
 A page of runs and the place reached are one commit, and a run's id comes from the backfill and the
 event, so a crash neither skips nor doubles an event.
 
-Source: spec/hog-functions.md section 9.1.
+Source: docs/spec/hog-functions.md#91-enable_backfills.
 """
 
 import asyncio

@@ -3,7 +3,8 @@
 They are never stored. A change writes its event into a queue in its own transaction; the worker
 here matches it and enqueues the runs.
 
-Source: spec/hog-functions.md sections 3.1, 5.5 and 13.1.
+Source: docs/spec/hog-functions.md#31-types, docs/spec/hog-functions.md#55-bytecode_error and
+docs/spec/hog-functions.md#131-pipeline-destinations.
 """
 
 from datetime import timedelta

@@ -1,6 +1,6 @@
 """Compiles filters again after an action or the test-account rule they use has changed.
 
-Source: spec/hog-functions.md section 5.5.
+Source: docs/spec/hog-functions.md#55-bytecode_error.
 """
 
 import asyncio

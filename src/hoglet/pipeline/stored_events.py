@@ -1,6 +1,6 @@
 """Stored events of a window, and what a run of one of them sees.
 
-Source: spec/hog-functions.md section 9.1.
+Source: docs/spec/hog-functions.md#91-enable_backfills.
 """
 
 from datetime import UTC, datetime

@@ -4,7 +4,7 @@ A job is enqueued inside the transaction of whatever it follows from, so that ne
 without the other. It is delivered at least once: whoever leases it holds it until the lease ends,
 and finishes it in the transaction that records its effects. Every job must be able to run twice.
 
-Source: architecture.md sections 5 and 7; the idea of enqueuing in the caller's transaction is
+Source: ARCHITECTURE.md; the idea of enqueuing in the caller's transaction is
 procrastinate's.
 """
 
@@ -25,7 +25,8 @@ class Priority(IntEnum):
 
     URGENT = 0
     NORMAL = 1
-    LOW = 2  # functions the watcher calls degraded, spec section 7
+    # degraded functions: docs/spec/hog-functions.md#7-status-and-the-watcher
+    LOW = 2
 
 
 class LeaseLost(HogletError):

@@ -2,7 +2,8 @@
 
 A call that overruns its deadline costs its worker its life: the process is killed, the caller gets
 :class:`SandboxTimedOut`, and the next call starts a fresh one. The event loop that serves the API
-only ever waits; it never parses or runs untrusted text itself (architecture.md section 3).
+only ever waits; it never parses or runs untrusted text itself.
+Source: docs/adr/0005-untrusted-code-in-processes.md.
 
 Operations are named in a table given by the composition root,
 ``{"hog.compile": "hoglet.functions.worker_operations:compile"}``. An operation is a plain function

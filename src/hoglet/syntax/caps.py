@@ -3,7 +3,7 @@
 The parser needs more than linear time for some shapes, and can be driven out of its stack by
 others; each cap bounds one of them. The numbers and what they cost stand in the specification.
 
-Source: spec/hog-language.md section 13.
+Source: docs/spec/hog-language.md#13-parser.
 """
 
 from collections.abc import Iterator

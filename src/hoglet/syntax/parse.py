@@ -4,7 +4,7 @@ Each function checks the caps first, then parses, then decodes into frozen struc
 is a :class:`~hoglet.kit.errors.SourceError` with a position. Text from outside belongs in a worker
 process with a deadline: under the caps many small costly pieces can still add up.
 
-Source: spec/hog-language.md section 13.
+Source: docs/spec/hog-language.md#13-parser.
 """
 
 from collections.abc import Callable

@@ -4,7 +4,7 @@ This is not the language's grammar: it knows where strings, templates, quoted na
 tags begin and end, and gives everything else as words, numbers, brackets and operators. A text
 that breaks off (an unclosed string, say) simply ends the tokens; the parser reports it.
 
-Source: spec/hog-language.md sections 1 and 13.
+Source: docs/spec/hog-language.md#1-lexical-rules and docs/spec/hog-language.md#13-parser.
 """
 
 import re

@@ -7,7 +7,7 @@ Unknown nodes and unknown fields are refused while decoding, so syntax that hogl
 know can never pass through to a printer. Positions are zero-width-safe: a synthetic node
 (the 0 of ``-x``) has ``start is None``. Nodes compare by value, positions included.
 
-Source: spec/hog-language.md section 13.
+Source: docs/spec/hog-language.md#13-parser.
 """
 
 from typing import Any

@@ -3,7 +3,7 @@
 The message of the engine is for the author of the query, so it is passed on, but only up to the
 server's version and stack trace.
 
-Source: spec/query-endpoints.md section 5.8 (rows 13, 15, 16).
+Source: docs/spec/query-endpoints.md#58-run-errors-in-order-of-evaluation (rows 13, 15, 16).
 """
 
 import re

@@ -1,6 +1,6 @@
 """Hours, days and weeks in a timezone: the labels of a chart and the SQL that sorts rows into them.
 
-Source: spec/hog-functions.md section 9.4.
+Source: docs/spec/hog-functions.md#94-metrics.
 """
 
 from datetime import UTC, datetime, timedelta

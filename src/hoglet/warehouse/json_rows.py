@@ -8,7 +8,7 @@ times are to be in the project's zone, without a fraction that is zero, so they 
 by the query that is put around the one that was asked, which takes the engine 0.8 ms to plan. What
 is in neither list goes the long way.
 
-Source: spec/query-endpoints.md section 10.5.
+Source: docs/spec/query-endpoints.md#105-values-in-json.
 """
 
 import re

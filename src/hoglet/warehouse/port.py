@@ -3,7 +3,7 @@
 One dialect (ClickHouse), two places it may run: in this process (chDB) or on a server. The suite
 in ``tests/contract/ports/test_warehouse.py`` is what an implementation has to pass.
 
-Source: design/architecture.md sections 1 and 7.
+Source: docs/adr/0008-warehouse.md.
 """
 
 from collections.abc import Mapping, Sequence

@@ -2,7 +2,9 @@
 
 Used by ``functions`` and ``endpoints`` alike; the tables have a TTL (``ddl/0007``, ``ddl/0008``).
 
-Source: spec/hog-functions.md sections 9.3-9.5 and 13.5; spec/query-endpoints.md section 5.8.
+Source: docs/spec/hog-functions.md#93-logs, docs/spec/hog-functions.md#94-metrics,
+docs/spec/hog-functions.md#95-metricstotals and docs/spec/hog-functions.md#135-limits-logs-metrics;
+docs/spec/query-endpoints.md#58-run-errors-in-order-of-evaluation.
 """
 
 from collections.abc import Sequence

@@ -1,6 +1,6 @@
 """Who sent a request: the peer of the connection, or whom a trusted proxy names.
 
-Source: spec/hog-functions.md sections 13.7 and 14.
+Source: docs/spec/hog-functions.md#137-source_webhook and docs/spec/hog-functions.md#14-capture.
 """
 
 import ipaddress

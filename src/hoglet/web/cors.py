@@ -1,6 +1,6 @@
 """Cross-origin rules: open on the routes that browsers of visitors call, closed elsewhere.
 
-Source: spec/hog-functions.md section 14 (origin echoed, ``OPTIONS`` 204).
+Source: docs/spec/hog-functions.md#14-capture (origin echoed, ``OPTIONS`` 204).
 """
 
 from starlette.datastructures import Headers, MutableHeaders

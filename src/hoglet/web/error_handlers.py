@@ -3,7 +3,7 @@
 Whatever goes wrong, on whichever path, is answered from here. An error nobody expected is a bare
 500 with a request id and nothing else; its trace goes to the log.
 
-Source: spec/hog-functions.md section 12.
+Source: docs/spec/hog-functions.md#12-errors-keys-rate-limits.
 """
 
 from typing import Any

@@ -1,6 +1,6 @@
 """``/_health``, ``/_readyz`` and ``/metrics``.
 
-Source: spec/hog-functions.md section 15 (last row).
+Source: docs/spec/hog-functions.md#15-bootstrap-routes (last row).
 """
 
 import asyncio

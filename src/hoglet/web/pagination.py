@@ -1,6 +1,6 @@
 """Pages: ``{count, next, previous, results}`` with absolute URLs.
 
-Source: spec/hog-functions.md section 8; spec/query-endpoints.md section 1.
+Source: docs/spec/hog-functions.md#8-list-row-1; docs/spec/query-endpoints.md#1-routes.
 """
 
 from collections.abc import Mapping, Sequence

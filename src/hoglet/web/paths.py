@@ -7,7 +7,7 @@ in the scope for building page URLs.
 Rejected: registering each route four times. Starlette tries routes one after the other, so a
 table four times as long costs every request.
 
-Source: spec/hog-functions.md section 1.
+Source: docs/spec/hog-functions.md#1-routes-and-common-rules.
 """
 
 from starlette.types import ASGIApp, Receive, Scope, Send

@@ -3,7 +3,8 @@
 Handlers call ``read_json`` or ``read_object`` instead of declaring body parameters, so that every
 way of sending something unreadable gets the specified answer.
 
-Source: spec/hog-functions.md section 12 (``parse_error``, ``request_too_large``,
+Source: docs/spec/hog-functions.md#12-errors-keys-rate-limits (``parse_error``,
+``request_too_large``,
 ``unsupported_media_type``).
 """
 
@@ -16,7 +17,8 @@ from hoglet.kit.errors import Invalid, TooLarge, Unreadable, UnsupportedMediaTyp
 from hoglet.kit.nesting import is_deeper_than
 from hoglet.web.validation import not_a_dict
 
-DEFAULT_BODY_BYTES = 20 * 1024 * 1024  # section 12; the setting replaces it, see create_application
+# docs/spec/hog-functions.md#12-errors-keys-rate-limits; create_application passes the setting
+DEFAULT_BODY_BYTES = 20 * 1024 * 1024
 NESTING_LIMIT = 128  # orjson reads 1024 levels but writes only 254; what is stored must be readable
 _BODY = "hoglet.body"
 _JSON = "hoglet.json"

@@ -35,7 +35,7 @@ class JsonAnswer(Response):
 def answer(request: Request, content: Any, *, status: int = 200) -> Response:
     """The answer of a side route, empty when the caller asked for ``Prefer: return=minimal``.
 
-    Source: spec/hog-functions.md section 1 (rows 6-13).
+    Source: docs/spec/hog-functions.md#1-routes-and-common-rules (rows 6-13).
     """
     wishes = request.headers.get("prefer", "").lower().replace(" ", "")
     if status < 300 and MINIMAL in wishes.split(","):

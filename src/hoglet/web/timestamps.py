@@ -1,6 +1,6 @@
 """Instants as text: ISO 8601 in UTC with microseconds and ``Z``.
 
-Source: spec/hog-functions.md section 1.
+Source: docs/spec/hog-functions.md#1-routes-and-common-rules.
 """
 
 import re

@@ -3,7 +3,7 @@
 A model describes a body; ``validate`` gives the model or raises ``Invalid`` for the first field
 at fault, in field order, nested keys and list indexes joined with ``__``.
 
-Source: spec/hog-functions.md section 12 (codes and details are exact there).
+Source: docs/spec/hog-functions.md#12-errors-keys-rate-limits (codes and details are exact there).
 """
 
 from collections.abc import Mapping, Sequence

@@ -31,7 +31,8 @@ PREFIX = "/api/projects/{project_id}"
 FOREIGN = "2"
 SOME_ID = "01890000-0000-7000-8000-000000000000"
 HEALTHY = {"type", "code", "detail", "attr"}
-# DELETE of a function is the one empty error body (spec/hog-functions.md section 12).
+# DELETE of a function is the one empty error body
+# (docs/spec/hog-functions.md#12-errors-keys-rate-limits).
 ALWAYS_EMPTY = ("DELETE", f"{PREFIX}/hog_functions/{{function_id}}")
 
 

@@ -1,4 +1,4 @@
-"""The concrete cases of spec/query-endpoints.md section 12, in their numbering."""
+"""The concrete cases of docs/spec/query-endpoints.md#12-concrete-cases, in their numbering."""
 
 import pytest
 

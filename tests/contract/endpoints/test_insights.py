@@ -1,4 +1,7 @@
-"""Insight endpoints (sections 5.2, 5.4, 5.6, 7 and 10.6; cases 3, 9, 10, 11)."""
+"""Insight endpoints (docs/spec/query-endpoints.md#52-variables,
+docs/spec/query-endpoints.md#54-overrides, docs/spec/query-endpoints.md#56-answer,
+docs/spec/query-endpoints.md#7-materialization and
+docs/spec/query-endpoints.md#106-insight-queries-and-results; cases 3, 9, 10, 11)."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any

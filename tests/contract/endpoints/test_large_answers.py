@@ -1,4 +1,5 @@
-"""The largest answer: one bound, whoever writes it and in whatever form (section 5.8 row 15)."""
+"""The largest answer: one bound, whoever writes it and in whatever form
+(docs/spec/query-endpoints.md#58-run-errors-in-order-of-evaluation row 15)."""
 
 from collections.abc import AsyncGenerator
 from pathlib import Path

@@ -1,4 +1,7 @@
-"""Whatever a run sends, it never returns rows of a tenant that it did not name (section 5.2)."""
+"""Whatever a run sends, it never returns rows of a tenant that it did not name.
+
+Source: docs/spec/query-endpoints.md#52-variables.
+"""
 
 from datetime import UTC, datetime, timedelta
 from random import Random

@@ -1,4 +1,4 @@
-"""openapi.json (spec/query-endpoints.md section 8)."""
+"""openapi.json (docs/spec/query-endpoints.md#8-openapijson)."""
 
 from typing import Any
 

@@ -1,4 +1,7 @@
-"""A run on the table gives what the same run gives on the raw data (section 7.3)."""
+"""A run on the table gives what the same run gives on the raw data.
+
+Source: docs/spec/query-endpoints.md#73-how-variables-are-stored.
+"""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any

@@ -1,4 +1,9 @@
-"""Records, bodies and versions (sections 1 to 4)."""
+"""Records, bodies and versions.
+
+Source: docs/spec/query-endpoints.md#2-records,
+docs/spec/query-endpoints.md#3-create-and-update-bodies
+and docs/spec/query-endpoints.md#4-versions.
+"""
 
 from datetime import timedelta
 from typing import Any

@@ -1,4 +1,7 @@
-"""Every refresh word, on results of every age, materialized or not (sections 5.3 and 5.5)."""
+"""Every refresh word, on results of every age, materialized or not.
+
+Source: docs/spec/query-endpoints.md#53-refresh.
+"""
 
 import pytest
 

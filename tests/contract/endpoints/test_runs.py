@@ -1,4 +1,7 @@
-"""Refresh words, background runs, limits, values and errors of runs (section 5)."""
+"""Refresh words, background runs, limits, values and errors of runs.
+
+Source: docs/spec/query-endpoints.md#5-run-rows-8-9.
+"""
 
 import asyncio
 from datetime import UTC, datetime

@@ -1,4 +1,7 @@
-"""Variables of HogQL endpoints (sections 3 and 5.2)."""
+"""Variables of HogQL endpoints (docs/spec/query-endpoints.md#3-create-and-update-bodies and.
+
+Source: docs/spec/query-endpoints.md#52-variables.
+"""
 
 from datetime import UTC, datetime
 

@@ -1,4 +1,7 @@
-"""The capture routes: answers, durability, errors in the one shape (spec section 14)."""
+"""The capture routes: answers, durability, errors in the one shape.
+
+Source: docs/spec/hog-functions.md#14-capture.
+"""
 
 import gzip
 from collections.abc import AsyncGenerator

@@ -1,4 +1,9 @@
-"""Actions and what they do to filters: spec/hog-functions.md sections 5.1, 5.5 and 15."""
+"""Actions and what they do to filters.
+
+Source: docs/spec/hog-functions.md#51-expression-and-bytecode,
+docs/spec/hog-functions.md#55-bytecode_error
+and docs/spec/hog-functions.md#15-bootstrap-routes.
+"""
 
 import asyncio
 from datetime import timedelta

@@ -1,4 +1,6 @@
-"""Row 2: spec/hog-functions.md sections 2, 3 and 16 (case 1)."""
+"""Row 2: docs/spec/hog-functions.md#2-the-function-object,
+docs/spec/hog-functions.md#3-writing-rows-2-and-4 and docs/spec/hog-functions.md#16-concrete-cases
+(case 1)."""
 
 import pytest
 

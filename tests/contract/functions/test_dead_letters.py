@@ -1,4 +1,4 @@
-"""Dead letters: spec/hog-functions.md section 10."""
+"""Dead letters: docs/spec/hog-functions.md#10-dead-letters-hoglet-goes-further."""
 
 from uuid import UUID
 

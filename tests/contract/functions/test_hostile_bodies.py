@@ -1,4 +1,7 @@
-"""Whatever is sent, the answer is never a 500: spec/hog-functions.md section 12."""
+"""Whatever is sent, the answer is never a 500.
+
+Source: docs/spec/hog-functions.md#12-errors-keys-rate-limits.
+"""
 
 import random
 from typing import Any

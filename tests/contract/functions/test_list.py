@@ -1,4 +1,5 @@
-"""Row 1: spec/hog-functions.md sections 8 and 16 (cases 5, 7 and 8)."""
+"""Row 1: docs/spec/hog-functions.md#8-list-row-1 and docs/spec/hog-functions.md#16-concrete-cases
+(cases 5, 7 and 8)."""
 
 import json
 

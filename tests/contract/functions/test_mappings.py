@@ -1,4 +1,4 @@
-"""Mappings: spec/hog-functions.md section 4.5."""
+"""Mappings: docs/spec/hog-functions.md#45-mappings."""
 
 PAGE = {"events": [{"id": "$pageview", "type": "events"}]}
 SCHEMA = [

@@ -1,4 +1,5 @@
-"""Retries: every row of spec/hog-functions.md section 13.4, with a real receiver."""
+"""Retries: every row of docs/spec/hog-functions.md#134-retries-hoglet-goes-further, with a real
+receiver."""
 
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime

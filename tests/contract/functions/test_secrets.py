@@ -1,4 +1,4 @@
-"""Secrets stay secret: spec/hog-functions.md section 4.4, wherever a function can be seen."""
+"""Secrets stay secret: docs/spec/hog-functions.md#44-secrets, wherever a function can be seen."""
 
 import pytest
 from sqlalchemy import select, text

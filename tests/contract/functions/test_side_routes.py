@@ -1,4 +1,4 @@
-"""Icons, backfills, logs and metrics: spec/hog-functions.md section 9."""
+"""Icons, backfills, logs and metrics: docs/spec/hog-functions.md#9-rows-6-13."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""``status`` and ``enabled``: spec/hog-functions.md section 7."""
+"""``status`` and ``enabled``: docs/spec/hog-functions.md#7-status-and-the-watcher."""
 
 from uuid import UUID
 

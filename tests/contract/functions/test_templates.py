@@ -1,4 +1,6 @@
-"""Templates over HTTP: spec/hog-functions.md sections 3.3, 11 and 16 (cases 2 and 3)."""
+"""Templates over HTTP: docs/spec/hog-functions.md#33-template_id,
+docs/spec/hog-functions.md#11-templates and docs/spec/hog-functions.md#16-concrete-cases (cases 2
+and 3)."""
 
 import httpx
 import pytest

@@ -1,4 +1,4 @@
-"""Test runs: spec/hog-functions.md section 9.2."""
+"""Test runs: docs/spec/hog-functions.md#92-invocations-test-run."""
 
 import pytest
 

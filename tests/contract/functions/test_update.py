@@ -1,4 +1,5 @@
-"""Row 4: spec/hog-functions.md sections 3, 4.4 and 16 (cases 4 and 6)."""
+"""Row 4: docs/spec/hog-functions.md#3-writing-rows-2-and-4, docs/spec/hog-functions.md#44-secrets
+and docs/spec/hog-functions.md#16-concrete-cases (cases 4 and 6)."""
 
 import pytest
 

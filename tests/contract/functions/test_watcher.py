@@ -1,4 +1,4 @@
-"""The moves of the watcher: spec/hog-functions.md section 7."""
+"""The moves of the watcher: docs/spec/hog-functions.md#7-status-and-the-watcher."""
 
 import random
 from uuid import UUID

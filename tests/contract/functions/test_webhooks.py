@@ -1,4 +1,7 @@
-"""Incoming webhooks and site scripts: spec/hog-functions.md sections 13.7 and 13.8."""
+"""Incoming webhooks and site scripts: docs/spec/hog-functions.md#137-source_webhook and.
+
+Source: docs/spec/hog-functions.md#138-site-functions.
+"""
 
 import httpx
 import orjson

@@ -1,4 +1,7 @@
-"""Backfills over stored events, with a real warehouse: spec/hog-functions.md section 9.1."""
+"""Backfills over stored events, with a real warehouse.
+
+Source: docs/spec/hog-functions.md#91-enable_backfills.
+"""
 
 import asyncio
 from datetime import UTC, timedelta

@@ -1,4 +1,7 @@
-"""Results of insights become charts: one case for each shape of spec/query-endpoints.md 10.6."""
+"""Results of insights become charts: one case for each shape of.
+
+Source: docs/spec/query-endpoints.md#106-insight-queries-and-results.
+"""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Token, batch, and the fields of one event (spec section 14)."""
+"""Token, batch, and the fields of one event (docs/spec/hog-functions.md#14-capture)."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any

@@ -1,4 +1,4 @@
-"""Persons: creation, properties, merges (spec section 14)."""
+"""Persons: creation, properties, merges (docs/spec/hog-functions.md#14-capture)."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any

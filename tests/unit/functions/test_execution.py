@@ -1,4 +1,7 @@
-"""Runs step by step: spec/hog-functions.md sections 13.2-13.5."""
+"""Runs step by step.
+
+Source: docs/spec/hog-functions.md#13-run-time.
+"""
 
 import time
 from datetime import UTC, datetime

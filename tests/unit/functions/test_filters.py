@@ -1,4 +1,4 @@
-"""Filters as bytecode: spec/hog-functions.md section 5."""
+"""Filters as bytecode: docs/spec/hog-functions.md#5-filters."""
 
 from datetime import UTC, datetime
 

@@ -1,4 +1,7 @@
-"""Inputs: spec/hog-functions.md sections 4.2 and 4.3."""
+"""Inputs: docs/spec/hog-functions.md#42-value-validation and.
+
+Source: docs/spec/hog-functions.md#43-templating-and-generated-keys.
+"""
 
 import pytest
 

@@ -1,4 +1,9 @@
-"""Which functions an event triggers: spec/hog-functions.md sections 4.5, 5.3, 5.4 and 13.1."""
+"""Which functions an event triggers.
+
+Source: docs/spec/hog-functions.md#45-mappings,
+docs/spec/hog-functions.md#53-run-time-truth-and-nulls
+and docs/spec/hog-functions.md#131-pipeline-destinations.
+"""
 
 import time
 

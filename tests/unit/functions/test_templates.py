@@ -241,7 +241,7 @@ def test_the_table_of_the_specification_is_complete():
     assert TEMPLATES.find("template-Intercom") is TEMPLATES.find("template-intercom")
 
 
-# Section 11: key, type, then r for required and s for secret.
+# docs/spec/hog-functions.md#11-templates: key, type, then r for required and s for secret.
 TABLE = """
 webhook D: url string r, method choice, body json, headers dictionary, debug boolean
 slack D: slack_workspace integration r, channel integration_field r, icon_emoji string,

@@ -1,4 +1,4 @@
-"""When functions are degraded or disabled: spec/hog-functions.md section 7."""
+"""When functions are degraded or disabled: docs/spec/hog-functions.md#7-status-and-the-watcher."""
 
 from datetime import UTC, datetime, timedelta
 

@@ -1,4 +1,7 @@
-"""Layouts of bytecode: the examples of the specification, and each layout of section 12."""
+"""Layouts of bytecode: the examples of the specification, and each layout of.
+
+Source: docs/spec/hog-language.md#12-bytecode.
+"""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Forms of section 14, and the names of variables."""
+"""Forms of docs/spec/hog-language.md#14-javascript, and the names of variables."""
 
 import subprocess
 

@@ -1,4 +1,4 @@
-"""The caps of section 13, at the edge and one past it."""
+"""The caps of docs/spec/hog-language.md#13-parser, at the edge and one past it."""
 
 import pytest
 

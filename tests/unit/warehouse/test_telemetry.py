@@ -1,4 +1,7 @@
-"""Logs and metrics as the routes need them (spec/hog-functions.md 9.3-9.5)."""
+"""Logs and metrics as the routes need them.
+
+Source: docs/spec/hog-functions.md#93-logs and docs/spec/hog-functions.md#94-metrics.
+"""
 
 from datetime import UTC, datetime, timedelta
 

@@ -1,6 +1,6 @@
 """Routes below a project: variables, the activity log, the file tree.
 
-Source: spec/hog-functions.md section 15.
+Source: docs/spec/hog-functions.md#15-bootstrap-routes.
 """
 
 from typing import Annotated, Any

@@ -2,7 +2,7 @@
 
 hoglet has no feature flags; the answers say so in the shapes that SDKs expect.
 
-Source: spec/hog-functions.md section 14, last table.
+Source: docs/spec/hog-functions.md#14-capture, last table.
 """
 
 from typing import Annotated, Any

@@ -1,6 +1,6 @@
 """Routes that public clients call first: who am I, which projects are there.
 
-Source: spec/hog-functions.md section 15.
+Source: docs/spec/hog-functions.md#15-bootstrap-routes.
 """
 
 from typing import Annotated

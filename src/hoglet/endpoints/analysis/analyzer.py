@@ -1,6 +1,7 @@
 """Reads a query when it is saved: what it names, what it gives, whether it can be kept as a table.
 
-Source: spec/query-endpoints.md sections 3 and 7.2.
+Source: docs/spec/query-endpoints.md#3-create-and-update-bodies and
+docs/spec/query-endpoints.md#72-what-can-be-materialized.
 """
 
 from typing import Any

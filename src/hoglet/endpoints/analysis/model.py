@@ -10,7 +10,10 @@ type Json = dict[str, Any]
 
 
 class Eligibility(msgspec.Struct, frozen=True, omit_defaults=False):
-    """Whether a query can be kept as a table; ``reason_code`` as in section 7.2."""
+    """Whether a query can be kept as a table; ``reason_code`` as in.
+
+    Source: docs/spec/query-endpoints.md#72-what-can-be-materialized.
+    """
 
     can_materialize: bool
     reason: str | None = None

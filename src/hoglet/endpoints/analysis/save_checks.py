@@ -1,6 +1,6 @@
 """Rules over several fields of a body.
 
-Source: spec/query-endpoints.md section 3.
+Source: docs/spec/query-endpoints.md#3-create-and-update-bodies.
 """
 
 from collections.abc import Sequence

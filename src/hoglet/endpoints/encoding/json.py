@@ -3,7 +3,7 @@
 Most answers are written by the engine itself (``Warehouse.query_json``); the rest is written here.
 Most columns go to orjson as they are; only columns whose type needs a rule are rewritten.
 
-Source: spec/query-endpoints.md section 10.5.
+Source: docs/spec/query-endpoints.md#105-values-in-json.
 """
 
 from collections.abc import Callable, Sequence

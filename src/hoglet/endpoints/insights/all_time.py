@@ -1,6 +1,6 @@
 """Insights over all time: they begin on the day of the project's oldest event.
 
-Source: spec/query-endpoints.md section 10.6 (``dateRange``).
+Source: docs/spec/query-endpoints.md#106-insight-queries-and-results (``dateRange``).
 """
 
 from typing import Any

@@ -4,7 +4,9 @@ The table of a materialized insight holds one row an item of the results: its ``
 ``breakdown_value`` (NULL for "not set") and the ``item`` as JSON text. A run reads the
 items of the wanted values and joins their texts; nothing is parsed.
 
-Source: spec/query-endpoints.md sections 5.6, 7.3 and 10.6.
+Source: docs/spec/query-endpoints.md#56-answer,
+docs/spec/query-endpoints.md#73-how-variables-are-stored and
+docs/spec/query-endpoints.md#106-insight-queries-and-results.
 """
 
 import asyncio

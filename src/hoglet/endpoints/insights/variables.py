@@ -1,6 +1,8 @@
 """Insight endpoints: their variables, and whether they can be kept as a table.
 
-Source: spec/query-endpoints.md sections 5.2, 5.4, 7.2 and 7.3.
+Source: docs/spec/query-endpoints.md#52-variables, docs/spec/query-endpoints.md#54-overrides,
+docs/spec/query-endpoints.md#72-what-can-be-materialized and
+docs/spec/query-endpoints.md#73-how-variables-are-stored.
 """
 
 from collections.abc import Mapping
@@ -12,7 +14,7 @@ from hoglet.hogql.insights.breakdown_parts import breakdown_items
 type Json = dict[str, Any]
 
 DATE_NAMES = ("date_from", "date_to")
-BREAKDOWN_LIMIT = 10_000  # section 7.3
+BREAKDOWN_LIMIT = 10_000  # docs/spec/query-endpoints.md#73-how-variables-are-stored
 _MATERIALIZABLE = (
     "FunnelsQuery",
     "HogQLQuery",

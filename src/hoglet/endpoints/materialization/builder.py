@@ -4,7 +4,8 @@ A build fills a new table under a new name; the row points to it only when it is
 run never sees half a table and a crash leaves at most a table nobody points to, which ``sweep``
 removes.
 
-Source: spec/query-endpoints.md sections 7.3 and 7.5.
+Source: docs/spec/query-endpoints.md#73-how-variables-are-stored and
+docs/spec/query-endpoints.md#75-life-cycle.
 """
 
 import re

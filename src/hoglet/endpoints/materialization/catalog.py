@@ -1,6 +1,7 @@
 """The materialized endpoints that a project's queries may name: ``SELECT * FROM daily_v1``.
 
-Source: spec/query-endpoints.md sections 7.3 and 10.1.
+Source: docs/spec/query-endpoints.md#73-how-variables-are-stored and
+docs/spec/query-endpoints.md#101-tables-and-columns.
 """
 
 from typing import Any

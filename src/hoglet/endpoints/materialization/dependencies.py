@@ -3,7 +3,8 @@
 It is part of the key of cached results, and is kept with a materialized table: after a change of
 one of them the inline run gives other rows, so the table answers no longer until it is built anew.
 
-Source: spec/query-endpoints.md sections 5.5 and 7.3 (same rows as the inline run).
+Source: docs/spec/query-endpoints.md#55-which-source-is-read-and-the-cache and
+docs/spec/query-endpoints.md#73-how-variables-are-stored (same rows as the inline run).
 """
 
 from typing import Any

@@ -3,7 +3,7 @@
 The work itself is done by jobs (see ``building``), which are enqueued in the same transaction, so
 a crash loses neither a first build nor the dropping of a table.
 
-Source: spec/query-endpoints.md section 7.
+Source: docs/spec/query-endpoints.md#7-materialization.
 """
 
 from datetime import datetime, timedelta

@@ -1,6 +1,6 @@
 """OpenAPI documents: of one endpoint, and of all of a project.
 
-Source: spec/query-endpoints.md section 8; issue 5.
+Source: docs/spec/query-endpoints.md#8-openapijson; issue 5.
 """
 
 from typing import Annotated

@@ -3,7 +3,7 @@
 The rows of a HogQL answer are described by the query's own columns (hoglet goes further, see
 ``row_schemas``).
 
-Source: spec/query-endpoints.md section 8.
+Source: docs/spec/query-endpoints.md#8-openapijson.
 """
 
 from collections.abc import Sequence

@@ -3,7 +3,8 @@
 The compiler knows type and nullability of every column. A row is an array, and 3.0 has no tuples,
 so its items are any of what the columns hold, and ``x-columns`` tells each column's own schema.
 
-Source: spec/query-endpoints.md sections 8 and 10.5.
+Source: docs/spec/query-endpoints.md#8-openapijson and
+docs/spec/query-endpoints.md#105-values-in-json.
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,6 +1,7 @@
 """The log of an endpoint's runs.
 
-Source: spec/query-endpoints.md section 5.8 (last paragraph); spec/hog-functions.md section 9.3.
+Source: docs/spec/query-endpoints.md#58-run-errors-in-order-of-evaluation (last paragraph);
+docs/spec/hog-functions.md#93-logs.
 """
 
 from collections.abc import Mapping

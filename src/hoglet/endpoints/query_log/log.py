@@ -3,7 +3,8 @@
 Runs are many and short, so nothing is written while the caller waits. Up to ``FLUSH_SECONDS`` of
 log lines are lost when the process is killed; results never are.
 
-Source: spec/query-endpoints.md section 5.8 (logs), 9, 10.1 (query_log).
+Source: docs/spec/query-endpoints.md#58-run-errors-in-order-of-evaluation (logs), 9, 10.1
+(query_log).
 """
 
 import asyncio

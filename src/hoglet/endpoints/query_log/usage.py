@@ -1,7 +1,4 @@
-"""How an endpoint is used: the span that is counted, and its days in the project's time zone.
-
-Source: issue 5 (usage per endpoint).
-"""
+"""How an endpoint is used: the span that is counted, and its days in the project's time zone."""
 
 from datetime import date, datetime, timedelta
 from typing import Any

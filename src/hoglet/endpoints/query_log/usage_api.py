@@ -1,4 +1,4 @@
-"""The route of an endpoint's usage (issue 5)."""
+"""Route of an endpoint's usage."""
 
 from typing import Annotated
 

@@ -1,6 +1,7 @@
 """Run: plain Starlette routes, since these are the ones that are called all day.
 
-Source: spec/query-endpoints.md sections 5 and 6.
+Source: docs/spec/query-endpoints.md#5-run-rows-8-9 and
+docs/spec/query-endpoints.md#6-errors-keys-limits.
 """
 
 import asyncio

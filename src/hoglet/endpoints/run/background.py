@@ -3,7 +3,7 @@
 The row and the job are written in one transaction, so a restart loses neither. A job may be done
 twice; the second outcome replaces the first.
 
-Source: spec/query-endpoints.md section 5.3.
+Source: docs/spec/query-endpoints.md#53-refresh.
 """
 
 from dataclasses import replace

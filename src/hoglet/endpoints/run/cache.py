@@ -1,6 +1,7 @@
 """Results that were computed before, bounded by the bytes they take.
 
-Source: spec/query-endpoints.md sections 5.3 and 5.5.
+Source: docs/spec/query-endpoints.md#53-refresh and
+docs/spec/query-endpoints.md#55-which-source-is-read-and-the-cache.
 """
 
 from collections import OrderedDict

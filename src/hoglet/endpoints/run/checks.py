@@ -1,4 +1,7 @@
-"""May this run be done? The refusals of section 5.8, rows 9 to 12, in their order."""
+"""Refusals of a run, in the order of rows 9 to 12.
+
+Source: docs/spec/query-endpoints.md#58-run-errors-in-order-of-evaluation.
+"""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime

@@ -1,6 +1,6 @@
 """How many queries may run at once; further ones wait in line, but not for ever.
 
-Source: spec/query-endpoints.md section 6 (concurrency cap).
+Source: docs/spec/query-endpoints.md#6-errors-keys-limits (concurrency cap).
 """
 
 import asyncio

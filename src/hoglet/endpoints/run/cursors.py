@@ -1,7 +1,7 @@
 """Cursors: where a page ended, sealed so that the caller can neither read nor change them.
 
 A cursor belongs to one version of one endpoint and to the values it was run with; with others it is
-refused, so that a tenant cannot carry on somebody else's list. See docs/adr/0012.
+refused, so that a tenant cannot carry on somebody else's list. See docs/adr/0012-pages-by-key.md.
 """
 
 from collections.abc import Sequence

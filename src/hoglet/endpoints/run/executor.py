@@ -1,6 +1,9 @@
 """From a reading to a result: compile, wait for a slot, ask the engine, encode.
 
-Source: design/architecture.md section 6; spec/query-endpoints.md sections 5.5 to 5.8.
+Source:
+docs/spec/query-endpoints.md#55-which-source-is-read-and-the-cache,
+docs/spec/query-endpoints.md#56-answer, docs/spec/query-endpoints.md#57-limit-offset-hasmore and
+docs/spec/query-endpoints.md#58-run-errors-in-order-of-evaluation.
 """
 
 import asyncio

@@ -1,6 +1,6 @@
 """What a run reads: the query with its values, or the materialized table; and its cache key.
 
-Source: spec/query-endpoints.md section 5.5.
+Source: docs/spec/query-endpoints.md#55-which-source-is-read-and-the-cache.
 """
 
 from dataclasses import dataclass

@@ -1,6 +1,6 @@
 """What a run asks for, from its body and its query string.
 
-Source: spec/query-endpoints.md section 5.1.
+Source: docs/spec/query-endpoints.md#51-request.
 """
 
 from collections.abc import Mapping
@@ -26,7 +26,7 @@ async def read_run(request: Request, aliases: Mapping[str, int]) -> RunRequest:
         aliases: of the endpoint; a version may be one of their names.
 
     Raises:
-        Invalid: section 5.8 rows 5 to 7.
+        Invalid: docs/spec/query-endpoints.md#58-run-errors-in-order-of-evaluation rows 5 to 7.
     """
     body = read(RunBody, await read_object(request))
     if request.method == "GET":

@@ -1,6 +1,6 @@
 """Answers of runs: JSON or another form, 304, 202, and what a background run left.
 
-Source: spec/query-endpoints.md sections 5.3 and 5.6.
+Source: docs/spec/query-endpoints.md#53-refresh and docs/spec/query-endpoints.md#56-answer.
 """
 
 from collections.abc import AsyncIterator, Mapping

@@ -1,6 +1,6 @@
 """Bodies of runs.
 
-Source: spec/query-endpoints.md sections 5.3 (202) and 5.6.
+Source: docs/spec/query-endpoints.md#53-refresh (202) and 5.6.
 """
 
 from datetime import UTC, datetime

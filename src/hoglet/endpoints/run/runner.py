@@ -1,6 +1,7 @@
 """Runs: which result is good enough, which has to be computed, and who waits for it.
 
-Source: spec/query-endpoints.md sections 5.3 and 5.5.
+Source: docs/spec/query-endpoints.md#53-refresh and
+docs/spec/query-endpoints.md#55-which-source-is-read-and-the-cache.
 """
 
 import asyncio
@@ -77,7 +78,8 @@ class Runner:
         """Answer a run that ``check`` let pass.
 
         Raises:
-            QueryError: section 5.8 row 13; CostExceeded: row 15; Throttled, Unavailable: later.
+            QueryError: docs/spec/query-endpoints.md#58-run-errors-in-order-of-evaluation row 13;
+            CostExceeded: row 15; Throttled, Unavailable: later.
         """
         target = reading.target
         cached = self._cached(reading, request.refresh)
@@ -106,7 +108,8 @@ class Runner:
         """What a run would compute, if it is allowed.
 
         Raises:
-            Invalid: section 5.8 rows 9 to 12, and values that do not fit.
+            Invalid: docs/spec/query-endpoints.md#58-run-errors-in-order-of-evaluation rows 9 to
+            12, and values that do not fit.
         """
         try:
             check_run(target, request, scope.principal)

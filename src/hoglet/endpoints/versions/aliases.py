@@ -1,7 +1,7 @@
 """Names for versions that can be moved: ``prod``, ``canary`` (hoglet goes further).
 
 An alias stands wherever a version number does. The ``tags`` of a record are something else (labels
-of the endpoint), see docs/adr/0010.
+of the endpoint), see docs/adr/0010-aliases-of-versions.md.
 """
 
 import re

@@ -1,6 +1,6 @@
 """Routes of versions beyond the specification: their aliases, and what differs between two.
 
-Source: issue 5 (versions); docs/adr/0010.
+Source: docs/adr/0010-aliases-of-versions.md.
 """
 
 from typing import Annotated, Any

@@ -135,7 +135,8 @@ class Compiler:
             seek: ``{"after": [...]}`` for a page by cursor.
 
         Raises:
-            SourceError: it is refused; the code is one of section 5.8 row 13.
+            SourceError: it is refused; the code is one of
+            docs/spec/query-endpoints.md#58-run-errors-in-order-of-evaluation row 13.
             Invalid: it is too costly to read.
         """
         payload = {

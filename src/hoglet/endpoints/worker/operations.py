@@ -188,7 +188,7 @@ def _keys(payload: Json) -> Any:
 
 @_refusing_malformed
 def preview(payload: Json) -> Json:
-    """How a query would be kept as a table (section 7.6)."""
+    """How a query would be kept as a table (docs/spec/query-endpoints.md#76-preview)."""
     if payload["query"]["kind"] != HOGQL:
         return _preview_insight(payload)
     try:

@@ -1,6 +1,6 @@
 """Errors of a query as runs answer them: one closed list of codes, no attr.
 
-Source: spec/query-endpoints.md section 5.8 row 13.
+Source: docs/spec/query-endpoints.md#58-run-errors-in-order-of-evaluation row 13.
 """
 
 from hoglet.hogql.paging.keyset import NO_KEY

@@ -3,7 +3,7 @@
 Pure but for being mutable. Ids of new persons follow from the project and the distinct id, so a
 batch that is worked off again after a crash makes the very same persons.
 
-Source: spec section 14 (persons; Merge; Never merged).
+Source: docs/spec/hog-functions.md#14-capture (persons; Merge; Never merged).
 """
 
 from collections.abc import Iterable

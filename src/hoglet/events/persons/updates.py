@@ -1,6 +1,6 @@
 """What an event says about its person, read off its properties. Pure; runs in a worker process.
 
-Source: spec section 14, the table of events and their effects.
+Source: docs/spec/hog-functions.md#14-capture, the table of events and their effects.
 """
 
 from typing import Any

@@ -1,4 +1,4 @@
-"""Routes of actions: spec/hog-functions.md section 15."""
+"""Routes of actions: docs/spec/hog-functions.md#15-bootstrap-routes."""
 
 from typing import Annotated
 

@@ -3,7 +3,9 @@
 Saving one compiles the functions that use it again, in the background: a job in the same
 transaction.
 
-Source: spec/hog-functions.md sections 5.1, 5.5 and 15 (``…/actions/``).
+Source: docs/spec/hog-functions.md#51-expression-and-bytecode,
+docs/spec/hog-functions.md#55-bytecode_error and docs/spec/hog-functions.md#15-bootstrap-routes
+(``…/actions/``).
 """
 
 from collections.abc import Awaitable, Callable

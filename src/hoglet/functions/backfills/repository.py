@@ -1,6 +1,6 @@
 """Every statement on backfills.
 
-Source: spec/hog-functions.md section 9.1.
+Source: docs/spec/hog-functions.md#91-enable_backfills.
 """
 
 from collections.abc import Mapping, Sequence

@@ -4,7 +4,7 @@
 pipeline reads the events and runs the function directly, without filter, masking or mapping. A
 replay (``with_filters``) passes filter and mappings, as live events do.
 
-Source: spec/hog-functions.md section 9.1.
+Source: docs/spec/hog-functions.md#91-enable_backfills.
 """
 
 from datetime import datetime

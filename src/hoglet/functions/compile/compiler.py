@@ -1,6 +1,6 @@
 """Compiles drafts in a sandbox worker, so that no text of a user is parsed in this process.
 
-Source: spec/hog-language.md section 13 (deadline of 5 seconds).
+Source: docs/spec/hog-language.md#13-parser (deadline of 5 seconds).
 """
 
 from typing import Any, Protocol

@@ -1,6 +1,6 @@
 """Compiles stored filters again when what they refer to has changed.
 
-Source: spec/hog-functions.md section 5.5.
+Source: docs/spec/hog-functions.md#55-bytecode_error.
 """
 
 from collections.abc import Sequence

@@ -1,6 +1,8 @@
 """JavaScript of site functions: their source, their inputs, their filters. Pure.
 
-Source: spec/hog-functions.md sections 3.2, 4.3 and 13.8; hog-language.md section 14.
+Source: docs/spec/hog-functions.md#32-compilation,
+docs/spec/hog-functions.md#43-templating-and-generated-keys and
+docs/spec/hog-functions.md#138-site-functions; docs/spec/hog-language.md#14-javascript.
 """
 
 from collections.abc import Sequence

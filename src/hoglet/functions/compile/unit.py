@@ -3,7 +3,9 @@
 ``compile_draft`` is what a save sends to a sandbox worker: it checks inputs, compiles code,
 templates, filters, mappings and the masking hash, and gives back what is stored.
 
-Source: spec/hog-functions.md sections 3.2, 4, 5 and 6.
+Source: docs/spec/hog-functions.md#32-compilation,
+docs/spec/hog-functions.md#4-inputs_schema-inputs-mappings, docs/spec/hog-functions.md#5-filters
+and docs/spec/hog-functions.md#6-masking.
 """
 
 from typing import Any

@@ -1,4 +1,4 @@
-"""Routes of dead letters: spec/hog-functions.md section 10."""
+"""Routes of dead letters: docs/spec/hog-functions.md#10-dead-letters-hoglet-goes-further."""
 
 from fastapi import APIRouter
 from starlette.requests import Request

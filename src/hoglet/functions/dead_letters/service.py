@@ -2,7 +2,7 @@
 
 The pipeline writes them with :meth:`DeadLetters.add`, in the transaction that ends the run.
 
-Source: spec/hog-functions.md section 10.
+Source: docs/spec/hog-functions.md#10-dead-letters-hoglet-goes-further.
 """
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
@@ -53,7 +53,8 @@ class NewLetter(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         letter_class: ``filter``, ``inputs``, ``fetch``, ``timeout``, ``hog`` or ``disabled``.
-        globals: of section 13.2, without inputs and so without secrets.
+        globals: of docs/spec/hog-functions.md#132-globals-and-inputs, without inputs and so
+        without secrets.
         mapping: number of the mapping that ran.
         attempts: of the last host call, 1 when there was none.
     """

@@ -3,7 +3,8 @@
 ``properties.plan = 'pro' and …`` cannot be true of an event whose plan is ``'free'``. It is passed
 over only if evaluating it would not have been noticed: nothing in it may end with an error.
 
-Source: spec/hog-functions.md section 5.3 (equality unifies types; every operand is evaluated
+Source: docs/spec/hog-functions.md#53-run-time-truth-and-nulls (equality unifies types; every
+operand is evaluated
 unless skipping one cannot be noticed).
 """
 

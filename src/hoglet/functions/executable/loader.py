@@ -1,6 +1,7 @@
 """Stored rows as the pipeline runs them.
 
-Source: spec/hog-functions.md sections 4.3 and 13.2.
+Source: docs/spec/hog-functions.md#43-templating-and-generated-keys and
+docs/spec/hog-functions.md#132-globals-and-inputs.
 """
 
 from typing import Any

@@ -4,7 +4,9 @@ The cost of an event does not grow with the number of functions that wait for ot
 other texts of a property. Runs in sandbox workers (``operations.match``), because conditions may
 hold expressions of users.
 
-Source: spec/hog-functions.md sections 5.3, 5.4, 4.5 and 13.1.
+Source: docs/spec/hog-functions.md#53-run-time-truth-and-nulls,
+docs/spec/hog-functions.md#54-globals-seen-by-filters, docs/spec/hog-functions.md#45-mappings and
+docs/spec/hog-functions.md#131-pipeline-destinations.
 """
 
 from collections import OrderedDict

@@ -3,7 +3,7 @@
 Made by ``FunctionService.load_runnable(project_id)``; holds opened secrets, so it is never stored,
 never logged, and goes nowhere but to a worker's standard input.
 
-Source: spec/hog-functions.md section 13.
+Source: docs/spec/hog-functions.md#13-run-time.
 """
 
 from typing import Any
@@ -70,7 +70,7 @@ class RunnableFunction(msgspec.Struct, frozen=True, kw_only=True):
         retry: the whole policy, defaults filled in.
         delivery: ``{"ordered_by": "distinct_id", "concurrency": 4, "requests_per_minute": 60}``,
             each left out or None without such a limit.
-        state: the watcher's (section 7).
+        state: the watcher's (docs/spec/hog-functions.md#7-status-and-the-watcher).
         version: changes with every save.
         facilities: what the operator set up for programs.
     """

@@ -3,7 +3,7 @@
 Test runs use one; the pipeline takes whole batches through all of them and adds what concerns
 batches only, time and log lines (``hoglet.pipeline.ingest.transform``).
 
-Source: spec/hog-functions.md section 13.6.
+Source: docs/spec/hog-functions.md#136-transformations.
 """
 
 from typing import Any, Literal

@@ -1,6 +1,6 @@
 """An action as a Hog tree: OR over its steps.
 
-Source: spec/hog-functions.md section 5.1.
+Source: docs/spec/hog-functions.md#51-expression-and-bytecode.
 """
 
 from typing import Any

@@ -2,7 +2,7 @@
 
 ``AND(test accounts..., global properties..., OR(events..., actions...))``.
 
-Source: spec/hog-functions.md section 5.1.
+Source: docs/spec/hog-functions.md#51-expression-and-bytecode.
 """
 
 from typing import Any

@@ -1,6 +1,6 @@
 """Checks and normalises the ``filters`` of a request.
 
-Source: spec/hog-functions.md section 5.
+Source: docs/spec/hog-functions.md#5-filters.
 """
 
 from typing import Any

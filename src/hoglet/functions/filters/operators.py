@@ -1,6 +1,6 @@
 """One operator of a property filter as a Hog tree.
 
-Source: spec/hog-functions.md section 5.2.
+Source: docs/spec/hog-functions.md#52-property-filter-key-value-operator-type-group_type_index.
 """
 
 from collections.abc import Callable
@@ -36,7 +36,8 @@ def apply_operator(
 
     Args:
         subject: the property's field.
-        operator: one of the table in section 5.2.
+        operator: one of the table in
+        docs/spec/hog-functions.md#52-property-filter-key-value-operator-type-group_type_index.
         value: scalar or list, as stored in the filter.
         context: gives the instant and zone of relative dates.
 

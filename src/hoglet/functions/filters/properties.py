@@ -1,6 +1,6 @@
 """One property filter ``{key, value, operator, type}`` as a Hog tree.
 
-Source: spec/hog-functions.md section 5.2.
+Source: docs/spec/hog-functions.md#52-property-filter-key-value-operator-type-group_type_index.
 """
 
 from typing import Any

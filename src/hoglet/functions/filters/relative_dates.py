@@ -1,6 +1,7 @@
 """Dates of filters: absolute text stays, relative text (``-7d``, ``mStart``) becomes an instant.
 
-Source: spec/hog-functions.md section 5.2 (resolved at compile time, in the project's timezone).
+Source: docs/spec/hog-functions.md#52-property-filter-key-value-operator-type-group_type_index
+(resolved at compile time, in the project's timezone).
 """
 
 import calendar

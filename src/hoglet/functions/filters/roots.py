@@ -1,6 +1,6 @@
 """Which globals a tree reads, and whether it contains a query.
 
-Source: spec/hog-functions.md sections 4.2 (transformation inputs) and 5.4 (filters).
+Source: docs/spec/hog-functions.md#42-value-validation (transformation inputs) and 5.4 (filters).
 """
 
 from collections.abc import Iterator

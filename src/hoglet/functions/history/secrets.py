@@ -3,7 +3,7 @@
 The history holds inputs as they were. A value that was plain is hidden there as soon as its key is
 made secret: it may be the very value that is secret now. Pure, but for one rewrite of entries.
 
-Source: spec/hog-functions.md sections 3.5 and 4.4.
+Source: docs/spec/hog-functions.md#35-limits-and-effects and docs/spec/hog-functions.md#44-secrets.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

@@ -2,7 +2,8 @@
 
 One pass in schema order, so that the first error reported is the first in the schema.
 
-Source: spec/hog-functions.md sections 4.2 and 4.3.
+Source: docs/spec/hog-functions.md#42-value-validation and
+docs/spec/hog-functions.md#43-templating-and-generated-keys.
 """
 
 from typing import Any
@@ -30,7 +31,7 @@ class InputRules(msgspec.Struct, frozen=True, kw_only=True):
     """How inputs are compiled.
 
     Attributes:
-        function_type: section 3.1.
+        function_type: docs/spec/hog-functions.md#31-types.
         source: ``filters.source``; warehouse sources know ``record``.
         attr: prefix of errors, ``inputs`` or ``mappings__0__inputs``.
         with_defaults: store defaults of optional items too (mappings).

@@ -5,7 +5,7 @@ mappings have no ids. One that is told apart by its name and filters, by its nam
 is found by them; what is left stands where it stood. A stored mapping is taken once: the secrets of
 one that was removed go to no other one.
 
-Source: spec/hog-functions.md sections 4.4 and 4.5.
+Source: docs/spec/hog-functions.md#44-secrets and docs/spec/hog-functions.md#45-mappings.
 """
 
 import json

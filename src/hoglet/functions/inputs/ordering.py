@@ -1,6 +1,6 @@
 """The order in which inputs are evaluated: each after those it refers to.
 
-Source: spec/hog-functions.md section 4.3 (``order``).
+Source: docs/spec/hog-functions.md#43-templating-and-generated-keys (``order``).
 """
 
 from collections.abc import Mapping, Sequence

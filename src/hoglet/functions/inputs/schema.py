@@ -1,6 +1,6 @@
 """The items of ``inputs_schema``.
 
-Source: spec/hog-functions.md section 4.1.
+Source: docs/spec/hog-functions.md#41-schema-item.
 """
 
 from typing import Any, Literal

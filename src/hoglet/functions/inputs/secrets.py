@@ -1,6 +1,6 @@
 """Secret inputs: which values a request keeps, which it replaces, and how they are shown.
 
-Source: spec/hog-functions.md section 4.4.
+Source: docs/spec/hog-functions.md#44-secrets.
 """
 
 from typing import Any

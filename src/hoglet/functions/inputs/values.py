@@ -1,6 +1,6 @@
 """The type check of one input value; whether templates in it compile is checked elsewhere.
 
-Source: spec/hog-functions.md section 4.2.
+Source: docs/spec/hog-functions.md#42-value-validation.
 """
 
 from collections.abc import Callable

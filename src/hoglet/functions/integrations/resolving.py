@@ -3,7 +3,7 @@
 An id becomes the integration's config with a placeholder for its token; an id that is not there
 stays a number, and building the inputs fails with its name.
 
-Source: spec/hog-functions.md section 13.2.
+Source: docs/spec/hog-functions.md#132-globals-and-inputs.
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,6 +1,7 @@
 """What comes in: the fields of an integration.
 
-Source: spec/hog-functions.md sections 12 and 13.2.
+Source: docs/spec/hog-functions.md#12-errors-keys-rate-limits and
+docs/spec/hog-functions.md#132-globals-and-inputs.
 """
 
 import re

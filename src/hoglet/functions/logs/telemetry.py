@@ -1,6 +1,7 @@
 """Logs and metrics of functions: parameters and shapes.
 
-Source: spec/hog-functions.md sections 9.3-9.5.
+Source: docs/spec/hog-functions.md#93-logs, docs/spec/hog-functions.md#94-metrics and
+docs/spec/hog-functions.md#95-metricstotals.
 """
 
 from collections.abc import Mapping

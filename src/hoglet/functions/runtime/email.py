@@ -1,6 +1,6 @@
 """What a program's ``sendEmail(email)`` asks for and gets back. Pure; the pipeline sends.
 
-Source: spec/hog-functions.md sections 4.2 (the email object) and 13.3.
+Source: docs/spec/hog-functions.md#42-value-validation (the email object) and 13.3.
 """
 
 from email.headerregistry import Address

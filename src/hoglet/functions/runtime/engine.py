@@ -2,7 +2,9 @@
 
 Compiled code is cached by its text, so that a worker compiles a function once.
 
-Source: spec/hog-functions.md sections 5.3, 6, 13.3 and 13.5.
+Source: docs/spec/hog-functions.md#53-run-time-truth-and-nulls,
+docs/spec/hog-functions.md#6-masking, docs/spec/hog-functions.md#133-functions and
+docs/spec/hog-functions.md#135-limits-logs-metrics.
 """
 
 import hashlib
@@ -170,7 +172,10 @@ def is_harmless(text: str, with_record: bool, roots: frozenset[str]) -> bool:  #
 
 
 def mask_digest(text: str, values: dict[str, Any]) -> str | None:
-    """md5 of the stringified hash template; None for a falsy or failing one (section 6)."""
+    """md5 of the stringified hash template; None for a falsy or failing one.
+
+    Source: docs/spec/hog-functions.md#6-masking.
+    """
     try:
         found = _evaluate(_template(text, False), values, MASK_BUDGET)
     except EvaluationFailed:

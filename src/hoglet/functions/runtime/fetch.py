@@ -2,7 +2,8 @@
 
 The request itself is made by the pipeline; nothing here does I/O.
 
-Source: spec/hog-functions.md sections 13.3 and 13.4.
+Source: docs/spec/hog-functions.md#133-functions and
+docs/spec/hog-functions.md#134-retries-hoglet-goes-further.
 """
 
 from collections.abc import Callable, Mapping

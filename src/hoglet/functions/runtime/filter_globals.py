@@ -1,6 +1,6 @@
 """The globals that filters see, derived from those of a run.
 
-Source: spec/hog-functions.md section 5.4.
+Source: docs/spec/hog-functions.md#54-globals-seen-by-filters.
 """
 
 import re
@@ -22,7 +22,8 @@ def filter_globals(run: dict[str, Any]) -> dict[str, Any]:
         run: ``{"event": {...}, "person": {...} | None, "groups": {...}, "variables": {...}}``.
 
     Returns:
-        The names of section 5.4; the properties are shared with ``run``, not copied.
+        The names of docs/spec/hog-functions.md#54-globals-seen-by-filters; the properties are
+        shared with ``run``, not copied.
     """
     event = run.get("event") or {}
     properties = event.get("properties") or {}

@@ -3,7 +3,7 @@
 The file is opened once in each worker process and mapped, not read. A newer file is noticed when
 the server starts again.
 
-Source: spec/hog-functions.md section 13.6; MaxMind DB file format specification 2.0.
+Source: docs/spec/hog-functions.md#136-transformations; MaxMind DB file format specification 2.0.
 """
 
 import ipaddress

@@ -1,6 +1,6 @@
 """The globals of a run: project, source, event, person, groups.
 
-Source: spec/hog-functions.md section 13.2.
+Source: docs/spec/hog-functions.md#132-globals-and-inputs.
 """
 
 from collections.abc import Mapping, Sequence

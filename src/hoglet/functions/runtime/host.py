@@ -1,6 +1,6 @@
 """What a program may ask of its host: print, fetch, postHogCapture, sendEmail, helpers.
 
-Source: spec/hog-functions.md sections 13.3 and 13.6.
+Source: docs/spec/hog-functions.md#133-functions and docs/spec/hog-functions.md#136-transformations.
 """
 
 from collections.abc import Callable, Mapping

@@ -3,7 +3,7 @@
 What an attempt means (try again, give up) is decided by those who ask: the pipeline by the
 function's retry policy, test runs never try again.
 
-Source: spec/hog-functions.md section 13.3.
+Source: docs/spec/hog-functions.md#133-functions.
 """
 
 from typing import Any

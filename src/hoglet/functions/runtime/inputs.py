@@ -1,6 +1,6 @@
 """Builds the ``inputs`` global: templates rendered in order, each seeing the inputs before it.
 
-Source: spec/hog-functions.md section 13.2.
+Source: docs/spec/hog-functions.md#132-globals-and-inputs.
 """
 
 from collections.abc import Iterator

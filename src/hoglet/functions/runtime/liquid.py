@@ -1,6 +1,7 @@
 """Liquid templates of inputs, with caps on time, output and loops.
 
-Source: spec/hog-functions.md sections 4.3 and 13.2.
+Source: docs/spec/hog-functions.md#43-templating-and-generated-keys and
+docs/spec/hog-functions.md#132-globals-and-inputs.
 """
 
 from functools import lru_cache

@@ -3,7 +3,7 @@
 ``postHogCapture`` counts how many functions in a row captured; a ``fetch`` of the capture routes is
 counted in the same property and ends at the same depth.
 
-Source: spec/hog-functions.md section 13.3.
+Source: docs/spec/hog-functions.md#133-functions.
 """
 
 from typing import Any

@@ -1,6 +1,6 @@
 """Keeps secrets out of log lines, also where a program wrote them as JSON, a URL or base64.
 
-Source: spec/hog-functions.md section 13.5.
+Source: docs/spec/hog-functions.md#135-limits-logs-metrics.
 """
 
 import base64

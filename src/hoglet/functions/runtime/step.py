@@ -16,7 +16,11 @@ The loop of the caller::
         answer = {"status": 200, "body": {}}      # made by fetching.shape_response
         journal = resume(step, answer)            # durable: store it before going on
 
-Source: spec/hog-functions.md sections 5.3, 6, 13.2-13.5.
+Source: docs/spec/hog-functions.md#53-run-time-truth-and-nulls,
+docs/spec/hog-functions.md#6-masking, docs/spec/hog-functions.md#132-globals-and-inputs,
+docs/spec/hog-functions.md#133-functions,
+docs/spec/hog-functions.md#134-retries-hoglet-goes-further and
+docs/spec/hog-functions.md#135-limits-logs-metrics.
 """
 
 from datetime import datetime
@@ -74,7 +78,8 @@ class StepRequest(msgspec.Struct, kw_only=True):
 
     Attributes:
         function: what to run.
-        globals: ``{"project", "source", "event", "person"?, "groups"?, "request"?}``, section 13.2.
+        globals: ``{"project", "source", "event", "person"?, "groups"?, "request"?}``,
+        docs/spec/hog-functions.md#132-globals-and-inputs.
         journal: from :func:`new_journal` or :func:`resume`.
         mapping: number of the mapping whose inputs are laid over the function's; None without.
         with_rendering: fill in ``HostCall.rendered``.

@@ -1,6 +1,7 @@
 """Limits and execution order of transformations.
 
-Source: spec/hog-functions.md sections 3.4 and 3.5.
+Source: docs/spec/hog-functions.md#34-execution_order and
+docs/spec/hog-functions.md#35-limits-and-effects.
 """
 
 from sqlalchemy.ext.asyncio import AsyncSession

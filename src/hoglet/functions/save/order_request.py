@@ -1,6 +1,6 @@
 """The ``orders`` of a rearrangement.
 
-Source: spec/hog-functions.md section 9.7.
+Source: docs/spec/hog-functions.md#97-rearrange.
 """
 
 from collections.abc import Sequence

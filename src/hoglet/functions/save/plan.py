@@ -1,6 +1,7 @@
 """Decides what a create or an update stores. No SQL, no HTTP, no compiling.
 
-Source: spec/hog-functions.md sections 3 and 4.
+Source: docs/spec/hog-functions.md#3-writing-rows-2-and-4 and
+docs/spec/hog-functions.md#4-inputs_schema-inputs-mappings.
 """
 
 from typing import Any

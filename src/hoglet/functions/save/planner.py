@@ -2,7 +2,8 @@
 
 Saves, test runs and recompilations plan alike, so the same rules hold for all three.
 
-Source: spec/hog-functions.md sections 3 and 5.5.
+Source: docs/spec/hog-functions.md#3-writing-rows-2-and-4 and
+docs/spec/hog-functions.md#55-bytecode_error.
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence

@@ -1,6 +1,6 @@
 """The box in which secrets of functions are stored.
 
-Source: spec/hog-functions.md section 4.4.
+Source: docs/spec/hog-functions.md#44-secrets.
 """
 
 from collections.abc import Sequence

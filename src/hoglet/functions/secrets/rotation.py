@@ -1,6 +1,6 @@
 """Key rotation: seals everything that is stored sealed again, with the newest key.
 
-Source: spec/hog-functions.md section 4.4.
+Source: docs/spec/hog-functions.md#44-secrets.
 """
 
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Routes of function templates: spec/hog-functions.md section 11.
+"""Routes of function templates: docs/spec/hog-functions.md#11-templates.
 
 ``router`` is below a project; ``public_router`` needs no key and serves the icons too.
 """

@@ -3,7 +3,7 @@
 A template is a folder: ``template.yaml`` (everything but the code), ``template.hog`` or
 ``template.ts`` (the code), ``icon.svg``, and ``cases.yaml`` (its tests, with recorded calls).
 
-Source: spec/hog-functions.md section 11.
+Source: docs/spec/hog-functions.md#11-templates.
 """
 
 from functools import cached_property

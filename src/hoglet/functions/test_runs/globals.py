@@ -1,6 +1,6 @@
 """The globals of a test run, from what the caller sent.
 
-Source: spec/hog-functions.md section 9.2.
+Source: docs/spec/hog-functions.md#92-invocations-test-run.
 """
 
 from collections.abc import Mapping

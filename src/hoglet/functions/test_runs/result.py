@@ -1,6 +1,6 @@
 """What a test run works with: the sandbox typed, the answer in the making, the caller.
 
-Source: spec/hog-functions.md section 9.2.
+Source: docs/spec/hog-functions.md#92-invocations-test-run.
 """
 
 from datetime import datetime, timedelta

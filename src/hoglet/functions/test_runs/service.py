@@ -2,7 +2,7 @@
 
 Masking, the watcher and quotas do not apply; nothing is stored.
 
-Source: spec/hog-functions.md section 9.2.
+Source: docs/spec/hog-functions.md#92-invocations-test-run.
 """
 
 from typing import Any

@@ -1,6 +1,6 @@
 """When a function is degraded or disabled: a token bucket and error rates. Pure decisions.
 
-Source: spec/hog-functions.md section 7.
+Source: docs/spec/hog-functions.md#7-status-and-the-watcher.
 """
 
 from collections.abc import Mapping, Sequence
@@ -21,7 +21,10 @@ type MinuteCounts = Mapping[str, Sequence[int]]
 
 
 class WatcherSettings(msgspec.Struct, frozen=True, kw_only=True):
-    """The numbers of section 7; durations in seconds unless the name says otherwise."""
+    """The watcher's thresholds; durations in seconds unless the name says otherwise.
+
+    Source: docs/spec/hog-functions.md#7-status-and-the-watcher.
+    """
 
     capacity: int = 10_000
     refill_per_second: float = 10

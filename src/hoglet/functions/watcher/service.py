@@ -2,7 +2,7 @@
 
 The pipeline calls :meth:`Watcher.observe` with batches of results, in its own transaction.
 
-Source: spec/hog-functions.md section 7.
+Source: docs/spec/hog-functions.md#7-status-and-the-watcher.
 """
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
@@ -60,7 +60,7 @@ class Watcher:
     Args:
         clock: tells now.
         activity: gets an entry when a function is disabled.
-        settings: the numbers of section 7.
+        settings: the numbers of docs/spec/hog-functions.md#7-status-and-the-watcher.
 
     Attributes:
         listeners: told of each change, inside the transaction that makes it.

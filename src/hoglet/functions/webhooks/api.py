@@ -1,6 +1,7 @@
 """Public routes of functions: incoming webhooks and the scripts of site functions.
 
-Source: spec/hog-functions.md sections 13.7 and 13.8.
+Source: docs/spec/hog-functions.md#137-source_webhook and
+docs/spec/hog-functions.md#138-site-functions.
 """
 
 from uuid import UUID

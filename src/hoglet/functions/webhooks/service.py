@@ -1,6 +1,6 @@
 """Functions that are run by a request at a public URL.
 
-Source: spec/hog-functions.md section 13.7.
+Source: docs/spec/hog-functions.md#137-source_webhook.
 """
 
 from collections.abc import Awaitable, Callable, Mapping

@@ -1,6 +1,8 @@
 """Binding of expressions.
 
-Source: spec/hog-language.md sections 2, 3, 5 and 12.
+Source: docs/spec/hog-language.md#2-statements,
+docs/spec/hog-language.md#3-operators-loosest-first,
+docs/spec/hog-language.md#5-semantics-of-operators and docs/spec/hog-language.md#12-bytecode.
 """
 
 from collections.abc import Callable

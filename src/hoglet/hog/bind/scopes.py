@@ -4,7 +4,7 @@ A :class:`Frame` is one function while it is bound. Its live variables form a st
 stack of the virtual machine: a variable's slot is its height. Inside a frame scopes nest; names
 are looked up innermost first, then in the frames around it, which makes the variable captured.
 
-Source: spec/hog-language.md section 6 and 12.
+Source: docs/spec/hog-language.md#6-scopes-closures-calls and docs/spec/hog-language.md#12-bytecode.
 """
 
 from collections.abc import Generator, Iterator

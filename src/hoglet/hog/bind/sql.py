@@ -3,7 +3,8 @@
 An SQL tree is data: an object of the node's class name and its fields. ``{expr}`` inside leaves
 the data and is bound as Hog.
 
-Source: spec/hog-language.md sections 5 and 12.
+Source: docs/spec/hog-language.md#5-semantics-of-operators and
+docs/spec/hog-language.md#12-bytecode.
 """
 
 import math

@@ -1,6 +1,7 @@
 """Binding of statements and programs.
 
-Source: spec/hog-language.md sections 2, 6 and 12.
+Source: docs/spec/hog-language.md#2-statements, docs/spec/hog-language.md#6-scopes-closures-calls
+and docs/spec/hog-language.md#12-bytecode.
 """
 
 from typing import Any

@@ -12,7 +12,8 @@ syntax tree in that
 Nodes compare by identity and may be used as dictionary keys. ``start`` and ``end`` are the place in
 the source (``None`` for what the compiler added).
 
-Source: spec/hog-language.md sections 2, 5, 6 and 12.
+Source: docs/spec/hog-language.md#2-statements, docs/spec/hog-language.md#5-semantics-of-operators,
+docs/spec/hog-language.md#6-scopes-closures-calls and docs/spec/hog-language.md#12-bytecode.
 """
 
 from typing import Literal

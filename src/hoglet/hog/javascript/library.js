@@ -1,6 +1,6 @@
 // The helpers of printed programs. One top-level function after another; each is copied into a
 // program that calls it, with the helpers named in its text. Bodies are browser JavaScript without
-// modules. Behaviour: spec/hog-language.md sections 4 to 9 and 14.
+// modules. Behaviour: docs/spec/hog-language.md#4-values, docs/spec/hog-language.md#5-semantics-of-operators, docs/spec/hog-language.md#6-scopes-closures-calls, docs/spec/hog-language.md#7-errors, docs/spec/hog-language.md#8-printing, docs/spec/hog-language.md#9-standard-library and docs/spec/hog-language.md#14-javascript.
 
 function print(...values) { console.log(values.map((value) => __printHogStringOutput(value)).join(' ')) }
 function __lambda(callback) { return callback }

@@ -3,7 +3,7 @@
 ``library.js`` holds one top-level ``function`` after another. What a helper needs is found in its
 text, so nothing has to be listed twice.
 
-Source: spec/hog-language.md section 14.
+Source: docs/spec/hog-language.md#14-javascript.
 """
 
 import re

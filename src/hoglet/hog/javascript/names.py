@@ -4,7 +4,7 @@ A Hog name keeps its name where it can. Names that JavaScript reserves, and name
 get the prefix ``__x_``. A variable that shadows another gets a name of its own, because in
 JavaScript the inner one hides the outer from the start of its block, in Hog from its ``let`` on.
 
-Source: spec/hog-language.md section 14.
+Source: docs/spec/hog-language.md#14-javascript.
 """
 
 from collections.abc import Collection

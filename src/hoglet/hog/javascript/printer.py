@@ -1,6 +1,6 @@
 """The JavaScript printer: a bound tree to JavaScript text.
 
-Source: spec/hog-language.md section 14.
+Source: docs/spec/hog-language.md#14-javascript.
 """
 
 import json

@@ -2,7 +2,7 @@
 
 ``(function () { ... })`` whose call gives an object with ``init({posthog, callback})``.
 
-Source: spec/hog-language.md section 14.
+Source: docs/spec/hog-language.md#14-javascript.
 """
 
 import json

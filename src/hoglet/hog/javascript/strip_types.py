@@ -4,7 +4,7 @@ The grammar is tree-sitter's; no Node is needed. Erased text keeps its line brea
 the result are lines of the source. What JavaScript has no form for is rewritten (enums, parameter
 properties) or refused with its place (imports, namespaces, decorators).
 
-Source: spec/hog-functions.md section 3.2, spec/hog-language.md section 14.
+Source: docs/spec/hog-functions.md#32-compilation, docs/spec/hog-language.md#14-javascript.
 """
 
 from collections.abc import Callable, Iterator

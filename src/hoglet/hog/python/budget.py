@@ -1,6 +1,6 @@
 """What a run may use up.
 
-Source: spec/hog-language.md section 10.
+Source: docs/spec/hog-language.md#10-limits.
 """
 
 import msgspec

@@ -4,7 +4,8 @@
 :class:`HostCall` (the host does the work and resumes with its result) or :class:`Failed`.
 No other exception than ours leaves this module, whatever the program does.
 
-Source: spec/hog-language.md sections 7, 10 and 12.
+Source: docs/spec/hog-language.md#7-errors, docs/spec/hog-language.md#10-limits and
+docs/spec/hog-language.md#12-bytecode.
 """
 
 import random

@@ -4,7 +4,8 @@ Most expressions become one Python expression. Where the language's order of eva
 guard needs a value twice, the value is bound to a temporary by a statement of its own, written
 just before; the statements of a branch that may not run are put under an ``if``.
 
-Source: spec/hog-language.md sections 3 and 5.
+Source: docs/spec/hog-language.md#3-operators-loosest-first and
+docs/spec/hog-language.md#5-semantics-of-operators.
 """
 
 from collections.abc import Callable

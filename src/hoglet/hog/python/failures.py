@@ -1,6 +1,6 @@
 """What is told of a failed run: the message, the line, the frames.
 
-Source: spec/hog-language.md sections 7 and 10.
+Source: docs/spec/hog-language.md#7-errors and docs/spec/hog-language.md#10-limits.
 """
 
 from types import TracebackType

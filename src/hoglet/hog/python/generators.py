@@ -1,6 +1,7 @@
 """Which functions can reach an async call, and so have to be generators.
 
-Source: spec/hog-language.md section 12 (async calls); section 11 (callbacks that are async).
+Source: docs/spec/hog-language.md#12-bytecode (async calls);
+docs/spec/hog-language.md#11-deviations-from-npm-1071 (callbacks that are async).
 """
 
 from typing import TYPE_CHECKING, Any

@@ -2,7 +2,7 @@
 
 Nothing is counted while a program runs normally. The memory of the process and what library
 functions report tell when so much was made that the limit *may* be near; only then are all values
-reachable from the run's frames added up, by the rules of section 10.
+reachable from the run's frames added up, by the rules of docs/spec/hog-language.md#10-limits.
 
 Python needs 5 to 25 times the charged bytes for small values. So two more rules keep the process
 small: it may not grow above a few times the limit whatever the count says, and a count that takes

@@ -5,7 +5,7 @@ that it reads the events where they stand, without copies and without a budget: 
 bounded by its own length and by the event. Any other expression runs as a program of its own,
 with a budget for each event.
 
-Source: spec/hog-language.md section 2 (an expression compiled on its own yields its value).
+Source: docs/spec/hog-language.md#2-statements (an expression compiled on its own yields its value).
 """
 
 from collections.abc import Callable, Collection, Mapping

@@ -1,6 +1,6 @@
 """Compiled programs: text that can be stored and sent, and the loaded form that runs.
 
-Source: spec/hog-language.md section 10 (limits) and the architecture's section 3.
+Source: docs/spec/hog-language.md#10-limits (limits) and the architecture's section 3.
 """
 
 import sys

@@ -3,7 +3,8 @@
 ``STABLE``: the same whenever it is evaluated. ``READS``: reads what a call may change, or may end
 the run with an error. ``EFFECTS``: may change or tell something.
 
-Source: spec/hog-language.md section 5 (order of evaluation; operands that may be skipped).
+Source: docs/spec/hog-language.md#5-semantics-of-operators (order of evaluation; operands that may
+be skipped).
 """
 
 from typing import Any, Final

@@ -1,6 +1,7 @@
 """Statements of the bound tree as Python lines.
 
-Source: spec/hog-language.md sections 2, 5, 6 and 7.
+Source: docs/spec/hog-language.md#2-statements, docs/spec/hog-language.md#5-semantics-of-operators,
+docs/spec/hog-language.md#6-scopes-closures-calls and docs/spec/hog-language.md#7-errors.
 """
 
 import re

@@ -1,6 +1,6 @@
 """What a run gives each time it stops, and what its host may give it.
 
-Source: spec/hog-language.md sections 7 and 12.
+Source: docs/spec/hog-language.md#7-errors and docs/spec/hog-language.md#12-bytecode.
 """
 
 from collections.abc import Callable, Mapping

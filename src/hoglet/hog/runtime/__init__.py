@@ -1,1 +1,4 @@
-"""What Hog values are and how they print, compare, convert and fail (spec/hog-language.md 4-8)."""
+"""Hog values: how they print, compare, convert and fail.
+
+Source: docs/spec/hog-language.md#4-values to docs/spec/hog-language.md#8-printing.
+"""

@@ -7,7 +7,7 @@ which looks at the clock and at the memory. So a check costs a few nanoseconds, 
 Library functions that make something large call :func:`charge` before they keep it, and those
 that walk something large call :func:`poll`.
 
-Source: spec/hog-language.md section 10.
+Source: docs/spec/hog-language.md#10-limits.
 """
 
 import threading
@@ -136,12 +136,12 @@ def refuse_larger() -> Never:
 
 
 def memory_exceeded(limit: int, size: int) -> LimitExceeded:
-    """The memory error, in the words of section 10."""
+    """The memory error, in the words of docs/spec/hog-language.md#10-limits."""
     return LimitExceeded(
         f"Memory limit of {limit} bytes exceeded. Tried to allocate {size} bytes.", kind="memory"
     )
 
 
 def depth_exceeded(limit: int) -> LimitExceeded:
-    """The depth error, in the words of section 10."""
+    """The depth error, in the words of docs/spec/hog-language.md#10-limits."""
     return LimitExceeded(f"Call stack exceeded maximum length of {limit}", kind="depth")

@@ -1,6 +1,6 @@
 """Truth, equality, ordering and membership, with the language's unification.
 
-Source: spec/hog-language.md sections 4 and 5.
+Source: docs/spec/hog-language.md#4-values and docs/spec/hog-language.md#5-semantics-of-operators.
 """
 
 import math

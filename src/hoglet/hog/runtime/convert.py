@@ -3,7 +3,7 @@
 Nothing is shared across it: both directions copy, so neither a program nor its host can change
 what belongs to the other.
 
-Source: spec/hog-language.md section 4 (tagged forms) and 8 (``jsonStringify``).
+Source: docs/spec/hog-language.md#4-values (tagged forms) and 8 (``jsonStringify``).
 """
 
 import math

@@ -1,6 +1,7 @@
 """Dates and instants: reading text, calendar fields, ISO text.
 
-Source: spec/hog-language.md sections 4, 8 and 9 (date text).
+Source: docs/spec/hog-language.md#4-values, docs/spec/hog-language.md#8-printing and
+docs/spec/hog-language.md#9-standard-library (date text).
 """
 
 import math

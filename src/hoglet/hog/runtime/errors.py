@@ -8,7 +8,7 @@ Three families, which the generated code and the engine tell apart by class alon
 - :class:`LimitExceeded`: a budget is spent. It is a ``BaseException`` so that no handler of ours
   swallows it by accident.
 
-Source: spec/hog-language.md sections 7 and 10.
+Source: docs/spec/hog-language.md#7-errors and docs/spec/hog-language.md#10-limits.
 """
 
 from typing import Any, Literal
@@ -35,7 +35,7 @@ class EngineError(Exception):
 
 
 class LimitExceeded(BaseException):
-    """A limit of section 10 is spent; ``kind`` says which.
+    """A limit of docs/spec/hog-language.md#10-limits is spent; ``kind`` says which.
 
     ``kind`` is ``timeout``, ``memory``, ``depth`` or ``steps``.
     """

@@ -1,6 +1,6 @@
 """How values print: alone, nested, and inside text.
 
-Source: spec/hog-language.md section 8.
+Source: docs/spec/hog-language.md#8-printing.
 """
 
 import re

@@ -1,6 +1,6 @@
 """JSON text to values and back.
 
-Source: spec/hog-language.md section 8 (``jsonStringify``, ``jsonParse``).
+Source: docs/spec/hog-language.md#8-printing (``jsonStringify``, ``jsonParse``).
 """
 
 import json

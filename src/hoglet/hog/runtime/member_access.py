@@ -1,6 +1,6 @@
 """Reading and writing parts of values: ``a.b``, ``a[1]``, ``a.b := c``.
 
-Source: spec/hog-language.md section 5.
+Source: docs/spec/hog-language.md#5-semantics-of-operators.
 """
 
 from typing import Any

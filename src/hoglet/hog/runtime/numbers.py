@@ -3,7 +3,8 @@
 Fast paths for these operators are printed inline by the Python printer; the functions here are
 the complete rules, for every type of operand.
 
-Source: spec/hog-language.md sections 4, 5 and 8.
+Source: docs/spec/hog-language.md#4-values, docs/spec/hog-language.md#5-semantics-of-operators and
+docs/spec/hog-language.md#8-printing.
 """
 
 import math

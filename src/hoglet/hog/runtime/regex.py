@@ -1,6 +1,6 @@
 """``like``, ``=~`` and their kin: text patterns in linear time (RE2).
 
-Source: spec/hog-language.md section 5.
+Source: docs/spec/hog-language.md#5-semantics-of-operators.
 """
 
 from functools import lru_cache

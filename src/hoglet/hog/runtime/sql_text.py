@@ -3,7 +3,7 @@
 Trees come from programs and may have been changed by them, so nothing here trusts their shape:
 what is missing prints as nothing, and what is no tree prints as the value it is.
 
-Source: spec/hog-language.md sections 5 and 8.
+Source: docs/spec/hog-language.md#5-semantics-of-operators and docs/spec/hog-language.md#8-printing.
 """
 
 import re

@@ -4,7 +4,7 @@ A character outside the basic plane counts two. Cutting one in half leaves a lon
 two halves that meet again become the character; everything here keeps that true. ASCII text,
 nearly all there is, takes the short way.
 
-Source: spec/hog-language.md section 4.
+Source: docs/spec/hog-language.md#4-values.
 """
 
 import re

@@ -20,7 +20,7 @@ A Python dict takes ``1``, ``1.0`` and ``True`` for one key and refuses lists; H
 So booleans, NaN and everything compared by identity are wrapped before they become a key, and
 unwrapped by :func:`shown_key`. Text and numbers, nearly all keys there are, go in as they are.
 
-Source: spec/hog-language.md section 4.
+Source: docs/spec/hog-language.md#4-values.
 """
 
 from collections.abc import Callable, Iterable

@@ -1,1 +1,4 @@
-"""The standard library: one table, one module a theme (spec/hog-language.md section 9)."""
+"""The standard library: one table, one module a theme.
+
+Source: docs/spec/hog-language.md#9-standard-library.
+"""

@@ -19,7 +19,10 @@ type Steps = Generator[Any, Any, Any]
 
 
 def call_value(depth: int, callee: Any, *arguments: Any) -> Any:
-    """Call any value with the rules of section 6; may give a generator."""
+    """Call any callable value; returns a generator when it may suspend.
+
+    Source: docs/spec/hog-language.md#6-scopes-closures-calls.
+    """
     if type(callee) is FunctionType:
         wanted = callee.__code__.co_argcount - 1
         if len(arguments) > wanted:

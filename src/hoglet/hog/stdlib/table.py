@@ -3,7 +3,7 @@
 A row is ``name, least, most, call, types, result kind, cost, doc, example, shown``; ``example``
 is Hog that prints ``shown``, and tests execute every one.
 
-Source: spec/hog-language.md section 9.
+Source: docs/spec/hog-language.md#9-standard-library.
 """
 
 from collections.abc import Callable

@@ -3,7 +3,7 @@
 It runs on the finished plan, whatever built it: text, filters, insight queries, materialisation.
 A plan that it would have to refuse is a bug of an earlier stage, hence ``Bug``.
 
-Source: design/architecture.md section 4.
+Source: docs/adr/0008-warehouse.md.
 """
 
 from typing import Any

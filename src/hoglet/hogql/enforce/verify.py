@@ -4,7 +4,7 @@ Every FROM and JOIN must be followed by a subselect, by ``numbers(``, or by an a
 ``[FINAL] WHERE project_id = {project_id:Int64}`` and nothing that could loosen it. Statements that
 are not one SELECT, comments and unbalanced brackets are refused too.
 
-Source: design/architecture.md section 4.
+Source: docs/adr/0008-warehouse.md.
 """
 
 import re

@@ -1,6 +1,6 @@
 """Actions: saved conditions on events, as HogQL conditions.
 
-Source: spec/hog-functions.md section 5.1.
+Source: docs/spec/hog-functions.md#51-expression-and-bytecode.
 """
 
 from collections.abc import Mapping

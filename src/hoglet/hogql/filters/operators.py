@@ -1,6 +1,6 @@
 """The operators of property filters, each as a HogQL condition on a target.
 
-Source: spec/hog-functions.md section 5.2.
+Source: docs/spec/hog-functions.md#52-property-filter-key-value-operator-type-group_type_index.
 """
 
 from collections.abc import Callable, Mapping

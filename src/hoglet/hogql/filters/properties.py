@@ -2,7 +2,7 @@
 
 In SQL meaning: a missing property is NULL, so ``exact`` does not match it and ``is_not`` does.
 
-Source: spec/hog-functions.md section 5.2.
+Source: docs/spec/hog-functions.md#52-property-filter-key-value-operator-type-group_type_index.
 """
 
 from collections.abc import Mapping, Sequence

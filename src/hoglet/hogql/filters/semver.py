@@ -1,6 +1,7 @@
 """Semantic versions in SQL: compared as ``[major, minor, patch]``; pre-release tags are ignored.
 
-Source: spec/hog-functions.md section 5.2 (operators ``semver_*``).
+Source: docs/spec/hog-functions.md#52-property-filter-key-value-operator-type-group_type_index
+(operators ``semver_*``).
 """
 
 import re

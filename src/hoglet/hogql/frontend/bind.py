@@ -3,7 +3,8 @@
 Values become constants of the tree; the printer binds them as parameters. A placeholder without a
 value is an error that names it.
 
-Source: spec/query-endpoints.md sections 5.2, 5.4 and 10.2.
+Source: docs/spec/query-endpoints.md#52-variables, docs/spec/query-endpoints.md#54-overrides and
+docs/spec/query-endpoints.md#102-access-and-placeholders.
 """
 
 from collections.abc import Mapping

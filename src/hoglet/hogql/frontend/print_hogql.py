@@ -2,7 +2,7 @@
 
 It names unaliased columns (``count()``) and gives the ``query`` and ``hogql`` keys of a run.
 
-Source: spec/query-endpoints.md section 5.6.
+Source: docs/spec/query-endpoints.md#56-answer.
 """
 
 import re

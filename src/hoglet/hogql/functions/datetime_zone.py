@@ -1,6 +1,6 @@
 """Dates where an instant is needed: midnight in the project's zone, not in the engine's.
 
-Source: spec/query-endpoints.md section 10.4 (times are in the project's time zone).
+Source: docs/spec/query-endpoints.md#104-functions (times are in the project's time zone).
 """
 
 from hoglet.hogql.context import QueryContext

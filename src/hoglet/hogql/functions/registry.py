@@ -7,7 +7,7 @@ Arity is ``2``, ``1-3`` or ``1+``; aggregates may begin with ``(1)`` for paramet
 it may be NULL whatever the arguments, a ``!`` that it never is. The example is HogQL that the
 tests execute.
 
-Source: spec/query-endpoints.md section 10.4.
+Source: docs/spec/query-endpoints.md#104-functions.
 """
 
 import re

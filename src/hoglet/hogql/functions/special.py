@@ -2,7 +2,7 @@
 
 Each builder takes the resolved arguments and the type of the table's row, and gives the plan.
 
-Source: spec/query-endpoints.md section 10.4 (differences from plain ClickHouse).
+Source: docs/spec/query-endpoints.md#104-functions (differences from plain ClickHouse).
 """
 
 from collections.abc import Callable

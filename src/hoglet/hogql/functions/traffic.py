@@ -2,7 +2,7 @@
 
 A user agent is looked through for the words below, in any case; the one furthest left counts.
 
-Source: spec/query-endpoints.md section 10.4 (bot and traffic helpers; their words are ours).
+Source: docs/spec/query-endpoints.md#104-functions (bot and traffic helpers; their words are ours).
 """
 
 from collections.abc import Callable

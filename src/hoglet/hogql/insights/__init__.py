@@ -1,6 +1,6 @@
 """Insight queries as HogQL trees, and their rows as results.
 
-Source: spec/query-endpoints.md section 10.6.
+Source: docs/spec/query-endpoints.md#106-insight-queries-and-results.
 """
 
 from hoglet.hogql.insights.breakdowns import has_rest

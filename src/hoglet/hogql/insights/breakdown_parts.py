@@ -1,6 +1,6 @@
 """The parts of breakdowns: how they are described, and the value of an event for each.
 
-Source: spec/query-endpoints.md section 10.6 (breakdownFilter).
+Source: docs/spec/query-endpoints.md#106-insight-queries-and-results (breakdownFilter).
 """
 
 from collections.abc import Mapping, Sequence

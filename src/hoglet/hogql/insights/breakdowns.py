@@ -1,6 +1,7 @@
 """Breakdowns: by which values an insight is split, and what stands for none and for the rest.
 
-Source: spec/query-endpoints.md sections 5.6 and 10.6.
+Source: docs/spec/query-endpoints.md#56-answer and
+docs/spec/query-endpoints.md#106-insight-queries-and-results.
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,6 +1,6 @@
 """The dates of an insight: its range, its buckets, their labels, and the period before.
 
-Source: spec/query-endpoints.md section 10.6.
+Source: docs/spec/query-endpoints.md#106-insight-queries-and-results.
 """
 
 from collections.abc import Mapping

@@ -3,7 +3,7 @@
 An actor is new in the interval in which it was created, or first active if that was before, with
 whatever event and however long ago: events may come in late, and not everyone has a profile.
 
-Source: spec/query-endpoints.md section 10.6.
+Source: docs/spec/query-endpoints.md#106-insight-queries-and-results.
 """
 
 from collections.abc import Mapping, Sequence

@@ -3,7 +3,7 @@
 Most kinds are one aggregate over events. Some need a step before it: of each session or each
 actor one number is made first, and then aggregated (``Measure.unit``).
 
-Source: spec/query-endpoints.md section 10.6.
+Source: docs/spec/query-endpoints.md#106-insight-queries-and-results.
 """
 
 from collections.abc import Mapping

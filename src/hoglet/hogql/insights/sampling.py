@@ -1,6 +1,6 @@
 """Sampling of insights: a share of the people is read, and their numbers are scaled up.
 
-Source: spec/query-endpoints.md section 10.6 (samplingFactor).
+Source: docs/spec/query-endpoints.md#106-insight-queries-and-results (samplingFactor).
 """
 
 from collections.abc import Mapping

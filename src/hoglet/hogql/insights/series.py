@@ -1,6 +1,7 @@
 """Series of insights: which events they mean, how they are counted and named.
 
-Source: spec/query-endpoints.md section 10.6, spec/hog-functions.md section 5.1 (actions).
+Source: docs/spec/query-endpoints.md#106-insight-queries-and-results,
+docs/spec/hog-functions.md#51-expression-and-bytecode (actions).
 """
 
 from collections.abc import Mapping

@@ -1,6 +1,6 @@
 """StickinessQuery: in how many intervals of the range actors were active.
 
-Source: spec/query-endpoints.md section 10.6.
+Source: docs/spec/query-endpoints.md#106-insight-queries-and-results.
 """
 
 import math

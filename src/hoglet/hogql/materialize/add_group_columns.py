@@ -1,6 +1,6 @@
 """Compared columns carried outwards: added to SELECT under the code name, and to GROUP BY.
 
-Source: spec/query-endpoints.md section 7.3.
+Source: docs/spec/query-endpoints.md#73-how-variables-are-stored.
 """
 
 from typing import Any

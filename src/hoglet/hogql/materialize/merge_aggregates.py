@@ -3,7 +3,7 @@
 An expression over aggregates (``sum(x) / count()``) is put together from its aggregates, which the
 table keeps as columns of their own.
 
-Source: spec/query-endpoints.md section 7.3.
+Source: docs/spec/query-endpoints.md#73-how-variables-are-stored.
 """
 
 from collections.abc import Callable

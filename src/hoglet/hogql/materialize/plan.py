@@ -4,7 +4,9 @@ Correct by construction: predicates on variables leave WHERE, their columns are 
 result (and grouped by), and a run filters on them. What cannot be shown to give the same rows as
 the inline run is refused.
 
-Source: spec/query-endpoints.md sections 7.2, 7.3 and 7.6.
+Source: docs/spec/query-endpoints.md#72-what-can-be-materialized,
+docs/spec/query-endpoints.md#73-how-variables-are-stored and
+docs/spec/query-endpoints.md#76-preview.
 """
 
 from collections.abc import Mapping

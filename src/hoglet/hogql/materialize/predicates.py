@@ -1,6 +1,7 @@
 """Predicates on variables: found in WHERE, taken out of it, refused anywhere else.
 
-Source: spec/query-endpoints.md sections 7.2 and 7.3.
+Source: docs/spec/query-endpoints.md#72-what-can-be-materialized and
+docs/spec/query-endpoints.md#73-how-variables-are-stored.
 """
 
 from collections.abc import Iterator

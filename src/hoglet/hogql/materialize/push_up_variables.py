@@ -3,7 +3,8 @@
 Their columns become columns of that CTE and of each one behind it, through UNION ALL and inner
 joins: what a filter takes away before these is what it takes away after them.
 
-Source: spec/query-endpoints.md sections 7.2 and 7.3.
+Source: docs/spec/query-endpoints.md#72-what-can-be-materialized and
+docs/spec/query-endpoints.md#73-how-variables-are-stored.
 """
 
 from typing import Any

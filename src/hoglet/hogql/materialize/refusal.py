@@ -1,4 +1,7 @@
-"""Why a query cannot be materialised: a code of spec 7.2 and a sentence."""
+"""Why a query cannot be materialized: a code and a sentence.
+
+Source: docs/spec/query-endpoints.md#72-what-can-be-materialized.
+"""
 
 from hoglet.kit.errors import HogletError
 
@@ -14,7 +17,7 @@ class Refusal(HogletError):
 
     @property
     def reason_code(self) -> str:
-        """One of the codes of spec 7.2."""
+        """One of the codes of docs/spec/query-endpoints.md#72-what-can-be-materialized."""
         return self.error_code
 
     @property

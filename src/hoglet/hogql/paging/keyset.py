@@ -7,7 +7,7 @@ changes. Both are shown here or the query is refused:
 - a grouped query is ordered by exactly what it groups by; aggregates change, groups do not;
 - a query without groups reads one table and its order ends in what identifies a row there.
 
-Source: issue 5 (cursor pagination).
+Source: docs/adr/0012-pages-by-key.md.
 """
 
 from collections.abc import Sequence

@@ -3,7 +3,8 @@
 One row more than the page is asked for (a probe) wherever rows beyond it could still be brought;
 reaching the saved SQL's own LIMIT is not a cut.
 
-Source: spec/query-endpoints.md sections 5.7 and 10.3.
+Source: docs/spec/query-endpoints.md#57-limit-offset-hasmore and
+docs/spec/query-endpoints.md#103-limits-and-settings.
 """
 
 from collections.abc import Sequence

@@ -3,7 +3,8 @@
 ``=`` between a text property and a number compares numbers, with a boolean compares its text, and
 a text constant beside a date is read as a date in the project's time zone.
 
-Source: spec/query-endpoints.md section 10.4, spec/hog-functions.md section 5.3.
+Source: docs/spec/query-endpoints.md#104-functions,
+docs/spec/hog-functions.md#53-run-time-truth-and-nulls.
 """
 
 import math

@@ -4,7 +4,8 @@ A table source collects only the columns that the query uses. Lazily joined tabl
 ``group_0``, ``session``) are joined inside the table's own subselect, so that the select around it
 sees one relation with plain columns, and ON of a later join can name them.
 
-Source: spec/query-endpoints.md sections 10.1 and 10.2.
+Source: docs/spec/query-endpoints.md#101-tables-and-columns and
+docs/spec/query-endpoints.md#102-access-and-placeholders.
 """
 
 from collections.abc import Iterator, Mapping

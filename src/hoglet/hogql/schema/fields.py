@@ -3,7 +3,8 @@
 A table is data: ``Table("events", physical="events", fields={"event": Column("event", STRING)})``.
 SQL in these rows is hoglet's own and never holds user text.
 
-Source: spec/query-endpoints.md sections 10.1 and 10.2.
+Source: docs/spec/query-endpoints.md#101-tables-and-columns and
+docs/spec/query-endpoints.md#102-access-and-placeholders.
 """
 
 from collections.abc import Mapping

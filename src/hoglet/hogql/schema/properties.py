@@ -8,7 +8,7 @@ NULL; ``json.key.:String`` 30 ms, but it misses everything else. So a property a
 were ever text, which the pipeline keeps track of, is read by the last. Sums of a number: 480 ms
 from the text, 70 ms by the cast, 40 ms from the typed columns.
 
-Source: spec/query-endpoints.md section 10.2.
+Source: docs/spec/query-endpoints.md#102-access-and-placeholders.
 """
 
 import re

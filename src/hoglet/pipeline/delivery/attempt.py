@@ -1,6 +1,7 @@
 """One attempt of a host call of a run, and what follows from its result: go on, or try again later.
 
-Source: spec/hog-functions.md sections 13.3 and 13.4.
+Source: docs/spec/hog-functions.md#133-functions and
+docs/spec/hog-functions.md#134-retries-hoglet-goes-further.
 """
 
 import random

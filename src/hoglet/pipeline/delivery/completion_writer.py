@@ -1,6 +1,9 @@
 """What the end of a run writes, whoever started it: the executor, a webhook, a refusal.
 
-Source: spec/hog-functions.md sections 7, 10, 13.4 and 13.5.
+Source: docs/spec/hog-functions.md#7-status-and-the-watcher,
+docs/spec/hog-functions.md#10-dead-letters-hoglet-goes-further,
+docs/spec/hog-functions.md#134-retries-hoglet-goes-further and
+docs/spec/hog-functions.md#135-limits-logs-metrics.
 """
 
 from collections import defaultdict

@@ -9,7 +9,7 @@ Hosts that answer slowly share a part of the places, however many of them there 
 Counts are those of one executor process. What hosts asked for by ``Retry-After`` is kept in the
 database, so that it holds after a restart and for all executors.
 
-Source: spec/hog-functions.md section 13.4; docs/adr/0009-delivery.md.
+Source: docs/spec/hog-functions.md#134-retries-hoglet-goes-further; docs/adr/0009-delivery.md.
 """
 
 import asyncio

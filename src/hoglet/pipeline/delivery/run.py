@@ -2,7 +2,11 @@
 
 The program runs in a sandbox worker; its host calls are made here, in the serving process. What a
 host call answered is in the journal, and the journal is in the job: whenever this process dies, the
-run is leased again and goes on from there. Source: spec/hog-functions.md sections 13.1-13.5.
+run is leased again and goes on from there. Source:
+docs/spec/hog-functions.md#131-pipeline-destinations,
+docs/spec/hog-functions.md#132-globals-and-inputs, docs/spec/hog-functions.md#133-functions,
+docs/spec/hog-functions.md#134-retries-hoglet-goes-further and
+docs/spec/hog-functions.md#135-limits-logs-metrics.
 """
 
 from datetime import datetime, timedelta

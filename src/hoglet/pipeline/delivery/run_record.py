@@ -1,6 +1,9 @@
 """What the end of a run leaves behind: log lines, metrics, a dead letter, an observation.
 
-Source: spec/hog-functions.md sections 10, 13.3-13.5.
+Source: docs/spec/hog-functions.md#10-dead-letters-hoglet-goes-further,
+docs/spec/hog-functions.md#133-functions,
+docs/spec/hog-functions.md#134-retries-hoglet-goes-further and
+docs/spec/hog-functions.md#135-limits-logs-metrics.
 """
 
 from datetime import datetime, timedelta

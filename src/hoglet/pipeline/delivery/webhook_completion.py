@@ -1,6 +1,6 @@
 """Runs that an incoming webhook started: what they leave behind, and those that go on in a queue.
 
-Source: spec/hog-functions.md section 13.7.
+Source: docs/spec/hog-functions.md#137-source_webhook.
 """
 
 from uuid import UUID

@@ -1,6 +1,7 @@
 """Puts triggered runs into their queue, those that masking lets go, and counts them.
 
-Source: spec/hog-functions.md sections 6 and 13.1.
+Source: docs/spec/hog-functions.md#6-masking and
+docs/spec/hog-functions.md#131-pipeline-destinations.
 """
 
 from collections.abc import Sequence

@@ -6,7 +6,8 @@ which name, and every minute one row a function says what they add up to.
 
 A function that was changed within that minute is counted as it is at its end.
 
-Source: spec/hog-functions.md section 13.5 (``other/filtered``, per non-matching event).
+Source: docs/spec/hog-functions.md#135-limits-logs-metrics (``other/filtered``, per non-matching
+event).
 """
 
 from collections import Counter, defaultdict

@@ -1,6 +1,8 @@
 """From matches to runs: which invocations, counters, lines and letters an event gives. Pure.
 
-Source: spec/hog-functions.md sections 4.5, 6, 7 and 13.1.
+Source: docs/spec/hog-functions.md#45-mappings, docs/spec/hog-functions.md#6-masking,
+docs/spec/hog-functions.md#7-status-and-the-watcher and
+docs/spec/hog-functions.md#131-pipeline-destinations.
 """
 
 from collections import Counter

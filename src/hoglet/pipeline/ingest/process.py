@@ -1,6 +1,7 @@
 """Second half of a group, in the worker: persons, groups, matching, rows. Pure.
 
-Source: spec/hog-functions.md sections 5, 6, 13.1 and 14.
+Source: docs/spec/hog-functions.md#5-filters, docs/spec/hog-functions.md#6-masking,
+docs/spec/hog-functions.md#131-pipeline-destinations and docs/spec/hog-functions.md#14-capture.
 """
 
 from datetime import datetime

@@ -3,7 +3,7 @@
 A transformation that runs into its time limit again and again is given up for the rest of the
 group and counts as failed there, so that an endless loop delays a group by seconds, not hours.
 
-Source: spec/hog-functions.md section 13.6.
+Source: docs/spec/hog-functions.md#136-transformations.
 """
 
 from collections import Counter

@@ -5,7 +5,7 @@ number among the events of that microsecond, so that no two events are at once a
 one step) and a mask that says which steps and exclusions it is. An attempt is a list of ticks, one
 a step, 0 where the step was not reached within the window.
 
-Source: spec/query-endpoints.md section 10.6 (funnelsFilter).
+Source: docs/spec/query-endpoints.md#106-insight-queries-and-results (funnelsFilter).
 """
 
 from collections.abc import Mapping

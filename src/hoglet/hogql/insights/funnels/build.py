@@ -3,7 +3,7 @@
 Of each actor the attempt that reached most steps counts, the earliest of several. Steps may be
 optional, see ``funnel_optional``.
 
-Source: spec/query-endpoints.md section 10.6.
+Source: docs/spec/query-endpoints.md#106-insight-queries-and-results.
 """
 
 from collections.abc import Mapping, Sequence

@@ -3,7 +3,7 @@
 An exclusion from or to an optional step that was left out reaches to the next step around it that
 was done.
 
-Source: spec/query-endpoints.md section 10.6 (funnelsFilter.exclusions).
+Source: docs/spec/query-endpoints.md#106-insight-queries-and-results (funnelsFilter.exclusions).
 """
 
 from collections.abc import Mapping, Sequence

@@ -4,7 +4,7 @@ The required steps of an ordered funnel are reached as if the optional ones were
 two required steps, or after the last one reached, as many optional steps as possible are done, in
 their order; of several ways the one that begins first.
 
-Source: spec/query-endpoints.md section 10.6 (optionalInFunnel).
+Source: docs/spec/query-endpoints.md#106-insight-queries-and-results (optionalInFunnel).
 """
 
 from collections.abc import Sequence

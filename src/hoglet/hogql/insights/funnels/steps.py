@@ -3,7 +3,7 @@
 A step with ``first_time_for_user`` is the first such event an actor ever did, if it has the step's
 properties; with ``first_time_for_user_with_filters`` it is the first one that has them.
 
-Source: spec/query-endpoints.md section 10.6.
+Source: docs/spec/query-endpoints.md#106-insight-queries-and-results.
 """
 
 from collections.abc import Mapping, Sequence

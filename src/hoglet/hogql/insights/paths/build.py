@@ -5,7 +5,7 @@ a start point begins there, one with an end point ends there, at the first of ea
 between both that is too long, the middle is shown as ``...``. Paths may be those of a funnel's
 people, see ``funnel_paths``.
 
-Source: spec/query-endpoints.md section 10.6.
+Source: docs/spec/query-endpoints.md#106-insight-queries-and-results.
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,6 +1,6 @@
 """What the steps of paths are called: pages, screens, events; cleaned, grouped, left out.
 
-Source: spec/query-endpoints.md section 10.6 (pathsFilter).
+Source: docs/spec/query-endpoints.md#106-insight-queries-and-results (pathsFilter).
 """
 
 from collections.abc import Mapping

@@ -5,7 +5,7 @@ from the funnel's window before a step to that step, from step to step, or from 
 window has passed. Step ``-n`` means those who stopped before step n; theirs is the time of the last
 step they reached.
 
-Source: spec/query-endpoints.md section 10.6 (PathsQuery.funnelPathsFilter).
+Source: docs/spec/query-endpoints.md#106-insight-queries-and-results (PathsQuery.funnelPathsFilter).
 """
 
 from collections.abc import Mapping

@@ -3,7 +3,7 @@
 ``[1, 3, 5]`` with days are the columns ``Day 0``, ``Day 1``, ``Day 2-4`` and ``Day 5-9``. Whoever
 comes back in any interval of a bracket counts in it, once.
 
-Source: spec/query-endpoints.md section 10.6 (retentionCustomBrackets).
+Source: docs/spec/query-endpoints.md#106-insight-queries-and-results (retentionCustomBrackets).
 """
 
 from collections.abc import Mapping, Sequence

@@ -3,7 +3,7 @@
 With a breakdown, an actor's events of each value are looked at on their own: who began with one
 value comes back with that value. So one value's rows are those of the query filtered by it.
 
-Source: spec/query-endpoints.md section 10.6.
+Source: docs/spec/query-endpoints.md#106-insight-queries-and-results.
 """
 
 from collections import defaultdict

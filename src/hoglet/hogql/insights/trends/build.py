@@ -1,6 +1,6 @@
 """TrendsQuery: a value for each interval, series and breakdown.
 
-Source: spec/query-endpoints.md section 10.6.
+Source: docs/spec/query-endpoints.md#106-insight-queries-and-results.
 """
 
 from collections import defaultdict

@@ -1,6 +1,7 @@
 """Formulas of trends: arithmetic over series ``A``, ``B`` ..., evaluated on finished numbers.
 
-Source: spec/query-endpoints.md section 10.6 (trendsFilter.formula, formulas).
+Source: docs/spec/query-endpoints.md#106-insight-queries-and-results (trendsFilter.formula,
+formulas).
 """
 
 import math

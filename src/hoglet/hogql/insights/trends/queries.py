@@ -3,7 +3,7 @@
 Rows are ``[bucket] [breakdown] value``: no bucket where one total is asked for, no breakdown where
 there is none.
 
-Source: spec/query-endpoints.md section 10.6.
+Source: docs/spec/query-endpoints.md#106-insight-queries-and-results.
 """
 
 from collections.abc import Mapping, Sequence
