@@ -34,11 +34,11 @@ class Sessions:
         self._api = api
 
     def key_of(self, request: Request) -> str | None:
-        """The key of whoever is signed in."""
+        """The key of whoever is signed in; a cookie that was not made here counts as none."""
         sealed = request.cookies.get(COOKIE, "")
         try:
             return self._seal.decrypt(sealed, ttl=SESSION_SECONDS).decode()
-        except InvalidToken:
+        except (InvalidToken, ValueError):  # ValueError: letters outside ASCII
             return None
 
     def backend(self, request: Request, project_id: str = "@current") -> Backend | None:

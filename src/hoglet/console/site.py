@@ -6,6 +6,7 @@ from starlette.types import ASGIApp
 
 from hoglet.console.pages import endpoint, endpoints, function, functions, sign_in
 from hoglet.console.session import Sessions
+from hoglet.web.error_handlers import install
 
 _ICON = (
     '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32">'
@@ -22,6 +23,7 @@ def make_site(api: ASGIApp, secret_keys: list[str]) -> FastAPI:
     """
     sessions = Sessions(secret_keys, api)
     site = FastAPI(docs_url=None, redoc_url=None, openapi_url=None)
+    install(site)
     site.router.routes.extend(sessions.routes())
     for page in (sign_in, functions, function, endpoints, endpoint):
         page.register(sessions)

@@ -72,6 +72,15 @@ def test_a_forged_cookie_is_nobody(sessions: Sessions, cookie: str | bytes) -> N
     assert key_in(sessions, cookie if isinstance(cookie, str) else cookie.decode()) is None
 
 
+@pytest.mark.parametrize(
+    "value",
+    [b"\xc3\xa9", b"\xff\xfe", b"\x80", b"\xed\xa0\x80", b"gAAAA\xe9", b"=" * 99, b"x" * 9000],
+)
+def test_a_cookie_of_any_bytes_is_nobody(sessions: Sessions, value: bytes) -> None:
+    headers = [(b"cookie", COOKIE.encode() + b"=" + value)]
+    assert sessions.key_of(Request({"type": "http", "headers": headers})) is None
+
+
 async def test_signing_out_clears_the_cookie(client: httpx.AsyncClient) -> None:
     response = await client.post("/console/sign-out")
 

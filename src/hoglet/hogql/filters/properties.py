@@ -12,6 +12,7 @@ from hoglet.hogql.client_schemas import PROPERTIES, check_shape
 from hoglet.hogql.context import QueryContext
 from hoglet.hogql.errors import refused
 from hoglet.hogql.filters.operators import Hint, operator_condition
+from hoglet.hogql.frontend.preprocess import read_expression
 from hoglet.hogql.frontend.trees import (
     TRUE,
     call,
@@ -22,7 +23,7 @@ from hoglet.hogql.frontend.trees import (
     negated,
     some,
 )
-from hoglet.syntax import parse_expression, tree
+from hoglet.syntax import tree
 
 type Condition = tree.Expression
 type Prefix = tuple[str, ...]
@@ -45,7 +46,7 @@ def property_condition(  # noqa: PLR0911 (one return a kind)
         return _group(item, context, prefix)
     kind = item.get("type") or "event"
     if kind == "hogql":
-        return parse_expression(str(item.get("key") or "1"))
+        return read_expression(str(item.get("key") or "1"))
     if kind in {"cohort", "static-cohort", "dynamic-cohort"}:
         return _cohort(item, prefix)
     if not item.get("key"):

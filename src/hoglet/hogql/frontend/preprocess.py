@@ -14,12 +14,13 @@ from typing import Any
 import msgspec
 
 from hoglet.hogql.errors import SYNTAX
+from hoglet.hogql.frontend.empty_names import refuse_empty_names
 from hoglet.hogql.frontend.unsupported import (
     refuse_dropped_syntax,
     without_constants,
 )
 from hoglet.kit.errors import SourceError
-from hoglet.syntax import parse_query, tree
+from hoglet.syntax import parse_expression, parse_query, tree
 
 _ANY = re.IGNORECASE
 _EXTRACT = re.compile(r"\bextract\s*\(\s*(?P<unit>'\s*'|[a-z_]\w*)\s+(?P<word>from)\b", _ANY)
@@ -45,8 +46,20 @@ def read_query(source: str) -> "tree.Query":
             error.error_code = SYNTAX
         error.hint = _hint(source, error) or error.hint
         raise
+    refuse_empty_names(source)
     refuse_dropped_syntax(source)
     return _with_forgotten(parsed, source)
+
+
+def read_expression(source: str) -> "tree.Expression":
+    """Parse one HogQL expression, e.g. the key of a property filter of type ``hogql``.
+
+    Raises:
+        SourceError: with the position in ``source``.
+    """
+    parsed = parse_expression(source)
+    refuse_empty_names(source)
+    return parsed
 
 
 _NEAR = 30  # characters around the place that the parser stopped at

@@ -9,8 +9,8 @@ from typing import Any
 from hoglet.hogql.context import QueryContext
 from hoglet.hogql.errors import refused
 from hoglet.hogql.filters.properties import property_condition
+from hoglet.hogql.frontend.preprocess import read_expression
 from hoglet.hogql.frontend.trees import Expression, call, constant, field, fill
-from hoglet.syntax import parse_expression
 
 NONE = "$$_hoglet_none_$$"
 """Stands for NULL inside a query, where arrays of values are compared and grouped."""
@@ -107,7 +107,7 @@ def part_of(name: Any, item: Mapping[str, Any], context: QueryContext) -> Expres
     kind = item.get("type") or "event"
     if kind == "cohort":
         return cohorts_of([name], context)
-    value = parse_expression(str(name)) if kind == "hogql" else _field(kind, str(name), item)
+    value = read_expression(str(name)) if kind == "hogql" else _field(kind, str(name), item)
     text = call("toString", value)
     if item.get("normalize_url"):
         return call("replaceRegexpOne", text, constant(_LAST_SLASH), constant(r"\1\2"))

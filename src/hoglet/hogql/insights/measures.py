@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 
 from hoglet.hogql.errors import refused
+from hoglet.hogql.frontend.preprocess import read_expression
 from hoglet.hogql.frontend.trees import Expression, call, compare, constant, field
 from hoglet.hogql.insights.series import (
     Node,
@@ -19,7 +20,7 @@ from hoglet.hogql.insights.series import (
     entity_of,
     group_key,
 )
-from hoglet.syntax import parse_expression, tree
+from hoglet.syntax import tree
 
 # Quantiles are exact and interpolate between neighbours.
 _AGGREGATES = {
@@ -74,7 +75,7 @@ def measure_of(  # noqa: PLR0911 (one return a kind)
     if math == "unique_group":
         return Measure(_distinct(group_key(node.get("math_group_type_index") or 0)))
     if math == "hogql":
-        return Measure(parse_expression(str(node.get("math_hogql") or "count()")))
+        return Measure(read_expression(str(node.get("math_hogql") or "count()")))
     if math.endswith(_PER_ACTOR) and math.removesuffix(_PER_ACTOR) in _AGGREGATES:
         value = _aggregate(math.removesuffix(_PER_ACTOR), field("x"))
         return Measure(value, entity_of(query), call("count"))

@@ -13,6 +13,7 @@ from typing import Any
 
 from hoglet.hogql.context import QueryContext
 from hoglet.hogql.errors import refused
+from hoglet.hogql.frontend.preprocess import read_expression
 from hoglet.hogql.frontend.trees import (
     Expression,
     alias,
@@ -41,7 +42,7 @@ from hoglet.hogql.insights.funnels.steps import (
     window_seconds,
 )
 from hoglet.hogql.insights.series import common_conditions
-from hoglet.syntax import parse_expression, tree
+from hoglet.syntax import tree
 
 TICKS = 16_000_000
 """Ticks of a second."""
@@ -156,7 +157,7 @@ class FunnelAttempts:
     def _actor(self) -> Expression:
         text = self._filter.get("funnelAggregateByHogQL")
         if text and text != "person_id":
-            return call("toString", parse_expression(str(text)))
+            return call("toString", read_expression(str(text)))
         index = self._query.get("aggregation_group_type_index")
         return _PERSON if index is None else field(f"$group_{index}")
 

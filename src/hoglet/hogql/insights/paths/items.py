@@ -9,6 +9,7 @@ from typing import Any
 import re2
 
 from hoglet.hogql.errors import refused
+from hoglet.hogql.frontend.preprocess import read_expression
 from hoglet.hogql.frontend.trees import (
     Expression,
     array,
@@ -19,7 +20,7 @@ from hoglet.hogql.frontend.trees import (
     field,
     some,
 )
-from hoglet.syntax import parse_expression, tree
+from hoglet.syntax import tree
 
 _KINDS = ("$pageview", "$screen", "custom_event", "hogql")
 _TRAILING_SLASH = r"(.)/$"
@@ -88,7 +89,7 @@ def _named(filter_: Mapping[str, Any]) -> Expression:
     if "hogql" in kinds or (expression and not kinds):
         if not expression:
             raise refused("includeEventTypes 'hogql' needs pathsHogQLExpression")
-        text = call("toString", parse_expression(str(expression)))
+        text = call("toString", read_expression(str(expression)))
         return call("ifNull", text, constant(""))
     page = call(
         "replaceRegexpOne", _property("$current_url"), constant(_TRAILING_SLASH), constant(r"\1")

@@ -11,8 +11,9 @@ from typing import Any
 import msgspec
 
 from hoglet.hogql.errors import refused
+from hoglet.hogql.frontend.preprocess import read_expression
 from hoglet.kit.errors import SourceError
-from hoglet.syntax import parse_expression, tree
+from hoglet.syntax import tree
 
 _OPERATORS: dict[str, Callable[[float, float], float]] = {
     "+": lambda left, right: left + right,
@@ -71,7 +72,7 @@ def evaluate_formula(parsed: Any, series: Mapping[str, list[float]], count: int)
 
 def _parsed(formula: str, series: int) -> Any:
     try:
-        parsed = parse_expression(formula)
+        parsed = read_expression(formula)
     except SourceError as error:
         raise refused(f"Formula '{formula}' does not parse: {error.message}") from None
     _value(parsed, {chr(65 + place): [0] for place in range(series)}, 0)

@@ -1,0 +1,175 @@
+"""Requests that no client library would send: any bytes in headers, cookies, paths and queries.
+
+None may end in a 500, and the server goes on answering. The requests are a sample of all
+combinations, the same in every run.
+"""
+
+import itertools
+import random
+import socket
+from collections.abc import Generator, Iterator
+from typing import NamedTuple
+
+import pytest
+
+from support.server import KEY, TOKEN, RunningServer
+
+SAMPLE = 1500  # of about 17,000; a request takes 3 ms
+VALUES = (
+    b"\xc3\xa9", b"\xff\xfe", b"\x80", b"a\x00b", b"x" * 9000, b"x" * 70_000, b"\xed\xa0\x80",
+    b"%00", b"%ff%fe", b"%ed%a0%80", b"=;,\"'", b"", b"\xf0\x9f\x98\x80" * 10, b"-1", b"9" * 400,
+)  # fmt: skip
+HEADERS = (
+    b"Cookie: hoglet_console=%s", b"Cookie: %s", b"Cookie: hoglet_console=%s; hoglet_console=%s",
+    b"Host: %s", b"Authorization: Bearer %s", b"Authorization: %s", b"Authorization: Basic %s",
+    b"Accept: %s", b"Accept-Encoding: %s", b"Accept-Language: %s", b"Content-Type: %s",
+    b"Content-Type: application/json; charset=%s", b"Content-Encoding: %s", b"X-Forwarded-For: %s",
+    b"X-Request-Id: %s", b"If-None-Match: %s", b"Prefer: %s", b"Origin: %s", b"User-Agent: %s",
+    b"Access-Control-Request-Headers: %s", b"Referer: %s", b"Range: %s", b"If-Modified-Since: %s",
+    b"Last-Event-ID: %s", b"X-%s: 1", b"Upgrade: %s\r\nConnection: upgrade", b"Content-Length: %s",
+    b"Transfer-Encoding: %s", b"Content-Type: multipart/form-data; boundary=%s", b"Expect: %s",
+    b"Accept: %s\r\nAccept: %s", b"Authorization: Bearer %s\r\nAuthorization: Bearer %s",
+    b"Content-Type: %s\r\nContent-Type: application/json",
+)  # fmt: skip
+QUERIES = (
+    b"?%s", b"?a=%s", b"?limit=%s&offset=%s", b"?search=%s", b"?personal_api_key=%s", b"?token=%s",
+    b"?_=%s", b"?compression=%s", b"?next=%s", b"?query_id=%s", b"?type=%s", b"?after=%s",
+    b"?client_query_id=%s", b"?format=%s", b"?id=%s", b"?level=%s", b"?filters=%s", b"?version=%s",
+    b"?beacon=%s", b"?data=%s", b"?failed=%s", b"?limit=1&limit=%s", b"/%s",
+)  # fmt: skip
+_SIGNED = b"Authorization: Bearer " + KEY.encode() + b"\r\n"
+_EVENT = b'{"api_key": "' + TOKEN.encode() + b'", "event": "a", "distinct_id": "b"}'
+
+
+class Target(NamedTuple):
+    """A route that works when it is asked properly."""
+
+    method: bytes
+    path: bytes
+    headers: bytes = b""
+    body: bytes = b""
+
+    def request(self, *, suffix: bytes = b"", header: bytes = b"") -> bytes:
+        """The bytes of a request; ``header`` replaces the one of its name."""
+        name = header.partition(b":")[0].lower()
+        lines = [self.method + b" " + self.path + suffix + b" HTTP/1.1\r\n"]
+        if name != b"host":
+            lines.append(b"Host: hoglet.test\r\n")
+        if name != b"authorization":
+            lines.append(self.headers)
+        if self.body and name not in {b"content-length", b"transfer-encoding"}:
+            lines.append(b"Content-Length: %d\r\n" % len(self.body))
+        if header:
+            lines.append(header + b"\r\n")
+        return b"".join([*lines, b"Connection: close\r\n\r\n", self.body])
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Generator[RunningServer]:
+    running = RunningServer(tmp_path_factory.mktemp("hostile") / "data").start()
+    yield running
+    running.stop()
+
+
+@pytest.fixture(scope="module")
+def targets(server: RunningServer) -> list[Target]:
+    echo = "return {'httpResponse': {'status': 200, 'body': jsonStringify(request)}}"
+    webhook = {"type": "source_webhook", "name": "echo", "enabled": True, "hog": echo}
+    made = server.client.post("/api/projects/1/hog_functions/", json=webhook)
+    made.raise_for_status()
+    number = made.json()["id"].encode()
+    query = {"kind": "HogQLQuery", "query": "select 1"}
+    endpoint = {"name": "one", "query": query}
+    server.client.post("/api/projects/1/endpoints/", json=endpoint).raise_for_status()
+    return [
+        *(
+            Target(b"GET", path)
+            for path in (b"/", b"/sign-in", b"/project/1/functions", b"/_health")
+        ),
+        *(Target(b"GET", path) for path in (b"/metrics", b"/_readyz", b"/nothing", b"/api/schema")),
+        Target(b"POST", b"/console/sign-in", body=b"key=abc"),
+        Target(b"POST", b"/console/sign-out"),
+        Target(b"GET", b"/_nicegui/static/nothing.js"),
+        Target(b"GET", b"/api/projects/1/hog_functions", _SIGNED),
+        Target(b"GET", b"/api/projects/1/hog_functions/" + number, _SIGNED),
+        Target(b"GET", b"/api/projects/1/hog_functions/" + number + b"/logs", _SIGNED),
+        Target(b"GET", b"/api/projects/1/hog_functions/" + number + b"/metrics", _SIGNED),
+        Target(b"POST", b"/api/projects/1/hog_functions", _SIGNED, b'{"name": 1}'),
+        Target(b"GET", b"/api/users/@me", _SIGNED),
+        Target(b"GET", b"/api/projects/1/endpoints/one/run", _SIGNED),
+        Target(b"POST", b"/api/projects/1/endpoints/one/run", _SIGNED, b"{}"),
+        Target(b"DELETE", b"/api/projects/1/endpoints/one/run", _SIGNED),
+        Target(b"GET", b"/api/projects/1/endpoints/one/openapi.json", _SIGNED),
+        Target(b"POST", b"/batch", body=_EVENT),
+        Target(b"POST", b"/i/v0/e", body=_EVENT),
+        Target(b"OPTIONS", b"/e"),
+        Target(b"GET", b"/public/webhooks/" + number),
+        Target(b"POST", b"/public/webhooks/" + number, body=b'{"a": 1}'),
+        Target(b"GET", b"/site_function/" + number + b"/1"),
+        Target(b"GET", b"/public/hog_function_templates"),
+    ]
+
+
+def requests(targets: list[Target]) -> Iterator[bytes]:
+    """Every combination."""
+    for target, value in itertools.product(targets, VALUES):
+        for header in HEADERS:
+            yield target.request(header=header.replace(b"%s", value))
+        for suffix in QUERIES:
+            yield target.request(suffix=suffix.replace(b"%s", value))
+
+
+def status_of(server: RunningServer, request: bytes) -> int:
+    """The status that the bytes are answered with; 0 when the connection is closed instead."""
+    with socket.create_connection(("127.0.0.1", server.port), timeout=30) as connection:
+        answer = b""
+        try:
+            connection.sendall(request)
+            while b"\r\n" not in answer and (more := connection.recv(65_536)):
+                answer += more
+        except (BrokenPipeError, ConnectionResetError):
+            return 0
+    return int(answer.split(b" ")[1]) if answer else 0
+
+
+def test_no_bytes_make_the_server_fail(server: RunningServer, targets: list[Target]) -> None:
+    everything = list(requests(targets))
+    chosen = random.Random(11).sample(everything, SAMPLE)  # noqa: S311 (a sample)
+    cookies = [
+        target.request(header=b"Cookie: hoglet_console=" + value)
+        for target in targets
+        for value in VALUES[:4]
+    ]
+    failed = [
+        (request[:200], status)
+        for request in [*chosen, *cookies]
+        if (status := status_of(server, request)) >= 500
+    ]
+
+    assert failed == []
+    assert server.client.get("/_health").status_code == 200
+    assert "Traceback" not in server.log()
+
+
+def test_a_cookie_of_other_letters_is_signed_out(server: RunningServer) -> None:
+    for path in ("/", "/project/1/functions", "/project/1/endpoints"):
+        page = server.client.get(path, headers={b"Cookie": b"hoglet_console=\xc3\xa9"})
+        assert page.status_code == 303
+        assert page.headers["location"].startswith("/sign-in")
+
+
+def test_a_form_beyond_the_limit_is_refused(server: RunningServer) -> None:
+    answer = server.client.post("/console/sign-in", data={"key": "x" * 20_000})
+
+    assert (answer.status_code, answer.json()["code"]) == (413, "request_too_large")
+
+
+def test_an_empty_name_in_a_query_is_refused_with_a_place(server: RunningServer) -> None:
+    body = {
+        "name": "x",
+        "query": {"kind": "HogQLQuery", "query": "select properties.`` from events"},
+    }
+    answer = server.client.post("/api/projects/1/endpoints/", json=body)
+
+    assert answer.status_code == 400
+    assert answer.json()["detail"].startswith("1:19: ")
