@@ -17,7 +17,9 @@ from hoglet.hogql.schema.catalog import PHYSICAL_TABLES
 from hoglet.hogql.types import INTEGER
 from hoglet.kit.errors import Bug
 
-_INTERNAL = frozenset({"toUnixTimestamp", "exists", "notEmpty", "negate", "cityHash64"})
+_INTERNAL = frozenset(
+    {"toUnixTimestamp", "exists", "notEmpty", "negate", "cityHash64", "isNotDistinctFrom"}
+)
 _ALLOWED = frozenset(row.clickhouse for row in functions()) | _INTERNAL
 
 

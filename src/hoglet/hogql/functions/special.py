@@ -20,6 +20,7 @@ from hoglet.hogql.functions.datetime_zone import (
     unix_time,
 )
 from hoglet.hogql.functions.registry import widest
+from hoglet.hogql.functions.text_calls import TEXT_BUILDERS
 from hoglet.hogql.functions.traffic import TRAFFIC_BUILDERS
 from hoglet.hogql.plan import Apply, Expr, Number, Trusted, Value
 from hoglet.hogql.types import (
@@ -29,8 +30,6 @@ from hoglet.hogql.types import (
     INTEGER,
     INTERVAL,
     NUMBERS,
-    STRING,
-    STRING_ARRAY,
     TIMES,
     UNKNOWN,
     Type,
@@ -205,40 +204,6 @@ def _if_null(args: tuple[Expr, ...], _type: Type, _context: QueryContext) -> Exp
     return Apply(function="ifNull", args=args, type=type_)
 
 
-def _json_build_object(args: tuple[Expr, ...], _type: Type, _context: QueryContext) -> Expr:
-    return _sql(STRING, "toJSONString(", Apply(function="map", args=args), ")")
-
-
-def _string_to_array(args: tuple[Expr, ...], type_: Type, _context: QueryContext) -> Expr:
-    return Apply(function="splitByString", args=(args[1], args[0]), type=type_)
-
-
-def _sortable_semver(args: tuple[Expr, ...], type_: Type, _context: QueryContext) -> Expr:
-    pattern = r"'^v?(\\d+)(?:\\.(\\d+))?(?:\\.(\\d+))?'"
-    text: tuple[str | Expr, ...] = ("ifNull(toString(", args[0], "), '')")
-    parts = ("arrayMap(x -> toInt64OrZero(x), extractGroups(", *text, f", {pattern}))")
-    return Trusted(parts=parts, type=type_)
-
-
-def _split_part(args: tuple[Expr, ...], _type: Type, _context: QueryContext) -> Expr:
-    pieces = Apply(function="splitByString", args=(args[1], args[0]), type=STRING_ARRAY)
-    return Apply(function="arrayElement", args=(pieces, args[2]), type=STRING)
-
-
-# By the linear expressions of `match`: the engine's own form compiles patterns without limits.
-def _any_match(args: tuple[Expr, ...], type_: Type, _context: QueryContext) -> Expr:
-    return _sql(type_, "arrayExists(hoglet_p -> match(", args[0], ", hoglet_p), ", args[1], ")")
-
-
-def _first_match(args: tuple[Expr, ...], type_: Type, _context: QueryContext) -> Expr:
-    return _sql(type_, "arrayFirstIndex(hoglet_p -> match(", args[0], ", hoglet_p), ", args[1], ")")
-
-
-def _all_matches(args: tuple[Expr, ...], type_: Type, _context: QueryContext) -> Expr:
-    found = ("arrayFilter((hoglet_i, hoglet_p) -> match(", args[0], ", hoglet_p), arrayEnumerate(")
-    return _sql(type_, *found, args[1], "), ", args[1], ")")
-
-
 def _date_bin(args: tuple[Expr, ...], type_: Type, _context: QueryContext) -> Expr:
     return _sql(type_, "toStartOfInterval(", args[1], ", ", args[0], ", ", args[2], ")")
 
@@ -340,10 +305,6 @@ SPECIAL: dict[str, Builder] = {
     "coalesce": _coalesce,
     "ifNull": _if_null,
     "nvl": _if_null,
-    "json_build_object": _json_build_object,
-    "split_part": _split_part,
-    "sortableSemver": _sortable_semver,
-    "string_to_array": _string_to_array,
     "date_part": date_part,
     "date_bin": _date_bin,
     "to_char": to_char,
@@ -355,8 +316,6 @@ SPECIAL: dict[str, Builder] = {
     "date_sub": _shift("minus"),
     "timestampSub": _shift("minus"),
     "subDate": _shift("minus"),
-    "multiMatchAny": _any_match,
-    "multiMatchAnyIndex": _first_match,
-    "multiMatchAllIndices": _all_matches,
+    **TEXT_BUILDERS,
     **TRAFFIC_BUILDERS,
 }

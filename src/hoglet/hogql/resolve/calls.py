@@ -38,6 +38,7 @@ _COMPARISONS = {
     "ilike": "ilike",
     "notLike": "not like",
     "notILike": "not ilike",
+    "match": "=~",
 }
 
 
@@ -61,7 +62,8 @@ def resolve_call(resolver: "Resolver", node: tree.Call, scope: Scope) -> Expr:
     args = _arguments(resolver, node, function, scope)
     if function.name in _COMPARISONS and len(args) == 2:
         operator = _COMPARISONS[function.name]
-        return compare(operator, args[0], args[1], resolver.context.timezone, node)
+        zone, plain = resolver.context.timezone, scope.plain_nulls
+        return compare(operator, args[0], args[1], zone, node, plain=plain)
     return build_call(resolver, node, function, args, scope)
 
 
@@ -77,7 +79,7 @@ def build_call(
     params = _parameters(resolver, node, function, scope)
     if function.clickhouse.removesuffix("If") in _WHOLE_SECONDS:
         args = (_whole_seconds(args[0]), *args[1:])
-    if function.returns in _LISTS and not function.aggregate:
+    if function.returns in _LISTS and not function.aggregate and function.name != "tuple":
         args = tuple([_not_null_text(arg) for arg in args])
     args = _times(function, args, resolver)
     type_ = function.type_of(tuple([arg.type for arg in args]))

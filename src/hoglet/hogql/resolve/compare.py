@@ -3,37 +3,20 @@
 ``=`` between a text property and a number compares numbers, with a boolean compares its text, and
 a text constant beside a date is read as a date in the project's time zone.
 
-Source: docs/spec/query-endpoints.md#104-functions,
-docs/spec/hog-functions.md#53-run-time-truth-and-nulls.
+Source: docs/spec/data-and-queries.md#71-concatenation-and-comparisons-with-null,
+docs/spec/query-endpoints.md#104-functions.
 """
 
-import math
 from typing import TYPE_CHECKING, Any
 
 from hoglet.hogql.comparisons import COMPARISONS
 from hoglet.hogql.errors import refused
-from hoglet.hogql.plan import (
-    FALSE,
-    TRUE,
-    Apply,
-    Expr,
-    Name,
-    Number,
-    ScalarQuery,
-    Trusted,
-    Value,
-)
+from hoglet.hogql.plan import Apply, Expr, Name, ScalarQuery, Trusted, Value
+from hoglet.hogql.resolve.alignment import ALWAYS, NEVER, align, is_null, may_hold_null, text_of
+from hoglet.hogql.resolve.membership import is_in, is_in_plain, negated
 from hoglet.hogql.resolve.scope import Scope
 from hoglet.hogql.resolve.sources import TableSource
-from hoglet.hogql.types import (
-    BOOLEAN,
-    DATE,
-    DATETIME,
-    FLOAT,
-    NUMBERS,
-    STRING,
-    TIMES,
-)
+from hoglet.hogql.types import BOOLEAN, STRING
 from hoglet.syntax import tree
 
 if TYPE_CHECKING:
@@ -58,10 +41,15 @@ def resolve_compare(resolver: "Resolver", node: tree.CompareOperation, scope: Sc
     right = resolver.expression(node.right, scope)
     if resolver.context.timezone != "UTC" and node.op in _ORDER:
         left, right = _stored_times(left, right, scope), _stored_times(right, left, scope)
-    return compare(node.op, left, right, resolver.context.timezone, node)
+    zone = resolver.context.timezone
+    if node.is_null_comparison_style and is_null(right):
+        return _compare_null(node.op, left, right)
+    return compare(node.op, left, right, zone, node, plain=scope.plain_nulls)
 
 
-_ORDER = frozenset({"==", "!=", "<", "<=", ">", ">="})
+_LESS_OR_GREATER = frozenset({"<", "<=", ">", ">="})
+_ORDER = _LESS_OR_GREATER | {"==", "!="}
+_MEMBERSHIP = frozenset({"in", "not in", "global in", "global not in"})
 
 
 def _is_instant(expr: Expr) -> bool:
@@ -78,195 +66,92 @@ def _stored_times(expr: Expr, other: Expr, scope: Scope) -> Expr:
     return expr
 
 
-def compare(operator: str, left: Expr, right: Expr, timezone: str, node: Any = None) -> Expr:
-    """The plan of a comparison between two resolved sides."""
+def compare(
+    operator: str, left: Expr, right: Expr, timezone: str, node: Any = None, *, plain: bool = False
+) -> Expr:
+    """The plan of a comparison between two resolved sides.
+
+    ``plain`` leaves NULL as standard SQL has it, for ``JOIN ... ON``.
+    """
     if operator not in _FUNCTIONS:
         raise refused(f"Operator {operator} is not supported in queries", node)
-    if operator in {"in", "not in", "global in", "global not in"}:
-        return _membership(operator, left, right, timezone)
-    if _is_null(right) or _is_null(left):
+    if operator in _MEMBERSHIP:
+        return _membership(operator, left, right, timezone, plain=plain)
+    if (is_null(right) or is_null(left)) and not plain:
         return _compare_null(operator, left, right)
     given = (left, right)
-    if operator in {"==", "!=", "<", "<=", ">", ">="}:
-        left, right = _align(left, right, timezone)
-    elif left.type.name in {"UUID", *NUMBERS, *TIMES, "Boolean"}:
-        left = _text(left)
-    return _null_safe(operator, left, right, given)
+    if operator in _ORDER:
+        left, right = align(left, right, timezone)
+    else:
+        left, right = _as_text(left), _as_text(right)
+    return _null_safe(operator, _applied(operator, left, right), given, plain=plain)
 
 
-def _is_null(expr: Expr) -> bool:
-    return isinstance(expr, Number) and expr.text == "NULL"
+def _as_text(expr: Expr) -> Expr:
+    """A side of LIKE: anything but text is written out, lists are refused by the engine."""
+    return expr if expr.type.name in _TEXT_OR_MANY else text_of(expr)
+
+
+_TEXT_OR_MANY = frozenset({"String", "JSON", "Array", "Tuple", "Map", "Null"})
 
 
 def _compare_null(operator: str, left: Expr, right: Expr) -> Expr:
-    value = left if _is_null(right) else right
-    if operator == "==":
-        return Apply(function="isNull", args=(value,), type=BOOLEAN)
-    if operator == "!=":
-        return Apply(function="isNotNull", args=(value,), type=BOOLEAN)
-    return TRUE if operator in _NEGATIVE else FALSE
+    """A comparison with a literal NULL."""
+    value = left if is_null(right) else right
+    if operator in _LESS_OR_GREATER:
+        return NEVER
+    function = "isNotNull" if operator in _NEGATIVE else "isNull"
+    return Apply(function=function, args=(value,), type=BOOLEAN)
 
 
-def _null_safe(
-    operator: str, left: Expr, right: Expr, given: tuple[Expr, Expr] | None = None
-) -> Expr:
-    """The comparison; ``given`` are the sides before text became a number or a time.
+def _applied(operator: str, left: Expr, right: Expr) -> Expr:
+    """The engine's own comparison, NULL where a side is."""
+    if operator.endswith("~*"):
+        right = Apply(function="concat", args=(Trusted(parts=("'(?i)'",)), right), type=STRING)
+    type_ = BOOLEAN.or_null(left.type.nullable or right.type.nullable)
+    plain: Expr = Apply(function=_FUNCTIONS[operator], args=(left, right), type=type_)
+    if operator.startswith("!~"):
+        return Apply(function="not", args=(plain,), type=type_)
+    return plain
+
+
+def _null_safe(operator: str, compared: Expr, given: tuple[Expr, Expr], *, plain: bool) -> Expr:
+    """The comparison without NULL; ``given`` are the sides before text became a number or a time.
 
     Text that is no number is NULL as a number, but it is not equal to a missing one.
     """
-    one, two = given or (left, right)
-    function = _FUNCTIONS[operator]
-    if operator.endswith("~*"):
-        right = Apply(function="concat", args=(Trusted(parts=("'(?i)'",)), right), type=STRING)
-    nullable = left.type.nullable or right.type.nullable
-    plain: Expr = Apply(function=function, args=(left, right), type=BOOLEAN.or_null(nullable))
-    if operator.startswith("!~"):
-        plain = Apply(function="not", args=(plain,), type=plain.type)
-    if not nullable:
-        return plain
-    if one.type.nullable and two.type.nullable and operator in {"==", "!="}:
-        joiner = ("isNull(", one, ") AND isNull(", two, ")")
-        if operator == "!=":
-            joiner = ("isNotNull(", one, ") OR isNotNull(", two, ")")
-        return Trusted(parts=("ifNull(", plain, ", ", *joiner, ")"), type=BOOLEAN)
-    fallback = "1" if operator in _NEGATIVE else "0"
-    return Trusted(parts=("ifNull(", plain, f", {fallback})"), type=BOOLEAN)
+    one, two = given
+    may_be_null = compared.type.nullable or may_hold_null(one) or may_hold_null(two)
+    if plain or not may_be_null:
+        return compared
+    fallback: tuple[str | Expr, ...] = ("1" if operator in _NEGATIVE else "0",)
+    if operator not in _LESS_OR_GREATER and may_hold_null(one) and may_hold_null(two):
+        fallback = ("isNull(", one, ") AND isNull(", two, ")")
+        if operator in _NEGATIVE:
+            fallback = ("isNotNull(", one, ") OR isNotNull(", two, ")")
+    return Trusted(parts=("ifNull(", compared, ", ", *fallback, ")"), type=BOOLEAN)
 
 
-def _align(  # noqa: PLR0911 (one return a pair of types)
-    left: Expr, right: Expr, timezone: str
-) -> tuple[Expr, Expr]:
-    """Both sides of one kind."""
-    one, two = left.type.name, right.type.name
-    if one == two:
-        return left, right
-    if {one, two} == {"Float", "Integer"}:
-        return _as_float(left), _as_float(right)
-    if one in TIMES and two == "String":
-        return left, _as_time(right, one, timezone)
-    if two in TIMES and one == "String":
-        return _as_time(left, two, timezone), right
-    if one == "String" and two in NUMBERS:
-        return _number(left), right
-    if two == "String" and one in NUMBERS:
-        return left, _number(right)
-    if "Boolean" in {one, two} and "String" in {one, two}:
-        return _text(left), _text(right)
-    if "UUID" in {one, two} and not isinstance(left, Value) and not isinstance(right, Value):
-        return (_text(left), _text(right)) if "String" in {one, two} else (left, right)
-    return left, right
-
-
-def _as_time(expr: Expr, target: str, timezone: str) -> Expr:
-    orphan = "" if isinstance(expr, Value) else "OrNull"
-    parsed = Trusted(
-        parts=(f"parseDateTime64BestEffort{orphan}(", expr, f", 6, '{timezone}')"),
-        type=DATETIME.or_null(bool(orphan)),
-    )
-    if target == "DateTime" or not isinstance(expr, Value):
-        return parsed
-    return (
-        parsed
-        if len(str(expr.value)) > len("2026-01-05")
-        else Apply(function="toDate", args=(parsed,), type=DATE)
-    )
-
-
-_EXACT = 2**53
-
-
-def _as_float(expr: Expr) -> Expr:
-    """A whole number beyond what a float keeps apart, as the float that it is stored as."""
-    if not isinstance(expr, Number) or not expr.text.lstrip("-").isdigit():
-        return expr
-    value = int(expr.text)
-    return expr if abs(value) <= _EXACT else Number(text=repr(float(value)), type=FLOAT)
-
-
-def _number(expr: Expr) -> Expr:
-    parts = ("accurateCastOrNull(", expr, ", 'Float64')")
-    return Trusted(parts=parts, type=FLOAT.or_null())
-
-
-def _text(expr: Expr) -> Expr:
-    if expr.type.name == "String":
-        return expr
-    return Apply(function="toString", args=(expr,), type=STRING.or_null(expr.type.nullable))
-
-
-def _membership(operator: str, left: Expr, right: Expr, timezone: str) -> Expr:
-    negative = operator in _NEGATIVE
-    if _is_null(right):
-        return Apply(function="isNotNull" if negative else "isNull", args=(left,), type=BOOLEAN)
-    if isinstance(right, Value) and right.bind.startswith("Array("):
-        left = _text(left)
-    elif isinstance(right, Apply) and right.function in {"array", "tuple"}:
-        if not right.args:
-            return TRUE if negative else FALSE
-        right = _aligned_list(left, right, timezone)
-        if left.type.name == "Boolean" and isinstance(right, Apply):
-            left = _text(left) if any(arg.type.name == "String" for arg in right.args) else left
-    elif not isinstance(right, ScalarQuery) and right.type.name != "Array":
-        items: Expr = Apply(function="tuple", args=(right,))
-        right = _aligned_list(left, items, timezone) if right.type.name != "Tuple" else right
-    elif right.type.name == "Array" and not isinstance(right, Apply | ScalarQuery | Value):
-        return _has(right, left, negative)
-    return _null_safe(operator, left, right)
-
-
-def _has(array: Expr, item: Expr, negative: bool) -> Expr:  # noqa: FBT001 (one caller)
-    found = Apply(function="has", args=(array, item), type=BOOLEAN)
-    return Apply(function="not", args=(found,), type=BOOLEAN) if negative else found
-
-
-def _aligned_list(left: Expr, right: Expr, timezone: str) -> Expr:
-    """The list with its items converted to what the left side holds."""
-    assert isinstance(right, Apply)  # noqa: S101 (both callers made it)
-    items = tuple(item for item in right.args if not _is_null(item))
-    if left.type.name in NUMBERS:
-        items = tuple(each for item in items if (each := _number_in_list(item)) is not None)
-    elif left.type.name == "Boolean" and any(item.type.name == "String" for item in items):
-        items = tuple(_text(item) for item in items)
-    elif left.type.name == "String":
-        items = tuple(_text(item) if item.type.name != "Unknown" else item for item in items)
-    elif left.type.name in TIMES:
-        items = tuple(
-            _as_time(item, left.type.name, timezone) if item.type.name == "String" else item
-            for item in items
-        )
-    return Apply(function="tuple", args=items, type=right.type) if items else _none(right)
-
-
-def _number_in_list(item: Expr) -> Expr | None:
-    """Text as a number; None for text that is none, which no number is equal to."""
-    if item.type.name != "String":
-        return item
-    if not isinstance(item, Value):
-        return _number(item)
-    try:
-        number = float(str(item.value))
-    except ValueError:
-        return None
-    return Number(text=repr(number), type=FLOAT) if math.isfinite(number) else None
-
-
-def _none(right: Expr) -> Expr:
-    """A list of NULLs only: nothing is in it."""
-    return Apply(function="tuple", args=(Number(text="NULL"),), type=right.type)
+def _membership(operator: str, left: Expr, right: Expr, timezone: str, *, plain: bool) -> Expr:
+    if plain:
+        found = is_in_plain(left, right, timezone)
+    else:
+        found = is_in(left, right, timezone, lambda one, two: compare("==", one, two, timezone))
+    return negated(found) if operator in _NEGATIVE else found
 
 
 def _cohort(resolver: "Resolver", node: tree.CompareOperation, scope: Scope) -> Expr:
     if _cohort_is_null(resolver, node.right):
-        return FALSE if node.op == "in cohort" else TRUE
+        return NEVER if node.op == "in cohort" else ALWAYS
     cohort = tree.CompareOperation(left=tree.Field(chain=("cohort_id",)), right=node.right, op="==")
     people = tree.SelectQuery(
         select=(tree.Field(chain=("person_id",)),),
         select_from=tree.JoinExpr(table=tree.Field(chain=("cohort_people",))),
         where=cohort,
     )
-    operator = "in" if node.op == "in cohort" else "not in"
     left = resolver.expression(node.left, scope)
-    return _null_safe(operator, left, ScalarQuery(query=resolver.query(people, scope)))
+    listed = ScalarQuery(query=resolver.query(people, scope))
+    return compare(node.op.removesuffix(" cohort"), left, listed, resolver.context.timezone, node)
 
 
 def _cohort_is_null(resolver: "Resolver", node: Any) -> bool:
@@ -288,14 +173,24 @@ def resolve_between(resolver: "Resolver", node: tree.BetweenExpr, scope: Scope) 
     ends = (resolver.expression(node.low, scope), resolver.expression(node.high, scope))
     if timezone != "UTC" and all(_is_instant(end) for end in ends):
         value = _stored_times(value, ends[0], scope)
-    low = compare(">=", value, ends[0], timezone, node)
-    high = compare("<=", value, ends[1], timezone, node)
-    inside = Apply(function="and", args=(low, high), type=BOOLEAN)
-    return Apply(function="not", args=(inside,), type=BOOLEAN) if node.negated else inside
+    plain = scope.plain_nulls
+    low = compare(">=", value, ends[0], timezone, node, plain=plain or node.negated)
+    high = compare("<=", value, ends[1], timezone, node, plain=plain or node.negated)
+    nullable = low.type.nullable or high.type.nullable
+    inside = Apply(function="and", args=(low, high), type=BOOLEAN.or_null(nullable))
+    if not node.negated:
+        return inside
+    if plain or not (nullable or any(map(may_hold_null, (value, *ends)))):
+        return Apply(function="not", args=(inside,), type=inside.type)
+    # A NULL anywhere makes it false; ``not(... and ...)`` would be true where one end excludes.
+    return Trusted(parts=("ifNull(", low, " + ", high, " < 2, 0)"), type=BOOLEAN)
 
 
 def resolve_distinct_from(resolver: "Resolver", node: tree.IsDistinctFrom, scope: Scope) -> Expr:
     """``left IS [NOT] DISTINCT FROM right``: here the same as null-safe ``!=`` and ``=``."""
     left = resolver.expression(node.left, scope)
     right = resolver.expression(node.right, scope)
+    if node.negated and scope.plain_nulls:
+        left, right = align(left, right, resolver.context.timezone)
+        return Apply(function="isNotDistinctFrom", args=(left, right), type=BOOLEAN)
     return compare("==" if node.negated else "!=", left, right, resolver.context.timezone, node)

@@ -2,10 +2,8 @@
 
 from typing import TYPE_CHECKING, Any
 
-import msgspec
-
 from hoglet.hogql.errors import TABLE_DENIED, refused, unknown_table
-from hoglet.hogql.plan import Apply, Expr, Name, Number, Numbers, Relation, Trusted
+from hoglet.hogql.plan import Apply, Expr, Name, Number, Numbers, Relation
 from hoglet.hogql.resolve.scope import CteQuery, Scope
 from hoglet.hogql.resolve.sources import (
     EmptySource,
@@ -88,21 +86,13 @@ def _constraint(
     if not before:
         raise refused("ON without a JOIN", join)
     if join.constraint.constraint_type.upper() != "USING":
-        return _joinable(resolver.expression(join.constraint.expr, scope))
+        scope.plain_nulls = True
+        on = resolver.expression(join.constraint.expr, scope)
+        scope.plain_nulls = False
+        return on
     expr = join.constraint.expr
     items = expr.exprs if isinstance(expr, tree.Tuple) else (expr,)
     return _using(items, scope, before, source)
-
-
-def _joinable(expr: Expr) -> Expr:
-    """Equalities of ON as the warehouse can join by them: NULL joins nothing anyway."""
-    if isinstance(expr, Apply) and expr.function == "and":
-        return msgspec.structs.replace(expr, args=tuple(_joinable(arg) for arg in expr.args))
-    if isinstance(expr, Trusted) and expr.parts[0] == "ifNull(":
-        inner = expr.parts[1]
-        if isinstance(inner, Apply) and inner.function == "equals":
-            return inner
-    return expr
 
 
 def _using(items: tuple[Any, ...], scope: Scope, before: list[Source], source: Source) -> Expr:

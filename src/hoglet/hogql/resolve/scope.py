@@ -34,6 +34,7 @@ class Scope:
         self.windows: dict[str, tree.WindowExpr] = {}
         self.table_aliases: list[tuple[str, str]] = []
         self.merged: set[str] = set()
+        self.plain_nulls = False  # inside of JOIN ... ON
 
     def cte(self, name: str) -> CteQuery | None:
         """The CTE query of that name, from here outwards."""

@@ -1,0 +1,117 @@
+"""Both sides of a comparison as one kind of value: numbers, times or text.
+
+A text property beside a number is compared as a number, text beside a date is read as a date in the
+project's time zone.
+
+Source: docs/spec/query-endpoints.md#104-functions.
+"""
+
+import math
+from collections.abc import Iterable
+
+from hoglet.hogql.plan import Apply, Expr, Number, Trusted, Value
+from hoglet.hogql.types import BOOLEAN, DATE, DATETIME, FLOAT, NUMBERS, STRING, TIMES
+
+ALWAYS = Number(text="1", type=BOOLEAN)
+NEVER = Number(text="0", type=BOOLEAN)
+"""What comparisons that are decided yield, as the engine's own comparisons do."""
+
+
+def is_null(expr: Expr) -> bool:
+    """Whether it is the literal NULL."""
+    return isinstance(expr, Number) and expr.text == "NULL"
+
+
+def may_hold_null(expr: Expr) -> bool:
+    """Whether it may be NULL; what hoglet does not know the type of may be."""
+    return expr.type.nullable or expr.type.name == "Unknown"
+
+
+def align(  # noqa: PLR0911 (one return a pair of types)
+    left: Expr, right: Expr, timezone: str
+) -> tuple[Expr, Expr]:
+    """Both sides of one kind."""
+    one, two = left.type.name, right.type.name
+    if one == two:
+        return left, right
+    if {one, two} == {"Float", "Integer"}:
+        return _as_float(left), _as_float(right)
+    if one in TIMES and two == "String":
+        return left, _as_time(right, one, timezone)
+    if two in TIMES and one == "String":
+        return _as_time(left, two, timezone), right
+    if one == "String" and two in NUMBERS:
+        return _number(left), right
+    if two == "String" and one in NUMBERS:
+        return left, _number(right)
+    if "Boolean" in {one, two} and "String" in {one, two}:
+        return text_of(left), text_of(right)
+    if "UUID" in {one, two} and not isinstance(left, Value) and not isinstance(right, Value):
+        return (text_of(left), text_of(right)) if "String" in {one, two} else (left, right)
+    return left, right
+
+
+def _as_time(expr: Expr, target: str, timezone: str) -> Expr:
+    orphan = "" if isinstance(expr, Value) else "OrNull"
+    parsed = Trusted(
+        parts=(f"parseDateTime64BestEffort{orphan}(", expr, f", 6, '{timezone}')"),
+        type=DATETIME.or_null(bool(orphan)),
+    )
+    if target == "DateTime" or not isinstance(expr, Value):
+        return parsed
+    return (
+        parsed
+        if len(str(expr.value)) > len("2026-01-05")
+        else Apply(function="toDate", args=(parsed,), type=DATE)
+    )
+
+
+_EXACT = 2**53
+
+
+def _as_float(expr: Expr) -> Expr:
+    """A whole number beyond what a float keeps apart, as the float that it is stored as."""
+    if not isinstance(expr, Number) or not expr.text.lstrip("-").isdigit():
+        return expr
+    value = int(expr.text)
+    return expr if abs(value) <= _EXACT else Number(text=repr(float(value)), type=FLOAT)
+
+
+def _number(expr: Expr) -> Expr:
+    parts = ("accurateCastOrNull(", expr, ", 'Float64')")
+    return Trusted(parts=parts, type=FLOAT.or_null())
+
+
+def text_of(expr: Expr) -> Expr:
+    """It as text; NULL stays NULL."""
+    if expr.type.name == "String":
+        return expr
+    return Apply(function="toString", args=(expr,), type=STRING.or_null(expr.type.nullable))
+
+
+def aligned_items(left: Expr, items: Iterable[Expr], timezone: str) -> list[Expr]:
+    """The items of a list converted to what the left side holds; those that cannot be are gone."""
+    items = list(items)
+    if left.type.name in NUMBERS:
+        return [each for item in items if (each := _number_in_list(item)) is not None]
+    if left.type.name == "Boolean" and any(item.type.name == "String" for item in items):
+        return [text_of(item) for item in items]
+    if left.type.name == "String":
+        return [text_of(item) if item.type.name != "Unknown" else item for item in items]
+    if left.type.name in TIMES:
+        name = left.type.name
+        return [_as_time(i, name, timezone) if i.type.name == "String" else i for i in items]
+    return items
+
+
+def _number_in_list(item: Expr) -> Expr | None:
+    """Text as a number; None for text that is none, which no number is equal to."""
+    if item.type.name != "String":
+        return item
+    if not isinstance(item, Value):
+        return _number(item)
+    try:
+        number = float(str(item.value))
+    except ValueError:
+        return None
+    return Number(text=repr(number), type=FLOAT) if math.isfinite(number) else None

@@ -1,0 +1,191 @@
+"""``IN`` and ``NOT IN``: a NULL is found only where the list holds one.
+
+Source: docs/spec/data-and-queries.md#71-concatenation-and-comparisons-with-null.
+"""
+
+from collections.abc import Callable
+
+from hoglet.hogql.plan import (
+    Apply,
+    Expr,
+    Join,
+    Name,
+    Number,
+    Relation,
+    ScalarQuery,
+    Select,
+    Trusted,
+    Value,
+    column_types,
+)
+from hoglet.hogql.resolve.alignment import (
+    ALWAYS,
+    NEVER,
+    aligned_items,
+    is_null,
+    may_hold_null,
+    text_of,
+)
+from hoglet.hogql.types import BOOLEAN, NULL, UNKNOWN
+
+type Equals = Callable[[Expr, Expr], Expr]
+"""The null-safe equality of two expressions."""
+
+
+def is_in(left: Expr, right: Expr, timezone: str, equals: Equals) -> Expr:
+    """``left IN right``, never NULL.
+
+    Args:
+        left: the value that is looked for.
+        right: a list, an array, a query, or one value.
+        timezone: of the project, for texts beside times.
+        equals: used for items that may be NULL themselves.
+    """
+    if isinstance(right, ScalarQuery):
+        return _in_query(left, right.query)
+    items = _items(right)
+    if items is None:
+        return _in_value(left, right)
+    if isinstance(left, Apply) and left.function == "tuple":
+        return _tuple_in_list(left, items, equals)
+    return _in_list(left, items, timezone, equals)
+
+
+def is_in_plain(left: Expr, right: Expr, timezone: str) -> Expr:
+    """``left IN right`` as in standard SQL, for ``JOIN ... ON``: NULL where it is not known."""
+    items = () if isinstance(right, ScalarQuery) else _items(right)
+    if not items:
+        return NEVER if items == () and not isinstance(right, ScalarQuery) else _in(left, right)
+    known = [item for item in items if not is_null(item)]
+    found = _in_constants(left, known, timezone)
+    if len(known) == len(items):
+        return found
+    unknown = Number(text="NULL", type=NULL)
+    return Apply(function="or", args=(found, unknown), type=BOOLEAN.or_null())
+
+
+def negated(found: Expr) -> Expr:
+    """``NOT IN`` of the ``IN``, as the engine's own function where there is one."""
+    if found in {ALWAYS, NEVER}:
+        return NEVER if found == ALWAYS else ALWAYS
+    if isinstance(found, Apply) and found.function == "in":
+        return Apply(function="notIn", args=found.args, type=found.type)
+    return Apply(function="not", args=(found,), type=found.type)
+
+
+def _items(right: Expr) -> tuple[Expr, ...] | None:
+    """The items of a list that is written out; None for one that only the engine knows."""
+    if isinstance(right, Apply) and right.function in {"array", "tuple"}:
+        return right.args
+    if right.type.name in {"Array", "Tuple"}:
+        return None
+    return (right,)
+
+
+def _in(left: Expr, right: Expr) -> Expr:
+    return Apply(function="in", args=(left, right), type=BOOLEAN.or_null(may_hold_null(left)))
+
+
+def _in_constants(left: Expr, items: list[Expr], timezone: str) -> Expr:
+    listed = aligned_items(left, items, timezone)
+    if left.type.name == "Boolean" and any(item.type.name == "String" for item in listed):
+        left = text_of(left)
+    return _in(left, _list(listed))
+
+
+def _list(items: list[Expr]) -> Expr:
+    """The right side of IN; without items one that holds nothing."""
+    return Apply(function="tuple", args=tuple(items) or (Number(text="NULL", type=NULL),))
+
+
+def _or_false(found: Expr) -> Expr:
+    if not found.type.nullable:
+        return found
+    return Trusted(parts=("ifNull(", found, ", 0)"), type=BOOLEAN)
+
+
+def _any(found: list[Expr]) -> Expr:
+    if not found:
+        return NEVER
+    return found[0] if len(found) == 1 else Apply(function="or", args=tuple(found), type=BOOLEAN)
+
+
+def _in_value(left: Expr, right: Expr) -> Expr:
+    """An array or a tuple that is a column, a bound list or the result of a function."""
+    if isinstance(right, Value):
+        return _or_false(_in(text_of(left), right))
+    if isinstance(right, Apply) and not may_hold_null(left):
+        return _in(left, right)
+    if right.type.name == "Tuple":
+        return _or_false(_in(left, right))
+    return Apply(function="has", args=(right, left), type=BOOLEAN)
+
+
+def _in_list(left: Expr, items: tuple[Expr, ...], timezone: str, equals: Equals) -> Expr:
+    holds_null = any(is_null(item) for item in items)
+    if is_null(left):
+        return ALWAYS if holds_null else _any([equals(left, item) for item in items])
+    constants = [item for item in items if not is_null(item) and not may_hold_null(item)]
+    found: list[Expr] = []
+    if constants:
+        found.append(_or_false(_in_constants(left, constants, timezone)))
+    found += [equals(left, item) for item in items if not is_null(item) and may_hold_null(item)]
+    if holds_null and may_hold_null(left):
+        found.append(Apply(function="isNull", args=(left,), type=BOOLEAN))
+    return _any(found)
+
+
+def _tuple_in_list(left: Apply, items: tuple[Expr, ...], equals: Equals) -> Expr:
+    """``(a, b) IN ((1, NULL), ...)``: item by item where NULL decides."""
+    found: list[Expr] = []
+    simple: list[Expr] = []
+    for item in items:
+        parts = item.args if isinstance(item, Apply) and item.function == "tuple" else ()
+        if len(parts) == len(left.args) and any(may_hold_null(part) for part in parts):
+            pairs = zip(left.args, parts, strict=True)
+            same = tuple([equals(one, two) for one, two in pairs])
+            found.append(Apply(function="and", args=same, type=BOOLEAN))
+        else:
+            simple.append(item)
+    if simple:
+        found.insert(0, _or_false(_in(left, _list(simple))))
+    return _any(found)
+
+
+def _in_query(left: Expr, query: Relation) -> Expr:
+    columns = column_types(query)
+    sides = left.args if isinstance(left, Apply) and left.function == "tuple" else (left,)
+    may_be_null = len(sides) == len(columns) and any(
+        may_hold_null(side) and (type_.nullable or type_ == UNKNOWN)
+        for side, (_, type_) in zip(sides, columns, strict=True)
+    )
+    if not may_be_null:
+        return _or_false(_in(left, ScalarQuery(query=query)))
+    # In two parts, whether it is NULL and what it is, a NULL is found like any other value.
+    listed = [Name(source="listed", name=name, type=type_) for name, type_ in columns]
+    pairs = [_parts(side, column) for side, column in zip(sides, listed, strict=True)]
+    select = Select(
+        columns=tuple(
+            (f"part_{place}", part)
+            for place, part in enumerate(part for _, parts in pairs for part in parts)
+        ),
+        joins=(Join(relation=query, alias="listed"),),
+    )
+    looked_for = tuple([part for parts, _ in pairs for part in parts])
+    value = looked_for[0] if len(looked_for) == 1 else Apply(function="tuple", args=looked_for)
+    return Apply(function="in", args=(value, ScalarQuery(query=select)), type=BOOLEAN)
+
+
+def _parts(side: Expr, column: Expr) -> tuple[list[Expr], list[Expr]]:
+    """Of both sides whether they are NULL and, where they may be anything else, the value."""
+    pair = (side, column)
+    flags: list[Expr] = [Apply(function="isNull", args=(each,)) for each in pair]
+    if any(each.type.name == "Null" for each in pair):
+        return flags[:1], flags[1:]
+    one, two = (_or_default(each) for each in pair)
+    return [flags[0], one], [flags[1], two]
+
+
+def _or_default(value: Expr) -> Expr:
+    default = ("defaultValueOfArgumentType(assumeNotNull(", value, "))")
+    return Trusted(parts=("ifNull(", value, ", ", *default, ")"), type=value.type.not_null())
