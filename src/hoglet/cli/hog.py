@@ -12,8 +12,8 @@ from typing import Annotated, Any
 
 import typer
 
-from hoglet.hog.runtime.text import scrub
 from hoglet.kit.errors import SourceError
+from hoglet.kit.text import encode_utf8, replace_surrogates
 
 hog_app = typer.Typer(help="Run, compile and check Hog programs.", no_args_is_help=True)
 
@@ -49,12 +49,12 @@ def run(file: SourceFile, globals_file: GlobalsFile = None) -> None:
         return
     sys.stdout.flush()
     if outcome.error is not None:
-        print(scrub(outcome.error.text), file=sys.stderr)
+        print(replace_surrogates(outcome.error.text), file=sys.stderr)
         raise typer.Exit(FAILED)
 
 
 def _write_line(text: str) -> None:
-    sys.stdout.buffer.write(scrub(text).encode() + b"\n")
+    sys.stdout.buffer.write(encode_utf8(text) + b"\n")
 
 
 @hog_app.command()

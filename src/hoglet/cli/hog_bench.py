@@ -7,7 +7,7 @@ from typing import Any
 
 from hoglet.hog.compile import compile_program
 from hoglet.hog.python import compile_python, run_program
-from hoglet.hog.runtime.text import scrub
+from hoglet.kit.text import replace_surrogates
 
 _LEAST_RUNS = 5
 _MOST_RUNS = 200
@@ -42,6 +42,6 @@ def _check(file: Path, outcome: Any) -> None:
     expected = file.with_suffix(".stdout")
     if not expected.exists():
         return
-    printed = "".join(f"{scrub(line)}\n" for line in outcome.lines)
+    printed = "".join(f"{replace_surrogates(line)}\n" for line in outcome.lines)
     if printed != expected.read_text(encoding="utf-8"):
         raise ValueError(f"{file}: what it prints is not what {expected.name} holds")

@@ -14,7 +14,7 @@ from urllib.parse import urlencode
 import orjson
 from starlette.types import ASGIApp, Message
 
-from hoglet.web.responses import dump_json
+from hoglet.kit.text import dump_json
 
 _PLACE = re.compile(r"(\d+):(\d+): ")
 

@@ -18,6 +18,7 @@ import orjson
 from hoglet.events.errors import InvalidPayload
 from hoglet.kit.errors import TooLarge
 from hoglet.kit.nesting import is_deeper_than
+from hoglet.kit.text import dump_storable_json
 
 NESTING_LIMIT = 128  # orjson reads 1024 levels but writes only 254; what is stored must be readable
 _GZIP_MAGIC = b"\x1f\x8b"
@@ -82,8 +83,7 @@ def _parse_leniently(text: bytes) -> Any:
     """NaN and Infinity become null, lone surrogates and broken UTF-8 become U+FFFD."""
     try:
         loose = json.loads(text.decode("utf-8", "replace"), parse_constant=_nothing)
-        written = json.dumps(loose, ensure_ascii=False).encode("utf-16", "surrogatepass")
-        return orjson.loads(written.decode("utf-16", "replace"))
+        return orjson.loads(dump_storable_json(loose))
     except (ValueError, RecursionError) as error:
         raise InvalidPayload(f"The body is not JSON: {error}") from None
 

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import IO, Any, Literal
 
 import msgspec
-import orjson
 
 from hoglet.kit.errors import HogletError
+from hoglet.kit.text import parse_json
 
 type Format = Literal["auto", "ndjson", "json", "csv"]
 
@@ -103,8 +103,8 @@ def _read_array(text: Any, raw: IO[bytes], path: Path) -> Iterator[tuple[int, An
 
 def _parse(text: bytes, place: str) -> Any:
     try:
-        return orjson.loads(text)
-    except orjson.JSONDecodeError as error:
+        return parse_json(text)
+    except ValueError as error:
         raise UnreadableFile(f"{place}: not JSON ({error})") from None
 
 

@@ -8,7 +8,7 @@ import msgspec
 import orjson
 
 from hoglet.events.persons.updates import GroupEffect
-from hoglet.events.texts import dump_text
+from hoglet.kit.text import dump_storable_json
 
 MAX_GROUP_TYPES = 5
 
@@ -63,7 +63,7 @@ class GroupBook:
             GroupState(
                 index,
                 key,
-                dump_text(group.properties),
+                dump_storable_json(group.properties),
                 group.created_at,
                 group.updated_at,
                 group.version + 1,

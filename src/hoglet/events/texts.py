@@ -1,25 +1,6 @@
 """Texts that every part of hoglet can store and read again, whatever was sent or made."""
 
-import json
 from typing import Any
-
-import orjson
-
-_OPTIONS = orjson.OPT_NON_STR_KEYS
-
-
-def dump_text(value: Any) -> str:
-    """JSON text; what JSON lacks (NaN, lone surrogates, other types) is replaced.
-
-    Example:
-        >>> dump_text({"a": 1})
-        '{"a":1}'
-    """
-    try:
-        return orjson.dumps(value, option=_OPTIONS).decode()
-    except TypeError:
-        loose = json.dumps(_plain(value), ensure_ascii=False, default=str)
-        return loose.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def id_text(value: Any) -> str:
@@ -41,13 +22,3 @@ def id_text(value: Any) -> str:
 def storable(text: str) -> str:
     """PostgreSQL's text holds no NUL."""
     return text.replace("\0", "�") if "\0" in text else text
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {str(key): _plain(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
-    if isinstance(value, float) and value - value != 0:
-        return None
-    return value

@@ -17,6 +17,7 @@ import msgspec
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hoglet.functions.runtime.journal import Journal
+from hoglet.kit.text import pack
 from hoglet.queue.port import NewJob, Queue
 
 RECOMPILE_QUEUE = "functions.recompile"
@@ -82,9 +83,12 @@ class BackfillV1(msgspec.Struct, frozen=True, tag="backfill.v1"):
     after_uuid: UUID | None = None
 
 
+_encoder = msgspec.msgpack.Encoder()
+
+
 def encode(job: RecompileV1 | InvokeV1 | BackfillV1) -> bytes:
     """The payload of a job."""
-    return msgspec.msgpack.encode(job)
+    return pack(_encoder, job)
 
 
 def decode_invoke(payload: bytes) -> InvokeV1:

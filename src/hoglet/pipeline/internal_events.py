@@ -23,6 +23,7 @@ from hoglet.functions.watcher.service import StateChange
 from hoglet.kit.clock import Clock
 from hoglet.kit.errors import HogletError
 from hoglet.kit.ids import new_id
+from hoglet.kit.text import pack
 from hoglet.pipeline.ingest.commit import GroupCommit
 from hoglet.pipeline.ingest.internal_matching import InternalRequest
 from hoglet.pipeline.ingest.ipc import Acted, ProjectFacts, act_answers, encoder
@@ -33,6 +34,7 @@ from hoglet.queue import Job, NewJob, Queue
 from hoglet.sandbox import Sandbox
 
 log = structlog.get_logger()
+_encoder = msgspec.msgpack.Encoder()
 
 INTERNAL_QUEUE = "internal"
 ACTIVITY_EVENT = "$activity_log_entry_created"
@@ -111,7 +113,7 @@ class InternalEvents:
             properties=properties,
             timestamp=iso(self._clock.now()),
         )
-        payload = msgspec.msgpack.encode(msgspec.to_builtins(made, enc_hook=str))
+        payload = pack(_encoder, msgspec.to_builtins(made, enc_hook=str))
         await self._queue.enqueue(session, [NewJob(queue=INTERNAL_QUEUE, payload=payload)])
 
 
@@ -183,7 +185,7 @@ class InternalEventWorker:
             properties=event.properties,
             timestamp=event.timestamp,
         )
-        payload = encoder.encode(request)
+        payload = pack(encoder, request)
         answer = await self._sandbox.call("pipeline.internal", payload, deadline=DEADLINE_S)
         found = act_answers.decode(answer)
         return found if isinstance(found, Acted) else Acted()

@@ -19,6 +19,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from hoglet.kit.errors import HogletError
 from hoglet.kit.ids import new_id
+from hoglet.kit.text import pack
 from hoglet.pipeline.tables import TelemetryRow
 from hoglet.store.database import Database
 from hoglet.warehouse.telemetry import AppMetric, LogEntry, Telemetry
@@ -73,7 +74,7 @@ class TelemetryOutbox:
         """Keep messages in the caller's transaction."""
         if messages.logs or messages.metrics:
             messages.metrics = together(messages.metrics)
-            session.add(TelemetryRow(payload=_encoder.encode(messages)))
+            session.add(TelemetryRow(payload=pack(_encoder, messages)))
 
     async def run(self) -> None:
         """Move messages until :meth:`stop`; then once more, so that a clean stop leaves none."""

@@ -10,6 +10,8 @@ from typing import Any
 
 import msgspec
 
+from hoglet.kit import text
+
 HEADER = struct.Struct("!I")
 # One batch of 5,000 events of 4 KB fits; more is a bug in the sender, not a reason to grow.
 MAX_FRAME_BYTES = 256 * 1024 * 1024
@@ -50,20 +52,14 @@ class Broken(msgspec.Struct, tag="broken", array_like=True):
 
 type Answer = Done | Refused | Broken
 
+_encoder = msgspec.msgpack.Encoder()
 _answers: msgspec.msgpack.Decoder[Any] = msgspec.msgpack.Decoder(Done | Refused | Broken)
 _requests = msgspec.msgpack.Decoder(Request)
 
 
 def pack(message: Request | Answer) -> bytes:
-    """One frame, header included.
-
-    Hog strings may hold lone surrogates (``substring`` cuts between UTF-16 units); msgpack cannot
-    carry them, so they become U+FFFD, as they would in any UTF-8 output.
-    """
-    try:
-        body = msgspec.msgpack.encode(message)
-    except UnicodeEncodeError:
-        body = msgspec.msgpack.encode(_without_surrogates(msgspec.to_builtins(message)))
+    """One frame, header included; lone surrogates become U+FFFD."""
+    body = text.pack(_encoder, message)
     return HEADER.pack(len(body)) + body
 
 
@@ -79,13 +75,3 @@ def unpack_answer(body: bytes) -> Answer:
         msgspec.DecodeError: the worker sent something else.
     """
     return _answers.decode(body)
-
-
-def _without_surrogates(value: Any) -> Any:
-    if isinstance(value, str):
-        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    if isinstance(value, dict):
-        return {_without_surrogates(k): _without_surrogates(v) for k, v in value.items()}
-    if isinstance(value, list | tuple):
-        return [_without_surrogates(item) for item in value]
-    return value

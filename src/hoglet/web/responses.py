@@ -1,25 +1,13 @@
 """Answers in JSON, written by orjson, and the empty answer of ``Prefer: return=minimal``."""
 
-import json
 from typing import Any, override
 
-import orjson
 from starlette.requests import Request
 from starlette.responses import Response
 
+from hoglet.kit.text import dump_json
+
 MINIMAL = "return=minimal"
-
-
-def dump_json(content: Any) -> bytes:
-    """JSON text of any value that hoglet can hold.
-
-    orjson refuses whole numbers beyond 64 bits, lone surrogates and very deep nesting; programs
-    and queries can produce these, so the standard library writes what orjson will not.
-    """
-    try:
-        return orjson.dumps(content, option=orjson.OPT_NON_STR_KEYS)
-    except TypeError:
-        return json.dumps(content, separators=(",", ":"), default=str).encode()
 
 
 class JsonAnswer(Response):

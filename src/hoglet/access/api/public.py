@@ -15,8 +15,9 @@ from hoglet.access.auth import access_of, requires_key
 from hoglet.access.principals import Principal, Project
 from hoglet.kit.errors import NotFound, Unauthenticated
 from hoglet.kit.ids import new_id
+from hoglet.kit.text import dump_json
 from hoglet.web.request_body import parse_json, read_body
-from hoglet.web.responses import JsonAnswer, dump_json
+from hoglet.web.responses import JsonAnswer
 
 router = APIRouter()
 

@@ -13,8 +13,8 @@ from zoneinfo import ZoneInfo
 
 import orjson
 
+from hoglet.kit.text import dump_json
 from hoglet.warehouse import Column
-from hoglet.web.responses import dump_json
 
 type Rule = Callable[[Any], Any]
 

@@ -23,8 +23,8 @@ from hoglet.endpoints.insights.variables import breakdown_names, text_of
 from hoglet.endpoints.worker.compiler import CompiledInsight
 from hoglet.endpoints.worker.operations import context_of
 from hoglet.hogql.insights import build_insight, has_rest
+from hoglet.kit.text import dump_json
 from hoglet.warehouse import Budget, QueryResult, Statistics, Warehouse
-from hoglet.web.responses import dump_json
 
 type Json = dict[str, Any]
 

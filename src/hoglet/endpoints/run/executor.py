@@ -23,9 +23,9 @@ from hoglet.endpoints.worker.compiler import Compiled, Compiler
 from hoglet.hogql.paging.keyset import Key
 from hoglet.hogql.paging.limit import cut_page
 from hoglet.kit.clock import Clock
+from hoglet.kit.text import dump_json
 from hoglet.warehouse import Budget, JsonRows, QueryResult, Statistics, Warehouse
 from hoglet.warehouse.errors import refuse_large
-from hoglet.web.responses import dump_json
 
 type Json = dict[str, Any]
 

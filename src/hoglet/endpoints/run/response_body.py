@@ -11,7 +11,7 @@ from hoglet.endpoints.enums import HOGQL
 from hoglet.endpoints.run.cache import Result
 from hoglet.endpoints.run.targets import Target
 from hoglet.endpoints.tables import AsyncRunRow
-from hoglet.web.responses import dump_json
+from hoglet.kit.text import dump_json
 
 type Json = dict[str, Any]
 

@@ -16,7 +16,7 @@ import orjson
 
 from hoglet.events.parse import MAX_DISTINCT_ID_LENGTH
 from hoglet.events.persons.updates import PersonEffect
-from hoglet.events.texts import dump_text
+from hoglet.kit.text import dump_storable_json
 
 NEVER_MERGED = frozenset(
     {
@@ -79,7 +79,7 @@ class Person(msgspec.Struct, eq=False):
     def json(self) -> str:
         """The properties as JSON text."""
         if self.text is None:
-            self.text = dump_text(self.properties)
+            self.text = dump_storable_json(self.properties)
         return self.text
 
     def state(self) -> PersonState:

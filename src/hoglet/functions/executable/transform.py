@@ -19,6 +19,7 @@ from hoglet.functions.runtime.inputs import InputsFailed, build_inputs
 from hoglet.functions.runtime.journal import Journal
 from hoglet.functions.runtime.redaction import clean_line, secret_texts
 from hoglet.functions.runtime.step import PROGRAM_MILLISECONDS, LogLine
+from hoglet.kit.text import without_surrogates
 
 _NOTE = "$transformations_"
 _NOTES = (f"{_NOTE}succeeded", f"{_NOTE}failed", f"{_NOTE}skipped")
@@ -155,6 +156,7 @@ def _failed(result: TransformationResult, error_class: str, error: str) -> Trans
 
 def _take_over(result: TransformationResult, returned: Any) -> None:
     """Apply what a program returned."""
+    returned = without_surrogates(returned)
     if not returned:
         result.outcome, result.event = "dropped", None
         return

@@ -15,8 +15,8 @@ from hoglet.functions.api import ONE, Reads, service_of
 from hoglet.functions.logs.live_tail import LiveTail, NewLines
 from hoglet.functions.logs.telemetry import read_log_filters, shown_logs
 from hoglet.kit.errors import Invalid
+from hoglet.kit.text import dump_json
 from hoglet.warehouse.telemetry import LogFilters
-from hoglet.web.responses import dump_json
 from hoglet.web.timestamps import iso_z, parse_instant
 
 router = APIRouter()

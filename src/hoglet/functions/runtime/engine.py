@@ -35,6 +35,7 @@ from hoglet.hog.runtime.convert import export_value
 from hoglet.hog.runtime.formatting import as_text
 from hoglet.kit.clock import FixedClock
 from hoglet.kit.errors import SourceError
+from hoglet.kit.text import encode_utf8
 from hoglet.syntax import tree
 
 PROGRAM_GLOBALS = frozenset(
@@ -183,7 +184,7 @@ def mask_digest(text: str, values: dict[str, Any]) -> str | None:
     if not found:
         return None
     text = found if isinstance(found, str) else as_text(found)
-    return hashlib.md5(text.encode("utf-8", "replace"), usedforsecurity=False).hexdigest()
+    return hashlib.md5(encode_utf8(text), usedforsecurity=False).hexdigest()
 
 
 class _Run(Execution):

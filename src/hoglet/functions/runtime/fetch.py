@@ -12,7 +12,8 @@ from email.utils import parsedate_to_datetime
 from typing import Any
 
 import msgspec
-import orjson
+
+from hoglet.kit.text import dump_json, parse_json
 
 RETRIED_STATUSES = frozenset({408, 429, 500, 502, 503, 504})
 METHODS_WITHOUT_BODY = frozenset({"GET", "HEAD"})
@@ -82,8 +83,8 @@ def shape_response(status: int, body: str | bytes) -> dict[str, Any]:
     """What the program gets: ``{"status": 200, "body": <JSON value or text>}``."""
     text = body.decode("utf-8-sig", "replace") if isinstance(body, bytes) else body
     try:
-        parsed: Any = orjson.loads(text)
-    except orjson.JSONDecodeError:
+        parsed: Any = parse_json(text)
+    except ValueError:
         parsed = text
     return {"status": status, "body": parsed}
 
@@ -132,4 +133,4 @@ def retry_after_seconds(header: str | None, now: datetime) -> float | None:
 def _body(value: Any) -> str | None:
     if value is None or isinstance(value, str):
         return value
-    return orjson.dumps(value, option=orjson.OPT_NON_STR_KEYS).decode()
+    return dump_json(value).decode()

@@ -9,7 +9,6 @@ from types import MappingProxyType
 from typing import Any
 
 import msgspec
-import orjson
 
 from hoglet.functions.runtime.bot_detection import open_bots
 from hoglet.functions.runtime.email import EmailRefused, read_email
@@ -24,6 +23,7 @@ from hoglet.functions.runtime.loop_guard import (
     with_depth,
 )
 from hoglet.hog.python.steps import HostFailure
+from hoglet.kit.text import dump_json
 
 MAX_PRINTS = 25
 HELPERS = frozenset({"geoipLookup", "cleanNullValues", "isKnownBotUserAgent", "isKnownBotIp"})
@@ -171,4 +171,4 @@ def clean_null_values(value: Any = None) -> Any:
 def _printed(value: Any) -> str:
     if isinstance(value, str):
         return value
-    return orjson.dumps(value, default=str, option=orjson.OPT_NON_STR_KEYS).decode()
+    return dump_json(value).decode()

@@ -28,6 +28,7 @@ from hoglet.functions.runtime.fetch import (
     with_delivery_headers,
 )
 from hoglet.functions.runtime.step import HostCall
+from hoglet.kit.text import encode_utf8
 from hoglet.outbound.mail import Accepted, Mailer, Message
 from hoglet.outbound.port import NetworkFailure, OutboundRequest, OutboundResponse
 
@@ -91,7 +92,7 @@ class HostCalls:
         return await self._send(msgspec.convert(call.request, EmailRequest), message_id, headers)
 
     async def _fetch(self, project_id: int, request: FetchRequest) -> Made:
-        body = None if request.body is None else request.body.encode("utf-8", "replace")
+        body = None if request.body is None else encode_utf8(request.body)
         outgoing = OutboundRequest(request.url, request.method, dict(request.headers), body)
         result = await self._credentials.fetch(project_id, outgoing)
         if not isinstance(result, OutboundResponse):

@@ -9,7 +9,7 @@ Source: docs/spec/hog-functions.md#133-functions.
 from typing import Any
 from urllib.parse import urlsplit
 
-import orjson
+from hoglet.kit.text import dump_json, parse_json
 
 DEPTH_PROPERTY = "$hog_function_execution_count"
 MAX_DEPTH = 10
@@ -39,8 +39,8 @@ def is_own_capture(url: str, site_url: str) -> bool:
 def with_depth(body: str | None, depth: int) -> str | None:
     """A capture body whose events carry ``depth``; a body that is no JSON stays as it is."""
     try:
-        parsed: Any = orjson.loads(body or "")
-    except orjson.JSONDecodeError:
+        parsed: Any = parse_json(body or "")
+    except ValueError:
         return body
     for event in _events(parsed):
         properties = event.get("properties")
@@ -48,7 +48,7 @@ def with_depth(body: str | None, depth: int) -> str | None:
             **(properties if isinstance(properties, dict) else {}),
             DEPTH_PROPERTY: depth,
         }
-    return orjson.dumps(parsed).decode()
+    return dump_json(parsed).decode()
 
 
 def _events(parsed: Any) -> list[dict[str, Any]]:

@@ -69,7 +69,7 @@ def secret_texts(inputs: Iterable[RunnableInput], built: dict[str, Any]) -> list
 def clean_line(message: str, secrets: list[str]) -> str:
     """A log line without secrets and at most 10,000 characters long, besides the mark of a cut."""
     is_long = len(message) > _LOOKED_AT
-    message = message[:_LOOKED_AT].replace(_HOLE, "\ufffd")
+    message = message[:_LOOKED_AT].replace(_HOLE, "\ufffd").replace("\0", "\ufffd")
     for secret in secrets:
         message = message.replace(secret, _HOLE)
     if is_long:

@@ -27,7 +27,6 @@ from datetime import datetime
 from typing import Any, Literal
 
 import msgspec
-import orjson
 
 from hoglet.functions.executable.matching import Match, match_function
 from hoglet.functions.executable.model import RunnableFunction
@@ -44,6 +43,7 @@ from hoglet.functions.runtime.inputs import (
 )
 from hoglet.functions.runtime.journal import Journal
 from hoglet.functions.runtime.redaction import clean_line, secret_texts
+from hoglet.kit.text import dump_json
 
 _REFUSAL_CHARACTERS = 300  # of what a receiver said, in a dead letter's error
 PROGRAM_MILLISECONDS = 550
@@ -306,8 +306,7 @@ def rendered_call(name: str, arguments: list[Any]) -> str:
 
 
 def _indented(value: Any) -> str:
-    options = orjson.OPT_INDENT_2 | orjson.OPT_NON_STR_KEYS
-    return orjson.dumps(value, default=str, option=options).decode()
+    return dump_json(value, indent=True).decode()
 
 
 def two_digits(milliseconds: float) -> str:

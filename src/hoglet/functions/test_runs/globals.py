@@ -7,11 +7,10 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-import orjson
-
 from hoglet.functions.runtime.globals import event_globals, person_globals
 from hoglet.kit.errors import Invalid
 from hoglet.kit.ids import new_id
+from hoglet.kit.text import parse_json
 from hoglet.web.timestamps import iso_z, parse_instant
 from hoglet.web.validation import not_a_dict
 
@@ -102,8 +101,8 @@ def _object(value: Any) -> dict[str, Any]:
     """An object, also as JSON text."""
     if isinstance(value, str):
         try:
-            value = orjson.loads(value)
-        except orjson.JSONDecodeError:
+            value = parse_json(value)
+        except ValueError:
             return {}
     return value if isinstance(value, dict) else {}
 

@@ -9,7 +9,6 @@ from urllib.parse import parse_qsl
 from uuid import UUID
 
 import msgspec
-import orjson
 
 from hoglet.access.principals import Project
 from hoglet.functions import repository, types
@@ -26,6 +25,7 @@ from hoglet.functions.service import FunctionService
 from hoglet.functions.watcher.rules import LOW_PRIORITY, NOT_RUN
 from hoglet.kit.errors import NotFound, Throttled
 from hoglet.kit.ids import new_id
+from hoglet.kit.text import dump_json, encode_utf8, parse_json
 from hoglet.sandbox import Sandbox, SandboxCrashed, SandboxTimedOut
 from hoglet.web.timestamps import iso_z
 
@@ -202,8 +202,8 @@ def _parsed(text: str, content_type: str) -> Any:
     if not text:
         return {}
     try:
-        return orjson.loads(text)
-    except orjson.JSONDecodeError:
+        return parse_json(text)
+    except ValueError:
         return text
 
 
@@ -224,8 +224,8 @@ def _own_answer(wanted: dict[str, Any]) -> WebhookAnswer:
         return WebhookAnswer(status, body)
     asked = str(wanted.get("contentType") or "").partition(";")[0].strip().lower()
     kind = asked if asked in _SAFE_TYPES else "text/plain"
-    text = "" if body is None else body if isinstance(body, str) else orjson.dumps(body).decode()
-    return WebhookAnswer(status, text.encode(), kind)
+    text = "" if body is None else body if isinstance(body, str) else dump_json(body).decode()
+    return WebhookAnswer(status, encode_utf8(text), kind)
 
 
 def _status(value: Any) -> int:

@@ -11,7 +11,8 @@ import re2
 from hoglet.hog.runtime.compare import truthy
 from hoglet.hog.runtime.errors import EngineError
 from hoglet.hog.runtime.formatting import as_text
-from hoglet.hog.runtime.text import scrub, spread
+from hoglet.hog.runtime.text import spread
+from hoglet.kit.text import encode_utf8, replace_surrogates
 
 _SCALARS: Final = frozenset({bool, int, float})
 _ANYWHERE: Final = re2._re2.RE2.Anchor.UNANCHORED  # noqa: SLF001 (see found)
@@ -60,7 +61,7 @@ def _compiled(pattern: str, *, ignore_case: bool) -> Any:
     options.case_sensitive = not ignore_case
     options.log_errors = False
     try:
-        return re2.compile(scrub(pattern), options)
+        return re2.compile(replace_surrogates(pattern), options)
     except re2.error as error:
         reason = error.args[0] if error.args else "syntax"
         if isinstance(reason, bytes):
@@ -101,7 +102,7 @@ def _search(text: Any, pattern: Any, *, ignore_case: bool) -> bool:
 
 def found(pattern: str, text: str, *, ignore_case: bool) -> bool:
     """Whether an RE2 pattern is found in a text."""
-    return is_found(compile_pattern(pattern, ignore_case), scrub(text).encode())
+    return is_found(compile_pattern(pattern, ignore_case), encode_utf8(text))
 
 
 def is_found(pattern: Any, code: bytes) -> bool:
@@ -116,7 +117,7 @@ def is_found(pattern: Any, code: bytes) -> bool:
 
 def first_match(pattern: str, text: str) -> Any:
     """The first match object of an RE2 pattern in a text, None for none."""
-    compiled, source = compile_pattern(pattern, False), scrub(text)
+    compiled, source = compile_pattern(pattern, False), replace_surrogates(text)
     if len(source) > _ALWAYS_FINE:
         _check_work(compiled, len(source))
     return compiled.search(source)

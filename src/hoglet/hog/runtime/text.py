@@ -68,10 +68,3 @@ def mend(text: str) -> str:
 def is_intact(text: str) -> bool:
     """Whether a text holds no half of a character."""
     return not _SURROGATE.search(text)
-
-
-def scrub(text: str) -> str:
-    """Replace lone halves by U+FFFD, as writing UTF-8 does."""
-    if text.isascii() or not _SURROGATE.search(text):
-        return text
-    return units(text).decode("utf-16-be", "replace")

@@ -13,8 +13,8 @@ from urllib.parse import quote, unquote_to_bytes
 from hoglet.hog.runtime import budget as meter
 from hoglet.hog.runtime.errors import EngineError
 from hoglet.hog.runtime.formatting import as_text
-from hoglet.hog.runtime.text import scrub
 from hoglet.hog.stdlib.arguments import text, wrong
+from hoglet.kit.text import encode_utf8
 
 _URL_SAFE: Final = "-_.!~*'()"
 _BAD_PERCENT: Final = re.compile(r"%(?![0-9A-Fa-f]{2})")
@@ -24,7 +24,7 @@ _NOT_BASE64: Final = re.compile(r"[^A-Za-z0-9+/]")
 def _bytes(value: str) -> bytes:
     if len(value) > meter.LARGE:
         meter.charge(len(value))
-    return scrub(value).encode()
+    return encode_utf8(value)
 
 
 def base64_encode(value: Any) -> Any:

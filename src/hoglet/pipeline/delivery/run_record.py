@@ -10,7 +10,6 @@ from datetime import datetime, timedelta
 from uuid import UUID, uuid5
 
 import msgspec
-import orjson
 
 from hoglet.events.spool import SpooledV1, job_of
 from hoglet.functions.dead_letters.service import NewLetter
@@ -18,6 +17,7 @@ from hoglet.functions.executable.model import RunnableFunction
 from hoglet.functions.jobs import InvokeV1
 from hoglet.functions.runtime.step import LogLine, Step
 from hoglet.functions.watcher.service import Observation
+from hoglet.kit.text import dump_storable_json
 from hoglet.pipeline.telemetry_outbox import Messages
 from hoglet.queue import NewJob
 from hoglet.warehouse.telemetry import LogEntry
@@ -91,9 +91,9 @@ class RunRecord:
         """Spool the events that the program captured; a second run makes the same ones."""
         for place, event in enumerate(step.captures):
             uuid = uuid5(self.invoke.invocation_id, f"capture {place}")
-            body = orjson.dumps(
+            body = dump_storable_json(
                 {"batch": [{**event, "uuid": str(uuid), "timestamp": now.isoformat()}]}
-            )
+            ).encode()
             spooled = SpooledV1(
                 project_id=self.invoke.project_id, received_at=now, ip=None, body=body
             )

@@ -19,6 +19,7 @@ import structlog
 
 from hoglet.functions.executable.model import RunnableFunction
 from hoglet.functions.runtime.step import Step, StepRequest, run_step
+from hoglet.kit.text import pack
 from hoglet.sandbox import Sandbox, SandboxCrashed, SandboxTimedOut
 
 log = structlog.get_logger()
@@ -97,7 +98,7 @@ class Stepper:
 
     async def _call(self, requests: list[StepRequest]) -> list[Step]:
         function = requests[0].function
-        payload = _encoder.encode(StepsRequest(function, requests))
+        payload = pack(_encoder, StepsRequest(function, requests))
         async with self._slow_places if function.id in self._slow else contextlib.nullcontext():
             answer = await self._sandbox.call(
                 "pipeline.run_steps", payload, deadline=DEADLINE_SECONDS
@@ -139,7 +140,7 @@ def run_steps(payload: bytes) -> bytes:
             break
         request.function = asked.function
         steps.append(run_step(request))
-    return _encoder.encode(steps)
+    return pack(_encoder, steps)
 
 
 def _failed(request: StepRequest, error_class: str, error: str) -> Step:

@@ -12,7 +12,6 @@ import orjson
 
 from hoglet.events.groups import MAX_GROUP_TYPES, GroupBook
 from hoglet.events.persons.model import People, Person
-from hoglet.events.texts import dump_text
 from hoglet.functions.executable.matching import FunctionIndex
 from hoglet.functions.runtime.globals import (
     event_globals,
@@ -20,6 +19,7 @@ from hoglet.functions.runtime.globals import (
     person_globals,
     project_globals,
 )
+from hoglet.kit.text import dump_storable_json
 from hoglet.pipeline.ingest.ipc import Acted, ActRequest
 from hoglet.pipeline.ingest.matching import Triggers
 from hoglet.pipeline.ingest.parse import ReadGroup, Reading
@@ -182,7 +182,7 @@ class _Acting:
                 self._project.id,
                 event.uuid,
                 event.event,
-                dump_text(properties),
+                dump_storable_json(properties),
                 event.timestamp,
                 event.distinct_id,
                 person.id if person else self._people.id_without_profile(event.distinct_id),

@@ -5,6 +5,7 @@ from typing import Protocol
 import msgspec
 
 from hoglet.functions.executable.model import RunnableFunction
+from hoglet.kit.text import pack
 from hoglet.pipeline.ingest.ipc import (
     Acted,
     ActRequest,
@@ -72,4 +73,4 @@ class WorkerCalls:
         raise TypeError("the worker forgets groups at once")
 
     async def _call(self, operation: str, request: ReadRequest | ActRequest) -> bytes:
-        return await self._sandbox.call(operation, encoder.encode(request), deadline=DEADLINE_S)
+        return await self._sandbox.call(operation, pack(encoder, request), deadline=DEADLINE_S)

@@ -8,6 +8,7 @@ from collections import OrderedDict
 
 import msgspec
 
+from hoglet.kit.text import pack
 from hoglet.pipeline.ingest.internal_matching import (
     InternalRequest,
     match_internal,
@@ -42,11 +43,11 @@ def read(payload: bytes) -> bytes:
         _keep(_functions, request.project.id, found, _KEPT_PROJECTS)
     functions = _functions.get(request.project.id)
     if functions is None or functions.key != request.functions_key:
-        return encoder.encode(Missing("functions"))
+        return pack(encoder, Missing("functions"))
     functions.project = request.project
     group = read_group(request, functions)
     _keep(_groups, str(request.group), group, _KEPT_GROUPS)
-    return encoder.encode(wanted(group))
+    return pack(encoder, wanted(group))
 
 
 def act_on(payload: bytes) -> bytes:
@@ -54,13 +55,13 @@ def act_on(payload: bytes) -> bytes:
     request = act_requests.decode(payload)
     group = _groups.pop(str(request.group), None)
     if group is None:
-        return encoder.encode(Missing("group"))
-    return encoder.encode(act(group, request))
+        return pack(encoder, Missing("group"))
+    return pack(encoder, act(group, request))
 
 
 def match_internal_event(payload: bytes) -> bytes:
     """``InternalRequest`` → ``Acted``."""
-    return encoder.encode(match_internal(_internal_requests.decode(payload)))
+    return pack(encoder, match_internal(_internal_requests.decode(payload)))
 
 
 def _keep[K, V](memory: OrderedDict[K, V], key: K, value: V, limit: int) -> None:

@@ -1,0 +1,161 @@
+r"""Text on its way out of the process, where it has to be valid UTF-8 or JSON.
+
+Strings of Hog are sequences of UTF-16 units, so a program can cut a character outside the basic
+plane in half and be left with a lone surrogate. JSON can carry one as an escape (``\ud83d``);
+UTF-8, msgpack, SQL and headers cannot, and get U+FFFD instead, as WHATWG's USVString has it.
+
+Every encoder tries the fast writer first and looks for surrogates only after it refused.
+
+Source: docs/spec/hog-functions.md#133-functions; RFC 8259 section 8.2.
+"""
+
+import json
+import re
+from datetime import datetime
+from typing import Any, Final
+
+import msgspec
+import orjson
+
+_SURROGATE: Final = re.compile("[\ud800-\udfff]")
+_KEPT_TYPES: Final = (bytes, bytearray, datetime)  # msgpack has types of its own for these
+
+
+def replace_surrogates(text: str) -> str:
+    r"""Replace lone surrogates by U+FFFD; two halves side by side become their character.
+
+    Example:
+        >>> replace_surrogates("a\ud83d")
+        'a�'
+    """
+    if text.isascii() or not _SURROGATE.search(text):
+        return text
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def replace_surrogates_in(value: Any) -> Any:
+    """Plain data with :func:`replace_surrogates` applied to every text, keys included."""
+    if isinstance(value, str):
+        return replace_surrogates(value)
+    if isinstance(value, dict):
+        return {
+            replace_surrogates_in(key): replace_surrogates_in(item) for key, item in value.items()
+        }
+    if isinstance(value, list | tuple):
+        return [replace_surrogates_in(item) for item in value]
+    return value
+
+
+def without_surrogates(value: Any) -> Any:
+    """Plain data without lone surrogates: the value itself when it holds none."""
+    try:
+        orjson.dumps(value, default=str, option=orjson.OPT_NON_STR_KEYS)
+    except TypeError:
+        return replace_surrogates_in(value)
+    return value
+
+
+def encode_utf8(text: str) -> bytes:
+    """UTF-8 of any text."""
+    try:
+        return text.encode()
+    except UnicodeEncodeError:
+        return replace_surrogates(text).encode()
+
+
+def dump_json(value: Any, *, indent: bool = False) -> bytes:
+    r"""JSON of plain data, for others to read: lone surrogates stay, as escapes.
+
+    NaN and infinities become null, whole numbers of any size are written, other types as text.
+
+    Args:
+        value: dict, list, tuple, str, numbers, bool, None.
+        indent: by two spaces.
+
+    Raises:
+        ValueError: nested too deeply, or a container that contains itself.
+
+    Example:
+        >>> dump_json({"a": "\ud83d"})
+        b'{"a":"\\ud83d"}'
+    """
+    options = orjson.OPT_NON_STR_KEYS | (orjson.OPT_INDENT_2 if indent else 0)
+    try:
+        return orjson.dumps(value, default=str, option=options)
+    except TypeError:
+        return _dump_slowly(value, indent=indent).encode()
+
+
+def dump_storable_json(value: Any) -> str:
+    """JSON text that every reader reads again: as :func:`dump_json`, but with U+FFFD.
+
+    ClickHouse, PostgreSQL and orjson refuse the escape of a lone surrogate.
+    """
+    try:
+        return orjson.dumps(value, default=str, option=orjson.OPT_NON_STR_KEYS).decode()
+    except TypeError:
+        return _dump_slowly(replace_surrogates_in(value), indent=False)
+
+
+def parse_json(text: bytes | str) -> Any:
+    """The value of a JSON text; lone surrogates become U+FFFD.
+
+    Raises:
+        ValueError: the text is not JSON (RFC 8259, so no NaN).
+    """
+    try:
+        return orjson.loads(text)
+    except orjson.JSONDecodeError:
+        plain = text if isinstance(text, str) else text.decode("utf-8", "replace")
+        if "\\u" not in plain:
+            raise
+    return _parse_slowly(plain)
+
+
+def pack(encoder: msgspec.msgpack.Encoder, value: Any) -> bytes:
+    """Msgpack of a value; lone surrogates become U+FFFD."""
+    try:
+        return encoder.encode(value)
+    except UnicodeEncodeError:
+        plain = msgspec.to_builtins(value, builtin_types=_KEPT_TYPES)
+        return encoder.encode(replace_surrogates_in(plain))
+
+
+def _dump_slowly(value: Any, *, indent: bool) -> str:
+    try:
+        text = json.dumps(
+            _finite(value),
+            ensure_ascii=False,
+            indent=2 if indent else None,
+            separators=(",", ": ") if indent else (",", ":"),
+            default=str,
+        )
+    except RecursionError:
+        raise ValueError("the value is nested too deeply for JSON") from None
+    return _SURROGATE.sub(lambda half: f"\\u{ord(half[0]):04x}", text)
+
+
+def _finite(value: Any) -> Any:
+    """The value with null for numbers that JSON lacks, and with keys that are text."""
+    if isinstance(value, dict):
+        return {_key(key): _finite(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(item) for item in value]
+    if isinstance(value, float) and value - value != 0:
+        return None
+    return value
+
+
+def _key(key: Any) -> str:
+    return key if isinstance(key, str) else dump_json(key).decode().strip('"')
+
+
+def _parse_slowly(text: str) -> Any:
+    try:
+        return replace_surrogates_in(json.loads(text, parse_constant=_refuse))
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
+
+
+def _refuse(name: str) -> Any:
+    raise ValueError(f"{name} is not JSON")

@@ -1,0 +1,122 @@
+"""Text that leaves the process: lone surrogates in every encoder, and nothing else changed."""
+
+import json
+from datetime import UTC, datetime
+from uuid import UUID
+
+import msgspec
+import orjson
+import pytest
+
+from hoglet.kit import text
+
+HALF = "a\ud83d"
+WHOLE = "a\U0001f600"
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ("plain", "plain"),
+        ("é\U0001f600", "é\U0001f600"),
+        ("a\ud83d", "a\ufffd"),
+        ("\ude00b", "\ufffdb"),
+        ("\ud83d\ude00", "\U0001f600"),
+        ("\ude00\ud83d", "\ufffd\ufffd"),
+        ("\udcff", "\ufffd"),
+        ("", ""),
+    ],
+)
+def test_lone_surrogates_become_the_replacement_character(given: str, expected: str) -> None:
+    assert text.replace_surrogates(given) == expected
+    assert text.encode_utf8(given) == expected.encode()
+    assert text.replace_surrogates_in({given: [(given,)]}) == {expected: [[expected]]}
+
+
+def test_json_keeps_a_half_as_an_escape_in_keys_and_values() -> None:
+    written = text.dump_json({HALF: [HALF, {"b": HALF, WHOLE: "é"}]})
+
+    written.decode()
+    assert rb"a\ud83d" in written
+    assert WHOLE.encode() in written
+    assert json.loads(written) == {HALF: [HALF, {"b": HALF, WHOLE: "é"}]}
+
+
+def test_json_of_halves_is_laid_out_as_json_without() -> None:
+    value = {"a": [1, 2.5, None, True, {}], "b": {"c": []}, "t": "x"}
+
+    for indent in (False, True):
+        plain = text.dump_json(value, indent=indent)
+        with_half = text.dump_json({**value, "t": "\ud83d"}, indent=indent)
+        assert with_half == plain.replace(b'"x"', rb'"\ud83d"')
+
+
+def test_json_with_a_half_still_writes_what_json_lacks() -> None:
+    value = {7: float("nan"), None: float("-inf"), True: 2**70, "h": "\ud83d", "t": (1,)}
+
+    assert orjson.loads(text.dump_storable_json(value)) == {
+        "7": None,
+        "null": None,
+        "true": float(2**70),
+        "h": "\ufffd",
+        "t": [1],
+    }
+
+
+def test_stored_json_is_read_again_by_strict_readers() -> None:
+    written = text.dump_storable_json({HALF: HALF})
+
+    assert orjson.loads(written) == {"a\ufffd": "a\ufffd"}
+    assert "\\ud" not in written
+
+
+def test_json_nested_without_end_is_refused_not_a_crash() -> None:
+    deep: list[object] = ["\ud83d"]
+    for _ in range(100_000):
+        deep = [deep]
+
+    with pytest.raises(ValueError, match="nested"):
+        text.dump_json(deep)
+    with pytest.raises(ValueError, match=r"."):
+        text.parse_json('["\\ud83d",' + "[" * 100_000)
+
+
+@pytest.mark.parametrize("kind", [str, str.encode])
+def test_json_with_a_half_is_read(kind: type) -> None:
+    assert text.parse_json(kind('{"a\\ud83d": ["\\ude00", "\\ud83d\\ude00"]}')) == {
+        "a\ufffd": ["\ufffd", "\U0001f600"]
+    }
+
+
+@pytest.mark.parametrize(
+    "broken", ["", "{", "<html>\\u0020", '{"a": NaN, "b": "\\ud83d"}', "\\ud83d"]
+)
+def test_what_is_no_json_stays_none(broken: str) -> None:
+    with pytest.raises(ValueError, match=r"."):
+        text.parse_json(broken)
+
+
+class Sample(msgspec.Struct):
+    text: str
+    body: bytes
+    at: datetime
+    id: UUID
+    tags: dict[str, list[str]]
+
+
+def test_msgpack_loses_nothing_but_the_half() -> None:
+    at, uuid = datetime(2026, 1, 2, 3, tzinfo=UTC), UUID(int=7)
+    sample = Sample(HALF, b"\x00\xff", at, uuid, {HALF: ["b", HALF]})
+
+    packed = text.pack(msgspec.msgpack.Encoder(), sample)
+
+    assert msgspec.msgpack.decode(packed, type=Sample) == Sample(
+        "a\ufffd", b"\x00\xff", at, uuid, {"a\ufffd": ["b", "a\ufffd"]}
+    )
+
+
+def test_values_without_halves_are_not_copied() -> None:
+    value = {"a": [WHOLE]}
+
+    assert text.without_surrogates(value) is value
+    assert text.without_surrogates({"a": HALF}) == {"a": "a\ufffd"}
