@@ -3,7 +3,7 @@
 Source: docs/spec/hog-functions.md#14-capture (last table) and 15.
 """
 
-from typing import Any
+from typing import Any, Literal
 
 from hoglet.access.schemas import (
     NewVariable,
@@ -72,6 +72,8 @@ class ProjectObject(TeamObject):
     app_urls: list[str]
     test_account_filters: list[Json]
     person_display_name_properties: list[str] | None
+    anonymize_ips: bool
+    week_start_day: Literal[0, 1]
     group_types: list[GroupType]
 
 

@@ -22,7 +22,8 @@ class Project:
     """One project; everything stored belongs to exactly one.
 
     ``api_token`` (``phc_…``) is what capture takes. ``test_account_filters`` is a list of property
-    filters. ``anonymize_ips``: the client's address is not put on events.
+    filters. ``anonymize_ips``: the client's address is not put on events. Weeks start on Sunday
+    where ``week_start_day`` is 0, on Monday where it is 1.
     """
 
     id: int
@@ -37,6 +38,7 @@ class Project:
     test_account_filters: list[Any] = field(default_factory=list[Any])
     person_display_name_properties: list[str] | None = None
     anonymize_ips: bool = False
+    week_start_day: int = 0
     is_demo: bool = False
     ingested_event: bool = False
 

@@ -101,6 +101,7 @@ def project_of(row: ProjectRow) -> Project:
         test_account_filters=row.test_account_filters or [],
         person_display_name_properties=row.person_display_name_properties,
         anonymize_ips=row.anonymize_ips,
+        week_start_day=row.week_start_day,
         is_demo=row.is_demo,
         ingested_event=row.ingested_event,
     )

@@ -3,7 +3,7 @@
 from typing import Annotated, Any, Literal
 from zoneinfo import available_timezones
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, BeforeValidator, Field
 from pydantic_core import PydanticCustomError
 
 from hoglet.web.validation import Body, Text, not_a_choice
@@ -15,6 +15,13 @@ def _known_timezone(name: str) -> str:
     return name
 
 
+def _no_boolean(value: Any) -> Any:
+    """``true`` is no 1 here."""
+    if isinstance(value, bool):
+        raise PydanticCustomError("literal_error", not_a_choice(value))  # pyright: ignore[reportArgumentType]
+    return value
+
+
 class ProjectChanges(Body):
     """PATCH of a project; only what is sent changes."""
 
@@ -24,6 +31,7 @@ class ProjectChanges(Body):
     test_account_filters: list[dict[str, Any]] = Field(default_factory=list[dict[str, Any]])
     person_display_name_properties: list[Text] | None = None
     anonymize_ips: bool = False
+    week_start_day: Annotated[Literal[0, 1], BeforeValidator(_no_boolean)] = 0
 
 
 type VariableType = Literal["String", "Number", "Boolean", "List", "Date"]

@@ -38,6 +38,7 @@ def project_object(project: Project, group_types: list[dict[str, Any]]) -> dict[
         "test_account_filters": project.test_account_filters,
         "person_display_name_properties": project.person_display_name_properties,
         "anonymize_ips": project.anonymize_ips,
+        "week_start_day": project.week_start_day,
         "group_types": group_types,
     }
 

@@ -37,6 +37,7 @@ class ProjectRow(Base):
     test_account_filters: Mapped[Any] = mapped_column(JsonText, default=list)
     person_display_name_properties: Mapped[Any] = mapped_column(JsonText, nullable=True)
     anonymize_ips: Mapped[bool] = mapped_column(default=False)
+    week_start_day: Mapped[int] = mapped_column(default=0)
     is_demo: Mapped[bool] = mapped_column(default=False)
     ingested_event: Mapped[bool] = mapped_column(default=False)
     created_at: Mapped[datetime] = mapped_column(UtcDateTime)

@@ -9,7 +9,7 @@ Source: docs/spec/query-endpoints.md#3-create-and-update-bodies (variable checks
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import date, datetime
+from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
@@ -17,13 +17,17 @@ import orjson
 
 from hoglet.access.variables import Variable
 from hoglet.endpoints.errors import unknown_variables
+from hoglet.hogql.dates import as_text
 from hoglet.kit.errors import Invalid
+from hoglet.kit.relative_dates import DateClock, NotADate, resolve_date, start_of_day
 
 type Json = dict[str, Any]
 
 _TRUE = frozenset({"true", "1", "yes"})
 _FALSE = frozenset({"false", "0", "no"})
 _TEXT_LIMIT = 100_000
+_ANY_DAY = DateClock(datetime(2026, 1, 1, tzinfo=UTC))
+"""Whether a text is a date does not depend on the day."""
 
 
 def synchronise(
@@ -100,6 +104,41 @@ def values_for_run(
             default = variable.default_value if variable else None
             values[name] = _lenient(name, default if stored is None else stored, kind)
     return values
+
+
+def with_moments(
+    query: Json, values: Mapping[str, Any], known: Sequence[Variable], clock: DateClock
+) -> dict[str, Any]:
+    """The values of a run with relative dates of ``Date`` variables as moments.
+
+    They are not part of the key of a cached result, which holds the text: the cache time says how
+    old an answer may be.
+
+    Example:
+        ``{"since": "-7d"}`` becomes ``{"since": "2026-01-07 15:30:00"}``, local to the project.
+    """
+    dates = {str(variable.id) for variable in known if variable.type == "Date"}
+    names = {
+        definition["code_name"]
+        for definition in (query.get("variables") or {}).values()
+        if definition["variableId"] in dates
+    }
+    return {
+        name: _moment(value, clock) if name in names else value for name, value in values.items()
+    }
+
+
+def _moment(value: Any, clock: DateClock) -> Any:
+    if isinstance(value, list):
+        return [_moment(item, clock) for item in value]
+    try:
+        date = resolve_date(value, clock) if isinstance(value, str) else None
+    except NotADate:  # a default that was saved before it was checked
+        return value
+    if date is None or date.form == "time":
+        return value
+    at = date.at if date.is_edge else date.at.replace(microsecond=0)
+    return at.strftime("%Y-%m-%d") if at == start_of_day(at) else as_text(at).replace(".000000", "")
 
 
 def breakdown_values(sent: Mapping[str, Any]) -> dict[str, Any]:
@@ -183,13 +222,10 @@ def _list(text: str) -> list[Any]:
 
 
 def _date(name: str, text: str) -> str:
-    """Kept as text: the query decides whether it is a day or an instant."""
+    """Stays text: the query decides whether it is a day or an instant."""
     try:
-        if len(text) == len("2026-01-05"):
-            date.fromisoformat(text)
-        else:
-            datetime.fromisoformat(text)
-    except ValueError:
+        resolve_date(text, _ANY_DAY)
+    except NotADate:
         raise _does_not_fit(name, text, "Date") from None
     return text
 

@@ -9,6 +9,7 @@ from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
 
+from hoglet.access.principals import Scope
 from hoglet.functions.api import ONE, PATH, Reads, Writes, service_of
 from hoglet.functions.backfills.service import Backfills
 from hoglet.functions.logs.telemetry import (
@@ -20,6 +21,7 @@ from hoglet.functions.logs.telemetry import (
 )
 from hoglet.functions.test_runs.service import Trials
 from hoglet.kit.errors import Bug, Invalid, MethodNotAllowed, NotFound
+from hoglet.kit.relative_dates import DateClock
 from hoglet.warehouse.telemetry import Telemetry
 from hoglet.web.pagination import envelope, parse_page
 from hoglet.web.request_body import read_object
@@ -68,9 +70,9 @@ async def list_logs(request: Request, function_id: str, scope: Reads) -> Respons
 @router.get(ONE + "/metrics")
 async def get_metrics(request: Request, function_id: str, scope: Reads) -> Response:
     """Row 9."""
-    service, timezone = service_of(request), scope.project.timezone
+    service = service_of(request)
     interval = read_interval(request.query_params)
-    filters = read_metric_filters(request.query_params, now=service.clock.now(), timezone=timezone)
+    filters = read_metric_filters(request.query_params, clock=_clock(request, scope))
     shown = await service.get(scope, function_id)
     series = await _telemetry(request).read_metrics(
         scope.project.id,
@@ -78,10 +80,15 @@ async def get_metrics(request: Request, function_id: str, scope: Reads) -> Respo
         str(shown.row.id),
         filters,
         interval=interval,
-        timezone=timezone,
+        timezone=scope.project.timezone,
     )
     named = [{"name": name, "values": values} for name, values in series.series.items()]
     return answer(request, {"labels": series.labels, "series": named})
+
+
+def _clock(request: Request, scope: Scope) -> DateClock:
+    project = scope.project
+    return DateClock(service_of(request).clock.now(), project.timezone, project.week_start_day)
 
 
 @router.get(ONE + "/metrics/totals")
@@ -89,10 +96,7 @@ async def get_totals(request: Request, function_id: str, scope: Reads) -> Respon
     """Row 10."""
     service = service_of(request)
     filters = read_metric_filters(
-        request.query_params,
-        now=service.clock.now(),
-        timezone=scope.project.timezone,
-        with_instance=False,
+        request.query_params, clock=_clock(request, scope), with_instance=False
     )
     shown = await service.get(scope, function_id)
     totals = await _telemetry(request).read_totals(

@@ -76,12 +76,14 @@ class QueryContext(msgspec.Struct, frozen=True, kw_only=True):
     Shapes: ``property_types`` is ``{("event", "price"): "Numeric"}`` with ``Numeric``,
     ``Boolean``, ``DateTime`` or ``String``; ``uniform_properties`` are those of them whose every
     value in the warehouse is of that type; ``group_types`` is ``{"company": 0}``;
-    ``saved_tables`` is ``{"daily_v1": SavedTable(...)}``; ``now`` is aware;
+    ``saved_tables`` is ``{"daily_v1": SavedTable(...)}``; ``now`` is aware; ``week_start_day`` is 0
+    for Sunday, 1 for Monday;
     ``actions`` is ``{"7": {"name": "Signed up", "steps": [...]}}`` by id as text.
     """
 
     project_id: int
     timezone: str = "UTC"
+    week_start_day: int = 0
     property_types: Mapping[tuple[str, str], str] = {}
     uniform_properties: frozenset[tuple[str, str]] = frozenset()
     group_types: Mapping[str, int] = {}

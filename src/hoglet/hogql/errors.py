@@ -24,13 +24,21 @@ ERRORS_OF_RUNS = frozenset({ARITY, NOT_AGGREGATE, ILLEGAL_AGGREGATION})
 
 
 def refused(
-    message: str, node: Any = None, *, code: str = QUERY, hint: str | None = None
+    message: str,
+    node: Any = None,
+    *,
+    code: str = QUERY,
+    hint: str | None = None,
+    attr: str | None = None,
 ) -> SourceError:
-    """An error at ``node``'s place (any syntax node, or None for the start of the text)."""
+    """An error at ``node``'s place (any syntax node, or None for the start of the text).
+
+    ``attr`` is the path of a key where the query is JSON: ``series__0__math``.
+    """
     start = getattr(node, "start", None)
     end = getattr(node, "end", None)
     if start is None:
-        return SourceError(message, code=code, hint=hint)
+        return SourceError(message, code=code, hint=hint, attr=attr)
     return SourceError(
         message,
         line=start.line,
@@ -39,6 +47,7 @@ def refused(
         end=end.offset if end else start.offset,
         hint=hint,
         code=code,
+        attr=attr,
     )
 
 

@@ -151,7 +151,8 @@ class SourceError(HogletError):
     """Hog or HogQL text that does not parse or compile; never worth retrying.
 
     ``line`` and ``column`` count from 1; ``start`` and ``end`` are character offsets such that
-    ``source[start:end]`` is the text at fault. ``str(error)`` is ``line:column: message``.
+    ``source[start:end]`` is the text at fault. ``str(error)`` is ``line:column: message``, or the
+    message alone where ``attr``, the path of a key in a query of JSON, names the place.
     """
 
     code = "source_error"
@@ -167,8 +168,9 @@ class SourceError(HogletError):
         end: int = 0,
         hint: str | None = None,
         code: str | None = None,
+        attr: str | None = None,
     ) -> None:
-        super().__init__(message, code=code)
+        super().__init__(message, code=code, attr=attr)
         self.message = message
         self.line = line
         self.column = column
@@ -177,7 +179,7 @@ class SourceError(HogletError):
         self.hint = hint
 
     def __str__(self) -> str:
-        return f"{self.line}:{self.column}: {self.message}"
+        return f"{self.line}:{self.column}: {self.message}" if self.attr is None else self.message
 
     @property
     def advice(self) -> str:

@@ -234,6 +234,7 @@ def _value_of(answer: frames.Answer, operation: str) -> Any:
                 end=answer.end,
                 hint=answer.hint,
                 code=answer.code,
+                attr=answer.attr,
             )
         case frames.Broken(error, trace):
             log.error("sandbox operation failed", operation=operation, error=error, trace=trace)

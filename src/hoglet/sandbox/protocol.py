@@ -41,6 +41,7 @@ class Refused(msgspec.Struct, tag="refused", array_like=True):
     end: int
     hint: str | None
     code: str
+    attr: str | None = None
 
 
 class Broken(msgspec.Struct, tag="broken", array_like=True):

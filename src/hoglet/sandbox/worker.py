@@ -83,6 +83,7 @@ def _answer(
             error.end,
             error.hint,
             error.error_code,
+            error.attr,
         )
     except Exception as error:  # noqa: BLE001 (reported to the server, which logs and answers 500)
         return frames.Broken(f"{type(error).__name__}: {error}"[:2000], traceback.format_exc())

@@ -140,6 +140,7 @@ async def test_a_project_can_be_read_and_changed(client: httpx.AsyncClient, worl
         "timezone": "Europe/Berlin",
         "app_urls": ["https://shop.example"],
         "test_account_filters": filters,
+        "week_start_day": 1,
         "api_token": "phc_mine",
     }
 
@@ -149,6 +150,7 @@ async def test_a_project_can_be_read_and_changed(client: httpx.AsyncClient, worl
     assert before["group_types"] == []
     assert (after["name"], after["timezone"]) == ("Shop", "Europe/Berlin")
     assert after["test_account_filters"] == filters
+    assert (before["week_start_day"], after["week_start_day"]) == (0, 1)
     assert after["api_token"] == world.first.project_token
     assert (await get(client, f"{P}/")) == after
     assert (await client.patch(f"{P}/", json={"name": "Shop"})).status_code == 200
@@ -159,6 +161,7 @@ async def test_a_project_can_be_read_and_changed(client: httpx.AsyncClient, worl
         "timezone",
         "app_urls",
         "test_account_filters",
+        "week_start_day",
     }
 
 
@@ -172,6 +175,11 @@ async def test_a_project_can_be_read_and_changed(client: httpx.AsyncClient, worl
         ({"timezone": "Mars/Base"}, "invalid_choice", "timezone"),
         ({"app_urls": "x"}, "not_a_list", "app_urls"),
         ({"test_account_filters": [1]}, "not_a_dict", "test_account_filters__0"),
+        *(
+            ({"week_start_day": value}, "invalid_choice", "week_start_day")
+            for value in (2, -1, "1", True, 1.5)
+        ),
+        ({"week_start_day": None}, "null", "week_start_day"),
     ],
 )
 async def test_bad_changes_to_a_project(

@@ -22,6 +22,8 @@ def depends_on(query: Json, project: Project) -> Json:
         ``{"timezone": "Europe/Berlin"}``, with ``test_account_filters`` where they are asked for.
     """
     settings: Json = {"timezone": project.timezone}
+    if project.week_start_day:  # left out where weeks start on Sunday, as they always did
+        settings["week_start_day"] = project.week_start_day
     filters = query if query["kind"] != HOGQL else query.get("filters") or {}
     if filters.get("filterTestAccounts"):
         settings["test_account_filters"] = project.test_account_filters

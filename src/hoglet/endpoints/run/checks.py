@@ -14,14 +14,15 @@ from hoglet.endpoints.query_schema import expand
 from hoglet.endpoints.run.targets import Target
 from hoglet.endpoints.schemas import RunRequest
 from hoglet.endpoints.variables import refuse_unknown_names, stored_values
-from hoglet.hogql.dates import resolve_date
 from hoglet.kit.errors import Invalid
+from hoglet.kit.relative_dates import DateClock, NotADate, resolve_date
 from hoglet.web.validation import REQUIRED
 
 type Json = dict[str, Any]
 
 _DATE_NAMES = ("date_from", "date_to")
-_ANY_DAY = datetime(2026, 1, 1, tzinfo=UTC)  # whether a text is a date does not depend on today
+_ANY_DAY = DateClock(datetime(2026, 1, 1, tzinfo=UTC))
+"""Whether a text is a date does not depend on the day."""
 _PROTECTED_KEYS = ("breakdownFilter", "properties")
 _WAREHOUSE_NODES = frozenset({"DataWarehouseNode", "HogQLQuery", "HogQuery"})
 
@@ -49,16 +50,14 @@ def check_run(target: Target, request: RunRequest, principal: Principal) -> None
 def _check_dates(sent: Mapping[str, Any], attr: str) -> None:
     for name in _DATE_NAMES:
         value = sent.get(name)
-        if value is not None and not _is_date(value):
-            raise Invalid(f"{name} is not a date such as -7d or 2026-01-05: {value}", attr=attr)
-
-
-def _is_date(value: Any) -> bool:
-    try:
-        resolve_date(value, _ANY_DAY, "UTC")
-    except (AttributeError, ValueError):
-        return False
-    return True
+        if value is None or value == "" or (name, value) == ("date_from", "all"):
+            continue
+        if not isinstance(value, str):
+            raise Invalid(f"{name} must be text such as -7d or 2026-01-05.", attr=attr)
+        try:
+            resolve_date(value, _ANY_DAY)
+        except NotADate as error:
+            raise Invalid(f"{name}: {error}.", attr=attr) from None
 
 
 def known_variables(target: Target) -> list[str]:

@@ -3,7 +3,7 @@
 Source: docs/spec/query-endpoints.md#55-which-source-is-read-and-the-cache.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from hashlib import blake2b
 from typing import Any
@@ -17,7 +17,8 @@ from hoglet.endpoints.insights.variables import DATE_NAMES, bind
 from hoglet.endpoints.materialization.dependencies import depends_on
 from hoglet.endpoints.run.targets import Kept, Target
 from hoglet.endpoints.schemas import RunRequest
-from hoglet.endpoints.variables import breakdown_values, values_for_run
+from hoglet.endpoints.variables import breakdown_values, values_for_run, with_moments
+from hoglet.kit.relative_dates import DateClock
 
 type Json = dict[str, Any]
 
@@ -59,11 +60,14 @@ def plan_reading(
     query = _with_overrides(target.query, request)
     if query["kind"] == HOGQL:
         variables = values_for_run(query, request.variables, known)
-    else:
-        variables = breakdown_values(request.variables)
-        overridden = request.filters_override or {}
-        dates = not any(overridden.get(name) for name in DATE_NAMES)
-        query = query if kept is not None else bind(query, variables, dates=dates)
+        reading = _reading(project, target, request, query, variables=variables, kept=kept)
+        clock = DateClock(now, project.timezone, project.week_start_day)
+        moments = with_moments(query, variables, known, clock)
+        return replace(reading, variables=moments)
+    variables = breakdown_values(request.variables)
+    overridden = request.filters_override or {}
+    dates = not any(overridden.get(name) for name in DATE_NAMES)
+    query = query if kept is not None else bind(query, variables, dates=dates)
     return _reading(project, target, request, query, variables=variables, kept=kept)
 
 

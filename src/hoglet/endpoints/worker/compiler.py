@@ -221,6 +221,7 @@ class Compiler:
         return schema.plain | {
             "project_id": project.id,
             "timezone": project.timezone,
+            "week_start_day": project.week_start_day,
             "saved_tables": await self._tables.of(project.id),
             "test_account_filters": project.test_account_filters,
             "unlimited": unlimited,

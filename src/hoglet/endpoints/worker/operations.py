@@ -311,6 +311,7 @@ def context_of(plain: Json) -> QueryContext:
     return QueryContext(
         project_id=plain["project_id"],
         timezone=plain["timezone"],
+        week_start_day=plain.get("week_start_day", 0),
         property_types={(kind, name): type_ for kind, name, type_ in plain["property_types"]},
         uniform_properties=frozenset(map(tuple, plain["uniform_properties"])),
         group_types=plain["group_types"],

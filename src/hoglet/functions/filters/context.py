@@ -12,6 +12,7 @@ class FilterContext(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         now: the instant relative dates count from, aware UTC.
         timezone: IANA name of the project's zone; ``dStart`` and the like are cut in it.
+        week_start_day: 0 when weeks start on Sunday, 1 for Monday.
         test_account_filters: property filters of the project's test-account setting.
         actions: live actions by id text: ``{"7": {"steps": [{"event": "$pageview"}]}}``.
         cohorts: dynamic cohorts made of person properties, by id text: ``{"3": [{...}]}``;
@@ -21,6 +22,7 @@ class FilterContext(msgspec.Struct, frozen=True, kw_only=True):
 
     now: datetime = msgspec.field(default_factory=lambda: datetime.fromtimestamp(0, UTC))
     timezone: str = "UTC"
+    week_start_day: int = 0
     test_account_filters: list[dict[str, Any]] = []
     actions: dict[str, dict[str, Any]] = {}
     cohorts: dict[str, list[dict[str, Any]]] = {}

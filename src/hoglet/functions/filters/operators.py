@@ -4,6 +4,7 @@ Source: docs/spec/hog-functions.md#52-property-filter-key-value-operator-type-gr
 """
 
 from collections.abc import Callable
+from datetime import UTC
 from typing import Any
 
 from hoglet.functions.errors import FilterRefused
@@ -18,7 +19,7 @@ from hoglet.functions.filters.nodes import (
     literals,
     text_of,
 )
-from hoglet.functions.filters.relative_dates import resolve_date
+from hoglet.kit.relative_dates import DateClock, NotADate, resolve_date
 from hoglet.syntax import tree
 
 type Build = Callable[["tree.Expression", Any, FilterContext], "tree.Expression"]
@@ -168,11 +169,23 @@ def _is_not_set(subject: "tree.Expression", _value: Any, _: FilterContext) -> "t
 
 def _date(symbol: str) -> Build:
     def build(subject: "tree.Expression", value: Any, context: FilterContext) -> "tree.Expression":
-        text = resolve_date(_text(value), now=context.now, timezone=context.timezone)
-        left = call("toDateTime", text_of(subject))
-        return compare(left, symbol, call("toDateTime", text_of(constant(text))))
+        moment = call("toDateTime", text_of(constant(_moment(_text(value), context))))
+        zone = [] if context.timezone == "UTC" else [constant(context.timezone)]
+        return compare(call("toDateTime", text_of(subject), *zone), symbol, moment)
 
     return build
+
+
+def _moment(text: str, context: FilterContext) -> str:
+    """A date as the text that the program compares with: an instant unless it is plain UTC."""
+    clock = DateClock(context.now, context.timezone, context.week_start_day)
+    try:
+        date = resolve_date(text, clock)
+    except NotADate as error:
+        raise FilterRefused(str(error)) from None
+    if context.timezone == "UTC" and not date.is_relative:
+        return text
+    return date.at.astimezone(UTC).isoformat().replace("+00:00", "Z")
 
 
 def _semver(operator: str) -> Build:

@@ -7,9 +7,10 @@ docs/spec/hog-functions.md#95-metricstotals.
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, Literal
+from zoneinfo import ZoneInfo
 
-from hoglet.functions.logs.relative_time import resolve_instant
 from hoglet.kit.errors import Invalid
+from hoglet.kit.relative_dates import DateClock, NotADate, resolve_date
 from hoglet.warehouse.telemetry import LogEntry, LogFilters, MetricFilters
 from hoglet.web.timestamps import iso_z, parse_instant
 
@@ -37,7 +38,7 @@ def read_log_filters(query: Mapping[str, str]) -> LogFilters:
 
 
 def read_metric_filters(
-    query: Mapping[str, str], *, now: datetime, timezone: str, with_instance: bool = True
+    query: Mapping[str, str], *, clock: DateClock, with_instance: bool = True
 ) -> MetricFilters:
     """Read the parameters of the metrics routes.
 
@@ -48,8 +49,8 @@ def read_metric_filters(
     if breakdown not in _BREAKDOWNS:
         raise _not_a_choice(breakdown, "breakdown_by")
     return MetricFilters(
-        after=_relative(query.get("after") or "-7d", "after", now, timezone),
-        before=_relative(query.get("before"), "before", now, timezone),
+        after=_relative(query.get("after") or "-7d", "after", clock),
+        before=_relative(query.get("before"), "before", clock),
         names=_comma_list(query.get("name")),
         kinds=_comma_list(query.get("kind")),
         breakdown_by=breakdown,
@@ -110,13 +111,16 @@ def _instant(query: Mapping[str, str], name: str) -> datetime | None:
     return found
 
 
-def _relative(text: str | None, attr: str, now: datetime, timezone: str) -> datetime:
+def _relative(text: str | None, attr: str, clock: DateClock) -> datetime:
+    """A moment of a query string, where a ``+`` that was not escaped arrives as a blank."""
     if not text:
-        return now
-    found = resolve_instant(text, now=now, timezone=timezone)
-    if found is None:
-        raise Invalid("Enter an ISO 8601 time or one such as -24h.", attr=attr)
-    return found
+        return clock.now
+    if (instant := parse_instant(text, ZoneInfo(clock.zone))) is not None:
+        return instant
+    try:
+        return resolve_date("+" + text[1:] if text[0] == " " else text, clock).at
+    except NotADate as error:
+        raise Invalid(str(error), attr=attr) from None
 
 
 def _comma_list(text: str | None) -> list[str]:

@@ -126,6 +126,7 @@ class Planner:
         return FilterContext(
             now=self._clock.now(),
             timezone=project.timezone,
+            week_start_day=project.week_start_day,
             test_account_filters=[f for f in project.test_account_filters if isinstance(f, dict)],
             actions=actions,
             boolean_properties=[

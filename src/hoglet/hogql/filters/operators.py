@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from hoglet.hogql.context import QueryContext
-from hoglet.hogql.dates import as_text, resolve_date
+from hoglet.hogql.dates import moment_constant, read_date
 from hoglet.hogql.errors import refused
 from hoglet.hogql.filters.semver import semver_condition
 from hoglet.hogql.frontend.trees import (
@@ -180,14 +180,9 @@ def _is_not_set(target: Condition, _value: Any, _hint: Hint) -> Condition:
 def _dated(operator: str) -> Callable[[Condition, Any, Hint], Condition]:
     def build(target: Condition, value: Any, hint: Hint) -> Condition:
         text = str(value[0] if isinstance(value, list) and value else value)
-        try:
-            moment = resolve_date(text, hint.context.now, hint.context.timezone)
-        except ValueError:
-            raise refused(f"Not a date: {text}") from None
-        if moment is None:
-            return TRUE
+        moment = read_date(text, hint.context).at
         left = call("toDateTime", _text(target))
-        return compare(operator, left, call("toDateTime", constant(as_text(moment))))
+        return compare(operator, left, call("toDateTime", moment_constant(moment)))
 
     return build
 

@@ -14,11 +14,12 @@ from uuid import UUID
 
 from hoglet.hogql.client_schemas import FILTERS, check_shape
 from hoglet.hogql.context import QueryContext
-from hoglet.hogql.dates import as_text, resolve_date
+from hoglet.hogql.dates import as_text, clock_of, moment_constant
 from hoglet.hogql.errors import near, refused
 from hoglet.hogql.filters.properties import conditions
 from hoglet.hogql.frontend.trees import compare, constant, every, field
 from hoglet.hogql.schema.catalog import LAZY_TABLES
+from hoglet.kit.relative_dates import Bounds, NotADate, range_bounds
 from hoglet.syntax import tree
 
 type TableAliases = tuple[tuple[str, str], ...]
@@ -86,8 +87,8 @@ class Binder:
         raise refused(f"Unknown placeholder {{filters.{'.'.join(path)}}}", node)
 
     def _date(self, edge: str) -> tree.Expression:
-        range_ = self._filters.get("dateRange") or {}
-        moment = _moment(range_, edge, self._context)
+        bounds = date_bounds(self._filters, self._context)
+        moment = bounds.start if edge == "from" else bounds.end
         if moment is None and edge == "to":
             moment = self._context.now
         return constant(as_text(moment) if moment else "1970-01-01 00:00:00.000000")
@@ -113,14 +114,15 @@ def filters_condition(
     timed = [(alias, LAZY_TABLES[name]) for alias, name in tables if name in LAZY_TABLES]
     timed = [(alias, table) for alias, table in timed if table.time is not None]
     found: list[tree.Expression] = []
-    range_ = filters.get("dateRange") or {}
+    bounds = date_bounds(filters, context)
     if timed:
         alias, table = timed[0]
         column = field(alias, str(table.time))
-        for edge, operator in (("from", ">="), ("to", "<=")):
-            moment = _moment(range_, edge, context)
-            if moment is not None:
-                found.append(compare(operator, column, constant(as_text(moment))))
+        if bounds.start is not None:
+            found.append(compare(">=", column, moment_constant(bounds.start)))
+        if bounds.end is not None:
+            operator = "<=" if bounds.includes_end else "<"
+            found.append(compare(operator, column, moment_constant(bounds.end)))
     prefix = (timed[0][0],) if timed and len(tables) > 1 else ()
     found += conditions(filters.get("properties") or [], context, prefix)
     if filters.get("filterTestAccounts"):
@@ -128,13 +130,18 @@ def filters_condition(
     return every(found)
 
 
-def _moment(range_: Mapping[str, Any], edge: str, context: QueryContext) -> datetime | None:
-    text = range_.get(f"date_{edge}")
-    if not text:
-        return None
+def date_bounds(filters: Mapping[str, Any], context: QueryContext) -> Bounds:
+    """The range of ``filters.dateRange``.
+
+    Raises:
+        SourceError: one of its dates is none.
+    """
+    range_ = filters.get("dateRange") or {}
     explicit = bool(range_.get("explicitDate"))
-    now, zone = context.now, context.timezone
+    clock = clock_of(context)
     try:
-        return resolve_date(str(text), now, zone, end=edge == "to", explicit=explicit)
-    except ValueError:
-        raise refused(f"Not a date in filters: {text}") from None
+        return range_bounds(
+            range_.get("date_from"), range_.get("date_to"), clock, explicit=explicit
+        )
+    except NotADate as error:
+        raise refused(str(error), attr=f"filters__dateRange__{error.key}") from None

@@ -56,6 +56,13 @@ def _yesterday(_args: tuple[Expr, ...], _type: Type, context: QueryContext) -> E
     return _sql(DATE, f"toDate(now64(6, '{context.timezone}') - toIntervalDay(1))")
 
 
+def _start_of_week(args: tuple[Expr, ...], type_: Type, context: QueryContext) -> Expr:
+    """Without a mode, weeks start on the day that the project says; mode 3 is Monday."""
+    if len(args) == 1 and context.week_start_day:
+        args = (*args, Number(text="3", type=INTEGER))
+    return Apply(function="toStartOfWeek", args=args, type=type_)
+
+
 def _zone(args: tuple[Expr, ...], index: int, context: QueryContext) -> str | Expr:
     return _optional(args, index, f"'{context.timezone}'")
 
@@ -274,6 +281,7 @@ SPECIAL: dict[str, Builder] = {
     "dateTrunc": _date_trunc,
     "date_trunc": _date_trunc,
     "toStartOfInterval": _start_of_interval,
+    "toStartOfWeek": _start_of_week,
     "toDateTime": _to_datetime,
     "toDateTime64": _to_datetime64,
     "_toDateTime": _raw_datetime,

@@ -1,19 +1,29 @@
 """The dates of an insight: its range, its buckets, their labels, and the period before.
 
-Source: docs/spec/query-endpoints.md#106-insight-queries-and-results.
+Source: docs/spec/query-endpoints.md#106-insight-queries-and-results,
+docs/spec/data-and-queries.md#78-dates.
 """
 
+import re
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any
-from zoneinfo import ZoneInfo
 
 import msgspec
 
 from hoglet.hogql.context import QueryContext
-from hoglet.hogql.dates import as_text, resolve_date, shift, start_of
-from hoglet.hogql.errors import refused
+from hoglet.hogql.dates import as_text, clock_of, moment_constant, read_date
+from hoglet.hogql.errors import near, refused
 from hoglet.hogql.frontend.trees import Expression, call, compare, constant, field
+from hoglet.kit.relative_dates import (
+    ResolvedDate,
+    elapse,
+    end_of,
+    end_of_day,
+    shift,
+    start_of,
+    start_of_day,
+)
 from hoglet.syntax import tree
 
 _UNITS = {"minute": "M", "hour": "h", "day": "d", "week": "w", "month": "m"}
@@ -25,16 +35,23 @@ _FUNCTIONS = {
     "month": "toStartOfMonth",
 }
 _SECONDS = {"minute": 60, "hour": 3600}
+_TICK = timedelta(microseconds=1)
 _MOST_BUCKETS = 10_000
 """A year of hours fits; minutes over months do not, and would make an answer of many megabytes."""
+_WHOLE_PERIOD = re.compile(r"[-+]?0*([wmqy])Start")
+_COMPARE_TO = re.compile(r"-?([0-9]{1,6})([shdwmqyM])")
 
 
 class Span(msgspec.Struct, frozen=True):
-    """A range of time in the project's zone, cut into intervals."""
+    """A range of time in the project's zone, cut into intervals.
+
+    It is empty, with ``end`` before ``start``, where only incomplete intervals were left out.
+    """
 
     start: datetime
     end: datetime
     interval: str = "day"
+    week_start_day: int = 0
 
     def buckets(self) -> list[datetime]:
         """The starts of its intervals.
@@ -42,36 +59,39 @@ class Span(msgspec.Struct, frozen=True):
         Raises:
             SourceError: there would be too many.
         """
-        unit = _UNITS[self.interval]
-        found = [self.first()]
-        while (following := shift(found[-1], 1, unit)) <= self.end:
+        following = self.first()
+        found: list[datetime] = []
+        while following <= self.end:
             found.append(following)
             if len(found) > _MOST_BUCKETS:
-                raise refused(f"The date range holds too many intervals of a {self.interval}")
+                text = f"The date range holds too many intervals of a {self.interval}"
+                raise refused(text, attr="dateRange")
+            following = step(following, 1, self.interval)
         return found
 
     def first(self) -> datetime:
         """The start of the first interval."""
-        return start_of(self.start, _UNITS[self.interval])
+        return start_of(self.start, _UNITS[self.interval], self.week_start_day)
 
     def earlier(self, count: int) -> datetime:
         """The start of the interval ``count`` before the first."""
-        return shift(self.first(), -count, _UNITS[self.interval])
+        return step(self.first(), -count, self.interval)
 
-    def moved(self, by: str | None) -> "Span":
-        """The period before it: of the same length, or moved by a text such as ``-1w``."""
-        if by:
-            unit, count = by[-1], by[1:-1]
-            if by[0] != "-" or not count.isdigit() or unit not in "hdwmqy":
-                raise refused(f"compare_to must be like -1w, not {by}")
-            step = -int(count)
-            return Span(shift(self.start, step, unit), shift(self.end, step, unit), self.interval)
-        # Whole days back, so that weekdays and midnights keep their places.
+    def between(self, start: datetime, end: datetime) -> "Span":
+        """Other dates, cut into the same intervals."""
+        return msgspec.structs.replace(self, start=start, end=end)
+
+    def moved(self, count: int, unit: str) -> "Span":
+        """The same range some units later or, below 0, earlier."""
+        return self.between(shift(self.start, count, unit), shift(self.end, count, unit))
+
+    def before(self) -> "Span":
+        """The range of the same length just before."""
         if self.interval in {"minute", "hour"} and self.end - self.start < timedelta(days=1):
-            length = self.end - self.start
-        else:
-            length = timedelta(days=(self.end.date() - self.start.date()).days + 1)
-        return Span(self.start - length, self.end - length, self.interval)
+            length = self.start - self.end
+            return self.between(elapse(self.start, length), elapse(self.end, length))
+        # Whole days back, so that weekdays and midnights keep their places.
+        return self.moved(-(self.end.date() - self.start.date()).days - 1, "d")
 
     def labels(self) -> list[str]:
         """Labels such as ``4-May-2026`` or ``4-May-2026 15:00``."""
@@ -87,8 +107,8 @@ class Span(msgspec.Struct, frozen=True):
         """``timestamp`` within the range."""
         column = column or field("timestamp")
         return [
-            compare(">=", column, constant(as_text(self.start))),
-            compare("<=", column, constant(as_text(self.end))),
+            compare(">=", column, moment_constant(self.start)),
+            compare("<=", column, moment_constant(self.end)),
         ]
 
     def index(self, column: Expression) -> Expression:
@@ -109,41 +129,74 @@ class Span(msgspec.Struct, frozen=True):
         return call(_FUNCTIONS[self.interval], column)
 
 
-def span_of(
-    query: Mapping[str, Any], context: QueryContext, *, default: str = "-7d", interval: str = "day"
-) -> Span:
+def step(moment: datetime, count: int, interval: str) -> datetime:
+    """The start of an interval ``count`` intervals on; hours and minutes elapse."""
+    if interval in _SECONDS:
+        return elapse(moment, timedelta(seconds=count * _SECONDS[interval]))
+    return shift(moment, count, _UNITS[interval])
+
+
+def span_of(query: Mapping[str, Any], context: QueryContext, *, interval: str = "day") -> Span:
     """The range of an insight's ``dateRange`` and ``interval``.
 
     Raises:
         SourceError: a date or an interval that is none.
     """
-    range_ = query.get("dateRange") or {}
     word = query.get("interval") or interval
     if word not in _UNITS:
-        raise refused(f"Unknown interval '{word}'")
-    explicit = bool(range_.get("explicitDate"))
-    start = _date(range_.get("date_from") or default, context, end=False, explicit=explicit)
-    end = _date(range_.get("date_to") or "", context, end=True, explicit=explicit)
-    if end is None:
-        end = _now(context) if explicit else _end_of(context, word)
-    if start is None:
-        start = shift(end, -10, "y")  # "all": callers that know the oldest event say its day
-    return Span(min(start, end), end, word)
+        raise refused(f"Unknown interval '{word}'.{near(word, _UNITS)}", attr="interval")
+    range_ = query.get("dateRange") or {}
+    end = _end(range_, word, context)
+    start = _start(range_, word, context, end)
+    start = min(start, end)
+    if range_.get("excludeIncompletePeriods"):
+        running = start_of(clock_of(context).local(), _UNITS[word], context.week_start_day)
+        end = min(end, elapse(running, -_TICK))
+    return Span(start, end, word, context.week_start_day)
 
 
-def _now(context: QueryContext) -> datetime:
-    return context.now.astimezone(ZoneInfo(context.timezone))
+def _start(
+    range_: Mapping[str, Any], interval: str, context: QueryContext, end: datetime
+) -> datetime:
+    text = range_.get("date_from") or "-7d"
+    if text == "all":
+        return shift(end, -10, "y")  # callers that know the oldest event send its day
+    date = read_date(text, context, "dateRange__date_from")
+    if range_.get("explicitDate") or date.is_edge or "minute" in {interval, date.form[:-1]}:
+        return date.at
+    in_hours = date.form == "hours" or (date.form == "time" and interval == "hour")
+    return start_of(date.at, "h") if in_hours else start_of_day(date.at)
 
 
-def _end_of(context: QueryContext, interval: str) -> datetime:
-    now = _now(context)
-    unit = "h" if interval in {"minute", "hour"} else "d"
-    return shift(start_of(now, unit), 1, unit) - timedelta(microseconds=1)
+def _end(range_: Mapping[str, Any], interval: str, context: QueryContext) -> datetime:
+    text = range_.get("date_to")
+    date = ResolvedDate(clock_of(context).local(), "minutes")
+    if text:
+        date = read_date(text, context, "dateRange__date_to")
+    if range_.get("explicitDate") or date.is_edge:
+        return date.at
+    if interval not in _SECONDS or date.form == "day":
+        return end_of_day(date.at)
+    return end_of(date.at, _UNITS[interval]) if date.is_relative else date.at
 
 
-def _date(text: Any, context: QueryContext, *, end: bool, explicit: bool) -> datetime | None:
-    now, zone = context.now, context.timezone
-    try:
-        return resolve_date(str(text), now, zone, end=end, explicit=explicit)
-    except ValueError:
-        raise refused(f"Not a date in dateRange: {text}") from None
+def previous_span(query: Mapping[str, Any], span: Span) -> Span:
+    """The period that an insight is compared with.
+
+    ``compare_to`` such as ``-1w`` moves the range. Without it, ``mStart`` and the like without an
+    end are compared with the whole month before, anything else with as much time just before.
+
+    Raises:
+        SourceError: a ``compare_to`` of another form.
+    """
+    if by := (query.get("compareFilter") or {}).get("compare_to"):
+        match = _COMPARE_TO.fullmatch(by)
+        if match is None:
+            attr = "compareFilter__compare_to"
+            raise refused(f"compare_to must be like -1w, not '{by}'", attr=attr)
+        return span.moved(-int(match[1]), match[2])
+    range_ = query.get("dateRange") or {}
+    whole = _WHOLE_PERIOD.fullmatch(range_.get("date_from") or "")
+    if whole and not range_.get("date_to"):
+        return span.between(shift(span.start, -1, whole[1]), elapse(span.start, -_TICK))
+    return span.before()

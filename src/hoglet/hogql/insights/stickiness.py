@@ -20,7 +20,7 @@ from hoglet.hogql.frontend.trees import (
 )
 from hoglet.hogql.insights.breakdown_parts import no_breakdown
 from hoglet.hogql.insights.build_result import Built, Rows
-from hoglet.hogql.insights.date_range import Span, span_of
+from hoglet.hogql.insights.date_range import Span, previous_span, span_of
 from hoglet.hogql.insights.sampling import sampled, sampling_factor, scaled
 from hoglet.hogql.insights.series import (
     action_object,
@@ -69,10 +69,9 @@ def build(query: Mapping[str, Any], context: QueryContext) -> Built:
 
 
 def _spans(query: Mapping[str, Any], span: Span) -> list[tuple[Span, str | None]]:
-    compare = query.get("compareFilter") or {}
-    if not compare.get("compare"):
+    if not (query.get("compareFilter") or {}).get("compare"):
         return [(span, None)]
-    return [(span, "current"), (span.moved(compare.get("compare_to")), "previous")]
+    return [(span, "current"), (previous_span(query, span), "previous")]
 
 
 def _is_cumulative(query: Mapping[str, Any]) -> bool:

@@ -11,10 +11,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-import msgspec
-
 from hoglet.hogql.context import QueryContext
-from hoglet.hogql.dates import shift, start_of
 from hoglet.hogql.errors import refused
 from hoglet.hogql.frontend.trees import (
     Expression,
@@ -28,7 +25,7 @@ from hoglet.hogql.frontend.trees import (
 )
 from hoglet.hogql.insights.breakdowns import breakdown_of, clean, is_rest
 from hoglet.hogql.insights.build_result import Built, Rows
-from hoglet.hogql.insights.date_range import Span, span_of
+from hoglet.hogql.insights.date_range import Span, span_of, step
 from hoglet.hogql.insights.retention.brackets import (
     bracket_of,
     brackets_of,
@@ -42,6 +39,7 @@ from hoglet.hogql.insights.series import (
     series_condition,
     without_properties,
 )
+from hoglet.kit.relative_dates import start_of
 from hoglet.syntax import tree
 
 _PERIODS = {
@@ -207,8 +205,8 @@ def _span(query: Mapping[str, Any], context: QueryContext, period: str, count: i
     """The last interval is the one that holds date_to; the others lie before it."""
     interval, unit, _ = _PERIODS[period]
     asked = span_of({**query, "interval": interval}, context)
-    first = shift(start_of(asked.end, unit), -(count - 1), unit)
-    return msgspec.structs.replace(asked, start=first)
+    last = start_of(asked.end, unit, context.week_start_day)
+    return asked.between(step(last, 1 - count, interval), asked.end)
 
 
 def _iso(moment: datetime) -> str:

@@ -13,7 +13,7 @@ from hoglet.hogql.context import QueryContext
 from hoglet.hogql.errors import refused
 from hoglet.hogql.insights.breakdowns import breakdown_of, clean, is_rest, label
 from hoglet.hogql.insights.build_result import Built, Rows
-from hoglet.hogql.insights.date_range import Span, span_of
+from hoglet.hogql.insights.date_range import Span, previous_span, span_of
 from hoglet.hogql.insights.measures import is_whole, scales
 from hoglet.hogql.insights.sampling import sampling_factor
 from hoglet.hogql.insights.series import action_object, series_name
@@ -70,11 +70,9 @@ def build(query: Mapping[str, Any], context: QueryContext) -> Built:
 
 
 def _periods(query: Mapping[str, Any], span: Span) -> list[_Period]:
-    compare_filter = query.get("compareFilter") or {}
-    if not compare_filter.get("compare"):
+    if not (query.get("compareFilter") or {}).get("compare"):
         return [_Period(span, None)]
-    before = span.moved(compare_filter.get("compare_to"))
-    return [_Period(span, "current"), _Period(before, "previous")]
+    return [_Period(span, "current"), _Period(previous_span(query, span), "previous")]
 
 
 class _Trend:

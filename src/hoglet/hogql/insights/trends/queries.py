@@ -13,7 +13,6 @@ from typing import Any
 import msgspec
 
 from hoglet.hogql.context import QueryContext
-from hoglet.hogql.dates import shift, start_of_day
 from hoglet.hogql.frontend.trees import (
     Expression,
     alias,
@@ -26,7 +25,7 @@ from hoglet.hogql.frontend.trees import (
     some,
 )
 from hoglet.hogql.insights.breakdowns import Breakdown
-from hoglet.hogql.insights.date_range import Span
+from hoglet.hogql.insights.date_range import Span, step
 from hoglet.hogql.insights.measures import (
     ACTIVE_DAYS,
     FIRST_TIME,
@@ -43,6 +42,7 @@ from hoglet.hogql.insights.series import (
     series_condition,
     without_properties,
 )
+from hoglet.kit.relative_dates import elapse, shift, start_of_day
 
 _PLAIN = "SELECT {columns} FROM events WHERE {where} GROUP BY {keys}"
 _BY_UNIT = "SELECT {columns} FROM {units} GROUP BY {keys}"
@@ -221,16 +221,12 @@ _COUNT_ENTITIES = fill("SELECT count(DISTINCT entity)").select[0]
 
 def _last_days(span: Span, days: int) -> Span:
     """The days that end with a period."""
-    first = start_of_day(span.end) - timedelta(days=days - 1)
-    return Span(first, span.end, span.interval)
+    return span.between(shift(start_of_day(span.end), 1 - days, "d"), span.end)
 
 
 def _widened(span: Span, days: int) -> Span:
     """A period with the days before it that the window of its first interval holds."""
+    following = step(span.first(), 1, span.interval)
     if span.interval in {"minute", "hour"}:
-        unit = "h" if span.interval == "hour" else "M"
-        earliest = shift(shift(span.first(), 1, unit), -24 * days, "h")
-    else:
-        unit = "d" if span.interval == "day" else "w"
-        earliest = shift(span.first(), 1, unit) - timedelta(days=days)
-    return Span(earliest, span.end, span.interval)
+        return span.between(elapse(following, timedelta(days=-days)), span.end)
+    return span.between(shift(following, -days, "d"), span.end)

@@ -1,0 +1,209 @@
+"""Dates of insights: rounding, buckets, and the period that is compared with."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from hoglet.hogql import QueryContext, compile_query
+from hoglet.hogql.insights import build_insight
+from hoglet.hogql.insights.date_range import Span, previous_span, span_of
+from hoglet.kit.errors import SourceError
+
+WEDNESDAY = datetime(2026, 1, 14, 15, 30, 20, tzinfo=UTC)
+TICK = timedelta(microseconds=1)
+DAY_END = "23:59:59.999999"
+
+
+def context_of(now: datetime = WEDNESDAY, zone: str = "UTC", monday: int = 0) -> QueryContext:
+    return QueryContext(project_id=1, now=now, timezone=zone, week_start_day=monday)
+
+
+def span(dates: dict[str, Any], interval: str = "day", **more: Any) -> Span:
+    return span_of({"dateRange": dates, "interval": interval}, context_of(**more))
+
+
+def shown(moment: datetime) -> str:
+    return moment.strftime("%m-%d %H:%M:%S") + (".999999" if moment.microsecond else "")
+
+
+@pytest.mark.parametrize(
+    ("text", "interval", "expected"),
+    [
+        ("-7d", "day", "01-07 00:00:00"),
+        ("-7d", "week", "01-07 00:00:00"),
+        ("-7d", "month", "01-07 00:00:00"),
+        ("-7d", "hour", "01-07 00:00:00"),
+        ("-1d", "minute", "01-13 15:30:20"),
+        ("-5h", "day", "01-14 10:00:00"),
+        ("-5h", "hour", "01-14 10:00:00"),
+        ("-5h", "minute", "01-14 10:30:20"),
+        ("-90M", "day", "01-14 14:00:20"),
+        ("-90M", "hour", "01-14 14:00:20"),
+        ("mStart", "hour", "01-01 00:00:00"),
+        ("2026-01-05", "hour", "01-05 00:00:00"),
+        ("2026-01-05T10:20", "day", "01-05 00:00:00"),
+        ("2026-01-05T10:20", "hour", "01-05 10:00:00"),
+        ("2026-01-14T10:20", "minute", "01-14 10:20:00"),
+    ],
+)
+def test_the_beginning(text: str, interval: str, expected: str) -> None:
+    assert shown(span({"date_from": text}, interval).start) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "interval", "expected"),
+    [
+        (None, "day", f"01-14 {DAY_END}"),
+        (None, "week", f"01-14 {DAY_END}"),
+        (None, "hour", "01-14 15:59:59.999999"),
+        (None, "minute", "01-14 15:30:59.999999"),
+        ("-1d", "day", f"01-13 {DAY_END}"),
+        ("-1d", "hour", "01-13 15:59:59.999999"),
+        ("-1d", "minute", "01-13 15:30:59.999999"),
+        ("-2h", "day", f"01-14 {DAY_END}"),
+        ("-2h", "hour", "01-14 13:59:59.999999"),
+        ("dStart", "day", "01-14 00:00:00"),
+        ("-1dEnd", "hour", f"01-13 {DAY_END}"),
+        ("2026-01-13", "day", f"01-13 {DAY_END}"),
+        ("2026-01-13", "hour", f"01-13 {DAY_END}"),
+        ("2026-01-13T10:20", "day", f"01-13 {DAY_END}"),
+        ("2026-01-13T10:20", "hour", "01-13 10:20:00"),
+    ],
+)
+def test_the_end(text: str | None, interval: str, expected: str) -> None:
+    dates = {"date_from": "2026-01-12T00:00", "date_to": text}
+
+    assert shown(span(dates, interval).end) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [("-7d", "01-07 15:30:20"), ("-5h", "01-14 10:30:20"), ("2026-01-05T10:20", "01-05 10:20:00")],
+)
+@pytest.mark.parametrize("interval", ["minute", "hour", "day", "week", "month"])
+def test_explicit_dates_are_not_rounded(text: str, interval: str, expected: str) -> None:
+    found = span({"date_from": text, "explicitDate": True}, interval)
+
+    assert (shown(found.start), shown(found.end)) == (expected, "01-14 15:30:20")
+
+
+@pytest.mark.parametrize(
+    ("interval", "end"),
+    [
+        ("minute", "01-14 15:29:59.999999"),
+        ("hour", "01-14 14:59:59.999999"),
+        ("day", f"01-13 {DAY_END}"),
+        ("week", f"01-10 {DAY_END}"),
+        ("month", f"12-31 {DAY_END}"),
+    ],
+)
+def test_incomplete_periods_are_left_out(interval: str, end: str) -> None:
+    found = span({"date_from": "2025-11-01", "excludeIncompletePeriods": True}, interval)
+    earlier = span(
+        {"date_from": "2025-11-01", "date_to": "2025-11-05", "excludeIncompletePeriods": True},
+        interval,
+    )
+
+    assert shown(found.end) == end
+    assert shown(earlier.end) == f"11-05 {DAY_END}"
+
+
+def test_a_range_with_nothing_but_the_running_period_is_empty() -> None:
+    dates = {"date_from": "dStart", "excludeIncompletePeriods": True}
+    query = {"kind": "TrendsQuery", "series": [{"event": "a"}], "dateRange": dates}
+
+    (line,) = build_insight(query, context_of()).shape([[]])
+
+    assert (line["data"], line["days"], line["count"]) == ([], [], 0)
+
+
+@pytest.mark.parametrize(
+    ("dates", "first", "last"),
+    [
+        ({"date_from": "mStart"}, "12-01 00:00:00", f"12-31 {DAY_END}"),
+        ({"date_from": "0mStart"}, "12-01 00:00:00", f"12-31 {DAY_END}"),
+        ({"date_from": "wStart"}, "01-04 00:00:00", f"01-10 {DAY_END}"),
+        ({"date_from": "qStart"}, "10-01 00:00:00", f"12-31 {DAY_END}"),
+        ({"date_from": "yStart"}, "01-01 00:00:00", f"12-31 {DAY_END}"),
+        ({"date_from": "mStart", "date_to": "2026-01-10"}, "12-22 00:00:00", f"12-31 {DAY_END}"),
+        ({"date_from": "-7d"}, "12-30 00:00:00", f"01-06 {DAY_END}"),
+        ({"date_from": "dStart"}, "01-13 00:00:00", f"01-13 {DAY_END}"),
+        ({"date_from": "-1mStart", "date_to": "-1mEnd"}, "10-31 00:00:00", f"11-30 {DAY_END}"),
+    ],
+)
+def test_the_period_before(dates: dict[str, Any], first: str, last: str) -> None:
+    query = {"dateRange": dates, "compareFilter": {"compare": True}}
+
+    found = previous_span(query, span(dates))
+
+    assert (shown(found.start), shown(found.end)) == (first, last)
+
+
+@pytest.mark.parametrize(
+    ("by", "first", "last"),
+    [
+        ("-1w", "12-31 00:00:00", f"01-07 {DAY_END}"),
+        ("1w", "12-31 00:00:00", f"01-07 {DAY_END}"),
+        ("-1m", "12-07 00:00:00", f"12-14 {DAY_END}"),
+        ("-1y", "01-07 00:00:00", f"01-14 {DAY_END}"),
+        ("-2d", "01-05 00:00:00", f"01-12 {DAY_END}"),
+    ],
+)
+def test_compared_with_another_time(by: str, first: str, last: str) -> None:
+    query = {"compareFilter": {"compare": True, "compare_to": by}}
+
+    found = previous_span(query, span({"date_from": "-7d"}))
+
+    assert (shown(found.start), shown(found.end)) == (first, last)
+
+
+@pytest.mark.parametrize("by", ["+1w", "-w", "-1W", "wStart", "-1wStart", "soon", "-1.5d", " -1w"])
+def test_what_cannot_be_compared_with(by: str) -> None:
+    query = {"compareFilter": {"compare": True, "compare_to": by}}
+
+    with pytest.raises(SourceError) as error:
+        previous_span(query, span({}))
+
+    assert error.value.attr == "compareFilter__compare_to"
+
+
+def test_the_day_before_a_change_of_clocks_is_a_whole_day() -> None:
+    now = datetime(2026, 3, 30, 12, tzinfo=UTC)
+    found = span({"date_from": "dStart"}, now=now, zone="Europe/Berlin")
+
+    before = previous_span({}, found)
+
+    assert before.end - before.start + TICK == timedelta(days=1)  # on the clock of the wall
+    assert before.end.timestamp() - before.start.timestamp() == pytest.approx(23 * 3600)
+
+
+@pytest.mark.parametrize(
+    ("monday", "first"),
+    [(0, ["01-04", "01-11"]), (1, ["01-05", "01-12"])],
+    ids=["sunday", "monday"],
+)
+def test_weeks_start_where_the_project_says(monday: int, first: list[str]) -> None:
+    found = span({"date_from": "2026-01-06"}, "week", monday=monday)
+
+    assert [shown(each)[:5] for each in found.buckets()] == first
+
+
+@pytest.mark.parametrize(("monday", "mode"), [(0, "(x)"), (1, "(x, 3)")])
+def test_start_of_week_without_a_mode(monday: int, mode: str) -> None:
+    context = context_of(monday=monday)
+    plain = "SELECT toStartOfWeek(toDate(event)) FROM events"
+    moded = "SELECT toStartOfWeek(toDate(event), 1) FROM events"
+
+    found = compile_query(plain, context=context).sql
+    given = compile_query(moded, context=context).sql
+
+    assert (", 3)" in found) == (mode == "(x, 3)")
+    assert ", 3)" not in given
+
+
+def test_an_unknown_interval_is_refused_with_the_nearest() -> None:
+    with pytest.raises(SourceError, match="Did you mean 'month'") as error:
+        span({}, "moth")
+
+    assert error.value.attr == "interval"
