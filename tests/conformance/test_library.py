@@ -20,7 +20,6 @@ DEVIATES = {
     "less",
     "max2",
     "replaceOne",
-    "tryBase64Decode",
 }
 
 

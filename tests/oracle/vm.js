@@ -41,7 +41,8 @@ function errorText(error) {
 }
 
 // The machine asks for RE2; an inline (?i) is all that JavaScript lacks of what the tests use.
-function expression(pattern) {
+function expression(given) {
+    const pattern = String(given)
     return pattern.startsWith('(?i)') ? new RegExp(pattern.slice(4), 'i') : new RegExp(pattern)
 }
 

@@ -152,6 +152,10 @@ function __printHogValue(value, path = []) {
     return `{${Object.entries(value).map(([key, item]) => `${__escapeString(key)}: ${inner(item)}`).join(', ')}}`
 }
 function __printHogStringOutput(value) { return typeof value === 'string' ? value : __printHogValue(value) }
+function __scalarText(value) { return ['string', 'number', 'boolean'].includes(typeof value) ? __STLToString(value) : null }
+function __plainText(value) {
+    return Array.isArray(value) ? value.map((item) => (isNull(item) ? '' : __plainText(item))).join(',') : __STLToString(value)
+}
 function __pad(number, width) { return String(number).padStart(width, '0') }
 function __zoneOffset(seconds, zone) {
     if (!zone || zone === 'UTC') { return 0 }
@@ -205,21 +209,23 @@ function __trimmed(text, character, left, right) {
 function trim(text, character) { return __trimmed(text, character ?? ' ', true, true) }
 function trimLeft(text, character) { return __trimmed(text, character ?? ' ', true, false) }
 function trimRight(text, character) { return __trimmed(text, character ?? ' ', false, true) }
-function splitByString(separator, text, max) { return isNull(text) ? null : text.split(separator ?? undefined, max ?? undefined) }
-function replaceOne(text, from, to) { return isNull(text) ? null : text.replace(from, () => to) }
-function replaceAll(text, from, to) { return isNull(text) ? null : text.replaceAll(from, () => to) }
-function position(text, part) { return typeof text === 'string' ? text.indexOf(part) + 1 : 0 }
-function positionCaseInsensitive(text, part) { return typeof text === 'string' ? text.toLowerCase().indexOf(part.toLowerCase()) + 1 : 0 }
+function splitByString(separator, text, max) { return isNull(text) ? null : text.split(isNull(separator) ? undefined : __plainText(separator), max ?? undefined) }
+function replaceOne(text, from, to) { return isNull(text) ? null : text.replace(__plainText(from), () => __plainText(to)) }
+function replaceAll(text, from, to) { return isNull(text) ? null : text.replaceAll(__plainText(from), () => __plainText(to)) }
+function position(text, part) { return typeof text === 'string' ? text.indexOf(__plainText(part)) + 1 : 0 }
+function positionCaseInsensitive(text, part) { return typeof text === 'string' ? text.toLowerCase().indexOf(__plainText(part).toLowerCase()) + 1 : 0 }
 function substring(text, start, count) {
     if (isNull(text)) { return null }
-    const size = count ?? text.length
-    return start < 1 || size < 1 ? '' : text.slice(start - 1, start - 1 + size)
+    if (typeof text !== 'string') { return '' }
+    const first = Number(start) - 1
+    const size = typeof count === 'number' ? count : text.length
+    return first >= 0 && size >= 1 ? text.slice(first, first + size) : ''
 }
 function startsWith(text, part) { return typeof text === 'string' && typeof part === 'string' && text.startsWith(part) }
 function __like(text, pattern, ignoreCase = false) {
-    if (typeof text !== 'string' || typeof pattern !== 'string') { return false }
-    const source = pattern.replace(/[.*+?^${}()|[\]\\\/-]/g, '\\$&').replaceAll('%', '.*').replaceAll('_', '.')
-    return new RegExp(source, ignoreCase ? 'i' : '').test(text)
+    if (__scalarText(text) === null || __scalarText(pattern) === null) { return false }
+    const source = __scalarText(pattern).replace(/[.*+?^${}()|[\]\\\/-]/g, '\\$&').replaceAll('%', '.*').replaceAll('_', '.')
+    return new RegExp(source, ignoreCase ? 'i' : '').test(__scalarText(text))
 }
 function like(text, pattern) { return __like(text, pattern) }
 function ilike(text, pattern) { return __like(text, pattern, true) }
@@ -271,25 +277,35 @@ function __expression(pattern, ignoreCase) {
     const source = pattern.slice(head ? head[0].length : 0).replace(tokens, (...found) => each(...found.slice(0, 14)))
     return new RegExp(source + ')'.repeat(open[0]), [...flags].join(''))
 }
-function __match(text, pattern, ignoreCase) { return Boolean(text) && Boolean(pattern) && __expression(pattern, ignoreCase).test(text) }
+function __match(text, pattern, ignoreCase) {
+    const [source, expression] = [text && __scalarText(text), pattern && __scalarText(pattern)]
+    return Boolean(source && expression) && __expression(expression, ignoreCase).test(source)
+}
 function match(text, pattern) { return __match(text, pattern, false) }
 function __imatch(text, pattern) { return __match(text, pattern, true) }
 function extractRegex(text, pattern) {
     if (isNull(text)) { return null }
-    const found = pattern ? text.match(__expression(pattern, false)) : null
+    const [source, expression] = [__scalarText(text), __scalarText(pattern)]
+    if (source === null) { throw new Error(`extractRegex: the argument text must be a string, not ${__x_typeof(text)}`) }
+    const found = expression ? source.match(__expression(expression, false)) : null
     return found ? (found.length > 1 ? found[1] : found[0]) ?? '' : ''
 }
 function multiSearchAnyCaseInsensitive(text, parts) {
-    if (typeof text !== 'string' || !Array.isArray(parts)) { return 0 }
-    const lowered = text.toLowerCase()
-    return parts.some((part) => typeof part === 'string' && lowered.includes(part.toLowerCase())) ? 1 : 0
+    if (__scalarText(text) === null || !Array.isArray(parts)) { return 0 }
+    const lowered = __scalarText(text).toLowerCase()
+    return parts.some((part) => lowered.includes(__STLToString(part).toLowerCase())) ? 1 : 0
 }
 function __bytes(text) { return new TextEncoder().encode(text) }
 function base64Encode(text) { return isNull(text) ? null : btoa(Array.from(__bytes(text), (byte) => String.fromCharCode(byte)).join('')) }
-function base64Decode(text) { return isNull(text) ? null : new TextDecoder().decode(Uint8Array.from(atob(text.replaceAll('-', '+').replaceAll('_', '/')), (character) => character.charCodeAt(0))) }
-function tryBase64Decode(text) { try { return base64Decode(text) } catch { return null } }
-function encodeURLComponent(text) { return isNull(text) ? null : encodeURIComponent(text) }
-function decodeURLComponent(text) { return isNull(text) ? null : decodeURIComponent(text) }
+function base64Decode(text) {
+    if (isNull(text)) { return null }
+    const digits = text.split('=')[0].replaceAll('-', '+').replaceAll('_', '/').replace(/[^A-Za-z0-9+/]/g, '')
+    const whole = digits.length % 4 === 1 ? digits.slice(0, -1) : digits
+    return new TextDecoder('utf-8', { ignoreBOM: true }).decode(Uint8Array.from(atob(whole), (character) => character.charCodeAt(0)))
+}
+function tryBase64Decode(text) { return typeof text === 'string' ? base64Decode(text) : null }
+function encodeURLComponent(text) { return isNull(text) ? null : encodeURIComponent(__plainText(text)) }
+function decodeURLComponent(text) { return isNull(text) ? null : decodeURIComponent(__plainText(text)) }
 function tryDecodeURLComponent(text) { try { return decodeURLComponent(text) } catch { return null } }
 function generateUUIDv4() {
     return '10000000-1000-4000-8000-100000000000'.replace(/[018]/g, (digit) => (Number(digit) ^ (crypto.getRandomValues(new Uint8Array(1))[0] & (15 >> (Number(digit) / 4)))).toString(16))
@@ -311,8 +327,8 @@ function __revive(value) {
     if (value.__hogError__) { return __newHogError(value.type, value.message, __revive(value.payload)) }
     return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, __revive(item)]))
 }
-function jsonParse(text) { return isNull(text) ? null : __revive(JSON.parse(text)) }
-function isValidJSON(text) { if (isNull(text)) { return null } try { JSON.parse(text); return true } catch { return false } }
+function jsonParse(text) { return isNull(text) ? null : __revive(JSON.parse(__plainText(text))) }
+function isValidJSON(text) { try { JSON.parse(__plainText(text)); return true } catch { return false } }
 function __jsonParsed(value) { try { return typeof value === 'string' ? JSON.parse(value) : value } catch { return undefined } }
 function __jsonAt(source, path, parse = false) {
     let value = __jsonParsed(source)
@@ -370,9 +386,9 @@ function arraySort(list) {
 }
 function arrayReverse(list) { return Array.isArray(list) ? [...list].reverse() : [] }
 function arrayReverseSort(list) { return arraySort(list).reverse() }
-function arrayStringConcat(list, separator) { return Array.isArray(list) ? list.map((item) => (isNull(item) ? '' : __STLToString(item))).join(isNull(separator) ? '' : __STLToString(separator)) : '' }
+function arrayStringConcat(list, separator) { return Array.isArray(list) ? list.map((item) => (isNull(item) ? '' : __plainText(item))).join(isNull(separator) ? '' : __plainText(separator)) : '' }
 function range(from, to) {
-    const [start, end] = isNull(to) ? [0, Number(from)] : [Number(from), Number(to)]
+    const [start, end] = to === undefined ? [0, Number(from)] : [Number(from), Number(to)]
     return Array.from({ length: Math.max(0, end - start) || 0 }, (_, index) => start + index)
 }
 function arrayMap(callback, list) { return values(list).map((item) => callback(item)) }
@@ -473,17 +489,21 @@ function dateAdd(unit, count, value) {
     if (!(unit in seconds) && !(unit in days) && !(unit in months)) { throw new Error(`Unsupported interval unit: ${unit}`) }
     if (!__isHogDateTime(value) && !__isHogDate(value)) { throw new Error(`dateAdd: the argument date must be a Date or DateTime, not ${__x_typeof(value)}`) }
     const instant = toDateTime(value)
-    const amount = Math.trunc(Number(count)) || 0
+    if (typeof count === 'boolean' || count === '' || !Number.isFinite(Number(count))) { throw new Error(`dateAdd: the argument count must be a finite number, not ${__x_typeof(count)}`) }
+    const amount = Number(count) * (seconds[unit] ?? days[unit] ?? months[unit])
+    const whole = Math.trunc(amount)
     const move = (day) => {
         const date = day.getUTCDate()
-        if (unit in days) { day.setUTCDate(date + amount * days[unit]); return }
+        if (unit in days) { day.setUTCDate(date + whole); return }
         day.setUTCDate(1)
-        day.setUTCMonth(day.getUTCMonth() + amount * months[unit])
+        day.setUTCMonth(day.getUTCMonth() + whole)
         const last = new Date(day.getTime())
         last.setUTCMonth(last.getUTCMonth() + 1, 0)
         day.setUTCDate(Math.min(date, last.getUTCDate()))
     }
-    const result = unit in seconds ? __toHogDateTime(instant.dt + amount * seconds[unit], instant.zone) : __shifted(instant, move)
+    const moved = unit in seconds ? __toHogDateTime(instant.dt + whole, instant.zone) : __shifted(instant, move)
+    const part = (amount - whole) * (unit in seconds ? 1 : unit in days ? 86400 : 30 * 86400)
+    const result = part ? __toHogDateTime(Math.floor((moved.dt + part) * 1000 + 0.5) / 1000, moved.zone) : moved
     return __isHogDate(value) ? toDate(result) : result
 }
 function addDays(value, count) { return dateAdd('day', count, value) }

@@ -259,7 +259,7 @@ def _helper_text(
         bare = right.value.strip("%")
         if "%" not in bare and "_" not in bare:
             word = _LIKE[operator]
-            return _membership(word, literal(bare).text, left, new, str(word == "not in"))
+            return _membership(word, literal(bare).text, left, new, helper)
     is_literal = operator in _REGEX and right.constant and right.kind == "S"
     if is_literal and _NO_SYNTAX.match(right.value):
         return _membership(_REGEX[operator], right.text, left, new, helper)
@@ -272,11 +272,9 @@ _LIKE: Final = {"like": "in", "not like": "not in"}
 
 
 def _membership(word: str, needle: str, text: Operand, new: Temporaries, otherwise: str) -> str:
-    """A search for a plain text; ``otherwise`` is the answer, or the helper, for no text."""
+    """A search for a plain text; values of other types go to the function ``otherwise``."""
     first, again = new.twice(text)
-    if otherwise in _HELPERS.values():
-        otherwise = f"{otherwise}({again}, {needle})"
-    return f"({needle} {word} {again} if type({first}) is S else {otherwise})"
+    return f"({needle} {word} {again} if type({first}) is S else {otherwise}({again}, {needle}))"
 
 
 def one_of(operator: str, left: Operand, texts: list[str], new: Temporaries) -> Operand:

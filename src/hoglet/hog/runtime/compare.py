@@ -11,7 +11,7 @@ from hoglet.hog.runtime import budget as meter
 from hoglet.hog.runtime.dates import instant, parse_instant
 from hoglet.hog.runtime.errors import EngineError
 from hoglet.hog.runtime.numbers import number_text, text_to_number
-from hoglet.hog.runtime.text import order_key
+from hoglet.hog.runtime.text import contains_text, order_key
 from hoglet.hog.runtime.values import (
     HogDate,
     HogDateTime,
@@ -209,10 +209,19 @@ def contains(needle: Any, haystack: Any) -> bool:
     if kind is list or kind is HogTuple:
         return member(needle, haystack)
     if kind is str:
-        return type(needle) is str and needle in haystack
+        return contains_text(haystack, _needle_text(needle)) if type(needle) in _TEXTUAL else False
     if kind is dict:
         return stored_key(needle) in haystack
     raise EngineError(f"Can not use 'in' with a haystack of type {type_name(haystack)}")
+
+
+_TEXTUAL = frozenset({str, bool, int, float})
+
+
+def _needle_text(needle: Any) -> str:
+    if type(needle) is str:
+        return needle
+    return str(needle).lower() if type(needle) is bool else number_text(needle)
 
 
 def not_contains(needle: Any, haystack: Any) -> bool:

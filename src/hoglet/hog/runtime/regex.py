@@ -11,10 +11,12 @@ import re2
 from hoglet.hog.runtime.compare import truthy
 from hoglet.hog.runtime.errors import EngineError
 from hoglet.hog.runtime.formatting import as_text
-from hoglet.hog.runtime.text import spread
+from hoglet.hog.runtime.numbers import number_text, settle
+from hoglet.hog.runtime.text import contains_text, spread
 from hoglet.kit.text import encode_utf8, replace_surrogates
 
 _SCALARS: Final = frozenset({bool, int, float})
+_TEXTUAL: Final = frozenset({str, bool, int, float})
 _ANYWHERE: Final = re2._re2.RE2.Anchor.UNANCHORED  # noqa: SLF001 (see found)
 _ANY: Final = r"[^\n\r\x{2028}\x{2029}]"
 
@@ -93,11 +95,14 @@ def not_regex_ignore_case(text: Any, pattern: Any) -> bool:
 
 
 def _search(text: Any, pattern: Any, *, ignore_case: bool) -> bool:
-    if type(text) is not str:
-        text = as_text(text) if truthy(text) and type(text) in _SCALARS else ""
-    if type(pattern) is not str or not text or not pattern:
-        return False
-    return found(pattern, text, ignore_case=ignore_case)
+    text, pattern = _searched(text), _searched(pattern)
+    return bool(text and pattern) and found(pattern, text, ignore_case=ignore_case)
+
+
+def _searched(value: Any) -> str:
+    if type(value) is str:
+        return value
+    return as_text(value) if truthy(value) and type(value) in _SCALARS else ""
 
 
 def found(pattern: str, text: str, *, ignore_case: bool) -> bool:
@@ -129,23 +134,37 @@ def _check_work(pattern: Any, size: int) -> None:
 
 
 def like(text: Any, pattern: Any) -> bool:
-    """``text like pattern``: ``%`` and ``_``, searched anywhere; false for anything but text."""
+    """``text like pattern``: ``%`` and ``_``, searched anywhere.
+
+    Numbers and booleans are their text; false with null, arrays, objects and dates.
+    """
     if type(text) is not str or type(pattern) is not str:
-        return False
+        if type(text) not in _TEXTUAL or type(pattern) not in _TEXTUAL:
+            return False
+        text, pattern = _scalar_text(text), _scalar_text(pattern)
     bare = pattern.strip("%")
     if "%" not in bare and "_" not in bare:
-        return bare in text
+        return contains_text(text, bare)
     return found(_like_pattern(spread(bare)), spread(text), ignore_case=False)
 
 
 def ilike(text: Any, pattern: Any) -> bool:
     """:func:`like` that ignores case."""
     if type(text) is not str or type(pattern) is not str:
-        return False
+        if type(text) not in _TEXTUAL or type(pattern) not in _TEXTUAL:
+            return False
+        text, pattern = _scalar_text(text), _scalar_text(pattern)
     bare = pattern.strip("%")
     if "%" not in bare and "_" not in bare and text.isascii() and bare.isascii():
         return bare.lower() in text.lower()
     return found(_like_pattern(spread(bare)), spread(text), ignore_case=True)
+
+
+def _scalar_text(value: Any) -> str:
+    """A text, or a number or boolean as text; also of numbers that the host gives."""
+    if type(value) is int:
+        return number_text(settle(value))
+    return as_text(value)
 
 
 def not_like(text: Any, pattern: Any) -> bool:

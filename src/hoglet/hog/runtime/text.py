@@ -37,6 +37,8 @@ def unit_slice(text: str, start: int, end: int) -> str:
 
 def unit_find(text: str, needle: str) -> int:
     """0-based position of ``needle`` in units, -1 for none."""
+    if has_half(needle):
+        return spread(text).find(spread(needle))
     found = text.find(needle)
     return found if found <= 0 or text.isascii() else unit_length(text[:found])
 
@@ -50,6 +52,20 @@ def spread(text: str) -> str:
     return "".join([chr(n + _PRIVATE if 0xD800 <= n < 0xE000 else n) for n in numbers])
 
 
+def gather(text: str) -> str:
+    """The text that :func:`spread` spread."""
+    if not text or max(text) < _FIRST_PRIVATE:
+        return text
+    numbers = [n - _PRIVATE if n >= 0x10F800 else n for n in map(ord, text)]
+    return mend("".join(map(chr, numbers)))
+
+
+def contains_text(text: str, needle: str) -> bool:
+    """Whether the units of ``needle`` are in ``text``; half a character is part of a whole one."""
+    return spread(needle) in spread(text) if has_half(needle) else needle in text
+
+
+_FIRST_PRIVATE: Final = chr(0x10F800)
 _PRIVATE: Final = 0x102000  # puts the halves on U+10F800 to U+10FFFF
 
 
@@ -63,6 +79,11 @@ def mend(text: str) -> str:
     if text.isascii() or not _SURROGATE.search(text):
         return text
     return from_units(units(text))
+
+
+def has_half(text: str) -> bool:
+    """Whether a text holds a half of a character."""
+    return not text.isascii() and _SURROGATE.search(text) is not None
 
 
 def is_intact(text: str) -> bool:

@@ -68,9 +68,16 @@ class HogError:
     __slots__ = ("message", "payload", "type")
 
     def __init__(self, type_name: Any, message: Any = None, payload: Any = None) -> None:
-        self.type = type_name or "Error"
-        self.message = message or "An error occurred"
+        self.type = "Error" if _is_nothing(type_name) else type_name
+        self.message = "An error occurred" if _is_nothing(message) else message
         self.payload = payload
+
+
+def _is_nothing(value: Any) -> bool:
+    """Null, false, 0, NaN and ``''``; empty arrays and objects are something."""
+    if isinstance(value, list | dict):
+        return False
+    return not value or value != value  # noqa: PLR0124 (NaN)
 
 
 class LibraryFunction:

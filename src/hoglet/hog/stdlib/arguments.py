@@ -4,11 +4,16 @@ A null subject is handled by the functions themselves (the result is null); this
 of a wrong kind, which end the run with a message that names the function and the argument.
 """
 
-from typing import Any, Never
+from typing import Any, Final, Never
 
+from hoglet.hog.runtime import budget as meter
 from hoglet.hog.runtime.errors import EngineError
+from hoglet.hog.runtime.formatting import as_text
 from hoglet.hog.runtime.numbers import to_number, whole
+from hoglet.hog.runtime.text import mend
 from hoglet.hog.runtime.values import type_name
+
+_SCALARS: Final = frozenset({bool, int, float})
 
 
 def wrong(function: str, argument: str, expected: str, value: Any) -> Never:
@@ -23,6 +28,45 @@ def text(function: str, argument: str, value: Any) -> str:
     if type(value) is not str:
         wrong(function, argument, "a string", value)
     return value
+
+
+def plain_text(value: Any) -> str:
+    """The value as text, an array as its items with commas between.
+
+    ``1,2,c`` for ``[1, [2, 'c']]``. Null items are empty; the rest is its ``toString``.
+    """
+    return mend(_commas(value, [])) if isinstance(value, list) else as_text(value)
+
+
+def join_items(items: list[Any], glue: str) -> str:
+    """Items as text with ``glue`` between, nested arrays as :func:`plain_text`."""
+    return mend(_joined(items, glue, []))
+
+
+def _commas(value: Any, path: list[int]) -> str:
+    if type(value) is str:
+        return value
+    if not isinstance(value, list):
+        return "" if value is None else as_text(value)
+    return "" if id(value) in path else _joined(value, ",", path)
+
+
+def _joined(items: list[Any], glue: str, path: list[int]) -> str:
+    meter.poll()
+    path.append(id(items))
+    parts = [_commas(item, path) for part in meter.chunks(items) for item in part]
+    path.pop()
+    size = sum(map(len, parts)) + len(glue) * len(parts)
+    if size > meter.LARGE:
+        meter.charge(size)
+    return glue.join(parts)
+
+
+def scalar_text(value: Any) -> str | None:
+    """Text as it is, numbers and booleans as their text, None for everything else."""
+    if type(value) is str:
+        return value
+    return as_text(value) if type(value) in _SCALARS else None
 
 
 def integer(value: Any, otherwise: int = 0) -> int:

@@ -7,10 +7,11 @@ from hoglet.hog.runtime import budget as meter
 from hoglet.hog.runtime.budget import chunks
 from hoglet.hog.runtime.compare import index_of, member
 from hoglet.hog.runtime.errors import HogThrow
-from hoglet.hog.runtime.formatting import as_text, printed
+from hoglet.hog.runtime.formatting import printed
 from hoglet.hog.runtime.numbers import to_number
-from hoglet.hog.runtime.text import mend, order_key
+from hoglet.hog.runtime.text import order_key
 from hoglet.hog.runtime.values import HogError, is_number, shown_key
+from hoglet.hog.stdlib.arguments import join_items, plain_text
 
 
 def _kept(items: list[Any]) -> list[Any]:
@@ -115,16 +116,11 @@ def reverse(value: Any) -> list[Any]:
 def string_concat(value: Any, separator: Any = None) -> str:
     if not isinstance(value, list):
         return ""
-    glue = "" if separator is None else as_text(separator)
-    parts = [v if type(v) is str else "" if v is None else as_text(v) for v in value]
-    size = sum(map(len, parts)) + len(glue) * len(parts)
-    if size > meter.LARGE:
-        meter.charge(size)
-    return mend(glue.join(parts))
+    return join_items(value, "" if separator is None else plain_text(separator))
 
 
-def make_range(first: Any, end: Any = None) -> list[Any]:
-    low, high = (0, to_number(first)) if end is None else (to_number(first), to_number(end))
+def make_range(*bounds: Any) -> list[Any]:
+    low, high = map(to_number, (0, *bounds)[-2:])
     if not low < high:
         return []
     size = int(min(high - low, 2**53))
@@ -135,6 +131,8 @@ def make_range(first: Any, end: Any = None) -> list[Any]:
 def in_cohort(cohort: Any, cohorts: Any) -> bool:
     if cohorts is None:
         raise HogThrow(HogError("Error", "Cohort membership is not loaded for this run"))
+    if type(cohorts) is dict:
+        cohorts = list(cohorts.values())
     if not isinstance(cohorts, list):
         return False
     return member(cohort, cohorts) or member(to_number(cohort), [to_number(c) for c in cohorts])

@@ -20,9 +20,10 @@ from hoglet.hog.runtime.errors import EngineError
 from hoglet.hog.runtime.formatting import as_text
 from hoglet.hog.runtime.numbers import settle, to_number, whole
 from hoglet.hog.runtime.values import HogDate, HogDateTime, is_number
-from hoglet.hog.stdlib.arguments import integer, wrong
+from hoglet.hog.stdlib.arguments import wrong
 
 _SECONDS: Final = {"second": 1, "minute": 60, "hour": 3600, "day": 86_400, "week": 604_800}
+_MOST_UNITS: Final = 10**12  # more of any unit is beyond the calendar
 
 
 def now(_zone: Any = None) -> HogDateTime:
@@ -213,25 +214,44 @@ def date_add(unit: Any, count: Any, value: Any) -> Any:
     name = unit if type(unit) is str else as_text(unit)
     if name not in _SECONDS and name not in {"month", "year"}:
         raise EngineError(f"Unsupported interval unit: {name}")
-    amount = integer(count)
     if type(value) not in {HogDate, HogDateTime}:
         wrong("dateAdd", "date", "a Date or DateTime", value)
+    amount = to_number(count)
+    if type(count) is bool or count == "" or not math.isfinite(amount):
+        wrong("dateAdd", "count", "a finite number", count)
+    if abs(amount) > _MOST_UNITS:
+        return None
     if name in {"month", "year"}:
         return _add_months(value, amount * (12 if name == "year" else 1))
-    return _add_seconds(value, amount, name)
+    if name in {"day", "week"}:
+        return _add_days(value, amount * (7 if name == "week" else 1))
+    return _add_seconds(value, amount * _SECONDS[name])
 
 
-def _add_seconds(value: Any, amount: int, unit: str) -> Any:
+def _add_seconds(value: Any, seconds: Any) -> Any:
+    """So many seconds later; of a Date the day that this falls on."""
     if type(value) is HogDate:
-        total = instant(value) + amount * _SECONDS[unit]
-        return date_of_days(math.floor(total / 86_400))
-    if unit in {"day", "week"} and value.zone != "UTC":
-        return _add_days(value, amount * (7 if unit == "week" else 1))
-    return HogDateTime(settle(value.seconds + amount * _SECONDS[unit]), value.zone)
+        return date_of_days(math.floor((instant(value) + seconds) / 86_400))
+    milliseconds = math.floor((value.seconds + seconds) * 1000 + 0.5)
+    moved = value.seconds + seconds if type(seconds) is int else milliseconds / 1000
+    result = HogDateTime(whole(settle(moved)), value.zone)
+    return None if local_time(result) is None else result
 
 
-def _add_days(value: HogDateTime, days: int) -> Any:
-    """The same time of day, so many calendar days later."""
+def _add_days(value: Any, days: Any) -> Any:
+    """So many calendar days later at the same time of day, then a part of a day in seconds."""
+    full = math.trunc(days)
+    moved = _add_calendar_days(value, full)
+    return _add_part(moved, (days - full) * 86_400)
+
+
+def _add_part(value: Any, seconds: Any) -> Any:
+    return value if value is None or not seconds else _add_seconds(value, seconds)
+
+
+def _add_calendar_days(value: Any, days: int) -> Any:
+    if type(value) is HogDate or value.zone == "UTC":
+        return _add_seconds(value, days * 86_400)
     moment = local_time(value)
     if moment is None:
         return None
@@ -241,7 +261,13 @@ def _add_days(value: HogDateTime, days: int) -> Any:
         return None
 
 
-def _add_months(value: Any, months: int) -> Any:
+def _add_months(value: Any, months: Any) -> Any:
+    """So many calendar months later, then a part of a month as a part of 30 days."""
+    full = math.trunc(months)
+    return _add_part(_add_calendar_months(value, full), (months - full) * 30 * 86_400)
+
+
+def _add_calendar_months(value: Any, months: int) -> Any:
     moment = _moment("dateAdd", value)
     if moment is None:
         return None

@@ -1,7 +1,6 @@
 """Base64, URL encoding, digests, addresses."""
 
 import base64
-import binascii
 import hashlib
 import hmac
 import ipaddress
@@ -13,12 +12,13 @@ from urllib.parse import quote, unquote_to_bytes
 from hoglet.hog.runtime import budget as meter
 from hoglet.hog.runtime.errors import EngineError
 from hoglet.hog.runtime.formatting import as_text
-from hoglet.hog.stdlib.arguments import text, wrong
+from hoglet.hog.stdlib.arguments import plain_text, text, wrong
 from hoglet.kit.text import encode_utf8
 
 _URL_SAFE: Final = "-_.!~*'()"
 _BAD_PERCENT: Final = re.compile(r"%(?![0-9A-Fa-f]{2})")
-_NOT_BASE64: Final = re.compile(r"[^A-Za-z0-9+/]")
+_HALF: Final = re.compile("([\ud800-\udfff])")
+_NOT_BASE64: Final = re.compile(r"[^A-Za-z0-9+/_-]")
 
 
 def _bytes(value: str) -> bytes:
@@ -36,31 +36,26 @@ def base64_encode(value: Any) -> Any:
 def base64_decode(value: Any) -> Any:
     if value is None:
         return None
-    decoded = _from_base64(text("base64Decode", "text", value))
-    if decoded is None:
-        raise EngineError("base64Decode: the argument text is not base64")
-    return decoded
+    return _from_base64(text("base64Decode", "text", value))
 
 
 def try_base64_decode(value: Any) -> Any:
     return _from_base64(value) if type(value) is str else None
 
 
-def _from_base64(value: str) -> str | None:
-    stripped = value.strip().rstrip("=").replace("-", "+").replace("_", "/")
-    if _NOT_BASE64.search(stripped) or len(stripped) % 4 == 1:
-        return None
-    meter.charge(len(stripped))
-    try:
-        return base64.b64decode(stripped + "=" * (-len(stripped) % 4)).decode(errors="replace")
-    except (binascii.Error, ValueError):
-        return None
+def _from_base64(value: str) -> str:
+    """Either alphabet up to the first ``=``; other characters and a last odd one are left out."""
+    meter.charge(len(value))
+    digits = _NOT_BASE64.sub("", value.partition("=")[0])
+    digits = digits[: len(digits) - (len(digits) % 4 == 1)]
+    digits = digits.replace("-", "+").replace("_", "/") + "=" * (-len(digits) % 4)
+    return base64.b64decode(digits).decode(errors="replace")
 
 
 def encode_url(value: Any) -> Any:
     if value is None:
         return None
-    source = as_text(value)
+    source = plain_text(value)
     meter.charge(3 * len(source))
     try:
         return "".join([quote(part, safe=_URL_SAFE) for part in meter.chunks(source)])
@@ -71,14 +66,14 @@ def encode_url(value: Any) -> Any:
 def decode_url(value: Any) -> Any:
     if value is None:
         return None
-    decoded = _from_url(as_text(value))
+    decoded = _from_url(plain_text(value))
     if decoded is None:
         raise EngineError("decodeURLComponent: the argument text is not URL encoding")
     return decoded
 
 
 def try_decode_url(value: Any) -> Any:
-    return None if value is None else _from_url(as_text(value))
+    return None if value is None else _from_url(plain_text(value))
 
 
 def _from_url(value: str) -> str | None:
@@ -86,9 +81,16 @@ def _from_url(value: str) -> str | None:
         return None
     meter.charged(value)
     try:
-        return b"".join([unquote_to_bytes(part) for part in _url_parts(value)]).decode()
-    except UnicodeError:
+        return "".join([_unescaped(part) for part in _HALF.split(value)])
+    except UnicodeDecodeError:
         return None
+
+
+def _unescaped(value: str) -> str:
+    """Halves of characters stay as they are; there is no UTF-8 for them."""
+    if _HALF.match(value):
+        return value
+    return b"".join([unquote_to_bytes(part) for part in _url_parts(value)]).decode()
 
 
 def _url_parts(value: str) -> Iterator[str]:

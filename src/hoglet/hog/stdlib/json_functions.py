@@ -8,7 +8,7 @@ from hoglet.hog.runtime.json_text import parse_json, write_json
 from hoglet.hog.runtime.member_access import get_property
 from hoglet.hog.runtime.numbers import whole
 from hoglet.hog.runtime.values import is_number, stored_key
-from hoglet.hog.stdlib.arguments import integer
+from hoglet.hog.stdlib.arguments import integer, plain_text
 from hoglet.hog.stdlib.types import to_float, to_int
 
 _MISSING = object()
@@ -18,21 +18,19 @@ def json_parse(value: Any) -> Any:
     if value is None:
         return None
     try:
-        return parse_json(value if type(value) is str else as_text(value))
+        return parse_json(plain_text(value))
     except ValueError as error:
         raise EngineError(f"jsonParse: the argument text is not JSON ({error})") from None
 
 
 def json_stringify(value: Any, indent: Any = None) -> str:
-    spaces = integer(indent) if is_number(indent) else 0
-    return write_json(value, min(max(spaces, 0), 10))
+    spaces = min(max(indent, 0), 10) if is_number(indent) else 0
+    return write_json(value, integer(spaces))
 
 
-def is_valid_json(value: Any) -> Any:
-    if value is None:
-        return None
+def is_valid_json(value: Any) -> bool:
     try:
-        parse_json(value if type(value) is str else as_text(value))
+        parse_json(plain_text(value))
     except ValueError:
         return False
     return True
@@ -67,6 +65,7 @@ def _found(value: Any, path: tuple[Any, ...], *, parse: bool = False) -> Any:
 
 
 def json_has(value: Any, *path: Any) -> bool:
+    """Whether something is at the path; without one, whether a text is JSON."""
     return value is not None and _found(value, path, parse=True) is not _MISSING
 
 

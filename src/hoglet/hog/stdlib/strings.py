@@ -1,21 +1,27 @@
 """Text."""
 
+import math
 from array import array
 from typing import Any
 
 from hoglet.hog.runtime import budget as meter
 from hoglet.hog.runtime import regex as patterns
 from hoglet.hog.runtime.formatting import as_text, joined
+from hoglet.hog.runtime.numbers import to_number
 from hoglet.hog.runtime.text import (
+    contains_text,
     from_units,
+    gather,
+    has_half,
     mend,
+    spread,
     unit_find,
     unit_length,
     unit_slice,
     units,
 )
-from hoglet.hog.runtime.values import HogTuple
-from hoglet.hog.stdlib.arguments import integer, text
+from hoglet.hog.runtime.values import HogTuple, is_number
+from hoglet.hog.stdlib.arguments import plain_text, scalar_text, text, wrong
 
 
 def length(value: Any) -> Any:
@@ -74,12 +80,21 @@ def split_by_string(separator: Any, value: Any, most: Any = None) -> Any:
     source = text("splitByString", "text", value)
     if separator is None:
         parts = [source]
-    elif separator := as_text(separator):
+    elif separator := plain_text(separator):
+        if whole := has_half(separator):
+            source, separator = spread(source), spread(separator)
         meter.charge(8 * source.count(separator) + len(source))
         parts = source.split(separator)
+        parts = [gather(part) for part in parts] if whole else parts
     else:
         parts = _characters(source)
-    return parts if most is None else parts[: max(integer(most), 0)]
+    return parts if most is None else parts[: _limit(most)]
+
+
+def _limit(value: Any) -> int:
+    """A limit as 32 bits without a sign, so that negative ones are none in effect."""
+    number = to_number(value)
+    return int(number) % 2**32 if math.isfinite(number) else 0
 
 
 def _characters(source: str) -> list[str]:
@@ -101,7 +116,9 @@ def replace_all(value: Any, old: Any, new: Any) -> Any:
 def _replaced(function: str, value: Any, old: Any, new: Any, count: int) -> Any:
     if value is None:
         return None
-    source, old, new = text(function, "text", value), as_text(old), as_text(new)
+    source, old, new = text(function, "text", value), plain_text(old), plain_text(new)
+    if has_half(old):
+        return gather(_replaced(function, spread(source), spread(old), spread(new), count))
     times = min(source.count(old), count) if count > 0 else source.count(old)
     size = len(source) + times * (len(new) - len(old))
     if size > meter.LARGE:
@@ -112,13 +129,13 @@ def _replaced(function: str, value: Any, old: Any, new: Any, count: int) -> Any:
 def position(value: Any, needle: Any, _start: Any = None) -> int:
     if type(value) is not str:
         return 0
-    return unit_find(value, as_text(needle)) + 1
+    return unit_find(value, plain_text(needle)) + 1
 
 
 def position_case_insensitive(value: Any, needle: Any, _start: Any = None) -> int:
     if type(value) is not str:
         return 0
-    return unit_find(value.lower(), as_text(needle).lower()) + 1
+    return unit_find(value.lower(), plain_text(needle).lower()) + 1
 
 
 def substring(value: Any, start: Any, count: Any = None) -> Any:
@@ -126,19 +143,23 @@ def substring(value: Any, start: Any, count: Any = None) -> Any:
         return None
     if type(value) is not str:
         return ""
-    first = integer(start) - 1
+    first = to_number(start) - 1
     size = unit_length(value)
-    wanted = size if count is None else integer(count)
-    if first < 0 or first >= size or wanted < 1:
+    wanted = count if is_number(count) else size
+    if not (0 <= first < size and wanted >= 1):
         return ""
-    part = unit_slice(value, first, min(first + wanted, size))
+    part = unit_slice(value, int(first), int(min(first + wanted, size)))
     if len(part) > meter.LARGE:
         meter.charge(len(part))
     return part
 
 
 def starts_with(value: Any, prefix: Any) -> bool:
-    return type(value) is str and type(prefix) is str and value.startswith(prefix)
+    if type(value) is not str or type(prefix) is not str:
+        return False
+    return (
+        spread(value).startswith(spread(prefix)) if has_half(prefix) else value.startswith(prefix)
+    )
 
 
 def match(value: Any, pattern: Any) -> bool:
@@ -148,8 +169,10 @@ def match(value: Any, pattern: Any) -> bool:
 def extract_regex(value: Any, pattern: Any) -> Any:
     if value is None:
         return None
-    source = text("extractRegex", "text", value)
-    if type(pattern) is not str or not pattern:
+    source, pattern = scalar_text(value), scalar_text(pattern)
+    if source is None:
+        wrong("extractRegex", "text", "a string", value)
+    if not pattern:
         return ""
     found = patterns.first_match(pattern, source)
     if found is None:
@@ -158,10 +181,12 @@ def extract_regex(value: Any, pattern: Any) -> Any:
 
 
 def multi_search_any(value: Any, needles: Any) -> int:
-    if type(value) is not str or not isinstance(needles, list):
+    source = scalar_text(value)
+    if source is None or not isinstance(needles, list):
         return 0
-    source = value.lower()
-    return int(any(type(item) is str and item.lower() in source for item in needles))
+    source = source.lower()
+    texts = (as_text(item).lower() for part in meter.chunks(needles) for item in part)
+    return int(any(contains_text(source, needle) for needle in texts))
 
 
 def sortable_semver(value: Any) -> Any:

@@ -141,8 +141,8 @@ _STRINGS = _rows(
 _ENCODING = _rows(
     "Encoding",
     ("base64Encode", 1, 1, encoding.base64_encode, "(string) -> string", "A", "linear", "As base64.", "print(base64Encode('hög'))", "aMO2Zw=="),
-    ("base64Decode", 1, 1, encoding.base64_decode, "(string) -> string", "A", "linear", "From base64.", "print(base64Decode('aMO2Zw=='))", "hög"),
-    ("tryBase64Decode", 1, 1, encoding.try_base64_decode, "(string) -> string?", "A", "linear", "From base64, null for bad input.", "print(tryBase64Decode('%'))", "null"),
+    ("base64Decode", 1, 1, encoding.base64_decode, "(string) -> string", "A", "linear", "From base64 of either alphabet; what is none of its characters is left out.", "print(base64Decode('aMO2Zw=='))", "hög"),
+    ("tryBase64Decode", 1, 1, encoding.try_base64_decode, "(string) -> string?", "A", "linear", "From base64; null for what is no text.", "print(tryBase64Decode('aMO2 Zw'))", "hög"),
     ("encodeURLComponent", 1, 1, encoding.encode_url, "(any) -> string", "A", "linear", "As part of a URL.", "print(encodeURLComponent('a b&c'))", "a%20b%26c"),
     ("decodeURLComponent", 1, 1, encoding.decode_url, "(any) -> string", "A", "linear", "From URL encoding.", "print(decodeURLComponent('a%20b'))", "a b"),
     ("tryDecodeURLComponent", 1, 1, encoding.try_decode_url, "(any) -> string?", "A", "linear", "From URL encoding, null for bad input.", "print(tryDecodeURLComponent('%'))", "null"),
@@ -168,7 +168,7 @@ _JSON = _rows(
     ("jsonStringify", 1, 2, json_functions.json_stringify, "(any, number?) -> string", "S", "linear", "JSON text, indented by so many spaces.", "print(jsonStringify({'a': [1]}))", '{"a":[1]}'),
 ) + _rows(
     "JSON",
-    ("JSONHas", 2, None, json_functions.json_has, "(any, path...) -> boolean", "B", "linear", "Whether there is something at a path.", "print(JSONHas('{\"a\":[1]}', 'a', 1))", "true"),
+    ("JSONHas", 1, None, json_functions.json_has, "(any, path...) -> boolean", "B", "linear", "Whether there is something at a path.", "print(JSONHas('{\"a\":[1]}', 'a', 1))", "true"),
     ("JSONLength", 1, None, json_functions.json_length, "(any, path...) -> number", "C", "linear", "Number of items at a path.", "print(JSONLength('[1,2]'))", "2"),
     ("JSONExtract", 2, None, json_functions.json_extract, "(any, path..., string) -> any", "A", "linear", "The value at a path; the last argument is ignored.", "print(JSONExtract('{\"a\":[1]}', 'a', 'Array'))", "[1]"),
     ("JSONExtractBool", 1, None, json_functions.json_extract_bool, "(any, path...) -> boolean", "B", "linear", "True only for a JSON true.", "print(JSONExtractBool('{\"a\":true}', 'a'))", "true"),
@@ -176,7 +176,7 @@ _JSON = _rows(
     ("JSONExtractFloat", 1, None, json_functions.json_extract_float, "(any, path...) -> number?", "A", "linear", "The value as toFloat.", "print(JSONExtractFloat('[\"1.5\"]', 1))", "1.5"),
     ("JSONExtractString", 1, None, json_functions.json_extract_string, "(any, path...) -> string?", "A", "linear", "The value as text.", "print(JSONExtractString('{\"a\":{\"b\":1}}', 'a'))", '{"b":1}'),
     ("JSONExtractArrayRaw", 1, None, json_functions.json_extract_array_raw, "(any, path...) -> array?", "A", "linear", "The array at a path.", "print(JSONExtractArrayRaw('[[1]]', 1))", "[1]"),
-    ("isValidJSON", 1, 1, json_functions.is_valid_json, "(string) -> boolean", "A", "linear", "Whether a text is JSON.", "print(isValidJSON('{'))", "false"),
+    ("isValidJSON", 1, 1, json_functions.is_valid_json, "(string) -> boolean", "B", "linear", "Whether a text is JSON.", "print(isValidJSON('{'))", "false"),
 )  # fmt: skip
 _COLLECTIONS = _rows(
     "Arrays and objects",
