@@ -28,12 +28,12 @@ from hoglet.outbound.resolver import (
     Resolve,
     SystemResolve,
 )
+from hoglet.outbound.url import InvalidUrl, Target, parse_url
 
 CONCURRENCY = 512  # open requests; more wait outside their own timeouts
-URL_CHARACTERS = 16_384
 _METHOD = re.compile(r"[A-Z]{1,20}")
 _HEADER_NAME = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")  # a token of RFC 9110
-_HOST = re.compile(r"[A-Za-z0-9_.-]+")  # after IDNA; resolvers differ about anything else
+_HOST = re.compile(r"[a-z0-9_.-]+")  # after IDNA; resolvers differ about anything else
 _CONTROLS = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
 _REFUSED_METHODS = frozenset({"CONNECT", "TRACE"})
 _OURS = frozenset(
@@ -133,7 +133,7 @@ class Outbound:
             return await self._attempt(checked, request, timeout_s)
 
     async def _attempt(
-        self, url: URL, request: OutboundRequest, timeout_s: float
+        self, target: Target, request: OutboundRequest, timeout_s: float
     ) -> OutboundResult:
         assert self._session is not None, "open() comes first"  # noqa: S101 (a bug in the caller)
         limits = aiohttp.ClientTimeout(
@@ -142,8 +142,8 @@ class Outbound:
         try:
             async with self._session.request(
                 request.method.upper(),
-                url,
-                headers=_own_headers(request),
+                _as_yarl(target),
+                headers=_headers(request, target),
                 data=request.body,
                 allow_redirects=False,
                 skip_auto_headers=("Content-Type",),  # application/octet-stream would be a guess
@@ -151,7 +151,7 @@ class Outbound:
             ) as response:
                 return await self._read(response)
         except Exception as error:  # noqa: BLE001 (every failure of a target is a value)
-            return _failure(error, url, timeout_s)
+            return _failure(error, target.host, timeout_s)
 
     async def _read(self, response: aiohttp.ClientResponse) -> OutboundResult:
         body = bytearray()
@@ -164,41 +164,39 @@ class Outbound:
         headers = {name.lower(): value for name, value in response.headers.items()}
         return OutboundResponse(response.status, headers, bytes(body))
 
-    def _check(self, request: OutboundRequest) -> URL | Refused:
-        """The URL with an address in plain notation, or why it is not fetched."""
+    def _check(self, request: OutboundRequest) -> Target | Refused:
+        """Where it goes, or why it is not fetched."""
         method = request.method.upper()
         if not _METHOD.fullmatch(method) or method in _REFUSED_METHODS:
             return Refused("InvalidRequest", f"the method {request.method[:20]!r} cannot be used")
         for name, value in request.headers.items():
             if not _HEADER_NAME.fullmatch(name) or _CONTROLS.search(value):
                 return Refused("InvalidRequest", f"the header {name[:50]!r} cannot be sent")
-        url = _parse(request.url)
-        if isinstance(url, Refused):
-            return url
-        host = url.raw_host or ""
-        address = literal(host)
+        try:
+            target = parse_url(request.url)
+        except InvalidUrl as error:
+            return Refused("InvalidUrl", str(error))
+        address = literal(target.host)
         if address is None:
-            return url if _HOST.fullmatch(host) else _not_a_host(host)
+            return target if _HOST.fullmatch(target.host) else _not_a_host(target.host)
         if not self._allowed.permits(address):
-            return _not_allowed(host)
-        return url.with_host(str(address))
+            return _not_allowed(target.host)
+        return target._replace(host=str(address))
 
 
-def _parse(text: str) -> URL | Refused:
-    if len(text) > URL_CHARACTERS:
-        return Refused("InvalidUrl", f"the URL is longer than {URL_CHARACTERS} characters")
-    try:
-        url = URL(text.strip())
-        url.port  # noqa: B018 (reading it validates it)
-    except (ValueError, UnicodeError) as error:
-        return Refused("InvalidUrl", str(error) or "the URL cannot be read")
-    if url.scheme not in {"http", "https"} or not url.raw_host:
-        return Refused("InvalidUrl", "only http:// and https:// URLs can be fetched")
-    return url
+def _as_yarl(target: Target) -> URL:
+    """The target as aiohttp takes it: in one encoded piece, which nothing quotes again."""
+    return URL.build(
+        scheme=target.scheme, authority=target.authority, path=target.origin_form, encoded=True
+    )
 
 
-def _own_headers(request: OutboundRequest) -> dict[str, str]:
-    return {name: value for name, value in request.headers.items() if name.lower() not in _OURS}
+def _headers(request: OutboundRequest, target: Target) -> dict[str, str]:
+    headers = {name: value for name, value in request.headers.items() if name.lower() not in _OURS}
+    basic = target.basic_authorization
+    if basic and not any(name.lower() == "authorization" for name in headers):
+        headers["Authorization"] = basic
+    return headers
 
 
 def _not_a_host(host: str) -> Refused:
@@ -214,9 +212,8 @@ def _not_allowed(host: str) -> Refused:
 
 
 def _failure(  # noqa: PLR0911 (a table of cases)
-    error: Exception, url: URL, timeout_s: float
+    error: Exception, host: str, timeout_s: float
 ) -> Refused | NetworkFailure:
-    host = url.raw_host or ""
     match error:
         case aiohttp.ClientConnectorDNSError() if isinstance(error.os_error, HostNotAllowed):
             return _not_allowed(host)

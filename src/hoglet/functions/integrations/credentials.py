@@ -6,8 +6,6 @@ process keeps any.
 
 from collections.abc import Sequence
 
-from yarl import URL
-
 from hoglet.functions.integrations import repository
 from hoglet.functions.integrations.placeholders import (
     Tokens,
@@ -20,6 +18,7 @@ from hoglet.functions.tables import IntegrationRow
 from hoglet.outbound.addresses import plain_name
 from hoglet.outbound.client import Outbound
 from hoglet.outbound.port import OutboundRequest, OutboundResult, Refused
+from hoglet.outbound.url import InvalidUrl, parse_url
 from hoglet.store.database import Database
 
 _REFUSAL = "CredentialRefused"
@@ -86,14 +85,14 @@ def may_go_to(url: str, hosts: list[str] | None) -> bool:
     if hosts is None:
         return True
     try:
-        target = URL(url.strip())
-        host, port = plain_name(target.raw_host or ""), target.port
-    except ValueError:
+        target = parse_url(url)
+    except InvalidUrl:
         return False  # the client refuses it too
-    return any(_fits(plain_name(entry), host, port) for entry in hosts)
+    host = plain_name(target.host)
+    return any(_fits(plain_name(entry), host, target.port) for entry in hosts)
 
 
-def _fits(entry: str, host: str, port: int | None) -> bool:
+def _fits(entry: str, host: str, port: int) -> bool:
     if entry.startswith("*."):
         return host.endswith(entry[1:])
     return entry in (host, f"{host}:{port}")

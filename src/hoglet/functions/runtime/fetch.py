@@ -62,7 +62,7 @@ def read_fetch(arguments: list[Any]) -> FetchRequest:
     if not has_headers:
         kept = {"Content-Type": "application/json"}
     body = None if method in METHODS_WITHOUT_BODY else _body(options.get("body"))
-    return FetchRequest(url=url.strip(), method=method, headers=kept, body=body)
+    return FetchRequest(url=url, method=method, headers=kept, body=body)
 
 
 def with_delivery_headers(

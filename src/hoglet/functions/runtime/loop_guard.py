@@ -7,9 +7,11 @@ Source: docs/spec/hog-functions.md#133-functions.
 """
 
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import unquote
 
 from hoglet.kit.text import dump_json, parse_json
+from hoglet.outbound.addresses import plain_name
+from hoglet.outbound.url import InvalidUrl, parse_url
 
 DEPTH_PROPERTY = "$hog_function_execution_count"
 MAX_DEPTH = 10
@@ -26,14 +28,13 @@ def depth_of(event: dict[str, Any]) -> int:
 def is_own_capture(url: str, site_url: str) -> bool:
     """Whether a URL is a capture route of this server."""
     try:
-        target, site = urlsplit(url), urlsplit(site_url)
-        same = (_host(target.hostname), _port(target.scheme, target.port)) == (
-            _host(site.hostname),
-            _port(site.scheme, site.port),
-        )
-    except ValueError:
+        target, site = parse_url(url), parse_url(site_url)
+    except InvalidUrl:
         return False
-    return same and target.path.rstrip("/") in _CAPTURE_PATHS
+    if (_host(target.host), target.port) != (_host(site.host), site.port):
+        return False
+    path = unquote(target.origin_form.partition("?")[0])
+    return path.rstrip("/") in _CAPTURE_PATHS
 
 
 def with_depth(body: str | None, depth: int) -> str | None:
@@ -57,10 +58,7 @@ def _events(parsed: Any) -> list[dict[str, Any]]:
     return [one for one in parsed if isinstance(one, dict)] if isinstance(parsed, list) else []
 
 
-def _host(name: str | None) -> str | None:
+def _host(name: str) -> str:
     """One name for this machine, whichever was written."""
+    name = plain_name(name)
     return "localhost" if name in _THIS_MACHINE else name
-
-
-def _port(scheme: str, port: int | None) -> int | None:
-    return port or {"http": 80, "https": 443}.get(scheme)

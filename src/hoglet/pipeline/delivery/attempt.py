@@ -9,7 +9,6 @@ import time
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Any
-from urllib.parse import urlsplit
 
 import msgspec
 
@@ -24,6 +23,7 @@ from hoglet.functions.runtime.host_calls import HostCalls, Made
 from hoglet.functions.runtime.inputs import tolerated_codes
 from hoglet.functions.runtime.step import HostCall
 from hoglet.kit.clock import Clock
+from hoglet.outbound.url import InvalidUrl, parse_url
 
 
 class Attempt(msgspec.Struct, frozen=True, kw_only=True):
@@ -126,6 +126,6 @@ def host_of(request: dict[str, Any]) -> str:
         'api.example.com:8443'
     """
     try:
-        return urlsplit(str(request.get("url", ""))).netloc.rpartition("@")[2].lower()
-    except ValueError:
+        return parse_url(str(request.get("url", ""))).authority
+    except InvalidUrl:
         return ""  # such a URL is refused when it is sent
