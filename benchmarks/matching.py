@@ -23,14 +23,14 @@ from datetime import UTC, datetime
 import msgspec
 import orjson
 
-from hoglet.events.persons.model import PeopleState
-from hoglet.functions.executable.model import RunnableFunction
+from hoglet.events.persons.model import PersonStoreState
+from hoglet.functions.executable.model import ExecutableFunction
 from hoglet.functions.filters.build import build_filter, event_names
 from hoglet.functions.filters.context import FilterContext
 from hoglet.pipeline.ingest import worker_operations as operations
 from hoglet.pipeline.ingest.ipc import (
-    ActRequest,
     Part,
+    ProcessRequest,
     ProjectFacts,
     ReadRequest,
     act_answers,
@@ -44,14 +44,14 @@ ROUNDS = 5
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
 
 
-def function(number: int) -> RunnableFunction:
+def function(number: int) -> ExecutableFunction:
     """Waits for one name in a hundred, and for a value of a property that is its own."""
     filters = {
         "events": [{"id": f"event {number % NAMES}", "type": "events"}],
         "properties": [{"key": "plan", "value": f"plan {number // NAMES}", "type": "event"}],
     }
     context = FilterContext(now=NOW)
-    return RunnableFunction(
+    return ExecutableFunction(
         id=str(uuid.UUID(int=number + 1)),
         project_id=1,
         type="destination",
@@ -99,15 +99,15 @@ class Side:
         self.rounds: list[float] = []
         self.matching: list[float] = []
 
-    def group(self, start: int, functions: list[RunnableFunction] | None = None) -> float:
+    def group(self, start: int, functions: list[ExecutableFunction] | None = None) -> float:
         """Work one group off; CPU seconds."""
         part = Part(uuid.uuid4(), body(start), NOW, None, None)
         read = ReadRequest(uuid.uuid4(), self.facts, [part], "key", functions)
         encoded = encoder.encode(read)
-        act = encoder.encode(ActRequest(read.group, PeopleState(), {}, [], []))
+        act = encoder.encode(ProcessRequest(read.group, PersonStoreState(), {}, [], []))
         began = time.process_time()
         operations.read(encoded)
-        answer = operations.act_on(act)
+        answer = operations.process(act)
         spent = time.process_time() - began
         self.triggered = len(act_answers.decode(answer).invocations)  # pyright: ignore[reportAttributeAccessIssue]
         return spent

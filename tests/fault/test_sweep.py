@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from hoglet.functions.compile.hog import template_tree
-from hoglet.functions.executable.model import RunnableFunction
+from hoglet.functions.executable.model import ExecutableFunction
 from hoglet.kit.clock import FixedClock
 from hoglet.store.database import Database
 from hoglet.warehouse.errors import WarehouseDown
@@ -82,7 +82,7 @@ async def test_whichever_call_fails_nothing_is_lost_or_doubled(
     import msgspec
 
     line.functions.functions = [
-        RunnableFunction(
+        ExecutableFunction(
             id=FUNCTION,
             project_id=line.project_id,
             type="destination",

@@ -9,7 +9,7 @@ from uuid import UUID
 
 from hoglet.access.bootstrap import FirstStart, ensure_first_project
 from hoglet.access.keys import make_key, make_key_id
-from hoglet.access.service import Access
+from hoglet.access.service import AccessService
 from hoglet.access.tables import (
     MembershipRow,
     OrganizationRow,
@@ -32,7 +32,7 @@ class World:
 
     database: Database
     clock: FixedClock
-    access: Access
+    access: AccessService
     first: FirstStart
 
     @property
@@ -147,6 +147,6 @@ async def open_world(place: Path | str) -> AsyncGenerator[World]:
     clock = FixedClock(NOW)
     first = await ensure_first_project(database, clock)
     try:
-        yield World(database, clock, Access(database, clock, recall_seconds=0), first)
+        yield World(database, clock, AccessService(database, clock, recall_seconds=0), first)
     finally:
         await database.close()

@@ -20,7 +20,7 @@ from hoglet.endpoints.openapi import api as api_documents
 from hoglet.endpoints.query_log import api as api_log
 from hoglet.endpoints.query_log import usage_api as api_usage
 from hoglet.endpoints.run.api import run_routes
-from hoglet.endpoints.services import EndpointRooms, build_endpoints
+from hoglet.endpoints.services import EndpointServices, build_endpoints
 from hoglet.endpoints.settings import EndpointSettings
 from hoglet.endpoints.versions import api as api_versions
 from hoglet.endpoints.worker.operations import OPERATIONS
@@ -47,7 +47,7 @@ class EndpointWorld:
 
     world: World
     warehouse: ClickHouseWarehouse
-    rooms: EndpointRooms
+    rooms: EndpointServices
     app: FastAPI
     client: httpx.AsyncClient
     project_id: int

@@ -7,18 +7,18 @@ from typing import Any
 
 import orjson
 
-from hoglet.access.service import Access
+from hoglet.access.service import AccessService
 from hoglet.events.repository import EventsRepository
 from hoglet.events.spool import SpooledV1, job_of
 from hoglet.events.warnings import IngestionWarnings
-from hoglet.functions.dead_letters.service import NewLetter
-from hoglet.functions.executable.model import RunnableFunction
+from hoglet.functions.dead_letters.service import NewDeadLetter
+from hoglet.functions.executable.model import ExecutableFunction
 from hoglet.functions.watcher.service import Watcher
 from hoglet.kit.clock import Clock
-from hoglet.pipeline.ingest.commit import GroupCommit
-from hoglet.pipeline.ingest.property_schema import Learning
-from hoglet.pipeline.ingest.replication import Copies
-from hoglet.pipeline.ingest.sandbox_client import WorkerCalls
+from hoglet.pipeline.ingest.commit import ChunkCommitter
+from hoglet.pipeline.ingest.property_schema import SchemaTracker
+from hoglet.pipeline.ingest.replication import WarehouseReplicator
+from hoglet.pipeline.ingest.sandbox_client import PipelineSandboxClient
 from hoglet.pipeline.ingest.worker import BatchWorker
 from hoglet.pipeline.ingest.worker_operations import OPERATIONS
 from hoglet.pipeline.telemetry_outbox import TelemetryOutbox
@@ -34,12 +34,12 @@ class GivenFunctions:
     """Functions without their service: a list that a test sets."""
 
     def __init__(self) -> None:
-        self.functions: list[RunnableFunction] = []
+        self.functions: list[ExecutableFunction] = []
 
     async def version_stamp(self, project_id: int) -> str:
         return f"{project_id}:{len(self.functions)}:{id(self.functions)}"
 
-    async def load_runnable(self, project_id: int, kinds: Any) -> list[RunnableFunction]:  # noqa: ARG002 (the port names it)
+    async def load_runnable(self, project_id: int, kinds: Any) -> list[ExecutableFunction]:  # noqa: ARG002 (the port names it)
         return [one for one in self.functions if one.type in kinds]
 
 
@@ -47,9 +47,9 @@ class KeptLetters:
     """Dead letters in memory."""
 
     def __init__(self) -> None:
-        self.kept: list[NewLetter] = []
+        self.kept: list[NewDeadLetter] = []
 
-    async def add(self, _session: Any, letters: list[NewLetter]) -> list[LogEntry]:
+    async def add(self, _session: Any, letters: list[NewDeadLetter]) -> list[LogEntry]:
         self.kept.extend(letters)
         return []
 
@@ -69,11 +69,11 @@ class Line:
         self.letters: Any = KeptLetters()
         self.events = EventsRepository()
         self.sandbox = Sandbox(OPERATIONS, workers=1)
-        self.copies = Copies(database, self.queue, warehouse)
+        self.copies = WarehouseReplicator(database, self.queue, warehouse)
         self.outbox = TelemetryOutbox(database, Telemetry(warehouse))
         self.warnings = IngestionWarnings(database, self.events, clock)
-        access = Access(database, clock)
-        self.learning = Learning(
+        access = AccessService(database, clock)
+        self.learning = SchemaTracker(
             database=database,
             events=self.events,
             clock=clock,
@@ -83,10 +83,10 @@ class Line:
             database=database,
             queue=self.queue,
             warehouse=warehouse,
-            calls=WorkerCalls(self.sandbox, self.functions),
+            calls=PipelineSandboxClient(self.sandbox, self.functions),
             functions=self.functions,
             events=self.events,
-            committing=GroupCommit(
+            committing=ChunkCommitter(
                 database=database,
                 queue=self.queue,
                 outbox=self.outbox,

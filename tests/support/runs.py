@@ -16,16 +16,16 @@ from hoglet.functions.jobs import INVOKE_QUEUE, InvokeV1, encode, line_of
 from hoglet.functions.runtime.host_calls import HostCalls
 from hoglet.outbound.client import Outbound
 from hoglet.pipeline.delivery import ordering as lines
-from hoglet.pipeline.delivery.attempt import Deliveries
-from hoglet.pipeline.delivery.completion import EndingCommits
-from hoglet.pipeline.delivery.completion_writer import RunEndings
+from hoglet.pipeline.delivery.attempt import HostCallAttempts
+from hoglet.pipeline.delivery.completion import CompletionBatcher
+from hoglet.pipeline.delivery.completion_writer import CompletionWriter
 from hoglet.pipeline.delivery.executor import Executor
 from hoglet.pipeline.delivery.function_cache import FunctionCache
-from hoglet.pipeline.delivery.host_limits import Hosts, HostSettings
+from hoglet.pipeline.delivery.host_limits import HostLimiter, HostSettings
 from hoglet.pipeline.delivery.run import InvocationRunner
-from hoglet.pipeline.delivery.step_batcher import Stepper
+from hoglet.pipeline.delivery.step_batcher import StepBatcher
 from hoglet.pipeline.tables import TelemetryRow
-from hoglet.pipeline.telemetry_outbox import Messages, TelemetryOutbox, _decoder
+from hoglet.pipeline.telemetry_outbox import TelemetryBatch, TelemetryOutbox, _decoder
 from hoglet.queue import NewJob, Priority
 from hoglet.sandbox import Sandbox
 from hoglet.warehouse.telemetry import LogEntry, Telemetry
@@ -109,10 +109,10 @@ class Runs:
         """A new executor, as after a kill; what it held is free again."""
         hoglet, clock = self.hoglet, self.hoglet.clock
         await hoglet.queue.reclaim()
-        self.hosts = Hosts(clock, self._limits)
+        self.hosts = HostLimiter(clock, self._limits)
         credentials = Credentials(self._outbound, hoglet.database, hoglet.service.box)
         calls = HostCalls(credentials, None)
-        endings = RunEndings(
+        endings = CompletionWriter(
             queue=hoglet.queue,
             outbox=TelemetryOutbox(hoglet.database, Telemetry(None)),  # pyright: ignore[reportArgumentType]
             letters=hoglet.app.state.dead_letters,
@@ -122,13 +122,13 @@ class Runs:
         self.executor = Executor(
             database=hoglet.database,
             queue=hoglet.queue,
-            endings=EndingCommits(
+            endings=CompletionBatcher(
                 database=hoglet.database, queue=hoglet.queue, endings=endings, clock=clock
             ),
             functions=FunctionCache(hoglet.service),
             runner=InvocationRunner(
-                Stepper(self._sandbox),
-                Deliveries(calls, clock, chance=lambda: 1.0),
+                StepBatcher(self._sandbox),
+                HostCallAttempts(calls, clock, chance=lambda: 1.0),
                 self.hosts,
                 clock,
             ),
@@ -188,9 +188,9 @@ class Runs:
             passed += step
         await self.work()
 
-    async def messages(self) -> Messages:
+    async def messages(self) -> TelemetryBatch:
         """Log lines and metrics that were written so far."""
-        all_of_them = Messages()
+        all_of_them = TelemetryBatch()
         async with self.hoglet.database.read() as session:
             rows = await session.scalars(select(TelemetryRow).order_by(TelemetryRow.id))
             for row in rows:

@@ -18,8 +18,8 @@ from typing import Any
 from starlette.requests import Request
 
 from hoglet.access.keys import SECRET_PREFIX
-from hoglet.access.principals import Principal, Project, Scope
-from hoglet.access.service import Access
+from hoglet.access.principals import Principal, Project, ProjectScope
+from hoglet.access.service import AccessService
 from hoglet.kit.errors import (
     Forbidden,
     NotFound,
@@ -36,7 +36,7 @@ _ID_DIGITS = 9  # project ids stay below 2**31, the largest integer of a Postgre
 
 def requires(
     scope: str, *, allow_secret_key: bool = False
-) -> Callable[[Request], Awaitable[Scope]]:
+) -> Callable[[Request], Awaitable[ProjectScope]]:
     """A FastAPI dependency for routes below a project.
 
     Args:
@@ -44,7 +44,7 @@ def requires(
         allow_secret_key: whether a project secret key may be used on this route.
     """
 
-    async def guard(request: Request) -> Scope:
+    async def guard(request: Request) -> ProjectScope:
         project_id: str = request.path_params["project_id"]
         return await authorize(request, project_id, scope, allow_secret_key=allow_secret_key)
 
@@ -73,7 +73,7 @@ async def authorize(
     *,
     allow_secret_key: bool = False,
     throttle: bool = True,
-) -> Scope:
+) -> ProjectScope:
     """Let a request through to a project, or say why not; also for plain Starlette routes.
 
     Args:
@@ -98,7 +98,7 @@ async def authorize(
         _check_scope(principal, scope)
     else:
         project = await _project_of_personal_key(access, principal, project_id, scope)
-    granted = Scope(project, principal)
+    granted = ProjectScope(project, principal)
     if throttle:
         access.rates.check(granted)
     return granted
@@ -123,9 +123,9 @@ async def authenticate(request: Request) -> Principal:
     return principal
 
 
-def access_of(request: Request) -> Access:
+def access_of(request: Request) -> AccessService:
     """The access service of the application."""
-    access: Access = request.app.state.access
+    access: AccessService = request.app.state.access
     return access
 
 
@@ -153,7 +153,7 @@ def reaches(principal: Principal, project: Project) -> bool:
 
 
 async def _project_of_personal_key(
-    access: Access, principal: Principal, project_id: str, scope: str
+    access: AccessService, principal: Principal, project_id: str, scope: str
 ) -> Project:
     project = await _find_project(access, principal, project_id)
     if project is not None:
@@ -168,7 +168,9 @@ async def _project_of_personal_key(
     return project
 
 
-async def _project_of_secret_key(access: Access, principal: Principal, project_id: str) -> Project:
+async def _project_of_secret_key(
+    access: AccessService, principal: Principal, project_id: str
+) -> Project:
     project = await _find_project(access, principal, project_id)
     if project is None:
         raise NotFound
@@ -177,7 +179,9 @@ async def _project_of_secret_key(access: Access, principal: Principal, project_i
     return project
 
 
-async def _find_project(access: Access, principal: Principal, project_id: str) -> Project | None:
+async def _find_project(
+    access: AccessService, principal: Principal, project_id: str
+) -> Project | None:
     if project_id == CURRENT:
         return await access.current_project(principal)
     if not (project_id.isascii() and project_id.isdecimal() and len(project_id) <= _ID_DIGITS):

@@ -11,13 +11,13 @@ from hoglet.access.schemas import (
     VariableChanges,
     VariableType,
 )
-from hoglet.web.openapi import PAGE, About, Answer, OpenAnswer, text
+from hoglet.web.openapi import PAGE, DocumentedResponse, OpenResponse, RouteDoc, text
 from hoglet.web.paths import PROJECT_PREFIX
 
 type Json = dict[str, Any]
 
 
-class Page[Item](Answer):
+class Page[Item](DocumentedResponse):
     """One page of a list; ``next`` and ``previous`` are whole URLs."""
 
     count: int
@@ -26,7 +26,7 @@ class Page[Item](Answer):
     results: list[Item]
 
 
-class UserObject(Answer):
+class UserObject(DocumentedResponse):
     """A user as ``created_by`` shows it."""
 
     id: int
@@ -40,7 +40,7 @@ class UserObject(Answer):
     role_at_organization: str | None
 
 
-class TeamObject(OpenAnswer):
+class TeamObject(OpenResponse):
     """A project as lists show it."""
 
     id: int
@@ -55,7 +55,7 @@ class TeamObject(OpenAnswer):
     access_control: bool
 
 
-class GroupType(OpenAnswer):
+class GroupType(OpenResponse):
     """A kind of groups."""
 
     group_type: str
@@ -77,7 +77,7 @@ class ProjectObject(TeamObject):
     group_types: list[GroupType]
 
 
-class ProjectName(OpenAnswer):
+class ProjectName(OpenResponse):
     """A project in the list of an organization."""
 
     id: int
@@ -85,7 +85,7 @@ class ProjectName(OpenAnswer):
     name: str
 
 
-class OrganizationObject(OpenAnswer):
+class OrganizationObject(OpenResponse):
     """An organization in full."""
 
     id: str
@@ -102,7 +102,7 @@ class OrganizationObject(OpenAnswer):
     projects: list[ProjectName]
 
 
-class Membership(OpenAnswer):
+class Membership(OpenResponse):
     """An organization the caller is a member of."""
 
     id: str
@@ -111,7 +111,7 @@ class Membership(OpenAnswer):
     membership_level: int
 
 
-class MeObject(OpenAnswer):
+class MeObject(OpenResponse):
     """The user behind the key."""
 
     id: int
@@ -132,7 +132,7 @@ class MeObject(OpenAnswer):
     organizations: list[Membership]
 
 
-class KeyObject(OpenAnswer):
+class KeyObject(OpenResponse):
     """The key that was sent, without its value."""
 
     id: str
@@ -147,7 +147,7 @@ class KeyObject(OpenAnswer):
     scoped_organizations: list[str]
 
 
-class VariableObject(OpenAnswer):
+class VariableObject(OpenResponse):
     """A variable of queries."""
 
     id: str
@@ -160,7 +160,7 @@ class VariableObject(OpenAnswer):
     created_at: str
 
 
-class ActivityChange(Answer):
+class ActivityChange(DocumentedResponse):
     """One changed field; ``before`` and ``after`` of a secret are ``masked``."""
 
     type: str
@@ -170,14 +170,14 @@ class ActivityChange(Answer):
     after: Any
 
 
-class ActivityDetail(OpenAnswer):
+class ActivityDetail(OpenResponse):
     """What an entry of the activity log tells."""
 
     name: str | None
     changes: list[ActivityChange] | None
 
 
-class ActivityObject(OpenAnswer):
+class ActivityObject(OpenResponse):
     """An entry of the activity log."""
 
     id: str
@@ -189,7 +189,7 @@ class ActivityObject(OpenAnswer):
     detail: ActivityDetail
 
 
-class FileObject(OpenAnswer):
+class FileObject(OpenResponse):
     """An entry of the file tree."""
 
     id: str
@@ -200,7 +200,7 @@ class FileObject(OpenAnswer):
     created_at: str
 
 
-class SiteApp(Answer):
+class SiteApp(DocumentedResponse):
     """A script that posthog-js loads."""
 
     id: str
@@ -208,7 +208,7 @@ class SiteApp(Answer):
     type: str
 
 
-class RemoteConfig(OpenAnswer):
+class RemoteConfig(OpenResponse):
     """What posthog-js reads when it starts."""
 
     token: str
@@ -219,13 +219,13 @@ class RemoteConfig(OpenAnswer):
     siteApps: list[SiteApp]  # noqa: N815
 
 
-class Flags(OpenAnswer):
+class Flags(OpenResponse):
     """No flags, in the older form (``featureFlags``) or the newer (``flags``)."""
 
     errorsWhileComputingFlags: bool  # noqa: N815
 
 
-class FlagDefinitions(OpenAnswer):
+class FlagDefinitions(OpenResponse):
     """No flags to decide locally."""
 
     flags: list[Any]
@@ -240,39 +240,39 @@ TOKEN_BODY: Json = {
 _ORGANIZATION = "/api/organizations/{organization_id}"
 _VARIABLES = PROJECT_PREFIX + "/insight_variables"
 _ONE_VARIABLE = _VARIABLES + "/{variable_id}"
-_PROJECT = About({200: ProjectObject})
+_PROJECT = RouteDoc({200: ProjectObject})
 _TOKEN = text("token", "Token of the project, where the body has none.")
 
-ABOUT: dict[tuple[str, str], About] = {
-    ("GET", "/api/users/@me"): About({200: MeObject}),
-    ("GET", "/api/personal_api_keys/@current"): About({200: KeyObject}),
-    ("GET", "/api/organizations"): About({200: Page[OrganizationObject]}, query=PAGE),
-    ("GET", _ORGANIZATION): About({200: OrganizationObject}),
-    ("GET", _ORGANIZATION + "/projects"): About({200: Page[TeamObject]}, query=PAGE),
+ABOUT: dict[tuple[str, str], RouteDoc] = {
+    ("GET", "/api/users/@me"): RouteDoc({200: MeObject}),
+    ("GET", "/api/personal_api_keys/@current"): RouteDoc({200: KeyObject}),
+    ("GET", "/api/organizations"): RouteDoc({200: Page[OrganizationObject]}, query=PAGE),
+    ("GET", _ORGANIZATION): RouteDoc({200: OrganizationObject}),
+    ("GET", _ORGANIZATION + "/projects"): RouteDoc({200: Page[TeamObject]}, query=PAGE),
     ("GET", _ORGANIZATION + "/projects/{project_id}"): _PROJECT,
-    ("GET", "/api/projects"): About({200: Page[TeamObject]}, query=PAGE),
+    ("GET", "/api/projects"): RouteDoc({200: Page[TeamObject]}, query=PAGE),
     ("GET", PROJECT_PREFIX): _PROJECT,
-    ("PATCH", PROJECT_PREFIX): About({200: ProjectObject}, body=ProjectChanges),
-    ("PUT", PROJECT_PREFIX): About({200: ProjectObject}, body=ProjectChanges),
-    ("GET", _VARIABLES): About({200: Page[VariableObject]}, query=PAGE),
-    ("POST", _VARIABLES): About({201: VariableObject}, body=NewVariable),
-    ("GET", _ONE_VARIABLE): About({200: VariableObject}),
-    ("PATCH", _ONE_VARIABLE): About({200: VariableObject}, body=VariableChanges),
-    ("PUT", _ONE_VARIABLE): About({200: VariableObject}, body=VariableChanges),
-    ("DELETE", _ONE_VARIABLE): About({204: None}),
-    ("GET", PROJECT_PREFIX + "/activity_log"): About(
+    ("PATCH", PROJECT_PREFIX): RouteDoc({200: ProjectObject}, body=ProjectChanges),
+    ("PUT", PROJECT_PREFIX): RouteDoc({200: ProjectObject}, body=ProjectChanges),
+    ("GET", _VARIABLES): RouteDoc({200: Page[VariableObject]}, query=PAGE),
+    ("POST", _VARIABLES): RouteDoc({201: VariableObject}, body=NewVariable),
+    ("GET", _ONE_VARIABLE): RouteDoc({200: VariableObject}),
+    ("PATCH", _ONE_VARIABLE): RouteDoc({200: VariableObject}, body=VariableChanges),
+    ("PUT", _ONE_VARIABLE): RouteDoc({200: VariableObject}, body=VariableChanges),
+    ("DELETE", _ONE_VARIABLE): RouteDoc({204: None}),
+    ("GET", PROJECT_PREFIX + "/activity_log"): RouteDoc(
         {200: Page[ActivityObject]},
         query=(*PAGE, text("scope", "e.g. HogFunction"), text("item_id")),
     ),
-    ("GET", PROJECT_PREFIX + "/file_system"): About(
+    ("GET", PROJECT_PREFIX + "/file_system"): RouteDoc(
         {200: Page[FileObject]}, query=(*PAGE, text("type"), text("ref"), text("search"))
     ),
-    ("POST", "/flags"): About(
+    ("POST", "/flags"): RouteDoc(
         {200: Flags}, body=TOKEN_BODY, query=(text("v"), text("config"), _TOKEN), problems=(401,)
     ),
-    ("POST", "/decide"): About({200: Flags}, body=TOKEN_BODY, query=(_TOKEN,), problems=(401,)),
-    ("GET", "/array/{token}/config"): About({200: RemoteConfig}),
-    ("GET", "/array/{token}/config.js"): About({200: "application/javascript"}),
-    ("GET", "/flags/definitions"): About({200: FlagDefinitions}),
-    ("GET", "/api/feature_flag/local_evaluation"): About({200: FlagDefinitions}),
+    ("POST", "/decide"): RouteDoc({200: Flags}, body=TOKEN_BODY, query=(_TOKEN,), problems=(401,)),
+    ("GET", "/array/{token}/config"): RouteDoc({200: RemoteConfig}),
+    ("GET", "/array/{token}/config.js"): RouteDoc({200: "application/javascript"}),
+    ("GET", "/flags/definitions"): RouteDoc({200: FlagDefinitions}),
+    ("GET", "/api/feature_flag/local_evaluation"): RouteDoc({200: FlagDefinitions}),
 }

@@ -61,7 +61,7 @@ def _as_sent(body: bytes, _query: Mapping[str, str], _encoding: str) -> bytes:
 
 
 @dataclass(slots=True)
-class Providers:
+class AccessHooks:
     """Parts of other rooms; each is empty until it is set."""
 
     group_types: GroupTypes = _nothing

@@ -83,7 +83,7 @@ class Principal:
 
 
 @dataclass(frozen=True, slots=True)
-class Scope:
+class ProjectScope:
     """What a request may touch: one project, as one caller."""
 
     project: Project

@@ -8,18 +8,18 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from hoglet.access import repository
 from hoglet.access.activity import Activity, changes_between
 from hoglet.access.auth import CURRENT, reaches
-from hoglet.access.principals import Principal, Project, Scope
+from hoglet.access.principals import Principal, Project, ProjectScope
 from hoglet.access.schemas import ProjectChanges
 from hoglet.access.serializers import me_object, organization_object
-from hoglet.access.service import Access
+from hoglet.access.service import AccessService
 from hoglet.access.tables import OrganizationRow
 from hoglet.kit.errors import Forbidden, NotFound
 
 
-class Directory:
+class AccessQueries:
     """Answers the bootstrap questions of one caller."""
 
-    def __init__(self, access: Access, principal: Principal) -> None:
+    def __init__(self, access: AccessService, principal: Principal) -> None:
         self._access = access
         self._principal = principal
 
@@ -107,7 +107,9 @@ class Directory:
         )
 
 
-async def change_project(access: Access, scope: Scope, changes: ProjectChanges) -> Project:
+async def change_project(
+    access: AccessService, scope: ProjectScope, changes: ProjectChanges
+) -> Project:
     """Set the given fields of a project and log what changed."""
     given = changes.model_dump(include=changes.model_fields_set)
     before = {name: getattr(scope.project, name) for name in given}

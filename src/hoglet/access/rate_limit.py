@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from hoglet.access.principals import Principal, Scope
+from hoglet.access.principals import Principal, ProjectScope
 from hoglet.kit.errors import Throttled
 
 _MINUTE_S = 60
@@ -20,7 +20,7 @@ _CAPACITY = 100_000  # windows kept; each is a few hundred bytes
 
 
 @dataclass(frozen=True, slots=True)
-class Allowance:
+class RateLimit:
     """Requests allowed; None means no limit. The specification suggests 480 and 4800."""
 
     per_minute: int | None = None
@@ -31,8 +31,8 @@ class Allowance:
 class RateSettings:
     """What each key, and each project over all its keys, may ask for."""
 
-    per_key: Allowance = Allowance()
-    per_project: Allowance = Allowance()
+    per_key: RateLimit = RateLimit()
+    per_project: RateLimit = RateLimit()
 
 
 class RateLimiter:
@@ -50,7 +50,7 @@ class RateLimiter:
         self._monotonic = monotonic
         self._windows: dict[tuple[str, int], tuple[float, int]] = {}
 
-    def check(self, scope: Scope) -> None:
+    def check(self, scope: ProjectScope) -> None:
         """Count one request of an ordinary route.
 
         The secret keys of a project share a bucket, so that a second key is not a second allowance.
@@ -71,7 +71,7 @@ class RateLimiter:
         """
         self.take(f"key:{principal.key_id}", self.settings.per_key)
 
-    def take(self, bucket: str, allowance: Allowance) -> None:
+    def take(self, bucket: str, allowance: RateLimit) -> None:
         """Count one request in a named bucket, e.g. ``runs:key:1f2e``.
 
         Raises:

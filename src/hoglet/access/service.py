@@ -10,12 +10,12 @@ from sqlalchemy.exc import OperationalError
 
 from hoglet.access import key_repository, repository
 from hoglet.access.activity import ActivityLog
-from hoglet.access.hooks import Providers
+from hoglet.access.hooks import AccessHooks
 from hoglet.access.keys import SECRET_PREFIX, hash_key
 from hoglet.access.principals import Principal, Project
 from hoglet.access.rate_limit import RateLimiter, RateSettings
 from hoglet.access.tables import PersonalKeyRow, SecretKeyRow
-from hoglet.kit.cache import Recall
+from hoglet.kit.cache import TTLCache
 from hoglet.kit.clock import Clock
 from hoglet.store.database import Database
 
@@ -25,7 +25,7 @@ RECALL_SECONDS = 3.0  # a key revoked by another process stops working within th
 USE_IS_NOTED_EVERY = timedelta(hours=1)
 
 
-class Access:
+class AccessService:
     """Look-ups of keys and projects, the rate limiter and the activity log.
 
     Args:
@@ -47,10 +47,10 @@ class Access:
         self.clock = clock
         self.rates = RateLimiter(rates or RateSettings())
         self.activity = ActivityLog(clock)
-        self.providers = Providers()
-        self._principals = Recall(self._load_principal, seconds=recall_seconds)
-        self._projects = Recall(self._load_project, seconds=recall_seconds)
-        self._tokens = Recall(self._load_token, seconds=recall_seconds)
+        self.providers = AccessHooks()
+        self._principals = TTLCache(self._load_principal, seconds=recall_seconds)
+        self._projects = TTLCache(self._load_project, seconds=recall_seconds)
+        self._tokens = TTLCache(self._load_token, seconds=recall_seconds)
 
     async def identify(self, key: str) -> Principal | None:
         """The caller that a personal (``phx_…``) or secret (``phs_…``) key stands for."""

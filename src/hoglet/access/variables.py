@@ -13,7 +13,7 @@ from sqlalchemy import func, select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from hoglet.access.principals import Scope
+from hoglet.access.principals import ProjectScope
 from hoglet.access.schemas import NewVariable, VariableChanges, code_name
 from hoglet.access.tables import VariableRow
 from hoglet.kit.clock import Clock
@@ -65,7 +65,7 @@ async def get_variable(session: AsyncSession, project_id: int, variable_id: str)
 
 
 async def create_variable(
-    session: AsyncSession, clock: Clock, scope: Scope, body: NewVariable
+    session: AsyncSession, clock: Clock, scope: ProjectScope, body: NewVariable
 ) -> Variable:
     """Make a variable.
 
@@ -96,7 +96,7 @@ async def create_variable(
 
 
 async def change_variable(
-    session: AsyncSession, scope: Scope, variable_id: str, body: VariableChanges
+    session: AsyncSession, scope: ProjectScope, variable_id: str, body: VariableChanges
 ) -> Variable:
     """Set the given fields; the code name stays, because saved queries refer to it."""
     row = await _row(session, scope.project.id, variable_id)
@@ -106,7 +106,7 @@ async def change_variable(
     return _variable(row)
 
 
-async def delete_variable(session: AsyncSession, scope: Scope, variable_id: str) -> None:
+async def delete_variable(session: AsyncSession, scope: ProjectScope, variable_id: str) -> None:
     """Delete a variable; saved queries keep the value they stored."""
     await session.delete(await _row(session, scope.project.id, variable_id))
 

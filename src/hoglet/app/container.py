@@ -11,8 +11,8 @@ from prometheus_client import CollectorRegistry
 from sqlalchemy.exc import OperationalError
 
 from hoglet.access.bootstrap import FirstStart, ensure_first_project
-from hoglet.access.rate_limit import Allowance, RateSettings
-from hoglet.access.service import Access
+from hoglet.access.rate_limit import RateLimit, RateSettings
+from hoglet.access.service import AccessService
 from hoglet.app.sandbox_operations import (
     COMPILE_OPERATIONS,
     PIPELINE_OPERATIONS,
@@ -42,7 +42,7 @@ class DatabaseDown(HogletError):
 
 
 @dataclass
-class Rooms:
+class Services:
     """What the application and the workers share."""
 
     settings: Settings
@@ -54,13 +54,13 @@ class Rooms:
     run_sandbox: Sandbox
     pipeline_sandbox: Sandbox
     outbound: Outbound
-    access: Access
+    access: AccessService
     registry: CollectorRegistry
     first_start: FirstStart
 
 
 @asynccontextmanager
-async def open_rooms(settings: Settings) -> AsyncGenerator[Rooms]:
+async def open_services(settings: Settings) -> AsyncGenerator[Services]:
     """Open everything a server needs; on the way out everything is closed again.
 
     Raises:
@@ -69,7 +69,7 @@ async def open_rooms(settings: Settings) -> AsyncGenerator[Rooms]:
     async with AsyncExitStack() as stack:
         clock = SystemClock()
         database, warehouse = await _open_storage(settings, stack)
-        access = Access(database, clock, rates=_rates(settings))
+        access = AccessService(database, clock, rates=_rates(settings))
         first_start = await ensure_first_project(
             database,
             clock,
@@ -86,7 +86,7 @@ async def open_rooms(settings: Settings) -> AsyncGenerator[Rooms]:
         pipeline_sandbox = Sandbox(PIPELINE_OPERATIONS, workers=1)
         stack.push_async_callback(pipeline_sandbox.close)
         outbound = await stack.enter_async_context(Outbound(allow_hosts=settings.allow_hosts))
-        yield Rooms(
+        yield Services(
             settings=settings,
             clock=clock,
             database=database,
@@ -144,11 +144,11 @@ async def _open_warehouse(settings: Settings) -> Warehouse:
 
 
 def _rates(settings: Settings) -> RateSettings:
-    per_key = Allowance(
+    per_key = RateLimit(
         per_minute=settings.rate_limit_burst_per_minute or None,
         per_hour=settings.rate_limit_sustained_per_hour or None,
     )
-    per_project = Allowance(
+    per_project = RateLimit(
         per_minute=settings.rate_limit_project_burst_per_minute or None,
         per_hour=settings.rate_limit_project_sustained_per_hour or None,
     )

@@ -6,10 +6,10 @@ from typing import Any
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hoglet.access.principals import Project
-from hoglet.access.rate_limit import Allowance
-from hoglet.app.container import Rooms
+from hoglet.access.rate_limit import RateLimit
+from hoglet.app.container import Services
 from hoglet.app.data_folder import secret_keys
-from hoglet.endpoints.services import EndpointRooms, build_endpoints
+from hoglet.endpoints.services import EndpointServices, build_endpoints
 from hoglet.endpoints.settings import EndpointSettings
 from hoglet.endpoints.worker.compiler import ProjectSchema
 from hoglet.events.repository import EventsRepository
@@ -19,7 +19,7 @@ from hoglet.store.database import Database
 SCHEMA_SECONDS = 2.0  # a property seen for the first time gets its type in queries within this
 
 
-class LearntSchema:
+class PropertySchemaProvider:
     """What queries of a project may name: properties and groups as learnt, and its actions."""
 
     def __init__(self, database: Database, repository: EventsRepository) -> None:
@@ -52,10 +52,10 @@ async def _actions(session: AsyncSession, project_id: int) -> dict[str, dict[str
     return {str(row.id): {"name": row.name, "steps": row.steps} for row in rows}
 
 
-def build_endpoint_rooms(rooms: Rooms, repository: EventsRepository) -> EndpointRooms:
+def build_endpoint_services(rooms: Services, repository: EventsRepository) -> EndpointServices:
     """The services of endpoints with the limits of the settings."""
     settings = rooms.settings
-    schema = LearntSchema(rooms.database, repository)
+    schema = PropertySchemaProvider(rooms.database, repository)
     endpoints = build_endpoints(
         access=rooms.access,
         warehouse=rooms.warehouse,
@@ -86,5 +86,5 @@ def build_endpoint_rooms(rooms: Rooms, repository: EventsRepository) -> Endpoint
     return endpoints
 
 
-def _allowance(per_minute: int, per_hour: int) -> Allowance:
-    return Allowance(per_minute=per_minute or None, per_hour=per_hour or None)
+def _allowance(per_minute: int, per_hour: int) -> RateLimit:
+    return RateLimit(per_minute=per_minute or None, per_hour=per_hour or None)

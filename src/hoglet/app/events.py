@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from hoglet.access.service import Access
-from hoglet.app.container import Rooms
+from hoglet.access.service import AccessService
+from hoglet.app.container import Services
 from hoglet.events.repository import EventsRepository
 from hoglet.events.service import CaptureProject, CaptureService
 from hoglet.events.spool import Spool
@@ -11,7 +11,7 @@ from hoglet.events.warnings import IngestionWarnings
 
 
 @dataclass
-class Events:
+class EventServices:
     """What hangs on ``app.state.events``."""
 
     capture: CaptureService
@@ -22,7 +22,7 @@ class Events:
 class TokensOfAccess:
     """Capture's view of projects."""
 
-    def __init__(self, access: Access) -> None:
+    def __init__(self, access: AccessService) -> None:
         self._access = access
 
     async def project_of(self, token: str) -> CaptureProject | None:
@@ -31,7 +31,7 @@ class TokensOfAccess:
         return project and CaptureProject(project.id, discards_ips=project.anonymize_ips)
 
 
-def build_events(rooms: Rooms) -> Events:
+def build_events(rooms: Services) -> EventServices:
     """The capture service on the shared database and queue."""
     repository = EventsRepository()
     warnings = IngestionWarnings(rooms.database, repository, rooms.clock)
@@ -41,4 +41,4 @@ def build_events(rooms: Rooms) -> Events:
         warnings=warnings,
         clock=rooms.clock,
     )
-    return Events(capture, warnings, repository)
+    return EventServices(capture, warnings, repository)

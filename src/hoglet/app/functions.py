@@ -5,30 +5,30 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from hoglet.app.container import Rooms
+from hoglet.app.container import Services
 from hoglet.app.data_folder import secret_keys
 from hoglet.functions.actions.service import ActionService
 from hoglet.functions.backfills.service import Backfills
 from hoglet.functions.compile.compiler import SandboxCompiler
-from hoglet.functions.dead_letters.service import DeadLetters, LetterSettings
+from hoglet.functions.dead_letters.service import DeadLetters, DeadLetterSettings
 from hoglet.functions.integrations.credentials import Credentials
 from hoglet.functions.integrations.service import IntegrationService
 from hoglet.functions.jobs import RecompileLater
 from hoglet.functions.logs.live_tail import LiveTail
 from hoglet.functions.runtime.geoip import check_database
 from hoglet.functions.runtime.host_calls import HostCalls
-from hoglet.functions.runtime.host_config import Facilities
+from hoglet.functions.runtime.host_config import HostConfig
 from hoglet.functions.secrets.box import SecretBox
 from hoglet.functions.service import FunctionService, PropertyTypes
 from hoglet.functions.templates.registry import Templates
-from hoglet.functions.test_runs.service import Trials
+from hoglet.functions.test_runs.service import TestRunService
 from hoglet.functions.watcher.rules import WatcherSettings
 from hoglet.functions.watcher.service import Watcher
 from hoglet.functions.webhooks.service import Webhooks
 from hoglet.outbound.mail import Mailer, SmtpServer
 from hoglet.pipeline.delivery import ordering as lines
-from hoglet.pipeline.delivery.completion_writer import RunEndings
-from hoglet.pipeline.delivery.webhook_completion import WebhookRuns
+from hoglet.pipeline.delivery.completion_writer import CompletionWriter
+from hoglet.pipeline.delivery.webhook_completion import WebhookCompletion
 from hoglet.pipeline.internal_events import InternalEvents
 from hoglet.pipeline.telemetry_outbox import TelemetryOutbox
 from hoglet.settings import BadSetting, Settings
@@ -36,7 +36,7 @@ from hoglet.warehouse.telemetry import Telemetry
 
 
 @dataclass
-class Functions:
+class FunctionServices:
     """The services of functions; each hangs on ``app.state`` under its own name."""
 
     service: FunctionService
@@ -48,9 +48,9 @@ class Functions:
     live_tail: LiveTail
     watcher: Watcher
     telemetry: Telemetry
-    trials: Trials
+    trials: TestRunService
     webhooks: Webhooks
-    run_endings: RunEndings
+    run_endings: CompletionWriter
 
 
 def open_box(settings: Settings) -> SecretBox:
@@ -59,17 +59,17 @@ def open_box(settings: Settings) -> SecretBox:
     return SecretBox([key.encode() for key in keys])
 
 
-def _facilities(settings: Settings) -> Facilities:
+def _facilities(settings: Settings) -> HostConfig:
     paths = (settings.geoip_database, settings.bot_list)
     database, bots = (None if path is None else str(path.absolute()) for path in paths)
     problem = None if database is None else check_database(database)
     if problem:
         raise BadSetting(f"HOGLET_GEOIP_DATABASE is no MaxMind database: {problem}")
     has_email = settings.smtp_host is not None
-    return Facilities(has_email=has_email, geoip_database=database, bot_list=bots)
+    return HostConfig(has_email=has_email, geoip_database=database, bot_list=bots)
 
 
-def _mailer(rooms: Rooms) -> Mailer | None:
+def _mailer(rooms: Services) -> Mailer | None:
     settings = rooms.settings
     if settings.smtp_host is None:
         return None
@@ -88,7 +88,7 @@ def _mail_domain(settings: Settings) -> str:
     return urlsplit(settings.resolved_site_url()).hostname or "hoglet"
 
 
-def build_functions(rooms: Rooms, property_types: PropertyTypes) -> Functions:
+def build_functions(rooms: Services, property_types: PropertyTypes) -> FunctionServices:
     """The services on the shared database, queue and sandbox."""
     settings, access = rooms.settings, rooms.access
     box = open_box(settings)
@@ -112,23 +112,23 @@ def build_functions(rooms: Rooms, property_types: PropertyTypes) -> Functions:
     calls = HostCalls(
         Credentials(rooms.outbound, rooms.database, box), _mailer(rooms), _mail_domain(settings)
     )
-    keep = LetterSettings(
+    keep = DeadLetterSettings(
         keep_days=settings.dead_letter_days, keep_per_function=settings.dead_letters_per_function
     )
     letters = DeadLetters(service, rooms.queue, keep, enqueue=lines.enqueue)
     telemetry = Telemetry(rooms.warehouse)
     site_url = settings.resolved_site_url()
-    run_endings = RunEndings(
+    run_endings = CompletionWriter(
         queue=rooms.queue,
         outbox=TelemetryOutbox(rooms.database, telemetry),
         letters=letters,
         watcher=watcher,
         clock=rooms.clock,
     )
-    record = WebhookRuns(
+    record = WebhookCompletion(
         database=rooms.database, queue=rooms.queue, endings=run_endings, clock=rooms.clock
     )
-    return Functions(
+    return FunctionServices(
         service=service,
         actions=ActionService(
             rooms.database,
@@ -146,7 +146,7 @@ def build_functions(rooms: Rooms, property_types: PropertyTypes) -> Functions:
         live_tail=LiveTail(telemetry, rooms.clock),
         watcher=watcher,
         telemetry=telemetry,
-        trials=Trials(service, rooms.run_sandbox, calls, site_url),
+        trials=TestRunService(service, rooms.run_sandbox, calls, site_url),
         webhooks=Webhooks(service, rooms.run_sandbox, record, access.project, site_url),
         run_endings=run_endings,
     )

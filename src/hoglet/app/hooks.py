@@ -12,8 +12,8 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from hoglet.access.hooks import FileEntry
 from hoglet.access.principals import Project
-from hoglet.app.container import Rooms
-from hoglet.app.events import Events
+from hoglet.app.container import Services
+from hoglet.app.events import EventServices
 from hoglet.endpoints import repository as endpoint_repository
 from hoglet.endpoints.repository import ListFilters
 from hoglet.events.decode import unpack
@@ -25,7 +25,7 @@ from hoglet.web.request_body import DEFAULT_BODY_BYTES
 from hoglet.web.timestamps import iso_z
 
 
-def connect_providers(rooms: Rooms, events: Events) -> None:
+def connect_hooks(rooms: Services, events: EventServices) -> None:
     """Set every provider of ``rooms.access``."""
     providers = rooms.access.providers
     parts = _Parts(rooms, events)
@@ -40,7 +40,7 @@ def connect_providers(rooms: Rooms, events: Events) -> None:
 class _Parts:
     """What the features show of a project."""
 
-    def __init__(self, rooms: Rooms, events: Events) -> None:
+    def __init__(self, rooms: Services, events: EventServices) -> None:
         self._database = rooms.database
         self._events = events.repository
         self._recompile = RecompileLater(rooms.queue)

@@ -8,7 +8,7 @@ from hoglet.access.api import project as api_project
 from hoglet.access.api import public as api_public
 from hoglet.access.api import user as access_api
 from hoglet.app import openapi as api_document
-from hoglet.app.container import Rooms
+from hoglet.app.container import Services
 from hoglet.app.data_folder import secret_keys
 from hoglet.app.features import Features
 from hoglet.console.application import mount_console
@@ -61,7 +61,7 @@ def hot_routes() -> list[BaseRoute]:
     return [*run_routes(), *capture_routes()]
 
 
-def build_application(rooms: Rooms, features: Features) -> FastAPI:
+def build_application(rooms: Services, features: Features) -> FastAPI:
     """Mount every room; their services hang on ``app.state``."""
     app = create_application(
         routes=hot_routes(),
@@ -90,7 +90,7 @@ def build_application(rooms: Rooms, features: Features) -> FastAPI:
     return app
 
 
-def _checks(rooms: Rooms) -> dict[str, Check]:
+def _checks(rooms: Services) -> dict[str, Check]:
     async def storage() -> None:
         async with rooms.database.read() as session:
             await session.execute(text("SELECT 1"))

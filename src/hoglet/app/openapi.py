@@ -12,7 +12,7 @@ from prometheus_client import CollectorRegistry
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
-from hoglet.web.responses import JsonAnswer
+from hoglet.web.responses import JsonResponse
 
 PATH = "/api/schema"
 _ROW = re.compile(r"^Row \d+[.:]\s*")
@@ -25,17 +25,19 @@ router = APIRouter()
 @router.get(PATH)
 async def read_schema() -> Response:
     """The OpenAPI document of the whole API."""
-    return JsonAnswer(api_document())
+    return JsonResponse(api_document())
 
 
 @cache
 def api_document() -> dict[str, Any]:
     """The document; built when it is first asked for."""
     from hoglet.app.described import ABOUT
-    from hoglet.web.openapi import About, DescribedRoute, build_document
+    from hoglet.web.openapi import DescribedRoute, RouteDoc, build_document
 
     routes = [
-        DescribedRoute(method, path, scope, sentence, ABOUT.get((method, path), About({200: {}})))
+        DescribedRoute(
+            method, path, scope, sentence, ABOUT.get((method, path), RouteDoc({200: {}}))
+        )
         for path, method, scope, sentence in sorted(all_routes())
     ]
     return build_document("hoglet", version("hoglet"), routes)

@@ -3,14 +3,14 @@
 import structlog
 from rich.console import Console
 
-from hoglet.app.container import Rooms, open_rooms
+from hoglet.app.container import Services, open_services
 from hoglet.app.data_folder import DataFolderLock
 from hoglet.app.features import Features, build_features
 from hoglet.app.http import build_application
 from hoglet.app.logging import configure_logs
 from hoglet.app.serve import serve
 from hoglet.app.workers import build_workers, running
-from hoglet.functions.secrets.rotation import reseal_all
+from hoglet.functions.secrets.rotation import reencrypt_all
 from hoglet.settings import Settings
 
 log = structlog.get_logger()
@@ -26,7 +26,7 @@ async def run_server(settings: Settings) -> None:
     lock = DataFolderLock(settings.data_dir)
     lock.acquire()
     try:
-        async with open_rooms(settings) as rooms:
+        async with open_services(settings) as rooms:
             features = build_features(rooms)
             await _reseal(rooms, features)
             async with running(build_workers(rooms, features)):
@@ -42,16 +42,16 @@ async def run_server(settings: Settings) -> None:
         lock.release()
 
 
-async def _reseal(rooms: Rooms, features: Features) -> None:
+async def _reseal(rooms: Services, features: Features) -> None:
     """Finish a rotation of keys; what no key opens any more is told, and waits for its owner."""
     box = features.functions.service.box
     if not box.has_old_keys:
         return
-    done = await reseal_all(rooms.database, box)
+    done = await reencrypt_all(rooms.database, box)
     log.info("secrets sealed again", action="resealed", **done._asdict())
 
 
-def _greet(rooms: Rooms) -> None:
+def _greet(rooms: Services) -> None:
     """Tell the address; on the first start the token and the key too, which is shown only once."""
     console = Console(highlight=False, soft_wrap=True)
     first = rooms.first_start

@@ -8,7 +8,7 @@ _FUNCTIONS = {
 }
 _ENDPOINTS = {
     "endpoints.compile": "hoglet.endpoints.worker.operations:compile_run",
-    "endpoints.analyse": "hoglet.endpoints.worker.operations:analyse",
+    "endpoints.analyse": "hoglet.endpoints.worker.operations:analyze",
     "endpoints.compile_build": "hoglet.endpoints.worker.operations:compile_build",
     "endpoints.compile_read": "hoglet.endpoints.worker.operations:compile_read",
     "endpoints.compile_insight": "hoglet.endpoints.worker.operations:compile_insight",
@@ -17,7 +17,7 @@ _ENDPOINTS = {
 
 PIPELINE_OPERATIONS = {
     "pipeline.read": "hoglet.pipeline.ingest.worker_operations:read",
-    "pipeline.act": "hoglet.pipeline.ingest.worker_operations:act_on",
+    "pipeline.act": "hoglet.pipeline.ingest.worker_operations:process",
     "pipeline.internal": "hoglet.pipeline.ingest.worker_operations:match_internal_event",
 }
 

@@ -10,26 +10,26 @@ from typing import Any
 
 import structlog
 
-from hoglet.app.container import Rooms
+from hoglet.app.container import Services
 from hoglet.app.endpoints import SCHEMA_SECONDS
 from hoglet.app.features import Features
 from hoglet.pipeline.backfills import BackfillWorker
-from hoglet.pipeline.delivery.attempt import Deliveries
-from hoglet.pipeline.delivery.completion import EndingCommits
+from hoglet.pipeline.delivery.attempt import HostCallAttempts
+from hoglet.pipeline.delivery.completion import CompletionBatcher
 from hoglet.pipeline.delivery.executor import Executor
 from hoglet.pipeline.delivery.function_cache import FunctionCache
-from hoglet.pipeline.delivery.host_limits import Hosts, HostSettings
+from hoglet.pipeline.delivery.host_limits import HostLimiter, HostSettings
 from hoglet.pipeline.delivery.run import InvocationRunner
-from hoglet.pipeline.delivery.step_batcher import Stepper
-from hoglet.pipeline.ingest.commit import GroupCommit
-from hoglet.pipeline.ingest.filtered_counts import UnaskedEvents
-from hoglet.pipeline.ingest.property_schema import Learning
-from hoglet.pipeline.ingest.replication import Copies
-from hoglet.pipeline.ingest.sandbox_client import WorkerCalls
+from hoglet.pipeline.delivery.step_batcher import StepBatcher
+from hoglet.pipeline.ingest.commit import ChunkCommitter
+from hoglet.pipeline.ingest.filtered_counts import DeferredFilteredCounts
+from hoglet.pipeline.ingest.property_schema import SchemaTracker
+from hoglet.pipeline.ingest.replication import WarehouseReplicator
+from hoglet.pipeline.ingest.sandbox_client import PipelineSandboxClient
 from hoglet.pipeline.ingest.worker import BatchWorker
 from hoglet.pipeline.internal_events import InternalEventWorker
-from hoglet.pipeline.maintenance import Upkeep
-from hoglet.pipeline.queue_metrics import QueueGauges
+from hoglet.pipeline.maintenance import MaintenanceWorker
+from hoglet.pipeline.queue_metrics import QueueMetrics
 from hoglet.pipeline.recompile import Recompiler
 from hoglet.pipeline.telemetry_outbox import TelemetryOutbox
 
@@ -40,7 +40,7 @@ RESTART_SECONDS = 1.0  # after a worker failed
 
 
 @dataclass
-class Worker:
+class BackgroundWorker:
     """A task that runs until it is told to stop, then ends its present work."""
 
     name: str
@@ -49,7 +49,7 @@ class Worker:
 
 
 @asynccontextmanager
-async def running(workers: list[Worker]) -> AsyncGenerator[None]:
+async def running(workers: list[BackgroundWorker]) -> AsyncGenerator[None]:
     """Run the workers beside the block; stop them in order when it ends.
 
     The order is that of the flow: who is stopped later still takes what the earlier ones leave.
@@ -65,35 +65,37 @@ async def running(workers: list[Worker]) -> AsyncGenerator[None]:
             await task
 
 
-def build_workers(rooms: Rooms, features: Features) -> list[Worker]:
+def build_workers(rooms: Services, features: Features) -> list[BackgroundWorker]:
     """What the roles of this process ask for."""
     roles = rooms.settings.roles
     outbox = TelemetryOutbox(rooms.database, features.functions.telemetry)
-    workers: list[Worker] = []
+    workers: list[BackgroundWorker] = []
     if "pipeline" in roles:
         workers += build_pipeline(rooms, features, outbox)
         recompiler = _recompiler(rooms, features)
-        workers.append(Worker("recompiler", recompiler.run, recompiler.stop))
+        workers.append(BackgroundWorker("recompiler", recompiler.run, recompiler.stop))
     if "executor" in roles:
         executor = _executor(rooms, features)
-        workers.append(Worker("executor", executor.run, executor.stop))
+        workers.append(BackgroundWorker("executor", executor.run, executor.stop))
     if "api" in roles:
         workers.append(_endpoint_jobs(features))
     if "pipeline" in roles:  # it has the warehouse that is read; an executor's may be its own
-        workers.append(Worker("telemetry", outbox.run, outbox.stop))
+        workers.append(BackgroundWorker("telemetry", outbox.run, outbox.stop))
     return workers
 
 
-def build_pipeline(rooms: Rooms, features: Features, outbox: TelemetryOutbox) -> list[Worker]:
+def build_pipeline(
+    rooms: Services, features: Features, outbox: TelemetryOutbox
+) -> list[BackgroundWorker]:
     """Spool to warehouse and runs; copies of persons; ingestion warnings."""
-    copies = Copies(rooms.database, rooms.queue, rooms.warehouse)
-    learning = Learning(
+    copies = WarehouseReplicator(rooms.database, rooms.queue, rooms.warehouse)
+    learning = SchemaTracker(
         database=rooms.database,
         events=features.events.repository,
         clock=rooms.clock,
         readers_notice_after=timedelta(seconds=SCHEMA_SECONDS + COMPILE_SECONDS),
     )
-    committing = GroupCommit(
+    committing = ChunkCommitter(
         database=rooms.database,
         queue=rooms.queue,
         outbox=outbox,
@@ -109,7 +111,7 @@ def build_pipeline(rooms: Rooms, features: Features, outbox: TelemetryOutbox) ->
         database=rooms.database,
         queue=rooms.queue,
         warehouse=rooms.warehouse,
-        calls=WorkerCalls(rooms.pipeline_sandbox, features.functions.service),
+        calls=PipelineSandboxClient(rooms.pipeline_sandbox, features.functions.service),
         functions=features.functions.service,
         events=features.events.repository,
         committing=committing,
@@ -118,12 +120,12 @@ def build_pipeline(rooms: Rooms, features: Features, outbox: TelemetryOutbox) ->
         clock=rooms.clock,
         site_url=rooms.settings.resolved_site_url(),
     )
-    upkeep = Upkeep(
+    upkeep = MaintenanceWorker(
         database=rooms.database,
         warnings=features.events.warnings,
         letters=features.functions.letters,
-        gauges=QueueGauges(rooms.database, rooms.queue, rooms.registry),
-        unasked=UnaskedEvents(rooms.database, outbox, rooms.clock),
+        gauges=QueueMetrics(rooms.database, rooms.queue, rooms.registry),
+        unasked=DeferredFilteredCounts(rooms.database, outbox, rooms.clock),
         clock=rooms.clock,
     )
     backfills = BackfillWorker(
@@ -144,15 +146,15 @@ def build_pipeline(rooms: Rooms, features: Features, outbox: TelemetryOutbox) ->
         site_url=rooms.settings.resolved_site_url(),
     )
     return [
-        Worker("internal events", internal.run, internal.stop),
-        Worker("backfills", backfills.run, backfills.stop),
-        Worker("batches", batches.run, batches.stop),
-        Worker("copies", copies.run, copies.stop),
-        Worker("upkeep", upkeep.run, upkeep.stop),
+        BackgroundWorker("internal events", internal.run, internal.stop),
+        BackgroundWorker("backfills", backfills.run, backfills.stop),
+        BackgroundWorker("batches", batches.run, batches.stop),
+        BackgroundWorker("copies", copies.run, copies.stop),
+        BackgroundWorker("upkeep", upkeep.run, upkeep.stop),
     ]
 
 
-def _recompiler(rooms: Rooms, features: Features) -> Recompiler:
+def _recompiler(rooms: Services, features: Features) -> Recompiler:
     return Recompiler(
         queue=rooms.queue,
         database=rooms.database,
@@ -162,7 +164,7 @@ def _recompiler(rooms: Rooms, features: Features) -> Recompiler:
     )
 
 
-def _endpoint_jobs(features: Features) -> Worker:
+def _endpoint_jobs(features: Features) -> BackgroundWorker:
     """Beside the API, because background runs and builds refresh what the API remembers."""
     stopping = asyncio.Event()
     jobs = features.endpoints.jobs
@@ -170,19 +172,19 @@ def _endpoint_jobs(features: Features) -> Worker:
     async def run() -> None:
         await jobs.run_until(stopping)
 
-    return Worker("endpoints", run, stopping.set)
+    return BackgroundWorker("endpoints", run, stopping.set)
 
 
-def _executor(rooms: Rooms, features: Features) -> Executor:
+def _executor(rooms: Services, features: Features) -> Executor:
     functions, settings = features.functions, rooms.settings
     limits = HostSettings(
         concurrency=settings.host_concurrency, per_second=settings.host_requests_per_second
     )
-    hosts = Hosts(rooms.clock, limits)
+    hosts = HostLimiter(rooms.clock, limits)
     return Executor(
         database=rooms.database,
         queue=rooms.queue,
-        endings=EndingCommits(
+        endings=CompletionBatcher(
             database=rooms.database,
             queue=rooms.queue,
             endings=functions.run_endings,
@@ -190,8 +192,8 @@ def _executor(rooms: Rooms, features: Features) -> Executor:
         ),
         functions=FunctionCache(functions.service),
         runner=InvocationRunner(
-            Stepper(rooms.run_sandbox),
-            Deliveries(functions.calls, rooms.clock),
+            StepBatcher(rooms.run_sandbox),
+            HostCallAttempts(functions.calls, rooms.clock),
             hosts,
             rooms.clock,
         ),
@@ -200,7 +202,7 @@ def _executor(rooms: Rooms, features: Features) -> Executor:
     )
 
 
-async def _guarded(worker: Worker, stopping: asyncio.Event) -> None:
+async def _guarded(worker: BackgroundWorker, stopping: asyncio.Event) -> None:
     """A worker that fails (a full disk, a database that went away) is started again."""
     while True:
         try:

@@ -23,12 +23,12 @@ queue_app = typer.Typer(help="Jobs that hoglet gave up.", no_args_is_help=True)
 @queue_app.command("buried")
 def list_buried(data_dir: DataDir = None) -> None:
     """List jobs that were given up, and why."""
-    from hoglet.queue.dead_letters import buried_jobs
+    from hoglet.queue.dead_letters import failed_jobs
 
     async def work(session: "AsyncSession") -> list[tuple[str, ...]]:
         return [
             (str(one.id), one.queue, f"{one.buried_at:%Y-%m-%d %H:%M:%S}", one.error or "")
-            for one in await buried_jobs(session)
+            for one in await failed_jobs(session)
         ]
 
     print_table(("id", "queue", "given up at", "why"), in_transaction(data_dir, work))

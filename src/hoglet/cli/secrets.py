@@ -49,10 +49,10 @@ def key() -> None:
 def reseal(data_dir: DataDir = None) -> None:
     """Seal all stored secrets with the newest key; all servers must know that key already."""
     from hoglet.app.functions import open_box
-    from hoglet.functions.secrets.rotation import reseal_all
+    from hoglet.functions.secrets.rotation import reencrypt_all
 
     box = open_box(_settings(data_dir))
-    done = with_database(data_dir, lambda database: reseal_all(database, box))
+    done = with_database(data_dir, lambda database: reencrypt_all(database, box))
     print(f"{done.sealed} sealed with the newest key.")
     if done.unreadable:
         print(f"{done.unreadable} cannot be opened with any key and were left as they are.")

@@ -13,11 +13,11 @@ from starlette.responses import Response
 
 from hoglet.access import repository as people
 from hoglet.access.auth import requires
-from hoglet.access.principals import Scope, User
+from hoglet.access.principals import ProjectScope, User
 from hoglet.endpoints import serializers as records
 from hoglet.endpoints.enums import is_name
 from hoglet.endpoints.openapi.urls import place_of
-from hoglet.endpoints.repository import Found, ListFilters
+from hoglet.endpoints.repository import FoundEndpoint, ListFilters
 from hoglet.endpoints.run.query_params import read_version, version_of
 from hoglet.endpoints.schemas import (
     CreateBody,
@@ -26,18 +26,18 @@ from hoglet.endpoints.schemas import (
     UpdateBody,
     read,
 )
-from hoglet.endpoints.services import EndpointRooms, rooms_of
+from hoglet.endpoints.services import EndpointServices, services_of
 from hoglet.endpoints.versions.aliases import Names
 from hoglet.kit.errors import Invalid, NotFound
 from hoglet.web.pagination import Page, envelope, parse_page
 from hoglet.web.request_body import read_object
-from hoglet.web.responses import JsonAnswer
+from hoglet.web.responses import JsonResponse
 from hoglet.web.validation import NOT_BOOLEAN
 
 router = APIRouter()
 
-type Reader = Annotated[Scope, Depends(requires("endpoint:read"))]
-type Writer = Annotated[Scope, Depends(requires("endpoint:write"))]
+type Reader = Annotated[ProjectScope, Depends(requires("endpoint:read"))]
+type Writer = Annotated[ProjectScope, Depends(requires("endpoint:write"))]
 
 _COLLECTION = "/endpoints"
 _ONE = "/endpoints/{name}"
@@ -46,7 +46,7 @@ _ONE = "/endpoints/{name}"
 @router.get(_COLLECTION)
 async def list_endpoints(request: Request, scope: Reader) -> Response:
     """Row 1."""
-    rooms, page = rooms_of(request), parse_page(request.query_params, default=None, maximum=None)
+    rooms, page = services_of(request), parse_page(request.query_params, default=None, maximum=None)
     filters = await _list_filters(request, rooms, page)
     count, found = await rooms.service.page(scope, filters)
     users = await _users(rooms, found)
@@ -55,13 +55,13 @@ async def list_endpoints(request: Request, scope: Reader) -> Response:
     results = [
         records.endpoint_record(each, users, place, aliases.get(each.endpoint.id)) for each in found
     ]
-    return JsonAnswer(envelope(request, page, count, results))
+    return JsonResponse(envelope(request, page, count, results))
 
 
 @router.post(_COLLECTION)
 async def create_endpoint(request: Request, scope: Writer) -> Response:
     """Row 2."""
-    rooms = rooms_of(request)
+    rooms = services_of(request)
     body = read(CreateBody, await read_object(request))
     found = await rooms.service.create(scope, body)
     rooms.forget()
@@ -71,17 +71,17 @@ async def create_endpoint(request: Request, scope: Writer) -> Response:
 @router.post("/endpoints/last_execution_times")
 async def last_execution_times(request: Request, scope: Reader) -> Response:
     """Row 12."""
-    rooms = rooms_of(request)
+    rooms = services_of(request)
     names = _names(await read_object(request))
     await rooms.notes.flush_executions()
     results = await rooms.service.last_executions(scope, names) if names else None
-    return JsonAnswer({"query_status": _executions_status(scope.project.id, results)})
+    return JsonResponse({"query_status": _executions_status(scope.project.id, results)})
 
 
 @router.get(_ONE)
 async def read_endpoint(request: Request, name: str, scope: Reader) -> Response:
     """Row 3."""
-    rooms = rooms_of(request)
+    rooms = services_of(request)
     number = await _asked_version(request, scope, name)
     await rooms.notes.flush_executions()
     if number is not None:
@@ -93,14 +93,14 @@ async def read_endpoint(request: Request, name: str, scope: Reader) -> Response:
 @router.put(_ONE)
 async def update_endpoint(request: Request, name: str, scope: Writer) -> Response:
     """Row 4."""
-    rooms = rooms_of(request)
+    rooms = services_of(request)
     await rooms.service.read(scope, name)
     body = read(UpdateBody, await read_object(request))
     target = await _asked_version(request, scope, name, body.version)
     if body.deleted:
         await rooms.service.delete(scope, name)
         rooms.forget()
-        return JsonAnswer({"success": True})
+        return JsonResponse({"success": True})
     changed = await rooms.service.update(scope, name, body, target)
     rooms.forget()
     if changed.targeted:
@@ -113,7 +113,7 @@ async def update_endpoint(request: Request, name: str, scope: Writer) -> Respons
 @router.delete(_ONE)
 async def delete_endpoint(request: Request, name: str, scope: Writer) -> Response:
     """Row 5."""
-    rooms = rooms_of(request)
+    rooms = services_of(request)
     await rooms.service.delete(scope, name)
     rooms.forget()
     return Response(status_code=204)
@@ -123,15 +123,15 @@ async def delete_endpoint(request: Request, name: str, scope: Writer) -> Respons
 async def materialization_status(request: Request, name: str, scope: Reader) -> Response:
     """Row 6."""
     number = await _asked_version(request, scope, name)
-    found = await rooms_of(request).service.read(scope, name, number)
+    found = await services_of(request).service.read(scope, name, number)
     status = records.status_object(found.version, found.materialization)
-    return JsonAnswer(status | {"name": found.endpoint.name})
+    return JsonResponse(status | {"name": found.endpoint.name})
 
 
 @router.post("/endpoints/{name}/materialization_preview")
 async def materialization_preview(request: Request, name: str, scope: Reader) -> Response:
     """Row 14."""
-    rooms = rooms_of(request)
+    rooms = services_of(request)
     await rooms.service.read(scope, name)
     body = read(PreviewBody, await read_object(request))
     number = await _asked_version(request, scope, name, body.version)
@@ -139,19 +139,19 @@ async def materialization_preview(request: Request, name: str, scope: Reader) ->
     version = found.version
     buckets = body.bucket_overrides or version.bucket_overrides
     table = f"{found.endpoint.name}_v{version.number}"
-    return JsonAnswer(await rooms.analyser.preview(scope.project, version.query, buckets, table))
+    return JsonResponse(await rooms.analyser.preview(scope.project, version.query, buckets, table))
 
 
 @router.get("/endpoints/{name}/versions")
 async def list_versions(request: Request, name: str, scope: Reader) -> Response:
     """Row 10."""
-    rooms, page = rooms_of(request), parse_page(request.query_params, default=None, maximum=None)
+    rooms, page = services_of(request), parse_page(request.query_params, default=None, maximum=None)
     await rooms.notes.flush_executions()
     current, found = await rooms.service.versions(scope, name, limit=page.limit, offset=page.offset)
     users, place = await _users(rooms, found), place_of(request, scope)
     aliases = await _aliases(rooms, current.endpoint_id)
     results = [records.version_record(each, current, users, place, aliases) for each in found]
-    return JsonAnswer(envelope(request, page, current.number, results))
+    return JsonResponse(envelope(request, page, current.number, results))
 
 
 @router.get("/endpoints/{name}/versions/{version_number}")
@@ -159,7 +159,7 @@ async def read_one_version(
     request: Request, name: str, version_number: str, scope: Reader
 ) -> Response:
     """Row 11."""
-    rooms = rooms_of(request)
+    rooms = services_of(request)
     await rooms.service.read(scope, name)
     digits = version_number.isascii() and version_number.isdecimal()
     version = int(version_number[:18]) if digits else version_of(version_number)
@@ -171,7 +171,7 @@ async def read_one_version(
     return await _version(request, scope, name, version)
 
 
-async def _list_filters(request: Request, rooms: EndpointRooms, page: Page) -> ListFilters:
+async def _list_filters(request: Request, rooms: EndpointServices, page: Page) -> ListFilters:
     created_by = request.query_params.get("created_by")
     return ListFilters(
         is_active=_flag(request.query_params.get("is_active")),
@@ -193,7 +193,7 @@ def _flag(text: str | None) -> bool | None:
             raise Invalid(NOT_BOOLEAN, attr="is_active")
 
 
-async def _creator(rooms: EndpointRooms, text: str) -> int:
+async def _creator(rooms: EndpointServices, text: str) -> int:
     number = int(text) if text.isascii() and text.isdecimal() and len(text) < 10 else 0
     async with rooms.database.read() as session:
         known = await people.users_by_id(session, [number])
@@ -208,39 +208,39 @@ async def _creator(rooms: EndpointRooms, text: str) -> int:
 
 async def _record(
     request: Request,
-    scope: Scope,
-    found: Found,
+    scope: ProjectScope,
+    found: FoundEndpoint,
     *,
     status: int = 200,
     extra: Mapping[str, Any] | None = None,
 ) -> Response:
-    rooms = rooms_of(request)
+    rooms = services_of(request)
     users, aliases = await _users(rooms, [found]), await _aliases(rooms, found.endpoint.id)
     record = records.endpoint_record(found, users, place_of(request, scope), aliases)
-    return JsonAnswer(record | dict(extra or {}), status_code=status)
+    return JsonResponse(record | dict(extra or {}), status_code=status)
 
 
-async def _version(request: Request, scope: Scope, name: str, number: int) -> Response:
-    rooms = rooms_of(request)
+async def _version(request: Request, scope: ProjectScope, name: str, number: int) -> Response:
+    rooms = services_of(request)
     found, current = await rooms.service.read_with_current(scope, name, number)
     users, aliases = await _users(rooms, [found]), await _aliases(rooms, found.endpoint.id)
     place = place_of(request, scope)
-    return JsonAnswer(records.version_record(found, current, users, place, aliases))
+    return JsonResponse(records.version_record(found, current, users, place, aliases))
 
 
 async def _asked_version(
-    request: Request, scope: Scope, name: str, sent: int | str | None = None
+    request: Request, scope: ProjectScope, name: str, sent: int | str | None = None
 ) -> int | None:
     """The number of the version that body (it wins) or query string ask for."""
     version = sent if sent is not None else read_version(request)
-    return await rooms_of(request).aliases.number(scope, name, version)
+    return await services_of(request).aliases.number(scope, name, version)
 
 
-async def _aliases(rooms: EndpointRooms, endpoint_id: UUID) -> Names | None:
+async def _aliases(rooms: EndpointServices, endpoint_id: UUID) -> Names | None:
     return (await rooms.aliases.of([endpoint_id])).get(endpoint_id)
 
 
-async def _users(rooms: EndpointRooms, found: Sequence[Found]) -> Mapping[int, User]:
+async def _users(rooms: EndpointServices, found: Sequence[FoundEndpoint]) -> Mapping[int, User]:
     ids = [each.endpoint.created_by_id for each in found]
     ids += [each.version.created_by_id for each in found]
     async with rooms.database.read() as session:

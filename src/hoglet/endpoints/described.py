@@ -22,20 +22,20 @@ from hoglet.endpoints.schemas import (
     RunBody,
     UpdateBody,
 )
-from hoglet.web.openapi import PAGE, About, Answer, OpenAnswer, flag, number, text
+from hoglet.web.openapi import PAGE, DocumentedResponse, OpenResponse, RouteDoc, flag, number, text
 from hoglet.web.paths import PROJECT_PREFIX
 
 type Json = dict[str, Any]
 
 
-class Column(Answer):
+class Column(DocumentedResponse):
     """A column of the results."""
 
     name: str
     type: RecordType
 
 
-class Eligible(Answer):
+class Eligible(DocumentedResponse):
     """The materialization of a version that is not materialized."""
 
     can_materialize: bool
@@ -45,7 +45,7 @@ class Eligible(Answer):
     ready: Literal[False]
 
 
-class Materialized(Answer):
+class Materialized(DocumentedResponse):
     """The materialization of a version that is."""
 
     status: Literal["Running", "Completed", "Failed", "Modified", "Cancelled", "Unknown"]
@@ -70,7 +70,7 @@ class NamedMaterialized(Materialized):
     name: str
 
 
-class Record(Answer):
+class Record(DocumentedResponse):
     """An endpoint with its current version."""
 
     id: str
@@ -101,7 +101,7 @@ class Record(Answer):
     aliases: dict[str, int] = Field(default={})
 
 
-class Alias(Answer):
+class Alias(DocumentedResponse):
     """A movable name of a version."""
 
     alias: str
@@ -110,7 +110,7 @@ class Alias(Answer):
     updated_at: str
 
 
-class Change(Answer):
+class Change(DocumentedResponse):
     """A field that differs between two versions."""
 
     field: str
@@ -118,7 +118,7 @@ class Change(Answer):
     b: Any
 
 
-class Difference(Answer):
+class Difference(DocumentedResponse):
     """What differs between two versions; the diff of the queries is unified."""
 
     a: int
@@ -127,7 +127,7 @@ class Difference(Answer):
     changes: list[Change]
 
 
-class Figures(Answer):
+class Figures(DocumentedResponse):
     """Figures of some runs; shares are of those without an error, null without any."""
 
     count: int
@@ -174,13 +174,13 @@ class Version(Record):
     version_created_by: UserObject | None
 
 
-class Deleted(Answer):
+class Deleted(DocumentedResponse):
     """The endpoint is gone."""
 
     success: Literal[True]
 
 
-class QueryStatus(OpenAnswer):
+class QueryStatus(OpenResponse):
     """How far a background run is."""
 
     id: str
@@ -196,13 +196,13 @@ class QueryStatus(OpenAnswer):
     labels: list[str] | None
 
 
-class LastExecutions(Answer):
+class LastExecutions(DocumentedResponse):
     """When endpoints were last run."""
 
     query_status: QueryStatus
 
 
-class Accepted(Answer):
+class Accepted(DocumentedResponse):
     """A run that is still to be done."""
 
     query_status: QueryStatus
@@ -211,7 +211,7 @@ class Accepted(Answer):
     execution_id: str
 
 
-class RunAnswer(OpenAnswer):
+class RunAnswer(OpenResponse):
     """The results of a run; of HogQL with ``columns``, ``types``, ``limit`` and ``offset``.
 
     ``next_cursor`` is there when the run was paged by cursor.
@@ -232,7 +232,7 @@ class RunAnswer(OpenAnswer):
     endpoint_version_created_at: str
 
 
-class RangePair(Answer):
+class RangePair(DocumentedResponse):
     """A column that range variables are compared with."""
 
     column: str
@@ -240,14 +240,14 @@ class RangePair(Answer):
     bucket_fn: str | None
 
 
-class Aggregate(Answer):
+class Aggregate(DocumentedResponse):
     """An aggregate and what puts its parts together again."""
 
     expression: str
     reaggregate_fn: str
 
 
-class Preview(OpenAnswer):
+class Preview(OpenResponse):
     """How a query would be kept."""
 
     can_materialize: bool
@@ -259,7 +259,7 @@ class Preview(OpenAnswer):
     aggregates: list[Aggregate]
 
 
-class LogLine(Answer):
+class LogLine(DocumentedResponse):
     """One line of the log of runs."""
 
     log_source_id: str
@@ -272,9 +272,9 @@ class LogLine(Answer):
 _ALL = PROJECT_PREFIX + "/endpoints"
 _ONE = _ALL + "/{name}"
 _VERSION = text("version", "Number of the version, or one of its aliases.")
-_CHANGE = About({200: (ChangedRecord, Version, Deleted)}, body=UpdateBody, query=(_VERSION,))
-_DOCUMENT = About({200: {"type": "object"}}, query=(_VERSION,))
-_ALIAS = About({200: Alias, 201: Alias}, body=AliasBody)
+_CHANGE = RouteDoc({200: (ChangedRecord, Version, Deleted)}, body=UpdateBody, query=(_VERSION,))
+_DOCUMENT = RouteDoc({200: {"type": "object"}}, query=(_VERSION,))
+_ALIAS = RouteDoc({200: Alias, 201: Alias}, body=AliasBody)
 _RUN_QUERY = (
     _VERSION,
     number("limit", minimum=1, maximum=50_000),
@@ -294,36 +294,36 @@ _LOG_QUERY = (
     _VERSION,
 )
 
-ABOUT: dict[tuple[str, str], About] = {
-    ("GET", _ALL): About(
+ABOUT: dict[tuple[str, str], RouteDoc] = {
+    ("GET", _ALL): RouteDoc(
         {200: Page[Record]}, query=(*PAGE, flag("is_active"), number("created_by"))
     ),
-    ("POST", _ALL): About({201: Record}, body=CreateBody),
-    ("POST", _ALL + "/last_execution_times"): About({200: LastExecutions}, body=NamesBody),
-    ("GET", _ONE): About({200: (Record, Version)}, query=(_VERSION,)),
+    ("POST", _ALL): RouteDoc({201: Record}, body=CreateBody),
+    ("POST", _ALL + "/last_execution_times"): RouteDoc({200: LastExecutions}, body=NamesBody),
+    ("GET", _ONE): RouteDoc({200: (Record, Version)}, query=(_VERSION,)),
     ("PATCH", _ONE): _CHANGE,
     ("PUT", _ONE): _CHANGE,
-    ("DELETE", _ONE): About({204: None}),
-    ("GET", _ONE + "/materialization_status"): About(
+    ("DELETE", _ONE): RouteDoc({204: None}),
+    ("GET", _ONE + "/materialization_status"): RouteDoc(
         {200: (NamedEligible, NamedMaterialized)}, query=(_VERSION,)
     ),
     ("GET", _ONE + "/openapi.json"): _DOCUMENT,
-    ("GET", _ONE + "/run"): About({200: RunAnswer, 202: Accepted}, query=_RUN_QUERY),
-    ("POST", _ONE + "/run"): About(
+    ("GET", _ONE + "/run"): RouteDoc({200: RunAnswer, 202: Accepted}, query=_RUN_QUERY),
+    ("POST", _ONE + "/run"): RouteDoc(
         {200: RunAnswer, 202: Accepted}, body=RunBody, query=(_VERSION,)
     ),
-    ("DELETE", _ONE + "/run"): About({204: None}, query=(text("client_query_id"),)),
-    ("GET", _ONE + "/versions"): About({200: Page[Version]}, query=PAGE),
-    ("GET", _ONE + "/versions/{version_number}"): About({200: Version}),
-    ("POST", _ONE + "/materialization_preview"): About({200: Preview}, body=PreviewBody),
-    ("GET", _ALL + "/openapi.json"): About({200: {"type": "object"}}),
-    ("GET", _ONE + "/versions/{a}/diff/{b}"): About({200: Difference}),
-    ("GET", _ONE + "/aliases"): About({200: Page[Alias]}),
+    ("DELETE", _ONE + "/run"): RouteDoc({204: None}, query=(text("client_query_id"),)),
+    ("GET", _ONE + "/versions"): RouteDoc({200: Page[Version]}, query=PAGE),
+    ("GET", _ONE + "/versions/{version_number}"): RouteDoc({200: Version}),
+    ("POST", _ONE + "/materialization_preview"): RouteDoc({200: Preview}, body=PreviewBody),
+    ("GET", _ALL + "/openapi.json"): RouteDoc({200: {"type": "object"}}),
+    ("GET", _ONE + "/versions/{a}/diff/{b}"): RouteDoc({200: Difference}),
+    ("GET", _ONE + "/aliases"): RouteDoc({200: Page[Alias]}),
     ("PUT", _ONE + "/aliases/{alias}"): _ALIAS,
     ("PATCH", _ONE + "/aliases/{alias}"): _ALIAS,
-    ("DELETE", _ONE + "/aliases/{alias}"): About({204: None}),
-    ("GET", _ONE + "/usage"): About(
+    ("DELETE", _ONE + "/aliases/{alias}"): RouteDoc({204: None}),
+    ("GET", _ONE + "/usage"): RouteDoc(
         {200: UsageAnswer}, query=(number("days", minimum=1, maximum=366), _VERSION)
     ),
-    ("GET", _ONE + "/logs"): About({200: Page[LogLine]}, query=_LOG_QUERY),
+    ("GET", _ONE + "/logs"): RouteDoc({200: Page[LogLine]}, query=_LOG_QUERY),
 }

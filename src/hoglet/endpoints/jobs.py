@@ -11,15 +11,15 @@ import msgspec
 import structlog
 
 from hoglet.endpoints import repository
-from hoglet.endpoints.materialization.builder import Builder
+from hoglet.endpoints.materialization.builder import TableBuilder
 from hoglet.endpoints.materialization.scheduler import (
     BUILDS,
     BuildJob,
     DropJob,
-    Materializer,
+    MaterializationScheduler,
     TableJob,
 )
-from hoglet.endpoints.query_log.log import RunLog
+from hoglet.endpoints.query_log.log import QueryLog
 from hoglet.endpoints.run.background import RUNS, BackgroundRuns, RunJob
 from hoglet.kit.clock import Clock
 from hoglet.queue.port import Job, Queue
@@ -51,10 +51,10 @@ class EndpointJobs:
         database: Database,
         clock: Clock,
         *,
-        builder: Builder,
-        materializer: Materializer,
+        builder: TableBuilder,
+        materializer: MaterializationScheduler,
         background: BackgroundRuns,
-        log: RunLog,
+        log: QueryLog,
         forget: Callable[[], None],
     ) -> None:
         self._queue = queue

@@ -24,7 +24,7 @@ _LARGEST_NUMBER = 2**31 - 1
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundEndpoint:
     """An endpoint with one of its versions, and the materialization of that version if enabled."""
 
     endpoint: EndpointRow
@@ -54,7 +54,7 @@ async def find_endpoint(
 
 async def find_version(
     session: AsyncSession, endpoint: EndpointRow, number: int | None = None
-) -> Found | None:
+) -> FoundEndpoint | None:
     """A version of an endpoint, the current one when ``number`` is None."""
     wanted = endpoint.current_version if number is None else number
     if not 0 < wanted <= _LARGEST_NUMBER:
@@ -66,12 +66,12 @@ async def find_version(
             )
         )
     ).first()
-    return None if row is None else Found(endpoint, row[0], row[1])
+    return None if row is None else FoundEndpoint(endpoint, row[0], row[1])
 
 
 async def find_version_by_endpoint(
     session: AsyncSession, endpoint_id: UUID, number: int
-) -> Found | None:
+) -> FoundEndpoint | None:
     """A version of a live endpoint, by the endpoint's id."""
     endpoint = await session.get(EndpointRow, endpoint_id)
     if endpoint is None or endpoint.live_name is None:
@@ -81,7 +81,7 @@ async def find_version_by_endpoint(
 
 async def list_endpoints(
     session: AsyncSession, project_id: int, filters: ListFilters
-) -> tuple[int, list[Found]]:
+) -> tuple[int, list[FoundEndpoint]]:
     """How many match, and the page: newest first, each with its current version."""
     conditions = [EndpointRow.project_id == project_id, EndpointRow.live_name.is_not(None)]
     if filters.is_active is not None:
@@ -102,12 +102,12 @@ async def list_endpoints(
         .limit(filters.limit)
         .offset(filters.offset)
     )
-    return count or 0, [Found(row[0], row[1], row[2]) for row in rows]
+    return count or 0, [FoundEndpoint(row[0], row[1], row[2]) for row in rows]
 
 
 async def list_versions(
     session: AsyncSession, endpoint: EndpointRow, *, limit: int | None = None, offset: int = 0
-) -> list[Found]:
+) -> list[FoundEndpoint]:
     """Versions of an endpoint, newest first."""
     rows = await session.execute(
         _with_materialization()
@@ -116,7 +116,7 @@ async def list_versions(
         .limit(limit)
         .offset(offset)
     )
-    return [Found(endpoint, row[0], row[1]) for row in rows]
+    return [FoundEndpoint(endpoint, row[0], row[1]) for row in rows]
 
 
 async def materializations_of(

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from hoglet.access.principals import Scope
+from hoglet.access.principals import ProjectScope
 from hoglet.endpoints.analysis.model import Analysis, from_json, to_json
 from hoglet.endpoints.analysis.save_checks import check_breakdowns
 from hoglet.endpoints.enums import DEFAULT_FRESHNESS_SECONDS
-from hoglet.endpoints.repository import Found
+from hoglet.endpoints.repository import FoundEndpoint
 from hoglet.endpoints.schemas import CreateBody, UpdateBody
 from hoglet.endpoints.tables import EndpointRow, EndpointVersionRow
 from hoglet.kit.ids import new_id
@@ -20,7 +20,7 @@ type Json = dict[str, Any]
 
 
 def new_rows(
-    scope: Scope, body: CreateBody, query: Json, analysis: Analysis, now: datetime
+    scope: ProjectScope, body: CreateBody, query: Json, analysis: Analysis, now: datetime
 ) -> tuple[EndpointRow, EndpointVersionRow]:
     """An endpoint and its version 1."""
     endpoint = EndpointRow(
@@ -59,7 +59,7 @@ def new_rows(
 
 
 def next_version(
-    scope: Scope, found: Found, query: Json, analysis: Analysis, now: datetime
+    scope: ProjectScope, found: FoundEndpoint, query: Json, analysis: Analysis, now: datetime
 ) -> EndpointVersionRow:
     """A version with a new query; the rest is copied from the current one."""
     previous = found.version
@@ -85,7 +85,7 @@ def next_version(
     )
 
 
-def active_after(found: Found, body: UpdateBody, *, targeted: bool, renewed: bool) -> bool:
+def active_after(found: FoundEndpoint, body: UpdateBody, *, targeted: bool, renewed: bool) -> bool:
     """Whether endpoint and version will both be active after a body.
 
     ``renewed``: it makes a new version, which is active.

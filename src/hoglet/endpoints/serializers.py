@@ -11,7 +11,7 @@ from typing import Any
 from hoglet.access.principals import User, user_object
 from hoglet.endpoints.analysis.model import from_json
 from hoglet.endpoints.enums import SYNC_SECONDS, sync_word
-from hoglet.endpoints.repository import Found
+from hoglet.endpoints.repository import FoundEndpoint
 from hoglet.endpoints.tables import EndpointVersionRow, MaterializationRow
 from hoglet.endpoints.versions.aliases import Names
 from hoglet.web.timestamps import iso_z, iso_z_or_none
@@ -22,8 +22,8 @@ COMPLETED = "Completed"
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """Where the caller found the API: ``Place("https://h", "environments", 7)``."""
+class EndpointUrls:
+    """Where the caller found the API: ``EndpointUrls("https://h", "environments", 7)``."""
 
     site_url: str
     prefix: str
@@ -55,7 +55,10 @@ def interval_seconds(version: EndpointVersionRow) -> int:
 
 
 def endpoint_record(
-    found: Found, users: Mapping[int, User], place: Place, aliases: Names | None = None
+    found: FoundEndpoint,
+    users: Mapping[int, User],
+    place: EndpointUrls,
+    aliases: Names | None = None,
 ) -> Json:
     """The record of an endpoint with its current version (2.1).
 
@@ -94,10 +97,10 @@ def endpoint_record(
 
 
 def version_record(
-    found: Found,
+    found: FoundEndpoint,
     current: EndpointVersionRow,
     users: Mapping[int, User],
-    place: Place,
+    place: EndpointUrls,
     aliases: Names | None = None,
 ) -> Json:
     """The record with the values of one version (2.2); ``current`` is the newest one."""

@@ -13,20 +13,20 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hoglet.access.activity import Activity
-from hoglet.access.principals import Project, Scope
-from hoglet.access.service import Access
+from hoglet.access.principals import Project, ProjectScope
+from hoglet.access.service import AccessService
 from hoglet.access.variables import Variable, list_variables
 from hoglet.endpoints import errors, repository, variables
-from hoglet.endpoints.analysis.model import Analyser, Analysis, from_json, to_json
+from hoglet.endpoints.analysis.model import Analysis, Analyzer, from_json, to_json
 from hoglet.endpoints.analysis.save_checks import (
     check_breakdowns,
     refuse_contradictions,
     refuse_ineligible,
 )
 from hoglet.endpoints.enums import HOGQL
-from hoglet.endpoints.materialization.scheduler import Materializer
+from hoglet.endpoints.materialization.scheduler import MaterializationScheduler
 from hoglet.endpoints.query_schema import expand
-from hoglet.endpoints.repository import Found, ListFilters
+from hoglet.endpoints.repository import FoundEndpoint, ListFilters
 from hoglet.endpoints.row_factory import (
     active_after,
     apply_active,
@@ -51,7 +51,7 @@ _TIMES = ("cache_age_seconds", "data_freshness_seconds", "sync_frequency")
 class Changed:
     """What a PATCH did: the version it is answered with (``targeted``: as a version object)."""
 
-    found: Found
+    found: FoundEndpoint
     targeted: bool
     materialization_error: str | None = None
 
@@ -65,14 +65,16 @@ class EndpointService:
         materializer: keeps versions as tables.
     """
 
-    def __init__(self, access: Access, analyser: Analyser, materializer: Materializer) -> None:
+    def __init__(
+        self, access: AccessService, analyser: Analyzer, materializer: MaterializationScheduler
+    ) -> None:
         self._access = access
         self._database = access.database
         self._clock = access.clock
         self._analyser = analyser
         self._materializer = materializer
 
-    async def create(self, scope: Scope, body: CreateBody) -> Found:
+    async def create(self, scope: ProjectScope, body: CreateBody) -> FoundEndpoint:
         """Save a new endpoint with version 1.
 
         Raises:
@@ -97,7 +99,9 @@ class EndpointService:
             found = await repository.find_version(session, endpoint)
         return _must(found)
 
-    async def read(self, scope: Scope, name: str, number: int | None = None) -> Found:
+    async def read(
+        self, scope: ProjectScope, name: str, number: int | None = None
+    ) -> FoundEndpoint:
         """An endpoint with a version (the current one by default).
 
         Raises:
@@ -107,22 +111,24 @@ class EndpointService:
             return await self._find(session, scope, name, number)
 
     async def read_with_current(
-        self, scope: Scope, name: str, number: int
-    ) -> tuple[Found, EndpointVersionRow]:
+        self, scope: ProjectScope, name: str, number: int
+    ) -> tuple[FoundEndpoint, EndpointVersionRow]:
         """A version and the current one beside it."""
         async with self._database.read() as session:
             found = await self._find(session, scope, name, number)
             current = await self._find(session, scope, name)
         return found, current.version
 
-    async def page(self, scope: Scope, filters: ListFilters) -> tuple[int, Sequence[Found]]:
+    async def page(
+        self, scope: ProjectScope, filters: ListFilters
+    ) -> tuple[int, Sequence[FoundEndpoint]]:
         """How many endpoints match, and the asked page of them, newest first."""
         async with self._database.read() as session:
             return await repository.list_endpoints(session, scope.project.id, filters)
 
     async def versions(
-        self, scope: Scope, name: str, *, limit: int | None, offset: int
-    ) -> tuple[EndpointVersionRow, Sequence[Found]]:
+        self, scope: ProjectScope, name: str, *, limit: int | None, offset: int
+    ) -> tuple[EndpointVersionRow, Sequence[FoundEndpoint]]:
         """The current version, and the asked page of all versions, newest first."""
         async with self._database.read() as session:
             current = await self._find(session, scope, name)
@@ -131,7 +137,7 @@ class EndpointService:
             )
         return current.version, page
 
-    async def delete(self, scope: Scope, name: str) -> None:
+    async def delete(self, scope: ProjectScope, name: str) -> None:
         """Delete softly: every route answers 404 from now on and the name is free again."""
         async with self._database.write() as session:
             found = await self._find_target(session, scope, name, None)
@@ -142,7 +148,7 @@ class EndpointService:
             await self._log(session, scope, endpoint, "deleted")
 
     async def update(
-        self, scope: Scope, name: str, body: UpdateBody, target: int | None
+        self, scope: ProjectScope, name: str, body: UpdateBody, target: int | None
     ) -> Changed:
         """Change an endpoint, or (``target``) one of its versions.
 
@@ -168,12 +174,12 @@ class EndpointService:
                 session, scope, found, body, prepared, targeted=target is not None
             )
 
-    async def variables(self, scope: Scope) -> Sequence[Variable]:
+    async def variables(self, scope: ProjectScope) -> Sequence[Variable]:
         """The project's variables."""
         async with self._database.read() as session:
             return await list_variables(session, scope.project.id)
 
-    async def last_executions(self, scope: Scope, names: Sequence[str]) -> list[list[str]]:
+    async def last_executions(self, scope: ProjectScope, names: Sequence[str]) -> list[list[str]]:
         """``[["a", "2026-01-05T12:00:00+00:00"]]`` for endpoints that ran in the last half year."""
         since = self._clock.now() - HALF_YEAR
         async with self._database.read() as session:
@@ -183,8 +189,8 @@ class EndpointService:
     async def _change(
         self,
         session: AsyncSession,
-        scope: Scope,
-        found: Found,
+        scope: ProjectScope,
+        found: FoundEndpoint,
         body: UpdateBody,
         prepared: tuple[Json, Analysis] | None,
         *,
@@ -216,8 +222,8 @@ class EndpointService:
     async def _follow_materialization(
         self,
         session: AsyncSession,
-        scope: Scope,
-        before: Found,
+        scope: ProjectScope,
+        before: FoundEndpoint,
         version: EndpointVersionRow,
         body: UpdateBody,
     ) -> str | None:
@@ -254,14 +260,14 @@ class EndpointService:
             known = await list_variables(session, project.id)
         analysis = await self._analyse(project, expanded, buckets)
         if expanded["kind"] == HOGQL:
-            synced = variables.synchronise(expanded["variables"], analysis.variables, known)
+            synced = variables.synchronize(expanded["variables"], analysis.variables, known)
             expanded = {**expanded, "variables": synced}
             if analysis.variables:
                 analysis = await self._analyse(project, expanded, buckets)
         return expanded, analysis
 
     async def _read_again(
-        self, scope: Scope, name: str, target: int | None, buckets: Json | None
+        self, scope: ProjectScope, name: str, target: int | None, buckets: Json | None
     ) -> tuple[Json, Analysis]:
         async with self._database.read() as session:
             found = await self._find_target(session, scope, name, target)
@@ -281,8 +287,8 @@ class EndpointService:
             raise
 
     async def _find(
-        self, session: AsyncSession, scope: Scope, name: str, number: int | None = None
-    ) -> Found:
+        self, session: AsyncSession, scope: ProjectScope, name: str, number: int | None = None
+    ) -> FoundEndpoint:
         endpoint = await repository.find_endpoint(session, scope.project.id, name)
         if endpoint is None:
             raise NotFound
@@ -292,8 +298,8 @@ class EndpointService:
         return _must(found)
 
     async def _find_target(
-        self, session: AsyncSession, scope: Scope, name: str, target: int | None
-    ) -> Found:
+        self, session: AsyncSession, scope: ProjectScope, name: str, target: int | None
+    ) -> FoundEndpoint:
         endpoint = await repository.find_endpoint(session, scope.project.id, name, lock=True)
         if endpoint is None:
             raise NotFound
@@ -303,7 +309,7 @@ class EndpointService:
         return _must(found)
 
     async def _log(
-        self, session: AsyncSession, scope: Scope, endpoint: EndpointRow, activity: str
+        self, session: AsyncSession, scope: ProjectScope, endpoint: EndpointRow, activity: str
     ) -> None:
         await self._access.activity.record(
             session,
@@ -318,7 +324,7 @@ class EndpointService:
         )
 
 
-def _must(found: Found | None) -> Found:
+def _must(found: FoundEndpoint | None) -> FoundEndpoint:
     if found is None:
         raise NotFound
     return found

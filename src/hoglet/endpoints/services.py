@@ -6,25 +6,25 @@ from dataclasses import dataclass
 from starlette.requests import Request
 
 from hoglet.access.principals import Project
-from hoglet.access.service import Access
-from hoglet.endpoints.analysis.analyzer import QueryAnalyser
+from hoglet.access.service import AccessService
+from hoglet.endpoints.analysis.analyzer import QueryAnalyzer
 from hoglet.endpoints.jobs import EndpointJobs
-from hoglet.endpoints.materialization.builder import Builder
-from hoglet.endpoints.materialization.catalog import SavedTables
-from hoglet.endpoints.materialization.scheduler import Materializer
-from hoglet.endpoints.query_log.log import RunLog
+from hoglet.endpoints.materialization.builder import TableBuilder
+from hoglet.endpoints.materialization.catalog import MaterializedTables
+from hoglet.endpoints.materialization.scheduler import MaterializationScheduler
+from hoglet.endpoints.query_log.log import QueryLog
 from hoglet.endpoints.query_log.usage import EndpointUsage
 from hoglet.endpoints.run.background import BackgroundRuns
-from hoglet.endpoints.run.concurrency import Slots
+from hoglet.endpoints.run.concurrency import ConcurrencyLimiter
 from hoglet.endpoints.run.cursors import Cursors
-from hoglet.endpoints.run.executor import Computer
-from hoglet.endpoints.run.fast_path import QuickRuns
-from hoglet.endpoints.run.runner import Runner
-from hoglet.endpoints.run.targets import Targets
+from hoglet.endpoints.run.executor import QueryExecutor
+from hoglet.endpoints.run.fast_path import CachedResponseFastPath
+from hoglet.endpoints.run.runner import EndpointRunner
+from hoglet.endpoints.run.targets import RunTargets
 from hoglet.endpoints.service import EndpointService
 from hoglet.endpoints.settings import EndpointSettings
 from hoglet.endpoints.versions.aliases import Aliases
-from hoglet.endpoints.worker.compiler import Compiler, ProjectSchema
+from hoglet.endpoints.worker.compiler import ProjectSchema, QueryCompiler
 from hoglet.queue.port import Queue
 from hoglet.sandbox import Sandbox
 from hoglet.store.database import Database
@@ -36,24 +36,24 @@ type SchemaOf = Callable[[Project], Awaitable[ProjectSchema]]
 
 
 @dataclass(frozen=True, slots=True)
-class EndpointRooms:
+class EndpointServices:
     """Everything the routes and jobs of endpoints use."""
 
-    access: Access
+    access: AccessService
     database: Database
     settings: EndpointSettings
     service: EndpointService
     aliases: Aliases
-    targets: Targets
-    runner: Runner
-    quick: QuickRuns
+    targets: RunTargets
+    runner: EndpointRunner
+    quick: CachedResponseFastPath
     background: BackgroundRuns
-    notes: RunLog
+    notes: QueryLog
     telemetry: Telemetry
     usage: EndpointUsage
     jobs: EndpointJobs
-    analyser: QueryAnalyser
-    materializer: Materializer
+    analyser: QueryAnalyzer
+    materializer: MaterializationScheduler
 
     @property
     def site_url(self) -> str | None:
@@ -72,13 +72,13 @@ async def _no_schema(_project: Project) -> ProjectSchema:
 
 def build_endpoints(
     *,
-    access: Access,
+    access: AccessService,
     warehouse: Warehouse,
     queue: Queue,
     sandbox: Sandbox,
     settings: EndpointSettings | None = None,
     schema_of: SchemaOf = _no_schema,
-) -> EndpointRooms:
+) -> EndpointServices:
     """Put the room together.
 
     Args:
@@ -91,25 +91,27 @@ def build_endpoints(
     """
     settings = settings or EndpointSettings()
     database, clock = access.database, access.clock
-    tables = SavedTables(database)
-    compiler = Compiler(sandbox, clock, schema_of, tables)
-    analyser = QueryAnalyser(compiler, warehouse)
-    materializer = Materializer(queue, clock)
+    tables = MaterializedTables(database)
+    compiler = QueryCompiler(sandbox, clock, schema_of, tables)
+    analyser = QueryAnalyzer(compiler, warehouse)
+    materializer = MaterializationScheduler(queue, clock)
     service = EndpointService(access, analyser, materializer)
-    targets = Targets(database)
-    log = RunLog(warehouse, database)
-    computer = Computer(
+    targets = RunTargets(database)
+    log = QueryLog(warehouse, database)
+    computer = QueryExecutor(
         compiler,
         warehouse,
         clock,
-        inline=Slots(settings.query_slots, wait_seconds=settings.queue_seconds),
-        materialized=Slots(settings.concurrent_materialized, wait_seconds=settings.queue_seconds),
+        inline=ConcurrencyLimiter(settings.query_slots, wait_seconds=settings.queue_seconds),
+        materialized=ConcurrencyLimiter(
+            settings.concurrent_materialized, wait_seconds=settings.queue_seconds
+        ),
         result_bytes=settings.result_bytes,
     )
     cursors = Cursors(settings.secret_keys)
-    runner = Runner(database, clock, computer, log, settings, cursors=cursors)
+    runner = EndpointRunner(database, clock, computer, log, settings, cursors=cursors)
     background = BackgroundRuns(database, queue, clock, runner, settings)
-    builder = Builder(
+    builder = TableBuilder(
         database, warehouse, clock, compiler, materializer=materializer, settings=settings
     )
 
@@ -117,7 +119,7 @@ def build_endpoints(
         targets.forget()
         tables.forget()
 
-    return EndpointRooms(
+    return EndpointServices(
         access=access,
         database=database,
         settings=settings,
@@ -125,7 +127,7 @@ def build_endpoints(
         aliases=Aliases(access),
         targets=targets,
         runner=runner,
-        quick=QuickRuns(runner),
+        quick=CachedResponseFastPath(runner),
         background=background,
         notes=log,
         telemetry=Telemetry(warehouse),
@@ -145,7 +147,7 @@ def build_endpoints(
     )
 
 
-def rooms_of(request: Request) -> EndpointRooms:
+def services_of(request: Request) -> EndpointServices:
     """The room of the application."""
-    rooms: EndpointRooms = request.app.state.endpoints
+    rooms: EndpointServices = request.app.state.endpoints
     return rooms

@@ -4,10 +4,10 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from hoglet.access.rate_limit import Allowance
+from hoglet.access.rate_limit import RateLimit
 
 MEGABYTE = 1024 * 1024
-NO_LIMIT = Allowance()
+NO_LIMIT = RateLimit()
 LONGEST_RUN_SECONDS = 60
 
 
@@ -37,8 +37,8 @@ class EndpointSettings:
     background_seconds: float = 300
     cache_bytes: int = 64 * MEGABYTE
     result_bytes: int = 128 * MEGABYTE
-    runs: Allowance = NO_LIMIT
-    materialized_runs: Allowance = NO_LIMIT
+    runs: RateLimit = NO_LIMIT
+    materialized_runs: RateLimit = NO_LIMIT
     secret_keys: Sequence[str] = ()
 
     @property

@@ -30,7 +30,7 @@ _ANY_DAY = DateClock(datetime(2026, 1, 1, tzinfo=UTC))
 """Whether a text is a date does not depend on the day."""
 
 
-def synchronise(
+def synchronize(
     definitions: Json | None, used: Iterable[str], known: Sequence[Variable]
 ) -> Json | None:
     """The definitions a query is stored with.

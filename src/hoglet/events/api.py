@@ -8,7 +8,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from hoglet.events.service import CaptureRequest, CaptureService
-from hoglet.web.client_ip import client_address
+from hoglet.web.client_ip import client_ip
 from hoglet.web.request_body import read_body
 
 CAPTURE_PATHS = ("/batch", "/i/v0/e", "/e", "/capture", "/track", "/engage")
@@ -24,7 +24,7 @@ async def capture(request: Request) -> Response:
             body=await read_body(request, limit_bytes=service.body_limit_bytes),
             query=request.query_params,
             content_encoding=request.headers.get("content-encoding", ""),
-            ip=client_address(request),
+            ip=client_ip(request),
         )
     )
     return _accepted(request)

@@ -6,7 +6,7 @@ Source: docs/spec/hog-functions.md#14-capture.
 from typing import Any
 
 from hoglet.events.api import CAPTURE_PATHS, RECORDING_PATHS
-from hoglet.web.openapi import About, Answer, text
+from hoglet.web.openapi import DocumentedResponse, RouteDoc, text
 
 _EVENT: dict[str, Any] = {
     "type": "object",
@@ -37,14 +37,14 @@ _QUERY = (
 )
 
 
-class Stored(Answer):
+class Stored(DocumentedResponse):
     """The batch is on disk."""
 
     status: int
 
 
-_CAPTURE = About({200: Stored, 204: None}, body=_BODY, query=_QUERY, problems=(401,))
+_CAPTURE = RouteDoc({200: Stored, 204: None}, body=_BODY, query=_QUERY, problems=(401,))
 
-ABOUT: dict[tuple[str, str], About] = {
+ABOUT: dict[tuple[str, str], RouteDoc] = {
     ("POST", path): _CAPTURE for path in (*CAPTURE_PATHS, *RECORDING_PATHS)
 }

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import orjson
 
-from hoglet.events.persons.updates import GroupEffect
+from hoglet.events.persons.updates import GroupUpdate
 from hoglet.kit.text import dump_storable_json
 
 MAX_GROUP_TYPES = 5
@@ -34,7 +34,7 @@ class Group(msgspec.Struct):
     changed: bool = False
 
 
-class GroupBook:
+class GroupStore:
     """The group types of a project and those of its groups that a batch touches.
 
     Args:
@@ -88,7 +88,7 @@ class GroupBook:
             index = self.types[kind] = self.new_types[kind] = len(self.types)
         return index
 
-    def apply(self, effect: GroupEffect, at: datetime) -> None:
+    def apply(self, effect: GroupUpdate, at: datetime) -> None:
         """Let one ``$groupidentify`` act."""
         index = self.index_of(effect.group_type)
         if index is None:

@@ -18,7 +18,7 @@ from hoglet.events.errors import (
     MissingDistinctId,
     MissingEventName,
 )
-from hoglet.events.texts import id_text, storable
+from hoglet.events.texts import id_text, sanitize
 from hoglet.kit.errors import Invalid
 
 MAX_NAME_LENGTH = 200
@@ -106,7 +106,7 @@ def name_of(raw: dict[str, Any]) -> str:
     """The event's name; ``$identify`` for ``/engage/`` items without one; ``""`` if missing."""
     name = raw.get("event")
     if type(name) is str:
-        return storable(name.strip())
+        return sanitize(name.strip())
     sets = (raw.get("$set"), raw.get("$set_once"))
     return "$identify" if name is None and any(isinstance(one, dict) for one in sets) else ""
 

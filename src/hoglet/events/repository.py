@@ -31,7 +31,7 @@ from sqlalchemy.orm import InstrumentedAttribute
 
 from hoglet.events.definitions import PropertyDefinition
 from hoglet.events.groups import GroupState
-from hoglet.events.persons.model import IdState, PeopleState, PersonState
+from hoglet.events.persons.model import DistinctIdState, PersonState, PersonStoreState
 from hoglet.events.tables import (
     DistinctIdRow,
     EventDefinitionRow,
@@ -57,7 +57,7 @@ class EventsRepository:
         project_id: int,
         names: Collection[str],
         merging: Collection[str],
-    ) -> PeopleState:
+    ) -> PersonStoreState:
         """The persons of distinct ids.
 
         Args:
@@ -68,15 +68,18 @@ class EventsRepository:
         """
         rows = await _person_rows(session, project_id, {*names, *merging})
         persons = {row.id: _person_state(row) for row in rows}
-        ids = {row.distinct_id: IdState(row.distinct_id, row.id, row.id_version) for row in rows}
+        ids = {
+            row.distinct_id: DistinctIdState(row.distinct_id, row.id, row.id_version)
+            for row in rows
+        }
         touched = {ids[name].person_id for name in merging if name in ids}
         for row in await _all_ids(session, project_id, touched):
-            one = IdState(row.distinct_id, row.person_id, row.version)
+            one = DistinctIdState(row.distinct_id, row.person_id, row.version)
             ids.setdefault(row.distinct_id, one)
-        return PeopleState(list(persons.values()), list(ids.values()))
+        return PersonStoreState(list(persons.values()), list(ids.values()))
 
     async def save_people(
-        self, session: AsyncSession, project_id: int, changes: PeopleState
+        self, session: AsyncSession, project_id: int, changes: PersonStoreState
     ) -> None:
         """Write what a batch changed, as :meth:`People.changes` gives it."""
         persons = [

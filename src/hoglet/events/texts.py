@@ -11,7 +11,7 @@ def id_text(value: Any) -> str:
         '12345678'
     """
     if type(value) is str:
-        return storable(value)
+        return sanitize(value)
     if type(value) is bool:
         return "true" if value else "false"
     if type(value) is float:
@@ -19,6 +19,6 @@ def id_text(value: Any) -> str:
     return str(value) if type(value) is int else ""
 
 
-def storable(text: str) -> str:
+def sanitize(text: str) -> str:
     """PostgreSQL's text holds no NUL."""
     return text.replace("\0", "�") if "\0" in text else text

@@ -12,22 +12,22 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from hoglet.access.auth import requires
-from hoglet.access.principals import Scope
+from hoglet.access.principals import ProjectScope
 from hoglet.functions.function_view import full_item, full_object, list_item
 from hoglet.functions.listing import read_listing, unknown_user
 from hoglet.functions.service import FunctionService
 from hoglet.kit.errors import MethodNotAllowed
 from hoglet.web.pagination import envelope, parse_page
 from hoglet.web.request_body import read_object
-from hoglet.web.responses import JsonAnswer, answer
+from hoglet.web.responses import JsonResponse, json_response
 
 router = APIRouter()
 
 PATH = "/hog_functions"
 ONE = PATH + "/{function_id}"
 
-type Reads = Annotated[Scope, Depends(requires("hog_function:read"))]
-type Writes = Annotated[Scope, Depends(requires("hog_function:write"))]
+type Reads = Annotated[ProjectScope, Depends(requires("hog_function:read"))]
+type Writes = Annotated[ProjectScope, Depends(requires("hog_function:write"))]
 
 
 def service_of(request: Request) -> FunctionService:
@@ -47,14 +47,14 @@ async def list_functions(request: Request, scope: Reads) -> Response:
         raise unknown_user()
     count, shown = await service.page(scope, listing, page)
     shape = full_item if listing.full else list_item
-    return JsonAnswer(envelope(request, page, count, [shape(one) for one in shown]))
+    return JsonResponse(envelope(request, page, count, [shape(one) for one in shown]))
 
 
 @router.post(PATH)
 async def create_function(request: Request, scope: Writes) -> Response:
     """Row 2."""
     shown = await service_of(request).create(scope, await read_object(request))
-    return JsonAnswer(full_object(shown), status_code=201)
+    return JsonResponse(full_object(shown), status_code=201)
 
 
 @router.api_route(PATH + "/rearrange", methods=["PATCH", "PUT"])
@@ -62,7 +62,7 @@ async def rearrange_functions(request: Request, scope: Writes) -> Response:
     """Row 13."""
     body = await read_object(request)
     shown = await service_of(request).rearrange(scope, body.get("orders"))
-    return answer(request, [full_object(one) for one in shown])
+    return json_response(request, [full_object(one) for one in shown])
 
 
 @router.get(PATH + "/rearrange")
@@ -74,14 +74,14 @@ async def refuse_rearrange(request: Request, scope: Reads) -> Response:  # noqa:
 @router.get(ONE)
 async def get_function(request: Request, function_id: str, scope: Reads) -> Response:
     """Row 3."""
-    return JsonAnswer(full_object(await service_of(request).get(scope, function_id)))
+    return JsonResponse(full_object(await service_of(request).get(scope, function_id)))
 
 
 @router.api_route(ONE, methods=["PATCH", "PUT"])
 async def update_function(request: Request, function_id: str, scope: Writes) -> Response:
     """Row 4."""
     body: dict[str, Any] = await read_object(request)
-    return JsonAnswer(full_object(await service_of(request).update(scope, function_id, body)))
+    return JsonResponse(full_object(await service_of(request).update(scope, function_id, body)))
 
 
 @router.delete(ONE)

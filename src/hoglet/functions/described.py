@@ -14,20 +14,20 @@ from hoglet.access.described import ActivityObject, Page, UserObject
 from hoglet.functions.dead_letters.filters import CLASSES
 from hoglet.functions.integrations.schemas import IntegrationFields
 from hoglet.functions.schemas import FunctionFields, FunctionType
-from hoglet.web.openapi import PAGE, About, Answer, OpenAnswer, flag, number, text
+from hoglet.web.openapi import PAGE, DocumentedResponse, OpenResponse, RouteDoc, flag, number, text
 from hoglet.web.paths import PROJECT_PREFIX
 
 type Json = dict[str, Any]
 
 
-class Status(Answer):
+class Status(DocumentedResponse):
     """The watcher's state: 0, 1, 2, 3, 11 or 12."""
 
     state: Literal[0, 1, 2, 3, 11, 12]
     tokens: int
 
 
-class TemplateObject(Answer):
+class TemplateObject(DocumentedResponse):
     """A template, with its code."""
 
     id: str
@@ -46,7 +46,7 @@ class TemplateObject(Answer):
     mapping_templates: list[Json] | None
 
 
-class FunctionItem(Answer):
+class FunctionItem(DocumentedResponse):
     """A function in a list."""
 
     id: str
@@ -66,7 +66,7 @@ class FunctionItem(Answer):
     search_match_type: Literal["exact", "similar"] = Field(default="exact")
 
 
-class FunctionObject(Answer):
+class FunctionObject(DocumentedResponse):
     """A function in full; ``retry`` only when it has a policy of its own."""
 
     id: str
@@ -102,7 +102,7 @@ class FunctionFullItem(FunctionObject):
     search_match_type: Literal["exact", "similar"] = Field(default="exact")
 
 
-class LogLine(Answer):
+class LogLine(DocumentedResponse):
     """One line of a log."""
 
     log_source_id: str
@@ -112,27 +112,27 @@ class LogLine(Answer):
     message: str
 
 
-class MetricSeries(Answer):
+class MetricSeries(DocumentedResponse):
     """One value a label."""
 
     name: str
     values: list[int]
 
 
-class Metrics(Answer):
+class Metrics(DocumentedResponse):
     """Counts by interval."""
 
     labels: list[str]
     series: list[MetricSeries]
 
 
-class Totals(Answer):
+class Totals(DocumentedResponse):
     """Counts by kind or name."""
 
     totals: dict[str, int]
 
 
-class TrialLine(Answer):
+class TestRunLogLine(DocumentedResponse):
     """One line of a test run."""
 
     level: str
@@ -140,16 +140,16 @@ class TrialLine(Answer):
     message: str
 
 
-class TrialAnswer(OpenAnswer):
+class TestRunObject(OpenResponse):
     """What a test run came to."""
 
     result: Any
     status: Literal["success", "error", "skipped"]
     errors: list[str]
-    logs: list[TrialLine]
+    logs: list[TestRunLogLine]
 
 
-class Letter(Answer):
+class DeadLetterObject(DocumentedResponse):
     """An invocation that ended in failure."""
 
     id: str
@@ -165,26 +165,26 @@ class Letter(Answer):
     redriven_at: str | None
 
 
-class LetterInFull(Letter):
+class DeadLetterDetail(DeadLetterObject):
     """A letter with what the invocation saw."""
 
     globals: Json
 
 
-class Redriven(Answer):
+class Redriven(DocumentedResponse):
     """How many letters run again."""
 
     queued: int
     skipped: int
 
 
-class BackfillsEnabled(Answer):
+class BackfillsEnabled(DocumentedResponse):
     """The paused job that backfills are started for."""
 
     batch_export_id: str
 
 
-class BackfillObject(OpenAnswer):
+class BackfillObject(OpenResponse):
     """A run over stored events."""
 
     id: str
@@ -193,7 +193,7 @@ class BackfillObject(OpenAnswer):
     status: str
 
 
-class ActionObject(OpenAnswer):
+class ActionObject(OpenResponse):
     """A named set of events."""
 
     id: int
@@ -202,7 +202,7 @@ class ActionObject(OpenAnswer):
     deleted: bool
 
 
-class IntegrationObject(Answer):
+class IntegrationObject(DocumentedResponse):
     """A stored credential, without its token."""
 
     id: int
@@ -285,68 +285,70 @@ _TEMPLATES = PROJECT_PREFIX + "/hog_function_templates"
 _PUBLIC_TEMPLATES = "/api/public_hog_function_templates"
 _ACTIONS = PROJECT_PREFIX + "/actions"
 _INTEGRATIONS = PROJECT_PREFIX + "/integrations"
-_CHANGE = About({200: FunctionObject}, body=FunctionFields, problems=(409,))
-_REARRANGE = About({200: {"type": "array", "items": {"type": "object"}}}, body=_ORDERS)
-_ACTION_CHANGE = About({200: ActionObject}, body=_ACTION_BODY)
-_INTEGRATION_CHANGE = About({200: IntegrationObject}, body=IntegrationFields)
-_WEBHOOK = About({200: "*/*", 201: "*/*", 500: "*/*"}, problems=(405, 413, 429))
+_CHANGE = RouteDoc({200: FunctionObject}, body=FunctionFields, problems=(409,))
+_REARRANGE = RouteDoc({200: {"type": "array", "items": {"type": "object"}}}, body=_ORDERS)
+_ACTION_CHANGE = RouteDoc({200: ActionObject}, body=_ACTION_BODY)
+_INTEGRATION_CHANGE = RouteDoc({200: IntegrationObject}, body=IntegrationFields)
+_WEBHOOK = RouteDoc({200: "*/*", 201: "*/*", 500: "*/*"}, problems=(405, 413, 429))
 
-ABOUT: dict[tuple[str, str], About] = {
-    ("GET", _ALL): About({200: Page[FunctionItem | FunctionFullItem]}, query=_LIST_QUERY),
-    ("POST", _ALL): About({201: FunctionObject}, body=FunctionFields),
-    ("GET", _ONE): About({200: FunctionObject}),
+ABOUT: dict[tuple[str, str], RouteDoc] = {
+    ("GET", _ALL): RouteDoc({200: Page[FunctionItem | FunctionFullItem]}, query=_LIST_QUERY),
+    ("POST", _ALL): RouteDoc({201: FunctionObject}, body=FunctionFields),
+    ("GET", _ONE): RouteDoc({200: FunctionObject}),
     ("PATCH", _ONE): _CHANGE,
     ("PUT", _ONE): _CHANGE,
-    ("DELETE", _ONE): About({405: None}),
+    ("DELETE", _ONE): RouteDoc({405: None}),
     ("PATCH", _ALL + "/rearrange"): _REARRANGE,
     ("PUT", _ALL + "/rearrange"): _REARRANGE,
-    ("GET", _ALL + "/rearrange"): About({}, problems=(405,)),
-    ("PATCH", _ALL + "/icon"): About({}, problems=(405,)),
-    ("PUT", _ALL + "/icon"): About({}, problems=(405,)),
-    ("PATCH", _ALL + "/icons"): About({}, problems=(405,)),
-    ("PUT", _ALL + "/icons"): About({}, problems=(405,)),
-    ("GET", _ALL + "/icons"): About(
+    ("GET", _ALL + "/rearrange"): RouteDoc({}, problems=(405,)),
+    ("PATCH", _ALL + "/icon"): RouteDoc({}, problems=(405,)),
+    ("PUT", _ALL + "/icon"): RouteDoc({}, problems=(405,)),
+    ("PATCH", _ALL + "/icons"): RouteDoc({}, problems=(405,)),
+    ("PUT", _ALL + "/icons"): RouteDoc({}, problems=(405,)),
+    ("GET", _ALL + "/icons"): RouteDoc(
         {200: {"type": "array", "items": {"type": "object"}}}, query=(text("query"),)
     ),
-    ("GET", _ALL + "/icon"): About({200: "image/*"}, query=(text("id"),), problems=(404,)),
-    ("GET", _ONE + "/logs"): About({200: Page[LogLine]}, query=_LOG_QUERY),
-    ("GET", _ONE + "/logs/stream"): About({200: "text/event-stream"}, query=_LOG_QUERY),
-    ("GET", _ONE + "/metrics"): About({200: Metrics}, query=(*_METRIC_QUERY, text("instance_id"))),
-    ("GET", _ONE + "/metrics/totals"): About({200: Totals}, query=_TOTALS_QUERY),
-    ("POST", _ONE + "/enable_backfills"): About({200: BackfillsEnabled}),
-    ("POST", _ONE + "/invocations"): About({200: TrialAnswer}, body=_TRIAL_BODY),
-    ("GET", _ONE + "/activity"): About({200: Page[ActivityObject]}, query=PAGE),
-    ("POST", _ONE + "/restore"): About(
+    ("GET", _ALL + "/icon"): RouteDoc({200: "image/*"}, query=(text("id"),), problems=(404,)),
+    ("GET", _ONE + "/logs"): RouteDoc({200: Page[LogLine]}, query=_LOG_QUERY),
+    ("GET", _ONE + "/logs/stream"): RouteDoc({200: "text/event-stream"}, query=_LOG_QUERY),
+    ("GET", _ONE + "/metrics"): RouteDoc(
+        {200: Metrics}, query=(*_METRIC_QUERY, text("instance_id"))
+    ),
+    ("GET", _ONE + "/metrics/totals"): RouteDoc({200: Totals}, query=_TOTALS_QUERY),
+    ("POST", _ONE + "/enable_backfills"): RouteDoc({200: BackfillsEnabled}),
+    ("POST", _ONE + "/invocations"): RouteDoc({200: TestRunObject}, body=_TRIAL_BODY),
+    ("GET", _ONE + "/activity"): RouteDoc({200: Page[ActivityObject]}, query=PAGE),
+    ("POST", _ONE + "/restore"): RouteDoc(
         {200: FunctionObject}, body=_object(activity_id=_TEXT, to=_TIME)
     ),
-    ("GET", _LETTERS): About({200: Page[Letter]}, query=_LETTER_QUERY),
-    ("POST", _LETTERS + "/redrive"): About({200: Redriven}, body=_REDRIVE_BODY),
-    ("GET", _LETTERS + "/{letter_id}"): About({200: LetterInFull}),
-    ("DELETE", _LETTERS + "/{letter_id}"): About({204: None}),
-    ("POST", _BACKFILLS): About(
+    ("GET", _LETTERS): RouteDoc({200: Page[DeadLetterObject]}, query=_LETTER_QUERY),
+    ("POST", _LETTERS + "/redrive"): RouteDoc({200: Redriven}, body=_REDRIVE_BODY),
+    ("GET", _LETTERS + "/{letter_id}"): RouteDoc({200: DeadLetterDetail}),
+    ("DELETE", _LETTERS + "/{letter_id}"): RouteDoc({204: None}),
+    ("POST", _BACKFILLS): RouteDoc(
         {201: BackfillObject},
         body=_object(start_at=_TIME, end_at=_TIME, with_filters={"type": "boolean"}),
     ),
-    ("GET", _BACKFILLS): About({200: Page[BackfillObject]}, query=PAGE),
-    ("GET", _BACKFILLS + "/{backfill_id}"): About({200: BackfillObject}),
-    ("POST", _BACKFILLS + "/{backfill_id}/{verb}"): About({200: BackfillObject}),
-    ("GET", _TEMPLATES): About({200: Page[TemplateObject]}, query=_TEMPLATE_QUERY),
-    ("GET", _TEMPLATES + "/{template_id}"): About({200: TemplateObject}),
-    ("GET", _PUBLIC_TEMPLATES): About({200: Page[TemplateObject]}, query=_TEMPLATE_QUERY),
-    ("GET", _PUBLIC_TEMPLATES + "/{template_id}"): About({200: TemplateObject}),
-    ("GET", "/static/services/{name}.svg"): About({200: "image/svg+xml"}),
-    ("GET", _ACTIONS): About({200: Page[ActionObject]}, query=PAGE),
-    ("POST", _ACTIONS): About({201: ActionObject}, body=_ACTION_BODY),
-    ("GET", _ACTIONS + "/{action_id}"): About({200: ActionObject}),
+    ("GET", _BACKFILLS): RouteDoc({200: Page[BackfillObject]}, query=PAGE),
+    ("GET", _BACKFILLS + "/{backfill_id}"): RouteDoc({200: BackfillObject}),
+    ("POST", _BACKFILLS + "/{backfill_id}/{verb}"): RouteDoc({200: BackfillObject}),
+    ("GET", _TEMPLATES): RouteDoc({200: Page[TemplateObject]}, query=_TEMPLATE_QUERY),
+    ("GET", _TEMPLATES + "/{template_id}"): RouteDoc({200: TemplateObject}),
+    ("GET", _PUBLIC_TEMPLATES): RouteDoc({200: Page[TemplateObject]}, query=_TEMPLATE_QUERY),
+    ("GET", _PUBLIC_TEMPLATES + "/{template_id}"): RouteDoc({200: TemplateObject}),
+    ("GET", "/static/services/{name}.svg"): RouteDoc({200: "image/svg+xml"}),
+    ("GET", _ACTIONS): RouteDoc({200: Page[ActionObject]}, query=PAGE),
+    ("POST", _ACTIONS): RouteDoc({201: ActionObject}, body=_ACTION_BODY),
+    ("GET", _ACTIONS + "/{action_id}"): RouteDoc({200: ActionObject}),
     ("PATCH", _ACTIONS + "/{action_id}"): _ACTION_CHANGE,
     ("PUT", _ACTIONS + "/{action_id}"): _ACTION_CHANGE,
-    ("GET", _INTEGRATIONS): About({200: Page[IntegrationObject]}, query=(*PAGE, text("kind"))),
-    ("POST", _INTEGRATIONS): About({201: IntegrationObject}, body=IntegrationFields),
-    ("GET", _INTEGRATIONS + "/{integration_id}"): About({200: IntegrationObject}),
+    ("GET", _INTEGRATIONS): RouteDoc({200: Page[IntegrationObject]}, query=(*PAGE, text("kind"))),
+    ("POST", _INTEGRATIONS): RouteDoc({201: IntegrationObject}, body=IntegrationFields),
+    ("GET", _INTEGRATIONS + "/{integration_id}"): RouteDoc({200: IntegrationObject}),
     ("PATCH", _INTEGRATIONS + "/{integration_id}"): _INTEGRATION_CHANGE,
     ("PUT", _INTEGRATIONS + "/{integration_id}"): _INTEGRATION_CHANGE,
-    ("DELETE", _INTEGRATIONS + "/{integration_id}"): About({204: None}),
+    ("DELETE", _INTEGRATIONS + "/{integration_id}"): RouteDoc({204: None}),
     ("GET", "/public/webhooks/{name}"): _WEBHOOK,
     ("POST", "/public/webhooks/{name}"): _WEBHOOK,
-    ("GET", "/site_function/{function_id}/{stamp}"): About({200: "application/javascript"}),
+    ("GET", "/site_function/{function_id}/{stamp}"): RouteDoc({200: "application/javascript"}),
 }

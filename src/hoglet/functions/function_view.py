@@ -10,7 +10,7 @@ from hoglet.functions.tables import HogFunctionRow
 from hoglet.web.timestamps import iso_z
 
 
-class Shown(NamedTuple):
+class FunctionView(NamedTuple):
     """A function with what its answer needs from elsewhere.
 
     ``secrets`` holds the keys of the sealed inputs with their order: ``{"token": {"order": 1}}``.
@@ -25,7 +25,7 @@ class Shown(NamedTuple):
     search_match_type: str | None = None
 
 
-def full_object(shown: Shown) -> dict[str, Any]:
+def full_object(shown: FunctionView) -> dict[str, Any]:
     """The full object; ``retry`` and ``delivery`` only on functions that have them."""
     row = shown.row
     answer = {
@@ -48,23 +48,23 @@ def full_object(shown: Shown) -> dict[str, Any]:
     return answer
 
 
-def list_item(shown: Shown) -> dict[str, Any]:
+def list_item(shown: FunctionView) -> dict[str, Any]:
     """One item of a list."""
     return _with_match(_common(shown), shown)
 
 
-def full_item(shown: Shown) -> dict[str, Any]:
+def full_item(shown: FunctionView) -> dict[str, Any]:
     """One item of a list with ``full=true``."""
     return _with_match(full_object(shown), shown)
 
 
-def _with_match(answer: dict[str, Any], shown: Shown) -> dict[str, Any]:
+def _with_match(answer: dict[str, Any], shown: FunctionView) -> dict[str, Any]:
     if shown.search_match_type is not None:
         answer["search_match_type"] = shown.search_match_type
     return answer
 
 
-def _common(shown: Shown) -> dict[str, Any]:
+def _common(shown: FunctionView) -> dict[str, Any]:
     """The 14 keys that both forms have."""
     row = shown.row
     return {
@@ -85,7 +85,7 @@ def _common(shown: Shown) -> dict[str, Any]:
     }
 
 
-def _mappings(shown: Shown) -> list[dict[str, Any]] | None:
+def _mappings(shown: FunctionView) -> list[dict[str, Any]] | None:
     mappings = shown.row.mappings
     if mappings is None:
         return None

@@ -10,7 +10,7 @@ from uuid import UUID
 import orjson
 
 from hoglet.functions.containment import contains
-from hoglet.functions.repository import ListWish, Sketch
+from hoglet.functions.repository import FunctionFilter, FunctionSummary
 from hoglet.functions.search import MAX_CHARACTERS, Searchable, clean_query, search
 from hoglet.kit.errors import Invalid
 from hoglet.web.timestamps import parse_instant
@@ -19,7 +19,7 @@ _TRUE = frozenset({"true", "t", "1", "yes", "on"})
 _FALSE = frozenset({"false", "f", "0", "no", "off"})
 
 
-class Query(Protocol):
+class ListParameters(Protocol):
     """Parameters that may be repeated, as Starlette gives them."""
 
     def get(self, key: str, /) -> str | None:
@@ -34,24 +34,24 @@ class Query(Protocol):
 class Listing(NamedTuple):
     """A list as it was asked for."""
 
-    wish: ListWish
+    wish: FunctionFilter
     filter_groups: Sequence[Any] = ()
     search: str = ""
     full: bool = False
 
     @property
-    def needs_sketches(self) -> bool:
+    def needs_summaries(self) -> bool:
         """The database alone cannot answer it."""
         return bool(self.filter_groups or self.search)
 
 
-def read_listing(query: Query) -> Listing:
+def read_listing(query: ListParameters) -> Listing:
     """Read the parameters.
 
     Raises:
         Invalid: one of them is unreadable, its attr being the parameter.
     """
-    wish = ListWish(
+    wish = FunctionFilter(
         types=_types(query),
         enabled=_boolean(query.get("enabled")),
         id=_uuid(query.get("id")),
@@ -67,7 +67,7 @@ def read_listing(query: Query) -> Listing:
     )
 
 
-def choose(listing: Listing, sketches: Sequence[Sketch]) -> list[tuple[UUID, str | None]]:
+def choose(listing: Listing, sketches: Sequence[FunctionSummary]) -> list[tuple[UUID, str | None]]:
     """The ids that pass ``filters``, ``filter_groups`` and ``search``, in order of the answer."""
     groups = listing.filter_groups
     kept = [
@@ -81,7 +81,7 @@ def choose(listing: Listing, sketches: Sequence[Sketch]) -> list[tuple[UUID, str
     return [(UUID(str(key)), kind) for key, kind in search(listing.search, rows)]
 
 
-def _types(query: Query) -> list[str]:
+def _types(query: ListParameters) -> list[str]:
     values = [*query.getlist("type"), *query.getlist("type[]")]
     found = [part.strip() for value in values for part in value.split(",")]
     return [part for part in found if part]
@@ -117,7 +117,7 @@ def unknown_user() -> Invalid:
     return Invalid(detail, code="invalid_choice", attr="created_by")
 
 
-def _instant(query: Query, name: str) -> Any:
+def _instant(query: ListParameters, name: str) -> Any:
     text = query.get(name)
     if not text:
         return None
@@ -127,7 +127,7 @@ def _instant(query: Query, name: str) -> Any:
     return found
 
 
-def _filter_groups(query: Query) -> list[Any]:
+def _filter_groups(query: ListParameters) -> list[Any]:
     groups: list[Any] = []
     single = query.get("filters")
     if single:

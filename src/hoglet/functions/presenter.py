@@ -10,7 +10,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from hoglet.access.principals import user_object
 from hoglet.access.repository import users_by_id
-from hoglet.functions.function_view import Shown
+from hoglet.functions.function_view import FunctionView
 from hoglet.functions.inputs.secrets import secret_keys
 from hoglet.functions.secrets.box import SecretBox, SecretsUnreadable
 from hoglet.functions.tables import HogFunctionRow
@@ -18,7 +18,7 @@ from hoglet.functions.templates.registry import Templates
 from hoglet.functions.watcher.service import Watcher
 
 
-class Showing:
+class FunctionPresenter:
     """Turns rows into what is shown of them.
 
     Args:
@@ -32,11 +32,13 @@ class Showing:
         self._templates = templates
         self._watcher = watcher
 
-    async def one(self, session: AsyncSession, row: HogFunctionRow) -> Shown:
+    async def one(self, session: AsyncSession, row: HogFunctionRow) -> FunctionView:
         """One row."""
         return (await self.all(session, [row]))[0]
 
-    async def all(self, session: AsyncSession, rows: Sequence[HogFunctionRow]) -> list[Shown]:
+    async def all(
+        self, session: AsyncSession, rows: Sequence[HogFunctionRow]
+    ) -> list[FunctionView]:
         """Rows, in their order."""
         users = await users_by_id(session, {row.created_by for row in rows})
         statuses = await self._watcher.statuses(session, rows)
@@ -44,10 +46,10 @@ class Showing:
 
     def _with_parts(
         self, row: HogFunctionRow, users: dict[int, Any], status: dict[str, int]
-    ) -> Shown:
+    ) -> FunctionView:
         template = self._templates.find(row.template_id)
         secrets, mapping_secrets = self._secrets_of(row)
-        return Shown(
+        return FunctionView(
             row=row,
             user=user_object(users.get(row.created_by or 0)),
             template=None if template is None else template.as_json(),

@@ -12,7 +12,7 @@ from hoglet.functions import types
 from hoglet.functions.tables import HogFunctionRow
 
 
-class ListWish(NamedTuple):
+class FunctionFilter(NamedTuple):
     """Which functions a list holds; None and empty mean no restriction."""
 
     types: Sequence[str] = ()
@@ -23,7 +23,7 @@ class ListWish(NamedTuple):
     updated_at: datetime | None = None
 
 
-class Sketch(NamedTuple):
+class FunctionSummary(NamedTuple):
     """What filtering and searching need of one function."""
 
     id: UUID
@@ -53,21 +53,23 @@ async def find_anywhere(session: AsyncSession, function_id: UUID) -> HogFunction
     )
 
 
-async def count(session: AsyncSession, project_id: int, wish: ListWish) -> int:
+async def count(session: AsyncSession, project_id: int, wish: FunctionFilter) -> int:
     """How many functions a list holds."""
     statement = _matching(select(func.count()).select_from(HogFunctionRow), project_id, wish)
     return await session.scalar(statement) or 0
 
 
 async def page(
-    session: AsyncSession, project_id: int, wish: ListWish, *, limit: int | None, offset: int
+    session: AsyncSession, project_id: int, wish: FunctionFilter, *, limit: int | None, offset: int
 ) -> list[HogFunctionRow]:
     """One page of a list in its standard order."""
     statement = _matching(select(HogFunctionRow), project_id, wish).order_by(*_order())
     return list(await session.scalars(statement.limit(limit).offset(offset)))
 
 
-async def sketches(session: AsyncSession, project_id: int, wish: ListWish) -> list[Sketch]:
+async def summaries(
+    session: AsyncSession, project_id: int, wish: FunctionFilter
+) -> list[FunctionSummary]:
     """All rows of a list in its standard order, as little as filtering needs."""
     columns: Any = select(
         HogFunctionRow.id,
@@ -76,7 +78,7 @@ async def sketches(session: AsyncSession, project_id: int, wish: ListWish) -> li
         HogFunctionRow.filters,
     )
     statement = _matching(columns, project_id, wish).order_by(*_order())
-    return [Sketch(*row) for row in await session.execute(statement)]
+    return [FunctionSummary(*row) for row in await session.execute(statement)]
 
 
 async def by_ids(
@@ -94,7 +96,7 @@ async def by_ids(
 
 async def live_of_type(session: AsyncSession, project_id: int, kind: str) -> list[HogFunctionRow]:
     """All live functions of a type in their standard order."""
-    return await page(session, project_id, ListWish(types=[kind]), limit=None, offset=0)
+    return await page(session, project_id, FunctionFilter(types=[kind]), limit=None, offset=0)
 
 
 async def enabled(session: AsyncSession, project_id: int) -> list[HogFunctionRow]:
@@ -212,7 +214,7 @@ async def with_secrets(session: AsyncSession) -> list[HogFunctionRow]:
     return list(await session.scalars(statement.with_for_update()))
 
 
-def _matching(statement: Select[Any], project_id: int, wish: ListWish) -> Select[Any]:
+def _matching(statement: Select[Any], project_id: int, wish: FunctionFilter) -> Select[Any]:
     statement = statement.where(
         HogFunctionRow.project_id == project_id,
         HogFunctionRow.deleted.is_(False),

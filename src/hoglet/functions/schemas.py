@@ -10,7 +10,7 @@ from typing import Any, Literal
 from pydantic import ConfigDict, Field
 
 from hoglet.functions.errors import wrong_type
-from hoglet.functions.filters.normalize import normalise_filters
+from hoglet.functions.filters.normalize import normalize_filters
 from hoglet.functions.inputs.schema import read_schema
 from hoglet.functions.types import HIGHEST_ORDER
 from hoglet.kit.errors import Invalid
@@ -168,14 +168,14 @@ def _read_mapping(value: Any, attr: str) -> dict[str, Any]:
     if mapping.get("inputs") is not None:
         mapping["inputs"] = _read_inputs(mapping["inputs"], f"{attr}__inputs")
     if "filters" in mapping:
-        mapping["filters"] = normalise_filters(mapping["filters"], prefix=f"{attr}__filters")
+        mapping["filters"] = normalize_filters(mapping["filters"], prefix=f"{attr}__filters")
     return mapping
 
 
 _PARTS: dict[str, Any] = {
     "inputs_schema": _read_inputs_schema,
     "inputs": _read_inputs,
-    "filters": normalise_filters,
+    "filters": normalize_filters,
     "masking": _read_masking,
     "mappings": _read_mappings,
     "retry": _read_retry,

@@ -20,14 +20,14 @@ import structlog
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hoglet.access.activity import Activity, ActivityLog, Change, changes_between
-from hoglet.access.principals import Scope
+from hoglet.access.principals import ProjectScope
 from hoglet.access.repository import users_by_id
 from hoglet.functions import repository, types
 from hoglet.functions.compile.compiler import Compiler
-from hoglet.functions.compile.unit import Compiled
-from hoglet.functions.executable.loader import runnable
-from hoglet.functions.executable.model import RunnableFunction
-from hoglet.functions.function_view import Shown
+from hoglet.functions.compile.unit import CompiledFunction
+from hoglet.functions.executable.loader import executable_from_row
+from hoglet.functions.executable.model import ExecutableFunction
+from hoglet.functions.function_view import FunctionView
 from hoglet.functions.history.secrets import (
     hide,
     hide_in_history,
@@ -36,12 +36,12 @@ from hoglet.functions.history.secrets import (
 from hoglet.functions.integrations import repository as integration_repository
 from hoglet.functions.integrations.resolving import resolve
 from hoglet.functions.listing import Listing, choose
-from hoglet.functions.presenter import Showing
-from hoglet.functions.runtime.host_config import Facilities
-from hoglet.functions.save.execution_order import place
+from hoglet.functions.presenter import FunctionPresenter
+from hoglet.functions.runtime.host_config import HostConfig
+from hoglet.functions.save.execution_order import assign_execution_order
 from hoglet.functions.save.order_request import one_type, read_orders
-from hoglet.functions.save.plan import Plan
-from hoglet.functions.save.planner import Planner, PropertyTypes, no_property_types
+from hoglet.functions.save.plan import SavePlan
+from hoglet.functions.save.planner import PropertyTypes, SavePlanner, no_property_types
 from hoglet.functions.schemas import read_fields
 from hoglet.functions.secrets.box import SecretBox, SecretsUnreadable
 from hoglet.functions.tables import HogFunctionRow
@@ -103,7 +103,7 @@ class FunctionService:
         activity: ActivityLog,
         watcher: Watcher,
         property_types: PropertyTypes = no_property_types,
-        facilities: Facilities = Facilities(),  # noqa: B008 (frozen)
+        facilities: HostConfig = HostConfig(),  # noqa: B008 (frozen)
     ) -> None:
         self.database = database
         self.box = box
@@ -113,8 +113,8 @@ class FunctionService:
         self.watcher = watcher
         self._facilities = facilities
         self._saves = WeakValueDictionary[UUID, asyncio.Lock]()  # one at a time in this process
-        self.showing = Showing(box, templates, watcher)
-        self.planner = Planner(
+        self.showing = FunctionPresenter(box, templates, watcher)
+        self.planner = SavePlanner(
             database=database,
             compiler=compiler,
             box=box,
@@ -123,7 +123,7 @@ class FunctionService:
             property_types=property_types,
         )
 
-    async def create(self, scope: Scope, body: dict[str, Any]) -> Shown:
+    async def create(self, scope: ProjectScope, body: dict[str, Any]) -> FunctionView:
         """Make a function.
 
         Raises:
@@ -138,13 +138,13 @@ class FunctionService:
             row.created_at = row.updated_at = self.clock.now()
             row.created_by = scope.user_id
             row.state = HEALTHY
-            await place(session, row, plan)
+            await assign_execution_order(session, row, plan)
             session.add(row)
             await session.flush()
             await self._record(session, scope, row, "created", [])
             return await self.showing.one(session, row)
 
-    async def get(self, scope: Scope, function_id: str) -> Shown:
+    async def get(self, scope: ProjectScope, function_id: str) -> FunctionView:
         """Read a live function.
 
         Raises:
@@ -165,7 +165,9 @@ class FunctionService:
             raise NotFound
         return row
 
-    async def update(self, scope: Scope, function_id: str, body: dict[str, Any]) -> Shown:
+    async def update(
+        self, scope: ProjectScope, function_id: str, body: dict[str, Any]
+    ) -> FunctionView:
         """Change a function; fields that are not in the body stay.
 
         Raises:
@@ -181,17 +183,19 @@ class FunctionService:
                     return shown
         raise Unavailable("This function is being changed by somebody else. Try again.")
 
-    async def page(self, scope: Scope, listing: Listing, page: Page) -> tuple[int, Sequence[Shown]]:
+    async def page(
+        self, scope: ProjectScope, listing: Listing, page: Page
+    ) -> tuple[int, Sequence[FunctionView]]:
         """A page of functions and how many there are in all."""
         project_id = scope.project.id
         async with self.database.read() as session:
-            if not listing.needs_sketches:
+            if not listing.needs_summaries:
                 total = await repository.count(session, project_id, listing.wish)
                 rows = await repository.page(
                     session, project_id, listing.wish, limit=page.limit, offset=page.offset
                 )
                 return total, await self.showing.all(session, rows)
-            sketches = await repository.sketches(session, project_id, listing.wish)
+            sketches = await repository.summaries(session, project_id, listing.wish)
             chosen = choose(listing, sketches)
             end = None if page.limit is None else page.offset + page.limit
             part = dict(chosen[page.offset : end])
@@ -204,7 +208,7 @@ class FunctionService:
         async with self.database.read() as session:
             return bool(await users_by_id(session, [user_id]))
 
-    async def rearrange(self, scope: Scope, orders: Any) -> Sequence[Shown]:
+    async def rearrange(self, scope: ProjectScope, orders: Any) -> Sequence[FunctionView]:
         """Give several transformations of one type new places; all or none.
 
         Raises:
@@ -222,7 +226,7 @@ class FunctionService:
 
     async def load_runnable(
         self, project_id: int, kinds: Sequence[str] = (types.DESTINATION,)
-    ) -> list[RunnableFunction]:
+    ) -> list[ExecutableFunction]:
         """The functions the pipeline runs, secrets opened, in execution order.
 
         Functions that the watcher or an administrator switched off are included (their ``state``
@@ -233,7 +237,7 @@ class FunctionService:
             loaded = [one for row in rows if row.type in kinds if (one := self._runnable(row))]
             return await self._equipped(session, project_id, loaded)
 
-    async def load_one(self, project_id: int, function_id: UUID) -> RunnableFunction | None:
+    async def load_one(self, project_id: int, function_id: UUID) -> ExecutableFunction | None:
         """One live function as the pipeline runs it, enabled or not."""
         async with self.database.read() as session:
             row = await repository.find(session, project_id, function_id)
@@ -242,7 +246,7 @@ class FunctionService:
             found = await self._equipped(session, project_id, given)
         return found[0] if found else None
 
-    async def resolved(self, function: RunnableFunction) -> RunnableFunction:
+    async def resolved(self, function: ExecutableFunction) -> ExecutableFunction:
         """A function that was loaded otherwise, with its integrations and facilities in place."""
         async with self.database.read() as session:
             return (await self._equipped(session, function.project_id, [function]))[0]
@@ -255,8 +259,8 @@ class FunctionService:
         return f"{functions}/{integrations}"
 
     async def _try_update(
-        self, scope: Scope, function_id: UUID, body: dict[str, Any]
-    ) -> Shown | None:
+        self, scope: ProjectScope, function_id: UUID, body: dict[str, Any]
+    ) -> FunctionView | None:
         async with self.database.read() as session:
             row = await repository.find(
                 session, scope.project.id, function_id, deleted=_revives(body)
@@ -273,8 +277,8 @@ class FunctionService:
         return await self._write_update(scope, row, plan, compiled)
 
     async def _write_update(
-        self, scope: Scope, seen: HogFunctionRow, plan: Plan, compiled: Compiled
-    ) -> Shown | None:
+        self, scope: ProjectScope, seen: HogFunctionRow, plan: SavePlan, compiled: CompiledFunction
+    ) -> FunctionView | None:
         """Store a change; None when somebody else wrote the function since it was read."""
         async with self.database.write() as session:
             row = await repository.find(session, scope.project.id, seen.id, deleted=None)
@@ -284,7 +288,7 @@ class FunctionService:
             sealed = (row.secrets, row.mapping_secrets)
             await self._settle_state(session, row, plan)
             self.planner.fill(row, plan.apply(compiled, row.matcher))
-            await place(session, row, plan)
+            await assign_execution_order(session, row, plan)
             row.updated_at = max(self.clock.now(), row.updated_at)
             row.version += 1
             changes = await self._hidden(session, row, before)
@@ -304,23 +308,29 @@ class FunctionService:
             await hide_in_history(session, row.project_id, ACTIVITY_SCOPE, item_id, after)
         return hide(changes_between(before, after), before, after)
 
-    async def _settle_state(self, session: AsyncSession, row: HogFunctionRow, plan: Plan) -> None:
+    async def _settle_state(
+        self, session: AsyncSession, row: HogFunctionRow, plan: SavePlan
+    ) -> None:
         """What an owner's switching on or off does to the watcher's state."""
         wanted = plan.sent.get("enabled")
         if wanted and row.state == DISABLED:
-            await self.watcher.relent(session, row, DEGRADED)
+            await self.watcher.reset_after_manual_enable(session, row, DEGRADED)
         elif wanted is False and row.state == DISABLED:
             row.state = OFF
         elif wanted and row.state == OFF:
             row.state = HEALTHY
 
     async def _move(
-        self, session: AsyncSession, scope: Scope, row: HogFunctionRow, place: int
+        self,
+        session: AsyncSession,
+        scope: ProjectScope,
+        row: HogFunctionRow,
+        execution_order: int,
     ) -> None:
-        if row.execution_order == place:
+        if row.execution_order == execution_order:
             return
-        change = Change("priority", "changed", row.execution_order, place)
-        row.execution_order = place
+        change = Change("priority", "changed", row.execution_order, execution_order)
+        row.execution_order = execution_order
         row.updated_at = max(self.clock.now(), row.updated_at)
         row.version += 1
         await self._record(session, scope, row, "updated", [change])
@@ -328,7 +338,7 @@ class FunctionService:
     async def _record(
         self,
         session: AsyncSession,
-        scope: Scope,
+        scope: ProjectScope,
         row: HogFunctionRow,
         activity: str,
         changes: Sequence[Change],
@@ -347,17 +357,17 @@ class FunctionService:
         )
 
     async def _equipped(
-        self, session: AsyncSession, project_id: int, functions: Sequence[RunnableFunction]
-    ) -> list[RunnableFunction]:
+        self, session: AsyncSession, project_id: int, functions: Sequence[ExecutableFunction]
+    ) -> list[ExecutableFunction]:
         resolved = await resolve(session, project_id, functions)
         return [
             msgspec.structs.replace(function, facilities=self._facilities) for function in resolved
         ]
 
-    def _runnable(self, row: HogFunctionRow) -> RunnableFunction | None:
+    def _runnable(self, row: HogFunctionRow) -> ExecutableFunction | None:
         """The function, or None when its secrets cannot be opened: the others must go on."""
         try:
-            return runnable(row, self.box)
+            return executable_from_row(row, self.box)
         except SecretsUnreadable:
             log.exception("a function cannot run", action="secrets_unreadable", id=str(row.id))
             return None

@@ -9,7 +9,7 @@ from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
 
-from hoglet.access.principals import Scope
+from hoglet.access.principals import ProjectScope
 from hoglet.functions.api import ONE, PATH, Reads, Writes, service_of
 from hoglet.functions.backfills.service import Backfills
 from hoglet.functions.logs.telemetry import (
@@ -19,13 +19,13 @@ from hoglet.functions.logs.telemetry import (
     read_metric_filters,
     shown_logs,
 )
-from hoglet.functions.test_runs.service import Trials
+from hoglet.functions.test_runs.service import TestRunService
 from hoglet.kit.errors import Bug, Invalid, MethodNotAllowed, NotFound
 from hoglet.kit.relative_dates import DateClock
 from hoglet.warehouse.telemetry import Telemetry
 from hoglet.web.pagination import envelope, parse_page
 from hoglet.web.request_body import read_object
-from hoglet.web.responses import JsonAnswer, answer
+from hoglet.web.responses import JsonResponse, json_response
 
 router = APIRouter()
 
@@ -33,7 +33,7 @@ router = APIRouter()
 @router.get(PATH + "/icons")
 async def list_icons(request: Request, scope: Reads) -> Response:  # noqa: ARG001 (the guard)
     """Row 12: no logo provider is configured, so there is nothing to choose from."""
-    return answer(request, [])
+    return json_response(request, [])
 
 
 @router.get(PATH + "/icon")
@@ -64,7 +64,7 @@ async def list_logs(request: Request, function_id: str, scope: Reads) -> Respons
     entries = await _telemetry(request).read_logs(
         scope.project.id, SOURCE, str(shown.row.id), filters
     )
-    return answer(request, shown_logs(entries))
+    return json_response(request, shown_logs(entries))
 
 
 @router.get(ONE + "/metrics")
@@ -83,10 +83,10 @@ async def get_metrics(request: Request, function_id: str, scope: Reads) -> Respo
         timezone=scope.project.timezone,
     )
     named = [{"name": name, "values": values} for name, values in series.series.items()]
-    return answer(request, {"labels": series.labels, "series": named})
+    return json_response(request, {"labels": series.labels, "series": named})
 
 
-def _clock(request: Request, scope: Scope) -> DateClock:
+def _clock(request: Request, scope: ProjectScope) -> DateClock:
     project = scope.project
     return DateClock(service_of(request).clock.now(), project.timezone, project.week_start_day)
 
@@ -102,23 +102,23 @@ async def get_totals(request: Request, function_id: str, scope: Reads) -> Respon
     totals = await _telemetry(request).read_totals(
         scope.project.id, SOURCE, str(shown.row.id), filters
     )
-    return answer(request, {"totals": totals})
+    return json_response(request, {"totals": totals})
 
 
 @router.post(ONE + "/enable_backfills")
 async def enable_backfills(request: Request, function_id: str, scope: Writes) -> Response:
     """Row 6."""
     made = await _backfills(request).enable(scope, function_id)
-    return answer(request, {"batch_export_id": str(made)})
+    return json_response(request, {"batch_export_id": str(made)})
 
 
 @router.post(ONE + "/invocations")
-async def run_trial(request: Request, function_id: str, scope: Writes) -> Response:
+async def create_test_run(request: Request, function_id: str, scope: Writes) -> Response:
     """Row 7: a test run; ``new`` is a function that is not stored."""
-    trials: Trials = request.app.state.trials
+    trials: TestRunService = request.app.state.trials
     body = await read_object(request)
     try:
-        return answer(request, await trials.run(scope, function_id, body))
+        return json_response(request, await trials.run(scope, function_id, body))
     except Bug as error:
         error.extra = {**error.extra, "status": "error"}
         raise
@@ -131,7 +131,7 @@ async def start_backfill(request: Request, batch_export_id: str, scope: Writes) 
     Source: docs/spec/hog-functions.md#91-enable_backfills.
     """
     body = await read_object(request)
-    return JsonAnswer(
+    return JsonResponse(
         await _backfills(request).start(scope, batch_export_id, body), status_code=201
     )
 
@@ -141,7 +141,7 @@ async def list_backfills(request: Request, batch_export_id: str, scope: Reads) -
     """Backfills of a function, newest first."""
     page = parse_page(request.query_params)
     count, shown = await _backfills(request).page(scope, batch_export_id, page)
-    return JsonAnswer(envelope(request, page, count, shown))
+    return JsonResponse(envelope(request, page, count, shown))
 
 
 @router.get("/batch_exports/{batch_export_id}/backfills/{backfill_id}")
@@ -149,7 +149,7 @@ async def get_backfill(
     request: Request, batch_export_id: str, backfill_id: str, scope: Reads
 ) -> Response:
     """One backfill with its progress."""
-    return JsonAnswer(await _backfills(request).get(scope, batch_export_id, backfill_id))
+    return JsonResponse(await _backfills(request).get(scope, batch_export_id, backfill_id))
 
 
 @router.post("/batch_exports/{batch_export_id}/backfills/{backfill_id}/{verb}")
@@ -160,7 +160,7 @@ async def control_backfill(
     if verb not in ("pause", "resume", "cancel"):
         raise NotFound
     backfills = _backfills(request)
-    return JsonAnswer(await backfills.control(scope, batch_export_id, backfill_id, verb))
+    return JsonResponse(await backfills.control(scope, batch_export_id, backfill_id, verb))
 
 
 def _telemetry(request: Request) -> Telemetry:

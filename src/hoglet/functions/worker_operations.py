@@ -8,9 +8,9 @@ from typing import Any
 
 import msgspec
 
-from hoglet.functions.compile.unit import Compiled, Draft, compile_draft
+from hoglet.functions.compile.unit import CompiledFunction, CompileInput, compile_function_parts
 from hoglet.functions.executable.matching import Conditions, match_function
-from hoglet.functions.executable.model import RunnableFunction
+from hoglet.functions.executable.model import ExecutableFunction
 from hoglet.functions.executable.transform import transform
 from hoglet.functions.runtime.filter_globals import filter_globals
 from hoglet.functions.runtime.step import StepRequest
@@ -32,12 +32,12 @@ def compile_function(payload: dict[str, Any]) -> dict[str, Any]:
         payload: a :class:`~hoglet.functions.compile.unit.Draft` as plain values.
 
     Returns:
-        ``{"compiled": {...}}`` (a ``Compiled``) or, when the draft breaks a rule,
+        ``{"compiled": {...}}`` (a ``CompiledFunction``) or, when the draft breaks a rule,
         ``{"refused": {"detail", "code", "attr"}}``.
     """
-    draft = msgspec.convert(payload, Draft)
+    draft = msgspec.convert(payload, CompileInput)
     try:
-        compiled: Compiled = compile_draft(draft)
+        compiled: CompiledFunction = compile_function_parts(draft)
     except Invalid as error:
         refusal = {"detail": error.detail, "code": error.error_code, "attr": error.attr}
         return {"refused": refusal}
@@ -65,7 +65,7 @@ def match(payload: dict[str, Any]) -> dict[str, Any]:
     Returns:
         A ``Match`` as plain values.
     """
-    function = msgspec.convert(payload["function"], RunnableFunction)
+    function = msgspec.convert(payload["function"], ExecutableFunction)
     values = filter_globals(payload["globals"])
     return msgspec.to_builtins(match_function(function, values, Conditions(kept=100)))
 
@@ -79,7 +79,7 @@ def transform_event(payload: dict[str, Any]) -> dict[str, Any]:
     Returns:
         A ``TransformationResult`` as plain values.
     """
-    function = msgspec.convert(payload["function"], RunnableFunction)
+    function = msgspec.convert(payload["function"], ExecutableFunction)
     done = transform(
         function,
         payload["event"],

@@ -3,14 +3,14 @@
 from hoglet.hogql.compile import Column, CompiledQuery, compile_query
 from hoglet.hogql.context import Limits, QueryContext, SavedColumn, SavedTable
 from hoglet.hogql.filters.properties import property_condition
-from hoglet.hogql.paging.limit import LimitFacts, cut_page
+from hoglet.hogql.paging.limit import ResolvedLimit, cut_page
 
 __all__ = [
     "Column",
     "CompiledQuery",
-    "LimitFacts",
     "Limits",
     "QueryContext",
+    "ResolvedLimit",
     "SavedColumn",
     "SavedTable",
     "compile_query",

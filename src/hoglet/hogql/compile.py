@@ -20,8 +20,8 @@ from hoglet.hogql.errors import refused
 from hoglet.hogql.frontend.bind import Binder
 from hoglet.hogql.frontend.preprocess import read_query
 from hoglet.hogql.frontend.print_hogql import print_query
-from hoglet.hogql.paging.keyset import Key, Seek, find_keys, seek_after
-from hoglet.hogql.paging.limit import LimitFacts, apply_limits
+from hoglet.hogql.paging.keyset import Key, KeysetCondition, find_keys, seek_after
+from hoglet.hogql.paging.limit import ResolvedLimit, apply_limits
 from hoglet.hogql.passes import PASSES
 from hoglet.hogql.plan import Relation, column_types
 from hoglet.hogql.print_clickhouse import Printer
@@ -65,7 +65,7 @@ class CompiledQuery(msgspec.Struct, frozen=True, kw_only=True):
     tables: tuple[str, ...]
     variables_used: tuple[str, ...]
     has_filters: bool
-    limits: LimitFacts
+    limits: ResolvedLimit
     keys: tuple[Key, ...] = ()
 
     @property
@@ -83,7 +83,7 @@ def compile_query(
     values: Mapping[str, Any] | None = None,
     limit: int | None = None,
     offset: int = 0,
-    seek: Seek | None = None,
+    seek: KeysetCondition | None = None,
 ) -> CompiledQuery:
     """Compile one query for one project.
 
@@ -121,13 +121,13 @@ def _compile(
     context: QueryContext,
     binder: Binder,
     page: tuple[int | None, int],
-    seek: Seek | None,
+    seek: KeysetCondition | None,
 ) -> CompiledQuery:
     resolver = Resolver(context, binder)
     root = paged = resolver.query(parsed)
     if seek is not None:
         keys = seek.keys if seek.keys is not None else find_keys(parsed, root)
-        seek = Seek(keys, seek.after)
+        seek = KeysetCondition(keys, seek.after)
         paged = seek_after(root, column_types(root), seek)
     relation, facts = apply_limits(paged, context.limits, *page)
     columns = _columns(resolver, relation, root, context)

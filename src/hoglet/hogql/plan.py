@@ -2,7 +2,7 @@
 
 Only what is a node here can be printed, so syntax that hoglet does not know never reaches the
 warehouse. User text appears in a plan in three places only: ``Value`` (always a bound parameter),
-names (always quoted) and ``Number`` (made from Python numbers). ``Trusted`` holds SQL that is
+names (always quoted) and ``Number`` (made from Python numbers). ``TrustedSQL`` holds SQL that is
 written in hoglet's own source.
 
 Source: docs/adr/0008-warehouse.md.
@@ -41,7 +41,7 @@ class Name(Expr, frozen=True, kw_only=True, gc=False):
     source: str | None = None
 
 
-class Apply(Expr, frozen=True, kw_only=True):
+class FunctionCall(Expr, frozen=True, kw_only=True):
     """A warehouse function, ``function(params)(DISTINCT args)``."""
 
     function: str
@@ -51,7 +51,7 @@ class Apply(Expr, frozen=True, kw_only=True):
     aggregate: bool = False
 
 
-class Trusted(Expr, frozen=True, kw_only=True):
+class TrustedSQL(Expr, frozen=True, kw_only=True):
     """SQL written by hoglet with holes: ``("CAST(", expr, ", 'Nullable(String)')")``."""
 
     parts: tuple["str | Expr", ...]
@@ -84,7 +84,7 @@ class Window(msgspec.Struct, frozen=True):
 class Over(Expr, frozen=True, kw_only=True):
     """``call OVER (window)`` or ``call OVER name``."""
 
-    call: Apply
+    call: FunctionCall
     window: Window | None = None
     name: str | None = None
 

@@ -199,13 +199,13 @@ class Printer:
         bind = "Int64" if node.bind == "Project" else node.bind
         return f"{{{label}:{bind}}}"
 
-    def print_apply(self, node: plan.Apply) -> str:
+    def print_apply(self, node: plan.FunctionCall) -> str:
         """A function call."""
         params = f"({self._list(node.params)})" if node.params is not None else ""
         distinct = "DISTINCT " if node.distinct else ""
         return f"{node.function}{params}({distinct}{self._list(node.args)})"
 
-    def print_trusted(self, node: plan.Trusted) -> str:
+    def print_trusted(self, node: plan.TrustedSQL) -> str:
         """SQL of hoglet's own with its holes filled."""
         return "".join([part if isinstance(part, str) else self.expr(part) for part in node.parts])
 
@@ -229,8 +229,8 @@ _PRINTERS: dict[type, Any] = {
     plan.Name: Printer.print_name,
     plan.Number: Printer.print_number,
     plan.Value: Printer.print_value,
-    plan.Apply: Printer.print_apply,
-    plan.Trusted: Printer.print_trusted,
+    plan.FunctionCall: Printer.print_apply,
+    plan.TrustedSQL: Printer.print_trusted,
     plan.LambdaExpr: Printer.print_lambda,
     plan.Over: Printer.print_over,
     plan.ScalarQuery: Printer.print_scalar,

@@ -4,7 +4,7 @@ import time
 from collections.abc import Awaitable, Callable, Hashable
 
 
-class Recall[K: Hashable, V]:
+class TTLCache[K: Hashable, V]:
     """Remembers what ``load`` found for ``seconds``; what was not found is asked again.
 
     Another process (``hoglet key revoke``) may change the database, so the age limit is also the

@@ -41,15 +41,15 @@ class AllowList:
             if network is not None:
                 self._networks.append(network)
             elif entry.strip():
-                self._names.add(plain_name(entry.strip()))
+                self._names.add(normalize_host(entry.strip()))
 
     def permits_name(self, host: str) -> bool:
         """Whether every address of this host name is permitted."""
-        return plain_name(host) in self._names
+        return normalize_host(host) in self._names
 
     def permits(self, address: Address) -> bool:
         """Whether the address is public or permitted."""
-        inner = embedded(address)
+        inner = unmap_ipv4(address)
         if any(inner in network or address in network for network in self._networks):
             return True
         return is_public(inner)
@@ -62,7 +62,7 @@ def is_public(address: Address) -> bool:
         >>> is_public(IPv4Address("169.254.169.254")), is_public(IPv4Address("1.1.1.1"))
         (False, True)
     """
-    address = embedded(address)
+    address = unmap_ipv4(address)
     if any(address in network for network in _REFUSED):
         return False
     site_local = isinstance(address, IPv6Address) and address.is_site_local
@@ -70,7 +70,7 @@ def is_public(address: Address) -> bool:
     return address.is_global and not special and not site_local
 
 
-def embedded(address: Address) -> Address:
+def unmap_ipv4(address: Address) -> Address:
     """The IPv4 address that an IPv6 address stands for, else the address itself.
 
     Example:
@@ -84,7 +84,7 @@ def embedded(address: Address) -> Address:
     return address.ipv4_mapped or address
 
 
-def literal(host: str) -> Address | None:
+def parse_ip_literal(host: str) -> Address | None:
     """The address that a host is in itself, in any notation the system's resolver would take.
 
     Example:
@@ -106,7 +106,7 @@ def literal(host: str) -> Address | None:
         return None
 
 
-def plain_name(host: str) -> str:
+def normalize_host(host: str) -> str:
     """A host name for comparison: lower case, without the root's dot."""
     return host.lower().rstrip(".")
 

@@ -11,7 +11,7 @@ from typing import Self
 import aiohttp
 from yarl import URL
 
-from hoglet.outbound.addresses import AllowList, literal
+from hoglet.outbound.addresses import AllowList, parse_ip_literal
 from hoglet.outbound.port import (
     CONNECT_TIMEOUT_S,
     RESPONSE_BYTES,
@@ -20,7 +20,7 @@ from hoglet.outbound.port import (
     OutboundRequest,
     OutboundResponse,
     OutboundResult,
-    Refused,
+    RequestRefused,
 )
 from hoglet.outbound.resolver import (
     CheckingResolver,
@@ -127,7 +127,7 @@ class Outbound:
             or a program does.
         """
         checked = self._check(request)
-        if isinstance(checked, Refused):
+        if isinstance(checked, RequestRefused):
             return checked
         async with self._slots:
             return await self._attempt(checked, request, timeout_s)
@@ -160,23 +160,27 @@ class Outbound:
             if len(body) > self._response_bytes:
                 response.close()
                 limit = self._response_bytes
-                return Refused("ResponseTooLarge", f"the answer is larger than {limit} bytes")
+                return RequestRefused(
+                    "ResponseTooLarge", f"the answer is larger than {limit} bytes"
+                )
         headers = {name.lower(): value for name, value in response.headers.items()}
         return OutboundResponse(response.status, headers, bytes(body))
 
-    def _check(self, request: OutboundRequest) -> Target | Refused:
+    def _check(self, request: OutboundRequest) -> Target | RequestRefused:
         """Where it goes, or why it is not fetched."""
         method = request.method.upper()
         if not _METHOD.fullmatch(method) or method in _REFUSED_METHODS:
-            return Refused("InvalidRequest", f"the method {request.method[:20]!r} cannot be used")
+            return RequestRefused(
+                "InvalidRequest", f"the method {request.method[:20]!r} cannot be used"
+            )
         for name, value in request.headers.items():
             if not _HEADER_NAME.fullmatch(name) or _CONTROLS.search(value):
-                return Refused("InvalidRequest", f"the header {name[:50]!r} cannot be sent")
+                return RequestRefused("InvalidRequest", f"the header {name[:50]!r} cannot be sent")
         try:
             target = parse_url(request.url)
         except InvalidUrl as error:
-            return Refused("InvalidUrl", str(error))
-        address = literal(target.host)
+            return RequestRefused("InvalidUrl", str(error))
+        address = parse_ip_literal(target.host)
         if address is None:
             return target if _HOST.fullmatch(target.host) else _not_a_host(target.host)
         if not self._allowed.permits(address):
@@ -199,12 +203,12 @@ def _headers(request: OutboundRequest, target: Target) -> dict[str, str]:
     return headers
 
 
-def _not_a_host(host: str) -> Refused:
-    return Refused("InvalidUrl", f"{host[:100]!r} is no host name")
+def _not_a_host(host: str) -> RequestRefused:
+    return RequestRefused("InvalidUrl", f"{host[:100]!r} is no host name")
 
 
-def _not_allowed(host: str) -> Refused:
-    return Refused(
+def _not_allowed(host: str) -> RequestRefused:
+    return RequestRefused(
         "HostNotAllowed",
         f"the host {host} is not allowed: it is not on the public internet. "
         "HOGLET_ALLOW_HOSTS lists exceptions.",
@@ -213,14 +217,14 @@ def _not_allowed(host: str) -> Refused:
 
 def _failure(  # noqa: PLR0911 (a table of cases)
     error: Exception, host: str, timeout_s: float
-) -> Refused | NetworkFailure:
+) -> RequestRefused | NetworkFailure:
     match error:
         case aiohttp.ClientConnectorDNSError() if isinstance(error.os_error, HostNotAllowed):
             return _not_allowed(host)
         case aiohttp.ClientConnectorDNSError():
             return NetworkFailure("ResolutionError", f"the host name {host} cannot be resolved")
         case aiohttp.InvalidURL() | aiohttp.InvalidUrlClientError():
-            return Refused("InvalidUrl", f"the URL cannot be fetched: {error}")
+            return RequestRefused("InvalidUrl", f"the URL cannot be fetched: {error}")
         case TimeoutError():
             return NetworkFailure("TimeoutError", f"no complete answer within {timeout_s:g} s")
         case aiohttp.ClientSSLError():
@@ -232,4 +236,4 @@ def _failure(  # noqa: PLR0911 (a table of cases)
         case aiohttp.ClientError() | OSError():
             return NetworkFailure("ConnectionError", str(error) or type(error).__name__)
         case _:  # aiohttp refuses what it cannot send with ValueError and TypeError
-            return Refused("InvalidRequest", str(error) or type(error).__name__)
+            return RequestRefused("InvalidRequest", str(error) or type(error).__name__)

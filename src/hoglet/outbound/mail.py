@@ -18,7 +18,7 @@ from typing import Literal
 import aiosmtplib
 
 from hoglet.kit.clock import Clock
-from hoglet.outbound.port import NetworkFailure, Refused
+from hoglet.outbound.port import NetworkFailure, RequestRefused
 
 SMTP_TIMEOUT_S = 20.0  # servers that scan a message take seconds before they accept it
 CONNECTIONS = 8  # more are often refused
@@ -56,7 +56,7 @@ class Message:
 
 
 @dataclass(frozen=True, slots=True)
-class Accepted:
+class MailAccepted:
     """The server took the message; ``refused`` are recipients it does not deliver to."""
 
     refused: list[str]
@@ -75,18 +75,18 @@ class Mailer:
         self._clock = clock
         self._slots = asyncio.Semaphore(CONNECTIONS)
 
-    async def send(self, message: Message) -> Accepted | Refused | NetworkFailure:
+    async def send(self, message: Message) -> MailAccepted | RequestRefused | NetworkFailure:
         """Make one attempt.
 
         Returns:
-            ``Refused`` when the server says no for good (5xx) or the message cannot be written;
+            ``RequestRefused`` when the server refuses for good (5xx) or the message is invalid;
             ``NetworkFailure`` when another attempt may succeed: 4xx, no connection, and a login
             that fails, which the operator will mend.
         """
         try:
             written = self._written(message)
         except (ValueError, UnicodeError) as error:
-            return Refused("InvalidEmail", str(error))
+            return RequestRefused("InvalidEmail", str(error))
         people = [address for _, address in (*message.to, *message.cc, *message.bcc)]
         async with self._slots:
             try:
@@ -94,7 +94,9 @@ class Mailer:
             except Exception as error:  # noqa: BLE001 (every failure of a server is a value)
                 return _failure(error)
 
-    async def _deliver(self, written: EmailMessage, sender: str, recipients: list[str]) -> Accepted:
+    async def _deliver(
+        self, written: EmailMessage, sender: str, recipients: list[str]
+    ) -> MailAccepted:
         server = self._server
         refused, _ = await aiosmtplib.send(
             written,
@@ -109,7 +111,7 @@ class Mailer:
             tls_context=self._tls(),
             timeout=SMTP_TIMEOUT_S,
         )
-        return Accepted(list(refused))
+        return MailAccepted(list(refused))
 
     def _tls(self) -> ssl.SSLContext | None:
         if self._server.security == "none":
@@ -142,26 +144,26 @@ def _address(person: tuple[str, str]) -> Address:
     return Address(display_name=person[0], addr_spec=person[1])
 
 
-def _failure(error: Exception) -> Refused | NetworkFailure:
+def _failure(error: Exception) -> RequestRefused | NetworkFailure:
     match error:
         case aiosmtplib.SMTPRecipientsRefused():
             return _none_accepted(error.recipients)
         case aiosmtplib.SMTPResponseException():
             said = f"{error.code} {error.message}"
             is_login = isinstance(error, aiosmtplib.SMTPAuthenticationError)
-            kind = Refused if error.code >= 500 and not is_login else NetworkFailure
+            kind = RequestRefused if error.code >= 500 and not is_login else NetworkFailure
             return kind("SmtpLoginFailed" if is_login else "SmtpRefused", said)
         case TimeoutError():
             return NetworkFailure("TimeoutError", "the SMTP server did not answer in time")
         case aiosmtplib.SMTPException() | OSError():
             return NetworkFailure("SmtpError", str(error) or type(error).__name__)
         case _:
-            return Refused("InvalidEmail", str(error) or type(error).__name__)
+            return RequestRefused("InvalidEmail", str(error) or type(error).__name__)
 
 
 def _none_accepted(
     recipients: Sequence[aiosmtplib.SMTPRecipientRefused],
-) -> Refused | NetworkFailure:
+) -> RequestRefused | NetworkFailure:
     said = "; ".join(f"{one.recipient}: {one.code} {one.message}" for one in recipients)
-    kind = Refused if all(one.code >= 500 for one in recipients) else NetworkFailure
+    kind = RequestRefused if all(one.code >= 500 for one in recipients) else NetworkFailure
     return kind("RecipientsRefused", said)

@@ -27,7 +27,7 @@ class OutboundResponse:
 
 
 @dataclass(frozen=True, slots=True)
-class Refused:
+class RequestRefused:
     """Not sent, or not worth sending again: the URL, the target or the answer breaks a rule.
 
     ``name`` is ``InvalidUrl``, ``InvalidRequest``, ``HostNotAllowed`` or ``ResponseTooLarge``.
@@ -59,4 +59,4 @@ class NetworkFailure:
         return f"{self.name}: {self.message}"
 
 
-type OutboundResult = OutboundResponse | Refused | NetworkFailure
+type OutboundResult = OutboundResponse | RequestRefused | NetworkFailure

@@ -14,10 +14,10 @@ from uuid import uuid5
 import structlog
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from hoglet.access.service import Access
+from hoglet.access.service import AccessService
 from hoglet.functions.backfills import repository as backfill_repository
 from hoglet.functions.backfills.service import MOST_AHEAD, event_names
-from hoglet.functions.executable.model import RunnableFunction
+from hoglet.functions.executable.model import ExecutableFunction
 from hoglet.functions.jobs import (
     BACKFILL_QUEUE,
     INVOKE_QUEUE,
@@ -31,7 +31,7 @@ from hoglet.functions.service import FunctionService
 from hoglet.functions.tables import BackfillRow, BatchExportRow
 from hoglet.kit.clock import Clock
 from hoglet.pipeline.delivery import ordering as lines
-from hoglet.pipeline.leases import LEASE, holding
+from hoglet.pipeline.leases import LEASE, keep_leases
 from hoglet.pipeline.stored_events import StoredEvent, StoredEvents, Window
 from hoglet.queue import Job, LeaseLost, NewJob, Priority, Queue
 from hoglet.store.database import Database
@@ -65,7 +65,7 @@ class BackfillWorker:
         database: Database,
         warehouse: Warehouse,
         functions: FunctionService,
-        access: Access,
+        access: AccessService,
         clock: Clock,
         site_url: str,
     ) -> None:
@@ -93,7 +93,7 @@ class BackfillWorker:
     async def _do(self, job: Job) -> None:
         try:
             wanted = decode_backfill(job.payload)
-            async with holding(self._queue, [job]):
+            async with keep_leases(self._queue, [job]):
                 if (await self._queue.depth(INVOKE_QUEUE)).ready > MOST_WAITING:
                     await self._later(job, PAUSE)
                 else:
@@ -161,7 +161,7 @@ class BackfillWorker:
         wanted: BackfillV1,
         event: StoredEvent,
         row: BackfillRow,
-        function: RunnableFunction | None,
+        function: ExecutableFunction | None,
     ) -> NewJob:
         run_id = uuid5(wanted.backfill_id, str(event.uuid))
         invoke = InvokeV1(

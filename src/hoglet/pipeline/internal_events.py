@@ -17,19 +17,19 @@ from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hoglet.access.activity import Activity
-from hoglet.access.service import Access
-from hoglet.functions.executable.model import RunnableFunction
+from hoglet.access.service import AccessService
+from hoglet.functions.executable.model import ExecutableFunction
 from hoglet.functions.watcher.service import StateChange
 from hoglet.kit.clock import Clock
 from hoglet.kit.errors import HogletError
 from hoglet.kit.ids import new_id
 from hoglet.kit.text import pack
-from hoglet.pipeline.ingest.commit import GroupCommit
+from hoglet.pipeline.ingest.commit import ChunkCommitter
 from hoglet.pipeline.ingest.internal_matching import InternalRequest
-from hoglet.pipeline.ingest.ipc import Acted, ProjectFacts, act_answers, encoder
-from hoglet.pipeline.ingest.sandbox_client import DEADLINE_S, Functions
+from hoglet.pipeline.ingest.ipc import BatchResult, ProjectFacts, act_answers, encoder
+from hoglet.pipeline.ingest.sandbox_client import DEADLINE_S, FunctionLoader
 from hoglet.pipeline.ingest.transform import iso
-from hoglet.pipeline.leases import LEASE, holding
+from hoglet.pipeline.leases import LEASE, keep_leases
 from hoglet.queue import Job, NewJob, Queue
 from hoglet.sandbox import Sandbox
 
@@ -125,9 +125,9 @@ class InternalEventWorker:
         *,
         queue: Queue,
         sandbox: Sandbox,
-        functions: Functions,
-        committing: GroupCommit,
-        access: Access,
+        functions: FunctionLoader,
+        committing: ChunkCommitter,
+        access: AccessService,
         site_url: str,
     ) -> None:
         self._queue = queue
@@ -153,7 +153,7 @@ class InternalEventWorker:
         """Work off one event; False when none waits."""
         jobs = await self._queue.lease(INTERNAL_QUEUE, limit=1, duration=LEASE)
         for job in jobs:
-            async with holding(self._queue, jobs):
+            async with keep_leases(self._queue, jobs):
                 await self._work(job)
         return bool(jobs)
 
@@ -166,15 +166,15 @@ class InternalEventWorker:
             if job.retries < _MOST_FAILURES:
                 await self._committing.postpone(job, _PAUSE)
                 return
-            acted = Acted()
+            acted = BatchResult()
         await self._committing.commit(event.project_id, [job], acted)
 
-    async def _match(self, event: InternalEventV1) -> Acted:
-        functions: list[RunnableFunction] = await self._functions.load_runnable(
+    async def _match(self, event: InternalEventV1) -> BatchResult:
+        functions: list[ExecutableFunction] = await self._functions.load_runnable(
             event.project_id, _KIND
         )
         if not functions:
-            return Acted()
+            return BatchResult()
         project = await self._access.project(event.project_id)
         request = InternalRequest(
             project=ProjectFacts(event.project_id, project.name if project else "", self._site_url),
@@ -188,4 +188,4 @@ class InternalEventWorker:
         payload = pack(encoder, request)
         answer = await self._sandbox.call("pipeline.internal", payload, deadline=DEADLINE_S)
         found = act_answers.decode(answer)
-        return found if isinstance(found, Acted) else Acted()
+        return found if isinstance(found, BatchResult) else BatchResult()

@@ -16,7 +16,7 @@ _EXTEND_EVERY_S = 20.0
 
 
 @contextlib.asynccontextmanager
-async def holding(queue: Queue, jobs: Sequence[Job]) -> AsyncGenerator[None]:
+async def keep_leases(queue: Queue, jobs: Sequence[Job]) -> AsyncGenerator[None]:
     """Extend the leases of jobs until the block ends."""
     task = asyncio.create_task(_extend(queue, jobs))
     try:

@@ -12,8 +12,8 @@ from hoglet.functions import pauses as pause_repository
 from hoglet.functions.dead_letters.service import DeadLetters
 from hoglet.functions.masking import drop_expired
 from hoglet.kit.clock import Clock
-from hoglet.pipeline.ingest.filtered_counts import UnaskedEvents
-from hoglet.pipeline.queue_metrics import QueueGauges
+from hoglet.pipeline.ingest.filtered_counts import DeferredFilteredCounts
+from hoglet.pipeline.queue_metrics import QueueMetrics
 from hoglet.store.database import Database
 
 log = structlog.get_logger()
@@ -23,7 +23,7 @@ PRUNE_EVERY_S = 600.0
 COUNT_EVERY_S = 60.0
 
 
-class Upkeep:
+class MaintenanceWorker:
     """Does the regular work until it is stopped, then writes the last warnings."""
 
     def __init__(
@@ -32,8 +32,8 @@ class Upkeep:
         database: Database,
         warnings: IngestionWarnings,
         letters: DeadLetters,
-        gauges: QueueGauges,
-        unasked: UnaskedEvents,
+        gauges: QueueMetrics,
+        unasked: DeferredFilteredCounts,
         clock: Clock,
     ) -> None:
         self._database = database

@@ -16,7 +16,7 @@ from hoglet.store.database import Database
 QUEUES = (SPOOL_QUEUE, INVOKE_QUEUE, BACKFILL_QUEUE, COPIES_QUEUE, INTERNAL_QUEUE)
 
 
-class QueueGauges:
+class QueueMetrics:
     """Measures the queues of the pipeline."""
 
     def __init__(self, database: Database, queue: Queue, registry: CollectorRegistry) -> None:

@@ -8,12 +8,12 @@ from datetime import timedelta
 
 import structlog
 
-from hoglet.access.service import Access
+from hoglet.access.service import AccessService
 from hoglet.functions.compile.recompile import recompile
 from hoglet.functions.jobs import RECOMPILE_QUEUE, decode_recompile
 from hoglet.functions.service import FunctionService
 from hoglet.kit.clock import Clock
-from hoglet.pipeline.leases import LEASE, holding
+from hoglet.pipeline.leases import LEASE, keep_leases
 from hoglet.queue import Job, LeaseLost, Queue
 from hoglet.store.database import Database
 
@@ -33,7 +33,7 @@ class Recompiler:
         queue: Queue,
         database: Database,
         functions: FunctionService,
-        access: Access,
+        access: AccessService,
         clock: Clock,
     ) -> None:
         self._queue = queue
@@ -59,7 +59,7 @@ class Recompiler:
 
     async def _do(self, job: Job) -> None:
         try:
-            async with holding(self._queue, [job]):
+            async with keep_leases(self._queue, [job]):
                 await self._recompile(job)
             async with self._database.write() as session:
                 await self._queue.finish(session, [job])

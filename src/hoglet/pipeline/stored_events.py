@@ -10,7 +10,7 @@ from uuid import UUID
 import msgspec
 import orjson
 
-from hoglet.access.service import Access
+from hoglet.access.service import AccessService
 from hoglet.functions.jobs import BackfillV1
 from hoglet.functions.runtime.globals import (
     event_globals,
@@ -56,7 +56,7 @@ class StoredEvent(NamedTuple):
 class StoredEvents:
     """Reads events a page at a time, oldest first."""
 
-    def __init__(self, warehouse: Warehouse, access: Access, site_url: str) -> None:
+    def __init__(self, warehouse: Warehouse, access: AccessService, site_url: str) -> None:
         self._warehouse = warehouse
         self._access = access
         self._site_url = site_url

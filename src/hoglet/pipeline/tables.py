@@ -21,7 +21,7 @@ class TelemetryRow(Base):
     flush: Mapped[UUID | None] = mapped_column(Uuid, index=True)
 
 
-class UnaskedRow(Base):
+class DeferredFilteredRow(Base):
     """How many events of which names a group had; functions are counted from it later."""
 
     __tablename__ = "unasked_events"

@@ -31,7 +31,7 @@ PAUSE_SECONDS = 0.5
 RETRY_SECONDS = 5.0
 
 
-class Messages(msgspec.Struct):
+class TelemetryBatch(msgspec.Struct):
     """What one commit has to say; add to it, then give it to :meth:`TelemetryOutbox.add`."""
 
     logs: list[LogEntry] = msgspec.field(default_factory=list[LogEntry])
@@ -56,7 +56,7 @@ class Messages(msgspec.Struct):
 
 
 _encoder = msgspec.msgpack.Encoder()
-_decoder = msgspec.msgpack.Decoder(Messages)
+_decoder = msgspec.msgpack.Decoder(TelemetryBatch)
 
 
 class TelemetryOutbox:
@@ -70,7 +70,7 @@ class TelemetryOutbox:
         self._telemetry = telemetry
         self._stopping = asyncio.Event()
 
-    async def add(self, session: AsyncSession, messages: Messages) -> None:
+    async def add(self, session: AsyncSession, messages: TelemetryBatch) -> None:
         """Keep messages in the caller's transaction."""
         if messages.logs or messages.metrics:
             messages.metrics = together(messages.metrics)

@@ -10,7 +10,7 @@ from hoglet.queue.tables import JobRow
 _MOST = 1000
 
 
-async def buried_jobs(session: AsyncSession) -> Sequence[JobRow]:
+async def failed_jobs(session: AsyncSession) -> Sequence[JobRow]:
     """The latest that were buried, newest first."""
     buried = select(JobRow).where(JobRow.buried_at.is_not(None))
     return list(await session.scalars(buried.order_by(JobRow.buried_at.desc()).limit(_MOST)))

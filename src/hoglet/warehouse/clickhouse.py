@@ -16,7 +16,7 @@ from uuid import uuid4
 from clickhouse_connect.driver.client import Client
 from clickhouse_connect.driver.exceptions import ClickHouseError, NotSupportedError
 
-from hoglet.warehouse.clients import WRITE_TIMEOUT_S, Clients
+from hoglet.warehouse.clients import WRITE_TIMEOUT_S, ConnectionPool
 from hoglet.warehouse.errors import QueryCancelled, QueryRefused, from_engine
 from hoglet.warehouse.port import Budget, JsonRows, QueryResult
 from hoglet.warehouse.reading import JsonSelects, select
@@ -46,7 +46,7 @@ class ClickHouseWarehouse:
         self.url = url
         self._cluster = cluster
         self._cores = os.cpu_count() or 2
-        self._clients = Clients(url, query_memory_bytes=query_memory_bytes)
+        self._clients = ConnectionPool(url, query_memory_bytes=query_memory_bytes)
         self._readers = ThreadPoolExecutor(
             readers or 2 * self._cores + SPARE_READERS, "warehouse-read"
         )

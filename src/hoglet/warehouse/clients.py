@@ -44,7 +44,7 @@ _COMMON: dict[str, Any] = {
 }
 
 
-class Clients:
+class ConnectionPool:
     """The open connections; a thread takes one, uses it alone and gives it back.
 
     Args:

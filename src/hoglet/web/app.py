@@ -16,10 +16,10 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from hoglet.web.cors import OpenCors
 from hoglet.web.error_handlers import install
 from hoglet.web.health import Check, health_routes
-from hoglet.web.paths import PROJECT_PREFIX, PathSpelling
+from hoglet.web.paths import PROJECT_PREFIX, PathNormalizer
 from hoglet.web.request_body import DEFAULT_BODY_BYTES
-from hoglet.web.request_log import RequestMetrics, Watch
-from hoglet.web.responses import JsonAnswer
+from hoglet.web.request_log import RequestLogMiddleware, RequestMetrics
+from hoglet.web.responses import JsonResponse
 
 type Lifespan = Callable[[FastAPI], AbstractAsyncContextManager[Any]]
 
@@ -59,11 +59,13 @@ def create_application(
         docs_url=None,
         redoc_url=None,
         openapi_url=None,
-        default_response_class=JsonAnswer,
+        default_response_class=JsonResponse,
         telemetry={"tracing": False, "metrics": False, "logs": False},  # asked on every request
         middleware=[
-            Middleware(Watch, metrics=RequestMetrics(registry), log_requests=log_requests),
-            Middleware(PathSpelling),
+            Middleware(
+                RequestLogMiddleware, metrics=RequestMetrics(registry), log_requests=log_requests
+            ),
+            Middleware(PathNormalizer),
             Middleware(OpenCors),
         ],
     )

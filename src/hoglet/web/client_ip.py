@@ -8,7 +8,7 @@ import ipaddress
 from starlette.requests import Request
 
 
-def client_address(request: Request) -> str:
+def client_ip(request: Request) -> str:
     """The sender's address, ``""`` when unknown.
 
     The first of ``X-Forwarded-For`` counts only with the setting ``trust_proxy`` (on

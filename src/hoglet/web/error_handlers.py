@@ -17,7 +17,7 @@ from starlette.responses import Response
 
 from hoglet.kit import errors
 from hoglet.kit.errors import HogletError
-from hoglet.web.responses import JsonAnswer
+from hoglet.web.responses import JsonResponse
 from hoglet.web.validation import request_violation
 
 logger = structlog.get_logger(__name__)
@@ -55,13 +55,13 @@ def problem(error: HogletError) -> Response:
     if status == 500:
         return server_error(error.extra)
     body = {"type": kind, "code": error.error_code, "detail": str(error), "attr": error.attr}
-    return JsonAnswer(body | error.extra, status_code=status, headers=_headers(error, status))
+    return JsonResponse(body | error.extra, status_code=status, headers=_headers(error, status))
 
 
 def server_error(extra: dict[str, Any] | None = None) -> Response:
     """The bare 500; ``extra`` are keys the specification asks for, e.g. ``{"status": "error"}``."""
     body = {"type": "server_error", "code": "error", "detail": SERVER_ERROR_DETAIL, "attr": None}
-    return JsonAnswer(body | (extra or {}), status_code=500)
+    return JsonResponse(body | (extra or {}), status_code=500)
 
 
 def install(app: FastAPI) -> None:

@@ -11,7 +11,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from hoglet.web.responses import JsonAnswer
+from hoglet.web.responses import JsonResponse
 
 type Check = Callable[[], Awaitable[None]]
 """Raises when its part is not usable."""
@@ -23,13 +23,13 @@ def health_routes(checks: Mapping[str, Check], registry: CollectorRegistry) -> l
     """The three routes; ``checks`` maps a part's name (``storage``, ``queue``) to its check."""
 
     async def health(_request: Request) -> Response:
-        return JsonAnswer({"status": "ok"})
+        return JsonResponse({"status": "ok"})
 
     async def ready(_request: Request) -> Response:
         names = list(checks)
         states = await asyncio.gather(*(_state(checks[name]) for name in names))
         usable = all(state == "ok" for state in states)
-        return JsonAnswer(
+        return JsonResponse(
             {
                 "status": "ok" if usable else "unavailable",
                 "checks": dict(zip(names, states, strict=True)),

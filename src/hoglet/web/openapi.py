@@ -1,7 +1,7 @@
 """What rooms tell about their routes, and the OpenAPI document made of it.
 
-A room keeps a table from method and path to ``About``; the document joins it with the routes that
-exist. It is built when somebody asks for it: no route is slower, and no start is.
+A table from method and path to ``RouteDoc`` is joined with the routes that exist.
+It is built on request, so that neither routes nor the start get slower.
 
 Answers are described by models that allow no other key, so that a client may rely on them and a
 fuzzing client finds out when they lie.
@@ -22,19 +22,19 @@ _REFERENCE = "#/components/schemas/{model}"
 _JSON = "application/json"
 
 
-class Answer(BaseModel):
+class DocumentedResponse(BaseModel):
     """Root of the models of answers: exactly these keys."""
 
     model_config = ConfigDict(extra="forbid")
 
 
-class OpenAnswer(BaseModel):
+class OpenResponse(BaseModel):
     """Root of the models of answers that may have more keys than these."""
 
     model_config = ConfigDict(extra="allow")
 
 
-class Problem(OpenAnswer):
+class Problem(OpenResponse):
     """Every error; ``error`` repeats the detail where clients of PostHog look for it."""
 
     type: Literal[
@@ -75,7 +75,7 @@ class Parameter:
 
 
 @dataclass(frozen=True, slots=True)
-class About:
+class RouteDoc:
     """One operation.
 
     Args:
@@ -99,7 +99,7 @@ class DescribedRoute:
     path: str
     scope: str
     summary: str
-    about: About
+    about: RouteDoc
 
 
 def text(name: str, description: str = "", **more: Any) -> Parameter:

@@ -20,7 +20,7 @@ _PROJECTS = "/api/projects"
 _UNTOUCHED = ("/_nicegui",)  # the console's own transport needs its slashes
 
 
-class PathSpelling:
+class PathNormalizer:
     """ASGI middleware that rewrites ``scope["path"]``."""
 
     def __init__(self, app: ASGIApp) -> None:
@@ -30,7 +30,7 @@ class PathSpelling:
         """Handle one connection."""
         if scope["type"] == "http":
             path: str = scope["path"]
-            spelled = one_spelling(path)
+            spelled = normalize_path(path)
             if spelled != path:
                 scope[ORIGINAL_PATH] = path
                 scope["path"] = spelled
@@ -38,11 +38,11 @@ class PathSpelling:
         await self._app(scope, receive, send)
 
 
-def one_spelling(path: str) -> str:
+def normalize_path(path: str) -> str:
     """The spelling under which the path is routed.
 
     Example:
-        >>> one_spelling("/api/environments/1/endpoints/")
+        >>> normalize_path("/api/environments/1/endpoints/")
         '/api/projects/1/endpoints'
     """
     if path.startswith(_UNTOUCHED):

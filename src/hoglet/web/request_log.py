@@ -49,7 +49,7 @@ class RequestMetrics:
         self._timer(method, route).observe(seconds)
 
 
-class Watch:
+class RequestLogMiddleware:
     """ASGI middleware, outermost.
 
     An exception nobody expected ends here: a bare 500 that carries the request id, the trace in
@@ -96,7 +96,7 @@ class _Watched:
         self._id = given if _SANE_ID.fullmatch(given) else str(new_id())
         scope[REQUEST_ID] = self._id
 
-    async def run(self, app: ASGIApp, receive: Receive, watch: Watch) -> None:
+    async def run(self, app: ASGIApp, receive: Receive, watch: RequestLogMiddleware) -> None:
         started = time.perf_counter()
         try:
             await app(self._scope, receive, self._sender)

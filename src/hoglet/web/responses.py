@@ -10,7 +10,7 @@ from hoglet.kit.text import dump_json
 MINIMAL = "return=minimal"
 
 
-class JsonAnswer(Response):
+class JsonResponse(Response):
     """A JSON response; ``content`` is made of dict, list, str, numbers, bool, None."""
 
     media_type = "application/json"
@@ -20,7 +20,7 @@ class JsonAnswer(Response):
         return dump_json(content)
 
 
-def answer(request: Request, content: Any, *, status: int = 200) -> Response:
+def json_response(request: Request, content: Any, *, status: int = 200) -> Response:
     """The answer of a side route, empty when the caller asked for ``Prefer: return=minimal``.
 
     Source: docs/spec/hog-functions.md#1-routes-and-common-rules (rows 6-13).
@@ -28,4 +28,4 @@ def answer(request: Request, content: Any, *, status: int = 200) -> Response:
     wishes = request.headers.get("prefer", "").lower().replace(" ", "")
     if status < 300 and MINIMAL in wishes.split(","):
         return Response(status_code=200, headers={"Preference-Applied": MINIMAL})
-    return JsonAnswer(content, status_code=status)
+    return JsonResponse(content, status_code=status)

@@ -20,7 +20,7 @@ from sqlalchemy.engine import make_url
 from starlette.routing import Route
 
 from hoglet.access.tables import OrganizationRow, ProjectRow
-from hoglet.app.container import Rooms, open_rooms
+from hoglet.app.container import Services, open_services
 from hoglet.app.features import build_features
 from hoglet.app.http import build_application
 from hoglet.kit.ids import new_id
@@ -40,7 +40,7 @@ class Hoglet(NamedTuple):
     """The whole application, opened once for this module."""
 
     app: FastAPI
-    rooms: Rooms
+    rooms: Services
     runner: asyncio.Runner
 
     def send(self, method: str, path: str, **more: Any) -> httpx.Response:
@@ -86,8 +86,8 @@ def _new_postgres_database(server: str) -> str:
     return url.render_as_string(hide_password=False)
 
 
-async def _open(stack: AsyncExitStack, settings: Settings) -> tuple[FastAPI, Rooms]:
-    rooms = await stack.enter_async_context(open_rooms(settings))
+async def _open(stack: AsyncExitStack, settings: Settings) -> tuple[FastAPI, Services]:
+    rooms = await stack.enter_async_context(open_services(settings))
     app = build_application(rooms, build_features(rooms))
     await stack.enter_async_context(app.router.lifespan_context(app))
     now = rooms.clock.now()

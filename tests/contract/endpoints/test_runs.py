@@ -10,7 +10,7 @@ from typing import Any
 import httpx
 import pytest
 
-from hoglet.access.rate_limit import Allowance
+from hoglet.access.rate_limit import RateLimit
 from hoglet.endpoints.settings import EndpointSettings
 from hoglet.sandbox import Sandbox
 from hoglet.warehouse import ClickHouseWarehouse
@@ -198,7 +198,7 @@ async def test_logs_tell_every_run(endpoints: EndpointWorld) -> None:
 async def test_rate_limits_are_of_one_key(
     tmp_path: Any, warehouse: ClickHouseWarehouse, endpoint_sandbox: Sandbox, fresh_project_id: int
 ) -> None:
-    settings = EndpointSettings(runs=Allowance(per_minute=2))
+    settings = EndpointSettings(runs=RateLimit(per_minute=2))
     async with open_endpoints(
         tmp_path, warehouse, endpoint_sandbox, fresh_project_id, settings
     ) as endpoints:
@@ -218,7 +218,7 @@ async def test_tables_and_secret_keys_have_buckets_of_their_own(
     tmp_path: Any, warehouse: ClickHouseWarehouse, endpoint_sandbox: Sandbox, fresh_project_id: int
 ) -> None:
     settings = EndpointSettings(
-        runs=Allowance(per_minute=1), materialized_runs=Allowance(per_minute=2)
+        runs=RateLimit(per_minute=1), materialized_runs=RateLimit(per_minute=2)
     )
     async with open_endpoints(
         tmp_path, warehouse, endpoint_sandbox, fresh_project_id, settings

@@ -3,9 +3,9 @@
 from datetime import UTC, datetime
 
 from hoglet.events.definitions import PropertyDefinition
-from hoglet.events.groups import GroupBook
-from hoglet.events.persons.model import People, PeopleState
-from hoglet.events.persons.updates import GroupEffect, PersonEffect
+from hoglet.events.groups import GroupStore
+from hoglet.events.persons.model import PersonStore, PersonStoreState
+from hoglet.events.persons.updates import GroupUpdate, PersonUpdate
 from hoglet.events.repository import EventsRepository
 from hoglet.kit.ids import new_id
 from hoglet.store.database import Database
@@ -14,23 +14,23 @@ AT = datetime(2026, 1, 1, tzinfo=UTC)
 ROOM = EventsRepository()
 
 
-async def _send(database: Database, name: str, effect: PersonEffect | None = None) -> None:
+async def _send(database: Database, name: str, effect: PersonUpdate | None = None) -> None:
     merging = {name, effect.merge_from} if effect and effect.merge_from else set()
     async with database.write() as session:
-        people = People(1, await ROOM.load_people(session, 1, {name}, merging))
+        people = PersonStore(1, await ROOM.load_people(session, 1, {name}, merging))
         people.apply(name, AT, effect)
         await ROOM.save_people(session, 1, people.changes())
 
 
 async def test_a_merge_moves_ids_that_the_batch_does_not_name(database: Database):
     await _send(database, "anon")
-    await _send(database, "anon", PersonEffect(merge_from="anon-2"))
-    await _send(database, "user", PersonEffect(overwrite={"plan": "pro"}))
-    await _send(database, "user", PersonEffect(merge_from="anon"))
+    await _send(database, "anon", PersonUpdate(merge_from="anon-2"))
+    await _send(database, "user", PersonUpdate(overwrite={"plan": "pro"}))
+    await _send(database, "user", PersonUpdate(merge_from="anon"))
 
     async with database.read() as session:
         state = await ROOM.load_people(session, 1, {"user", "anon", "anon-2"}, set())
-    people = People(1, state)
+    people = PersonStore(1, state)
     found = {people.find(name).id for name in ("user", "anon", "anon-2")}  # pyright: ignore[reportOptionalMemberAccess]
     assert len(found) == 1
     survivor = people.find("anon-2")
@@ -39,17 +39,17 @@ async def test_a_merge_moves_ids_that_the_batch_does_not_name(database: Database
 
 
 async def test_persons_of_another_project_are_apart(database: Database):
-    await _send(database, "user", PersonEffect(overwrite={"plan": "pro"}))
+    await _send(database, "user", PersonUpdate(overwrite={"plan": "pro"}))
     async with database.read() as session:
         state = await ROOM.load_people(session, 2, {"user"}, set())
 
-    assert state == PeopleState()
+    assert state == PersonStoreState()
 
 
 async def test_group_types_and_properties_are_kept(database: Database):
     async with database.write() as session:
-        book = GroupBook(await ROOM.group_types(session, 1), [])
-        book.apply(GroupEffect("company", "acme", {"size": 5}), AT)
+        book = GroupStore(await ROOM.group_types(session, 1), [])
+        book.apply(GroupUpdate("company", "acme", {"size": 5}), AT)
         assert book.keys_of({"team": "red", "company": "acme"})[:2] == ["acme", "red"]
         await ROOM.save_groups(session, 1, book.new_types, book.changes())
 
@@ -60,7 +60,7 @@ async def test_group_types_and_properties_are_kept(database: Database):
 
 
 def test_a_sixth_group_type_is_ignored():
-    book = GroupBook({str(number): number for number in range(5)}, [])
+    book = GroupStore({str(number): number for number in range(5)}, [])
 
     assert book.index_of("sixth") is None
     assert book.keys_of({"sixth": "x", "4": "y"}) == ["", "", "", "", "y"]

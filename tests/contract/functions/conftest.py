@@ -11,13 +11,13 @@ import pytest
 from cryptography.fernet import Fernet
 
 from hoglet.access.bootstrap import ensure_first_project
-from hoglet.access.service import Access
+from hoglet.access.service import AccessService
 from hoglet.functions import api, side_api
 from hoglet.functions.actions import api as action_api
 from hoglet.functions.actions.service import ActionService
 from hoglet.functions.backfills.service import Backfills
 from hoglet.functions.compile.compiler import read_answer
-from hoglet.functions.compile.unit import Compiled, Draft
+from hoglet.functions.compile.unit import CompiledFunction, CompileInput
 from hoglet.functions.dead_letters import api as dead_letter_api
 from hoglet.functions.dead_letters.service import DeadLetters
 from hoglet.functions.history import api as history_api
@@ -30,7 +30,7 @@ from hoglet.functions.secrets.box import SecretBox
 from hoglet.functions.service import FunctionService
 from hoglet.functions.templates import api as template_api
 from hoglet.functions.templates.registry import Templates
-from hoglet.functions.test_runs.service import Trials
+from hoglet.functions.test_runs.service import TestRunService
 from hoglet.functions.watcher.service import Watcher
 from hoglet.functions.webhooks import api as public_api
 from hoglet.functions.webhooks.service import Webhooks
@@ -38,8 +38,8 @@ from hoglet.functions.worker_operations import OPERATIONS, compile_function
 from hoglet.kit.clock import FixedClock
 from hoglet.outbound.client import Outbound
 from hoglet.pipeline.delivery import ordering as lines
-from hoglet.pipeline.delivery.completion_writer import RunEndings
-from hoglet.pipeline.delivery.webhook_completion import WebhookRuns
+from hoglet.pipeline.delivery.completion_writer import CompletionWriter
+from hoglet.pipeline.delivery.webhook_completion import WebhookCompletion
 from hoglet.pipeline.telemetry_outbox import TelemetryOutbox
 from hoglet.queue.sql import SqlQueue
 from hoglet.sandbox import Sandbox
@@ -62,7 +62,7 @@ class TickingClock(FixedClock):
 class InlineCompiler:
     """The operation of the sandbox, called here."""
 
-    async def compile(self, draft: Draft) -> Compiled:
+    async def compile(self, draft: CompileInput) -> CompiledFunction:
         import msgspec
 
         return read_answer(compile_function(msgspec.to_builtins(draft)))
@@ -116,7 +116,7 @@ async def hoglet(tmp_path: Path) -> AsyncIterator[Hoglet]:
         ],
         log_requests=False,
     )
-    access = Access(database, clock)
+    access = AccessService(database, clock)
     app.state.access = access
     service = FunctionService(
         database=database,
@@ -136,17 +136,17 @@ async def hoglet(tmp_path: Path) -> AsyncIterator[Hoglet]:
     watcher = service.watcher
     telemetry = Telemetry(NoWarehouse())
     app.state.telemetry = telemetry
-    endings = RunEndings(
+    endings = CompletionWriter(
         queue=queue,
         outbox=TelemetryOutbox(database, telemetry),
         letters=app.state.dead_letters,
         watcher=watcher,
         clock=clock,
     )
-    record = WebhookRuns(database=database, queue=queue, endings=endings, clock=clock)
+    record = WebhookCompletion(database=database, queue=queue, endings=endings, clock=clock)
     app.state.webhooks = Webhooks(service, sandbox, record, access.project, "http://hoglet")
     calls = HostCalls(Credentials(outbound, database, service.box), None)
-    app.state.trials = Trials(service, sandbox, calls, "http://hoglet")
+    app.state.trials = TestRunService(service, sandbox, calls, "http://hoglet")
     app.state.integrations = IntegrationService(
         database, service.box, clock, access.activity, service.templates.icon_url
     )

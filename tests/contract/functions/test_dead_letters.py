@@ -4,7 +4,7 @@ from uuid import UUID
 
 import pytest
 
-from hoglet.functions.dead_letters.service import LetterSettings, NewLetter
+from hoglet.functions.dead_letters.service import DeadLetterSettings, NewDeadLetter
 from hoglet.functions.jobs import INVOKE_QUEUE, decode_invoke
 from hoglet.kit.ids import new_id
 
@@ -16,7 +16,7 @@ ITEM = {
 
 async def add(hoglet, function, *, letter_class="fetch", invocation=None, name="e"):
     letters = hoglet.app.state.dead_letters
-    letter = NewLetter(
+    letter = NewDeadLetter(
         project_id=1,
         function_id=UUID(function["id"]),
         letter_class=letter_class,
@@ -119,7 +119,7 @@ async def test_letters_of_a_disabled_function_wait(hoglet, attr_of):
 
 async def test_the_oldest_letters_are_dropped(hoglet):
     made = await hoglet.create()
-    hoglet.app.state.dead_letters.settings = LetterSettings(keep_per_function=2)
+    hoglet.app.state.dead_letters.settings = DeadLetterSettings(keep_per_function=2)
     for name in ("a", "b"):
         assert await add(hoglet, made, name=name) == []
     (line,) = await add(hoglet, made, name="c")

@@ -196,14 +196,14 @@ async def test_secrets_move_to_a_new_key(hoglet):
     from cryptography.fernet import Fernet
 
     from hoglet.functions.secrets.box import SecretBox
-    from hoglet.functions.secrets.rotation import reseal_all
+    from hoglet.functions.secrets.rotation import reencrypt_all
 
     old, new = Fernet.generate_key(), Fernet.generate_key()
     use_box(hoglet, SecretBox([old]))
     inputs = {"url": {"value": "https://a"}, "token": {"value": "s3cret"}}
     made = await hoglet.create(inputs_schema=SCHEMA, inputs=inputs)
-    assert await reseal_all(hoglet.database, SecretBox([new, old])) == (1, 0)
-    assert await reseal_all(hoglet.database, SecretBox([Fernet.generate_key()])) == (0, 1)
+    assert await reencrypt_all(hoglet.database, SecretBox([new, old])) == (1, 0)
+    assert await reencrypt_all(hoglet.database, SecretBox([Fernet.generate_key()])) == (0, 1)
     use_box(hoglet, SecretBox([new]))
     assert await secret_of(hoglet, made["id"]) == "s3cret"
 

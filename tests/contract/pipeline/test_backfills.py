@@ -10,7 +10,7 @@ from uuid import UUID
 import pytest
 
 from hoglet.functions.backfills.service import Backfills
-from hoglet.functions.executable.model import RunnableFunction
+from hoglet.functions.executable.model import ExecutableFunction
 from hoglet.functions.jobs import BACKFILL_QUEUE, INVOKE_QUEUE, decode_invoke
 from hoglet.functions.tables import BackfillRow, BatchExportRow, HogFunctionRow
 from hoglet.kit.clock import FixedClock
@@ -50,7 +50,7 @@ class World:
         self.database, self.warehouse, self.project_id = database, warehouse, project_id
         self.clock = FixedClock(NOW)
         self.queue = SqlQueue(database, self.clock)
-        self.function = RunnableFunction(
+        self.function = ExecutableFunction(
             id=str(new_id()), project_id=project_id, type="destination"
         )
         self.functions = OneFunction(database, self.clock, self.function)

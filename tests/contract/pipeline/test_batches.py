@@ -7,7 +7,7 @@ from uuid import UUID
 import pytest
 from sqlalchemy.exc import OperationalError
 
-from hoglet.functions.executable.model import RunnableFunction
+from hoglet.functions.executable.model import ExecutableFunction
 from hoglet.functions.jobs import decode_invoke
 from hoglet.kit.clock import FixedClock
 from hoglet.store.database import Database
@@ -41,7 +41,7 @@ def _condition(source: str) -> dict[str, Any]:
     return msgspec.to_builtins(template_tree("{" + source + "}"))
 
 
-def _function(line: Line, **more: Any) -> RunnableFunction:
+def _function(line: Line, **more: Any) -> ExecutableFunction:
     fields: dict[str, Any] = {
         "id": FUNCTION,
         "project_id": line.project_id,
@@ -50,7 +50,7 @@ def _function(line: Line, **more: Any) -> RunnableFunction:
         "filter": _condition("true"),
         **more,
     }
-    return RunnableFunction(**fields)
+    return ExecutableFunction(**fields)
 
 
 async def test_events_are_stored_with_their_person_and_groups(line: Line):

@@ -10,7 +10,7 @@ import pytest
 
 from hoglet.events.files import CsvColumns, read_events
 from hoglet.events.importer import Importer
-from hoglet.functions.executable.model import RunnableFunction
+from hoglet.functions.executable.model import ExecutableFunction
 from hoglet.functions.filters.context import FilterContext
 from hoglet.functions.filters.properties import property_to_tree
 from hoglet.hogql.compile import compile_query
@@ -49,7 +49,7 @@ async def line(database: Database, warehouse: Any, fresh_project_id: int) -> Asy
         yield opened
 
 
-def _function(line: Line, item: dict[str, Any], **more: Any) -> RunnableFunction:
+def _function(line: Line, item: dict[str, Any], **more: Any) -> ExecutableFunction:
     context = FilterContext(now=NOW, timezone="UTC")
     tree = property_to_tree({"type": "element", "operator": "exact", **item}, context)
     fields: dict[str, Any] = {
@@ -60,7 +60,7 @@ def _function(line: Line, item: dict[str, Any], **more: Any) -> RunnableFunction
         "filter": msgspec.to_builtins(tree),
         **more,
     }
-    return RunnableFunction(**fields)
+    return ExecutableFunction(**fields)
 
 
 async def _query(line: Line, expression: str, **filters: Any) -> list[Any]:

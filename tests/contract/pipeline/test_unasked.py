@@ -9,10 +9,10 @@ import msgspec
 import pytest
 
 from hoglet.functions.compile.hog import template_tree
-from hoglet.functions.executable.model import RunnableFunction
+from hoglet.functions.executable.model import ExecutableFunction
 from hoglet.functions.tables import HogFunctionRow
 from hoglet.kit.clock import FixedClock
-from hoglet.pipeline.ingest.filtered_counts import UnaskedEvents
+from hoglet.pipeline.ingest.filtered_counts import DeferredFilteredCounts
 from hoglet.pipeline.ingest.matching import COUNTED_FUNCTIONS
 from hoglet.store.database import Database
 from support.pipeline import Line, at, open_line
@@ -40,7 +40,7 @@ async def _add(line: Line, number: int, created_at: datetime) -> str:
     )  # fmt: skip
     async with line.database.write() as session:
         session.add(row)
-    runnable = RunnableFunction(
+    runnable = ExecutableFunction(
         id=str(identity),
         project_id=line.project_id,
         type="destination",
@@ -52,7 +52,7 @@ async def _add(line: Line, number: int, created_at: datetime) -> str:
 
 
 async def _settle(line: Line) -> None:
-    await UnaskedEvents(line.database, line.outbox, line.clock).settle()
+    await DeferredFilteredCounts(line.database, line.outbox, line.clock).settle()
     await line.work()
 
 

@@ -15,35 +15,35 @@ from starlette.responses import Response
 from hoglet.access.auth import requires
 from hoglet.access.bootstrap import ensure_first_project
 from hoglet.access.keys import hash_key
-from hoglet.access.principals import Scope
-from hoglet.access.rate_limit import Allowance, RateLimiter, RateSettings
-from hoglet.access.service import Access
+from hoglet.access.principals import ProjectScope
+from hoglet.access.rate_limit import RateLimit, RateLimiter, RateSettings
+from hoglet.access.service import AccessService
 from hoglet.access.tables import PersonalKeyRow, UserRow
 from hoglet.web.app import create_application
 from hoglet.web.request_body import read_object
-from hoglet.web.responses import JsonAnswer
+from hoglet.web.responses import JsonResponse
 from support.access import NOW, World, open_world
 
 router = APIRouter()
 
 
 @router.get("/things")
-async def read(scope: Annotated[Scope, Depends(requires("thing:read"))]) -> Response:
-    return JsonAnswer({"project": scope.project.id, "user": scope.user_id})
+async def read(scope: Annotated[ProjectScope, Depends(requires("thing:read"))]) -> Response:
+    return JsonResponse({"project": scope.project.id, "user": scope.user_id})
 
 
 @router.post("/things")
 async def write(
-    request: Request, scope: Annotated[Scope, Depends(requires("thing:write"))]
+    request: Request, scope: Annotated[ProjectScope, Depends(requires("thing:write"))]
 ) -> Response:
-    return JsonAnswer({"project": scope.project.id, "body": await read_object(request)})
+    return JsonResponse({"project": scope.project.id, "body": await read_object(request)})
 
 
 @router.get("/run")
 async def run(
-    scope: Annotated[Scope, Depends(requires("endpoint:read", allow_secret_key=True))],
+    scope: Annotated[ProjectScope, Depends(requires("endpoint:read", allow_secret_key=True))],
 ) -> Response:
-    return JsonAnswer({"project": scope.project.id, "user": scope.user_id})
+    return JsonResponse({"project": scope.project.id, "user": scope.user_id})
 
 
 @pytest.fixture
@@ -237,7 +237,7 @@ async def test_last_use_moves_at_most_hourly(client: httpx.AsyncClient, world: W
 
 
 async def test_a_deleted_key_stops_working_when_memory_ends(world: World) -> None:
-    access = Access(world.database, world.clock, recall_seconds=60)
+    access = AccessService(world.database, world.clock, recall_seconds=60)
     key = await world.add_key(["*"])
     assert await access.identify(key) is not None
 
@@ -255,7 +255,7 @@ async def test_rate_limits_are_per_key_and_tell_when_to_come_back(
     client: httpx.AsyncClient, world: World
 ) -> None:
     now = [100.0]
-    settings = RateSettings(per_key=Allowance(per_minute=2))
+    settings = RateSettings(per_key=RateLimit(per_minute=2))
     world.access.rates = RateLimiter(settings, lambda: now[0])
     other = bearer(await world.add_key(["thing:read"]))
     url = "/api/projects/1/things"
@@ -277,7 +277,7 @@ async def test_rate_limits_are_per_key_and_tell_when_to_come_back(
 async def test_secret_keys_of_a_project_share_a_bucket(
     client: httpx.AsyncClient, world: World
 ) -> None:
-    world.access.rates = RateLimiter(RateSettings(per_key=Allowance(per_hour=2)))
+    world.access.rates = RateLimiter(RateSettings(per_key=RateLimit(per_hour=2)))
     keys = [await world.add_secret_key() for _ in range(2)]
 
     statuses = [

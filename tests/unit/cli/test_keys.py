@@ -7,7 +7,7 @@ import pytest
 from typer.testing import CliRunner
 
 from hoglet.access.principals import Principal
-from hoglet.access.service import Access
+from hoglet.access.service import AccessService
 from hoglet.cli.keys import key_app, project_app
 from hoglet.kit.clock import SystemClock
 from hoglet.kit.errors import HogletError
@@ -35,7 +35,7 @@ def identify(folder: Path, key: str) -> Principal | None:
     async def look() -> Principal | None:
         database = Database(f"sqlite+aiosqlite:///{folder / 'hoglet.db'}")
         try:
-            return await Access(database, SystemClock()).identify(key)
+            return await AccessService(database, SystemClock()).identify(key)
         finally:
             await database.close()
 

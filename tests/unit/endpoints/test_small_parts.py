@@ -14,8 +14,8 @@ from hoglet.endpoints.errors import TooManyQueries
 from hoglet.endpoints.insights.variables import bind, breakdown_names, eligibility
 from hoglet.endpoints.query_schema import expand
 from hoglet.endpoints.run.cache import Result, ResultCache
-from hoglet.endpoints.run.coalescing import Flights
-from hoglet.endpoints.run.concurrency import Slots
+from hoglet.endpoints.run.coalescing import SingleFlight
+from hoglet.endpoints.run.concurrency import ConcurrencyLimiter
 from hoglet.endpoints.variables import convert
 from hoglet.kit.errors import Invalid
 from hoglet.warehouse import Column
@@ -113,7 +113,7 @@ def test_the_cache_forgets_what_was_used_longest_ago() -> None:
 
 
 async def test_flights_are_shared_and_end_with_their_last_passenger() -> None:
-    flights: Flights[int] = Flights()
+    flights: SingleFlight[int] = SingleFlight()
     started = cancelled = 0
 
     async def work() -> int:
@@ -137,11 +137,11 @@ async def test_flights_are_shared_and_end_with_their_last_passenger() -> None:
     await asyncio.gather(*passengers, return_exceptions=True)
     await asyncio.sleep(0)
     assert cancelled == 1
-    assert not flights.is_flying("k")
+    assert not flights.is_in_flight("k")
 
 
 async def test_an_error_reaches_everybody_who_waits() -> None:
-    flights: Flights[int] = Flights()
+    flights: SingleFlight[int] = SingleFlight()
 
     async def fail() -> int:
         await asyncio.sleep(0)
@@ -154,7 +154,7 @@ async def test_an_error_reaches_everybody_who_waits() -> None:
 
 
 async def test_a_slot_is_waited_for_only_so_long() -> None:
-    slots = Slots(1, wait_seconds=0.05)
+    slots = ConcurrencyLimiter(1, wait_seconds=0.05)
     async with slots.taken():
         with pytest.raises(TooManyQueries):
             async with slots.taken():

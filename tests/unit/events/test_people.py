@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from hoglet.events.persons.model import People, PeopleState, person_id_of
-from hoglet.events.persons.updates import effect_of
+from hoglet.events.persons.model import PersonStore, PersonStoreState, person_id_of
+from hoglet.events.persons.updates import person_update_of
 
 T0 = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -15,12 +15,12 @@ class _World:
     """Events acting on an empty project."""
 
     def __init__(self) -> None:
-        self.people = People(1, PeopleState())
+        self.people = PersonStore(1, PersonStoreState())
         self.at = T0
 
     def send(self, event: str, distinct_id: str, **properties: Any) -> dict[str, Any]:
         self.at += timedelta(seconds=1)
-        effect = effect_of(event, properties)
+        effect = person_update_of(event, properties)
         return dict(self.people.apply(distinct_id, self.at, effect).properties)
 
     def same(self, *names: str) -> bool:

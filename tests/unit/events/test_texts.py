@@ -1,6 +1,6 @@
 """What PostgreSQL could not store never reaches it: one such event would hold up its project."""
 
-from hoglet.events.persons.updates import effect_of, group_effect_of, groups_of
+from hoglet.events.persons.updates import group_update_of, groups_of, person_update_of
 from hoglet.events.texts import id_text
 from hoglet.pipeline.ingest.property_types import Definitions
 
@@ -17,10 +17,10 @@ def test_no_nul_in_groups_and_aliases():
         "n": "7",
     }
     given = {"$group_type": "k\0", "$group_key": "a\0", "$group_set": {}}
-    found = group_effect_of("$groupidentify", given)
+    found = group_update_of("$groupidentify", given)
     assert found is not None
     assert (found.group_type, found.group_key) == ("k\ufffd", "a\ufffd")
-    effect = effect_of("$create_alias", {"alias": "a\0"})
+    effect = person_update_of("$create_alias", {"alias": "a\0"})
     assert effect is not None
     assert effect.merge_from == "a\ufffd"
 

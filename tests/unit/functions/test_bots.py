@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from hoglet.functions.runtime.bot_detection import open_bots
+from hoglet.functions.runtime.bot_detection import open_bot_detector
 
-BOTS = open_bots(None)
+BOTS = open_bot_detector(None)
 
 
 @pytest.mark.parametrize(
@@ -93,7 +93,7 @@ def test_our_list_is_clean() -> None:
 def test_an_operator_adds_bots(tmp_path: Path) -> None:
     path = tmp_path / "bots.txt"
     path.write_text("Acme-Checker  # ours\n198.51.100.7\n\n# nothing\n2001:db8::/32\n.*(\n")
-    bots = open_bots(str(path))
+    bots = open_bot_detector(str(path))
 
     assert bots.is_known_user_agent("ACME-checker/2")
     assert bots.is_known_user_agent("googlebot")
@@ -102,4 +102,4 @@ def test_an_operator_adds_bots(tmp_path: Path) -> None:
     assert bots.is_known_ip("198.51.100.7")
     assert bots.is_known_ip("2001:db8::1")
     assert not bots.is_known_ip("198.51.100.8")
-    assert open_bots(str(tmp_path / "gone.txt")).is_known_ip("66.249.64.1")
+    assert open_bot_detector(str(tmp_path / "gone.txt")).is_known_ip("66.249.64.1")

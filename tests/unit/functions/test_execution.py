@@ -10,9 +10,9 @@ import msgspec
 import pytest
 
 from hoglet.functions.executable.model import (
-    RunnableFunction,
-    RunnableInput,
-    RunnableMapping,
+    ExecutableFunction,
+    ExecutableInput,
+    ExecutableMapping,
 )
 from hoglet.functions.runtime.step import (
     StepRequest,
@@ -26,7 +26,7 @@ EVENT = {"uuid": "u1", "event": "paid", "distinct_id": "ada", "properties": {"a"
 
 
 def function(hog, *inputs, **fields):
-    return RunnableFunction(
+    return ExecutableFunction(
         id="f", project_id=1, type="destination", hog=hog, inputs=inputs, **fields
     )
 
@@ -108,7 +108,7 @@ def test_a_bad_final_status_fails_the_run(status, outcome):
 
 @pytest.mark.parametrize("codes", [[404], ["4xx"], [500, 404]])
 def test_listed_statuses_are_no_failure(codes):
-    item = RunnableInput(key="codes", value=codes, type="non_failure_status_codes")
+    item = ExecutableInput(key="codes", value=codes, type="non_failure_status_codes")
     step = run(function("fetch('https://a')", item), [{"status": 404}])[-1]
 
     assert step.outcome == "finished"
@@ -167,7 +167,7 @@ def test_capture_chains_end():
 
 
 def test_secrets_are_redacted():
-    token = RunnableInput(key="token", value="s3cret {event.event}", secret=True)
+    token = ExecutableInput(key="token", value="s3cret {event.event}", secret=True)
     code = "print(inputs.token, {'Authorization': 'Bearer abc'}); throw Error(inputs.token)"
     step = run(function(code, token))[-1]
 
@@ -180,12 +180,13 @@ def test_secrets_are_redacted():
 def test_inputs_are_built_in_order_with_mappings_on_top():
     f = function(
         "return inputs",
-        RunnableInput(key="a", value="{event.event}"),
-        RunnableInput(key="b", value={"x": "{inputs.a}!", "$$_extend_object": "{event.properties}"},
+        ExecutableInput(key="a", value="{event.event}"),
+        ExecutableInput(key="b",
+                      value={"x": "{inputs.a}!", "$$_extend_object": "{event.properties}"},
                       type="json"),
-        RunnableInput(key="c", value="{{ event.event | upcase }}", templating="liquid"),
-        RunnableInput(key="d", value="{raw", type="choice"),
-        mappings=(RunnableMapping(number=0, inputs=(RunnableInput(key="a", value="over"),)),),
+        ExecutableInput(key="c", value="{{ event.event | upcase }}", templating="liquid"),
+        ExecutableInput(key="d", value="{raw", type="choice"),
+        mappings=(ExecutableMapping(number=0, inputs=(ExecutableInput(key="a", value="over"),)),),
     )  # fmt: skip
 
     assert run(f)[-1].result == {"a": "paid", "b": {"x": "paid!", "a": 1}, "c": "PAID", "d": "{raw"}
@@ -195,9 +196,9 @@ def test_inputs_are_built_in_order_with_mappings_on_top():
 @pytest.mark.parametrize(
     "item",
     [
-        RunnableInput(key="a", value="{event.event.x()}"),
-        RunnableInput(key="a", value="{{ event | nofilter }}", templating="liquid"),
-        RunnableInput(key="a", value="{% for i in (1..999999999) %}x{% endfor %}",
+        ExecutableInput(key="a", value="{event.event.x()}"),
+        ExecutableInput(key="a", value="{{ event | nofilter }}", templating="liquid"),
+        ExecutableInput(key="a", value="{% for i in (1..999999999) %}x{% endfor %}",
                       templating="liquid"),
     ],
 )  # fmt: skip
@@ -271,8 +272,8 @@ def test_a_redrive_from_the_filter_runs_the_mappings_that_match():
         return msgspec.to_builtins(template_tree("{" + code + "}"))
 
     mappings = tuple(
-        RunnableMapping(
-            number=number, filter=condition(code), inputs=(RunnableInput(key="a", value=code),)
+        ExecutableMapping(
+            number=number, filter=condition(code), inputs=(ExecutableInput(key="a", value=code),)
         )
         for number, code in enumerate(("event = 'no'", "event = 'paid'", "true"))
     )

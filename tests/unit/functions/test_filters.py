@@ -8,7 +8,7 @@ from hoglet.functions.compile.hog import expression_bytecode
 from hoglet.functions.errors import FilterRefused
 from hoglet.functions.filters.build import build_filter, event_names
 from hoglet.functions.filters.context import FilterContext
-from hoglet.functions.filters.normalize import normalise_filters
+from hoglet.functions.filters.normalize import normalize_filters
 
 INTERNAL = {
     "type": "person",
@@ -29,7 +29,7 @@ CONTEXT = FilterContext(
 
 
 def compiled(filters, context=CONTEXT):
-    return expression_bytecode(build_filter(normalise_filters(filters), context))
+    return expression_bytecode(build_filter(normalize_filters(filters), context))
 
 
 def of_property(**item):
@@ -160,11 +160,11 @@ def test_an_unknown_action_is_refused():
     ],
 )
 def test_the_events_that_can_match(filters, expected):
-    assert event_names(normalise_filters(filters), CONTEXT) == expected
+    assert event_names(normalize_filters(filters), CONTEXT) == expected
 
 
 def test_lists_of_other_sources_are_dropped():
-    stored = normalise_filters(
+    stored = normalize_filters(
         {"source": "person-updates", "events": [PAGEVIEW], "actions": [], "properties": []}
     )
 
@@ -173,4 +173,4 @@ def test_lists_of_other_sources_are_dropped():
         "source": "data-warehouse-table",
         "data_warehouse": [{"name": "Select a table"}, {"name": "orders"}],
     }
-    assert normalise_filters(warehouse)["data_warehouse"] == [{"name": "orders"}]
+    assert normalize_filters(warehouse)["data_warehouse"] == [{"name": "orders"}]

@@ -10,14 +10,14 @@ import time
 import msgspec
 import pytest
 
-from hoglet.functions.compile.unit import Draft, compile_draft
+from hoglet.functions.compile.unit import CompileInput, compile_function_parts
 from hoglet.functions.executable.matching import (
     FunctionIndex,
     mask_key,
     masked_allowance,
     match_function,
 )
-from hoglet.functions.executable.model import RunnableFunction, RunnableMapping
+from hoglet.functions.executable.model import ExecutableFunction, ExecutableMapping
 from hoglet.functions.runtime.filter_globals import filter_globals
 
 CHAIN = (
@@ -41,10 +41,12 @@ RUN = {
 
 
 def function(filters, *, id_="f", mappings=None):
-    compiled = compile_draft(Draft(type="destination", filters={"source": "events", **filters}))
+    compiled = compile_function_parts(
+        CompileInput(type="destination", filters={"source": "events", **filters})
+    )
     assert "bytecode_error" not in compiled.filters, compiled.filters
     matcher = msgspec.to_builtins(compiled.matcher)
-    return RunnableFunction(
+    return ExecutableFunction(
         id=id_,
         project_id=1,
         type="destination",
@@ -146,9 +148,9 @@ def test_mappings_are_asked_after_the_function():
     page = function({"events": [{"id": "$pageview", "type": "events"}]}).filter
     other = function({"events": [{"id": "other", "type": "events"}]}).filter
     mappings = (
-        RunnableMapping(number=0, filter=page),
-        RunnableMapping(number=1, filter=other),
-        RunnableMapping(number=2, filter=page, disabled=True),
+        ExecutableMapping(number=0, filter=page),
+        ExecutableMapping(number=1, filter=other),
+        ExecutableMapping(number=2, filter=page, disabled=True),
     )
     found = match_function(function({}, id_="mapped", mappings=mappings), filter_globals(RUN))
 

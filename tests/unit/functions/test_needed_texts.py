@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hoglet.functions.compile.hog import template_tree
-from hoglet.functions.executable.literal_prefilter import needed_texts
+from hoglet.functions.executable.literal_prefilter import required_literals
 from hoglet.functions.executable.matching import FunctionIndex, match_function
-from hoglet.functions.executable.model import RunnableFunction
+from hoglet.functions.executable.model import ExecutableFunction
 from hoglet.functions.filters.build import build_filter, event_names
 from hoglet.functions.filters.context import FilterContext
 from hoglet.functions.runtime.filter_globals import filter_globals
@@ -41,15 +41,15 @@ names = st.sampled_from(["order", "visit", None])
 
 
 @st.composite
-def functions(draw: st.DrawFn) -> list[RunnableFunction]:
-    made: list[RunnableFunction] = []
+def functions(draw: st.DrawFn) -> list[ExecutableFunction]:
+    made: list[ExecutableFunction] = []
     for _ in range(draw(st.integers(1, 6))):
         filters = {
             "events": [{"id": draw(names), "type": "events"}],
             "properties": draw(st.lists(properties, max_size=3)),
         }
         made.append(
-            RunnableFunction(
+            ExecutableFunction(
                 id=f"needed {next(_ids)}",
                 project_id=1,
                 type="destination",
@@ -68,7 +68,7 @@ def functions(draw: st.DrawFn) -> list[RunnableFunction]:
     st.none() | st.dictionaries(st.sampled_from(["plan", "tier"]), st.sampled_from(VALUES)),
 )
 def test_the_index_finds_what_asking_all_finds(
-    made: list[RunnableFunction], name: str, given: dict[str, Any], of_person: Any
+    made: list[ExecutableFunction], name: str, given: dict[str, Any], of_person: Any
 ):
     person = None if of_person is None else {"id": "1", "properties": of_person}
     asked = {"event": {"event": name, "properties": given}, "person": person, "groups": {}}
@@ -100,6 +100,6 @@ def test_the_index_finds_what_asking_all_finds(
 def test_a_needed_text_is_told_only_where_passing_over_is_not_noticed(
     condition: str, texts: set[str] | None
 ):
-    needed = needed_texts(msgspec.to_builtins(template_tree(condition)))
+    needed = required_literals(msgspec.to_builtins(template_tree(condition)))
 
     assert (None if needed is None else set(needed.texts)) == texts

@@ -7,11 +7,11 @@ from urllib.parse import quote, quote_plus
 
 import pytest
 
-from hoglet.functions.executable.model import RunnableInput
+from hoglet.functions.executable.model import ExecutableInput
 from hoglet.functions.runtime.redaction import REDACTED, clean_line, secret_texts
 
 SECRET = 's3"cr\\et/ÿ&+ key'
-FORMS = secret_texts([RunnableInput(key="token", value=SECRET, secret=True)], {"token": SECRET})
+FORMS = secret_texts([ExecutableInput(key="token", value=SECRET, secret=True)], {"token": SECRET})
 
 
 def _encoded(text: str) -> str:
@@ -50,9 +50,9 @@ def test_a_secret_is_hidden_however_it_is_written(written: str):
 
 def test_numbers_and_parts_of_objects_are_secrets_too():
     items = [
-        RunnableInput(key="pin", value=987654, secret=True),
-        RunnableInput(key="more", value={"a": ["deep-secret"], "b": True}, secret=True),
-        RunnableInput(key="plain", value="shown"),
+        ExecutableInput(key="pin", value=987654, secret=True),
+        ExecutableInput(key="more", value={"a": ["deep-secret"], "b": True}, secret=True),
+        ExecutableInput(key="plain", value="shown"),
     ]
     line = clean_line(
         '{"pin":987654,"more":["deep-secret",true],"plain":"shown"}', secret_texts(items, {})
@@ -109,7 +109,7 @@ def test_a_secret_that_is_a_piece_of_the_mark_leaves_the_mark_whole():
 def test_secrets_longer_than_what_is_looked_at_are_hidden():
     for length in (9_000, 15_000, 39_999, 100_000):
         secret = "".join(chr(97 + i * i % 23) for i in range(length))
-        item = RunnableInput(key="s", type="string", value=secret, secret=True)
+        item = ExecutableInput(key="s", type="string", value=secret, secret=True)
         secrets = secret_texts([item], {"s": secret})
         for line in (secret, f"x {secret} {secret} {secret} {secret}", json.dumps({"s": secret})):
             shown = clean_line(line, secrets)

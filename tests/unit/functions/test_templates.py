@@ -20,8 +20,8 @@ import msgspec
 import pytest
 import yaml
 
-from hoglet.functions.compile.unit import Draft, compile_draft
-from hoglet.functions.executable.loader import runnable_of_values
+from hoglet.functions.compile.unit import CompileInput, compile_function_parts
+from hoglet.functions.executable.loader import executable_from_values
 from hoglet.functions.executable.matching import Conditions
 from hoglet.functions.executable.transform import transform
 from hoglet.functions.inputs.schema import read_schema
@@ -33,7 +33,7 @@ from hoglet.functions.runtime.fetch import (
     shape_response,
     with_delivery_headers,
 )
-from hoglet.functions.runtime.host_config import Facilities
+from hoglet.functions.runtime.host_config import HostConfig
 from hoglet.functions.runtime.step import (
     StepRequest,
     new_journal,
@@ -87,14 +87,14 @@ def function_of(template, inputs, without=()):
     }
     values = {key: {"value": value} for key, value in {**given, **inputs}.items()}
     filters = template.filters or {"source": "events"}
-    draft = Draft(
+    draft = CompileInput(
         type=template.type,
         hog=template.code,
         inputs_schema=schema,
         inputs=values,
         filters=filters if template.type != "transformation" else {"source": "events"},
     )
-    compiled = compile_draft(draft)
+    compiled = compile_function_parts(draft)
     plain, secrets = split_secrets(schema, compiled.inputs)
     columns = {
         **NEW,
@@ -106,7 +106,7 @@ def function_of(template, inputs, without=()):
         "mapping_secrets": {},
         "matcher": msgspec.to_builtins(compiled.matcher),
     }
-    function = runnable_of_values(columns, function_id="f", project_id=1)
+    function = executable_from_values(columns, function_id="f", project_id=1)
     return with_integrations(function, {1: INTEGRATION})
 
 
@@ -118,7 +118,7 @@ async def test_a_template_does_what_its_case_says(template, case, tmp_path):
         database = write_places(
             tmp_path / "p.mmdb", {f"{event['properties']['$ip']}/32": case["geoip"]}
         )
-        facilities = Facilities(geoip_database=str(database))
+        facilities = HostConfig(geoip_database=str(database))
         function = msgspec.structs.replace(function, facilities=facilities)
     if template.type == "transformation":
         check_transformation(function, event, case)

@@ -12,7 +12,7 @@ from hoglet.hog.python import (
     Execution,
     Failed,
     Finished,
-    HostCall,
+    HostCallRequest,
     compile_python,
     run_program,
 )
@@ -29,7 +29,7 @@ def compiled(source: str, **options):
 def test_step_by_step() -> None:
     execution = Execution(compiled("let a := fetch('x', {'n': 1.0}); return a.status + 1"))
 
-    assert execution.start() == HostCall("fetch", ["x", {"n": 1}])
+    assert execution.start() == HostCallRequest("fetch", ["x", {"n": 1}])
     assert execution.resume({"status": 200}) == Finished(201)
 
 
@@ -109,7 +109,7 @@ def test_replay_reaches_the_same_point_and_prints_nothing_twice() -> None:
     first.start()
     first.resume({"body": 1})
     pending = first.fail("down")
-    assert pending == HostCall("fetch", ["c"])
+    assert pending == HostCallRequest("fetch", ["c"])
     stored = json.loads(json.dumps(first.journal))
 
     later = FixedClock(datetime(2025, 1, 1, tzinfo=UTC))

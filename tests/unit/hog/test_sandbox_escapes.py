@@ -12,7 +12,7 @@ from hoglet.hog.python import (
     Execution,
     Failed,
     Finished,
-    HostCall,
+    HostCallRequest,
     compile_python,
 )
 from hoglet.kit.errors import SourceError
@@ -72,7 +72,7 @@ def run(program) -> list:
         budget=Budget(timeout_s=5),
     )
     step = execution.start()
-    while isinstance(step, HostCall):
+    while isinstance(step, HostCallRequest):
         seen.append(step.args)
         step = execution.resume({"status": 200})
     if isinstance(step, Finished):

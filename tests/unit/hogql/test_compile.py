@@ -6,7 +6,7 @@ from datetime import datetime
 import msgspec
 import pytest
 
-from hoglet.hogql import LimitFacts, compile_query, cut_page
+from hoglet.hogql import ResolvedLimit, compile_query, cut_page
 from hoglet.hogql.frontend.preprocess import read_query
 from hoglet.hogql.frontend.print_hogql import print_query
 from hoglet.hogql.frontend.trees import constant, fill
@@ -104,10 +104,10 @@ def test_deep_expressions_are_compiled_or_refused(depth: int) -> None:
 @pytest.mark.parametrize(
     ("rows", "facts", "expected"),
     [
-        ([1, 2, 3], LimitFacts(limit=2, probing=True), ([1, 2], True)),
-        ([1, 2], LimitFacts(limit=2, probing=True), ([1, 2], False)),
-        ([1, 2], LimitFacts(limit=None), ([1, 2], False)),
-        ([], LimitFacts(limit=0), ([], False)),
+        ([1, 2, 3], ResolvedLimit(limit=2, probing=True), ([1, 2], True)),
+        ([1, 2], ResolvedLimit(limit=2, probing=True), ([1, 2], False)),
+        ([1, 2], ResolvedLimit(limit=None), ([1, 2], False)),
+        ([], ResolvedLimit(limit=0), ([], False)),
     ],
 )
 def test_cut_page(rows, facts, expected) -> None:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from hoglet.hogql import CompiledQuery, compile_query
 from hoglet.hogql.enforce import enforce, verify_sql
 from hoglet.hogql.insights import build_insight
-from hoglet.hogql.plan import Apply, Join, Name, Scan, Select
+from hoglet.hogql.plan import FunctionCall, Join, Name, Scan, Select
 from hoglet.hogql.print_clickhouse import Printer
 from hoglet.hogql.schema.catalog import PHYSICAL_TABLES, TABLES
 from hoglet.kit.errors import Bug, SourceError
@@ -212,7 +212,7 @@ def test_a_scan_without_its_project_cannot_be_printed() -> None:
     "plan",
     [
         Scan(table="system.tables", columns=()),
-        Select(columns=(("x", Apply(function="sleep", args=())),)),
+        Select(columns=(("x", FunctionCall(function="sleep", args=())),)),
         Select(
             columns=(("x", Name(name="x")),),
             joins=(Join(relation=Scan(table="secrets", columns=()), alias="s"),),

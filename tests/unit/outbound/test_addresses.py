@@ -4,7 +4,7 @@ import ipaddress
 
 import pytest
 
-from hoglet.outbound.addresses import AllowList, is_public, literal
+from hoglet.outbound.addresses import AllowList, is_public, parse_ip_literal
 
 
 @pytest.mark.parametrize(
@@ -77,12 +77,12 @@ def test_ordinary_addresses_are_public(address: str) -> None:
     ],
 )
 def test_every_notation_of_an_address_is_read(host: str, address: str) -> None:
-    assert literal(host) == ipaddress.ip_address(address)
+    assert parse_ip_literal(host) == ipaddress.ip_address(address)
 
 
 @pytest.mark.parametrize("host", ["example.com", "localhost", "1e100.net", "", "0x7f.example"])
 def test_names_are_not_addresses(host: str) -> None:
-    assert literal(host) is None
+    assert parse_ip_literal(host) is None
 
 
 def test_the_allow_list_takes_names_addresses_and_networks() -> None:

@@ -15,7 +15,7 @@ from hoglet.outbound.port import (
     NetworkFailure,
     OutboundRequest,
     OutboundResponse,
-    Refused,
+    RequestRefused,
 )
 from support.certificates import self_signed
 
@@ -156,7 +156,7 @@ async def test_a_reset_and_a_closed_port_are_network_failures(
 async def test_a_large_answer_is_cut(target: Target, outbound: Outbound, path: str) -> None:
     result = await outbound.fetch(OutboundRequest(target.url(path)))
 
-    assert isinstance(result, Refused)
+    assert isinstance(result, RequestRefused)
     assert result.name == "ResponseTooLarge"
 
 
@@ -190,7 +190,7 @@ async def test_private_targets_are_refused(target: Target, host: str) -> None:
     async with Outbound() as strict:
         result = await strict.fetch(OutboundRequest(target.url("/", host)))
 
-    assert isinstance(result, Refused), result
+    assert isinstance(result, RequestRefused), result
     assert result.name in {"HostNotAllowed", "InvalidUrl"}
     assert target.seen == []
 
@@ -221,7 +221,7 @@ async def test_bad_urls_are_refused_or_fail_but_never_raise(url: str) -> None:
     async with Outbound(resolve=resolve) as strict:
         result = await strict.fetch(OutboundRequest(url))
 
-    assert isinstance(result, Refused | NetworkFailure)
+    assert isinstance(result, RequestRefused | NetworkFailure)
 
 
 @pytest.mark.parametrize(
@@ -240,7 +240,7 @@ async def test_requests_cannot_be_smuggled(
 ) -> None:
     result = await outbound.fetch(OutboundRequest(target.url("/"), method, headers))
 
-    assert isinstance(result, Refused), result
+    assert isinstance(result, RequestRefused), result
     assert result.name == "InvalidRequest"
     assert target.seen == []
 
@@ -252,7 +252,7 @@ async def test_a_name_that_resolves_to_a_private_address_is_refused(target: Targ
     async with Outbound(resolve=resolve) as strict:
         result = await strict.fetch(OutboundRequest(target.url("/", "public.example")))
 
-    assert isinstance(result, Refused)
+    assert isinstance(result, RequestRefused)
     assert result.name == "HostNotAllowed"
     assert "public.example" in result.message
     assert target.seen == []
@@ -288,7 +288,7 @@ async def test_the_checked_address_is_the_one_used(target: Target) -> None:
 
     async with Outbound(allow_hosts=LOCAL, resolve=resolve) as outbound:
         result = await outbound.fetch(OutboundRequest(target.url("/", "rebind.example")))
-        assert isinstance(result, Refused)
+        assert isinstance(result, RequestRefused)
 
 
 async def test_a_permitted_name_may_be_private(target: Target) -> None:
@@ -300,7 +300,7 @@ async def test_a_permitted_name_may_be_private(target: Target) -> None:
         by_address = await outbound.fetch(OutboundRequest(target.url("/")))
 
     assert isinstance(by_name, OutboundResponse)
-    assert isinstance(by_address, Refused)
+    assert isinstance(by_address, RequestRefused)
 
 
 async def test_an_unknown_name_is_a_network_failure() -> None:

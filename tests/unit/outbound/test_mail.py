@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from hoglet.kit.clock import FixedClock
-from hoglet.outbound.mail import Accepted, Mailer, Message, SmtpServer
-from hoglet.outbound.port import NetworkFailure, Refused
+from hoglet.outbound.mail import MailAccepted, Mailer, Message, SmtpServer
+from hoglet.outbound.port import NetworkFailure, RequestRefused
 from support.certificates import self_signed
 from support.mailbox import MailServer
 from support.server import free_port
@@ -43,7 +43,7 @@ async def test_a_message_arrives_whole() -> None:
     with MailServer() as server:
         result = await mailer(server.port, security="none").send(wanted)
 
-    assert result == Accepted([])
+    assert result == MailAccepted([])
     (got,) = server.received
     assert got.sender == "shop@example.com"
     assert got.recipients == ["ada@example.com", "cc@example.com", "hidden@example.com"]
@@ -72,7 +72,7 @@ async def test_connections_are_protected_and_logged_in(tmp_path: Path, security:
         result = await mailer(server.port, ca_file=certificate, **options).send(message())
         untrusted = await mailer(server.port, **options).send(message())
 
-    assert result == Accepted([])
+    assert result == MailAccepted([])
     assert [one.login for one in server.received] == [name]
     assert isinstance(untrusted, NetworkFailure)
     assert len(server.received) == 1
@@ -104,8 +104,8 @@ async def test_protection_is_not_given_up() -> None:
     [
         ("451 4.3.0 try later", NetworkFailure),
         ("421 4.3.2 closing", NetworkFailure),
-        ("550 5.7.1 spam", Refused),
-        ("554 5.6.0 no", Refused),
+        ("550 5.7.1 spam", RequestRefused),
+        ("554 5.6.0 no", RequestRefused),
     ],
 )
 async def test_refusals_are_for_now_or_for_good(answer: str, kind: type) -> None:
@@ -123,9 +123,9 @@ async def test_recipients_may_be_refused() -> None:
         some = await sender.send(message(to=people))
         none = await sender.send(message(to=people[1:]))
 
-    assert some == Accepted(["nobody@example.com"])
+    assert some == MailAccepted(["nobody@example.com"])
     assert server.received[0].recipients == ["ada@example.com"]
-    assert isinstance(none, Refused)
+    assert isinstance(none, RequestRefused)
     assert "nobody@example.com: 550" in none.text
 
 
@@ -149,5 +149,5 @@ async def test_headers_cannot_be_smuggled(change: dict[str, Any]) -> None:
     with MailServer() as server:
         result = await mailer(server.port, security="none").send(message(**change))
 
-    assert isinstance(result, Refused), result
+    assert isinstance(result, RequestRefused), result
     assert server.received == []

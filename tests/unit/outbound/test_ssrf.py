@@ -12,7 +12,7 @@ from hoglet.outbound.port import (
     NetworkFailure,
     OutboundRequest,
     OutboundResponse,
-    Refused,
+    RequestRefused,
 )
 
 SUITE: dict[str, list[str]] = yaml.safe_load(
@@ -78,7 +78,7 @@ async def test_private_targets_are_refused(target: Target, theme: str) -> None:
 
             # A name that nobody knows is no refusal, but reaches nothing either.
             unknown = isinstance(result, NetworkFailure) and result.name == "ResolutionError"
-            assert unknown or isinstance(result, Refused), (url, result)
+            assert unknown or isinstance(result, RequestRefused), (url, result)
     assert target.hits == 0
 
 
@@ -103,7 +103,7 @@ async def test_allowing_one_target_allows_no_other(target: Target) -> None:
     async with Outbound(allow_hosts=["127.0.0.1", "private.example"], resolve=resolve) as outbound:
         for host in ("127.0.0.2", "10.0.0.1", "[::1]", "metadata.example", "169.254.169.254"):
             result = await outbound.fetch(OutboundRequest(f"http://{host}:{target.port}/"))
-            assert isinstance(result, Refused), host
+            assert isinstance(result, RequestRefused), host
 
 
 @pytest.mark.parametrize(
@@ -133,5 +133,5 @@ async def test_a_name_is_checked_for_each_connection(target: Target) -> None:
         second = await outbound.fetch(request, timeout_s=2)
 
     assert isinstance(first, NetworkFailure), "it went to the address that was checked"
-    assert isinstance(second, Refused)
+    assert isinstance(second, RequestRefused)
     assert target.hits == 0

@@ -8,7 +8,7 @@ import pytest
 from hoglet.functions.integrations.credentials import may_go_to
 from hoglet.functions.runtime.loop_guard import is_own_capture
 from hoglet.outbound.client import Outbound
-from hoglet.outbound.port import OutboundRequest, OutboundResponse, Refused
+from hoglet.outbound.port import OutboundRequest, OutboundResponse, RequestRefused
 from hoglet.outbound.url import InvalidUrl, parse_url
 from hoglet.pipeline.delivery.attempt import host_of
 
@@ -208,7 +208,7 @@ async def test_a_redirect_is_answered_not_followed(
 async def test_what_is_no_url_is_refused(outbound: Outbound, url: str) -> None:
     answer = await outbound.fetch(OutboundRequest(url))
 
-    assert isinstance(answer, Refused)
+    assert isinstance(answer, RequestRefused)
     assert answer.name in {"InvalidUrl", "HostNotAllowed"}
 
 
@@ -258,7 +258,7 @@ async def test_the_guard_judges_the_host_that_is_contacted(target: RawTarget, ur
     async with Outbound(allow_hosts=["api.slack.com"], resolve=private) as outbound:
         answer = await outbound.fetch(OutboundRequest(url))
 
-    assert isinstance(answer, Refused)
+    assert isinstance(answer, RequestRefused)
     assert asked == ["evil.test"]
     assert not target.heads
 

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from hoglet.pipeline.telemetry_outbox import Messages, TelemetryOutbox, together
+from hoglet.pipeline.telemetry_outbox import TelemetryBatch, TelemetryOutbox, together
 from hoglet.warehouse.telemetry import (
     AppMetric,
     LogEntry,
@@ -18,7 +18,7 @@ WINDOW = MetricFilters(after=NOW - timedelta(hours=1), before=NOW + timedelta(ho
 
 
 def messages(project_id):
-    made = Messages()
+    made = TelemetryBatch()
     made.logs.append(LogEntry(project_id, "hog_function", "f", "i", NOW, "INFO", "hello"))
     made.count(project_id, "f", "success", "succeeded", NOW)
     made.count(project_id, "f", "success", "succeeded", NOW)

@@ -9,15 +9,15 @@ import msgspec
 from hoglet.events.parse import Event
 from hoglet.functions.compile.hog import template_tree
 from hoglet.functions.executable.matching import Conditions
-from hoglet.functions.executable.model import RunnableFunction
-from hoglet.pipeline.ingest.ipc import ProjectFacts, Tally
+from hoglet.functions.executable.model import ExecutableFunction
+from hoglet.pipeline.ingest.ipc import BatchCounters, ProjectFacts
 from hoglet.pipeline.ingest.transform import GroupTransformer
 
 EVERY = msgspec.to_builtins(template_tree("{true}"))
 
 
-def _transformation(number: int, hog: str) -> RunnableFunction:
-    return RunnableFunction(
+def _transformation(number: int, hog: str) -> ExecutableFunction:
+    return ExecutableFunction(
         id=str(uuid.UUID(int=number)), project_id=1, type="transformation", hog=hog, filter=EVERY
     )
 
@@ -26,7 +26,7 @@ def test_twenty_endless_ones_cost_a_few_seconds_and_the_others_still_run():
     kind = "let changed := event; changed.properties.seen := true; return changed"
     functions = [_transformation(number, "while (true) {}") for number in range(1, 21)]
     functions.append(_transformation(99, kind))
-    tally = Tally()
+    tally = BatchCounters()
     facts = ProjectFacts(1, "project", "https://hoglet.example")
     transformer = GroupTransformer(functions, facts, tally, Conditions())
 

@@ -15,7 +15,7 @@ from hoglet.web.app import create_application, set_fallback
 from hoglet.web.error_handlers import add_error_key
 from hoglet.web.pagination import envelope, parse_page
 from hoglet.web.request_body import read_object
-from hoglet.web.responses import JsonAnswer, answer
+from hoglet.web.responses import JsonResponse, json_response
 from hoglet.web.validation import Body, validate
 
 router = APIRouter()
@@ -36,13 +36,13 @@ class Thing(Body):
 @router.post("/things")
 async def create(request: Request, project_id: str) -> Response:
     thing = validate(Thing, await read_object(request))
-    return JsonAnswer({"project": project_id, **thing.model_dump()}, status_code=201)
+    return JsonResponse({"project": project_id, **thing.model_dump()}, status_code=201)
 
 
 @router.get("/things")
 async def listing(request: Request, project_id: str) -> Response:
     page = parse_page(request.query_params)
-    return JsonAnswer(envelope(request, page, 250, [project_id]))
+    return JsonResponse(envelope(request, page, 250, [project_id]))
 
 
 @router.get("/fail/{how}")
@@ -61,7 +61,7 @@ async def fail(how: str, number: Annotated[int, Query()] = 0) -> Response:
 
 @router.post("/side")
 async def side(request: Request) -> Response:
-    return answer(request, {"done": True})
+    return json_response(request, {"done": True})
 
 
 @pytest.fixture

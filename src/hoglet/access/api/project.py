@@ -12,18 +12,18 @@ from starlette.responses import Response
 from hoglet.access import activity, variables
 from hoglet.access.auth import access_of, requires
 from hoglet.access.hooks import FileEntry
-from hoglet.access.principals import Scope
+from hoglet.access.principals import ProjectScope
 from hoglet.access.schemas import NewVariable, VariableChanges
 from hoglet.web.pagination import DEFAULT_LIMIT, envelope, parse_page
 from hoglet.web.request_body import read_object
-from hoglet.web.responses import JsonAnswer
+from hoglet.web.responses import JsonResponse
 from hoglet.web.timestamps import iso_z
 from hoglet.web.validation import validate
 
 router = APIRouter()
 
-VariableReader = Annotated[Scope, Depends(requires("insight_variable:read"))]
-VariableWriter = Annotated[Scope, Depends(requires("insight_variable:write"))]
+VariableReader = Annotated[ProjectScope, Depends(requires("insight_variable:read"))]
+VariableWriter = Annotated[ProjectScope, Depends(requires("insight_variable:write"))]
 
 
 @router.get("/insight_variables")
@@ -35,7 +35,7 @@ async def list_variables(request: Request, scope: VariableReader) -> Response:
         found = await variables.list_variables(
             session, scope.project.id, limit=page.limit, offset=page.offset
         )
-    return JsonAnswer(envelope(request, page, count, [_variable(each) for each in found]))
+    return JsonResponse(envelope(request, page, count, [_variable(each) for each in found]))
 
 
 @router.post("/insight_variables")
@@ -46,7 +46,7 @@ async def create_variable(request: Request, scope: VariableWriter) -> Response:
     async with access.database.write() as session:
         made = await variables.create_variable(session, access.clock, scope, body)
     access.forget()
-    return JsonAnswer(_variable(made), status_code=201)
+    return JsonResponse(_variable(made), status_code=201)
 
 
 @router.get("/insight_variables/{variable_id}")
@@ -54,7 +54,7 @@ async def read_variable(request: Request, variable_id: str, scope: VariableReade
     """One variable."""
     async with access_of(request).database.read() as session:
         found = await variables.get_variable(session, scope.project.id, variable_id)
-    return JsonAnswer(_variable(found))
+    return JsonResponse(_variable(found))
 
 
 @router.api_route("/insight_variables/{variable_id}", methods=["PATCH", "PUT"])
@@ -65,7 +65,7 @@ async def update_variable(request: Request, variable_id: str, scope: VariableWri
     async with access.database.write() as session:
         changed = await variables.change_variable(session, scope, variable_id, body)
     access.forget()
-    return JsonAnswer(_variable(changed))
+    return JsonResponse(_variable(changed))
 
 
 @router.delete("/insight_variables/{variable_id}")
@@ -80,7 +80,7 @@ async def delete_variable(request: Request, variable_id: str, scope: VariableWri
 
 @router.get("/activity_log")
 async def list_activity(
-    request: Request, scope: Annotated[Scope, Depends(requires("activity_log:read"))]
+    request: Request, scope: Annotated[ProjectScope, Depends(requires("activity_log:read"))]
 ) -> Response:
     """Who changed what, newest first; ``?scope=HogFunction&item_id=``."""
     page = parse_page(request.query_params)
@@ -97,12 +97,12 @@ async def list_activity(
             offset=page.offset,
         )
         results = await activity.with_users(session, entries)
-    return JsonAnswer(envelope(request, page, count, results))
+    return JsonResponse(envelope(request, page, count, results))
 
 
 @router.get("/file_system")
 async def list_files(
-    request: Request, scope: Annotated[Scope, Depends(requires("file_system:read"))]
+    request: Request, scope: Annotated[ProjectScope, Depends(requires("file_system:read"))]
 ) -> Response:
     """Everything the project keeps, as paths; ``?type=``, ``?ref=`` and ``?search=`` narrow it."""
     page = parse_page(request.query_params)
@@ -111,7 +111,7 @@ async def list_files(
         found += await entries(scope.project.id)
     kept = sorted((each for each in found if _is_wanted(each, request)), key=lambda e: e.path)
     shown = kept[page.offset :][: page.limit]
-    return JsonAnswer(envelope(request, page, len(kept), [_file(entry) for entry in shown]))
+    return JsonResponse(envelope(request, page, len(kept), [_file(entry) for entry in shown]))
 
 
 def _is_wanted(entry: FileEntry, request: Request) -> bool:

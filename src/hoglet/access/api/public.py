@@ -17,7 +17,7 @@ from hoglet.kit.errors import NotFound, Unauthenticated
 from hoglet.kit.ids import new_id
 from hoglet.kit.text import dump_json
 from hoglet.web.request_body import parse_json, read_body
-from hoglet.web.responses import JsonAnswer
+from hoglet.web.responses import JsonResponse
 
 router = APIRouter()
 
@@ -29,7 +29,7 @@ async def flags(request: Request) -> Response:
     """No flags; ``v=2`` has its own shape, ``config=true`` adds the configuration."""
     project = await _project_of(request)
     if request.query_params.get("v") != "2":
-        return JsonAnswer(_no_flags())
+        return JsonResponse(_no_flags())
     answer = {
         "flags": {},
         "errorsWhileComputingFlags": False,
@@ -38,20 +38,20 @@ async def flags(request: Request) -> Response:
     }
     if request.query_params.get("config") == "true":
         answer |= await _config(request, project)
-    return JsonAnswer(answer)
+    return JsonResponse(answer)
 
 
 @router.post("/decide")
 async def decide(request: Request) -> Response:
     """The older form: no flags, and the configuration."""
     project = await _project_of(request)
-    return JsonAnswer(_no_flags() | await _config(request, project))
+    return JsonResponse(_no_flags() | await _config(request, project))
 
 
 @router.get("/array/{token}/config")
 async def remote_config(request: Request, token: str) -> Response:
     """The configuration of posthog-js."""
-    return JsonAnswer(await _config(request, await _by_token(request, token)), headers=_CACHE)
+    return JsonResponse(await _config(request, await _by_token(request, token)), headers=_CACHE)
 
 
 @router.get("/array/{token}/config.js")
@@ -76,7 +76,7 @@ async def local_evaluation(_principal: Annotated[Principal, Depends(requires_key
 
     The first path is what newer SDKs ask; without an answer they log an error every 30 seconds.
     """
-    return JsonAnswer({"flags": [], "group_type_mapping": {}, "cohorts": {}})
+    return JsonResponse({"flags": [], "group_type_mapping": {}, "cohorts": {}})
 
 
 def _no_flags() -> dict[str, Any]:

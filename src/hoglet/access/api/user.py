@@ -11,14 +11,14 @@ from starlette.responses import Response
 
 from hoglet.access import key_repository
 from hoglet.access.auth import CURRENT, access_of, requires, requires_key
-from hoglet.access.principals import Principal, Project, Scope
-from hoglet.access.queries import Directory, change_project
+from hoglet.access.principals import Principal, Project, ProjectScope
+from hoglet.access.queries import AccessQueries, change_project
 from hoglet.access.schemas import ProjectChanges
 from hoglet.access.serializers import key_object, project_object, team_object
 from hoglet.kit.errors import NotFound
 from hoglet.web.pagination import envelope, parse_page
 from hoglet.web.request_body import read_object
-from hoglet.web.responses import JsonAnswer
+from hoglet.web.responses import JsonResponse
 from hoglet.web.validation import validate
 
 router = APIRouter()
@@ -29,7 +29,7 @@ async def read_me(
     request: Request, principal: Annotated[Principal, Depends(requires_key("user:read"))]
 ) -> Response:
     """The user behind the key."""
-    return JsonAnswer(await Directory(access_of(request), principal).me())
+    return JsonResponse(await AccessQueries(access_of(request), principal).me())
 
 
 @router.get("/api/personal_api_keys/@current")
@@ -41,7 +41,7 @@ async def read_current_key(
         row = await key_repository.find_key(session, principal.key_id)
     if row is None:
         raise NotFound
-    return JsonAnswer(key_object(row))
+    return JsonResponse(key_object(row))
 
 
 @router.get("/api/organizations")
@@ -50,9 +50,9 @@ async def list_organizations(
 ) -> Response:
     """The organizations of the caller."""
     page = parse_page(request.query_params)
-    found = await Directory(access_of(request), principal).organizations()
+    found = await AccessQueries(access_of(request), principal).organizations()
     shown = found[page.offset :][: page.limit]
-    return JsonAnswer(envelope(request, page, len(found), shown))
+    return JsonResponse(envelope(request, page, len(found), shown))
 
 
 @router.get("/api/organizations/{organization_id}")
@@ -62,8 +62,8 @@ async def read_organization(
     principal: Annotated[Principal, Depends(requires_key("organization:read"))],
 ) -> Response:
     """One organization; ``@current`` is that of the current project."""
-    directory = Directory(access_of(request), principal)
-    return JsonAnswer(await directory.organization(organization_id))
+    directory = AccessQueries(access_of(request), principal)
+    return JsonResponse(await directory.organization(organization_id))
 
 
 @router.get("/api/organizations/{organization_id}/projects")
@@ -73,7 +73,7 @@ async def list_organization_projects(
     principal: Annotated[Principal, Depends(requires_key("project:read"))],
 ) -> Response:
     """The projects of one organization."""
-    directory = Directory(access_of(request), principal)
+    directory = AccessQueries(access_of(request), principal)
     return _project_page(request, await directory.projects(organization_id))
 
 
@@ -81,7 +81,7 @@ async def list_organization_projects(
 async def read_organization_project(
     request: Request,
     organization_id: str,
-    scope: Annotated[Scope, Depends(requires("project:read"))],
+    scope: Annotated[ProjectScope, Depends(requires("project:read"))],
 ) -> Response:
     """One project, by the path of its organization."""
     if organization_id not in {CURRENT, str(scope.project.organization_id)}:
@@ -94,12 +94,12 @@ async def list_projects(
     request: Request, principal: Annotated[Principal, Depends(requires_key("project:read"))]
 ) -> Response:
     """The projects the key reaches."""
-    return _project_page(request, await Directory(access_of(request), principal).projects())
+    return _project_page(request, await AccessQueries(access_of(request), principal).projects())
 
 
 @router.get("/api/projects/{project_id}")
 async def read_project(
-    request: Request, scope: Annotated[Scope, Depends(requires("project:read"))]
+    request: Request, scope: Annotated[ProjectScope, Depends(requires("project:read"))]
 ) -> Response:
     """One project."""
     return await _project_answer(request, scope.project)
@@ -107,7 +107,7 @@ async def read_project(
 
 @router.api_route("/api/projects/{project_id}", methods=["PATCH", "PUT"])
 async def update_project(
-    request: Request, scope: Annotated[Scope, Depends(requires("project:write"))]
+    request: Request, scope: Annotated[ProjectScope, Depends(requires("project:write"))]
 ) -> Response:
     """Change name, time zone, app URLs or test account filters."""
     changes = validate(ProjectChanges, await read_object(request))
@@ -116,10 +116,12 @@ async def update_project(
 
 async def _project_answer(request: Request, project: Project) -> Response:
     group_types = await access_of(request).providers.group_types(project.id)
-    return JsonAnswer(project_object(project, group_types))
+    return JsonResponse(project_object(project, group_types))
 
 
 def _project_page(request: Request, projects: list[Project]) -> Response:
     page = parse_page(request.query_params)
     shown = projects[page.offset :][: page.limit]
-    return JsonAnswer(envelope(request, page, len(projects), [team_object(each) for each in shown]))
+    return JsonResponse(
+        envelope(request, page, len(projects), [team_object(each) for each in shown])
+    )

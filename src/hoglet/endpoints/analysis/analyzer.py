@@ -12,17 +12,17 @@ from hoglet.access.principals import Project
 from hoglet.endpoints.analysis.infer_types import derive_types, has_unknown
 from hoglet.endpoints.analysis.model import Analysis
 from hoglet.endpoints.variables import stored_values
-from hoglet.endpoints.worker.compiler import Compiler
+from hoglet.endpoints.worker.compiler import QueryCompiler
 from hoglet.endpoints.worker.operations import ANALYSE, PREVIEW
 from hoglet.warehouse import Warehouse
 
 type Json = dict[str, Any]
 
 
-class QueryAnalyser:
+class QueryAnalyzer:
     """The ``Analyser`` of the server, on the compiler."""
 
-    def __init__(self, compiler: Compiler, warehouse: Warehouse) -> None:
+    def __init__(self, compiler: QueryCompiler, warehouse: Warehouse) -> None:
         self._compiler = compiler
         self._warehouse = warehouse
 

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from hoglet.endpoints.analysis.model import Analysis
-from hoglet.endpoints.worker.compiler import Compiled
+from hoglet.endpoints.worker.compiler import CompiledQuery
 from hoglet.hogql.types import Type, record_type
 from hoglet.kit.errors import HogletError
 from hoglet.warehouse import Budget, Warehouse
@@ -43,7 +43,9 @@ def has_unknown(analysis: Analysis) -> bool:
     return any(column["type"] == UNKNOWN for column in analysis.columns)
 
 
-async def derive_types(analysis: Analysis, compiled: Compiled, warehouse: Warehouse) -> Analysis:
+async def derive_types(
+    analysis: Analysis, compiled: CompiledQuery, warehouse: Warehouse
+) -> Analysis:
     """The analysis with the engine's types where it had none.
 
     Args:

@@ -38,7 +38,7 @@ class Analysis(msgspec.Struct, frozen=True):
     plan: Json | None = None
 
 
-class Analyser(Protocol):
+class Analyzer(Protocol):
     """Reads a query without running it."""
 
     async def analyse(self, project: Project, query: Json, buckets: Json | None) -> Analysis:

@@ -20,7 +20,7 @@ from hoglet.endpoints.encoding.arrow import arrow_stream, distinct, parquet
 from hoglet.endpoints.encoding.negotiate import ARROW, CSV, JSON, NDJSON, PARQUET
 from hoglet.endpoints.run.cache import Result
 from hoglet.endpoints.run.response_body import stamp
-from hoglet.endpoints.run.targets import Target
+from hoglet.endpoints.run.targets import RunTarget
 
 type Writer = Callable[[Result], Iterator[bytes]]
 
@@ -51,7 +51,7 @@ def cost_headers(result: Result, *, is_cached: bool) -> dict[str, str]:
     }
 
 
-def etag_of(target: Target, result: Result, form: str = JSON) -> str:
+def etag_of(target: RunTarget, result: Result, form: str = JSON) -> str:
     """The weak ETag of a result: the same for the same rows, however often they are computed."""
     parts = (target.version_id, form, result.limit, result.offset, result.has_more, result.types)
     digest = blake2b(repr(parts).encode(), digest_size=12)

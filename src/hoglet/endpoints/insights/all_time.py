@@ -7,7 +7,7 @@ from typing import Any
 
 from hoglet.access.principals import Project
 from hoglet.endpoints.enums import HOGQL
-from hoglet.endpoints.worker.compiler import Compiler
+from hoglet.endpoints.worker.compiler import QueryCompiler
 from hoglet.warehouse import Budget, Warehouse
 
 type Json = dict[str, Any]
@@ -27,7 +27,7 @@ def is_of_all_time(query: Json) -> bool:
 
 
 async def since_oldest(
-    compiler: Compiler, warehouse: Warehouse, project: Project, query: Json, *, query_id: str
+    compiler: QueryCompiler, warehouse: Warehouse, project: Project, query: Json, *, query_id: str
 ) -> Json:
     """The insight with the day of the oldest event, in the project's zone, as its beginning.
 

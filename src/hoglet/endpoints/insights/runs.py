@@ -37,7 +37,7 @@ TABLE_COLUMNS = ("project_id", "position", "breakdown_value", "item")
 _LEAST_SECONDS = 1
 
 
-class Computed(msgspec.Struct, frozen=True):
+class InsightResult(msgspec.Struct, frozen=True):
     """Results of an insight; whether a larger limit would show more values; what they cost."""
 
     results: list[Any] | Json
@@ -52,7 +52,7 @@ async def compute_insight(
     *,
     query_id: str,
     seconds: float,
-) -> Computed:
+) -> InsightResult:
     """Run the queries of an insight one after the other and shape their rows.
 
     ``seconds`` is for all of them together.
@@ -67,7 +67,7 @@ async def compute_insight(
         )
     rows = [answer.rows for answer in answers]
     results, has_more = await asyncio.to_thread(_shape, project_query, compiled, rows)
-    return Computed(results, has_more, _sum([answer.statistics for answer in answers]))
+    return InsightResult(results, has_more, _sum([answer.statistics for answer in answers]))
 
 
 async def read_items(
@@ -112,7 +112,7 @@ def _refuse_too_many(
         raise NotMaterializable("More values than the insight shows one by one.")
 
 
-def items_of(project_id: int, computed: Computed) -> list[tuple[Any, ...]]:
+def items_of(project_id: int, computed: InsightResult) -> list[tuple[Any, ...]]:
     """The rows of the table for some results.
 
     Raises:

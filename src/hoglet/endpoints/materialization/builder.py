@@ -30,13 +30,13 @@ from hoglet.endpoints.insights.variables import for_table
 from hoglet.endpoints.materialization.scheduler import (
     TABLE_PREFIX,
     BuildJob,
-    Materializer,
+    MaterializationScheduler,
 )
 from hoglet.endpoints.serializers import COMPLETED, interval_seconds
 from hoglet.endpoints.settings import EndpointSettings
 from hoglet.endpoints.tables import EndpointVersionRow
 from hoglet.endpoints.variables import stored_values
-from hoglet.endpoints.worker.compiler import Compiled, Compiler
+from hoglet.endpoints.worker.compiler import CompiledQuery, QueryCompiler
 from hoglet.endpoints.worker.query_errors import as_query_error
 from hoglet.hogql.context import physical_name
 from hoglet.kit.clock import Clock
@@ -61,7 +61,7 @@ _SORTABLE = re.compile(
 )
 
 
-class Builder:
+class TableBuilder:
     """Does build and drop jobs.
 
     Args:
@@ -78,9 +78,9 @@ class Builder:
         database: Database,
         warehouse: Warehouse,
         clock: Clock,
-        compiler: Compiler,
+        compiler: QueryCompiler,
         *,
-        materializer: Materializer,
+        materializer: MaterializationScheduler,
         settings: EndpointSettings,
     ) -> None:
         self._database = database
@@ -193,7 +193,7 @@ class Builder:
             seconds=self._settings.background_seconds,
         )
 
-    async def _columns(self, compiled: Compiled) -> list[tuple[str, str]]:
+    async def _columns(self, compiled: CompiledQuery) -> list[tuple[str, str]]:
         """Names and types of the table; ``Nothing`` (a bare NULL) cannot be stored."""
         described = await self._warehouse.query(
             f"DESCRIBE TABLE ({compiled.sql})",  # the compiler's own SQL

@@ -7,7 +7,7 @@ docs/spec/query-endpoints.md#101-tables-and-columns.
 from typing import Any
 
 from hoglet.endpoints import repository
-from hoglet.kit.cache import Recall
+from hoglet.kit.cache import TTLCache
 from hoglet.store.database import Database
 
 type Json = dict[str, Any]
@@ -15,12 +15,12 @@ type Json = dict[str, Any]
 _SECONDS = 2.0
 
 
-class SavedTables:
+class MaterializedTables:
     """Looks them up, remembered for two seconds."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._known = Recall(self._load, seconds=_SECONDS)
+        self._known = TTLCache(self._load, seconds=_SECONDS)
 
     async def of(self, project_id: int) -> Json:
         """``{"daily_v1": {"physical": "endpoint_table_…", "columns": [["day", {…}]]}}``."""

@@ -50,7 +50,7 @@ class DropJob(msgspec.Struct, frozen=True, tag="drop.1"):
 type TableJob = BuildJob | DropJob
 
 
-class Materializer:
+class MaterializationScheduler:
     """Decides what is kept as a table.
 
     Args:

@@ -10,42 +10,42 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from hoglet.access.auth import requires
-from hoglet.access.principals import Scope
+from hoglet.access.principals import ProjectScope
 from hoglet.endpoints.openapi import endpoint as openapi
 from hoglet.endpoints.openapi.project import project_document
 from hoglet.endpoints.openapi.urls import place_of
 from hoglet.endpoints.repository import ListFilters
 from hoglet.endpoints.run.query_params import read_version
 from hoglet.endpoints.run.targets import target_of
-from hoglet.endpoints.services import rooms_of
-from hoglet.web.responses import JsonAnswer
+from hoglet.endpoints.services import services_of
+from hoglet.web.responses import JsonResponse
 
 router = APIRouter()
 
-type Reader = Annotated[Scope, Depends(requires("endpoint:read"))]
+type Reader = Annotated[ProjectScope, Depends(requires("endpoint:read"))]
 
 
 @router.get("/endpoints/openapi.json")
 async def openapi_of_project(request: Request, scope: Reader) -> Response:
     """One document for all active endpoints, by name, each as its newest version is."""
-    rooms, place = rooms_of(request), place_of(request, scope)
+    rooms, place = services_of(request), place_of(request, scope)
     _, found = await rooms.service.page(scope, ListFilters(is_active=True))
     known = await rooms.service.variables(scope)
     documents = [
         openapi.document(target_of(each), each.version.description, place, known)
         for each in sorted(found, key=lambda each: each.endpoint.name)
     ]
-    return JsonAnswer(project_document(scope.project.name, place, documents))
+    return JsonResponse(project_document(scope.project.name, place, documents))
 
 
 @router.get("/endpoints/{name}/openapi.json")
 async def openapi_document(request: Request, name: str, scope: Reader) -> Response:
     """Row 7; works for inactive endpoints too."""
-    rooms = rooms_of(request)
+    rooms = services_of(request)
     number = await rooms.aliases.number(scope, name, read_version(request))
     found = await rooms.service.read(scope, name, number)
     known = await rooms.service.variables(scope)
     described = openapi.document(
         target_of(found), found.version.description, place_of(request, scope), known
     )
-    return JsonAnswer(described)
+    return JsonResponse(described)

@@ -13,8 +13,8 @@ from hoglet.access.variables import Variable
 from hoglet.endpoints.enums import HOGQL, REFRESH_WORDS
 from hoglet.endpoints.openapi.row_schemas import row_schema
 from hoglet.endpoints.run.checks import required_variables
-from hoglet.endpoints.run.targets import Target
-from hoglet.endpoints.serializers import Place
+from hoglet.endpoints.run.targets import RunTarget
+from hoglet.endpoints.serializers import EndpointUrls
 from hoglet.endpoints.variables import stored_values
 
 type Json = dict[str, Any]
@@ -82,7 +82,9 @@ _INSIGHT_ITEMS: dict[str, Json] = {
 _DATES = ("date_from", "date_to")
 
 
-def document(target: Target, description: str, place: Place, known: Sequence[Variable]) -> Json:
+def document(
+    target: RunTarget, description: str, place: EndpointUrls, known: Sequence[Variable]
+) -> Json:
     """The whole document.
 
     Args:
@@ -111,7 +113,7 @@ def document(target: Target, description: str, place: Place, known: Sequence[Var
     }
 
 
-def _operation(target: Target, about: str, variables: Json | None) -> Json:
+def _operation(target: RunTarget, about: str, variables: Json | None) -> Json:
     reference = {"$ref": "#/components/schemas/EndpointRunRequest"}
     return {
         "operationId": "run_" + target.name.replace("-", "_"),
@@ -136,7 +138,7 @@ def _operation(target: Target, about: str, variables: Json | None) -> Json:
     }
 
 
-def _answer(target: Target) -> Json:
+def _answer(target: RunTarget) -> Json:
     return {
         "type": "object",
         "required": ["results"],
@@ -148,14 +150,14 @@ def _answer(target: Target) -> Json:
     }
 
 
-def _item(target: Target) -> Json:
+def _item(target: RunTarget) -> Json:
     """One of the results: a row, or what an insight is made of."""
     if target.query["kind"] == HOGQL:
         return row_schema(target.analysis.columns, target.analysis.types)
     return _INSIGHT_ITEMS.get(target.query["kind"], {})
 
 
-def _schemas(target: Target, variables: Json | None) -> Json:
+def _schemas(target: RunTarget, variables: Json | None) -> Json:
     is_hogql = target.query["kind"] == HOGQL
     takes_filters = not is_hogql or target.analysis.uses_filters
     schemas: Json = {"EndpointRunRequest": _request(target, variables, filters=takes_filters)}
@@ -166,7 +168,7 @@ def _schemas(target: Target, variables: Json | None) -> Json:
     return schemas
 
 
-def _request(target: Target, variables: Json | None, *, filters: bool) -> Json:
+def _request(target: RunTarget, variables: Json | None, *, filters: bool) -> Json:
     properties: Json = {
         "client_query_id": {
             "type": "string",
@@ -194,7 +196,7 @@ def _request(target: Target, variables: Json | None, *, filters: bool) -> Json:
     return schema
 
 
-def _variables(target: Target, known: Sequence[Variable]) -> Json | None:
+def _variables(target: RunTarget, known: Sequence[Variable]) -> Json | None:
     if target.query["kind"] == HOGQL:
         properties, required = _hogql_variables(target, known)
     else:
@@ -209,7 +211,7 @@ def _variables(target: Target, known: Sequence[Variable]) -> Json | None:
     return {**schema, "required": required} if required else schema
 
 
-def _hogql_variables(target: Target, known: Sequence[Variable]) -> tuple[Json, list[str]]:
+def _hogql_variables(target: RunTarget, known: Sequence[Variable]) -> tuple[Json, list[str]]:
     by_id = {str(variable.id): variable for variable in known}
     always = set(required_variables(target))
     properties: Json = {}
@@ -230,7 +232,7 @@ def _hogql_variables(target: Target, known: Sequence[Variable]) -> tuple[Json, l
     return properties, required
 
 
-def _insight_variables(target: Target) -> tuple[Json, list[str]]:
+def _insight_variables(target: RunTarget) -> tuple[Json, list[str]]:
     properties: Json = {
         name: {"type": "string", "description": f"Value of the breakdown {name}."}
         for name in target.analysis.breakdowns

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from hoglet.endpoints.serializers import Place
+from hoglet.endpoints.serializers import EndpointUrls
 
 type Json = dict[str, Any]
 
@@ -18,7 +18,7 @@ _SHARED = frozenset({"DashboardFilter", "PropertyFilter"})
 _WORDS = re.compile(r"[A-Za-z0-9]+")
 
 
-def project_document(project_name: str, place: Place, documents: Iterable[Json]) -> Json:
+def project_document(project_name: str, place: EndpointUrls, documents: Iterable[Json]) -> Json:
     """The whole document.
 
     Args:

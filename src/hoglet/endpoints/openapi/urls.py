@@ -2,17 +2,17 @@
 
 from starlette.requests import Request
 
-from hoglet.access.principals import Scope
-from hoglet.endpoints.serializers import Place
-from hoglet.endpoints.services import rooms_of
+from hoglet.access.principals import ProjectScope
+from hoglet.endpoints.serializers import EndpointUrls
+from hoglet.endpoints.services import services_of
 from hoglet.web.pagination import ORIGINAL_PATH
 
 _ENVIRONMENTS = "/api/environments/"
 
 
-def place_of(request: Request, scope: Scope) -> Place:
+def place_of(request: Request, scope: ProjectScope) -> EndpointUrls:
     """The place for the paths and URLs of an answer."""
     path: str = request.scope.get(ORIGINAL_PATH, request.url.path)
     prefix = "environments" if path.startswith(_ENVIRONMENTS) else "projects"
-    site = rooms_of(request).site_url or f"{request.url.scheme}://{request.url.netloc}"
-    return Place(site.rstrip("/"), prefix, scope.project.id)
+    site = services_of(request).site_url or f"{request.url.scheme}://{request.url.netloc}"
+    return EndpointUrls(site.rstrip("/"), prefix, scope.project.id)

@@ -14,27 +14,27 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from hoglet.access.auth import requires
-from hoglet.access.principals import Scope
+from hoglet.access.principals import ProjectScope
 from hoglet.endpoints.query_log.log import LOG_SOURCE, message_start
 from hoglet.endpoints.run.query_params import read_version
-from hoglet.endpoints.services import rooms_of
+from hoglet.endpoints.services import services_of
 from hoglet.kit.errors import Invalid
 from hoglet.warehouse.telemetry import DEFAULT_LOGS, LogEntry, LogFilters
-from hoglet.web.responses import JsonAnswer
+from hoglet.web.responses import JsonResponse
 from hoglet.web.timestamps import iso_z, parse_instant
 from hoglet.web.validation import NOT_INSTANT, NOT_INTEGER
 
 router = APIRouter()
 
-type Reader = Annotated[Scope, Depends(requires("endpoint:read"))]
+type Reader = Annotated[ProjectScope, Depends(requires("endpoint:read"))]
 
 LEAST_LINES, MOST_LINES = 1, 500
 
 
 @router.get("/endpoints/{name}/logs")
-async def list_logs(request: Request, name: str, scope: Reader) -> Response:
+async def list_query_log(request: Request, name: str, scope: Reader) -> Response:
     """Row 13: newest first; ``count`` is how many lines are in the answer."""
-    rooms = rooms_of(request)
+    rooms = services_of(request)
     await rooms.service.read(scope, name)
     filters = read_filters(request.query_params)
     version = await rooms.aliases.number(scope, name, read_version(request))
@@ -46,7 +46,7 @@ async def list_logs(request: Request, name: str, scope: Reader) -> Response:
         scope.project.id, LOG_SOURCE, str(found.endpoint.id), filters
     )
     lines = [_line(entry) for entry in entries]
-    return JsonAnswer({"count": len(lines), "next": None, "previous": None, "results": lines})
+    return JsonResponse({"count": len(lines), "next": None, "previous": None, "results": lines})
 
 
 def read_filters(query: Mapping[str, str]) -> LogFilters:

@@ -56,7 +56,7 @@ def message_start(version: int) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class RunNote:
+class QueryLogEntry:
     """One finished run; ``error`` is the detail of its failure."""
 
     project_id: int
@@ -87,18 +87,18 @@ class RunNote:
         return f"{start}took {took}: path {path}, cache {cache}, {self.rows} rows"
 
 
-class RunLog:
+class QueryLog:
     """Collects notes and writes them every ``FLUSH_SECONDS``."""
 
     def __init__(self, warehouse: Warehouse, database: Database) -> None:
         self._warehouse = warehouse
         self._telemetry = Telemetry(warehouse)
         self._database = database
-        self._notes: list[RunNote] = []
+        self._notes: list[QueryLogEntry] = []
         self._executions: dict[UUID, tuple[UUID, UUID, datetime]] = {}
         self._writing = asyncio.Lock()
 
-    def add(self, note: RunNote) -> None:
+    def add(self, note: QueryLogEntry) -> None:
         """Note a run; returns at once."""
         self._notes.append(note)
         if len(self._notes) > MOST_WAITING:
@@ -156,7 +156,7 @@ class RunLog:
             raise
 
 
-def _row(note: RunNote) -> Sequence[Any]:
+def _row(note: QueryLogEntry) -> Sequence[Any]:
     return (
         note.project_id,
         note.query_id,
@@ -179,7 +179,7 @@ def _row(note: RunNote) -> Sequence[Any]:
     )
 
 
-def _lines(notes: Sequence[RunNote]) -> list[LogEntry]:
+def _lines(notes: Sequence[QueryLogEntry]) -> list[LogEntry]:
     return [
         LogEntry(
             note.project_id,

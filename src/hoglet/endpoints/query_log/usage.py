@@ -4,8 +4,8 @@ from datetime import date, datetime, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from hoglet.access.principals import Scope
-from hoglet.endpoints.query_log.log import RunLog
+from hoglet.access.principals import ProjectScope
+from hoglet.endpoints.query_log.log import QueryLog
 from hoglet.endpoints.service import EndpointService
 from hoglet.kit.clock import Clock
 from hoglet.kit.errors import Invalid
@@ -27,7 +27,7 @@ class EndpointUsage:
     """
 
     def __init__(
-        self, service: EndpointService, notes: RunLog, runs: RunUsage, clock: Clock
+        self, service: EndpointService, notes: QueryLog, runs: RunUsage, clock: Clock
     ) -> None:
         self._service = service
         self._notes = notes
@@ -35,7 +35,7 @@ class EndpointUsage:
         self._clock = clock
 
     async def of(
-        self, scope: Scope, name: str, days: int | None, version: int | None = None
+        self, scope: ProjectScope, name: str, days: int | None, version: int | None = None
     ) -> dict[str, Any]:
         """Figures of the last ``days`` days (30), today included, in all and by day.
 

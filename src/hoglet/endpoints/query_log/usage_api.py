@@ -7,14 +7,14 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from hoglet.access.auth import requires
-from hoglet.access.principals import Scope
+from hoglet.access.principals import ProjectScope
 from hoglet.endpoints.run.query_params import read_number, read_version
-from hoglet.endpoints.services import rooms_of
-from hoglet.web.responses import JsonAnswer
+from hoglet.endpoints.services import services_of
+from hoglet.web.responses import JsonResponse
 
 router = APIRouter()
 
-type Reader = Annotated[Scope, Depends(requires("endpoint:read"))]
+type Reader = Annotated[ProjectScope, Depends(requires("endpoint:read"))]
 
 
 @router.get("/endpoints/{name}/usage")
@@ -23,6 +23,6 @@ async def read_usage(request: Request, name: str, scope: Reader) -> Response:
 
     Of all versions, or of ``?version=`` (a number or an alias) alone.
     """
-    rooms, days = rooms_of(request), read_number(request, "days", least=1)
+    rooms, days = services_of(request), read_number(request, "days", least=1)
     version = await rooms.aliases.number(scope, name, read_version(request))
-    return JsonAnswer(await rooms.usage.of(scope, name, days, version))
+    return JsonResponse(await rooms.usage.of(scope, name, days, version))

@@ -15,11 +15,11 @@ from starlette.routing import BaseRoute, Route
 from starlette.types import Receive
 
 from hoglet.access.auth import authorize
-from hoglet.access.principals import Scope
+from hoglet.access.principals import ProjectScope
 from hoglet.endpoints.encoding.csv_ndjson import cost_headers
 from hoglet.endpoints.encoding.negotiate import JSON
-from hoglet.endpoints.run.fast_path import QuickAnswer
-from hoglet.endpoints.run.plan import Reading
+from hoglet.endpoints.run.fast_path import CachedResponse
+from hoglet.endpoints.run.plan import ReadPlan
 from hoglet.endpoints.run.request import polled_id, read_run
 from hoglet.endpoints.run.response import (
     accepted,
@@ -29,10 +29,10 @@ from hoglet.endpoints.run.response import (
     polled,
 )
 from hoglet.endpoints.run.response_body import query_status
-from hoglet.endpoints.run.result import Answer, NeedsBackground
-from hoglet.endpoints.run.targets import Target
+from hoglet.endpoints.run.result import NeedsBackground, RunResult
+from hoglet.endpoints.run.targets import RunTarget
 from hoglet.endpoints.schemas import RunRequest
-from hoglet.endpoints.services import EndpointRooms, rooms_of
+from hoglet.endpoints.services import EndpointServices, services_of
 from hoglet.endpoints.tables import AsyncRunRow
 from hoglet.kit.errors import HogletError, Invalid, NotFound
 from hoglet.web.paths import PROJECT_PREFIX
@@ -53,7 +53,7 @@ def run_routes() -> list[BaseRoute]:
 
 async def run_endpoint(request: Request) -> Response:
     """Run an endpoint, or look up a background run."""
-    rooms = rooms_of(request)
+    rooms = services_of(request)
     scope = await authorize(
         request,
         request.path_params["project_id"],
@@ -97,7 +97,7 @@ async def cancel_run(request: Request) -> Response:
 
     Whoever waits for it gets ``query_cancelled``; 404 when nothing of that id is running.
     """
-    rooms = rooms_of(request)
+    rooms = services_of(request)
     scope = await authorize(request, request.path_params["project_id"], "endpoint:read")
     target = await rooms.targets.current(scope.project.id, request.path_params["name"])
     query_id = request.query_params.get("client_query_id")
@@ -107,7 +107,7 @@ async def cancel_run(request: Request) -> Response:
     return Response(status_code=204)
 
 
-def _at_cursor(rooms: EndpointRooms, wanted: RunRequest) -> RunRequest:
+def _at_cursor(rooms: EndpointServices, wanted: RunRequest) -> RunRequest:
     """A run with a cursor goes on where it was, in the version it began with."""
     opened = None if wanted.cursor is None else rooms.runner.cursors.open(wanted.cursor)
     if opened is None:
@@ -116,14 +116,14 @@ def _at_cursor(rooms: EndpointRooms, wanted: RunRequest) -> RunRequest:
     return replace(wanted, version=version, after=opened.key)
 
 
-async def _find(rooms: EndpointRooms, scope: Scope, name: str) -> Target | None:
+async def _find(rooms: EndpointServices, scope: ProjectScope, name: str) -> RunTarget | None:
     try:
         return await rooms.targets.current(scope.project.id, name)
     except NotFound:
         return None
 
 
-def _throttle(rooms: EndpointRooms, scope: Scope, target: Target | None) -> None:
+def _throttle(rooms: EndpointServices, scope: ProjectScope, target: RunTarget | None) -> None:
     """Count the run: of the key, of all secret keys of the project, of the project.
 
     Runs have buckets of their own, those of a ready materialized version a larger allowance.
@@ -137,7 +137,7 @@ def _throttle(rooms: EndpointRooms, scope: Scope, target: Target | None) -> None
     rates.take(f"project:{scope.project.id}", rates.settings.per_project)
 
 
-def _quickly(request: Request, rooms: EndpointRooms, quick: QuickAnswer) -> Response:
+def _quickly(request: Request, rooms: EndpointServices, quick: CachedResponse) -> Response:
     target = quick.target
     rooms.notes.executed(target.endpoint_id, target.version_id, rooms.access.clock.now())
     headers = {"ETag": quick.etag, **cost_headers(quick.result, is_cached=True)}
@@ -146,8 +146,8 @@ def _quickly(request: Request, rooms: EndpointRooms, quick: QuickAnswer) -> Resp
 
 
 async def _run(
-    rooms: EndpointRooms, scope: Scope, reading: Reading, wanted: RunRequest
-) -> Answer | AsyncRunRow:
+    rooms: EndpointServices, scope: ProjectScope, reading: ReadPlan, wanted: RunRequest
+) -> RunResult | AsyncRunRow:
     target = reading.target
     outcome = await rooms.runner.run(scope, reading, wanted)
     rooms.notes.executed(target.endpoint_id, target.version_id, rooms.access.clock.now())
@@ -158,9 +158,9 @@ async def _run(
 
 async def _respond(
     request: Request,
-    rooms: EndpointRooms,
-    scope: Scope,
-    outcome: Answer | AsyncRunRow,
+    rooms: EndpointServices,
+    scope: ProjectScope,
+    outcome: RunResult | AsyncRunRow,
     form: str,
 ) -> Response:
     if isinstance(outcome, AsyncRunRow):

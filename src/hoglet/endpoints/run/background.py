@@ -14,13 +14,13 @@ from uuid import UUID
 import msgspec
 
 from hoglet.access import repository as projects
-from hoglet.access.principals import Scope
+from hoglet.access.principals import ProjectScope
 from hoglet.endpoints import repository
 from hoglet.endpoints.errors import RunCancelled
 from hoglet.endpoints.run.response_body import query_status
 from hoglet.endpoints.run.result import NeedsBackground
-from hoglet.endpoints.run.runner import Runner
-from hoglet.endpoints.run.targets import Target, target_of
+from hoglet.endpoints.run.runner import EndpointRunner
+from hoglet.endpoints.run.targets import RunTarget, target_of
 from hoglet.endpoints.schemas import RunRequest
 from hoglet.endpoints.settings import EndpointSettings
 from hoglet.endpoints.tables import AsyncRunRow
@@ -51,7 +51,7 @@ class BackgroundRuns:
         database: Database,
         queue: Queue,
         clock: Clock,
-        runner: Runner,
+        runner: EndpointRunner,
         settings: EndpointSettings,
     ) -> None:
         self._database = database
@@ -60,7 +60,7 @@ class BackgroundRuns:
         self._runner = runner
         self._settings = settings
 
-    async def start(self, scope: Scope, wanted: NeedsBackground) -> AsyncRunRow:
+    async def start(self, scope: ProjectScope, wanted: NeedsBackground) -> AsyncRunRow:
         """Enqueue a run; the one that is running under the same id is returned instead."""
         target, request = wanted.target, wanted.request
         query_id = request.client_query_id or str(new_id())
@@ -91,7 +91,7 @@ class BackgroundRuns:
             await self._queue.enqueue(session, [NewJob(queue=RUNS, payload=payload)])
         return row
 
-    async def find(self, target: Target, query_id: str) -> AsyncRunRow:
+    async def find(self, target: RunTarget, query_id: str) -> AsyncRunRow:
         """The run of this id.
 
         Raises:
@@ -105,7 +105,7 @@ class BackgroundRuns:
             raise NotFound
         return row
 
-    async def cancel(self, target: Target, query_id: str) -> None:
+    async def cancel(self, target: RunTarget, query_id: str) -> None:
         """Stop the run of this id, whether somebody waits for it or it is in the background.
 
         Raises:
@@ -147,7 +147,7 @@ class BackgroundRuns:
             answer = done.body(query_status(row, labels=["endpoint"]))
         await self._record(job, {"answer": answer, "failure": failure})
 
-    async def _load(self, job: RunJob) -> tuple[AsyncRunRow, Any, Target] | None:
+    async def _load(self, job: RunJob) -> tuple[AsyncRunRow, Any, RunTarget] | None:
         now = self._clock.now()
         async with self._database.write() as session:
             row = await repository.find_run(session, job.endpoint_id, job.query_id, now)

@@ -11,7 +11,7 @@ from hoglet.access.principals import Principal
 from hoglet.endpoints import errors
 from hoglet.endpoints.enums import HOGQL
 from hoglet.endpoints.query_schema import expand
-from hoglet.endpoints.run.targets import Target
+from hoglet.endpoints.run.targets import RunTarget
 from hoglet.endpoints.schemas import RunRequest
 from hoglet.endpoints.variables import refuse_unknown_names, stored_values
 from hoglet.kit.errors import Invalid
@@ -27,7 +27,7 @@ _PROTECTED_KEYS = ("breakdownFilter", "properties")
 _WAREHOUSE_NODES = frozenset({"DataWarehouseNode", "HogQLQuery", "HogQuery"})
 
 
-def check_run(target: Target, request: RunRequest, principal: Principal) -> None:
+def check_run(target: RunTarget, request: RunRequest, principal: Principal) -> None:
     """Let a run pass.
 
     Raises:
@@ -60,7 +60,7 @@ def _check_dates(sent: Mapping[str, Any], attr: str) -> None:
             raise Invalid(f"{name}: {error}.", attr=attr) from None
 
 
-def known_variables(target: Target) -> list[str]:
+def known_variables(target: RunTarget) -> list[str]:
     """The names a run may send."""
     if target.query["kind"] == HOGQL:
         return list(stored_values(target.query))
@@ -68,7 +68,7 @@ def known_variables(target: Target) -> list[str]:
     return [*target.analysis.breakdowns, *dates]
 
 
-def required_variables(target: Target) -> list[str]:
+def required_variables(target: RunTarget) -> list[str]:
     """The names a run must send: every variable of a materialized version (the leak guard)."""
     if target.kept is None:
         return []
@@ -77,7 +77,7 @@ def required_variables(target: Target) -> list[str]:
     return [name for name in target.analysis.breakdowns if name not in target.optional_breakdowns]
 
 
-def _check_paging(target: Target, request: RunRequest) -> None:
+def _check_paging(target: RunTarget, request: RunRequest) -> None:
     if target.query["kind"] == HOGQL:
         return
     for field in ("limit", "offset", "cursor"):
@@ -85,14 +85,14 @@ def _check_paging(target: Target, request: RunRequest) -> None:
             raise errors.not_allowed(field, "is only supported for HogQL queries.")
 
 
-def _check_direct(target: Target, request: RunRequest) -> None:
+def _check_direct(target: RunTarget, request: RunRequest) -> None:
     if request.refresh == "direct" and target.kept is None:
         raise errors.not_allowed(
             "refresh", '"direct" is only supported for materialized endpoint versions.'
         )
 
 
-def _check_query_override(target: Target, request: RunRequest, principal: Principal) -> None:
+def _check_query_override(target: RunTarget, request: RunRequest, principal: Principal) -> None:
     override = request.query_override
     if override is None:
         return
@@ -111,7 +111,7 @@ def _check_query_override(target: Target, request: RunRequest, principal: Princi
     expand({**target.query, **override}, attr=attr)  # as a save would check it
 
 
-def _check_filters_override(target: Target, request: RunRequest) -> None:
+def _check_filters_override(target: RunTarget, request: RunRequest) -> None:
     override = request.filters_override
     if override is None:
         return

@@ -11,7 +11,7 @@ class _Flight[T]:
     waiting: int = 0
 
 
-class Flights[T]:
+class SingleFlight[T]:
     """Joins callers of the same key to one computation.
 
     Cancellation: a caller that is cancelled leaves; when the last one leaves, the computation is
@@ -39,7 +39,7 @@ class Flights[T]:
         finally:
             flight.waiting -= 1
 
-    def is_flying(self, key: str) -> bool:
+    def is_in_flight(self, key: str) -> bool:
         """Whether the computation of this key is running."""
         return key in self._flights
 

@@ -12,7 +12,7 @@ from hoglet.endpoints.errors import too_many_queries
 _RETRY_AFTER_SECONDS = 5
 
 
-class Slots:
+class ConcurrencyLimiter:
     """``count`` slots; a slot is waited for at most ``wait_seconds``."""
 
     def __init__(self, count: int, *, wait_seconds: float) -> None:

@@ -13,7 +13,7 @@ import msgspec
 import orjson
 from cryptography.fernet import Fernet, InvalidToken, MultiFernet
 
-from hoglet.endpoints.run.plan import Reading
+from hoglet.endpoints.run.plan import ReadPlan
 from hoglet.endpoints.schemas import RunRequest
 from hoglet.kit.errors import Invalid
 
@@ -38,7 +38,7 @@ class Cursors:
     def __init__(self, keys: Sequence[str]) -> None:
         self._box = MultiFernet([Fernet(key) for key in keys or [Fernet.generate_key()]])
 
-    def seal(self, reading: Reading, key: list[Any]) -> str:
+    def seal(self, reading: ReadPlan, key: list[Any]) -> str:
         """The cursor behind a row with these ordered values."""
         target = reading.target
         sealed = _Sealed(target.endpoint_id, target.version, binding_of(reading), key)
@@ -57,7 +57,7 @@ class Cursors:
         except (InvalidToken, UnicodeEncodeError, msgspec.DecodeError):
             raise Invalid("This is not a cursor of this server.", attr="cursor") from None
 
-    def check(self, reading: Reading, request: RunRequest) -> None:
+    def check(self, reading: ReadPlan, request: RunRequest) -> None:
         """Let a run pass whose cursor belongs to it.
 
         Raises:
@@ -81,7 +81,7 @@ class Cursors:
             )
 
 
-def binding_of(reading: Reading) -> str:
+def binding_of(reading: ReadPlan) -> str:
     """What a cursor is bound to beside its version: query and values, but not the page's size."""
     parts = [reading.project.id, reading.query, reading.variables]
     text = orjson.dumps(parts, option=orjson.OPT_SORT_KEYS)

@@ -17,9 +17,9 @@ from hoglet.endpoints.enums import HOGQL
 from hoglet.endpoints.insights.all_time import is_of_all_time, since_oldest
 from hoglet.endpoints.insights.runs import compute_insight, read_items
 from hoglet.endpoints.run.cache import Result
-from hoglet.endpoints.run.concurrency import Slots
-from hoglet.endpoints.run.plan import Reading, lasting_seconds
-from hoglet.endpoints.worker.compiler import Compiled, Compiler
+from hoglet.endpoints.run.concurrency import ConcurrencyLimiter
+from hoglet.endpoints.run.plan import ReadPlan, effective_ttl_seconds
+from hoglet.endpoints.worker.compiler import CompiledQuery, QueryCompiler
 from hoglet.hogql.paging.keyset import Key
 from hoglet.hogql.paging.limit import cut_page
 from hoglet.kit.clock import Clock
@@ -32,7 +32,7 @@ type Json = dict[str, Any]
 ROWS_AT_ONCE = 1_000  # more are encoded in a thread: 50,000 rows take 80 ms
 
 
-class Computer:
+class QueryExecutor:
     """Computes results.
 
     Args:
@@ -46,12 +46,12 @@ class Computer:
 
     def __init__(
         self,
-        compiler: Compiler,
+        compiler: QueryCompiler,
         warehouse: Warehouse,
         clock: Clock,
         *,
-        inline: Slots,
-        materialized: Slots,
+        inline: ConcurrencyLimiter,
+        materialized: ConcurrencyLimiter,
         result_bytes: int,
     ) -> None:
         self._compiler = compiler
@@ -61,7 +61,7 @@ class Computer:
         self._materialized = materialized
         self._result_bytes = result_bytes
 
-    async def compute(self, reading: Reading, *, query_id: str, seconds: float) -> Result:
+    async def compute(self, reading: ReadPlan, *, query_id: str, seconds: float) -> Result:
         """Run a reading.
 
         Args:
@@ -81,7 +81,7 @@ class Computer:
             started_at = self._clock.now()
             budget = Budget(seconds=seconds, result_bytes=self._result_bytes)
             answer = await self._ask(reading, compiled, query_id, budget)
-        kept_for = lasting_seconds(reading, started_at)
+        kept_for = effective_ttl_seconds(reading, started_at)
         if isinstance(answer, QueryResult) and len(answer.rows) > ROWS_AT_ONCE:
             result = await asyncio.to_thread(
                 _result, reading, compiled, answer, started_at, kept_for
@@ -92,7 +92,7 @@ class Computer:
         return result
 
     async def _ask(
-        self, reading: Reading, compiled: Compiled, query_id: str, budget: Budget
+        self, reading: ReadPlan, compiled: CompiledQuery, query_id: str, budget: Budget
     ) -> JsonRows | QueryResult:
         """The engine's answer; where a cursor has to be made of the last row, as values."""
         sql, params = compiled.sql, compiled.params
@@ -104,7 +104,7 @@ class Computer:
         )
 
     async def _compute_insight(
-        self, reading: Reading, slots: Slots, *, query_id: str, seconds: float
+        self, reading: ReadPlan, slots: ConcurrencyLimiter, *, query_id: str, seconds: float
     ) -> Result:
         started_at = self._clock.now()
         if reading.kept is not None:
@@ -142,7 +142,7 @@ class Computer:
 
     def _insight_result(
         self,
-        reading: Reading,
+        reading: ReadPlan,
         rows_json: bytes,
         count: int,
         spent: Statistics,
@@ -159,7 +159,7 @@ class Computer:
             offset=0,
             has_more=False,
             computed_at=computed_at,
-            cache_seconds=lasting_seconds(reading, computed_at),
+            cache_seconds=effective_ttl_seconds(reading, computed_at),
             is_materialized=kept is not None,
             materialized_at=None if kept is None else kept.built_at,
             rows_read=spent.rows_read,
@@ -169,7 +169,7 @@ class Computer:
             is_insight=True,
         )
 
-    async def _compile(self, reading: Reading) -> Compiled:
+    async def _compile(self, reading: ReadPlan) -> CompiledQuery:
         if reading.kept is None:
             return await self._compiler.compile(
                 reading.project,
@@ -193,8 +193,8 @@ class Computer:
 
 
 def _result(
-    reading: Reading,
-    compiled: Compiled,
+    reading: ReadPlan,
+    compiled: CompiledQuery,
     answer: JsonRows | QueryResult,
     computed_at: datetime,
     cache_seconds: float,
@@ -242,7 +242,7 @@ def _exact(value: Any) -> Any:
     return value if value is None or isinstance(value, int | str) else str(value)
 
 
-def _debug(reading: Reading, spent: Statistics, *, hogql: str | None) -> Json:
+def _debug(reading: ReadPlan, spent: Statistics, *, hogql: str | None) -> Json:
     """The keys that only ``debug`` shows (5.6)."""
     return {
         "calculation_trigger": None,

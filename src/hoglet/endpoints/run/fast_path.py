@@ -13,14 +13,14 @@ from dataclasses import dataclass, replace
 from uuid import UUID
 from weakref import ref
 
-from hoglet.access.principals import Scope
+from hoglet.access.principals import ProjectScope
 from hoglet.endpoints.encoding.csv_ndjson import etag_of
 from hoglet.endpoints.run.cache import Result
-from hoglet.endpoints.run.plan import Reading
+from hoglet.endpoints.run.plan import ReadPlan
 from hoglet.endpoints.run.response_body import BODY_START
-from hoglet.endpoints.run.result import Answer
-from hoglet.endpoints.run.runner import Runner
-from hoglet.endpoints.run.targets import Target
+from hoglet.endpoints.run.result import RunResult
+from hoglet.endpoints.run.runner import EndpointRunner
+from hoglet.endpoints.run.targets import RunTarget
 from hoglet.endpoints.schemas import RunRequest
 from hoglet.kit.ids import new_id
 
@@ -36,35 +36,37 @@ _HOLE_TEXT = str(_HOLE).encode()
 class _Known:
     """A request that was seen; ``body`` is its answer behind the rows, around the execution id."""
 
-    current: Target
+    current: RunTarget
     wish: RunRequest
-    reading: Reading
+    reading: ReadPlan
     result: "ref[Result] | None" = None
     body: tuple[bytes, bytes] = (b"", b"")
     etag: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class QuickAnswer:
+class CachedResponse:
     """A whole 200 body with its ETag, and what it is the answer of."""
 
     body: bytes
     etag: str
-    target: Target
+    target: RunTarget
     result: Result
 
 
-class QuickRuns:
+class CachedResponseFastPath:
     """Answers known requests from the cache.
 
     Concurrency: for one event loop.
     """
 
-    def __init__(self, runner: Runner) -> None:
+    def __init__(self, runner: EndpointRunner) -> None:
         self._runner = runner
         self._known: OrderedDict[QuickKey, _Known] = OrderedDict()
 
-    def answer(self, key: QuickKey, scope: Scope, current: Target) -> QuickAnswer | None:
+    def answer(
+        self, key: QuickKey, scope: ProjectScope, current: RunTarget
+    ) -> CachedResponse | None:
         """A cached run's answer; None: go the long way.
 
         Args:
@@ -87,9 +89,11 @@ class QuickRuns:
         before, after = known.body
         start, rows = BODY_START, result.rows_json
         body = b"".join((start, rows, before, str(execution_id).encode(), after))
-        return QuickAnswer(body, known.etag, known.reading.target, result)
+        return CachedResponse(body, known.etag, known.reading.target, result)
 
-    def remember(self, key: QuickKey, current: Target, wish: RunRequest, reading: Reading) -> None:
+    def remember(
+        self, key: QuickKey, current: RunTarget, wish: RunRequest, reading: ReadPlan
+    ) -> None:
         """Know a request that passed every check; not those with overrides or cursors."""
         single = wish.filters_override is not None or wish.query_override is not None
         if single or wish.cursor is not None or len(key[5]) > LARGEST_BODY_BYTES:
@@ -101,7 +105,7 @@ class QuickRuns:
 
 def _split(known: _Known, result: Result, timezone: str) -> tuple[bytes, bytes]:
     empty = replace(result, parts=(b"",))
-    body = Answer(
+    body = RunResult(
         known.reading.target, empty, _HOLE, timezone, is_cached=True, wish=known.wish
     ).body()
     before, _, after = body.removeprefix(BODY_START).rpartition(_HOLE_TEXT)

@@ -15,7 +15,7 @@ from hoglet.access.variables import Variable
 from hoglet.endpoints.enums import HOGQL
 from hoglet.endpoints.insights.variables import DATE_NAMES, bind
 from hoglet.endpoints.materialization.dependencies import depends_on
-from hoglet.endpoints.run.targets import Kept, Target
+from hoglet.endpoints.run.targets import Materialization, RunTarget
 from hoglet.endpoints.schemas import RunRequest
 from hoglet.endpoints.variables import breakdown_values, values_for_run, with_moments
 from hoglet.kit.relative_dates import DateClock
@@ -27,30 +27,30 @@ _RAW_WORDS = frozenset({"direct", "force_blocking"})
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class ReadPlan:
     """One thing to compute; ``kept`` is set when a materialized table is to be read.
 
     ``seek`` is ``{"after": [...]}`` for a page by cursor, with None for the first one.
     """
 
     project: Project
-    target: Target
+    target: RunTarget
     query: Json
     variables: Json
     limit: int | None
     offset: int | None
-    kept: Kept | None
+    kept: Materialization | None
     key: str
     seek: Json | None = None
 
 
-def plan_reading(
+def plan_read(
     project: Project,
-    target: Target,
+    target: RunTarget,
     request: RunRequest,
     known: list[Variable],
     now: datetime,
-) -> Reading:
+) -> ReadPlan:
     """Choose the source and bind the values.
 
     Raises:
@@ -71,7 +71,7 @@ def plan_reading(
     return _reading(project, target, request, query, variables=variables, kept=kept)
 
 
-def inline_instead(reading: Reading, request: RunRequest) -> Reading:
+def fall_back_to_inline(reading: ReadPlan, request: RunRequest) -> ReadPlan:
     """The same run from the raw data, when the table could not be read after all."""
     query = reading.query
     if query["kind"] != HOGQL:
@@ -86,7 +86,7 @@ def inline_instead(reading: Reading, request: RunRequest) -> Reading:
     )
 
 
-def lasting_seconds(reading: Reading, computed_at: datetime) -> float:
+def effective_ttl_seconds(reading: ReadPlan, computed_at: datetime) -> float:
     """The cache time of a result: of the endpoint, or until the table has to be built again."""
     if reading.kept is None:
         return reading.target.cache_seconds
@@ -95,27 +95,27 @@ def lasting_seconds(reading: Reading, computed_at: datetime) -> float:
 
 def _reading(
     project: Project,
-    target: Target,
+    target: RunTarget,
     request: RunRequest,
     query: Json,
     *,
     variables: Json,
-    kept: Kept | None,
-) -> Reading:
+    kept: Materialization | None,
+) -> ReadPlan:
     source = None if kept is None else kept.table
     seek = None if request.cursor is None else {"after": request.after}
     page = [request.limit, request.offset, *([] if seek is None else [seek])]
     parts = [project.id, depends_on(query, project), source, query, variables, page]
     text = orjson.dumps(parts, option=orjson.OPT_SORT_KEYS)
     key = f"endpoint_{blake2b(text, digest_size=16).hexdigest()}"
-    return Reading(
+    return ReadPlan(
         project, target, query, variables, request.limit, request.offset, kept, key, seek
     )
 
 
 def _usable_table(
-    project: Project, target: Target, request: RunRequest, now: datetime
-) -> Kept | None:
+    project: Project, target: RunTarget, request: RunRequest, now: datetime
+) -> Materialization | None:
     kept = target.kept
     overridden = request.filters_override is not None or request.query_override is not None
     if kept is None or overridden or request.refresh in _RAW_WORDS:

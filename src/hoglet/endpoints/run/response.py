@@ -10,7 +10,7 @@ from urllib.parse import quote, urlencode
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
-from hoglet.access.principals import Scope
+from hoglet.access.principals import ProjectScope
 from hoglet.endpoints.encoding.csv_ndjson import (
     cost_headers,
     etag_of,
@@ -22,16 +22,16 @@ from hoglet.endpoints.encoding.negotiate import JSON, wanted_form
 from hoglet.endpoints.enums import HOGQL
 from hoglet.endpoints.openapi.urls import place_of
 from hoglet.endpoints.run.response_body import BODY_START, accepted_body
-from hoglet.endpoints.run.result import Answer
-from hoglet.endpoints.run.targets import Target
+from hoglet.endpoints.run.result import RunResult
+from hoglet.endpoints.run.targets import RunTarget
 from hoglet.endpoints.tables import AsyncRunRow
-from hoglet.web.responses import JsonAnswer
+from hoglet.web.responses import JsonResponse
 
 LARGE_BYTES = 1024 * 1024
 _VARY = {"Vary": "Accept"}
 
 
-def form_of(request: Request, target: Target) -> str:
+def form_of(request: Request, target: RunTarget) -> str:
     """The media type that a run is answered in; insights are JSON only.
 
     Raises:
@@ -44,7 +44,7 @@ def form_of(request: Request, target: Target) -> str:
 
 
 def answered(
-    request: Request, answer: Answer, form: str, status: dict[str, Any] | None = None
+    request: Request, answer: RunResult, form: str, status: dict[str, Any] | None = None
 ) -> Response:
     """A result in the form that was asked for, or 304 when the caller has it already.
 
@@ -69,7 +69,7 @@ def answered(
     return StreamingResponse(write(form, result), media_type=form, headers=headers)
 
 
-def _in_pieces(answer: Answer, headers: dict[str, str], end: bytes) -> Response:
+def _in_pieces(answer: RunResult, headers: dict[str, str], end: bytes) -> Response:
     """A large body, which is never in memory beside the rows it is made of."""
     result = answer.result
     gaps = len(result.parts) - 1  # "][" between two parts becomes ","
@@ -93,19 +93,19 @@ def not_modified(request: Request, etag: str) -> Response | None:
     return Response(status_code=304, headers={"ETag": etag, **_VARY})
 
 
-def accepted(request: Request, scope: Scope, row: AsyncRunRow, name: str) -> Response:
+def accepted(request: Request, scope: ProjectScope, row: AsyncRunRow, name: str) -> Response:
     """202 with the address to ask at."""
     url = f"{place_of(request, scope).run_url(name)}?client_query_id={quote(row.query_id, safe='')}"
-    return JsonAnswer(accepted_body(row, name), status_code=202, headers={"Location": url})
+    return JsonResponse(accepted_body(row, name), status_code=202, headers={"Location": url})
 
 
-def polled(request: Request, scope: Scope, row: AsyncRunRow, name: str) -> Response:
+def polled(request: Request, scope: ProjectScope, row: AsyncRunRow, name: str) -> Response:
     """How far a background run is, or what it ended with."""
     if row.ended_at is None:
         return accepted(request, scope, row, name)
     if row.failure is not None:
         failure: Mapping[str, Any] = row.failure
-        return JsonAnswer(
+        return JsonResponse(
             failure["body"], status_code=failure["status"], headers=failure["headers"]
         )
     return Response(row.answer, media_type=JSON)

@@ -9,7 +9,7 @@ from uuid import UUID
 
 from hoglet.endpoints.enums import HOGQL
 from hoglet.endpoints.run.cache import Result
-from hoglet.endpoints.run.targets import Target
+from hoglet.endpoints.run.targets import RunTarget
 from hoglet.endpoints.tables import AsyncRunRow
 from hoglet.kit.text import dump_json
 
@@ -19,7 +19,7 @@ BODY_START = b'{"results":'
 
 
 def after_rows(
-    target: Target,
+    target: RunTarget,
     result: Result,
     *,
     execution_id: UUID,
@@ -102,7 +102,7 @@ def _times(result: Result) -> Json:
     }
 
 
-def _hogql_rest(target: Target, result: Result) -> Json:
+def _hogql_rest(target: RunTarget, result: Result) -> Json:
     times = _times(result)
     return {
         "cache_target_age": times["cache_target_age"],

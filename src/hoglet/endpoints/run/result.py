@@ -6,19 +6,19 @@ from uuid import UUID
 
 from hoglet.endpoints.run.cache import Result
 from hoglet.endpoints.run.response_body import BODY_START, after_rows
-from hoglet.endpoints.run.targets import Target
+from hoglet.endpoints.run.targets import RunTarget
 from hoglet.endpoints.schemas import RunRequest
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class RunResult:
     """What a run gave.
 
     ``stale`` asks for a refresh in the background; ``next_cursor`` is where the next page begins
     when the run was paged by cursor.
     """
 
-    target: Target
+    target: RunTarget
     result: Result
     execution_id: UUID
     timezone: str
@@ -50,5 +50,5 @@ class Answer:
 class NeedsBackground:
     """The run is to be done in the background: answer 202."""
 
-    target: Target
+    target: RunTarget
     request: RunRequest

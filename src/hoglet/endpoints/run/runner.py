@@ -12,29 +12,29 @@ from time import perf_counter
 from typing import Any
 from uuid import UUID
 
-from hoglet.access.principals import Project, Scope
+from hoglet.access.principals import Project, ProjectScope
 from hoglet.access.variables import Variable, list_variables
 from hoglet.endpoints import errors
 from hoglet.endpoints.enums import HOGQL
-from hoglet.endpoints.query_log.log import RunLog, RunNote
+from hoglet.endpoints.query_log.log import QueryLog, QueryLogEntry
 from hoglet.endpoints.run.cache import Result, ResultCache
 from hoglet.endpoints.run.cancellation import CancellableRuns
 from hoglet.endpoints.run.checks import check_run
-from hoglet.endpoints.run.coalescing import Flights
+from hoglet.endpoints.run.coalescing import SingleFlight
 from hoglet.endpoints.run.cursors import Cursors
-from hoglet.endpoints.run.executor import Computer
+from hoglet.endpoints.run.executor import QueryExecutor
 from hoglet.endpoints.run.plan import (
-    Reading,
-    inline_instead,
-    lasting_seconds,
-    plan_reading,
+    ReadPlan,
+    effective_ttl_seconds,
+    fall_back_to_inline,
+    plan_read,
 )
-from hoglet.endpoints.run.result import Answer, NeedsBackground
-from hoglet.endpoints.run.targets import Target
+from hoglet.endpoints.run.result import NeedsBackground, RunResult
+from hoglet.endpoints.run.targets import RunTarget
 from hoglet.endpoints.schemas import RunRequest
 from hoglet.endpoints.settings import EndpointSettings
 from hoglet.endpoints.worker.query_errors import as_query_error
-from hoglet.kit.cache import Recall
+from hoglet.kit.cache import TTLCache
 from hoglet.kit.clock import Clock
 from hoglet.kit.errors import CostExceeded, HogletError, Throttled
 from hoglet.kit.ids import new_id
@@ -45,7 +45,7 @@ _FORCED = frozenset({"force", "force_blocking", "direct"})
 _BACKGROUND = frozenset({"async", "lazy_async", "force_async"})
 
 
-class Runner:
+class EndpointRunner:
     """Answers runs from cache, table or raw data.
 
     Concurrency: equal runs at the same time are computed once.
@@ -55,8 +55,8 @@ class Runner:
         self,
         database: Database,
         clock: Clock,
-        computer: Computer,
-        log: RunLog,
+        computer: QueryExecutor,
+        log: QueryLog,
         settings: EndpointSettings,
         *,
         cursors: Cursors,
@@ -68,13 +68,13 @@ class Runner:
         self.cache = ResultCache(settings.cache_bytes)
         self.cursors = cursors
         self.cancellable = CancellableRuns()
-        self._flights: Flights[Result] = Flights()
+        self._flights: SingleFlight[Result] = SingleFlight()
         self._database = database
-        self._variables = Recall(self._load_variables, seconds=_VARIABLES_SECONDS)
+        self._variables = TTLCache(self._load_variables, seconds=_VARIABLES_SECONDS)
 
     async def run(
-        self, scope: Scope, reading: Reading, request: RunRequest
-    ) -> Answer | NeedsBackground:
+        self, scope: ProjectScope, reading: ReadPlan, request: RunRequest
+    ) -> RunResult | NeedsBackground:
         """Answer a run that ``check`` let pass.
 
         Raises:
@@ -104,7 +104,7 @@ class Runner:
             )
             raise
 
-    async def check(self, scope: Scope, target: Target, request: RunRequest) -> Reading:
+    async def check(self, scope: ProjectScope, target: RunTarget, request: RunRequest) -> ReadPlan:
         """What a run would compute, if it is allowed.
 
         Raises:
@@ -120,7 +120,7 @@ class Runner:
             raise
         return reading
 
-    def fresh(self, reading: Reading, refresh: str) -> Result | None:
+    def fresh(self, reading: ReadPlan, refresh: str) -> Result | None:
         """The kept result if it is good enough as it is, without a refresh in the background."""
         now = self._clock.now()
         if reading.kept is not None and reading.kept.seconds_left(now) <= 0:
@@ -132,26 +132,26 @@ class Runner:
     def note_hit(
         self,
         user_id: int | None,
-        reading: Reading,
+        reading: ReadPlan,
         request: RunRequest,
         result: Result,
         execution_id: UUID,
     ) -> None:
         """Log a run that was answered from the cache."""
         zone = reading.project.timezone
-        answer = Answer(reading.target, result, execution_id, zone, is_cached=True, wish=request)
+        answer = RunResult(reading.target, result, execution_id, zone, is_cached=True, wish=request)
         self._note(user_id, answer, request, 0.0)
 
     async def compute(
         self,
         project: Project,
-        target: Target,
+        target: RunTarget,
         request: RunRequest,
         *,
         user_id: int | None,
         execution_id: UUID | None = None,
         seconds: float | None = None,
-    ) -> Answer:
+    ) -> RunResult:
         """Compute a run anew (or join the one that computes just that) and note it in the log."""
         execution_id = execution_id or new_id()
         reading = await self._plan(project, target, request)
@@ -172,7 +172,7 @@ class Runner:
                 error=public,
             )
             raise public from error
-        answer = Answer(
+        answer = RunResult(
             target,
             result,
             execution_id,
@@ -185,7 +185,7 @@ class Runner:
         return answer
 
     async def _cancellable(
-        self, reading: Reading, request: RunRequest, query_id: str, seconds: float
+        self, reading: ReadPlan, request: RunRequest, query_id: str, seconds: float
     ) -> Result:
         work = self._compute(reading, request, query_id, seconds)
         if request.client_query_id is None:
@@ -193,11 +193,11 @@ class Runner:
         endpoint_id = reading.target.endpoint_id
         return await self.cancellable.watch(endpoint_id, request.client_query_id, work)
 
-    def _cursor_after(self, reading: Reading, result: Result) -> str | None:
+    def _cursor_after(self, reading: ReadPlan, result: Result) -> str | None:
         return None if result.next_key is None else self.cursors.seal(reading, result.next_key)
 
     async def _compute(
-        self, reading: Reading, request: RunRequest, query_id: str, seconds: float
+        self, reading: ReadPlan, request: RunRequest, query_id: str, seconds: float
     ) -> Result:
         try:
             return await self._fly(reading, request.refresh, query_id, seconds)
@@ -206,10 +206,10 @@ class Runner:
         except HogletError:
             if reading.kept is None:
                 raise
-        inline = inline_instead(reading, request)
+        inline = fall_back_to_inline(reading, request)
         return await self._fly(inline, request.refresh, query_id, seconds)
 
-    async def _fly(self, reading: Reading, refresh: str, query_id: str, seconds: float) -> Result:
+    async def _fly(self, reading: ReadPlan, refresh: str, query_id: str, seconds: float) -> Result:
         """A result of this run, or of the equal one that was running already."""
         mine = False
 
@@ -225,13 +225,13 @@ class Runner:
         result = await self._flights.join(reading.key, compute)
         return result if mine else replace(_lasting(reading, result), is_joined=True)
 
-    async def _plan(self, project: Project, target: Target, request: RunRequest) -> Reading:
+    async def _plan(self, project: Project, target: RunTarget, request: RunRequest) -> ReadPlan:
         known: Sequence[Variable] = []
         if target.query["kind"] == HOGQL and target.query.get("variables"):
             known = await self._variables.get(project.id) or []
-        return plan_reading(project, target, request, list(known), self._clock.now())
+        return plan_read(project, target, request, list(known), self._clock.now())
 
-    def _cached(self, reading: Reading, refresh: str) -> Result | None:
+    def _cached(self, reading: ReadPlan, refresh: str) -> Result | None:
         """The kept result, when it is good enough for this refresh word."""
         result = self.cache.get(reading.key)
         now = self._clock.now()
@@ -242,11 +242,11 @@ class Runner:
             return result
         return result if result.is_fresh(now, times=2 if refresh == "lazy_async" else 1) else None
 
-    def _from_cache(self, reading: Reading, result: Result, request: RunRequest) -> Answer:
+    def _from_cache(self, reading: ReadPlan, result: Result, request: RunRequest) -> RunResult:
         stale = request.refresh == "async_except_on_cache_miss" and not result.is_fresh(
             self._clock.now()
         )
-        return Answer(
+        return RunResult(
             reading.target,
             result,
             new_id(),
@@ -266,11 +266,11 @@ class Runner:
         self._variables.forget()
 
     def _note(
-        self, user_id: int | None, answer: Answer, request: RunRequest, seconds: float
+        self, user_id: int | None, answer: RunResult, request: RunRequest, seconds: float
     ) -> None:
         result, now = answer.result, self._clock.now()
         self._log.add(
-            RunNote(
+            QueryLogEntry(
                 **_common(answer.target, request, answer.execution_id, user_id, now),
                 seconds=seconds,
                 rows=result.row_count,
@@ -284,7 +284,7 @@ class Runner:
     def _note_failure(
         self,
         user_id: int | None,
-        target: Target,
+        target: RunTarget,
         request: RunRequest,
         *,
         execution_id: UUID,
@@ -294,7 +294,7 @@ class Runner:
     ) -> None:
         now = self._clock.now()
         self._log.add(
-            RunNote(
+            QueryLogEntry(
                 **_common(target, request, execution_id, user_id, now),
                 seconds=seconds,
                 is_materialized=is_materialized,
@@ -303,17 +303,17 @@ class Runner:
         )
 
 
-def _lasting(reading: Reading, result: Result) -> Result:
+def _lasting(reading: ReadPlan, result: Result) -> Result:
     """A result with the cache time of this endpoint as it is now.
 
     Equal queries share results, whatever their cache times; and a cache time may have changed.
     """
-    seconds = lasting_seconds(reading, result.computed_at)
+    seconds = effective_ttl_seconds(reading, result.computed_at)
     return result if result.cache_seconds == seconds else replace(result, cache_seconds=seconds)
 
 
 def _common(
-    target: Target, request: RunRequest, execution_id: UUID, user_id: int | None, now: datetime
+    target: RunTarget, request: RunRequest, execution_id: UUID, user_id: int | None, now: datetime
 ) -> dict[str, Any]:
     return {
         "project_id": target.project_id,

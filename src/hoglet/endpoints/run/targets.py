@@ -8,10 +8,10 @@ from uuid import UUID
 from hoglet.endpoints import repository
 from hoglet.endpoints.analysis.model import Analysis, from_json
 from hoglet.endpoints.errors import unknown_version
-from hoglet.endpoints.repository import Found
+from hoglet.endpoints.repository import FoundEndpoint
 from hoglet.endpoints.serializers import cache_seconds, interval_seconds
 from hoglet.endpoints.versions.aliases import Names, names_of
-from hoglet.kit.cache import Recall
+from hoglet.kit.cache import TTLCache
 from hoglet.kit.errors import NotFound
 from hoglet.store.database import Database
 
@@ -21,7 +21,7 @@ RECALL_SECONDS = 2.0  # another process may change an endpoint; this one forgets
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class Materialization:
     """The table of a materialized version; ``table`` None before the first build."""
 
     table: str | None
@@ -38,7 +38,7 @@ class Kept:
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class RunTarget:
     """One version of a live endpoint; ``kept`` is set when it is materialized."""
 
     endpoint_id: UUID
@@ -54,18 +54,18 @@ class Target:
     analysis: Analysis
     cache_seconds: int
     optional_breakdowns: frozenset[str]
-    kept: Kept | None
+    kept: Materialization | None
     aliases: Names = field(default_factory=dict[str, int])
 
 
-class Targets:
+class RunTargets:
     """Finds targets, and remembers them for ``RECALL_SECONDS``."""
 
     def __init__(self, database: Database, *, recall_seconds: float = RECALL_SECONDS) -> None:
         self._database = database
-        self._known = Recall(self._load, seconds=recall_seconds)
+        self._known = TTLCache(self._load, seconds=recall_seconds)
 
-    async def current(self, project_id: int, name: str) -> Target:
+    async def current(self, project_id: int, name: str) -> RunTarget:
         """The newest version of an active endpoint.
 
         Raises:
@@ -76,7 +76,7 @@ class Targets:
             raise NotFound
         return target
 
-    async def version(self, current: Target, number: int | None) -> Target:
+    async def version(self, current: RunTarget, number: int | None) -> RunTarget:
         """A version of the endpoint of ``current``.
 
         Raises:
@@ -93,7 +93,7 @@ class Targets:
         """Look again from now on; call after every change."""
         self._known.forget()
 
-    async def _load(self, key: tuple[int, str, int | None]) -> Target | None:
+    async def _load(self, key: tuple[int, str, int | None]) -> RunTarget | None:
         project_id, name, number = key
         async with self._database.read() as session:
             endpoint = await repository.find_endpoint(session, project_id, name)
@@ -104,19 +104,19 @@ class Targets:
         return None if found is None else target_of(found, aliases.get(endpoint.id, {}))
 
 
-def target_of(found: Found, aliases: Names | None = None) -> Target:
+def target_of(found: FoundEndpoint, aliases: Names | None = None) -> RunTarget:
     """The rows of an endpoint as a run sees them."""
     endpoint, version, row = found.endpoint, found.version, found.materialization
     kept = None
     if row is not None:
-        kept = Kept(
+        kept = Materialization(
             row.table_name,
             row.plan,
             row.last_built_at,
             interval_seconds(version),
             version.bucket_overrides,
         )
-    return Target(
+    return RunTarget(
         endpoint_id=endpoint.id,
         project_id=endpoint.project_id,
         name=endpoint.name,

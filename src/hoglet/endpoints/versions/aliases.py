@@ -13,8 +13,8 @@ from sqlalchemy import delete, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hoglet.access.activity import Activity
-from hoglet.access.principals import Scope
-from hoglet.access.service import Access
+from hoglet.access.principals import ProjectScope
+from hoglet.access.service import AccessService
 from hoglet.endpoints import errors, repository
 from hoglet.endpoints.tables import EndpointAliasRow, EndpointRow
 from hoglet.kit.errors import Invalid, NotFound
@@ -42,12 +42,12 @@ class Aliases:
         access: database, clock, activity log.
     """
 
-    def __init__(self, access: Access) -> None:
+    def __init__(self, access: AccessService) -> None:
         self._access = access
         self._database = access.database
         self._clock = access.clock
 
-    async def number(self, scope: Scope, name: str, version: int | str | None) -> int | None:
+    async def number(self, scope: ProjectScope, name: str, version: int | str | None) -> int | None:
         """The number that a version or an alias stands for; None stays None.
 
         Raises:
@@ -62,7 +62,7 @@ class Aliases:
             raise errors.unknown_alias(version)
         return found.version
 
-    async def all(self, scope: Scope, name: str) -> Sequence[EndpointAliasRow]:
+    async def all(self, scope: ProjectScope, name: str) -> Sequence[EndpointAliasRow]:
         """The aliases of an endpoint, by name."""
         async with self._database.read() as session:
             endpoint = await self._endpoint(session, scope, name)
@@ -79,7 +79,7 @@ class Aliases:
             return await names_of(session, endpoint_ids)
 
     async def put(
-        self, scope: Scope, name: str, alias: str, version: int
+        self, scope: ProjectScope, name: str, alias: str, version: int
     ) -> tuple[EndpointAliasRow, bool]:
         """Create an alias or move it; and whether it is new.
 
@@ -107,7 +107,7 @@ class Aliases:
             await self._log(session, scope, endpoint)
         return row, is_new
 
-    async def delete(self, scope: Scope, name: str, alias: str) -> None:
+    async def delete(self, scope: ProjectScope, name: str, alias: str) -> None:
         """Forget an alias.
 
         Raises:
@@ -126,7 +126,7 @@ class Aliases:
             await self._log(session, scope, endpoint)
 
     async def _endpoint(
-        self, session: AsyncSession, scope: Scope, name: str, *, lock: bool = False
+        self, session: AsyncSession, scope: ProjectScope, name: str, *, lock: bool = False
     ) -> EndpointRow:
         endpoint = await repository.find_endpoint(session, scope.project.id, name, lock=lock)
         if endpoint is None:
@@ -138,7 +138,7 @@ class Aliases:
         if len(known.get(endpoint.id, {})) >= MOST_ALIASES:
             raise Invalid(f"An endpoint has at most {MOST_ALIASES} aliases.", attr="alias")
 
-    async def _log(self, session: AsyncSession, scope: Scope, endpoint: EndpointRow) -> None:
+    async def _log(self, session: AsyncSession, scope: ProjectScope, endpoint: EndpointRow) -> None:
         about = (scope.project.id, scope.user_id, "updated", "Endpoint")
         await self._access.activity.record(
             session, Activity(*about, str(endpoint.id), endpoint.name)

@@ -10,21 +10,21 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from hoglet.access.auth import requires
-from hoglet.access.principals import Scope
+from hoglet.access.principals import ProjectScope
 from hoglet.endpoints.run.query_params import version_of
 from hoglet.endpoints.schemas import AliasBody, read
-from hoglet.endpoints.services import rooms_of
+from hoglet.endpoints.services import services_of
 from hoglet.endpoints.tables import EndpointAliasRow
 from hoglet.endpoints.versions.diff import difference
 from hoglet.kit.errors import NotFound
 from hoglet.web.request_body import read_object
-from hoglet.web.responses import JsonAnswer
+from hoglet.web.responses import JsonResponse
 from hoglet.web.timestamps import iso_z
 
 router = APIRouter()
 
-type Reader = Annotated[Scope, Depends(requires("endpoint:read"))]
-type Writer = Annotated[Scope, Depends(requires("endpoint:write"))]
+type Reader = Annotated[ProjectScope, Depends(requires("endpoint:read"))]
+type Writer = Annotated[ProjectScope, Depends(requires("endpoint:write"))]
 
 _ALIAS = "/endpoints/{name}/aliases/{alias}"
 
@@ -32,46 +32,48 @@ _ALIAS = "/endpoints/{name}/aliases/{alias}"
 @router.get("/endpoints/{name}/versions/{a}/diff/{b}")
 async def diff_versions(request: Request, name: str, a: str, b: str, scope: Reader) -> Response:
     """The query of two versions as a unified diff, and the fields that changed."""
-    rooms = rooms_of(request)
+    rooms = services_of(request)
     found = [
         await rooms.service.read(scope, name, await _number(request, scope, name, each))
         for each in (a, b)
     ]
-    return JsonAnswer(difference(*found))
+    return JsonResponse(difference(*found))
 
 
 @router.get("/endpoints/{name}/aliases")
 async def list_aliases(request: Request, name: str, scope: Reader) -> Response:
     """The aliases of an endpoint, by name."""
-    results = [_shown(row) for row in await rooms_of(request).aliases.all(scope, name)]
-    return JsonAnswer({"count": len(results), "next": None, "previous": None, "results": results})
+    results = [_shown(row) for row in await services_of(request).aliases.all(scope, name)]
+    return JsonResponse({"count": len(results), "next": None, "previous": None, "results": results})
 
 
 @router.put(_ALIAS)
 @router.patch(_ALIAS)
 async def put_alias(request: Request, name: str, alias: str, scope: Writer) -> Response:
     """Create an alias (201) or move it (200): runs that name it use the other version at once."""
-    rooms = rooms_of(request)
+    rooms = services_of(request)
     body = read(AliasBody, await read_object(request))
     number = await rooms.aliases.number(scope, name, body.version)
     row, is_new = await rooms.aliases.put(scope, name, alias, number or 0)
     rooms.forget()
-    return JsonAnswer(_shown(row), status_code=201 if is_new else 200)
+    return JsonResponse(_shown(row), status_code=201 if is_new else 200)
 
 
 @router.delete(_ALIAS)
 async def delete_alias(request: Request, name: str, alias: str, scope: Writer) -> Response:
     """Forget an alias; its version stays."""
-    rooms = rooms_of(request)
+    rooms = services_of(request)
     await rooms.aliases.delete(scope, name, alias)
     rooms.forget()
     return Response(status_code=204)
 
 
-async def _number(request: Request, scope: Scope, name: str, text: str) -> int:
+async def _number(request: Request, scope: ProjectScope, name: str, text: str) -> int:
     version = version_of(text)
     if isinstance(version, str):
-        known = {row.alias: row.version for row in await rooms_of(request).aliases.all(scope, name)}
+        known = {
+            row.alias: row.version for row in await services_of(request).aliases.all(scope, name)
+        }
         version = known.get(version)
     if version is None:
         raise NotFound

@@ -6,7 +6,7 @@ from typing import Any
 import orjson
 
 from hoglet.endpoints.enums import HOGQL
-from hoglet.endpoints.repository import Found
+from hoglet.endpoints.repository import FoundEndpoint
 
 type Json = dict[str, Any]
 
@@ -22,7 +22,7 @@ _FIELDS = (
 _PRETTY = orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS
 
 
-def difference(a: Found, b: Found) -> Json:
+def difference(a: FoundEndpoint, b: FoundEndpoint) -> Json:
     r"""From version ``a`` to version ``b``.
 
     Returns:
@@ -45,7 +45,7 @@ def difference(a: Found, b: Found) -> Json:
     }
 
 
-def _text(found: Found) -> str:
+def _text(found: FoundEndpoint) -> str:
     """The SQL of a HogQL query, any other query as JSON."""
     query = found.version.query
     if query["kind"] == HOGQL:
@@ -53,7 +53,7 @@ def _text(found: Found) -> str:
     return orjson.dumps(query, option=_PRETTY).decode()
 
 
-def _changes(a: Found, b: Found) -> list[Json]:
+def _changes(a: FoundEndpoint, b: FoundEndpoint) -> list[Json]:
     before, after = _fields(a), _fields(b)
     return [
         {"field": name, "a": before.get(name), "b": after.get(name)}
@@ -62,7 +62,7 @@ def _changes(a: Found, b: Found) -> list[Json]:
     ]
 
 
-def _fields(found: Found) -> Json:
+def _fields(found: FoundEndpoint) -> Json:
     fields: Json = {name: getattr(found.version, name) for name in _FIELDS}
     fields["is_materialized"] = found.materialization is not None
     fields["columns"] = found.version.analysis.get("columns") or []

@@ -15,7 +15,7 @@ import msgspec
 import orjson
 
 from hoglet.access.principals import Project
-from hoglet.endpoints.materialization.catalog import SavedTables
+from hoglet.endpoints.materialization.catalog import MaterializedTables
 from hoglet.endpoints.worker.operations import (
     COMPILE,
     COMPILE_BUILD,
@@ -24,7 +24,7 @@ from hoglet.endpoints.worker.operations import (
     TABLE,
 )
 from hoglet.hogql.paging.keyset import Key
-from hoglet.hogql.paging.limit import LimitFacts
+from hoglet.hogql.paging.limit import ResolvedLimit
 from hoglet.kit.clock import Clock
 from hoglet.kit.errors import Invalid
 from hoglet.sandbox import Sandbox, SandboxCrashed, SandboxTimedOut
@@ -71,7 +71,7 @@ class ProjectSchema:
 type SchemaOf = Callable[[Project], Awaitable[ProjectSchema]]
 
 
-class Compiled(msgspec.Struct, frozen=True):
+class CompiledQuery(msgspec.Struct, frozen=True):
     """A query ready to run; ``columns`` are ``[("count()", "integer")]``.
 
     ``keys`` is the order of a page by cursor; ``filtered`` are the columns of a table that its runs
@@ -82,7 +82,7 @@ class Compiled(msgspec.Struct, frozen=True):
     params: dict[str, Any]
     columns: list[tuple[str, str]]
     hogql: str
-    limits: LimitFacts
+    limits: ResolvedLimit
     keys: list[Key] = []
     filtered: list[str] = []
 
@@ -90,12 +90,12 @@ class Compiled(msgspec.Struct, frozen=True):
 class CompiledInsight(msgspec.Struct, frozen=True):
     """Queries to run; ``context`` is what ``operations`` needs again to shape their rows."""
 
-    queries: list[Compiled]
+    queries: list[CompiledQuery]
     date_range: dict[str, str]
     context: dict[str, Any]
 
 
-class Compiler:
+class QueryCompiler:
     """Compiles for a project.
 
     Args:
@@ -106,13 +106,13 @@ class Compiler:
     """
 
     def __init__(
-        self, sandbox: Sandbox, clock: Clock, schema_of: SchemaOf, tables: SavedTables
+        self, sandbox: Sandbox, clock: Clock, schema_of: SchemaOf, tables: MaterializedTables
     ) -> None:
         self._sandbox = sandbox
         self._clock = clock
         self._schema_of = schema_of
         self._tables = tables
-        self._known: OrderedDict[bytes, tuple[float, Compiled]] = OrderedDict()
+        self._known: OrderedDict[bytes, tuple[float, CompiledQuery]] = OrderedDict()
 
     async def compile(
         self,
@@ -123,7 +123,7 @@ class Compiler:
         limit: int | None = None,
         offset: int | None = None,
         seek: Json | None = None,
-    ) -> Compiled:
+    ) -> CompiledQuery:
         """A HogQL query with typed values as SQL on the raw data.
 
         Args:
@@ -159,7 +159,7 @@ class Compiler:
         limit: int | None,
         offset: int | None,
         seek: Json | None = None,
-    ) -> Compiled:
+    ) -> CompiledQuery:
         """A run on the table of a materialized query.
 
         ``table`` is ``{"physical": "endpoint_table_…", "columns": [["day", {"name": "Date"}]]}``,
@@ -178,7 +178,7 @@ class Compiler:
 
     async def compile_build(
         self, project: Project, query: Json, *, variables: Json, buckets: Json | None
-    ) -> Compiled:
+    ) -> CompiledQuery:
         """What fills the table of a query; without a bound on rows."""
         payload = {"query": query, "variables": variables, "buckets": buckets}
         context = await self.context(project, unlimited=True)
@@ -192,7 +192,7 @@ class Compiler:
         )
         return msgspec.convert(answer | {"context": context}, CompiledInsight)
 
-    async def _compile(self, operation: str, payload: Json, context: Json) -> Compiled:
+    async def _compile(self, operation: str, payload: Json, context: Json) -> CompiledQuery:
         told = {name: part for name, part in context.items() if name not in _NAMED_BY_SCHEMA}
         parts = [operation, payload, told]
         key = orjson.dumps(parts, option=orjson.OPT_SORT_KEYS, default=str)
@@ -202,7 +202,7 @@ class Compiler:
             self._known.move_to_end(key)
             return remembered[1]
         answer = await self.call(operation, payload | {"context": self.stamped(context)})
-        compiled = msgspec.convert(answer, Compiled)
+        compiled = msgspec.convert(answer, CompiledQuery)
         self._known[key] = (now + RELATIVE_DATES_SECONDS, compiled)
         while len(self._known) > REMEMBERED:
             self._known.popitem(last=False)

@@ -31,7 +31,7 @@ from hoglet.hogql.materialize import (
 )
 from hoglet.hogql.materialize.predicates import variables_in
 from hoglet.hogql.materialize.refusal import INVALID
-from hoglet.hogql.paging.keyset import Seek
+from hoglet.hogql.paging.keyset import KeysetCondition
 from hoglet.hogql.types import Type
 from hoglet.kit.errors import SourceError
 
@@ -45,7 +45,7 @@ COMPILE_INSIGHT = "endpoints.compile_insight"
 PREVIEW = "endpoints.preview"
 OPERATIONS = {
     COMPILE: "hoglet.endpoints.worker.operations:compile_run",
-    ANALYSE: "hoglet.endpoints.worker.operations:analyse",
+    ANALYSE: "hoglet.endpoints.worker.operations:analyze",
     COMPILE_BUILD: "hoglet.endpoints.worker.operations:compile_build",
     COMPILE_READ: "hoglet.endpoints.worker.operations:compile_read",
     COMPILE_INSIGHT: "hoglet.endpoints.worker.operations:compile_insight",
@@ -118,7 +118,7 @@ def compile_run(payload: Json) -> Json:
 
 
 @_refusing_malformed
-def analyse(payload: Json) -> Json:
+def analyze(payload: Json) -> Json:
     """The columns of a query, the variables it uses, and whether it can be kept as a table."""
     query = payload["query"]
     if query["kind"] != HOGQL:
@@ -288,11 +288,11 @@ def _compile(payload: Json, source: Any, query: Json) -> CompiledQuery:
     )
 
 
-def _seek(plain: Json | None) -> Seek | None:
+def _seek(plain: Json | None) -> KeysetCondition | None:
     if plain is None:
         return None
     after = plain["after"]
-    return Seek(plain.get("keys"), None if after is None else tuple(after))
+    return KeysetCondition(plain.get("keys"), None if after is None else tuple(after))
 
 
 def _plain(compiled: CompiledQuery) -> Json:

@@ -15,7 +15,7 @@ import msgspec
 import orjson
 
 from hoglet.events.parse import MAX_DISTINCT_ID_LENGTH
-from hoglet.events.persons.updates import PersonEffect
+from hoglet.events.persons.updates import PersonUpdate
 from hoglet.kit.text import dump_storable_json
 
 NEVER_MERGED = frozenset(
@@ -37,7 +37,7 @@ class PersonState(msgspec.Struct, array_like=True):
     version: int
 
 
-class IdState(msgspec.Struct, array_like=True):
+class DistinctIdState(msgspec.Struct, array_like=True):
     """Whose a distinct id is, as it is stored; ``moved``: past events may name another person."""
 
     distinct_id: str
@@ -46,11 +46,11 @@ class IdState(msgspec.Struct, array_like=True):
     moved: bool = False
 
 
-class PeopleState(msgspec.Struct, array_like=True):
+class PersonStoreState(msgspec.Struct, array_like=True):
     """Persons and distinct ids: loaded for a batch, or changed by it."""
 
     persons: list[PersonState] = []
-    ids: list[IdState] = []
+    ids: list[DistinctIdState] = []
     deleted: list[PersonState] = []
 
 
@@ -108,7 +108,7 @@ def person_id_of(project_id: int, distinct_id: str) -> UUID:
     return uuid5(_NAMESPACE, f"{project_id}:{distinct_id}")
 
 
-class People:
+class PersonStore:
     """The persons of a project that a batch may touch.
 
     Args:
@@ -117,7 +117,7 @@ class People:
             merged away.
     """
 
-    def __init__(self, project_id: int, state: PeopleState) -> None:
+    def __init__(self, project_id: int, state: PersonStoreState) -> None:
         self._project_id = project_id
         persons = {
             one.id: Person(one.id, one.created_at, one.text, None, one.is_identified, one.version)
@@ -139,7 +139,7 @@ class People:
         found = self.find(distinct_id)
         return found.id if found else person_id_of(self._project_id, distinct_id)
 
-    def apply(self, distinct_id: str, at: datetime, effect: PersonEffect | None) -> Person:
+    def apply(self, distinct_id: str, at: datetime, effect: PersonUpdate | None) -> Person:
         """Let one event act; returns the person as it is for that event."""
         if effect is not None and effect.merge_from:
             self._merge(distinct_id, at, effect)
@@ -148,13 +148,13 @@ class People:
             _change(person, effect)
         return person
 
-    def changes(self) -> PeopleState:
+    def changes(self) -> PersonStoreState:
         """What has to be written, in versions one higher than those loaded."""
         found = {id(known.person): known.person for known in self._ids.values()}
-        return PeopleState(
+        return PersonStoreState(
             persons=[person.state() for person in found.values() if person.changed],
             ids=[
-                IdState(name, known.person.id, known.version + 1, known.moved)
+                DistinctIdState(name, known.person.id, known.version + 1, known.moved)
                 for name, known in self._ids.items()
                 if known.changed
             ],
@@ -175,7 +175,7 @@ class People:
             # `moved` also when it comes home: an older override has to be replaced
             known.person, known.changed, known.moved = person, True, True
 
-    def _merge(self, into: str, at: datetime, effect: PersonEffect) -> None:
+    def _merge(self, into: str, at: datetime, effect: PersonUpdate) -> None:
         other = effect.merge_from
         if other == into:
             return
@@ -210,13 +210,13 @@ class People:
         self.warnings.append((kind, {"distinct_id": into, "other_distinct_id": other}))
 
 
-def merge_sources(pairs: Iterable[tuple[str, PersonEffect | None]]) -> set[str]:
+def merge_sources(pairs: Iterable[tuple[str, PersonUpdate | None]]) -> set[str]:
     """The distinct ids that merges of a batch name, on either side."""
     merging = ((into, effect.merge_from) for into, effect in pairs if effect and effect.merge_from)
     return {name for pair in merging for name in pair}
 
 
-def _change(person: Person, effect: PersonEffect) -> None:
+def _change(person: Person, effect: PersonUpdate) -> None:
     before = person.properties
     after = {**effect.once, **before, **effect.overwrite}
     for key in effect.unset:

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from hoglet.events.texts import id_text, storable
+from hoglet.events.texts import id_text, sanitize
 
 CAMPAIGN = frozenset(
     {
@@ -20,7 +20,7 @@ CAMPAIGN = frozenset(
 _MERGES = frozenset({"$identify", "$create_alias", "$merge_dangerously"})
 
 
-class PersonEffect(msgspec.Struct, array_like=True, omit_defaults=True):
+class PersonUpdate(msgspec.Struct, array_like=True, omit_defaults=True):
     """What one event does to its person; all empty for most events.
 
     Args:
@@ -40,14 +40,14 @@ class PersonEffect(msgspec.Struct, array_like=True, omit_defaults=True):
     dangerously: bool = False
 
 
-def effect_of(event: str, properties: dict[str, Any]) -> PersonEffect | None:
+def person_update_of(event: str, properties: dict[str, Any]) -> PersonUpdate | None:
     """The effect of an event, or None when there is none beyond the person's existence."""
     campaign = {key: properties[key] for key in CAMPAIGN.intersection(properties)}
     overwrite, once = properties.get("$set"), properties.get("$set_once")
     unset = properties.get("$unset")
     if not (campaign or overwrite or once or unset or event in _MERGES):
         return None
-    effect = PersonEffect(
+    effect = PersonUpdate(
         overwrite={**_known(campaign), **_object(overwrite)},
         once={**_initial(_known(campaign)), **_object(once)},
         unset=[key for key in unset if isinstance(key, str)] if isinstance(unset, list) else [],
@@ -68,14 +68,14 @@ def groups_of(properties: dict[str, Any]) -> dict[str, str] | None:
     if not isinstance(groups, dict) or not groups:
         return None
     found = {
-        storable(kind): _key_of(key)
+        sanitize(kind): _key_of(key)
         for kind, key in groups.items()
         if kind and len(kind) <= _LONGEST
     }
     return {kind: key for kind, key in found.items() if key} or None
 
 
-class GroupEffect(msgspec.Struct, array_like=True):
+class GroupUpdate(msgspec.Struct, array_like=True):
     """What ``$groupidentify`` does: merge ``overwrite`` into the properties of a group."""
 
     group_type: str
@@ -83,20 +83,20 @@ class GroupEffect(msgspec.Struct, array_like=True):
     overwrite: dict[str, Any]
 
 
-def group_effect_of(event: str, properties: dict[str, Any]) -> GroupEffect | None:
+def group_update_of(event: str, properties: dict[str, Any]) -> GroupUpdate | None:
     """The effect of ``$groupidentify``; None for other events and for incomplete ones."""
     if event != "$groupidentify":
         return None
     kind, key = properties.get("$group_type"), _key_of(properties.get("$group_key"))
     if not isinstance(kind, str) or not kind or len(kind) > _LONGEST or not key:
         return None
-    return GroupEffect(storable(kind), key, _object(properties.get("$group_set")))
+    return GroupUpdate(sanitize(kind), key, _object(properties.get("$group_set")))
 
 
 _LONGEST = 400  # columns of the groups' tables
 
 
-def _add_merge(effect: PersonEffect, event: str, properties: dict[str, Any]) -> None:
+def _add_merge(effect: PersonUpdate, event: str, properties: dict[str, Any]) -> None:
     other = id_text(properties.get("$anon_distinct_id" if event == "$identify" else "alias"))
     if other:
         effect.merge_from = other

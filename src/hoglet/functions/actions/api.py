@@ -7,16 +7,16 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from hoglet.access.auth import requires
-from hoglet.access.principals import Scope
+from hoglet.access.principals import ProjectScope
 from hoglet.functions.actions.service import ActionService
 from hoglet.web.pagination import envelope, parse_page
 from hoglet.web.request_body import read_object
-from hoglet.web.responses import JsonAnswer
+from hoglet.web.responses import JsonResponse
 
 router = APIRouter()
 
-type Reads = Annotated[Scope, Depends(requires("action:read"))]
-type Writes = Annotated[Scope, Depends(requires("action:write"))]
+type Reads = Annotated[ProjectScope, Depends(requires("action:read"))]
+type Writes = Annotated[ProjectScope, Depends(requires("action:write"))]
 
 
 def service_of(request: Request) -> ActionService:
@@ -30,24 +30,24 @@ async def list_actions(request: Request, scope: Reads) -> Response:
     """All live actions."""
     page = parse_page(request.query_params)
     count, shown = await service_of(request).page(scope, page)
-    return JsonAnswer(envelope(request, page, count, shown))
+    return JsonResponse(envelope(request, page, count, shown))
 
 
 @router.post("/actions")
 async def create_action(request: Request, scope: Writes) -> Response:
     """Make an action."""
     shown = await service_of(request).create(scope, await read_object(request))
-    return JsonAnswer(shown, status_code=201)
+    return JsonResponse(shown, status_code=201)
 
 
 @router.get("/actions/{action_id}")
 async def get_action(request: Request, action_id: str, scope: Reads) -> Response:
     """Read an action."""
-    return JsonAnswer(await service_of(request).get(scope, action_id))
+    return JsonResponse(await service_of(request).get(scope, action_id))
 
 
 @router.api_route("/actions/{action_id}", methods=["PATCH", "PUT"])
 async def update_action(request: Request, action_id: str, scope: Writes) -> Response:
     """Change an action."""
     body = await read_object(request)
-    return JsonAnswer(await service_of(request).update(scope, action_id, body))
+    return JsonResponse(await service_of(request).update(scope, action_id, body))

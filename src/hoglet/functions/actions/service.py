@@ -15,7 +15,7 @@ from pydantic import Field
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hoglet.access.activity import Activity, ActivityLog, changes_between
-from hoglet.access.principals import Scope, user_object
+from hoglet.access.principals import ProjectScope, user_object
 from hoglet.access.repository import users_by_id
 from hoglet.functions.actions import repository as action_repository
 from hoglet.functions.tables import ActionRow
@@ -87,7 +87,7 @@ class ActionService:
         self._recompile = recompile
         self._changed = changed
 
-    async def page(self, scope: Scope, page: Page) -> tuple[int, list[dict[str, Any]]]:
+    async def page(self, scope: ProjectScope, page: Page) -> tuple[int, list[dict[str, Any]]]:
         """A page of actions and how many there are in all."""
         async with self._database.read() as session:
             count = await action_repository.count(session, scope.project.id)
@@ -96,7 +96,7 @@ class ActionService:
             )
             return count, [await _shown(session, row) for row in rows]
 
-    async def create(self, scope: Scope, body: dict[str, Any]) -> dict[str, Any]:
+    async def create(self, scope: ProjectScope, body: dict[str, Any]) -> dict[str, Any]:
         """Make an action.
 
         Raises:
@@ -119,7 +119,7 @@ class ActionService:
         self._changed()
         return shown
 
-    async def get(self, scope: Scope, action_id: str) -> dict[str, Any]:
+    async def get(self, scope: ProjectScope, action_id: str) -> dict[str, Any]:
         """Read an action.
 
         Raises:
@@ -128,7 +128,9 @@ class ActionService:
         async with self._database.read() as session:
             return await _shown(session, await self._row(session, scope, action_id))
 
-    async def update(self, scope: Scope, action_id: str, body: dict[str, Any]) -> dict[str, Any]:
+    async def update(
+        self, scope: ProjectScope, action_id: str, body: dict[str, Any]
+    ) -> dict[str, Any]:
         """Change an action; the functions that use it are compiled again.
 
         Raises:
@@ -148,7 +150,7 @@ class ActionService:
         self._changed()
         return shown
 
-    async def _row(self, session: AsyncSession, scope: Scope, action_id: str) -> ActionRow:
+    async def _row(self, session: AsyncSession, scope: ProjectScope, action_id: str) -> ActionRow:
         if not action_repository.is_action_id(action_id):
             raise NotFound
         row = await action_repository.find(session, scope.project.id, int(action_id))
@@ -159,7 +161,7 @@ class ActionService:
     async def _record(
         self,
         session: AsyncSession,
-        scope: Scope,
+        scope: ProjectScope,
         row: ActionRow,
         activity: str,
         before: dict[str, Any],

@@ -13,7 +13,7 @@ from uuid import UUID
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from hoglet.access.principals import Scope
+from hoglet.access.principals import ProjectScope
 from hoglet.functions import types
 from hoglet.functions.backfills import repository
 from hoglet.functions.jobs import BACKFILL_QUEUE, INVOKE_QUEUE, BackfillV1, encode
@@ -50,7 +50,7 @@ class Backfills:
         self._functions = functions
         self._queue = queue
 
-    async def enable(self, scope: Scope, function_id: str) -> UUID:
+    async def enable(self, scope: ProjectScope, function_id: str) -> UUID:
         """Make the paused job of a function; its id stays on the function.
 
         Raises:
@@ -73,7 +73,7 @@ class Backfills:
             return made.id
 
     async def start(
-        self, scope: Scope, batch_export_id: str, body: dict[str, Any]
+        self, scope: ProjectScope, batch_export_id: str, body: dict[str, Any]
     ) -> dict[str, Any]:
         """Run the stored events of a window.
 
@@ -106,10 +106,10 @@ class Backfills:
             )
             session.add(row)
             await self._enqueue(session, export, row)
-            return {name: shown_backfill(row)[name] for name in _ANSWERED}
+            return {name: backfill_object(row)[name] for name in _ANSWERED}
 
     async def page(
-        self, scope: Scope, batch_export_id: str, page: Page
+        self, scope: ProjectScope, batch_export_id: str, page: Page
     ) -> tuple[int, list[dict[str, Any]]]:
         """Backfills of a function, newest first, and how many there are in all.
 
@@ -121,9 +121,11 @@ class Backfills:
             count, rows = await repository.page(
                 session, export.id, limit=page.limit, offset=page.offset
             )
-            return count, [shown_backfill(row) for row in rows]
+            return count, [backfill_object(row) for row in rows]
 
-    async def get(self, scope: Scope, batch_export_id: str, backfill_id: str) -> dict[str, Any]:
+    async def get(
+        self, scope: ProjectScope, batch_export_id: str, backfill_id: str
+    ) -> dict[str, Any]:
         """One backfill with its progress.
 
         Raises:
@@ -131,10 +133,10 @@ class Backfills:
         """
         async with self._functions.database.read() as session:
             export = await self._export(session, scope, batch_export_id)
-            return shown_backfill(await _find(session, export, backfill_id))
+            return backfill_object(await _find(session, export, backfill_id))
 
     async def control(
-        self, scope: Scope, batch_export_id: str, backfill_id: str, verb: Verb
+        self, scope: ProjectScope, batch_export_id: str, backfill_id: str, verb: Verb
     ) -> dict[str, Any]:
         """Pause, resume or cancel a backfill; what it already is stays as it is.
 
@@ -152,7 +154,7 @@ class Backfills:
             if row.status in _FROM[verb]:
                 row.status = _TO[verb]
                 await self._follow(session, export, row, verb)
-            return shown_backfill(row)
+            return backfill_object(row)
 
     async def _follow(
         self, session: AsyncSession, export: BatchExportRow, row: BackfillRow, verb: Verb
@@ -173,7 +175,7 @@ class Backfills:
         )
 
     async def _export(
-        self, session: AsyncSession, scope: Scope, batch_export_id: str
+        self, session: AsyncSession, scope: ProjectScope, batch_export_id: str
     ) -> BatchExportRow:
         found = await repository.find_export(session, scope.project.id, read_id(batch_export_id))
         if found is None:
@@ -181,7 +183,7 @@ class Backfills:
         return found
 
 
-def shown_backfill(row: BackfillRow) -> dict[str, Any]:
+def backfill_object(row: BackfillRow) -> dict[str, Any]:
     """A backfill as it is answered; ``events_total`` is null until it was counted."""
     return {
         "id": str(row.id),

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 import msgspec
 
-from hoglet.functions.compile.unit import Compiled, Draft
+from hoglet.functions.compile.unit import CompiledFunction, CompileInput
 from hoglet.kit.errors import Invalid
 from hoglet.sandbox import Sandbox, SandboxCrashed, SandboxTimedOut
 
@@ -17,7 +17,7 @@ DEADLINE_SECONDS = 5.0
 class Compiler(Protocol):
     """Turns drafts into what is stored."""
 
-    async def compile(self, draft: Draft) -> Compiled:
+    async def compile(self, draft: CompileInput) -> CompiledFunction:
         """Compile a draft.
 
         Raises:
@@ -32,7 +32,7 @@ class SandboxCompiler:
     def __init__(self, sandbox: Sandbox) -> None:
         self._sandbox = sandbox
 
-    async def compile(self, draft: Draft) -> Compiled:
+    async def compile(self, draft: CompileInput) -> CompiledFunction:
         """Compile a draft.
 
         Raises:
@@ -47,7 +47,7 @@ class SandboxCompiler:
         return read_answer(answer)
 
 
-def read_answer(answer: dict[str, Any]) -> Compiled:
+def read_answer(answer: dict[str, Any]) -> CompiledFunction:
     """The answer of ``operations.compile_function``.
 
     Raises:
@@ -56,4 +56,4 @@ def read_answer(answer: dict[str, Any]) -> Compiled:
     refused = answer.get("refused")
     if refused is not None:
         raise Invalid(refused["detail"], code=refused["code"], attr=refused["attr"])
-    return msgspec.convert(answer["compiled"], Compiled)
+    return msgspec.convert(answer["compiled"], CompiledFunction)

@@ -1,6 +1,6 @@
 """Everything about a function that has to be compiled, in one pure step.
 
-``compile_draft`` is what a save sends to a sandbox worker: it checks inputs, compiles code,
+A save sends ``compile_function_parts`` to a sandbox worker: it checks inputs, compiles code,
 templates, filters, mappings and the masking hash, and gives back what is stored.
 
 Source: docs/spec/hog-functions.md#32-compilation,
@@ -29,7 +29,7 @@ from hoglet.functions.inputs.secrets import split_secrets
 from hoglet.kit.errors import Invalid, SourceError
 
 
-class Draft(msgspec.Struct, kw_only=True):
+class CompileInput(msgspec.Struct, kw_only=True):
     """What is to be compiled; parts left None are not touched.
 
     Attributes:
@@ -67,7 +67,7 @@ class Matcher(msgspec.Struct, kw_only=True):
     events: list[str] | None = None
 
 
-class Compiled(msgspec.Struct, kw_only=True):
+class CompiledFunction(msgspec.Struct, kw_only=True):
     """The compiled parts, as stored; parts that were not in the draft are None."""
 
     bytecode: list[Any] | None = None
@@ -80,13 +80,13 @@ class Compiled(msgspec.Struct, kw_only=True):
     masking: dict[str, Any] | None = None
 
 
-def compile_draft(draft: Draft) -> Compiled:
+def compile_function_parts(draft: CompileInput) -> CompiledFunction:
     """Check and compile a draft.
 
     Raises:
         Invalid: the first violation.
     """
-    compiled = Compiled()
+    compiled = CompiledFunction()
     source = (draft.filters or {}).get("source") or "events"
     if draft.inputs is not None:
         rules = InputRules(function_type=draft.type, source=source)
@@ -106,7 +106,7 @@ def compile_draft(draft: Draft) -> Compiled:
     return compiled
 
 
-def _site_script(draft: Draft, hog: str, compiled: Compiled) -> str:
+def _site_script(draft: CompileInput, hog: str, compiled: CompiledFunction) -> str:
     """The whole script of a site function; secrets never get into it."""
     plain, _ = split_secrets(draft.inputs_schema, compiled.inputs or {})
     mappings = [
@@ -124,7 +124,7 @@ def _site_script(draft: Draft, hog: str, compiled: Compiled) -> str:
 
 
 def _compile_filters(
-    filters: dict[str, Any], draft: Draft, attr: str
+    filters: dict[str, Any], draft: CompileInput, attr: str
 ) -> tuple[dict[str, Any], Matcher]:
     try:
         condition = build_filter(filters, draft.context)
@@ -143,14 +143,14 @@ def _without_generated(filters: dict[str, Any]) -> dict[str, Any]:
 
 
 def _refused_filters(
-    filters: dict[str, Any], draft: Draft, attr: str, reason: str
+    filters: dict[str, Any], draft: CompileInput, attr: str, reason: str
 ) -> tuple[dict[str, Any], Matcher]:
     if draft.must_match and draft.type not in types.SITE:
         raise Invalid(f"The filter is not valid: {reason}", attr=f"{attr}__non_field_errors")
     return filters | {"bytecode": None, "bytecode_error": reason}, Matcher(events=[])
 
 
-def _compile_mappings(draft: Draft, compiled: Compiled, source: str) -> None:
+def _compile_mappings(draft: CompileInput, compiled: CompiledFunction, source: str) -> None:
     compiled.mappings, compiled.mapping_matchers = [], []
     for index, mapping in enumerate(draft.mappings or []):
         prefix = f"mappings__{index}"

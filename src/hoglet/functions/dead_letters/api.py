@@ -5,11 +5,11 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from hoglet.functions.api import ONE, Reads, Writes
-from hoglet.functions.dead_letters.filters import read_wish
+from hoglet.functions.dead_letters.filters import read_filters
 from hoglet.functions.dead_letters.service import DeadLetters
 from hoglet.web.pagination import envelope, parse_page
 from hoglet.web.request_body import read_object
-from hoglet.web.responses import JsonAnswer
+from hoglet.web.responses import JsonResponse
 
 router = APIRouter()
 
@@ -22,22 +22,22 @@ MAXIMUM_LIMIT = 500
 async def list_letters(request: Request, function_id: str, scope: Reads) -> Response:
     """Letters, newest first."""
     page = parse_page(request.query_params, default=DEFAULT_LIMIT, maximum=MAXIMUM_LIMIT)
-    wish = read_wish(request.query_params)
+    wish = read_filters(request.query_params)
     count, shown = await _letters(request).page(scope, function_id, wish, page)
-    return JsonAnswer(envelope(request, page, count, shown))
+    return JsonResponse(envelope(request, page, count, shown))
 
 
 @router.post(LETTERS + "/redrive")
 async def redrive_letters(request: Request, function_id: str, scope: Writes) -> Response:
     """Run letters again."""
     body = await read_object(request)
-    return JsonAnswer(await _letters(request).redrive(scope, function_id, body))
+    return JsonResponse(await _letters(request).redrive(scope, function_id, body))
 
 
 @router.get(LETTERS + "/{letter_id}")
 async def get_letter(request: Request, function_id: str, letter_id: str, scope: Reads) -> Response:
     """One letter with its globals."""
-    return JsonAnswer(await _letters(request).get(scope, function_id, letter_id))
+    return JsonResponse(await _letters(request).get(scope, function_id, letter_id))
 
 
 @router.delete(LETTERS + "/{letter_id}")

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from hoglet.functions.dead_letters.repository import LetterWish
+from hoglet.functions.dead_letters.repository import DeadLetterFilter
 from hoglet.kit.errors import Invalid
 from hoglet.web.timestamps import parse_instant
 
@@ -12,13 +12,13 @@ CLASSES = ("filter", "inputs", "fetch", "timeout", "hog", "disabled")
 _TRUE, _FALSE = frozenset({"true", "1"}), frozenset({"false", "0"})
 
 
-def read_wish(query: Mapping[str, str]) -> LetterWish:
+def read_filters(query: Mapping[str, str]) -> DeadLetterFilter:
     """Read the parameters of the list.
 
     Raises:
         Invalid: an unknown class or an unreadable instant; attr is the parameter.
     """
-    return LetterWish(
+    return DeadLetterFilter(
         classes=read_classes(query.get("class")),
         after=read_instant(query.get("after") or None, "after"),
         before=read_instant(query.get("before") or None, "before"),

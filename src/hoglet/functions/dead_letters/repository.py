@@ -13,7 +13,7 @@ from hoglet.functions.tables import DeadLetterRow
 REDRIVE_CHUNK = 500  # ids of one statement; SQLite takes 32,766 parameters
 
 
-class LetterWish(NamedTuple):
+class DeadLetterFilter(NamedTuple):
     """Which letters; None and empty mean no restriction."""
 
     classes: Sequence[str] = ()
@@ -43,7 +43,7 @@ async def find_by_invocation(
     )
 
 
-async def count(session: AsyncSession, function_id: UUID, wish: LetterWish) -> int:
+async def count(session: AsyncSession, function_id: UUID, wish: DeadLetterFilter) -> int:
     """How many letters."""
     statement = select(func.count()).select_from(DeadLetterRow)
     return await session.scalar(_matching(statement, function_id, wish)) or 0
@@ -57,7 +57,12 @@ async def count_waiting(session: AsyncSession) -> int:
 
 
 async def page(
-    session: AsyncSession, function_id: UUID, wish: LetterWish, *, limit: int | None, offset: int
+    session: AsyncSession,
+    function_id: UUID,
+    wish: DeadLetterFilter,
+    *,
+    limit: int | None,
+    offset: int,
 ) -> list[DeadLetterRow]:
     """Letters, newest first."""
     statement = _matching(select(DeadLetterRow), function_id, wish).order_by(
@@ -68,7 +73,7 @@ async def page(
 
 async def drop_oldest(session: AsyncSession, function_id: UUID, *, keep: int) -> int:
     """Delete all but the newest ``keep`` letters; returns how many went."""
-    over = await count(session, function_id, LetterWish()) - keep
+    over = await count(session, function_id, DeadLetterFilter()) - keep
     if over <= 0:
         return 0
     oldest = (
@@ -88,7 +93,7 @@ async def drop_before(session: AsyncSession, instant: datetime) -> int:
     return result.rowcount
 
 
-def _matching(statement: Select[Any], function_id: UUID, wish: LetterWish) -> Select[Any]:
+def _matching(statement: Select[Any], function_id: UUID, wish: DeadLetterFilter) -> Select[Any]:
     statement = statement.where(DeadLetterRow.function_id == function_id)
     if wish.classes:
         statement = statement.where(DeadLetterRow.letter_class.in_(wish.classes))

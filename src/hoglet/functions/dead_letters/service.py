@@ -13,10 +13,10 @@ from uuid import UUID
 import msgspec
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from hoglet.access.principals import Scope
+from hoglet.access.principals import ProjectScope
 from hoglet.functions.dead_letters import repository
 from hoglet.functions.dead_letters.filters import read_classes, read_instant
-from hoglet.functions.dead_letters.repository import REDRIVE_CHUNK, LetterWish
+from hoglet.functions.dead_letters.repository import REDRIVE_CHUNK, DeadLetterFilter
 from hoglet.functions.jobs import INVOKE_QUEUE, InvokeV1, encode, line_of
 from hoglet.functions.logs.telemetry import SOURCE
 from hoglet.functions.runtime.step import ErrorClass
@@ -36,7 +36,7 @@ _NEVER = datetime(1970, 1, 1, tzinfo=UTC)
 type Enqueue = Callable[[AsyncSession, Queue, Sequence[NewJob]], Awaitable[None]]
 
 
-class LetterSettings(msgspec.Struct, frozen=True, kw_only=True):
+class DeadLetterSettings(msgspec.Struct, frozen=True, kw_only=True):
     """How long letters are kept."""
 
     keep_days: int = 7
@@ -48,7 +48,7 @@ async def enqueue_plainly(session: AsyncSession, queue: Queue, jobs: Sequence[Ne
     await queue.enqueue(session, jobs)
 
 
-class NewLetter(msgspec.Struct, frozen=True, kw_only=True):
+class NewDeadLetter(msgspec.Struct, frozen=True, kw_only=True):
     """A run that failed.
 
     Attributes:
@@ -84,17 +84,17 @@ class DeadLetters:
         self,
         functions: FunctionService,
         queue: Queue,
-        settings: LetterSettings | None = None,
+        settings: DeadLetterSettings | None = None,
         *,
         enqueue: Enqueue = enqueue_plainly,
     ) -> None:
         self._functions = functions
         self._enqueue = enqueue
         self._queue = queue
-        self.settings = settings or LetterSettings()
+        self.settings = settings or DeadLetterSettings()
         self._told: dict[UUID, datetime] = {}
 
-    async def add(self, session: AsyncSession, letters: Sequence[NewLetter]) -> list[LogEntry]:
+    async def add(self, session: AsyncSession, letters: Sequence[NewDeadLetter]) -> list[LogEntry]:
         """Keep letters; a run that failed before (a redrive) gets its letter updated.
 
         Returns:
@@ -126,7 +126,7 @@ class DeadLetters:
         return await repository.drop_before(session, oldest)
 
     async def page(
-        self, scope: Scope, function_id: str, wish: LetterWish, page: Page
+        self, scope: ProjectScope, function_id: str, wish: DeadLetterFilter, page: Page
     ) -> tuple[int, list[dict[str, Any]]]:
         """A page of letters, newest first, and how many there are in all.
 
@@ -139,9 +139,9 @@ class DeadLetters:
             rows = await repository.page(
                 session, function.id, wish, limit=page.limit, offset=page.offset
             )
-        return count, [shown_letter(row) for row in rows]
+        return count, [dead_letter_object(row) for row in rows]
 
-    async def get(self, scope: Scope, function_id: str, letter_id: str) -> dict[str, Any]:
+    async def get(self, scope: ProjectScope, function_id: str, letter_id: str) -> dict[str, Any]:
         """One letter with its globals.
 
         Raises:
@@ -149,9 +149,9 @@ class DeadLetters:
         """
         async with self._functions.database.read() as session:
             row = await self._letter(session, scope, function_id, letter_id)
-        return shown_letter(row) | {"globals": row.globals}
+        return dead_letter_object(row) | {"globals": row.globals}
 
-    async def delete(self, scope: Scope, function_id: str, letter_id: str) -> None:
+    async def delete(self, scope: ProjectScope, function_id: str, letter_id: str) -> None:
         """Remove one letter.
 
         Raises:
@@ -160,7 +160,9 @@ class DeadLetters:
         async with self._functions.database.write() as session:
             await session.delete(await self._letter(session, scope, function_id, letter_id))
 
-    async def redrive(self, scope: Scope, function_id: str, body: dict[str, Any]) -> dict[str, int]:
+    async def redrive(
+        self, scope: ProjectScope, function_id: str, body: dict[str, Any]
+    ) -> dict[str, int]:
         """Run letters again with the present code, inputs and secrets, the oldest first.
 
         Those of an ordered function stand in the lines of their distinct ids.
@@ -193,7 +195,7 @@ class DeadLetters:
         return {"queued": len(waiting), "skipped": asked - len(waiting)}
 
     async def _chosen(
-        self, session: AsyncSession, function_id: UUID, wish: LetterWish
+        self, session: AsyncSession, function_id: UUID, wish: DeadLetterFilter
     ) -> list[DeadLetterRow]:
         if wish.ids is None:
             return await repository.page(session, function_id, wish, limit=None, offset=0)
@@ -204,7 +206,7 @@ class DeadLetters:
         return chosen
 
     async def _letter(
-        self, session: AsyncSession, scope: Scope, function_id: str, letter_id: str
+        self, session: AsyncSession, scope: ProjectScope, function_id: str, letter_id: str
     ) -> DeadLetterRow:
         function = await self._functions.row(session, scope.project.id, function_id)
         row = await repository.find(session, function.id, read_id(letter_id))
@@ -213,7 +215,7 @@ class DeadLetters:
         return row
 
 
-def shown_letter(row: DeadLetterRow) -> dict[str, Any]:
+def dead_letter_object(row: DeadLetterRow) -> dict[str, Any]:
     """One item of the list."""
     return {
         "id": str(row.id),
@@ -230,7 +232,7 @@ def shown_letter(row: DeadLetterRow) -> dict[str, Any]:
     }
 
 
-def read_choice(body: dict[str, Any]) -> LetterWish:
+def read_choice(body: dict[str, Any]) -> DeadLetterFilter:
     """Which letters a redrive takes.
 
     Raises:
@@ -239,12 +241,12 @@ def read_choice(body: dict[str, Any]) -> LetterWish:
     ids, after, before = body.get("ids"), body.get("after"), body.get("before")
     classes = body.get("class")
     if isinstance(ids, list) and ids:
-        return LetterWish(ids=list(dict.fromkeys(_known_ids(ids))))
+        return DeadLetterFilter(ids=list(dict.fromkeys(_known_ids(ids))))
     if body.get("all") is True:
-        return LetterWish()
+        return DeadLetterFilter()
     if not classes and after is None and before is None:
         raise Invalid('Choose letters by "ids", by "class", "after" and "before", or all of them.')
-    return LetterWish(
+    return DeadLetterFilter(
         classes=read_classes(classes),
         after=read_instant(after, "after"),
         before=read_instant(before, "before"),
@@ -283,7 +285,7 @@ def _job(row: DeadLetterRow, *, is_ordered: bool) -> NewJob:
     )
 
 
-async def _keep(session: AsyncSession, letter: NewLetter, now: datetime) -> None:
+async def _keep(session: AsyncSession, letter: NewDeadLetter, now: datetime) -> None:
     error = letter.error[:_ERROR_CHARACTERS].replace("\0", "�")  # PostgreSQL holds no NUL
     known = await repository.find_by_invocation(session, letter.function_id, letter.invocation_id)
     if known is not None:

@@ -18,14 +18,14 @@ _UNIFIED = frozenset({"true", "false"})  # equal to booleans
 _LISTS = frozenset({"Tuple", "Array"})
 
 
-class NeededTexts(NamedTuple):
+class RequiredLiterals(NamedTuple):
     """``chain`` is ``("properties", "plan")``, ``texts`` are ``{"pro", "team"}``."""
 
     chain: tuple[str, ...]
     texts: frozenset[str]
 
 
-def needed_texts(condition: dict[str, Any] | None) -> NeededTexts | None:
+def required_literals(condition: dict[str, Any] | None) -> RequiredLiterals | None:
     """What one field must be for a condition to hold; None when there is no such field.
 
     Args:
@@ -54,7 +54,7 @@ def field_value(values: dict[str, Any], chain: tuple[str, ...]) -> Any:
     return found
 
 
-def _needed(member: dict[str, Any]) -> NeededTexts | None:
+def _needed(member: dict[str, Any]) -> RequiredLiterals | None:
     if member["node"] != "CompareOperation" or member["left"]["node"] != "Field":
         return None
     chain = member["left"]["chain"]
@@ -69,7 +69,7 @@ def _needed(member: dict[str, Any]) -> NeededTexts | None:
         texts = [one.get("value") for one in right["exprs"]]
     if not texts or not all(type(text) is str for text in texts):
         return None
-    return NeededTexts(tuple(chain), frozenset(texts))
+    return RequiredLiterals(tuple(chain), frozenset(texts))
 
 
 def _is_only_text(value: Any) -> bool:

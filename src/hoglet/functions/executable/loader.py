@@ -8,16 +8,16 @@ from typing import Any
 
 from hoglet.functions.executable.model import (
     DEFAULT_RETRY,
-    RunnableFunction,
-    RunnableInput,
-    RunnableMapping,
+    ExecutableFunction,
+    ExecutableInput,
+    ExecutableMapping,
 )
 from hoglet.functions.inputs.mapping_identity import mapping_number
 from hoglet.functions.secrets.box import SecretBox
 from hoglet.functions.tables import HogFunctionRow
 
 
-def runnable(row: HogFunctionRow, box: SecretBox) -> RunnableFunction:
+def executable_from_row(row: HogFunctionRow, box: SecretBox) -> ExecutableFunction:
     """A function with its secrets opened; keep it out of logs and storage."""
     values = {
         "type": row.type,
@@ -35,7 +35,7 @@ def runnable(row: HogFunctionRow, box: SecretBox) -> RunnableFunction:
         "retry": row.retry,
         "delivery": row.delivery,
     }
-    return runnable_of_values(
+    return executable_from_values(
         values,
         function_id=str(row.id),
         project_id=row.project_id,
@@ -45,7 +45,7 @@ def runnable(row: HogFunctionRow, box: SecretBox) -> RunnableFunction:
     )
 
 
-def runnable_of_values(
+def executable_from_values(
     values: dict[str, Any],
     *,
     function_id: str,
@@ -53,10 +53,10 @@ def runnable_of_values(
     state: int = 1,
     enabled: bool = True,
     version: int = 0,
-) -> RunnableFunction:
+) -> ExecutableFunction:
     """A function from column values, stored or only planned (test runs)."""
     matcher: dict[str, Any] = values["matcher"]
-    return RunnableFunction(
+    return ExecutableFunction(
         id=function_id,
         project_id=project_id,
         type=values["type"],
@@ -79,11 +79,11 @@ def runnable_of_values(
 
 def _inputs(
     schema: list[dict[str, Any]], plain: dict[str, Any], secrets: dict[str, Any]
-) -> tuple[RunnableInput, ...]:
+) -> tuple[ExecutableInput, ...]:
     items = {item["key"]: item for item in schema}
     together = sorted({**plain, **secrets}.items(), key=lambda pair: pair[1].get("order", 0))
     return tuple(
-        RunnableInput(
+        ExecutableInput(
             key=key,
             value=entry.get("value"),
             templating=_templating(items.get(key, {}), entry),
@@ -100,13 +100,13 @@ def _templating(item: dict[str, Any], entry: dict[str, Any]) -> str | None:
     return entry.get("templating") or "hog"
 
 
-def _mappings(values: dict[str, Any]) -> tuple[RunnableMapping, ...] | None:
+def _mappings(values: dict[str, Any]) -> tuple[ExecutableMapping, ...] | None:
     mappings: list[dict[str, Any]] | None = values["mappings"]
     if not mappings:
         return None
     matchers: list[dict[str, Any]] = values["matcher"].get("mappings") or []
     return tuple(
-        RunnableMapping(
+        ExecutableMapping(
             number=mapping_number(matchers, index),
             name=mapping.get("name"),
             filter=matchers[index].get("tree") if index < len(matchers) else None,

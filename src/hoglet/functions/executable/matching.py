@@ -17,11 +17,11 @@ from typing import Any, Literal
 import msgspec
 
 from hoglet.functions.executable.literal_prefilter import (
-    NeededTexts,
+    RequiredLiterals,
     field_value,
-    needed_texts,
+    required_literals,
 )
-from hoglet.functions.executable.model import RunnableFunction
+from hoglet.functions.executable.model import ExecutableFunction
 from hoglet.functions.runtime import engine
 from hoglet.functions.runtime.filter_globals import filter_globals
 
@@ -60,13 +60,13 @@ class FunctionIndex:
         functions: enabled ones; their order is kept in the answers.
     """
 
-    def __init__(self, functions: Sequence[RunnableFunction]) -> None:
+    def __init__(self, functions: Sequence[ExecutableFunction]) -> None:
         self.functions = list(functions)
         self.by_id = {function.id: function for function in functions}
         self._by_name: dict[str, _Bucket] = {}
         self._for_any = _Bucket()
         for position, function in enumerate(self.functions):
-            needed = needed_texts(function.filter)
+            needed = required_literals(function.filter)
             if function.events is None:
                 self._for_any.add(position, needed)
             for name in dict.fromkeys(function.events or ()):
@@ -76,7 +76,7 @@ class FunctionIndex:
         """Whether the conditions of any function have to be asked about such an event."""
         return event_name in self._by_name or bool(self._for_any.everything)
 
-    def waiting_for(self, event_name: str) -> list[RunnableFunction]:
+    def waiting_for(self, event_name: str) -> list[ExecutableFunction]:
         """The functions whose events have this name; all others are ``filtered``."""
         buckets = (self._by_name.get(event_name), self._for_any)
         positions = {one for bucket in buckets if bucket for one in bucket.everything}
@@ -111,7 +111,7 @@ class _Bucket:
         self._always: list[int] = []
         self._by_text: dict[tuple[str, ...], dict[str, list[int]]] = {}
 
-    def add(self, position: int, needed: NeededTexts | None) -> None:
+    def add(self, position: int, needed: RequiredLiterals | None) -> None:
         self.everything.append(position)
         if needed is None:
             self._always.append(position)
@@ -142,7 +142,9 @@ class Conditions:
         self._kept = kept
         self._compiled: OrderedDict[tuple[str, int, int | None], engine.Predicate] = OrderedDict()
 
-    def hold(self, function: RunnableFunction, mapping: int | None, values: dict[str, Any]) -> bool:
+    def hold(
+        self, function: ExecutableFunction, mapping: int | None, values: dict[str, Any]
+    ) -> bool:
         """Whether the function's condition (or that of one mapping) gives the boolean true.
 
         Anything else is no match, such as the number 1 of an incomplete property.
@@ -167,7 +169,7 @@ _shared = Conditions()
 
 
 def match_function(
-    function: RunnableFunction, values: dict[str, Any], conditions: Conditions = _shared
+    function: ExecutableFunction, values: dict[str, Any], conditions: Conditions = _shared
 ) -> Match:
     """Ask one function.
 
@@ -194,7 +196,7 @@ def match_function(
     )
 
 
-def mask_key(function: RunnableFunction, values: dict[str, Any]) -> str | None:
+def mask_key(function: ExecutableFunction, values: dict[str, Any]) -> str | None:
     """The masking hash of a run, or None when it is not masked.
 
     Args:
@@ -210,7 +212,7 @@ def mask_key(function: RunnableFunction, values: dict[str, Any]) -> str | None:
 
 
 def _mappings(
-    function: RunnableFunction, values: dict[str, Any], conditions: Conditions
+    function: ExecutableFunction, values: dict[str, Any], conditions: Conditions
 ) -> tuple[list[int] | None, list[int]]:
     if not function.mappings:
         return None, []

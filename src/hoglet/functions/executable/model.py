@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from hoglet.functions.runtime.host_config import Facilities
+from hoglet.functions.runtime.host_config import HostConfig
 
 DEFAULT_RETRY: dict[str, Any] = {
     "max_attempts": 20,
@@ -22,7 +22,7 @@ DEFAULT_RETRY: dict[str, Any] = {
 }
 
 
-class RunnableInput(msgspec.Struct, frozen=True, kw_only=True):
+class ExecutableInput(msgspec.Struct, frozen=True, kw_only=True):
     """One input.
 
     Attributes:
@@ -40,7 +40,7 @@ class RunnableInput(msgspec.Struct, frozen=True, kw_only=True):
     secret: bool = False
 
 
-class RunnableMapping(msgspec.Struct, frozen=True, kw_only=True):
+class ExecutableMapping(msgspec.Struct, frozen=True, kw_only=True):
     """One mapping: its filter and the inputs it lays over those of the function.
 
     ``number`` tells it from the function's others wherever it stands: runs that wait and dead
@@ -50,11 +50,11 @@ class RunnableMapping(msgspec.Struct, frozen=True, kw_only=True):
     number: int
     name: str | None = None
     filter: dict[str, Any] | None = None
-    inputs: tuple[RunnableInput, ...] = ()
+    inputs: tuple[ExecutableInput, ...] = ()
     disabled: bool = False
 
 
-class RunnableFunction(msgspec.Struct, frozen=True, kw_only=True):
+class ExecutableFunction(msgspec.Struct, frozen=True, kw_only=True):
     """One function.
 
     Attributes:
@@ -80,21 +80,21 @@ class RunnableFunction(msgspec.Struct, frozen=True, kw_only=True):
     type: str
     name: str | None = None
     hog: str = ""
-    inputs: tuple[RunnableInput, ...] = ()
+    inputs: tuple[ExecutableInput, ...] = ()
     filter: dict[str, Any] | None = None
     events: list[str] | None = None
     source: str = "events"
     masking: dict[str, Any] | None = None
-    mappings: tuple[RunnableMapping, ...] | None = None
+    mappings: tuple[ExecutableMapping, ...] | None = None
     execution_order: int | None = None
     retry: dict[str, Any] = msgspec.field(default_factory=lambda: dict(DEFAULT_RETRY))
     delivery: dict[str, Any] = {}
     state: int = 1
     enabled: bool = True
     version: int = 1
-    facilities: Facilities = Facilities()
+    facilities: HostConfig = HostConfig()
 
-    def mapping(self, number: int) -> RunnableMapping | None:
+    def mapping(self, number: int) -> ExecutableMapping | None:
         """The mapping of that number; None when it was removed."""
         return next((one for one in self.mappings or () if one.number == number), None)
 

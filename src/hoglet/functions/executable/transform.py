@@ -11,7 +11,7 @@ from typing import Any, Literal
 import msgspec
 
 from hoglet.functions.executable.matching import Conditions, match_function
-from hoglet.functions.executable.model import RunnableFunction
+from hoglet.functions.executable.model import ExecutableFunction
 from hoglet.functions.runtime import engine
 from hoglet.functions.runtime.filter_globals import filter_globals
 from hoglet.functions.runtime.host import Host
@@ -59,7 +59,7 @@ class Chain:
         self.event = without_notes(event)
         self._notes: dict[str, list[str]] = {}
 
-    def take(self, function: RunnableFunction, result: TransformationResult) -> bool:
+    def take(self, function: ExecutableFunction, result: TransformationResult) -> bool:
         """Go on with what a transformation made of the event; False when it dropped it."""
         if result.event is None:
             return False
@@ -89,7 +89,7 @@ def without_notes(event: dict[str, Any]) -> dict[str, Any]:
 
 
 def transform(
-    function: RunnableFunction,
+    function: ExecutableFunction,
     event: dict[str, Any],
     project: dict[str, Any],
     *,
@@ -124,7 +124,7 @@ def transform(
 
 
 def _run_program(
-    function: RunnableFunction,
+    function: ExecutableFunction,
     values: dict[str, Any],
     result: TransformationResult,
     milliseconds: float,

@@ -28,7 +28,7 @@ class FilterSwitches(Body):
     filter_test_accounts: bool | None = None
 
 
-def normalise_filters(value: Any, *, prefix: str = "filters") -> dict[str, Any]:
+def normalize_filters(value: Any, *, prefix: str = "filters") -> dict[str, Any]:
     """The filters as they are stored, without generated keys.
 
     Args:

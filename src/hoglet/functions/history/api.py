@@ -9,7 +9,7 @@ from hoglet.functions.function_view import full_object
 from hoglet.functions.history.service import History
 from hoglet.web.pagination import envelope, parse_page
 from hoglet.web.request_body import read_object
-from hoglet.web.responses import JsonAnswer
+from hoglet.web.responses import JsonResponse
 
 router = APIRouter()
 
@@ -19,7 +19,7 @@ async def list_function_activity(request: Request, function_id: str, scope: Read
     """Who changed what of the function, newest first."""
     page = parse_page(request.query_params)
     count, entries = await History(service_of(request)).page(scope, function_id, page)
-    return JsonAnswer(envelope(request, page, count, entries))
+    return JsonResponse(envelope(request, page, count, entries))
 
 
 @router.post(ONE + "/restore")
@@ -27,4 +27,4 @@ async def restore_function(request: Request, function_id: str, scope: Writes) ->
     """Bring an earlier state back: `{"activity_id": ...}` or `{"to": time}`; secrets stay."""
     body = await read_object(request)
     shown = await History(service_of(request)).restore(scope, function_id, body)
-    return JsonAnswer(full_object(shown))
+    return JsonResponse(full_object(shown))

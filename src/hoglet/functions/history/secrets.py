@@ -12,7 +12,7 @@ from typing import Any
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hoglet.access.activity import Change, rewrite_changes
-from hoglet.functions.inputs.mapping_identity import stored_places
+from hoglet.functions.inputs.mapping_identity import stored_identities
 from hoglet.functions.inputs.secrets import SHOWN, secret_keys
 
 type Json = dict[str, Any]
@@ -96,7 +96,7 @@ def _hidden(field: str, value: Any, states: Iterable[Json]) -> Any:
 def _paired(mappings: list[Json], others: list[Json] | None) -> list[tuple[Json, Json]]:
     """Each mapping with what it is among others; an empty one where it is not."""
     known = others or []
-    places = stored_places(known, mappings)
+    places = stored_identities(known, mappings)
     return [(one, known[places[i]] if i in places else {}) for i, one in enumerate(mappings)]
 
 

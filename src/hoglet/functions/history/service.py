@@ -15,8 +15,8 @@ import msgspec
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hoglet.access.activity import count_activities, list_activities, with_users
-from hoglet.access.principals import Scope
-from hoglet.functions.function_view import Shown
+from hoglet.access.principals import ProjectScope
+from hoglet.functions.function_view import FunctionView
 from hoglet.functions.history.secrets import kept_secret
 from hoglet.functions.service import ACTIVITY_SCOPE, FunctionService
 from hoglet.functions.tables import HogFunctionRow
@@ -45,7 +45,7 @@ _CHUNK = 500
 type Json = dict[str, Any]
 
 
-class Moment(msgspec.Struct, frozen=True, kw_only=True):
+class HistoryEntry(msgspec.Struct, frozen=True, kw_only=True):
     """The state right after an entry, or the state at an instant; one of the two."""
 
     activity_id: UUID | None = None
@@ -68,7 +68,9 @@ class History:
     def __init__(self, functions: FunctionService) -> None:
         self._functions = functions
 
-    async def page(self, scope: Scope, function_id: str, page: Page) -> tuple[int, list[Json]]:
+    async def page(
+        self, scope: ProjectScope, function_id: str, page: Page
+    ) -> tuple[int, list[Json]]:
         """Entries of a function, newest first, and how many there are in all.
 
         Raises:
@@ -83,7 +85,7 @@ class History:
             entries = await _entries(session, row, limit=limit, offset=page.offset)
             return count, await with_users(session, entries)
 
-    async def restore(self, scope: Scope, function_id: str, body: Json) -> Shown:
+    async def restore(self, scope: ProjectScope, function_id: str, body: Json) -> FunctionView:
         """Bring the fields of an earlier state back, secrets excepted.
 
         Raises:
@@ -91,7 +93,7 @@ class History:
             Invalid: no such moment, or the earlier state breaks a rule that holds now.
             Stale: somebody else changed the function meanwhile.
         """
-        moment = read_moment(body)
+        moment = read_entry_time(body)
         async with self._functions.database.read() as session:
             row = await self._functions.row(session, scope.project.id, function_id)
             wanted = undone(row, await _since(session, row, moment))
@@ -99,7 +101,7 @@ class History:
         return await self._functions.update(scope, function_id, {**wanted, "base_updated_at": base})
 
 
-def read_moment(body: Json) -> Moment:
+def read_entry_time(body: Json) -> HistoryEntry:
     """Read ``{"activity_id": "…"}`` or ``{"to": "2026-01-05T12:00:00Z"}``.
 
     Raises:
@@ -110,13 +112,13 @@ def read_moment(body: Json) -> Moment:
         raise Invalid("Give either activity_id or to.")
     if activity_id is not None:
         try:
-            return Moment(activity_id=UUID(str(activity_id)))
+            return HistoryEntry(activity_id=UUID(str(activity_id)))
         except ValueError:
             raise _no_entry() from None
     at = parse_instant(to) if isinstance(to, str) else None
     if at is None:
         raise Invalid("Enter an ISO 8601 time.", attr="to")
-    return Moment(to=at)
+    return HistoryEntry(to=at)
 
 
 def undone(row: HogFunctionRow, entries: Iterable[Json]) -> Json:
@@ -132,7 +134,7 @@ def undone(row: HogFunctionRow, entries: Iterable[Json]) -> Json:
     return {name: value for name, value in earlier.items() if value != now[name]}
 
 
-async def _since(session: AsyncSession, row: HogFunctionRow, moment: Moment) -> list[Json]:
+async def _since(session: AsyncSession, row: HogFunctionRow, moment: HistoryEntry) -> list[Json]:
     """The entries after a moment, newest first."""
     if moment.to is not None and moment.to < row.created_at:
         raise Invalid("The function did not exist at that time.", attr="to")

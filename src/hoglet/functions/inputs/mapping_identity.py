@@ -18,13 +18,13 @@ from hoglet.functions.filters.normalize import GENERATED
 type _Mapping = dict[str, Any]
 
 
-def stored_places(stored: Sequence[_Mapping], sent: Sequence[_Mapping]) -> dict[int, int]:
+def stored_identities(stored: Sequence[_Mapping], sent: Sequence[_Mapping]) -> dict[int, int]:
     """The place each sent mapping has among the stored ones; new ones are left out.
 
     Example:
-        >>> stored_places([{"name": "a"}, {"name": "b"}], [{"name": "b"}, {"name": "c"}])
+        >>> stored_identities([{"name": "a"}, {"name": "b"}], [{"name": "b"}, {"name": "c"}])
         {0: 1, 1: 0}
-        >>> stored_places([{"name": "a"}, {"name": "b"}], [{"name": "b"}])
+        >>> stored_identities([{"name": "a"}, {"name": "b"}], [{"name": "b"}])
         {0: 1}
     """
     found: dict[int, int] = {}
@@ -53,7 +53,7 @@ def numbered(
         ``{"mappings": [{"tree": ..., "events": ..., "number": 1}], "next_number": 2}``
     """
     parts = stored_matcher.get("mappings") or []
-    places = stored_places(stored or [], sent or [])
+    places = stored_identities(stored or [], sent or [])
     free = max(len(stored or []), stored_matcher.get("next_number", 0))
     found: list[dict[str, Any]] = []
     for place, matcher in enumerate(matchers):

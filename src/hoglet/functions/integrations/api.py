@@ -7,19 +7,19 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from hoglet.access.auth import requires
-from hoglet.access.principals import Scope
+from hoglet.access.principals import ProjectScope
 from hoglet.functions.integrations.service import IntegrationService
 from hoglet.web.pagination import envelope, parse_page
 from hoglet.web.request_body import read_object
-from hoglet.web.responses import JsonAnswer
+from hoglet.web.responses import JsonResponse
 
 router = APIRouter()
 
 PATH = "/integrations"
 ONE = PATH + "/{integration_id}"
 
-type Reads = Annotated[Scope, Depends(requires("integration:read"))]
-type Writes = Annotated[Scope, Depends(requires("integration:write"))]
+type Reads = Annotated[ProjectScope, Depends(requires("integration:read"))]
+type Writes = Annotated[ProjectScope, Depends(requires("integration:write"))]
 
 
 def service_of(request: Request) -> IntegrationService:
@@ -33,27 +33,27 @@ async def list_integrations(request: Request, scope: Reads) -> Response:
     """The integrations of a project, all or those of a ``kind``."""
     page, kind = parse_page(request.query_params), request.query_params.get("kind") or None
     count, shown = await service_of(request).page(scope, page, kind)
-    return JsonAnswer(envelope(request, page, count, shown))
+    return JsonResponse(envelope(request, page, count, shown))
 
 
 @router.post(PATH)
 async def create_integration(request: Request, scope: Writes) -> Response:
     """Store a credential."""
     shown = await service_of(request).create(scope, await read_object(request))
-    return JsonAnswer(shown, status_code=201)
+    return JsonResponse(shown, status_code=201)
 
 
 @router.get(ONE)
 async def get_integration(request: Request, integration_id: str, scope: Reads) -> Response:
     """Read an integration, without its token."""
-    return JsonAnswer(await service_of(request).get(scope, integration_id))
+    return JsonResponse(await service_of(request).get(scope, integration_id))
 
 
 @router.api_route(ONE, methods=["PATCH", "PUT"])
 async def update_integration(request: Request, integration_id: str, scope: Writes) -> Response:
     """Change an integration or its token."""
     body = await read_object(request)
-    return JsonAnswer(await service_of(request).update(scope, integration_id, body))
+    return JsonResponse(await service_of(request).update(scope, integration_id, body))
 
 
 @router.delete(ONE)

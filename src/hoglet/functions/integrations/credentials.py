@@ -15,9 +15,9 @@ from hoglet.functions.integrations.placeholders import (
 )
 from hoglet.functions.secrets.box import SecretBox, SecretsUnreadable
 from hoglet.functions.tables import IntegrationRow
-from hoglet.outbound.addresses import plain_name
+from hoglet.outbound.addresses import normalize_host
 from hoglet.outbound.client import Outbound
-from hoglet.outbound.port import OutboundRequest, OutboundResult, Refused
+from hoglet.outbound.port import OutboundRequest, OutboundResult, RequestRefused
 from hoglet.outbound.url import InvalidUrl, parse_url
 from hoglet.store.database import Database
 
@@ -42,8 +42,8 @@ class Credentials:
         """Make one attempt for a function of the project.
 
         Returns:
-            As ``Outbound.fetch``; ``Refused`` too when an integration is gone, unreadable, or must
-            not go to this host. Tokens in what came back are placeholders again.
+            As ``Outbound.fetch``; ``RequestRefused`` too when an integration is gone, unreadable,
+            or not allowed for this host. Tokens in what came back are placeholders again.
         """
         wanted = placeholders_in(request)
         if not wanted:
@@ -51,25 +51,25 @@ class Credentials:
         async with self._database.read() as session:
             rows = await repository.by_placeholders(session, project_id, wanted)
         tokens = self._tokens(rows, wanted, request)
-        if isinstance(tokens, Refused):
+        if isinstance(tokens, RequestRefused):
             return tokens
         return hide(await self._outbound.fetch(fill(request, tokens)), tokens)
 
     def _tokens(
         self, rows: Sequence[IntegrationRow], wanted: set[str], request: OutboundRequest
-    ) -> Tokens | Refused:
+    ) -> Tokens | RequestRefused:
         if len(rows) < len(wanted):
-            return Refused(_REFUSAL, "the integration whose token is sent was deleted")
+            return RequestRefused(_REFUSAL, "the integration whose token is sent was deleted")
         tokens: dict[str, str] = {}
         for row in rows:
             if not may_go_to(request.url, row.hosts):
-                return Refused(
+                return RequestRefused(
                     _REFUSAL, f"the token of integration {row.id} must not go to this host"
                 )
             try:
                 tokens[row.placeholder] = self._box.open(row.secrets)["access_token"]
             except SecretsUnreadable:
-                return Refused(
+                return RequestRefused(
                     _REFUSAL, f"the token of integration {row.id} was sealed with a lost key"
                 )
         return tokens
@@ -88,8 +88,8 @@ def may_go_to(url: str, hosts: list[str] | None) -> bool:
         target = parse_url(url)
     except InvalidUrl:
         return False  # the client refuses it too
-    host = plain_name(target.host)
-    return any(_fits(plain_name(entry), host, target.port) for entry in hosts)
+    host = normalize_host(target.host)
+    return any(_fits(normalize_host(entry), host, target.port) for entry in hosts)
 
 
 def _fits(entry: str, host: str, port: int) -> bool:

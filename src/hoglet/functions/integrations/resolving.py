@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from hoglet.functions.executable.model import RunnableFunction, RunnableInput
+from hoglet.functions.executable.model import ExecutableFunction, ExecutableInput
 from hoglet.functions.inputs.types import INTEGRATION_TYPES
 from hoglet.functions.integrations import repository
 from hoglet.functions.tables import IntegrationRow
@@ -22,8 +22,8 @@ type Known = Mapping[int, dict[str, Any]]
 
 
 async def resolve(
-    session: AsyncSession, project_id: int, functions: Sequence[RunnableFunction]
-) -> list[RunnableFunction]:
+    session: AsyncSession, project_id: int, functions: Sequence[ExecutableFunction]
+) -> list[ExecutableFunction]:
     """The functions with their integrations in place; asks the database only if there are any."""
     wanted = {one for function in functions for one in integration_ids(function)}
     if not wanted:
@@ -38,7 +38,7 @@ def seen_by_programs(row: IntegrationRow) -> dict[str, Any]:
     return {**row.config, "access_token": row.placeholder}
 
 
-def integration_ids(function: RunnableFunction) -> set[int]:
+def integration_ids(function: ExecutableFunction) -> set[int]:
     """The ids that a function's inputs name, those of its mappings too."""
     inputs = [*function.inputs, *(i for m in function.mappings or () for i in m.inputs)]
     values = [item.value for item in inputs if item.type in INTEGRATION_TYPES]
@@ -46,7 +46,7 @@ def integration_ids(function: RunnableFunction) -> set[int]:
     return {one for one in flat if isinstance(one, int)}
 
 
-def with_integrations(function: RunnableFunction, known: Known) -> RunnableFunction:
+def with_integrations(function: ExecutableFunction, known: Known) -> ExecutableFunction:
     """The function with every known id replaced."""
     mappings = function.mappings and tuple(
         msgspec.structs.replace(mapping, inputs=_resolved(mapping.inputs, known))
@@ -56,7 +56,7 @@ def with_integrations(function: RunnableFunction, known: Known) -> RunnableFunct
     return msgspec.structs.replace(function, inputs=inputs, mappings=mappings)
 
 
-def _resolved(inputs: Sequence[RunnableInput], known: Known) -> tuple[RunnableInput, ...]:
+def _resolved(inputs: Sequence[ExecutableInput], known: Known) -> tuple[ExecutableInput, ...]:
     return tuple(
         msgspec.structs.replace(item, value=_value(item.value, known))
         if item.type in INTEGRATION_TYPES

@@ -11,7 +11,7 @@ from typing import Any
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hoglet.access.activity import Activity, ActivityLog, Change, changes_between
-from hoglet.access.principals import Scope, user_object
+from hoglet.access.principals import ProjectScope, user_object
 from hoglet.access.repository import users_by_id
 from hoglet.functions.integrations import repository
 from hoglet.functions.integrations.placeholders import make_placeholder
@@ -60,7 +60,7 @@ class IntegrationService:
         self._icon_url = icon_url
 
     async def page(
-        self, scope: Scope, page: Page, kind: str | None
+        self, scope: ProjectScope, page: Page, kind: str | None
     ) -> tuple[int, list[dict[str, Any]]]:
         """A page of integrations and how many there are in all."""
         project_id = scope.project.id
@@ -72,7 +72,7 @@ class IntegrationService:
             users = await users_by_id(session, [row.created_by for row in rows])
             return count, [self._shown(row, users) for row in rows]
 
-    async def create(self, scope: Scope, body: dict[str, Any]) -> dict[str, Any]:
+    async def create(self, scope: ProjectScope, body: dict[str, Any]) -> dict[str, Any]:
         """Store a credential.
 
         Raises:
@@ -99,7 +99,7 @@ class IntegrationService:
             await self._record(session, scope, row, "created", [])
             return await self._one(session, row)
 
-    async def get(self, scope: Scope, integration_id: str) -> dict[str, Any]:
+    async def get(self, scope: ProjectScope, integration_id: str) -> dict[str, Any]:
         """Read an integration, without its token.
 
         Raises:
@@ -109,7 +109,7 @@ class IntegrationService:
             return await self._one(session, await self._row(session, scope, integration_id))
 
     async def update(
-        self, scope: Scope, integration_id: str, body: dict[str, Any]
+        self, scope: ProjectScope, integration_id: str, body: dict[str, Any]
     ) -> dict[str, Any]:
         """Change an integration; runs that wait use the new token from their next request on.
 
@@ -132,7 +132,7 @@ class IntegrationService:
             await self._record(session, scope, row, "updated", changes)
             return await self._one(session, row)
 
-    async def delete(self, scope: Scope, integration_id: str) -> None:
+    async def delete(self, scope: ProjectScope, integration_id: str) -> None:
         """Forget a credential for good.
 
         Raises:
@@ -147,7 +147,7 @@ class IntegrationService:
         return self._box.seal({"access_token": token}) or ""
 
     async def _row(
-        self, session: AsyncSession, scope: Scope, integration_id: str
+        self, session: AsyncSession, scope: ProjectScope, integration_id: str
     ) -> IntegrationRow:
         wanted = repository.read_id(integration_id)
         row = None
@@ -160,7 +160,7 @@ class IntegrationService:
     async def _record(
         self,
         session: AsyncSession,
-        scope: Scope,
+        scope: ProjectScope,
         row: IntegrationRow,
         activity: str,
         changes: list[Change],

@@ -16,7 +16,7 @@ _OWN = "known_bots.txt"
 _CACHED = 4096  # different agents and addresses of one list; each entry is small
 
 
-class Bots:
+class BotDetector:
     """The bots of one list or several.
 
     Args:
@@ -57,10 +57,10 @@ class Bots:
 
 
 @lru_cache(maxsize=4)
-def open_bots(path: str | None) -> Bots:
+def open_bot_detector(path: str | None) -> BotDetector:
     """Our own list, with the operator's when there is one; read once in each process."""
     own = files("hoglet.functions.runtime").joinpath(_OWN).read_text("utf-8")
-    return Bots(own if path is None else f"{own}\n{_text_of(path)}")
+    return BotDetector(own if path is None else f"{own}\n{_text_of(path)}")
 
 
 def _text_of(path: str) -> str:

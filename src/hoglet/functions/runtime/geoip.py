@@ -20,23 +20,23 @@ _CACHED = 1024  # visitors send several events in a row
 _SNAKE = re.compile(r"_([a-z0-9])")
 
 
-def no_places(_ip: str) -> None:
+def no_geoip(_ip: str) -> None:
     """The place of an address when no database is configured."""
 
 
 @lru_cache(maxsize=4)
-def open_places(path: str | None) -> GeoLookup:
+def open_geoip(path: str | None) -> GeoLookup:
     """The look-up in a database; one that finds nothing without a path, or when it is no database.
 
     Programs read ``place.city.names.en``, ``place.country.isoCode``, ``place.location.timeZone``:
     the names of MaxMind's records in camel case.
     """
     if path is None:
-        return no_places
+        return no_geoip
     try:
         reader = maxminddb.open_database(path)
     except (OSError, maxminddb.InvalidDatabaseError):
-        return no_places  # told at the start of the server; events must not fail for it
+        return no_geoip  # told at the start of the server; events must not fail for it
 
     @lru_cache(maxsize=_CACHED)
     def found(ip: str) -> dict[str, Any] | None:

@@ -10,11 +10,11 @@ from typing import Any
 
 import msgspec
 
-from hoglet.functions.runtime.bot_detection import open_bots
+from hoglet.functions.runtime.bot_detection import open_bot_detector
 from hoglet.functions.runtime.email import EmailRefused, read_email
 from hoglet.functions.runtime.fetch import FetchRefused, FetchRequest, read_fetch
-from hoglet.functions.runtime.geoip import open_places
-from hoglet.functions.runtime.host_config import Facilities
+from hoglet.functions.runtime.geoip import open_geoip
+from hoglet.functions.runtime.host_config import HostConfig
 from hoglet.functions.runtime.loop_guard import (
     DEPTH_PROPERTY,
     MAX_DEPTH,
@@ -27,7 +27,7 @@ from hoglet.kit.text import dump_json
 
 MAX_PRINTS = 25
 HELPERS = frozenset({"geoipLookup", "cleanNullValues", "isKnownBotUserAgent", "isKnownBotIp"})
-_NOTHING = Facilities()
+_NOTHING = HostConfig()
 HOST_FUNCTIONS = HELPERS | {"print", "postHogCapture"}
 
 
@@ -50,7 +50,7 @@ class Host:
         self,
         run: Mapping[str, Any],
         *,
-        facilities: Facilities = _NOTHING,
+        facilities: HostConfig = _NOTHING,
         may_call: bool = True,
         printed: int = 0,
         captured: bool = False,
@@ -148,14 +148,16 @@ class Host:
 
 
 @lru_cache(maxsize=8)
-def _helpers(facilities: Facilities) -> dict[str, Callable[..., Any]]:
+def _helpers(facilities: HostConfig) -> dict[str, Callable[..., Any]]:
     """The helpers of all programs; files are opened when a program first asks."""
     path, bot_list = facilities.geoip_database, facilities.bot_list
     return {
-        "geoipLookup": lambda ip=None: open_places(path)(ip) if isinstance(ip, str) else None,
+        "geoipLookup": lambda ip=None: open_geoip(path)(ip) if isinstance(ip, str) else None,
         "cleanNullValues": clean_null_values,
-        "isKnownBotUserAgent": lambda text=None: open_bots(bot_list).is_known_user_agent(text),
-        "isKnownBotIp": lambda ip=None: open_bots(bot_list).is_known_ip(ip),
+        "isKnownBotUserAgent": lambda text=None: open_bot_detector(bot_list).is_known_user_agent(
+            text
+        ),
+        "isKnownBotIp": lambda ip=None: open_bot_detector(bot_list).is_known_ip(ip),
     }
 
 

@@ -27,13 +27,13 @@ from hoglet.functions.runtime.fetch import (
     shape_response,
     with_delivery_headers,
 )
-from hoglet.functions.runtime.step import HostCall
+from hoglet.functions.runtime.step import StepHostCall
 from hoglet.kit.text import encode_utf8
-from hoglet.outbound.mail import Accepted, Mailer, Message
+from hoglet.outbound.mail import MailAccepted, Mailer, Message
 from hoglet.outbound.port import NetworkFailure, OutboundRequest, OutboundResponse
 
 
-class Made(msgspec.Struct, frozen=True, kw_only=True):
+class HostCallResult(msgspec.Struct, frozen=True, kw_only=True):
     """What came of one attempt.
 
     Attributes:
@@ -70,8 +70,8 @@ class HostCalls:
         self._mail_domain = mail_domain
 
     async def make(
-        self, project_id: int, call: HostCall, *, invocation_id: UUID, number: int, attempt: int
-    ) -> Made:
+        self, project_id: int, call: StepHostCall, *, invocation_id: UUID, number: int, attempt: int
+    ) -> HostCallResult:
         """Make one attempt.
 
         Args:
@@ -91,16 +91,16 @@ class HostCalls:
         headers = ((DELIVERY_HEADER, str(invocation_id)), (ATTEMPT_HEADER, str(attempt)))
         return await self._send(msgspec.convert(call.request, EmailRequest), message_id, headers)
 
-    async def _fetch(self, project_id: int, request: FetchRequest) -> Made:
+    async def _fetch(self, project_id: int, request: FetchRequest) -> HostCallResult:
         body = None if request.body is None else encode_utf8(request.body)
         outgoing = OutboundRequest(request.url, request.method, dict(request.headers), body)
         result = await self._credentials.fetch(project_id, outgoing)
         if not isinstance(result, OutboundResponse):
             answer = shape_failure(result.name, result.message)
             may_help = isinstance(result, NetworkFailure)
-            return Made(answer=answer, problem=result.text, may_help=may_help)
+            return HostCallResult(answer=answer, problem=result.text, may_help=may_help)
         failed = result.status >= 400
-        return Made(
+        return HostCallResult(
             answer=shape_response(result.status, result.body),
             problem=f"status {result.status}" if failed else None,
             may_help=failed and is_retried(result.status),
@@ -110,16 +110,16 @@ class HostCalls:
 
     async def _send(
         self, request: EmailRequest, message_id: str, headers: tuple[tuple[str, str], ...]
-    ) -> Made:
+    ) -> HostCallResult:
         if self._mailer is None:  # it was configured when the program began
             text = "no SMTP server is configured any more"
-            return Made(answer=shape_not_sent(text, is_final=True), problem=text)
+            return HostCallResult(answer=shape_not_sent(text, is_final=True), problem=text)
         result = await self._mailer.send(_message(request, message_id, headers))
-        if isinstance(result, Accepted):
-            return Made(answer=shape_sent(), note=_sent_note(request, result))
+        if isinstance(result, MailAccepted):
+            return HostCallResult(answer=shape_sent(), note=_sent_note(request, result))
         may_help = isinstance(result, NetworkFailure)
         answer = shape_not_sent(result.text, is_final=not may_help)
-        return Made(answer=answer, problem=result.text, may_help=may_help)
+        return HostCallResult(answer=answer, problem=result.text, may_help=may_help)
 
 
 def _message(
@@ -143,7 +143,7 @@ def _person(box: Mailbox) -> tuple[str, str]:
     return box.name, box.email
 
 
-def _sent_note(request: EmailRequest, result: Accepted) -> str:
+def _sent_note(request: EmailRequest, result: MailAccepted) -> str:
     people = [box.email for box in (*request.to, *request.cc, *request.bcc)]
     told = f"Email sent to {', '.join(one for one in people if one not in result.refused)}"
     return f"{told}; refused: {', '.join(result.refused)}" if result.refused else told

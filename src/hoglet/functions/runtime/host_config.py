@@ -3,7 +3,7 @@
 import msgspec
 
 
-class Facilities(msgspec.Struct, frozen=True):
+class HostConfig(msgspec.Struct, frozen=True):
     """What there is beyond the standard library.
 
     Attributes:

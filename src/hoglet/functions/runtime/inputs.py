@@ -6,7 +6,7 @@ Source: docs/spec/hog-functions.md#132-globals-and-inputs.
 from collections.abc import Iterator
 from typing import Any
 
-from hoglet.functions.executable.model import RunnableFunction, RunnableInput
+from hoglet.functions.executable.model import ExecutableFunction, ExecutableInput
 from hoglet.functions.inputs.types import COMPILED_TYPES, INTEGRATION_TYPES
 from hoglet.functions.runtime import engine
 from hoglet.functions.runtime.globals import ALWAYS_THERE
@@ -20,14 +20,14 @@ class InputsFailed(Exception):
     """An input could not be built; the message names it and the cause."""
 
 
-def all_inputs(function: RunnableFunction, mapping: int | None) -> tuple[RunnableInput, ...]:
+def all_inputs(function: ExecutableFunction, mapping: int | None) -> tuple[ExecutableInput, ...]:
     """The inputs of a run in evaluation order, those of the mapping last."""
     found = None if mapping is None else function.mapping(mapping)
     return function.inputs if found is None else (*function.inputs, *found.inputs)
 
 
 def build_inputs(
-    function: RunnableFunction,
+    function: ExecutableFunction,
     globals_: dict[str, Any],
     *,
     mapping: int | None = None,
@@ -59,7 +59,7 @@ def build_inputs(
     return built
 
 
-def tolerated_codes(function: RunnableFunction, mapping: int | None) -> list[Any]:
+def tolerated_codes(function: ExecutableFunction, mapping: int | None) -> list[Any]:
     """What inputs of type ``non_failure_status_codes`` list, e.g. ``[404, "5xx"]``."""
     listed = [
         item.value
@@ -69,13 +69,13 @@ def tolerated_codes(function: RunnableFunction, mapping: int | None) -> list[Any
     return [code for codes in listed for code in codes]
 
 
-def may_fail(function: RunnableFunction, mapping: int | None) -> bool:
+def may_fail(function: ExecutableFunction, mapping: int | None) -> bool:
     """Whether building the inputs can fail at all; most templates only name globals."""
     with_record = function.source.startswith("data-warehouse")
     return any(_may_fail(item, with_record) for item in all_inputs(function, mapping))
 
 
-def _may_fail(item: RunnableInput, with_record: bool) -> bool:  # noqa: FBT001 (handed through)
+def _may_fail(item: ExecutableInput, with_record: bool) -> bool:  # noqa: FBT001 (handed through)
     if item.type in INTEGRATION_TYPES:
         return True
     if item.templating is None or item.type not in COMPILED_TYPES:
@@ -95,7 +95,7 @@ def texts_of(value: Any) -> Iterator[str]:
             yield from texts_of(part)
 
 
-def _check_integrations(item: RunnableInput) -> None:
+def _check_integrations(item: ExecutableInput) -> None:
     """An id that loading did not replace names nothing."""
     if item.type not in INTEGRATION_TYPES:
         return
@@ -113,7 +113,7 @@ class _Builder:
         self._seed = seed
         self._with_record = with_record
 
-    def build(self, item: RunnableInput, values: dict[str, Any]) -> Any:
+    def build(self, item: ExecutableInput, values: dict[str, Any]) -> Any:
         if item.templating is None or item.type not in COMPILED_TYPES:
             return item.value
         if item.templating == "liquid":

@@ -10,7 +10,7 @@ from typing import Any
 from urllib.parse import unquote
 
 from hoglet.kit.text import dump_json, parse_json
-from hoglet.outbound.addresses import plain_name
+from hoglet.outbound.addresses import normalize_host
 from hoglet.outbound.url import InvalidUrl, parse_url
 
 DEPTH_PROPERTY = "$hog_function_execution_count"
@@ -60,5 +60,5 @@ def _events(parsed: Any) -> list[dict[str, Any]]:
 
 def _host(name: str) -> str:
     """One name for this machine, whichever was written."""
-    name = plain_name(name)
+    name = normalize_host(name)
     return "localhost" if name in _THIS_MACHINE else name

@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import Any
 from urllib.parse import quote, quote_plus
 
-from hoglet.functions.executable.model import RunnableInput
+from hoglet.functions.executable.model import ExecutableInput
 from hoglet.functions.inputs.types import INTEGRATION_TYPES
 
 REDACTED = "***REDACTED***"
@@ -49,7 +49,7 @@ _HEADER = re.compile(
 )
 
 
-def secret_texts(inputs: Iterable[RunnableInput], built: dict[str, Any]) -> list[str]:
+def secret_texts(inputs: Iterable[ExecutableInput], built: dict[str, Any]) -> list[str]:
     """Every text that gives a secret input away, raw and built, and the tokens' placeholders.
 
     Each secret in the forms that programs write it in: as it is, within JSON, in a URL, in base64.

@@ -29,7 +29,7 @@ from typing import Any, Literal
 import msgspec
 
 from hoglet.functions.executable.matching import Match, match_function
-from hoglet.functions.executable.model import RunnableFunction
+from hoglet.functions.executable.model import ExecutableFunction
 from hoglet.functions.runtime import engine
 from hoglet.functions.runtime.fetch import is_tolerated
 from hoglet.functions.runtime.filter_globals import filter_globals
@@ -59,7 +59,7 @@ class LogLine(msgspec.Struct, frozen=True):
     message: str
 
 
-class HostCall(msgspec.Struct, frozen=True, kw_only=True):
+class StepHostCall(msgspec.Struct, frozen=True, kw_only=True):
     """What the caller has to do: ``fetch`` or ``sendEmail``.
 
     For ``fetch`` the ``request`` is a normalised :class:`~.running.fetching.FetchRequest` as a
@@ -82,11 +82,11 @@ class StepRequest(msgspec.Struct, kw_only=True):
         docs/spec/hog-functions.md#132-globals-and-inputs.
         journal: from :func:`new_journal` or :func:`resume`.
         mapping: number of the mapping whose inputs are laid over the function's; None without.
-        with_rendering: fill in ``HostCall.rendered``.
+        with_rendering: fill in ``StepHostCall.rendered``.
         from_filter: ask the filter first (a redriven letter of class ``filter``).
     """
 
-    function: RunnableFunction
+    function: ExecutableFunction
     globals: dict[str, Any]
     journal: Journal
     mapping: int | None = None
@@ -116,7 +116,7 @@ class Step(msgspec.Struct, kw_only=True):
     outcome: Literal["finished", "failed", "call"]
     journal: Journal
     result: Any = None
-    call: HostCall | None = None
+    call: StepHostCall | None = None
     error: str | None = None
     error_class: ErrorClass | None = None
     logs: list[LogLine] = []
@@ -236,11 +236,11 @@ class _Run:
             step.result = ended.value
             self._judge_statuses(step)
 
-    def _host_call(self, call: tuple[str, dict[str, Any]], arguments: list[Any]) -> HostCall:
+    def _host_call(self, call: tuple[str, dict[str, Any]], arguments: list[Any]) -> StepHostCall:
         if not self.request.with_rendering:
-            return HostCall(name=call[0], request=call[1])
+            return StepHostCall(name=call[0], request=call[1])
         rendered = clean_line(rendered_call(call[0], arguments), self.secrets)
-        return HostCall(name=call[0], request=call[1], rendered=rendered)
+        return StepHostCall(name=call[0], request=call[1], rendered=rendered)
 
     def _judge_statuses(self, step: Step) -> None:
         """A final status of 400 or more fails the run even if the program handled it."""

@@ -7,12 +7,14 @@ docs/spec/hog-functions.md#35-limits-and-effects.
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hoglet.functions import repository, types
-from hoglet.functions.save.plan import Plan
+from hoglet.functions.save.plan import SavePlan
 from hoglet.functions.tables import HogFunctionRow
 from hoglet.kit.errors import Invalid
 
 
-async def place(session: AsyncSession, row: HogFunctionRow, plan: Plan) -> None:
+async def assign_execution_order(
+    session: AsyncSession, row: HogFunctionRow, plan: SavePlan
+) -> None:
     """Give a transformation its place, inside the writing transaction.
 
     Raises:
@@ -39,7 +41,7 @@ async def _check_limit(session: AsyncSession, row: HogFunctionRow) -> None:
         )
 
 
-def _moves_to_end(plan: Plan) -> bool:
+def _moves_to_end(plan: SavePlan) -> bool:
     if plan.is_new:
         return plan.values["execution_order"] is None
     if "execution_order" in plan.sent:

@@ -8,10 +8,10 @@ from typing import Any
 
 from hoglet.functions import types
 from hoglet.functions.compile.hog import check_size
-from hoglet.functions.compile.unit import Compiled, Draft, Matcher
+from hoglet.functions.compile.unit import CompiledFunction, CompileInput, Matcher
 from hoglet.functions.filters.context import FilterContext
 from hoglet.functions.filters.normalize import GENERATED, check_view
-from hoglet.functions.inputs.mapping_identity import numbered, stored_places
+from hoglet.functions.inputs.mapping_identity import numbered, stored_identities
 from hoglet.functions.inputs.secrets import (
     merge_secrets,
     secret_keys,
@@ -47,7 +47,7 @@ NEW: dict[str, Any] = {
 }
 
 
-class Plan:
+class SavePlan:
     """One save, from what is stored and what was sent.
 
     Args:
@@ -101,13 +101,13 @@ class Plan:
         self._check_enabling()
         check_view(self.values["filters"], enabled=self.will_run)
 
-    def draft(self, context: FilterContext) -> Draft:
+    def draft(self, context: FilterContext) -> CompileInput:
         """What has to be compiled."""
         sent, values = self.sent, self.values
         is_site = values["type"] in types.SITE  # its script holds code, inputs and filters
         is_inputs = is_site or self.is_new or "inputs" in sent or "inputs_schema" in sent
         is_mappings = is_site or "mappings" in sent
-        return Draft(
+        return CompileInput(
             type=values["type"],
             inputs_schema=values["inputs_schema"],
             hog=values["hog"] if is_site or "hog" in sent else None,
@@ -119,7 +119,7 @@ class Plan:
             must_match=self.will_run,
         )
 
-    def apply(self, compiled: Compiled, stored_matcher: dict[str, Any]) -> dict[str, Any]:
+    def apply(self, compiled: CompiledFunction, stored_matcher: dict[str, Any]) -> dict[str, Any]:
         """The column values to store; ``secrets`` and ``mapping_secrets`` still open."""
         values = dict(self.values)
         if compiled.bytecode is not None or compiled.transpiled is not None:
@@ -209,7 +209,7 @@ class Plan:
         mappings = self.values["mappings"]
         if mappings is None:
             return None
-        places = stored_places(self.stored["mappings"] or [], mappings)
+        places = stored_identities(self.stored["mappings"] or [], mappings)
         return [self._mapping(index, places.get(index)) for index in range(len(mappings))]
 
     def _mapping(self, index: int, stored: int | None) -> dict[str, Any]:
@@ -245,7 +245,7 @@ def _split_mappings(
 
 
 def _matcher(
-    compiled: Compiled, stored: dict[str, Any], mappings: list[dict[str, Any]] | None
+    compiled: CompiledFunction, stored: dict[str, Any], mappings: list[dict[str, Any]] | None
 ) -> dict[str, Any]:
     own = compiled.matcher or Matcher(tree=stored.get("tree"), events=stored.get("events"))
     parts: list[Any] = stored.get("mappings") or []

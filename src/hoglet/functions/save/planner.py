@@ -15,9 +15,9 @@ from hoglet.access.principals import Project
 from hoglet.functions import types
 from hoglet.functions.actions import repository as action_repository
 from hoglet.functions.compile.compiler import Compiler
-from hoglet.functions.compile.unit import Compiled
+from hoglet.functions.compile.unit import CompiledFunction
 from hoglet.functions.filters.context import FilterContext
-from hoglet.functions.save.plan import NEW, Plan
+from hoglet.functions.save.plan import NEW, SavePlan
 from hoglet.functions.schemas import read_fields
 from hoglet.functions.secrets.box import SecretBox, SecretsUnreadable
 from hoglet.functions.tables import HogFunctionRow
@@ -35,7 +35,7 @@ async def no_property_types(_session: AsyncSession, _project_id: int) -> dict[tu
     return {}
 
 
-class Planner:
+class SavePlanner:
     """Plans saves and compiles what they need.
 
     Args:
@@ -64,7 +64,7 @@ class Planner:
         self._templates = templates
         self._property_types = property_types
 
-    def new(self, body: dict[str, Any]) -> Plan:
+    def new(self, body: dict[str, Any]) -> SavePlan:
         """The save that makes a function.
 
         Raises:
@@ -73,15 +73,15 @@ class Planner:
         template = self._template_of(body)
         sent = read_fields(body)
         sent["template_id"] = template.id if template else None
-        return Plan(NEW, sent, secrets={}, mapping_secrets={}, template=template, is_new=True)
+        return SavePlan(NEW, sent, secrets={}, mapping_secrets={}, template=template, is_new=True)
 
-    def change(self, row: HogFunctionRow, sent: dict[str, Any]) -> Plan:
+    def change(self, row: HogFunctionRow, sent: dict[str, Any]) -> SavePlan:
         """The save that changes a stored function by ``sent``.
 
         Raises:
             Invalid: a rule that needs no compiling is broken.
         """
-        return Plan(
+        return SavePlan(
             {name: getattr(row, name) for name in NEW},
             sent,
             secrets=self._opened(row.secrets),
@@ -101,7 +101,9 @@ class Planner:
         if row.template_id and self._templates.find(row.template_id) is None:
             raise Invalid(f"No template found for id {row.template_id}.", attr="template_id")
 
-    async def compile(self, project: Project, plan: Plan, *, must_match: bool = True) -> Compiled:
+    async def compile(
+        self, project: Project, plan: SavePlan, *, must_match: bool = True
+    ) -> CompiledFunction:
         """Everything of a plan that has to be compiled.
 
         Args:
@@ -117,7 +119,7 @@ class Planner:
         draft.must_match = draft.must_match and must_match
         return await self._compiler.compile(draft)
 
-    async def _context(self, project: Project, plan: Plan) -> FilterContext:
+    async def _context(self, project: Project, plan: SavePlan) -> FilterContext:
         """What the filters of a save may refer to."""
         wanted = action_ids([plan.values["filters"], *filters_of(plan.values["mappings"])])
         async with self._database.read() as session:

@@ -12,14 +12,14 @@ from hoglet.functions.secrets.box import SecretBox, SecretsUnreadable
 from hoglet.store.database import Database
 
 
-class Resealed(NamedTuple):
+class RotationResult(NamedTuple):
     """How many texts were sealed again, and how many no configured key opens (left as they are)."""
 
     sealed: int
     unreadable: int
 
 
-async def reseal_all(database: Database, box: SecretBox) -> Resealed:
+async def reencrypt_all(database: Database, box: SecretBox) -> RotationResult:
     """Seal the secrets of all functions and integrations with the newest key, in one transaction.
 
     Old keys may be removed afterwards, if nothing was unreadable. Running it twice does no harm.
@@ -31,7 +31,7 @@ async def reseal_all(database: Database, box: SecretBox) -> Resealed:
             row.mapping_secrets = count.again(row.mapping_secrets)
         for held in await integration_repository.every(session):
             held.secrets = count.again(held.secrets) or held.secrets
-    return Resealed(count.sealed, count.unreadable)
+    return RotationResult(count.sealed, count.unreadable)
 
 
 class _Count:

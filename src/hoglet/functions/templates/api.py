@@ -22,7 +22,7 @@ from hoglet.functions.templates.registry import (
 )
 from hoglet.kit.errors import NotFound
 from hoglet.web.pagination import envelope, parse_page
-from hoglet.web.responses import JsonAnswer
+from hoglet.web.responses import JsonResponse
 
 router = APIRouter()
 public_router = APIRouter()
@@ -39,7 +39,7 @@ async def list_templates(request: Request, scope: Reads) -> Response:  # noqa: A
 @router.get("/hog_function_templates/{template_id}")
 async def get_template(request: Request, template_id: str, scope: Reads) -> Response:  # noqa: ARG001 (the guard)
     """One template, deprecated and hidden ones too."""
-    return JsonAnswer(_find(request, template_id).as_json())
+    return JsonResponse(_find(request, template_id).as_json())
 
 
 @public_router.get("/api/public_hog_function_templates")
@@ -54,7 +54,7 @@ async def get_public_template(request: Request, template_id: str) -> Response:
     template = _find(request, template_id)
     if template.status == HIDDEN:
         raise NotFound
-    return JsonAnswer(template.as_json())
+    return JsonResponse(template.as_json())
 
 
 @public_router.get("/static/services/{name}.svg")
@@ -83,7 +83,7 @@ async def _list(request: Request, *, unlisted: set[str]) -> Response:
     found.sort(key=lambda one: (-used.get(one.id, 0), one.name))
     end = None if page.limit is None else page.offset + page.limit
     shown: list[dict[str, Any]] = [one.as_json() for one in found[page.offset : end]]
-    return JsonAnswer(envelope(request, page, len(found), shown))
+    return JsonResponse(envelope(request, page, len(found), shown))
 
 
 def _matching(

@@ -39,7 +39,9 @@ def read_globals(
     given: dict[str, Any] = sent if isinstance(sent, dict) else {}
     for name in ("person", "groups"):
         if not isinstance(given.get(name), dict | None):
-            raise trial_refused(not_a_dict(given[name]), attr=f"globals__{name}", code="not_a_dict")
+            raise refused_test_run(
+                not_a_dict(given[name]), attr=f"globals__{name}", code="not_a_dict"
+            )
     answer: dict[str, Any] = {"project": project, "source": source, "groups": {}, **given}
     row = body.get("clickhouse_event")
     url = str(project.get("url"))
@@ -49,11 +51,11 @@ def read_globals(
     elif isinstance(given.get("event"), dict):
         answer["event"] = _event(given["event"], url, now)
     else:
-        raise trial_refused("The test run needs globals with an event.", attr="globals__event")
+        raise refused_test_run("The test run needs globals with an event.", attr="globals__event")
     return answer
 
 
-def trial_refused(detail: str, *, attr: str | None, code: str | None = None) -> Invalid:
+def refused_test_run(detail: str, *, attr: str | None, code: str | None = None) -> Invalid:
     """A refusal that carries the status a test run answers with."""
     return Invalid(detail, code=code, attr=attr, extra={"status": "error"})
 

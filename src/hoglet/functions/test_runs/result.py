@@ -10,23 +10,23 @@ from uuid import UUID
 import msgspec
 
 from hoglet.functions.executable.matching import Match
-from hoglet.functions.executable.model import RunnableFunction
+from hoglet.functions.executable.model import ExecutableFunction
 from hoglet.functions.executable.transform import TransformationResult
 from hoglet.functions.runtime.host_calls import HostCalls
-from hoglet.functions.runtime.step import HostCall, LogLine, Step, StepRequest
+from hoglet.functions.runtime.step import LogLine, Step, StepHostCall, StepRequest
 from hoglet.sandbox import Sandbox
 from hoglet.web.timestamps import iso_z
 
 STEP_SECONDS = 8.0  # the filter may take 5 s, the program 550 ms; beyond, the worker is killed
 
 
-class Worker:
+class SandboxClient:
     """The operations of the sandbox, typed."""
 
     def __init__(self, sandbox: Sandbox) -> None:
         self._sandbox = sandbox
 
-    async def match(self, function: RunnableFunction, run: dict[str, Any]) -> Match:
+    async def match(self, function: ExecutableFunction, run: dict[str, Any]) -> Match:
         """Ask the filters."""
         payload = {"function": msgspec.to_builtins(function), "globals": run}
         answer = await self._sandbox.call("functions.match", payload, deadline=STEP_SECONDS)
@@ -39,7 +39,7 @@ class Worker:
         return msgspec.convert(answer, Step)
 
     async def transform(
-        self, function: RunnableFunction, event: dict[str, Any], project: dict[str, Any], now: str
+        self, function: ExecutableFunction, event: dict[str, Any], project: dict[str, Any], now: str
     ) -> TransformationResult:
         """Run a transformation."""
         payload = {
@@ -52,7 +52,7 @@ class Worker:
         return msgspec.convert(answer, TransformationResult)
 
 
-class Trial:
+class TestRunResult:
     """What a test run has come to so far."""
 
     def __init__(self, started_at: datetime) -> None:
@@ -92,11 +92,11 @@ class Trial:
         }
 
 
-class Caller:
+class HostCallStub:
     """Answers host calls: by a mock, or for real when there are ``calls``."""
 
     def __init__(
-        self, calls: HostCalls | None, project_id: int, invocation_id: UUID, trial: Trial
+        self, calls: HostCalls | None, project_id: int, invocation_id: UUID, trial: TestRunResult
     ) -> None:
         self._calls = calls
         self._project_id = project_id
@@ -104,7 +104,7 @@ class Caller:
         self.invocation_id = invocation_id
         self._trial = trial
 
-    async def answer(self, call: HostCall) -> Any:
+    async def answer(self, call: StepHostCall) -> Any:
         """What the program gets for a call."""
         if self._calls is None:
             return self._mock(call)
@@ -122,7 +122,7 @@ class Caller:
             self._trial.log("info", made.note)
         return made.answer
 
-    def _mock(self, call: HostCall) -> Any:
+    def _mock(self, call: StepHostCall) -> Any:
         self._trial.log("info", f"Async function '{call.name}' was mocked with arguments:")
         self._trial.log("info", call.rendered)
         return {"status": 200, "body": {}}

@@ -8,19 +8,19 @@ Source: docs/spec/hog-functions.md#92-invocations-test-run.
 from typing import Any
 from uuid import UUID
 
-from hoglet.access.principals import Scope
+from hoglet.access.principals import ProjectScope
 from hoglet.functions import repository, types
-from hoglet.functions.executable.loader import runnable_of_values
-from hoglet.functions.executable.model import RunnableFunction
+from hoglet.functions.executable.loader import executable_from_values
+from hoglet.functions.executable.model import ExecutableFunction
 from hoglet.functions.runtime.globals import project_globals, source_globals
 from hoglet.functions.runtime.host_calls import HostCalls
 from hoglet.functions.runtime.step import StepRequest, new_journal, resume
-from hoglet.functions.save.plan import NEW, Plan
+from hoglet.functions.save.plan import NEW, SavePlan
 from hoglet.functions.schemas import FunctionFields, read_fields
 from hoglet.functions.service import FunctionService
 from hoglet.functions.tables import HogFunctionRow
-from hoglet.functions.test_runs.globals import read_globals, trial_refused
-from hoglet.functions.test_runs.result import Caller, Trial, Worker
+from hoglet.functions.test_runs.globals import read_globals, refused_test_run
+from hoglet.functions.test_runs.result import HostCallStub, SandboxClient, TestRunResult
 from hoglet.kit.errors import Invalid
 from hoglet.kit.ids import new_id
 from hoglet.sandbox import Sandbox, SandboxCrashed, SandboxTimedOut
@@ -30,13 +30,13 @@ STEP_SECONDS = 8.0  # the filter may take 5 s, the program 550 ms; beyond, the w
 _FIELD_NAMES = frozenset(field.alias or name for name, field in FunctionFields.model_fields.items())
 
 
-class TrialFields(Body):
+class TestRunFields(Body):
     """The plain fields of a test run's body."""
 
     mock_async_functions: bool = True
 
 
-class Trials:
+class TestRunService:
     """Runs tests of functions.
 
     Args:
@@ -54,7 +54,9 @@ class Trials:
         self._calls = calls
         self._site_url = site_url
 
-    async def run(self, scope: Scope, function_id: str, body: dict[str, Any]) -> dict[str, Any]:
+    async def run(
+        self, scope: ProjectScope, function_id: str, body: dict[str, Any]
+    ) -> dict[str, Any]:
         """Run one test.
 
         Returns:
@@ -64,11 +66,11 @@ class Trials:
             Invalid: a bad configuration (attr ``configuration__…``), event or type.
         """
         invocation_id = _read_invocation_id(body.get("invocation_id"))
-        is_mocked = validate(TrialFields, body).mock_async_functions
+        is_mocked = validate(TestRunFields, body).mock_async_functions
         row = await self._stored(scope, function_id)
         function = await self._function(scope, row, body)
         if function.type not in types.TESTABLE:
-            raise trial_refused("Functions of this type cannot be tested.", attr="type")
+            raise refused_test_run("Functions of this type cannot be tested.", attr="type")
         project = project_globals(
             project_id=scope.project.id, name=scope.project.name, site_url=self._site_url
         )
@@ -81,21 +83,21 @@ class Trials:
             now=self._functions.clock.now(),
             name_properties=scope.project.person_display_name_properties,
         )
-        trial = Trial(self._functions.clock.now())
-        worker = Worker(self._sandbox)
+        trial = TestRunResult(self._functions.clock.now())
+        worker = SandboxClient(self._sandbox)
         try:
             if function.type in types.ORDERED:
                 site = {"id": scope.project.id, "name": "", "url": self._site_url}
                 await self._transform(worker, function, run, site, trial)
             else:
                 calls = None if is_mocked else self._calls
-                caller = Caller(calls, function.project_id, invocation_id, trial)
+                caller = HostCallStub(calls, function.project_id, invocation_id, trial)
                 await self._deliver(worker, function, run, caller, trial)
         except (SandboxTimedOut, SandboxCrashed) as error:
             trial.fail(error.detail)
         return trial.answer()
 
-    async def _stored(self, scope: Scope, function_id: str) -> HogFunctionRow | None:
+    async def _stored(self, scope: ProjectScope, function_id: str) -> HogFunctionRow | None:
         """The stored function; an id that cannot be loaded is as good as ``new``."""
         try:
             wanted = UUID(function_id)
@@ -105,8 +107,8 @@ class Trials:
             return await repository.find(session, scope.project.id, wanted)
 
     async def _function(
-        self, scope: Scope, row: HogFunctionRow | None, body: dict[str, Any]
-    ) -> RunnableFunction:
+        self, scope: ProjectScope, row: HogFunctionRow | None, body: dict[str, Any]
+    ) -> ExecutableFunction:
         configuration = _configuration(body)
         if configuration is None:
             if row is None:
@@ -118,8 +120,8 @@ class Trials:
             raise _of_configuration(error) from None
 
     async def _configured(
-        self, scope: Scope, row: HogFunctionRow | None, configuration: dict[str, Any]
-    ) -> RunnableFunction:
+        self, scope: ProjectScope, row: HogFunctionRow | None, configuration: dict[str, Any]
+    ) -> ExecutableFunction:
         sent = read_fields(configuration)
         for name in ("template_id", "base_updated_at", "enabled", "deleted", "execution_order"):
             sent.pop(name, None)
@@ -130,25 +132,25 @@ class Trials:
             attr = "filters__non_field_errors"
             raise Invalid(f"The filter is not valid: {reason}", attr=attr)
         values = plan.apply(compiled, {} if row is None else row.matcher)
-        function = runnable_of_values(
+        function = executable_from_values(
             values,
             function_id=str(row.id) if row else "new",
             project_id=scope.project.id,
         )
         return await self._functions.resolved(function)
 
-    def _plan(self, row: HogFunctionRow | None, sent: dict[str, Any]) -> Plan:
+    def _plan(self, row: HogFunctionRow | None, sent: dict[str, Any]) -> SavePlan:
         if row is not None:
             return self._functions.planner.change(row, {**sent, "enabled": False})
-        return Plan(NEW, sent, secrets={}, mapping_secrets={}, template=None, is_new=True)
+        return SavePlan(NEW, sent, secrets={}, mapping_secrets={}, template=None, is_new=True)
 
     async def _transform(
         self,
-        worker: Worker,
-        function: RunnableFunction,
+        worker: SandboxClient,
+        function: ExecutableFunction,
         run: dict[str, Any],
         project: dict[str, Any],
-        trial: Trial,
+        trial: TestRunResult,
     ) -> None:
         now = self._functions.clock.now().isoformat()
         done = await worker.transform(function, run["event"], project, now)
@@ -161,11 +163,11 @@ class Trials:
 
     async def _deliver(
         self,
-        worker: Worker,
-        function: RunnableFunction,
+        worker: SandboxClient,
+        function: ExecutableFunction,
         run: dict[str, Any],
-        caller: Caller,
-        trial: Trial,
+        caller: HostCallStub,
+        trial: TestRunResult,
     ) -> None:
         match = await worker.match(function, run)
         if match.error is not None:
@@ -184,11 +186,11 @@ class Trials:
 
     async def _run_one(
         self,
-        worker: Worker,
-        function: RunnableFunction,
+        worker: SandboxClient,
+        function: ExecutableFunction,
         run: dict[str, Any],
-        caller: Caller,
-        trial: Trial,
+        caller: HostCallStub,
+        trial: TestRunResult,
         *,
         mapping: int | None,
     ) -> None:
@@ -248,4 +250,6 @@ def _read_invocation_id(value: Any) -> UUID:
     try:
         return UUID(str(value))
     except ValueError:
-        raise trial_refused("The invocation id has to be a UUID.", attr="invocation_id") from None
+        raise refused_test_run(
+            "The invocation id has to be a UUID.", attr="invocation_id"
+        ) from None

@@ -98,7 +98,9 @@ class Watcher:
         """Set a state by hand (administrators: 11, 12, or 1 to release)."""
         return await self._change(session, function, state)
 
-    async def relent(self, session: AsyncSession, function: HogFunctionRow, state: int) -> None:
+    async def reset_after_manual_enable(
+        self, session: AsyncSession, function: HogFunctionRow, state: int
+    ) -> None:
         """The owner switched a disabled function on again: set the state and lock it."""
         function.state = state
         data = await self._data(session, function)

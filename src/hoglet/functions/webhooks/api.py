@@ -14,10 +14,10 @@ from hoglet.functions import repository, types
 from hoglet.functions.api import service_of
 from hoglet.functions.webhooks.service import Incoming, WebhookAnswer, Webhooks
 from hoglet.kit.errors import TooLarge
-from hoglet.web.client_ip import client_address
+from hoglet.web.client_ip import client_ip
 from hoglet.web.error_handlers import add_error_key
 from hoglet.web.request_body import read_body
-from hoglet.web.responses import JsonAnswer
+from hoglet.web.responses import JsonResponse
 
 router = APIRouter()
 
@@ -45,7 +45,7 @@ async def receive_webhook(request: Request, name: str) -> Response:
         method=request.method,
         headers=request.headers,
         query=request.query_params,
-        ip=client_address(request),
+        ip=client_ip(request),
         body=body,
     )
     return _response(await webhooks.handle(name, incoming))
@@ -62,7 +62,7 @@ async def get_site_script(request: Request, function_id: str, stamp: str) -> Res
             "detail": "Unable to serve the source code of this site function.",
             "attr": None,
         }
-        return JsonAnswer(body, status_code=404)
+        return JsonResponse(body, status_code=404)
     return Response(
         script,
         media_type="application/javascript",
@@ -92,4 +92,4 @@ def _response(answer: WebhookAnswer) -> Response:
             media_type=answer.content_type,
             headers=_GUARD_HEADERS,
         )
-    return JsonAnswer(answer.body, status_code=answer.status, headers=_GUARD_HEADERS)
+    return JsonResponse(answer.body, status_code=answer.status, headers=_GUARD_HEADERS)

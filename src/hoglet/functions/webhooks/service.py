@@ -12,8 +12,8 @@ import msgspec
 
 from hoglet.access.principals import Project
 from hoglet.functions import repository, types
-from hoglet.functions.executable.loader import runnable
-from hoglet.functions.executable.model import RunnableFunction
+from hoglet.functions.executable.loader import executable_from_row
+from hoglet.functions.executable.model import ExecutableFunction
 from hoglet.functions.jobs import InvokeV1
 from hoglet.functions.runtime.globals import (
     event_globals,
@@ -61,7 +61,7 @@ class RecordStep(Protocol):
     A step that waits for a host call is enqueued, to be carried on by the executor.
     """
 
-    async def __call__(self, function: RunnableFunction, invoke: InvokeV1, step: Step) -> None:
+    async def __call__(self, function: ExecutableFunction, invoke: InvokeV1, step: Step) -> None:
         """Record one step, durably, before the caller is answered."""
         ...
 
@@ -128,7 +128,7 @@ class Webhooks:
         await self._record(function, invoke, step)
         return _answer(step)
 
-    async def _find(self, text: str) -> RunnableFunction:
+    async def _find(self, text: str) -> ExecutableFunction:
         try:
             function_id = UUID(text)
         except ValueError:
@@ -139,9 +139,9 @@ class Webhooks:
             raise _unknown()
         if not row.enabled and row.state not in NOT_RUN:
             raise _unknown()
-        return await self._functions.resolved(runnable(row, self._functions.box))
+        return await self._functions.resolved(executable_from_row(row, self._functions.box))
 
-    async def _globals(self, function: RunnableFunction, incoming: Incoming) -> dict[str, Any]:
+    async def _globals(self, function: ExecutableFunction, incoming: Incoming) -> dict[str, Any]:
         project = await self._projects(function.project_id)
         shown = project_globals(
             project_id=function.project_id,
@@ -164,7 +164,7 @@ class Webhooks:
             "request": request_globals(incoming),
         }
 
-    async def _step(self, function: RunnableFunction, invoke: InvokeV1) -> Step:
+    async def _step(self, function: ExecutableFunction, invoke: InvokeV1) -> Step:
         journal = new_journal(self._functions.clock.now(), invoke.invocation_id.int & 0x7FFF_FFFF)
         request = StepRequest(function=function, globals=invoke.globals, journal=journal)
         try:

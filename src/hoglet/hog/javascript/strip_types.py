@@ -54,7 +54,7 @@ def transpile_site_source(source: str) -> str:
     root = _parser().parse(source.encode()).root_node
     if root.has_error:
         raise _syntax_error(source, root)
-    return _Eraser(source).run(root)
+    return _TypeStripper(source).run(root)
 
 
 @cache
@@ -95,7 +95,7 @@ def _imports_types_only(node: Node) -> bool:
     return bool(specifiers) and all(one.children[0].type == "type" for one in specifiers)
 
 
-class _Eraser:
+class _TypeStripper:
     def __init__(self, source: str) -> None:
         self._source = source
         self._bytes = source.encode()
@@ -306,13 +306,13 @@ class _Eraser:
         return f"{code.rstrip()}\nreturn {{ {pairs} }};\n"
 
 
-_RULES: dict[str, Callable[[_Eraser, Node], bool]] = {
-    "as_expression": _Eraser._cast,  # noqa: SLF001 (the table of this class's rules)
-    "satisfies_expression": _Eraser._cast,  # noqa: SLF001
-    "public_field_definition": _Eraser._field,  # noqa: SLF001
-    "required_parameter": _Eraser._parameter,  # noqa: SLF001
-    "method_definition": _Eraser._method,  # noqa: SLF001
-    "enum_declaration": _Eraser._enum,  # noqa: SLF001
-    "import_statement": _Eraser._import,  # noqa: SLF001
-    "export_statement": _Eraser._export,  # noqa: SLF001
+_RULES: dict[str, Callable[[_TypeStripper, Node], bool]] = {
+    "as_expression": _TypeStripper._cast,  # noqa: SLF001 (the table of this class's rules)
+    "satisfies_expression": _TypeStripper._cast,  # noqa: SLF001
+    "public_field_definition": _TypeStripper._field,  # noqa: SLF001
+    "required_parameter": _TypeStripper._parameter,  # noqa: SLF001
+    "method_definition": _TypeStripper._method,  # noqa: SLF001
+    "enum_declaration": _TypeStripper._enum,  # noqa: SLF001
+    "import_statement": _TypeStripper._import,  # noqa: SLF001
+    "export_statement": _TypeStripper._export,  # noqa: SLF001
 }

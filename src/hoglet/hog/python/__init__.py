@@ -13,7 +13,7 @@ from hoglet.hog.python.program import (
     load,
 )
 from hoglet.hog.python.running import Outcome, run_program
-from hoglet.hog.python.steps import Chunk, Failed, Finished, HostCall
+from hoglet.hog.python.steps import Chunk, Failed, Finished, HostCallRequest
 from hoglet.hog.runtime.errors import RunError
 
 __all__ = [
@@ -23,7 +23,7 @@ __all__ = [
     "Execution",
     "Failed",
     "Finished",
-    "HostCall",
+    "HostCallRequest",
     "Outcome",
     "RunError",
     "compile_batch_predicate",

@@ -8,10 +8,10 @@ from hoglet.hog.python.operands import Temporaries
 if TYPE_CHECKING:
     from hoglet.hog.python.printer import ProgramPrinter
     from hoglet.hog.python.purity import Effects
-    from hoglet.hog.python.type_facts import Facts
+    from hoglet.hog.python.type_facts import TypeFacts
 
 
-class Writer:
+class Emitter:
     """A stream of indented lines for one function.
 
     Attributes:
@@ -21,7 +21,7 @@ class Writer:
     """
 
     program: "ProgramPrinter"
-    facts: "Facts"
+    facts: "TypeFacts"
     effects: "Effects"
 
     def __init__(self) -> None:

@@ -1,7 +1,7 @@
 """Running a program: to its end, or step by step from one host call to the next.
 
 ``Execution.start()`` and ``resume()`` give one of three steps: :class:`Finished`,
-:class:`HostCall` (the host does the work and resumes with its result) or :class:`Failed`.
+:class:`HostCallRequest` (the host does the work and resumes with its result) or :class:`Failed`.
 No other exception than ours leaves this module, whatever the program does.
 
 Source: docs/spec/hog-language.md#7-errors, docs/spec/hog-language.md#10-limits and
@@ -27,7 +27,7 @@ from hoglet.hog.python.steps import (
     Chunk,
     Failed,
     Finished,
-    HostCall,
+    HostCallRequest,
     HostFailure,
     Step,
 )
@@ -128,7 +128,7 @@ class Execution:
         """
         self._journal = Journal(journal)
         step = self.start()
-        while isinstance(step, HostCall) and self._journal.replaying:
+        while isinstance(step, HostCallRequest) and self._journal.replaying:
             if self._journal.peek() == "raise":
                 step = self._throw(self._journal.take("raise"))
             else:
@@ -196,7 +196,7 @@ class Execution:
             raise LimitExceeded(message, kind="steps")
         name, args = request
         self._mark_call(name)
-        return HostCall(name, [export_value(item) for item in args])
+        return HostCallRequest(name, [export_value(item) for item in args])
 
     def _mark_call(self, name: str) -> None:
         """Remember that the call was reached: up to here, a replay repeats what is known."""

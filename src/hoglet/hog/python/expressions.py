@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from hoglet.hog.bind import tree as bound
-from hoglet.hog.python.emitter import Writer
+from hoglet.hog.python.emitter import Emitter
 from hoglet.hog.python.operands import (
     Operand,
     arithmetic,
@@ -32,7 +32,7 @@ _LONGEST_CHAIN: Final = 8
 _LONGEST_TEXT: Final = 400  # longer texts are bound, so that parentheses never pile up
 
 
-class ExpressionPrinter(Writer):
+class ExpressionPrinter(Emitter):
     """The part of a function's printer that knows expressions."""
 
     # --- entry points

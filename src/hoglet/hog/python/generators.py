@@ -7,7 +7,7 @@ docs/spec/hog-language.md#11-deviations-from-npm-1071 (callbacks that are async)
 from typing import TYPE_CHECKING, Any
 
 from hoglet.hog.bind import tree as bound
-from hoglet.hog.python.type_facts import Facts
+from hoglet.hog.python.type_facts import TypeFacts
 from hoglet.hog.stdlib.table import STL
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def find_suspending(
-    functions: tuple[bound.BoundFunction, ...], facts: Facts, program: "ProgramPrinter"
+    functions: tuple[bound.BoundFunction, ...], facts: TypeFacts, program: "ProgramPrinter"
 ) -> tuple[set[int], bool]:
     """Numbers of the functions that can suspend, and whether calls of unknown values can.
 
@@ -49,7 +49,7 @@ def _names_async(node: Any, program: "ProgramPrinter") -> bool:
 
 
 def _suspends(
-    node: Any, facts: Facts, program: "ProgramPrinter", suspending: set[int], *, dynamic: bool
+    node: Any, facts: TypeFacts, program: "ProgramPrinter", suspending: set[int], *, dynamic: bool
 ) -> bool:
     if isinstance(node, bound.CallGlobal):
         if node.name in program.async_names:

@@ -12,7 +12,7 @@ from hoglet.hog.bind import tree as bound
 from hoglet.hog.python.generators import find_suspending
 from hoglet.hog.python.purity import Effects
 from hoglet.hog.python.statements import StatementPrinter
-from hoglet.hog.python.type_facts import Facts, always_returns
+from hoglet.hog.python.type_facts import TypeFacts, always_returns
 
 
 class Storage:
@@ -23,7 +23,7 @@ class Storage:
     (if it never changes) or a box, a list of one item.
     """
 
-    def __init__(self, facts: Facts) -> None:
+    def __init__(self, facts: TypeFacts) -> None:
         self._facts = facts
         self._names: dict[bound.Variable, str] = {}
         self._boxed = {
@@ -63,7 +63,7 @@ class ProgramPrinter:
 
     def __init__(
         self,
-        facts: Facts,
+        facts: TypeFacts,
         *,
         functions_of_host: frozenset[str],
         async_names: frozenset[str],
@@ -213,7 +213,7 @@ class FunctionPrinter(StatementPrinter):
             self.line(f"nonlocal {', '.join(sorted(names))}")
 
 
-def print_program(facts: Facts, **options: Any) -> tuple[str, bool]:
+def print_program(facts: TypeFacts, **options: Any) -> tuple[str, bool]:
     """The Python text of a program, and whether it can suspend.
 
     The options are those of :class:`ProgramPrinter`.

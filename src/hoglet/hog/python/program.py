@@ -15,7 +15,7 @@ import msgspec
 from hoglet.hog.bind import tree as bound
 from hoglet.hog.python.builtins import VOCABULARY
 from hoglet.hog.python.printer import print_program
-from hoglet.hog.python.type_facts import Facts
+from hoglet.hog.python.type_facts import TypeFacts
 from hoglet.hog.python.visitor import everything
 from hoglet.kit.errors import SourceError
 
@@ -126,7 +126,7 @@ def _compiled(
             "batch": batch,
         }
         known = frozenset(known_globals)
-        facts = Facts(all_functions, given | async_names)
+        facts = TypeFacts(all_functions, given | async_names)
         source, suspends = print_program(facts, known_globals=known | roots, **options)
         careful, _ = print_program(facts, known_globals=known, **options)
         if batch:  # a batch has no second chance

@@ -10,7 +10,7 @@ be skipped).
 from typing import Any, Final
 
 from hoglet.hog.bind import tree as bound
-from hoglet.hog.python.type_facts import Facts
+from hoglet.hog.python.type_facts import TypeFacts
 from hoglet.hog.python.visitor import parts
 from hoglet.hog.runtime.errors import EngineError
 from hoglet.hog.runtime.regex import compile_pattern
@@ -31,7 +31,7 @@ class Effects:
     """
 
     def __init__(
-        self, facts: Facts, *, host_names: frozenset[str], known_globals: frozenset[str]
+        self, facts: TypeFacts, *, host_names: frozenset[str], known_globals: frozenset[str]
     ) -> None:
         self.facts = facts
         self.host_names = host_names

@@ -15,7 +15,7 @@ from hoglet.hog.python.steps import (
     NO_FUNCTIONS,
     Failed,
     Finished,
-    HostCall,
+    HostCallRequest,
     HostFailure,
     Step,
 )
@@ -90,7 +90,7 @@ def run_program(
         seed=seed,
     )
     step = execution.start()
-    while isinstance(step, HostCall):
+    while isinstance(step, HostCallRequest):
         step = _answer(execution, step, functions)
     return Outcome(
         result=step.result if isinstance(step, Finished) else None,
@@ -103,7 +103,7 @@ def run_program(
 
 
 def _answer(
-    execution: Execution, call: HostCall, functions: Mapping[str, Callable[..., Any]]
+    execution: Execution, call: HostCallRequest, functions: Mapping[str, Callable[..., Any]]
 ) -> Step:
     function = functions.get(call.name)
     if function is None:

@@ -12,7 +12,7 @@ import msgspec
 from hoglet.hog.python.program import CompiledProgram
 from hoglet.hog.runtime.errors import RunError
 
-type Step = "Finished | HostCall | Failed"
+type Step = "Finished | HostCallRequest | Failed"
 
 
 class Finished(msgspec.Struct, frozen=True):
@@ -21,8 +21,8 @@ class Finished(msgspec.Struct, frozen=True):
     result: Any
 
 
-class HostCall(msgspec.Struct, frozen=True):
-    """The program waits for the result of an async call: ``HostCall("fetch", [url, options])``."""
+class HostCallRequest(msgspec.Struct, frozen=True):
+    """The program waits for an async call: ``HostCallRequest("fetch", [url, options])``."""
 
     name: str
     args: list[Any]

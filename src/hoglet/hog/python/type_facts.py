@@ -82,7 +82,7 @@ def _small(node: Any) -> bool:
     )
 
 
-class Facts:
+class TypeFacts:
     """Everything known about one program.
 
     Attributes:

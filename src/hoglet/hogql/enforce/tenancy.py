@@ -46,7 +46,7 @@ class _Enforcer:
         names = _FIELDS.get(kind)
         if names is None:
             return node
-        if kind is plan.Apply:
+        if kind is plan.FunctionCall:
             self._check_function(node)
         elif kind is plan.Scan:
             self._check_table(node)
@@ -81,7 +81,7 @@ class _Enforcer:
         if node.project is not None and node.project != self._project:
             raise Bug(f"plan reads {node.table} of another project")
 
-    def _check_function(self, node: plan.Apply) -> None:
+    def _check_function(self, node: plan.FunctionCall) -> None:
         if node.function not in _ALLOWED and find_function(node.function) is None:
             raise Bug(f"plan calls {node.function}, which is on no allow-list")
 
@@ -91,8 +91,8 @@ _SKIPPED = frozenset({"type", "project", "limit", "offset"})
 _FIELDS: dict[type, tuple[str, ...]] = {
     kind: tuple(name for name in kind.__struct_fields__ if name not in _SKIPPED)
     for kind in (
-        plan.Apply,
-        plan.Trusted,
+        plan.FunctionCall,
+        plan.TrustedSQL,
         plan.LambdaExpr,
         plan.Ordering,
         plan.Window,

@@ -8,7 +8,7 @@ import re
 from hoglet.hogql.context import QueryContext
 from hoglet.hogql.errors import near, refused
 from hoglet.hogql.functions.datetime_zone import as_time, instant
-from hoglet.hogql.plan import Apply, Expr, Number, Trusted, Value
+from hoglet.hogql.plan import Expr, FunctionCall, Number, TrustedSQL, Value
 from hoglet.hogql.types import INTEGER, STRING, Type
 
 _PARTS: dict[str, tuple[str, str]] = {
@@ -38,7 +38,7 @@ def date_part(args: tuple[Expr, ...], _type: Type, context: QueryContext) -> Exp
     at = instant(at, context) if unit in _CLOCK else at
     before, after = _PARTS[unit]
     type_ = INTEGER.or_null(at.type.nullable)
-    return Trusted(parts=(f"toInt64({before}", at, f"{after})"), type=type_)
+    return TrustedSQL(parts=(f"toInt64({before}", at, f"{after})"), type=type_)
 
 
 def _unit(expr: Expr) -> str:
@@ -58,7 +58,7 @@ def to_char(args: tuple[Expr, ...], type_: Type, _context: QueryContext) -> Expr
     if isinstance(pattern, Value) and "%" not in str(pattern.value):
         words = _CHAR_WORDS.sub(lambda found: _CHAR_PATTERNS[found.group()], str(pattern.value))
         pattern = Value(value=words, bind="String", type=STRING)
-    return Apply(function="formatDateTime", args=(args[0], pattern), type=type_)
+    return FunctionCall(function="formatDateTime", args=(args[0], pattern), type=type_)
 
 
 _CHAR_PATTERNS = {

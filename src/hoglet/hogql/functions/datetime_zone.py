@@ -4,7 +4,7 @@ Source: docs/spec/query-endpoints.md#104-functions (times are in the project's t
 """
 
 from hoglet.hogql.context import QueryContext
-from hoglet.hogql.plan import Apply, Expr, Trusted, Value
+from hoglet.hogql.plan import Expr, FunctionCall, TrustedSQL, Value
 from hoglet.hogql.types import DATETIME, FLOAT, INTEGER, Type
 
 _INTERVAL = "toInterval"
@@ -21,7 +21,7 @@ def as_time(value: Expr, context: QueryContext) -> Expr:
     is_constant = isinstance(value, Value)
     function = "parseDateTime64BestEffort" + ("" if is_constant else "OrNull")
     parts = (f"{function}(", value, f", 6, '{context.timezone}')")
-    return Trusted(parts=parts, type=DATETIME.or_null(not is_constant))
+    return TrustedSQL(parts=parts, type=DATETIME.or_null(not is_constant))
 
 
 def instant(value: Expr, context: QueryContext) -> Expr:
@@ -29,12 +29,12 @@ def instant(value: Expr, context: QueryContext) -> Expr:
     if value.type.name != "Date":
         return value
     parts = ("toDateTime(", value, f", '{context.timezone}')")
-    return Trusted(parts=parts, type=DATETIME.or_null(value.type.nullable))
+    return TrustedSQL(parts=parts, type=DATETIME.or_null(value.type.nullable))
 
 
 def unit_of(step: Expr) -> str | None:
     """The unit of an interval, e.g. ``hour`` of ``toIntervalHour(6)``."""
-    if not isinstance(step, Apply) or not step.function.startswith(_INTERVAL):
+    if not isinstance(step, FunctionCall) or not step.function.startswith(_INTERVAL):
         return None
     return step.function.removeprefix(_INTERVAL).lower()
 
@@ -65,15 +65,17 @@ def difference(left: Expr, right: Expr, context: QueryContext) -> Expr | None:
     nullable = left.type.nullable or right.type.nullable
     names = {left.type.name, right.type.name}
     if names == {"Date"}:
-        return Apply(function="minus", args=(left, right), type=INTEGER.or_null(nullable))
+        return FunctionCall(function="minus", args=(left, right), type=INTEGER.or_null(nullable))
     if names != {"DateTime"}:
         return None
-    return Trusted(parts=("toFloat64(", left, " - ", right, ")"), type=FLOAT.or_null(nullable))
+    return TrustedSQL(parts=("toFloat64(", left, " - ", right, ")"), type=FLOAT.or_null(nullable))
 
 
 def of_instants(args: tuple[Expr, ...], type_: Type, context: QueryContext, name: str) -> Expr:
     """A function of instants, given dates."""
-    return Apply(function=name, args=tuple([instant(arg, context) for arg in args]), type=type_)
+    return FunctionCall(
+        function=name, args=tuple([instant(arg, context) for arg in args]), type=type_
+    )
 
 
 def between(args: tuple[Expr, ...], type_: Type, context: QueryContext, name: str) -> Expr:
@@ -83,12 +85,12 @@ def between(args: tuple[Expr, ...], type_: Type, context: QueryContext, name: st
     if {each.type.name for each in times} == {"Date", "DateTime"}:
         times = [instant(each, context) for each in times]
     nullable = any(each.type.nullable for each in times)
-    return Apply(function=name, args=(unit, *times), type=type_.or_null(nullable))
+    return FunctionCall(function=name, args=(unit, *times), type=type_.or_null(nullable))
 
 
 def unix_time(args: tuple[Expr, ...], type_: Type, context: QueryContext) -> Expr:
     """``toUnixTimestamp``: a date's midnight and a text's clock are the project's."""
     if args[0].type.name == "String" and len(args) == 1:
         parts = ("toUnixTimestamp(", args[0], f", '{context.timezone}')")
-        return Trusted(parts=parts, type=INTEGER.or_null(type_.nullable))
+        return TrustedSQL(parts=parts, type=INTEGER.or_null(type_.nullable))
     return of_instants(args, type_, context, "toUnixTimestamp")

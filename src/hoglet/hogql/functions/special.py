@@ -22,7 +22,7 @@ from hoglet.hogql.functions.datetime_zone import (
 from hoglet.hogql.functions.registry import widest
 from hoglet.hogql.functions.text_calls import TEXT_BUILDERS
 from hoglet.hogql.functions.traffic import TRAFFIC_BUILDERS
-from hoglet.hogql.plan import Apply, Expr, Number, Trusted, Value
+from hoglet.hogql.plan import Expr, FunctionCall, Number, TrustedSQL, Value
 from hoglet.hogql.types import (
     DATE,
     DATETIME,
@@ -38,8 +38,8 @@ from hoglet.hogql.types import (
 type Builder = Callable[[tuple[Expr, ...], Type, QueryContext], Expr]
 
 
-def _sql(type_: Type, *parts: str | Expr) -> Trusted:
-    return Trusted(parts=parts, type=type_)
+def _sql(type_: Type, *parts: str | Expr) -> TrustedSQL:
+    return TrustedSQL(parts=parts, type=type_)
 
 
 def _now(args: tuple[Expr, ...], _type: Type, context: QueryContext) -> Expr:
@@ -60,7 +60,7 @@ def _start_of_week(args: tuple[Expr, ...], type_: Type, context: QueryContext) -
     """Without a mode, weeks start on the day that the project says; mode 3 is Monday."""
     if len(args) == 1 and context.week_start_day:
         args = (*args, Number(text="3", type=INTEGER))
-    return Apply(function="toStartOfWeek", args=args, type=type_)
+    return FunctionCall(function="toStartOfWeek", args=args, type=type_)
 
 
 def _zone(args: tuple[Expr, ...], index: int, context: QueryContext) -> str | Expr:
@@ -79,8 +79,8 @@ def _to_date(args: tuple[Expr, ...], type_: Type, context: QueryContext) -> Expr
         )
     if value.type.name in {"String", "JSON", "Null"}:
         parts = ("toDate(parseDateTime64BestEffortOrNull(", value, f", 6, '{context.timezone}'))")
-        return Trusted(parts=parts, type=type_)
-    return Apply(function="toDate", args=(value,), type=DATE.or_null(value.type.nullable))
+        return TrustedSQL(parts=parts, type=type_)
+    return FunctionCall(function="toDate", args=(value,), type=DATE.or_null(value.type.nullable))
 
 
 def _to_datetime(args: tuple[Expr, ...], type_: Type, context: QueryContext) -> Expr:
@@ -119,7 +119,7 @@ def _in_zone(function: str, leading: int) -> Builder:
         parts: list[str | Expr] = [f"{function}("]
         for arg in args[:leading]:
             parts += [arg, ", "]
-        return Trusted(parts=(*parts, _zone(args, leading, context), ")"), type=type_)
+        return TrustedSQL(parts=(*parts, _zone(args, leading, context), ")"), type=type_)
 
     return build
 
@@ -138,11 +138,11 @@ def _cast_or_null(target: str) -> Builder:
         if value.type.name in TIMES and target != "UUID":
             return _sql(type_, f"to{target}(toUnixTimestamp(", value, "))")
         if target == "Float32" and value.type.name in NUMBERS:  # the nearest one: 1.1 has none
-            return Apply(
+            return FunctionCall(
                 function="toFloat32", args=(value,), type=FLOAT.or_null(value.type.nullable)
             )
         if value.type in _ALWAYS_FITS.get(target, ()):
-            return Apply(function=f"to{target}", args=(value,), type=type_.not_null())
+            return FunctionCall(function=f"to{target}", args=(value,), type=type_.not_null())
         return _sql(type_, "accurateCastOrNull(", value, f", '{target}')")
 
     return build
@@ -156,20 +156,20 @@ def _to_decimal(args: tuple[Expr, ...], type_: Type, _context: QueryContext) -> 
 
 
 def _if(args: tuple[Expr, ...], _type: Type, _context: QueryContext) -> Expr:
-    return Apply(function="if", args=args, type=widest((args[1].type, args[2].type)))
+    return FunctionCall(function="if", args=args, type=widest((args[1].type, args[2].type)))
 
 
 def _multi_if(args: tuple[Expr, ...], _type: Type, _context: QueryContext) -> Expr:
     results = [arg.type for arg in args[1::2]]
     if len(args) % 2:
         results.append(args[-1].type)
-    return Apply(function="multiIf", args=args, type=widest(results))
+    return FunctionCall(function="multiIf", args=args, type=widest(results))
 
 
 def _case(args: tuple[Expr, ...], _type: Type, _context: QueryContext) -> Expr:
     results = [*args[2::2], *([args[-1]] if len(args) % 2 == 0 else [])]
     type_ = widest(result.type for result in results)
-    return Apply(function="caseWithExpression", args=args, type=type_)
+    return FunctionCall(function="caseWithExpression", args=args, type=type_)
 
 
 _DAYS_AND_MORE = frozenset({"week", "month", "quarter", "year"})
@@ -178,10 +178,10 @@ _DAYS_AND_MORE = frozenset({"week", "month", "quarter", "year"})
 def _date_trunc(args: tuple[Expr, ...], type_: Type, context: QueryContext) -> Expr:
     unit = str(args[0].value).lower() if isinstance(args[0], Value) else ""
     if unit in _DAYS_AND_MORE:
-        return Apply(function="dateTrunc", args=args, type=DATE.or_null(type_.nullable))
+        return FunctionCall(function="dateTrunc", args=args, type=DATE.or_null(type_.nullable))
     at = instant(args[1], context)
     type_ = at.type if unit else UNKNOWN.or_null(at.type.nullable)
-    return Apply(function="dateTrunc", args=(args[0], at), type=type_)
+    return FunctionCall(function="dateTrunc", args=(args[0], at), type=type_)
 
 
 def _start_of_interval(args: tuple[Expr, ...], type_: Type, context: QueryContext) -> Expr:
@@ -189,7 +189,7 @@ def _start_of_interval(args: tuple[Expr, ...], type_: Type, context: QueryContex
         type_ = DATE.or_null(type_.nullable)
     else:
         args = (instant(args[0], context), *args[1:])
-    return Apply(function="toStartOfInterval", args=args, type=type_)
+    return FunctionCall(function="toStartOfInterval", args=args, type=type_)
 
 
 def _of_instants(name: str) -> Builder:
@@ -203,12 +203,12 @@ def _between(name: str) -> Builder:
 def _coalesce(args: tuple[Expr, ...], _type: Type, _context: QueryContext) -> Expr:
     nullable = all(arg.type.nullable for arg in args)
     type_ = widest(arg.type for arg in args)
-    return Apply(function="coalesce", args=args, type=type_.not_null().or_null(nullable))
+    return FunctionCall(function="coalesce", args=args, type=type_.not_null().or_null(nullable))
 
 
 def _if_null(args: tuple[Expr, ...], _type: Type, _context: QueryContext) -> Expr:
     type_ = widest((args[0].type, args[1].type)).not_null().or_null(args[1].type.nullable)
-    return Apply(function="ifNull", args=args, type=type_)
+    return FunctionCall(function="ifNull", args=args, type=type_)
 
 
 def _date_bin(args: tuple[Expr, ...], type_: Type, _context: QueryContext) -> Expr:
@@ -230,7 +230,7 @@ def _unit_of_shift(expr: Expr) -> str:
 
 def _interval(unit: str, count: Expr) -> Expr:
     type_ = INTERVAL.or_null(count.type.nullable)
-    return Apply(function=f"toInterval{unit.title()}", args=(count,), type=type_)
+    return FunctionCall(function=f"toInterval{unit.title()}", args=(count,), type=type_)
 
 
 def _shift(operator: str) -> Builder:
@@ -240,7 +240,7 @@ def _shift(operator: str) -> Builder:
             unit = _unit_of_shift(args[0])
             at, step = args[2], _interval(unit, args[1])
         at, step = moved(at, step, context)
-        return Apply(function=operator, args=(at, step), type=at.type)
+        return FunctionCall(function=operator, args=(at, step), type=at.type)
 
     return build
 

@@ -1,7 +1,7 @@
 """Functions of text that need more than another name: concatenation, splitting, matching."""
 
 from hoglet.hogql.context import QueryContext
-from hoglet.hogql.plan import Apply, Expr, Trusted, Value
+from hoglet.hogql.plan import Expr, FunctionCall, TrustedSQL, Value
 from hoglet.hogql.types import STRING, STRING_ARRAY, Type
 
 
@@ -9,49 +9,51 @@ def _concat(args: tuple[Expr, ...], _type: Type, _context: QueryContext) -> Expr
     """Every part as text, NULL as empty text, so the result is never NULL."""
     if len(args) == 1:
         return _part(args[0])
-    return Apply(function="concat", args=tuple([_part(arg) for arg in args]), type=STRING)
+    return FunctionCall(function="concat", args=tuple([_part(arg) for arg in args]), type=STRING)
 
 
 def _part(arg: Expr) -> Expr:
     if isinstance(arg, Value) and arg.bind == "String":
         return arg
-    return Trusted(parts=("ifNull(toString(", arg, "), '')"), type=STRING)
+    return TrustedSQL(parts=("ifNull(toString(", arg, "), '')"), type=STRING)
 
 
 def _json_build_object(args: tuple[Expr, ...], _type: Type, _context: QueryContext) -> Expr:
-    return Trusted(parts=("toJSONString(", Apply(function="map", args=args), ")"), type=STRING)
+    return TrustedSQL(
+        parts=("toJSONString(", FunctionCall(function="map", args=args), ")"), type=STRING
+    )
 
 
 def _string_to_array(args: tuple[Expr, ...], type_: Type, _context: QueryContext) -> Expr:
-    return Apply(function="splitByString", args=(args[1], args[0]), type=type_)
+    return FunctionCall(function="splitByString", args=(args[1], args[0]), type=type_)
 
 
 def _sortable_semver(args: tuple[Expr, ...], type_: Type, _context: QueryContext) -> Expr:
     pattern = r"'^v?(\\d+)(?:\\.(\\d+))?(?:\\.(\\d+))?'"
     text: tuple[str | Expr, ...] = ("ifNull(toString(", args[0], "), '')")
     parts = ("arrayMap(x -> toInt64OrZero(x), extractGroups(", *text, f", {pattern}))")
-    return Trusted(parts=parts, type=type_)
+    return TrustedSQL(parts=parts, type=type_)
 
 
 def _split_part(args: tuple[Expr, ...], _type: Type, _context: QueryContext) -> Expr:
-    pieces = Apply(function="splitByString", args=(args[1], args[0]), type=STRING_ARRAY)
-    return Apply(function="arrayElement", args=(pieces, args[2]), type=STRING)
+    pieces = FunctionCall(function="splitByString", args=(args[1], args[0]), type=STRING_ARRAY)
+    return FunctionCall(function="arrayElement", args=(pieces, args[2]), type=STRING)
 
 
 # By the linear expressions of `match`: the engine's own form compiles patterns without limits.
 def _any_match(args: tuple[Expr, ...], type_: Type, _context: QueryContext) -> Expr:
     parts = ("arrayExists(hoglet_p -> match(", args[0], ", hoglet_p), ", args[1], ")")
-    return Trusted(parts=parts, type=type_)
+    return TrustedSQL(parts=parts, type=type_)
 
 
 def _first_match(args: tuple[Expr, ...], type_: Type, _context: QueryContext) -> Expr:
     parts = ("arrayFirstIndex(hoglet_p -> match(", args[0], ", hoglet_p), ", args[1], ")")
-    return Trusted(parts=parts, type=type_)
+    return TrustedSQL(parts=parts, type=type_)
 
 
 def _all_matches(args: tuple[Expr, ...], type_: Type, _context: QueryContext) -> Expr:
     found = ("arrayFilter((hoglet_i, hoglet_p) -> match(", args[0], ", hoglet_p), arrayEnumerate(")
-    return Trusted(parts=(*found, args[1], "), ", args[1], ")"), type=type_)
+    return TrustedSQL(parts=(*found, args[1], "), ", args[1], ")"), type=type_)
 
 
 TEXT_BUILDERS = {

@@ -8,7 +8,7 @@ Source: docs/spec/query-endpoints.md#104-functions (bot and traffic helpers; the
 from collections.abc import Callable
 
 from hoglet.hogql.context import QueryContext
-from hoglet.hogql.plan import Expr, Trusted
+from hoglet.hogql.plan import Expr, TrustedSQL
 from hoglet.hogql.types import Type
 
 TRAFFIC = """
@@ -98,7 +98,7 @@ def _index(agent: Expr) -> tuple[str | Expr, ...]:
 
 
 def _is_bot(args: tuple[Expr, ...], type_: Type, _context: QueryContext) -> Expr:
-    return Trusted(parts=("CAST(", *_index(args[0]), " > 0, 'Bool')"), type=type_)
+    return TrustedSQL(parts=("CAST(", *_index(args[0]), " > 0, 'Bool')"), type=type_)
 
 
 def _looked_up(
@@ -107,7 +107,7 @@ def _looked_up(
     table = _listed([none, *texts])
 
     def build(args: tuple[Expr, ...], type_: Type, _context: QueryContext) -> Expr:
-        return Trusted(parts=(f"arrayElement({table}, 1 + ", *_index(args[0]), ")"), type=type_)
+        return TrustedSQL(parts=(f"arrayElement({table}, 1 + ", *_index(args[0]), ")"), type=type_)
 
     return build
 

@@ -59,7 +59,7 @@ type Items = tuple[Expression, ...]
 type TypesOf = Callable[[Items], list[str]]
 
 
-class Reread(msgspec.Struct, frozen=True):
+class MergedAggregate(msgspec.Struct, frozen=True):
     """SELECT and GROUP BY of the reading query; ``parts`` are what the table keeps beside it."""
 
     items: Items
@@ -75,7 +75,7 @@ def reread_items(
     again: bool,
     several: bool,
     types_of: TypesOf,
-) -> Reread:
+) -> MergedAggregate:
     """How a run reads the table.
 
     Args:
@@ -89,10 +89,10 @@ def reread_items(
         Refusal: an aggregate cannot be put together again.
     """
     if not again:
-        return Reread(tuple(alias(shown, field(label)) for shown, label, _ in columns))
+        return MergedAggregate(tuple(alias(shown, field(label)) for shown, label, _ in columns))
     if len(columns) != len(select.select):
         raise Refusal("'*' together with aggregates is not supported")
-    rereader, keys = _Rereader(select, several, types_of), list[Expression]()
+    rereader, keys = _AggregateMerger(select, several, types_of), list[Expression]()
     items: list[Expression] = []
     for item, (shown, label, type_) in zip(select.select, columns, strict=True):
         expr = item.expr if isinstance(item, tree.Alias) else item
@@ -103,10 +103,10 @@ def reread_items(
         items.append(alias(shown, rereader.read(expr, label, type_)))
     grouped = tuple(keys) if select.group_by or select.group_by_mode else None
     _check_keys(select, grouped, keys)
-    return Reread(tuple(items), tuple(rereader.aggregates), grouped, tuple(rereader.parts))
+    return MergedAggregate(tuple(items), tuple(rereader.aggregates), grouped, tuple(rereader.parts))
 
 
-class _Rereader:
+class _AggregateMerger:
     """Reads aggregates one after the other, and collects what the table has to keep for it."""
 
     def __init__(

@@ -63,7 +63,7 @@ def _carry(select: tree.SelectQuery, holder: tree.CTE) -> tuple[tree.SelectQuery
     ranged = any(each.operator not in EQUALITY for each in found)
     for cte in select.ctes or ():
         if cte is not holder and _reads(cte.expr, set(carried)):
-            carried[cte.name] = _carry_on(cte.expr, set(carried), list(columns), ranged=ranged)
+            carried[cte.name] = _execute(cte.expr, set(carried), list(columns), ranged=ranged)
     new_ctes = tuple(
         changed(cte, expr=carried[cte.name]) if cte.name in carried else cte
         for cte in select.ctes or ()
@@ -106,7 +106,7 @@ def _check_alike(some: list[Predicate], others: list[Predicate]) -> None:
                 raise Refusal(f"Variable '{one.code}' is compared against several columns")
 
 
-def _carry_on(node: Any, names: set[str], codes: list[str], *, ranged: bool) -> Any:
+def _execute(node: Any, names: set[str], codes: list[str], *, ranged: bool) -> Any:
     """A CTE that reads a carrying one, with the carried columns."""
     parts = _parts_of(node)
     if len({has_star(part) for part in parts}) > 1:

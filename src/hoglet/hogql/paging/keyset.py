@@ -19,15 +19,15 @@ from hoglet.hogql.errors import refused
 from hoglet.hogql.plan import (
     FALSE,
     TRUE,
-    Apply,
     Expr,
+    FunctionCall,
     Join,
     Name,
     Number,
     Ordering,
     Relation,
     Select,
-    Trusted,
+    TrustedSQL,
     Value,
 )
 from hoglet.hogql.types import BOOLEAN, STRING, Type
@@ -60,7 +60,7 @@ class Key(msgspec.Struct, frozen=True):
     descending: bool = False
 
 
-class Seek(msgspec.Struct, frozen=True):
+class KeysetCondition(msgspec.Struct, frozen=True):
     """Rows in the order of ``keys`` (None: those of the query) behind the values ``after``."""
 
     keys: tuple[Key, ...] | None = None
@@ -92,7 +92,9 @@ def find_keys(parsed: "tree.Query", root: Relation) -> tuple[Key, ...]:
     return tuple(keys)
 
 
-def seek_after(root: Relation, columns: Sequence[tuple[str, Type]], seek: Seek) -> Select:
+def seek_after(
+    root: Relation, columns: Sequence[tuple[str, Type]], seek: KeysetCondition
+) -> Select:
     """The query with only the rows behind ``seek.after``, in the order of ``seek.keys``.
 
     Args:
@@ -196,7 +198,7 @@ def _next(column: Name, value: Any, *, descending: bool) -> Expr:
     """NULL comes last in either direction, as the engine sorts it."""
     if value is None:
         return FALSE
-    further = Apply(
+    further = FunctionCall(
         function="less" if descending else "greater",
         args=(column, _literal(column.type, value)),
         type=BOOLEAN,
@@ -213,14 +215,14 @@ def _same(column: Name, value: Any) -> Expr:
 def _call(function: str, *args: Expr) -> Expr:
     if function in ("and", "or") and len(args) < 2:
         return args[0] if args else TRUE
-    return Apply(function=function, args=args, type=BOOLEAN)
+    return FunctionCall(function=function, args=args, type=BOOLEAN)
 
 
 def _literal(kind: Type, value: Any) -> Expr:
     if kind.name in _NUMBERS:
         return Number(text=str(int(value)), type=kind.not_null())
     text = Value(value=str(value), bind="String", type=STRING)
-    return Trusted(parts=("CAST(", text, f", '{_cast(kind)}')"), type=kind.not_null())
+    return TrustedSQL(parts=("CAST(", text, f", '{_cast(kind)}')"), type=kind.not_null())
 
 
 def _cast(kind: Type) -> str:

@@ -17,7 +17,7 @@ from hoglet.hogql.plan import Join, Name, Number, Relation, Select, column_types
 from hoglet.hogql.types import INTEGER
 
 
-class LimitFacts(msgspec.Struct, frozen=True):
+class ResolvedLimit(msgspec.Struct, frozen=True):
     """What was decided about rows.
 
     ``limit`` rows at ``offset`` make the page; ``saved`` is the LIMIT in the text; ``implicit``
@@ -32,11 +32,11 @@ class LimitFacts(msgspec.Struct, frozen=True):
     probing: bool = False
 
 
-def cut_page(rows: Sequence[Any], facts: LimitFacts) -> tuple[Sequence[Any], bool]:
+def cut_page(rows: Sequence[Any], facts: ResolvedLimit) -> tuple[Sequence[Any], bool]:
     """The rows of the page and ``hasMore``.
 
     Example:
-        >>> cut_page([1, 2, 3], LimitFacts(limit=2, probing=True))
+        >>> cut_page([1, 2, 3], ResolvedLimit(limit=2, probing=True))
         ([1, 2], True)
     """
     if facts.limit is None or len(rows) <= facts.limit:
@@ -46,7 +46,7 @@ def cut_page(rows: Sequence[Any], facts: LimitFacts) -> tuple[Sequence[Any], boo
 
 def apply_limits(
     relation: Relation, limits: Limits, limit: int | None, offset: int
-) -> tuple[Relation, LimitFacts]:
+) -> tuple[Relation, ResolvedLimit]:
     """The query with its page, and what was decided.
 
     Args:
@@ -56,7 +56,7 @@ def apply_limits(
         offset: of the request.
     """
     if limits.max_limit is None:
-        return relation, LimitFacts(limit=None)
+        return relation, ResolvedLimit(limit=None)
     if not isinstance(relation, Select) or relation.with_ties:
         relation = _wrapped(relation)
     saved, saved_offset = _number(relation.limit), _number(relation.offset) or 0
@@ -69,15 +69,15 @@ def apply_limits(
     return paged, facts
 
 
-def _decide(limits: Limits, saved: int | None, limit: int | None, offset: int) -> LimitFacts:
+def _decide(limits: Limits, saved: int | None, limit: int | None, offset: int) -> ResolvedLimit:
     most = limits.max_limit or 0
     implicit = limit is None and saved is None
     wanted = limit if limit is not None else (limits.default_limit if saved is None else saved)
     page = min(wanted, most)
     if saved is None:
-        return LimitFacts(page, offset, None, implicit, probing=True)
+        return ResolvedLimit(page, offset, None, implicit, probing=True)
     left = max(saved - offset, 0)
-    return LimitFacts(min(page, left), offset, saved, implicit, probing=page < left)
+    return ResolvedLimit(min(page, left), offset, saved, implicit, probing=page < left)
 
 
 def _wrapped(relation: Relation) -> Select:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from hoglet.hogql.errors import ILLEGAL_AGGREGATION, refused
-from hoglet.hogql.plan import Apply, Expr, LambdaExpr, Name, Ordering, Trusted
+from hoglet.hogql.plan import Expr, FunctionCall, LambdaExpr, Name, Ordering, TrustedSQL
 from hoglet.hogql.types import STRING, Type
 
 
@@ -29,11 +29,11 @@ def refuse_nested(args: tuple[Expr, ...], aliases: Mapping[str, Expr], node: Any
 
 def _holds(exprs: Iterable[Any], aliases: Mapping[str, Expr], seen: set[str]) -> bool:
     for expr in exprs:
-        if isinstance(expr, Apply):
+        if isinstance(expr, FunctionCall):
             inside: Iterable[Any] = expr.args
             if expr.aggregate:
                 return True
-        elif isinstance(expr, Trusted):
+        elif isinstance(expr, TrustedSQL):
             inside = expr.parts
         elif isinstance(expr, LambdaExpr):
             inside = (expr.body,)
@@ -64,9 +64,9 @@ def collected(
     condition = args[-1:] if name.endswith("If") else ()
     items = _list(args[0], condition, distinct=distinct, order_by=order_by, node=node)
     if name.startswith("json"):
-        return Trusted(parts=("toJSONString(", items, ")"), type=STRING)
+        return TrustedSQL(parts=("toJSONString(", items, ")"), type=STRING)
     if name.startswith("string"):
-        return Trusted(parts=("arrayStringConcat(", items, ", ", args[1], ")"), type=STRING)
+        return TrustedSQL(parts=("arrayStringConcat(", items, ", ", args[1], ")"), type=STRING)
     return items
 
 
@@ -82,15 +82,19 @@ def _list(
     function = "groupArrayIf" if condition else "groupArray"
     if not order_by:
         args = (item, *condition)
-        return Apply(function=function, args=args, distinct=distinct, aggregate=True, type=type_)
+        return FunctionCall(
+            function=function, args=args, distinct=distinct, aggregate=True, type=type_
+        )
     if len({each.descending for each in order_by}) > 1 or any(o.nulls_first for o in order_by):
         raise refused("ORDER BY in an aggregate goes in one direction, NULLS LAST", node)
-    row = Apply(function="tuple", args=(item, *(each.expr for each in order_by)))
-    rows = Apply(function=function, args=(row, *condition), distinct=distinct, aggregate=True)
+    row = FunctionCall(function="tuple", args=(item, *(each.expr for each in order_by)))
+    rows = FunctionCall(
+        function=function, args=(row, *condition), distinct=distinct, aggregate=True
+    )
     sort = "arrayReverseSort" if order_by[0].descending else "arraySort"
     keys = ", ".join(f"tupleElement(hoglet_t, {at + 2})" for at in range(len(order_by)))
     parts = (f"{sort}(hoglet_t -> tuple({keys}), ", rows, ")")
     if item.type.nullable:  # as lists leave NULL out
         parts = ("arrayFilter(hoglet_t -> isNotNull(tupleElement(hoglet_t, 1)), ", *parts, ")")
     first = "assumeNotNull(tupleElement(hoglet_t, 1))" if item.type.nullable else "hoglet_t.1"
-    return Trusted(parts=(f"arrayMap(hoglet_t -> {first}, ", *parts, ")"), type=type_)
+    return TrustedSQL(parts=(f"arrayMap(hoglet_t -> {first}, ", *parts, ")"), type=type_)

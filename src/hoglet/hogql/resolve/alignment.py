@@ -9,7 +9,7 @@ Source: docs/spec/query-endpoints.md#104-functions.
 import math
 from collections.abc import Iterable
 
-from hoglet.hogql.plan import Apply, Expr, Number, Trusted, Value
+from hoglet.hogql.plan import Expr, FunctionCall, Number, TrustedSQL, Value
 from hoglet.hogql.types import BOOLEAN, DATE, DATETIME, FLOAT, NUMBERS, STRING, TIMES
 
 ALWAYS = Number(text="1", type=BOOLEAN)
@@ -53,7 +53,7 @@ def align(  # noqa: PLR0911 (one return a pair of types)
 
 def _as_time(expr: Expr, target: str, timezone: str) -> Expr:
     orphan = "" if isinstance(expr, Value) else "OrNull"
-    parsed = Trusted(
+    parsed = TrustedSQL(
         parts=(f"parseDateTime64BestEffort{orphan}(", expr, f", 6, '{timezone}')"),
         type=DATETIME.or_null(bool(orphan)),
     )
@@ -62,7 +62,7 @@ def _as_time(expr: Expr, target: str, timezone: str) -> Expr:
     return (
         parsed
         if len(str(expr.value)) > len("2026-01-05")
-        else Apply(function="toDate", args=(parsed,), type=DATE)
+        else FunctionCall(function="toDate", args=(parsed,), type=DATE)
     )
 
 
@@ -79,14 +79,14 @@ def _as_float(expr: Expr) -> Expr:
 
 def _number(expr: Expr) -> Expr:
     parts = ("accurateCastOrNull(", expr, ", 'Float64')")
-    return Trusted(parts=parts, type=FLOAT.or_null())
+    return TrustedSQL(parts=parts, type=FLOAT.or_null())
 
 
 def text_of(expr: Expr) -> Expr:
     """It as text; NULL stays NULL."""
     if expr.type.name == "String":
         return expr
-    return Apply(function="toString", args=(expr,), type=STRING.or_null(expr.type.nullable))
+    return FunctionCall(function="toString", args=(expr,), type=STRING.or_null(expr.type.nullable))
 
 
 def aligned_items(left: Expr, items: Iterable[Expr], timezone: str) -> list[Expr]:

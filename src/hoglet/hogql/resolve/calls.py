@@ -9,7 +9,7 @@ from hoglet.hogql.functions.by_name import check_named
 from hoglet.hogql.functions.datetime_zone import as_time
 from hoglet.hogql.functions.special import SPECIAL
 from hoglet.hogql.functions.times import TIME_PLACES, ZONED
-from hoglet.hogql.plan import Apply, Expr, Ordering, ScalarQuery, Trusted
+from hoglet.hogql.plan import Expr, FunctionCall, Ordering, ScalarQuery, TrustedSQL
 from hoglet.hogql.resolve.aggregation import (
     COLLECTED,
     ORDERED,
@@ -94,7 +94,7 @@ def build_call(
     special = SPECIAL.get(function.name)
     if special is not None and not params:
         return special(args, type_, resolver.context)
-    return Apply(
+    return FunctionCall(
         function=function.clickhouse,
         args=args,
         params=params,
@@ -108,7 +108,7 @@ def _in_zone(time: Expr, zone: Expr, resolver: "Resolver") -> Expr:
     time = as_time(time, resolver.context)
     if time.type.name != "DateTime":
         return time
-    return Trusted(parts=("toTimeZone(", time, ", ", zone, ")"), type=time.type)
+    return TrustedSQL(parts=("toTimeZone(", time, ", ", zone, ")"), type=time.type)
 
 
 def _times(function: Function, args: tuple[Expr, ...], resolver: "Resolver") -> tuple[Expr, ...]:
@@ -126,7 +126,7 @@ _WHOLE_SECONDS = frozenset({"windowFunnel", "sequenceMatch", "sequenceCount"})
 def _whole_seconds(time: Expr) -> Expr:
     if time.type.name != "DateTime":
         return time
-    return Trusted(parts=("toDateTime(", time, ")"), type=time.type)
+    return TrustedSQL(parts=("toDateTime(", time, ")"), type=time.type)
 
 
 _LISTS = frozenset({"strings", "array", "unknown", "tuple"})
@@ -136,7 +136,7 @@ def _not_null_text(arg: Expr) -> Expr:
     """NULL text as empty text, for functions whose answer cannot be NULL (a list)."""
     if not arg.type.nullable or arg.type.name not in {"String", "JSON"}:
         return arg
-    return Trusted(parts=("ifNull(", arg, ", '')"), type=STRING)
+    return TrustedSQL(parts=("ifNull(", arg, ", '')"), type=STRING)
 
 
 def _arity_message(function: Function, count: int) -> str:
@@ -237,7 +237,7 @@ def _exists(resolver: "Resolver", node: tree.Call, scope: Scope) -> Expr:
     inner = resolver.expression(node.args[0], scope)
     if not isinstance(inner, ScalarQuery):
         raise refused("EXISTS needs a query", node)
-    return Apply(function="exists", args=(inner,), type=BOOLEAN)
+    return FunctionCall(function="exists", args=(inner,), type=BOOLEAN)
 
 
 def _cast(resolver: "Resolver", node: tree.Call, scope: Scope) -> Expr:

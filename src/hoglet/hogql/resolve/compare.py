@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from hoglet.hogql.comparisons import COMPARISONS
 from hoglet.hogql.errors import refused
-from hoglet.hogql.plan import Apply, Expr, Name, ScalarQuery, Trusted, Value
+from hoglet.hogql.plan import Expr, FunctionCall, Name, ScalarQuery, TrustedSQL, Value
 from hoglet.hogql.resolve.alignment import ALWAYS, NEVER, align, is_null, may_hold_null, text_of
 from hoglet.hogql.resolve.membership import is_in, is_in_plain, negated
 from hoglet.hogql.resolve.scope import Scope
@@ -101,17 +101,19 @@ def _compare_null(operator: str, left: Expr, right: Expr) -> Expr:
     if operator in _LESS_OR_GREATER:
         return NEVER
     function = "isNotNull" if operator in _NEGATIVE else "isNull"
-    return Apply(function=function, args=(value,), type=BOOLEAN)
+    return FunctionCall(function=function, args=(value,), type=BOOLEAN)
 
 
 def _applied(operator: str, left: Expr, right: Expr) -> Expr:
     """The engine's own comparison, NULL where a side is."""
     if operator.endswith("~*"):
-        right = Apply(function="concat", args=(Trusted(parts=("'(?i)'",)), right), type=STRING)
+        right = FunctionCall(
+            function="concat", args=(TrustedSQL(parts=("'(?i)'",)), right), type=STRING
+        )
     type_ = BOOLEAN.or_null(left.type.nullable or right.type.nullable)
-    plain: Expr = Apply(function=_FUNCTIONS[operator], args=(left, right), type=type_)
+    plain: Expr = FunctionCall(function=_FUNCTIONS[operator], args=(left, right), type=type_)
     if operator.startswith("!~"):
-        return Apply(function="not", args=(plain,), type=type_)
+        return FunctionCall(function="not", args=(plain,), type=type_)
     return plain
 
 
@@ -129,7 +131,7 @@ def _null_safe(operator: str, compared: Expr, given: tuple[Expr, Expr], *, plain
         fallback = ("isNull(", one, ") AND isNull(", two, ")")
         if operator in _NEGATIVE:
             fallback = ("isNotNull(", one, ") OR isNotNull(", two, ")")
-    return Trusted(parts=("ifNull(", compared, ", ", *fallback, ")"), type=BOOLEAN)
+    return TrustedSQL(parts=("ifNull(", compared, ", ", *fallback, ")"), type=BOOLEAN)
 
 
 def _membership(operator: str, left: Expr, right: Expr, timezone: str, *, plain: bool) -> Expr:
@@ -177,13 +179,13 @@ def resolve_between(resolver: "Resolver", node: tree.BetweenExpr, scope: Scope) 
     low = compare(">=", value, ends[0], timezone, node, plain=plain or node.negated)
     high = compare("<=", value, ends[1], timezone, node, plain=plain or node.negated)
     nullable = low.type.nullable or high.type.nullable
-    inside = Apply(function="and", args=(low, high), type=BOOLEAN.or_null(nullable))
+    inside = FunctionCall(function="and", args=(low, high), type=BOOLEAN.or_null(nullable))
     if not node.negated:
         return inside
     if plain or not (nullable or any(map(may_hold_null, (value, *ends)))):
-        return Apply(function="not", args=(inside,), type=inside.type)
+        return FunctionCall(function="not", args=(inside,), type=inside.type)
     # A NULL anywhere makes it false; ``not(... and ...)`` would be true where one end excludes.
-    return Trusted(parts=("ifNull(", low, " + ", high, " < 2, 0)"), type=BOOLEAN)
+    return TrustedSQL(parts=("ifNull(", low, " + ", high, " < 2, 0)"), type=BOOLEAN)
 
 
 def resolve_distinct_from(resolver: "Resolver", node: tree.IsDistinctFrom, scope: Scope) -> Expr:
@@ -192,5 +194,5 @@ def resolve_distinct_from(resolver: "Resolver", node: tree.IsDistinctFrom, scope
     right = resolver.expression(node.right, scope)
     if node.negated and scope.plain_nulls:
         left, right = align(left, right, resolver.context.timezone)
-        return Apply(function="isNotDistinctFrom", args=(left, right), type=BOOLEAN)
+        return FunctionCall(function="isNotDistinctFrom", args=(left, right), type=BOOLEAN)
     return compare("==" if node.negated else "!=", left, right, resolver.context.timezone, node)

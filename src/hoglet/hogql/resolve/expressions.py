@@ -9,12 +9,12 @@ from hoglet.hogql.errors import refused
 from hoglet.hogql.functions.datetime_zone import difference, moved, unit_of
 from hoglet.hogql.functions.registry import widest
 from hoglet.hogql.plan import (
-    Apply,
     Expr,
+    FunctionCall,
     LambdaExpr,
     Number,
     ScalarQuery,
-    Trusted,
+    TrustedSQL,
     Value,
     column_types,
 )
@@ -122,13 +122,13 @@ def _logical(function: str, args: tuple[Expr, ...]) -> Expr:
     if len(args) == 1:
         return args[0]
     nullable = any(arg.type.nullable for arg in args)
-    return Apply(function=function, args=args, type=BOOLEAN.or_null(nullable))
+    return FunctionCall(function=function, args=args, type=BOOLEAN.or_null(nullable))
 
 
 def resolve_not(resolver: "Resolver", node: tree.Not, scope: Scope) -> Expr:
     """``NOT expr``."""
     inner = resolver.expression(node.expr, scope)
-    return Apply(function="not", args=(inner,), type=BOOLEAN.or_null(inner.type.nullable))
+    return FunctionCall(function="not", args=(inner,), type=BOOLEAN.or_null(inner.type.nullable))
 
 
 _ARITHMETIC = {"+": "plus", "-": "minus", "*": "multiply", "/": "divide", "%": "modulo"}
@@ -142,12 +142,14 @@ def resolve_arithmetic(resolver: "Resolver", node: tree.ArithmeticOperation, sco
         raise refused(f"Operator {node.op} is not supported in queries", node)
     is_zero = isinstance(left, Number) and left.text == "0"
     if node.op == "-" and node.left.start is None and is_zero:
-        return Apply(function="negate", args=(right,), type=right.type)
+        return FunctionCall(function="negate", args=(right,), type=right.type)
     left, right = moved(left, right, resolver.context)
     if node.op == "-" and (apart := difference(left, right, resolver.context)) is not None:
         return apart
     function = _ARITHMETIC[node.op]
-    return Apply(function=function, args=(left, right), type=_arithmetic_type(node.op, left, right))
+    return FunctionCall(
+        function=function, args=(left, right), type=_arithmetic_type(node.op, left, right)
+    )
 
 
 def _arithmetic_type(operator: str, left: Expr, right: Expr) -> Type:
@@ -172,18 +174,20 @@ def resolve_array(resolver: "Resolver", node: tree.Array, scope: Scope) -> Expr:
         texts = [item.value for item in items if isinstance(item, Value)]
         return Value(value=texts, bind="Array(String)", type=types.STRING_ARRAY)
     item = widest(expr.type for expr in items)
-    return Apply(function="array", args=items, type=Type("Array", item=item))
+    return FunctionCall(function="array", args=items, type=Type("Array", item=item))
 
 
 def resolve_tuple(resolver: "Resolver", node: tree.Tuple, scope: Scope) -> Expr:
     """``(a, b)``."""
-    return Apply(function="tuple", args=resolver.expressions(node.exprs, scope), type=types.TUPLE)
+    return FunctionCall(
+        function="tuple", args=resolver.expressions(node.exprs, scope), type=types.TUPLE
+    )
 
 
 def resolve_dict(resolver: "Resolver", node: tree.Dict, scope: Scope) -> Expr:
     """``{'k': v}`` as a map."""
     flat = [part for item in node.items for part in item]
-    return Apply(function="map", args=resolver.expressions(flat, scope), type=types.MAP)
+    return FunctionCall(function="map", args=resolver.expressions(flat, scope), type=types.MAP)
 
 
 def resolve_array_access(resolver: "Resolver", node: tree.ArrayAccess, scope: Scope) -> Expr:
@@ -196,7 +200,7 @@ def resolve_array_access(resolver: "Resolver", node: tree.ArrayAccess, scope: Sc
     if base.type.name in {"JSON", "String"}:
         return _json_access(base, index)
     item = base.type.item or types.UNKNOWN
-    return Apply(function="arrayElement", args=(base, index), type=item)
+    return FunctionCall(function="arrayElement", args=(base, index), type=item)
 
 
 def _access_chain(node: Any) -> tuple[str | int, ...] | None:
@@ -224,7 +228,7 @@ def _json_access(base: Expr, index: Expr) -> Expr:
         *("if(JSONType(", base, ", ", index, ") = 'String', JSONExtractString(", base, ", ", index),
         *("), nullIf(nullIf(JSONExtractRaw(", base, ", ", index, "), ''), 'null'))"),
     )
-    return Trusted(parts=parts, type=types.NULLABLE_STRING)
+    return TrustedSQL(parts=parts, type=types.NULLABLE_STRING)
 
 
 def resolve_array_slice(resolver: "Resolver", node: tree.ArraySlice, scope: Scope) -> Expr:
@@ -232,10 +236,10 @@ def resolve_array_slice(resolver: "Resolver", node: tree.ArraySlice, scope: Scop
     base = resolver.expression(node.array, scope)
     start = resolver.expression(node.start_expr, scope) if node.start_expr else constant(1)
     if node.end_expr is None:
-        return Apply(function="arraySlice", args=(base, start), type=base.type)
+        return FunctionCall(function="arraySlice", args=(base, start), type=base.type)
     end = resolver.expression(node.end_expr, scope)
     parts = ("arraySlice(", base, ", ", start, ", greatest(0, ", end, " - ", start, " + 1))")
-    return Trusted(parts=parts, type=base.type)
+    return TrustedSQL(parts=parts, type=base.type)
 
 
 def resolve_tuple_access(resolver: "Resolver", node: tree.TupleAccess, scope: Scope) -> Expr:
@@ -246,7 +250,9 @@ def resolve_tuple_access(resolver: "Resolver", node: tree.TupleAccess, scope: Sc
     base = resolver.expression(node.tuple, scope)
     if node.index < 1:
         raise refused("Tuple indexes start at 1", node)
-    return Apply(function="tupleElement", args=(base, constant(node.index)), type=types.UNKNOWN)
+    return FunctionCall(
+        function="tupleElement", args=(base, constant(node.index)), type=types.UNKNOWN
+    )
 
 
 def resolve_lambda(resolver: "Resolver", node: tree.Lambda, scope: Scope) -> Expr:

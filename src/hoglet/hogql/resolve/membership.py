@@ -6,15 +6,15 @@ Source: docs/spec/data-and-queries.md#71-concatenation-and-comparisons-with-null
 from collections.abc import Callable
 
 from hoglet.hogql.plan import (
-    Apply,
     Expr,
+    FunctionCall,
     Join,
     Name,
     Number,
     Relation,
     ScalarQuery,
     Select,
-    Trusted,
+    TrustedSQL,
     Value,
     column_types,
 )
@@ -46,7 +46,7 @@ def is_in(left: Expr, right: Expr, timezone: str, equals: Equals) -> Expr:
     items = _items(right)
     if items is None:
         return _in_value(left, right)
-    if isinstance(left, Apply) and left.function == "tuple":
+    if isinstance(left, FunctionCall) and left.function == "tuple":
         return _tuple_in_list(left, items, equals)
     return _in_list(left, items, timezone, equals)
 
@@ -61,21 +61,21 @@ def is_in_plain(left: Expr, right: Expr, timezone: str) -> Expr:
     if len(known) == len(items):
         return found
     unknown = Number(text="NULL", type=NULL)
-    return Apply(function="or", args=(found, unknown), type=BOOLEAN.or_null())
+    return FunctionCall(function="or", args=(found, unknown), type=BOOLEAN.or_null())
 
 
 def negated(found: Expr) -> Expr:
     """``NOT IN`` of the ``IN``, as the engine's own function where there is one."""
     if found in {ALWAYS, NEVER}:
         return NEVER if found == ALWAYS else ALWAYS
-    if isinstance(found, Apply) and found.function == "in":
-        return Apply(function="notIn", args=found.args, type=found.type)
-    return Apply(function="not", args=(found,), type=found.type)
+    if isinstance(found, FunctionCall) and found.function == "in":
+        return FunctionCall(function="notIn", args=found.args, type=found.type)
+    return FunctionCall(function="not", args=(found,), type=found.type)
 
 
 def _items(right: Expr) -> tuple[Expr, ...] | None:
     """The items of a list that is written out; None for one that only the engine knows."""
-    if isinstance(right, Apply) and right.function in {"array", "tuple"}:
+    if isinstance(right, FunctionCall) and right.function in {"array", "tuple"}:
         return right.args
     if right.type.name in {"Array", "Tuple"}:
         return None
@@ -83,7 +83,9 @@ def _items(right: Expr) -> tuple[Expr, ...] | None:
 
 
 def _in(left: Expr, right: Expr) -> Expr:
-    return Apply(function="in", args=(left, right), type=BOOLEAN.or_null(may_hold_null(left)))
+    return FunctionCall(
+        function="in", args=(left, right), type=BOOLEAN.or_null(may_hold_null(left))
+    )
 
 
 def _in_constants(left: Expr, items: list[Expr], timezone: str) -> Expr:
@@ -95,30 +97,34 @@ def _in_constants(left: Expr, items: list[Expr], timezone: str) -> Expr:
 
 def _list(items: list[Expr]) -> Expr:
     """The right side of IN; without items one that holds nothing."""
-    return Apply(function="tuple", args=tuple(items) or (Number(text="NULL", type=NULL),))
+    return FunctionCall(function="tuple", args=tuple(items) or (Number(text="NULL", type=NULL),))
 
 
 def _or_false(found: Expr) -> Expr:
     if not found.type.nullable:
         return found
-    return Trusted(parts=("ifNull(", found, ", 0)"), type=BOOLEAN)
+    return TrustedSQL(parts=("ifNull(", found, ", 0)"), type=BOOLEAN)
 
 
 def _any(found: list[Expr]) -> Expr:
     if not found:
         return NEVER
-    return found[0] if len(found) == 1 else Apply(function="or", args=tuple(found), type=BOOLEAN)
+    return (
+        found[0]
+        if len(found) == 1
+        else FunctionCall(function="or", args=tuple(found), type=BOOLEAN)
+    )
 
 
 def _in_value(left: Expr, right: Expr) -> Expr:
     """An array or a tuple that is a column, a bound list or the result of a function."""
     if isinstance(right, Value):
         return _or_false(_in(text_of(left), right))
-    if isinstance(right, Apply) and not may_hold_null(left):
+    if isinstance(right, FunctionCall) and not may_hold_null(left):
         return _in(left, right)
     if right.type.name == "Tuple":
         return _or_false(_in(left, right))
-    return Apply(function="has", args=(right, left), type=BOOLEAN)
+    return FunctionCall(function="has", args=(right, left), type=BOOLEAN)
 
 
 def _in_list(left: Expr, items: tuple[Expr, ...], timezone: str, equals: Equals) -> Expr:
@@ -131,20 +137,20 @@ def _in_list(left: Expr, items: tuple[Expr, ...], timezone: str, equals: Equals)
         found.append(_or_false(_in_constants(left, constants, timezone)))
     found += [equals(left, item) for item in items if not is_null(item) and may_hold_null(item)]
     if holds_null and may_hold_null(left):
-        found.append(Apply(function="isNull", args=(left,), type=BOOLEAN))
+        found.append(FunctionCall(function="isNull", args=(left,), type=BOOLEAN))
     return _any(found)
 
 
-def _tuple_in_list(left: Apply, items: tuple[Expr, ...], equals: Equals) -> Expr:
+def _tuple_in_list(left: FunctionCall, items: tuple[Expr, ...], equals: Equals) -> Expr:
     """``(a, b) IN ((1, NULL), ...)``: item by item where NULL decides."""
     found: list[Expr] = []
     simple: list[Expr] = []
     for item in items:
-        parts = item.args if isinstance(item, Apply) and item.function == "tuple" else ()
+        parts = item.args if isinstance(item, FunctionCall) and item.function == "tuple" else ()
         if len(parts) == len(left.args) and any(may_hold_null(part) for part in parts):
             pairs = zip(left.args, parts, strict=True)
             same = tuple([equals(one, two) for one, two in pairs])
-            found.append(Apply(function="and", args=same, type=BOOLEAN))
+            found.append(FunctionCall(function="and", args=same, type=BOOLEAN))
         else:
             simple.append(item)
     if simple:
@@ -154,7 +160,7 @@ def _tuple_in_list(left: Apply, items: tuple[Expr, ...], equals: Equals) -> Expr
 
 def _in_query(left: Expr, query: Relation) -> Expr:
     columns = column_types(query)
-    sides = left.args if isinstance(left, Apply) and left.function == "tuple" else (left,)
+    sides = left.args if isinstance(left, FunctionCall) and left.function == "tuple" else (left,)
     may_be_null = len(sides) == len(columns) and any(
         may_hold_null(side) and (type_.nullable or type_ == UNKNOWN)
         for side, (_, type_) in zip(sides, columns, strict=True)
@@ -172,14 +178,16 @@ def _in_query(left: Expr, query: Relation) -> Expr:
         joins=(Join(relation=query, alias="listed"),),
     )
     looked_for = tuple([part for parts, _ in pairs for part in parts])
-    value = looked_for[0] if len(looked_for) == 1 else Apply(function="tuple", args=looked_for)
-    return Apply(function="in", args=(value, ScalarQuery(query=select)), type=BOOLEAN)
+    value = (
+        looked_for[0] if len(looked_for) == 1 else FunctionCall(function="tuple", args=looked_for)
+    )
+    return FunctionCall(function="in", args=(value, ScalarQuery(query=select)), type=BOOLEAN)
 
 
 def _parts(side: Expr, column: Expr) -> tuple[list[Expr], list[Expr]]:
     """Of both sides whether they are NULL and, where they may be anything else, the value."""
     pair = (side, column)
-    flags: list[Expr] = [Apply(function="isNull", args=(each,)) for each in pair]
+    flags: list[Expr] = [FunctionCall(function="isNull", args=(each,)) for each in pair]
     if any(each.type.name == "Null" for each in pair):
         return flags[:1], flags[1:]
     one, two = (_or_default(each) for each in pair)
@@ -188,4 +196,4 @@ def _parts(side: Expr, column: Expr) -> tuple[list[Expr], list[Expr]]:
 
 def _or_default(value: Expr) -> Expr:
     default = ("defaultValueOfArgumentType(assumeNotNull(", value, "))")
-    return Trusted(parts=("ifNull(", value, ", ", *default, ")"), type=value.type.not_null())
+    return TrustedSQL(parts=("ifNull(", value, ", ", *default, ")"), type=value.type.not_null())

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 from hoglet.hogql.errors import TABLE_DENIED, refused, unknown_table
-from hoglet.hogql.plan import Apply, Expr, Name, Number, Numbers, Relation
+from hoglet.hogql.plan import Expr, FunctionCall, Name, Number, Numbers, Relation
 from hoglet.hogql.resolve.scope import CteQuery, Scope
 from hoglet.hogql.resolve.sources import (
     EmptySource,
@@ -105,9 +105,9 @@ def _using(items: tuple[Any, ...], scope: Scope, before: list[Source], source: S
         if not owners:
             raise refused(f"USING: no table before has a field {name}", item)
         sides = (owners[0].resolve((name,), item), source.resolve((name,), item))
-        pairs.append(Apply(function="equals", args=sides))
+        pairs.append(FunctionCall(function="equals", args=sides))
         scope.merged.add(name)
-    return pairs[0] if len(pairs) == 1 else Apply(function="and", args=tuple(pairs))
+    return pairs[0] if len(pairs) == 1 else FunctionCall(function="and", args=tuple(pairs))
 
 
 def _resolve_source(

@@ -7,8 +7,8 @@ import msgspec
 from hoglet.hogql.errors import ILLEGAL_AGGREGATION, refused
 from hoglet.hogql.frontend.print_hogql import print_expression
 from hoglet.hogql.plan import (
-    Apply,
     Expr,
+    FunctionCall,
     Join,
     Name,
     Relation,
@@ -208,7 +208,7 @@ def _resolve_where(resolver: "Resolver", node: tree.SelectQuery, scope: Scope) -
         if holds_aggregate(expr, scope.aliases):
             message = "An aggregate cannot stand in WHERE: write HAVING, which comes after grouping"
             raise refused(message, part, code=ILLEGAL_AGGREGATION)
-    return found[0] if len(found) == 1 else Apply(function="and", args=found)
+    return found[0] if len(found) == 1 else FunctionCall(function="and", args=found)
 
 
 def _shadowing_aggregates(scope: Scope) -> dict[str, Expr]:
@@ -216,7 +216,7 @@ def _shadowing_aggregates(scope: Scope) -> dict[str, Expr]:
     return {
         name: expr
         for name, expr in scope.aliases.items()
-        if isinstance(expr, Apply)
+        if isinstance(expr, FunctionCall)
         and expr.aggregate
         and any(source.knows(name) for source in scope.sources.values())
     }
@@ -228,7 +228,9 @@ def _resolve_group_by(
     found: list[Expr] = []
     for item in node.group_by or ():
         if isinstance(item, tree.GroupingSet):
-            found.append(Apply(function="tuple", args=resolver.expressions(item.exprs, scope)))
+            found.append(
+                FunctionCall(function="tuple", args=resolver.expressions(item.exprs, scope))
+            )
         else:
             found.append(resolver.expression(item, scope))
     return tuple(found)

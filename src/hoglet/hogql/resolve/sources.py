@@ -15,14 +15,14 @@ from hoglet.hogql.context import QueryContext
 from hoglet.hogql.errors import refused, unknown_field
 from hoglet.hogql.plan import (
     FALSE,
-    Apply,
     Expr,
+    FunctionCall,
     Join,
     Name,
     Relation,
     Scan,
     Select,
-    Trusted,
+    TrustedSQL,
     column_types,
 )
 from hoglet.hogql.resolve.property_lineage import bag_of
@@ -101,11 +101,11 @@ class QuerySource:
             raise unknown_field(str(chain[0]), node, self._inner, f"not in {self.alias}")
         column = Name(source=self.alias, name=name, type=self._types[name])
         value = read_deeper(column, chain[1:], node)
-        if len(chain) == 2 and column.type.name == "JSON" and isinstance(value, Trusted):
+        if len(chain) == 2 and column.type.name == "JSON" and isinstance(value, TrustedSQL):
             return self._typed(name, str(chain[1]), value)
         return value
 
-    def _typed(self, name: str, key: str, text: Trusted) -> Expr:
+    def _typed(self, name: str, key: str, text: TrustedSQL) -> Expr:
         """A property as its definition says, where the column is a bag of properties."""
         kind = bag_of(self._relation, name)
         if kind is None or self._context is None:
@@ -143,7 +143,9 @@ class EmptySource(QuerySource):
         columns = tuple(
             (
                 name,
-                Trusted(parts=(f"CAST(NULL, 'Nullable({_EMPTY.get(kind, kind)})')",), type=type_),
+                TrustedSQL(
+                    parts=(f"CAST(NULL, 'Nullable({_EMPTY.get(kind, kind)})')",), type=type_
+                ),
             )
             for name, type_, kind in _column_kinds(fields)
         )
@@ -214,7 +216,7 @@ class TableSource:
         column lets the engine skip what its primary key rules out.
         """
         raw = self._base.get(column.name)
-        if not isinstance(raw, Trusted) or raw.parts[0] != "toTimeZone(":
+        if not isinstance(raw, TrustedSQL) or raw.parts[0] != "toTimeZone(":
             return column
         stored = raw.parts[1]
         if not isinstance(stored, Name):
@@ -263,12 +265,12 @@ class TableSource:
         if isinstance(field, Properties):
             return Name(name=field.text, type=JSON)
         if isinstance(field, Computed):
-            raw: Expr = Trusted(parts=(field.sql,), type=field.type)
+            raw: Expr = TrustedSQL(parts=(field.sql,), type=field.type)
         else:
             raw = Name(name=field.physical, type=field.type)
         if field.type.name == "DateTime" and self._context.timezone != "UTC":
             parts = ("toTimeZone(", raw, f", '{self._context.timezone}')")
-            return Trusted(parts=parts, type=field.type)
+            return TrustedSQL(parts=parts, type=field.type)
         return raw
 
     def _property(self, field: Properties, keys: Chain, full: Chain) -> Expr:
@@ -293,7 +295,7 @@ class TableSource:
                 parts += [inner[int(number)], text]
             else:
                 parts.append(piece)
-        return Trusted(parts=tuple(parts), type=field.type)
+        return TrustedSQL(parts=tuple(parts), type=field.type)
 
     def _lazy(self, name: str, field: LazyTable, node: Any) -> "TableSource":
         known = self._joins.get(name)
@@ -301,7 +303,7 @@ class TableSource:
             table = LAZY_TABLES[field.table]
             joined = TableSource(table, f"{self.alias}__{name}", self._context)
             left = self._build(self.table.fields, field.left, field.left, node)
-            on = Apply(function="equals", args=(left, joined.resolve(field.right, node)))
+            on = FunctionCall(function="equals", args=(left, joined.resolve(field.right, node)))
             known = self._joins[name] = (joined, on)
         return known[0]
 
@@ -337,7 +339,7 @@ class TableSource:
 
     def _scan(self) -> Scan:
         table = self.table
-        group_by = (Trusted(parts=(table.group_by,)),) if table.group_by else ()
+        group_by = (TrustedSQL(parts=(table.group_by,)),) if table.group_by else ()
         return Scan(
             table=table.physical,
             columns=tuple(self._base.items()),
@@ -352,4 +354,4 @@ class TableSource:
             # By person rather than by row, so that funnels of a sample stay whole.
             share = round(self._sample * 1_000_000)
             parts.append(f"sipHash64(distinct_id) % 1000000 < {share}")
-        return Trusted(parts=(" AND ".join(parts),)) if parts else None
+        return TrustedSQL(parts=(" AND ".join(parts),)) if parts else None

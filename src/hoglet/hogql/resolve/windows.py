@@ -8,7 +8,7 @@ from hoglet.hogql.context import QueryContext
 from hoglet.hogql.errors import NOT_AGGREGATE, refused, unknown_function
 from hoglet.hogql.functions import find_function, function_names
 from hoglet.hogql.functions.datetime_zone import as_time
-from hoglet.hogql.plan import Apply, Expr, Name, Ordering, Over, Trusted, Window
+from hoglet.hogql.plan import Expr, FunctionCall, Name, Ordering, Over, TrustedSQL, Window
 from hoglet.hogql.resolve.aggregation import COLLECTED
 from hoglet.hogql.resolve.calls import is_star
 from hoglet.hogql.resolve.scope import Scope
@@ -44,7 +44,7 @@ def resolve_window_function(resolver: "Resolver", node: tree.WindowFunction, sco
     if function.name in _NEIGHBOURS:
         args = tuple([_or_null(arg) if at != 1 else arg for at, arg in enumerate(args)])
     type_ = function.type_of(tuple(arg.type for arg in args))
-    call = Apply(
+    call = FunctionCall(
         function=function.clickhouse,
         args=args,
         params=resolver.expressions(params, scope) if params else None,
@@ -72,7 +72,7 @@ _NEVER_NULL = frozenset({"Array", "Tuple", "Map", "Unknown", "Null"})
 def _or_null(arg: Expr) -> Expr:
     if arg.type.nullable or arg.type.name in _NEVER_NULL:
         return arg
-    return Trusted(parts=("toNullable(", arg, ")"), type=arg.type.or_null())
+    return TrustedSQL(parts=("toNullable(", arg, ")"), type=arg.type.or_null())
 
 
 def resolve_window(resolver: "Resolver", node: tree.WindowExpr, scope: Scope) -> Window:
@@ -110,14 +110,14 @@ def _fill_end(end: Expr, filled: Expr, context: QueryContext) -> Expr:
     if filled.type.name in TIMES:
         end = as_time(end, context)
     if filled.type.name == "Date":
-        return Trusted(parts=("assumeNotNull(toDate(", end, "))"))
-    if filled.type.name == "DateTime" and isinstance(filled, Apply):
+        return TrustedSQL(parts=("assumeNotNull(toDate(", end, "))"))
+    if filled.type.name == "DateTime" and isinstance(filled, FunctionCall):
         if filled.function in _WHOLE_SECONDS:
-            return Trusted(parts=("toDateTime(assumeNotNull(", end, f"), '{context.timezone}')"))
+            return TrustedSQL(parts=("toDateTime(assumeNotNull(", end, f"), '{context.timezone}')"))
         if filled.function == "dateTrunc":
             parts = ("toDateTime64(assumeNotNull(", end, f"), 0, '{context.timezone}')")
-            return Trusted(parts=parts)
-    return Trusted(parts=("assumeNotNull(", end, ")")) if end.type.nullable else end
+            return TrustedSQL(parts=parts)
+    return TrustedSQL(parts=("assumeNotNull(", end, ")")) if end.type.nullable else end
 
 
 _WHOLE_SECONDS = frozenset(

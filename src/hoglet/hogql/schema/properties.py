@@ -13,7 +13,7 @@ Source: docs/spec/query-endpoints.md#102-access-and-placeholders.
 
 import re
 
-from hoglet.hogql.plan import Expr, Trusted, Value
+from hoglet.hogql.plan import Expr, TrustedSQL, Value
 from hoglet.hogql.schema.fields import Properties
 from hoglet.hogql.types import BOOLEAN, DATETIME, FLOAT, NULLABLE_STRING, STRING
 
@@ -56,41 +56,41 @@ def read_property(
 def _uniform_path(value: str, declared: str, timezone: str) -> Expr:
     if declared == "Numeric":
         number = f"coalesce({value}.:Float64, toFloat64({value}.:Int64))"
-        return Trusted(parts=(number,), type=FLOAT.or_null())
+        return TrustedSQL(parts=(number,), type=FLOAT.or_null())
     if declared == "Boolean":
-        return Trusted(parts=(f"{value}.:Bool",), type=BOOLEAN.or_null())
-    text = Trusted(parts=(f"{value}.:String",), type=NULLABLE_STRING)
+        return TrustedSQL(parts=(f"{value}.:Bool",), type=BOOLEAN.or_null())
+    text = TrustedSQL(parts=(f"{value}.:String",), type=NULLABLE_STRING)
     return typed_text(text, declared, timezone)
 
 
 def _typed_path(column: str, path: str, declared: str | None, timezone: str) -> Expr:
     value = f"{column}.{path}"
     if declared == "Numeric":
-        return Trusted(parts=(f"accurateCastOrNull({value}, 'Float64')",), type=FLOAT.or_null())
+        return TrustedSQL(parts=(f"accurateCastOrNull({value}, 'Float64')",), type=FLOAT.or_null())
     if declared in {"Boolean", "DateTime"}:
-        scalar = Trusted(parts=(f"CAST({value}, 'Nullable(String)')",), type=NULLABLE_STRING)
+        scalar = TrustedSQL(parts=(f"CAST({value}, 'Nullable(String)')",), type=NULLABLE_STRING)
         return typed_text(scalar, declared, timezone)
     text = (
         f"multiIf(isNotNull({value}.:String), {value}.:String, isNotNull({value}), "
         f"toJSONString({value}), nullIf(toString({column}.^{path}), '{{}}'))"
     )
-    return Trusted(parts=(text,), type=NULLABLE_STRING)
+    return TrustedSQL(parts=(text,), type=NULLABLE_STRING)
 
 
-def typed_text(text: Trusted, declared: str | None, timezone: str) -> Expr:
+def typed_text(text: TrustedSQL, declared: str | None, timezone: str) -> Expr:
     """A property that was read as text, as what its definition says; NULL where it is none."""
     if declared == "Numeric":
-        return Trusted(parts=("accurateCastOrNull(", text, ", 'Float64')"), type=FLOAT.or_null())
+        return TrustedSQL(parts=("accurateCastOrNull(", text, ", 'Float64')"), type=FLOAT.or_null())
     if declared == "Boolean":
         parts = ("transform(", text, ", ['true', 'false'], [true, false], NULL)")
-        return Trusted(parts=parts, type=BOOLEAN.or_null())
+        return TrustedSQL(parts=parts, type=BOOLEAN.or_null())
     if declared == "DateTime":
         parts = ("parseDateTime64BestEffortOrNull(", text, f", 6, '{timezone}')")
-        return Trusted(parts=parts, type=DATETIME.or_null())
+        return TrustedSQL(parts=parts, type=DATETIME.or_null())
     return text
 
 
-def read_text(column: str | Expr, keys: tuple[str | int, ...]) -> Trusted:
+def read_text(column: str | Expr, keys: tuple[str | int, ...]) -> TrustedSQL:
     """The value at ``keys`` of JSON text: strings plain, the rest as JSON, NULL when missing."""
     path: list[str | Expr] = []
     for key in keys:
@@ -100,4 +100,4 @@ def read_text(column: str | Expr, keys: tuple[str | int, ...]) -> Trusted:
         *("if(JSONType(", column, *path, ") = 'String', JSONExtractString(", column, *path),
         *("), nullIf(nullIf(JSONExtractRaw(", column, *path, "), ''), 'null'))"),
     )
-    return Trusted(parts=parts, type=NULLABLE_STRING)
+    return TrustedSQL(parts=parts, type=NULLABLE_STRING)

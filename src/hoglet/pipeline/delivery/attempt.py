@@ -12,16 +12,16 @@ from typing import Any
 
 import msgspec
 
-from hoglet.functions.executable.model import RunnableFunction
+from hoglet.functions.executable.model import ExecutableFunction
 from hoglet.functions.jobs import InvokeV1
 from hoglet.functions.runtime.fetch import (
     is_tolerated,
     retry_after_seconds,
     retry_delay_seconds,
 )
-from hoglet.functions.runtime.host_calls import HostCalls, Made
+from hoglet.functions.runtime.host_calls import HostCallResult, HostCalls
 from hoglet.functions.runtime.inputs import tolerated_codes
-from hoglet.functions.runtime.step import HostCall
+from hoglet.functions.runtime.step import StepHostCall
 from hoglet.kit.clock import Clock
 from hoglet.outbound.url import InvalidUrl, parse_url
 
@@ -46,7 +46,7 @@ class Attempt(msgspec.Struct, frozen=True, kw_only=True):
     pause_until: datetime | None = None
 
 
-class Deliveries:
+class HostCallAttempts:
     """Makes the attempts.
 
     Args:
@@ -63,7 +63,7 @@ class Deliveries:
         self._chance = chance
 
     async def attempt(
-        self, function: RunnableFunction, invoke: InvokeV1, call: HostCall
+        self, function: ExecutableFunction, invoke: InvokeV1, call: StepHostCall
     ) -> Attempt:
         """Make attempt ``invoke.attempt`` of a call and decide what follows."""
         started = time.monotonic()
@@ -90,14 +90,14 @@ class Deliveries:
             pause_until=pause_until,
         )
 
-    def _pause_until(self, function: RunnableFunction, wait: float | None) -> datetime | None:
+    def _pause_until(self, function: ExecutableFunction, wait: float | None) -> datetime | None:
         """A wait longer than runs may be tried for is no pause: each run finds out by itself."""
         if not wait or wait > function.retry["max_elapsed_seconds"]:
             return None
         return self._clock.now() + timedelta(seconds=wait)
 
     def _retry_at(
-        self, function: RunnableFunction, invoke: InvokeV1, at_least: float | None
+        self, function: ExecutableFunction, invoke: InvokeV1, at_least: float | None
     ) -> datetime | None:
         policy = function.retry
         if invoke.attempt >= policy["max_attempts"]:
@@ -111,7 +111,9 @@ class Deliveries:
         return due if due <= last else None
 
 
-def _is_tolerated(function: RunnableFunction, invoke: InvokeV1, call: HostCall, made: Made) -> bool:
+def _is_tolerated(
+    function: ExecutableFunction, invoke: InvokeV1, call: StepHostCall, made: HostCallResult
+) -> bool:
     """An answer that the function lists as no failure: nothing failed, nothing is tried again."""
     if call.name != "fetch" or not made.has_answer:
         return False

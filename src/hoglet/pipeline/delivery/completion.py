@@ -11,12 +11,12 @@ from collections.abc import Sequence
 import msgspec
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from hoglet.functions.executable.model import RunnableFunction
+from hoglet.functions.executable.model import ExecutableFunction
 from hoglet.functions.jobs import encode
 from hoglet.kit.clock import Clock
 from hoglet.pipeline.delivery import ordering as lines
-from hoglet.pipeline.delivery.completion_writer import RunEndings, Settled
-from hoglet.pipeline.delivery.run import Ending, Verdict
+from hoglet.pipeline.delivery.completion_writer import CompletedRun, CompletionWriter
+from hoglet.pipeline.delivery.run import RunOutcome, RunStatus
 from hoglet.pipeline.delivery.run_record import RunRecord
 from hoglet.queue import Job, Queue
 from hoglet.store.database import Database
@@ -28,19 +28,19 @@ class _Waiting(msgspec.Struct, eq=False):
     """A lease whose end waits for its commit; ``later`` is set when the run goes on."""
 
     job: Job
-    settled: Settled
+    settled: CompletedRun
     done: asyncio.Future[None]
-    later: Ending | None = None
+    later: RunOutcome | None = None
 
 
-class EndingCommits:
+class CompletionBatcher:
     """Records endings.
 
     Concurrency: any number of tasks may wait; one task at a time commits for all.
     """
 
     def __init__(
-        self, *, database: Database, queue: Queue, endings: RunEndings, clock: Clock
+        self, *, database: Database, queue: Queue, endings: CompletionWriter, clock: Clock
     ) -> None:
         self._database = database
         self._queue = queue
@@ -49,13 +49,13 @@ class EndingCommits:
         self._waiting: list[_Waiting] = []
         self._committer: asyncio.Task[None] | None = None
 
-    async def commit(self, job: Job, function: RunnableFunction, ending: Ending) -> None:
+    async def commit(self, job: Job, function: ExecutableFunction, ending: RunOutcome) -> None:
         """Return once the ending is on disk.
 
         Raises:
             LeaseLost: the job is held by somebody else; nothing was recorded.
         """
-        has_ended = ending.verdict is Verdict.ENDED
+        has_ended = ending.verdict is RunStatus.ENDED
         settled = self._endings.settle(ending.record, function, ending.step if has_ended else None)
         await self._wait(job, settled, None if has_ended else ending)
 
@@ -66,9 +66,9 @@ class EndingCommits:
             LeaseLost: as :meth:`commit`.
         """
         letter = None if why is None else record.letter("disabled", why)
-        await self._wait(job, Settled(record=record, has_ended=True, letter=letter), None)
+        await self._wait(job, CompletedRun(record=record, has_ended=True, letter=letter), None)
 
-    async def _wait(self, job: Job, settled: Settled, later: Ending | None) -> None:
+    async def _wait(self, job: Job, settled: CompletedRun, later: RunOutcome | None) -> None:
         done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._waiting.append(_Waiting(job, settled, done, later))
         if self._committer is None:
@@ -108,7 +108,7 @@ class EndingCommits:
         await self._endings.write(session, [one.settled for one in taken])
         await lines.advance(session, self._queue, ended)
 
-    async def _give_back(self, session: AsyncSession, job: Job, ending: Ending) -> None:
+    async def _give_back(self, session: AsyncSession, job: Job, ending: RunOutcome) -> None:
         assert ending.invoke is not None, "a waiting run has one"  # noqa: S101 (narrows the type)
         run_at = ending.run_at or self._clock.now()
         await self._queue.retry(session, job, run_at=run_at, payload=encode(ending.invoke))

@@ -16,18 +16,18 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from hoglet.functions import pauses as pause_repository
 from hoglet.functions.backfills import repository as backfill_repository
-from hoglet.functions.dead_letters.service import DeadLetters, NewLetter
-from hoglet.functions.executable.model import RunnableFunction
+from hoglet.functions.dead_letters.service import DeadLetters, NewDeadLetter
+from hoglet.functions.executable.model import ExecutableFunction
 from hoglet.functions.runtime.step import Step
 from hoglet.functions.watcher.service import Observation, Watcher
 from hoglet.kit.clock import Clock
 from hoglet.pipeline.delivery import ordering as lines
 from hoglet.pipeline.delivery.run_record import RunRecord
-from hoglet.pipeline.telemetry_outbox import Messages, TelemetryOutbox
+from hoglet.pipeline.telemetry_outbox import TelemetryBatch, TelemetryOutbox
 from hoglet.queue import Queue
 
 
-class Settled(msgspec.Struct, eq=False, kw_only=True):
+class CompletedRun(msgspec.Struct, eq=False, kw_only=True):
     """A record with all that follows from it, worked out once.
 
     Attributes:
@@ -39,11 +39,11 @@ class Settled(msgspec.Struct, eq=False, kw_only=True):
 
     record: RunRecord
     has_ended: bool
-    letter: NewLetter | None = None
+    letter: NewDeadLetter | None = None
     observation: Observation | None = None
 
 
-class RunEndings:
+class CompletionWriter:
     """Writes what runs leave behind, in the caller's transaction; jobs are the caller's."""
 
     def __init__(
@@ -61,17 +61,19 @@ class RunEndings:
         self._watcher = watcher
         self._clock = clock
 
-    def settle(self, record: RunRecord, function: RunnableFunction, step: Step | None) -> Settled:
+    def settle(
+        self, record: RunRecord, function: ExecutableFunction, step: Step | None
+    ) -> CompletedRun:
         """Work out what a run's last step means; without one it goes on later."""
         if step is None:
-            return Settled(record=record, has_ended=False)
+            return CompletedRun(record=record, has_ended=False)
         letter = record.finish(step, self._clock.now())
         observation = record.observation(function, failed=letter is not None)
-        return Settled(record=record, has_ended=True, letter=letter, observation=observation)
+        return CompletedRun(record=record, has_ended=True, letter=letter, observation=observation)
 
-    async def write(self, session: AsyncSession, settled: Sequence[Settled]) -> None:
+    async def write(self, session: AsyncSession, settled: Sequence[CompletedRun]) -> None:
         """Write letters, observations, pauses, progress, lines, metrics, and captured events."""
-        messages = Messages()
+        messages = TelemetryBatch()
         for one in settled:
             messages.logs.extend(one.record.messages.logs)
             messages.metrics.extend(one.record.messages.metrics)
@@ -87,7 +89,7 @@ class RunEndings:
         await lines.enqueue(session, self._queue, captures)
 
 
-def _pauses(settled: Sequence[Settled]) -> dict[tuple[UUID, str], datetime]:
+def _pauses(settled: Sequence[CompletedRun]) -> dict[tuple[UUID, str], datetime]:
     pauses: dict[tuple[UUID, str], datetime] = {}
     for one in settled:
         for host, until in one.record.pauses:
@@ -96,7 +98,7 @@ def _pauses(settled: Sequence[Settled]) -> dict[tuple[UUID, str], datetime]:
     return pauses
 
 
-def _progress(settled: Sequence[Settled]) -> dict[UUID, tuple[int, int]]:
+def _progress(settled: Sequence[CompletedRun]) -> dict[UUID, tuple[int, int]]:
     """``{backfill: (succeeded, failed)}`` of the runs that ended."""
     counts: dict[UUID, list[int]] = defaultdict(lambda: [0, 0])
     for one in settled:

@@ -14,15 +14,15 @@ import structlog
 from sqlalchemy.exc import SQLAlchemyError
 
 from hoglet.functions import pauses as pause_repository
-from hoglet.functions.executable.model import RunnableFunction
+from hoglet.functions.executable.model import ExecutableFunction
 from hoglet.functions.jobs import INVOKE_QUEUE, InvokeV1, decode_invoke
 from hoglet.functions.watcher.rules import DISABLED, FORCED_DISABLED
 from hoglet.kit.clock import Clock
 from hoglet.pipeline.delivery import ordering as lines
-from hoglet.pipeline.delivery.completion import EndingCommits
+from hoglet.pipeline.delivery.completion import CompletionBatcher
 from hoglet.pipeline.delivery.function_cache import FunctionCache
-from hoglet.pipeline.delivery.host_limits import AGAIN_SECONDS, Hosts
-from hoglet.pipeline.delivery.run import Ending, InvocationRunner
+from hoglet.pipeline.delivery.host_limits import AGAIN_SECONDS, HostLimiter
+from hoglet.pipeline.delivery.run import InvocationRunner, RunOutcome
 from hoglet.pipeline.delivery.run_record import RunRecord
 from hoglet.queue import Job, LeaseLost, Queue
 from hoglet.store.database import Database
@@ -51,10 +51,10 @@ class Executor:
         *,
         database: Database,
         queue: Queue,
-        endings: EndingCommits,
+        endings: CompletionBatcher,
         functions: FunctionCache,
         runner: InvocationRunner,
-        hosts: Hosts,
+        hosts: HostLimiter,
         clock: Clock,
     ) -> None:
         self._database = database
@@ -74,7 +74,7 @@ class Executor:
         """Work until :meth:`stop`, then let running ones end, for a while."""
         await self._read_pauses()
         heart = asyncio.create_task(self._extend_leases())
-        ear = asyncio.create_task(self._hear_of_pauses())
+        ear = asyncio.create_task(self._poll_pauses())
         try:
             while not self._stopping:
                 if not await self._lease_some():
@@ -98,7 +98,7 @@ class Executor:
             INVOKE_QUEUE, limit=free, duration=LEASE, without_lanes=lanes
         )
         for job in jobs:
-            task = asyncio.create_task(self._carry_on(job))
+            task = asyncio.create_task(self._execute(job))
             self._running[task] = job
             task.add_done_callback(self._forget)
         return bool(jobs)
@@ -111,7 +111,7 @@ class Executor:
         now = self._clock.now()
         running = Counter(job.lane for job in self._running.values() if job.lane is not None)
         self._held = {lane: until for lane, until in self._held.items() if until > now}
-        self._without_room = {*self._held, *self._hosts.full_lanes(running)}
+        self._without_room = {*self._held, *self._hosts.saturated_lanes(running)}
         taken = [lane for lane, number in running.items() if number >= RUNS_OF_ONE_FUNCTION]
         return self._without_room.union(taken)
 
@@ -121,7 +121,7 @@ class Executor:
             soon = self._clock.now() + timedelta(seconds=AGAIN_SECONDS)
             self._held[lane] = min(until, soon)
 
-    def _may_have_room(self) -> bool:
+    def _should_poll(self) -> bool:
         """Now and then, while runs end and lanes wait for room at their hosts."""
         self._ended += 1
         return bool(self._without_room) and self._ended % ENDS_BEFORE_A_LOOK == 0
@@ -140,10 +140,10 @@ class Executor:
             return
         left = sum(job.lane == ended.lane for job in self._running.values())
         half = left == RUNS_OF_ONE_FUNCTION // 2
-        if self._may_have_room() or half or not self._running:
+        if self._should_poll() or half or not self._running:
             self._queue.wake(INVOKE_QUEUE)
 
-    async def _carry_on(self, job: Job) -> None:
+    async def _execute(self, job: Job) -> None:
         try:
             invoke = decode_invoke(job.payload)
             function = await self._functions.get(  # people mend a function, then redrive at once
@@ -167,7 +167,7 @@ class Executor:
             if job.attempt - job.retries > MOST_LOST_LEASES:
                 await self._bury(job, f"failed inside hoglet {MOST_LOST_LEASES} times: {error}")
 
-    def _wake_for(self, ending: Ending) -> None:
+    def _wake_for(self, ending: RunOutcome) -> None:
         """A retry that is due before the next look is looked for when it is due."""
         if ending.run_at is None or ending.found_no_room:
             return
@@ -176,7 +176,9 @@ class Executor:
             loop = asyncio.get_running_loop()
             loop.call_later(wait.total_seconds(), self._queue.wake, INVOKE_QUEUE)
 
-    async def _refuse(self, job: Job, invoke: InvokeV1, function: RunnableFunction | None) -> None:
+    async def _refuse(
+        self, job: Job, invoke: InvokeV1, function: ExecutableFunction | None
+    ) -> None:
         """A function that was switched off or deleted while its run waited does not run."""
         now = self._clock.now()
         record = RunRecord(invoke, now)
@@ -205,7 +207,7 @@ class Executor:
             except SQLAlchemyError:
                 log.exception("leases were not extended", action="extend_failed")
 
-    async def _hear_of_pauses(self) -> None:
+    async def _poll_pauses(self) -> None:
         while True:
             await asyncio.sleep(PAUSES_ARE_READ_EVERY)
             try:

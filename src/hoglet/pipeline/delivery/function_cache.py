@@ -7,7 +7,7 @@ import asyncio
 import time
 from uuid import UUID
 
-from hoglet.functions.executable.model import RunnableFunction
+from hoglet.functions.executable.model import ExecutableFunction
 from hoglet.functions.service import FunctionService
 
 STAMP_SECONDS = 1.0
@@ -20,11 +20,11 @@ class FunctionCache:
         self._functions = functions
         self._stamps: dict[int, tuple[float, str]] = {}
         self._asking: dict[int, asyncio.Lock] = {}
-        self._known: dict[tuple[int, UUID], tuple[str, RunnableFunction | None]] = {}
+        self._known: dict[tuple[int, UUID], tuple[str, ExecutableFunction | None]] = {}
 
     async def get(
         self, project_id: int, function_id: UUID, *, present: bool = False
-    ) -> RunnableFunction | None:
+    ) -> ExecutableFunction | None:
         """The function as it was at most a second ago, or with ``present`` as it is now.
 
         None when it was deleted.
@@ -37,7 +37,7 @@ class FunctionCache:
 
     async def _load(
         self, project_id: int, function_id: UUID, stamp: str
-    ) -> tuple[str, RunnableFunction | None]:
+    ) -> tuple[str, ExecutableFunction | None]:
         async with self._asking[project_id]:
             known = self._known.get((project_id, function_id))
             if known is None or known[0] != stamp:

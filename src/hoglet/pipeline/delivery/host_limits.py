@@ -21,7 +21,7 @@ from datetime import datetime, timedelta
 
 import msgspec
 
-from hoglet.functions.executable.model import RunnableFunction
+from hoglet.functions.executable.model import ExecutableFunction
 from hoglet.kit.clock import Clock
 
 WAIT_SECONDS = 1.0  # at most, here; then in the queue
@@ -41,7 +41,7 @@ class HostSettings(msgspec.Struct, frozen=True, kw_only=True):
     per_second: float = 0
 
 
-class Gate:
+class HostGate:
     """Requests under way to one target, and how often more may begin."""
 
     def __init__(self) -> None:
@@ -108,7 +108,7 @@ class _Habit(msgspec.Struct):
     number: int = 1
 
 
-class Hosts:
+class HostLimiter:
     """The gates of this process, and the pauses that hosts asked for.
 
     Concurrency: any number of tasks of one event loop.
@@ -117,7 +117,7 @@ class Hosts:
     def __init__(self, clock: Clock, settings: HostSettings | None = None) -> None:
         self._clock = clock
         self._settings = settings or HostSettings()
-        self._gates: dict[str, Gate] = {}
+        self._gates: dict[str, HostGate] = {}
         self._slow_under_way = 0
         self._pauses: dict[tuple[str, str], datetime] = {}
         self._habits: dict[str, _Habit] = {}
@@ -135,7 +135,7 @@ class Hosts:
             until = None
         return until
 
-    def full_lanes(self, running: Mapping[str, int]) -> list[str]:
+    def saturated_lanes(self, running: Mapping[str, int]) -> list[str]:
         """Lanes whose next request would find no room, as far as their habits tell.
 
         Args:
@@ -166,7 +166,7 @@ class Hosts:
                 return True
         return False
 
-    def _host_gate(self, habit: _Habit) -> Gate:
+    def _host_gate(self, habit: _Habit) -> HostGate:
         return self._gate(habit.limits[-1][0])
 
     def _learn(self, lane: str, function_id: str, host: str, limits: list[Limit]) -> None:
@@ -178,7 +178,7 @@ class Hosts:
 
     @contextlib.asynccontextmanager
     async def room(
-        self, function: RunnableFunction, host: str, lane: str
+        self, function: ExecutableFunction, host: str, lane: str
     ) -> AsyncGenerator[datetime | None]:
         """Room for one request of a function, held during the block.
 
@@ -214,7 +214,7 @@ class Hosts:
             for gate, number in zip(gates, numbers, strict=True):
                 gate.end(number, time.monotonic())
 
-    async def _wait(self, gates: list[Gate], limits: list[Limit]) -> datetime | None:
+    async def _wait(self, gates: list[HostGate], limits: list[Limit]) -> datetime | None:
         """Wait a moment for room; None when there is some, else when to ask again."""
         deadline = time.monotonic() + WAIT_SECONDS
         while True:
@@ -246,16 +246,16 @@ class Hosts:
         seconds = AGAIN_SECONDS if wait == math.inf else max(wait, AGAIN_SECONDS)
         return self._clock.now() + timedelta(seconds=seconds)
 
-    def _gate(self, name: str) -> Gate:
+    def _gate(self, name: str) -> HostGate:
         found = self._gates.get(name)
         if found is None:
             if len(self._gates) >= _MOST_GATES:
                 self._gates = {key: one for key, one in self._gates.items() if not one.is_idle}
-            found = self._gates[name] = Gate()
+            found = self._gates[name] = HostGate()
         return found
 
 
-def _limits(function: RunnableFunction, host: str, settings: HostSettings) -> list[Limit]:
+def _limits(function: ExecutableFunction, host: str, settings: HostSettings) -> list[Limit]:
     """The function's own gate if it has limits, and last the host's."""
     own: list[Limit] = []
     wanted = function.delivery

@@ -15,39 +15,39 @@ from uuid import uuid5
 
 import msgspec
 
-from hoglet.functions.executable.model import RunnableFunction
+from hoglet.functions.executable.model import ExecutableFunction
 from hoglet.functions.jobs import INVOKE_QUEUE, InvokeV1, encode
 from hoglet.functions.runtime.inputs import all_inputs
 from hoglet.functions.runtime.redaction import clean_line, secret_texts
 from hoglet.functions.runtime.step import (
-    HostCall,
     Step,
+    StepHostCall,
     StepRequest,
     new_journal,
     resume,
 )
 from hoglet.kit.clock import Clock
-from hoglet.pipeline.delivery.attempt import Attempt, Deliveries, host_of
-from hoglet.pipeline.delivery.host_limits import Hosts
+from hoglet.pipeline.delivery.attempt import Attempt, HostCallAttempts, host_of
+from hoglet.pipeline.delivery.host_limits import HostLimiter
 from hoglet.pipeline.delivery.run_record import RunRecord
-from hoglet.pipeline.delivery.step_batcher import Stepper
+from hoglet.pipeline.delivery.step_batcher import StepBatcher
 from hoglet.queue import NewJob, Priority
 
 
-class Verdict(Enum):
+class RunStatus(Enum):
     """How a lease of a run ends."""
 
     ENDED = auto()
     WAITS = auto()
 
 
-class Ending(msgspec.Struct, frozen=True, kw_only=True):
+class RunOutcome(msgspec.Struct, frozen=True, kw_only=True):
     """``ENDED`` with the last step, or ``WAITS`` until ``run_at`` as ``invoke``.
 
     ``found_no_room``: its host is busy, slow or asked to wait; further runs would fare the same.
     """
 
-    verdict: Verdict
+    verdict: RunStatus
     record: RunRecord
     step: Step | None = None
     invoke: InvokeV1 | None = None
@@ -59,14 +59,14 @@ class InvocationRunner:
     """Carries runs on; holds nothing about them itself."""
 
     def __init__(
-        self, stepper: Stepper, deliveries: Deliveries, hosts: Hosts, clock: Clock
+        self, stepper: StepBatcher, deliveries: HostCallAttempts, hosts: HostLimiter, clock: Clock
     ) -> None:
         self._stepper = stepper
         self._deliveries = deliveries
         self._hosts = hosts
         self._clock = clock
 
-    async def run(self, function: RunnableFunction, invoke: InvokeV1) -> Ending:
+    async def run(self, function: ExecutableFunction, invoke: InvokeV1) -> RunOutcome:
         """Carry a run on until it ends or has to wait."""
         record = RunRecord(invoke, self._clock.now())
         journal = invoke.journal or new_journal(
@@ -78,17 +78,19 @@ class InvocationRunner:
             if invoke.start_at == "filter":
                 invoke = record.invoke = self._past_filter(invoke, step, record)
             if step.outcome != "call" or step.call is None:
-                return Ending(verdict=Verdict.ENDED, record=record, step=step)
+                return RunOutcome(verdict=RunStatus.ENDED, record=record, step=step)
             invoke = msgspec.structs.replace(invoke, journal=step.journal)
             record.invoke = invoke
             waits = await self._call(function, invoke, record, step.call)
-            if isinstance(waits, Ending):
+            if isinstance(waits, RunOutcome):
                 return waits
             journal = resume(step, waits.answer, waits.milliseconds)
             invoke = msgspec.structs.replace(invoke, journal=journal, attempt=1)
             record.invoke = invoke
 
-    async def _step(self, function: RunnableFunction, invoke: InvokeV1, record: RunRecord) -> Step:
+    async def _step(
+        self, function: ExecutableFunction, invoke: InvokeV1, record: RunRecord
+    ) -> Step:
         journal = invoke.journal
         assert journal is not None, "run() makes one"  # noqa: S101 (narrows the type)
         request = StepRequest(
@@ -129,18 +131,18 @@ class InvocationRunner:
 
     async def _call(
         self,
-        function: RunnableFunction,
+        function: ExecutableFunction,
         invoke: InvokeV1,
         record: RunRecord,
-        call: HostCall,
-    ) -> Attempt | Ending:
+        call: StepHostCall,
+    ) -> Attempt | RunOutcome:
         """One attempt. The request holds secrets, so a wait keeps only the journal."""
         host = host_of(call.request)
         lane = str(invoke.backfill_id or function.id)
         async with self._hosts.room(function, host, lane) as again_at:
             if again_at is not None:
-                return Ending(
-                    verdict=Verdict.WAITS,
+                return RunOutcome(
+                    verdict=RunStatus.WAITS,
                     record=record,
                     invoke=invoke,
                     run_at=again_at,
@@ -167,15 +169,17 @@ class InvocationRunner:
             first_failed_at=invoke.first_failed_at or now.isoformat(),
             failing_since=invoke.failing_since or now.isoformat(),
         )
-        return Ending(verdict=Verdict.WAITS, record=record, invoke=later, run_at=attempt.retry_at)
+        return RunOutcome(
+            verdict=RunStatus.WAITS, record=record, invoke=later, run_at=attempt.retry_at
+        )
 
     def _log_failure(
         self,
         record: RunRecord,
-        call: HostCall,
+        call: StepHostCall,
         attempt: Attempt,
         now: datetime,
-        function: RunnableFunction,
+        function: ExecutableFunction,
     ) -> None:
         what_next = "no further attempt"
         if attempt.retry_at is not None:
@@ -187,7 +191,7 @@ class InvocationRunner:
         record.log("error", clean_line(text, secrets), now)  # it may tell the URL
 
 
-def _completed(call: HostCall, attempt: Attempt) -> tuple[str, str]:
+def _completed(call: StepHostCall, attempt: Attempt) -> tuple[str, str]:
     """Kind and name of the metric of a call that is over."""
     if call.name == "fetch":
         return "other", "fetch"

@@ -12,13 +12,13 @@ from uuid import UUID, uuid5
 import msgspec
 
 from hoglet.events.spool import SpooledV1, job_of
-from hoglet.functions.dead_letters.service import NewLetter
-from hoglet.functions.executable.model import RunnableFunction
+from hoglet.functions.dead_letters.service import NewDeadLetter
+from hoglet.functions.executable.model import ExecutableFunction
 from hoglet.functions.jobs import InvokeV1
 from hoglet.functions.runtime.step import LogLine, Step
 from hoglet.functions.watcher.service import Observation
 from hoglet.kit.text import dump_storable_json
-from hoglet.pipeline.telemetry_outbox import Messages
+from hoglet.pipeline.telemetry_outbox import TelemetryBatch
 from hoglet.queue import NewJob
 from hoglet.warehouse.telemetry import LogEntry
 
@@ -37,7 +37,7 @@ class RunRecord:
 
     def __init__(self, invoke: InvokeV1, now: datetime) -> None:
         self.invoke = invoke
-        self.messages = Messages()
+        self.messages = TelemetryBatch()
         self.captures: list[NewJob] = []
         self.async_ms: list[float] = []
         self.attempts = invoke.attempt  # of the last host call
@@ -99,7 +99,7 @@ class RunRecord:
             )
             self.captures.append(msgspec.structs.replace(job_of(spooled, events=1), id=uuid))
 
-    def finish(self, step: Step, now: datetime) -> NewLetter | None:
+    def finish(self, step: Step, now: datetime) -> NewDeadLetter | None:
         """Count the end of the run; the dead letter of one that failed."""
         if self.invoke.is_redrive:
             self.count("other", "redriven", now)
@@ -113,11 +113,11 @@ class RunRecord:
         self.count("other", "dead_lettered", now)
         return self.letter(step.error_class or "hog", step.error or "unknown error")
 
-    def letter(self, letter_class: str, error: str) -> NewLetter:
+    def letter(self, letter_class: str, error: str) -> NewDeadLetter:
         """A dead letter of this run."""
         invoke = self.invoke
         first = invoke.first_failed_at
-        return NewLetter(
+        return NewDeadLetter(
             project_id=invoke.project_id,
             function_id=invoke.function_id,
             letter_class=letter_class,
@@ -129,7 +129,7 @@ class RunRecord:
             first_failed_at=datetime.fromisoformat(first) if first else None,
         )
 
-    def observation(self, function: RunnableFunction, *, failed: bool) -> Observation:
+    def observation(self, function: ExecutableFunction, *, failed: bool) -> Observation:
         """What the watcher is told."""
         return Observation(
             function_id=UUID(function.id),

@@ -17,7 +17,7 @@ from time import perf_counter
 import msgspec
 import structlog
 
-from hoglet.functions.executable.model import RunnableFunction
+from hoglet.functions.executable.model import ExecutableFunction
 from hoglet.functions.runtime.step import Step, StepRequest, run_step
 from hoglet.kit.text import pack
 from hoglet.sandbox import Sandbox, SandboxCrashed, SandboxTimedOut
@@ -36,7 +36,7 @@ SLOW_MILLISECONDS = 100  # a step shapes a request in less than one; the limit i
 type _Waiting = tuple[StepRequest, asyncio.Future[Step]]
 
 
-class Stepper:
+class StepBatcher:
     """Has steps run.
 
     Concurrency: any number of tasks may call :meth:`step`.
@@ -77,7 +77,7 @@ class Stepper:
         function_id = taken[0][0].function.id
         try:
             steps = await self._call([request for request, _ in taken])
-            self._judge(function_id, max(step.milliseconds for step in steps))
+            self._classify_speed(function_id, max(step.milliseconds for step in steps))
         except (SandboxTimedOut, SandboxCrashed) as error:
             self._slow.add(function_id)
             if len(taken) > 1:  # one of them is to blame; the others are innocent
@@ -105,7 +105,7 @@ class Stepper:
             )
         return _steps.decode(answer)
 
-    def _judge(self, function_id: str, milliseconds: float) -> None:
+    def _classify_speed(self, function_id: str, milliseconds: float) -> None:
         if milliseconds > SLOW_MILLISECONDS:
             self._slow.add(function_id)
         else:
@@ -115,11 +115,11 @@ class Stepper:
 class StepsRequest(msgspec.Struct):
     """Steps of one function, which is named once; ``requests`` carry a bare stand-in for it."""
 
-    function: RunnableFunction
+    function: ExecutableFunction
     requests: list[StepRequest]
 
     def __post_init__(self) -> None:
-        bare = RunnableFunction(id="", project_id=0, type="")
+        bare = ExecutableFunction(id="", project_id=0, type="")
         self.requests = [
             msgspec.structs.replace(request, function=bare) for request in self.requests
         ]

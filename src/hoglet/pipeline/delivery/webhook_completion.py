@@ -7,29 +7,29 @@ from uuid import UUID
 
 import msgspec
 
-from hoglet.functions.executable.model import RunnableFunction
+from hoglet.functions.executable.model import ExecutableFunction
 from hoglet.functions.jobs import INVOKE_QUEUE, InvokeV1, encode
 from hoglet.functions.runtime.step import Step
 from hoglet.kit.clock import Clock
 from hoglet.kit.ids import new_id
-from hoglet.pipeline.delivery.completion_writer import RunEndings, Settled
+from hoglet.pipeline.delivery.completion_writer import CompletedRun, CompletionWriter
 from hoglet.pipeline.delivery.run_record import RunRecord
 from hoglet.queue import NewJob, Priority, Queue
 from hoglet.store.database import Database
 
 
-class WebhookRuns:
+class WebhookCompletion:
     """Records steps of webhook functions, each in one transaction."""
 
     def __init__(
-        self, *, database: Database, queue: Queue, endings: RunEndings, clock: Clock
+        self, *, database: Database, queue: Queue, endings: CompletionWriter, clock: Clock
     ) -> None:
         self._database = database
         self._queue = queue
         self._endings = endings
         self._clock = clock
 
-    async def __call__(self, function: RunnableFunction, invoke: InvokeV1, step: Step) -> None:
+    async def __call__(self, function: ExecutableFunction, invoke: InvokeV1, step: Step) -> None:
         """Keep what a step left behind; one that waits for a host call is enqueued."""
         now = self._clock.now()
         record = RunRecord(invoke, now)
@@ -55,7 +55,7 @@ class WebhookRuns:
         record.count("other", "triggered", now)
         async with self._database.write() as session:
             await self._queue.enqueue(session, [_job(invoke, Priority.LOW)])
-            await self._endings.write(session, [Settled(record=record, has_ended=False)])
+            await self._endings.write(session, [CompletedRun(record=record, has_ended=False)])
 
     async def refuse(self, project_id: int, function_id: UUID) -> None:
         """Count a request that is not run; its sender is told, so no letter is kept."""
@@ -67,7 +67,7 @@ class WebhookRuns:
         )
         record.count("failure", "disabled_permanently", now)
         async with self._database.write() as session:
-            await self._endings.write(session, [Settled(record=record, has_ended=True)])
+            await self._endings.write(session, [CompletedRun(record=record, has_ended=True)])
 
 
 def _job(invoke: InvokeV1, priority: Priority) -> NewJob:

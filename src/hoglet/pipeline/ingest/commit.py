@@ -17,11 +17,11 @@ from hoglet.events.warnings import IngestionWarnings
 from hoglet.functions.dead_letters.service import DeadLetters
 from hoglet.functions.watcher.service import Observation, Watcher
 from hoglet.kit.clock import Clock
-from hoglet.pipeline.ingest.enqueue import enqueue_runs, letters_of
-from hoglet.pipeline.ingest.filtered_counts import keep_unasked
-from hoglet.pipeline.ingest.ipc import Acted, Tally
-from hoglet.pipeline.ingest.property_schema import Learning
-from hoglet.pipeline.ingest.replication import Copies
+from hoglet.pipeline.ingest.enqueue import dead_letters_of, enqueue_runs
+from hoglet.pipeline.ingest.filtered_counts import defer_filtered_counts
+from hoglet.pipeline.ingest.ipc import BatchCounters, BatchResult
+from hoglet.pipeline.ingest.property_schema import SchemaTracker
+from hoglet.pipeline.ingest.replication import WarehouseReplicator
 from hoglet.pipeline.ingest.warehouse_rows import (
     group_rows,
     messages_of,
@@ -32,7 +32,7 @@ from hoglet.queue import Job, Queue
 from hoglet.store.database import Database
 
 
-class GroupCommit:
+class ChunkCommitter:
     """Writes what a group does."""
 
     def __init__(
@@ -41,12 +41,12 @@ class GroupCommit:
         database: Database,
         queue: Queue,
         outbox: TelemetryOutbox,
-        copies: Copies,
+        copies: WarehouseReplicator,
         events: EventsRepository,
         letters: DeadLetters,
         watcher: Watcher,
         warnings: IngestionWarnings,
-        learning: Learning,
+        learning: SchemaTracker,
         clock: Clock,
     ) -> None:
         self._database = database
@@ -61,7 +61,7 @@ class GroupCommit:
         self._clock = clock
 
     async def commit(
-        self, project_id: int, jobs: Sequence[Job], acted: Acted, *, is_first: bool = False
+        self, project_id: int, jobs: Sequence[Job], acted: BatchResult, *, is_first: bool = False
     ) -> None:
         """End a group.
 
@@ -96,8 +96,8 @@ class GroupCommit:
         async with self._database.write() as session:
             await self._queue.retry(session, job, run_at=self._clock.now() + pause)
 
-    async def _report(self, session: AsyncSession, project_id: int, acted: Acted) -> None:
-        letters = letters_of(project_id, acted.tally)
+    async def _report(self, session: AsyncSession, project_id: int, acted: BatchResult) -> None:
+        letters = dead_letters_of(project_id, acted.tally)
         dropped = await self._letters.add(session, letters) if letters else []
         observations = _observations(acted.tally)
         if observations:
@@ -108,13 +108,13 @@ class GroupCommit:
         }
         await self._copies.add(session, rows)
         now = self._clock.now()
-        keep_unasked(session, project_id, acted.tally.unasked, now)
+        defer_filtered_counts(session, project_id, acted.tally.unasked, now)
         messages = messages_of(project_id, acted.tally, now)
         messages.logs.extend(dropped)
         await self._outbox.add(session, messages)
 
 
-def _observations(tally: Tally) -> list[Observation]:
+def _observations(tally: BatchCounters) -> list[Observation]:
     """The runs of transformations, for the watcher."""
     found: list[Observation] = []
     for function_id, counters in tally.counts.items():

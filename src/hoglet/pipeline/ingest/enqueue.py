@@ -10,12 +10,12 @@ from uuid import UUID
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from hoglet.functions.dead_letters.service import NewLetter
+from hoglet.functions.dead_letters.service import NewDeadLetter
 from hoglet.functions.executable.matching import masked_allowance
 from hoglet.functions.jobs import INVOKE_QUEUE
 from hoglet.functions.masking import raise_counters
 from hoglet.pipeline.delivery import ordering as lines
-from hoglet.pipeline.ingest.ipc import Invocation, Tally
+from hoglet.pipeline.ingest.ipc import BatchCounters, Invocation
 from hoglet.queue import NewJob, Priority, Queue
 
 
@@ -23,7 +23,7 @@ async def enqueue_runs(
     session: AsyncSession,
     queue: Queue,
     invocations: Sequence[Invocation],
-    tally: Tally,
+    tally: BatchCounters,
     now: datetime,
 ) -> None:
     """Enqueue the runs that masking lets go, in the caller's transaction."""
@@ -48,10 +48,10 @@ async def enqueue_runs(
     await lines.enqueue(session, queue, jobs)
 
 
-def letters_of(project_id: int, tally: Tally) -> list[NewLetter]:
+def dead_letters_of(project_id: int, tally: BatchCounters) -> list[NewDeadLetter]:
     """The dead letters of a tally."""
     return [
-        NewLetter(
+        NewDeadLetter(
             project_id=project_id,
             function_id=UUID(draft.function_id),
             letter_class=draft.error_class,
@@ -65,7 +65,7 @@ def letters_of(project_id: int, tally: Tally) -> list[NewLetter]:
 
 
 async def _unmasked(
-    session: AsyncSession, invocations: Sequence[Invocation], tally: Tally, now: datetime
+    session: AsyncSession, invocations: Sequence[Invocation], tally: BatchCounters, now: datetime
 ) -> Sequence[Invocation]:
     masked = [one for one in invocations if one.mask]
     if not masked:

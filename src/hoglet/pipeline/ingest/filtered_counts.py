@@ -22,8 +22,8 @@ from hoglet.functions import repository
 from hoglet.functions.repository import WaitingFunction
 from hoglet.kit.clock import Clock
 from hoglet.pipeline.ingest.warehouse_rows import SOURCE
-from hoglet.pipeline.tables import UnaskedRow
-from hoglet.pipeline.telemetry_outbox import Messages, TelemetryOutbox
+from hoglet.pipeline.tables import DeferredFilteredRow
+from hoglet.pipeline.telemetry_outbox import TelemetryBatch, TelemetryOutbox
 from hoglet.store.database import Database
 from hoglet.warehouse.telemetry import AppMetric
 
@@ -34,15 +34,17 @@ type Group = tuple[datetime, dict[str, int]]
 """When a group was worked off, and its events by name."""
 
 
-def keep_unasked(
+def defer_filtered_counts(
     session: AsyncSession, project_id: int, names: Mapping[str, int], now: datetime
 ) -> None:
     """Keep ``{"order": 3}`` of one group in the caller's transaction."""
     if names:
-        session.add(UnaskedRow(project_id=project_id, names=_encoder.encode(names), at=now))
+        session.add(
+            DeferredFilteredRow(project_id=project_id, names=_encoder.encode(names), at=now)
+        )
 
 
-class UnaskedEvents:
+class DeferredFilteredCounts:
     """Turns what groups kept into metrics of functions.
 
     Concurrency: several processes may settle; each row is taken by one of them.
@@ -60,14 +62,16 @@ class UnaskedEvents:
             for project_id, minutes in projects.items():
                 functions = await repository.waiting(session, project_id)
                 metrics = list(_metrics(project_id, functions, minutes))
-                await self._outbox.add(session, Messages(metrics=metrics))
+                await self._outbox.add(session, TelemetryBatch(metrics=metrics))
 
 
 async def _take(session: AsyncSession, now: datetime) -> dict[int, dict[datetime, list[Group]]]:
     """The kept groups, by project and by the minute they were worked off in."""
-    taken = delete(UnaskedRow).where(UnaskedRow.at <= now)
+    taken = delete(DeferredFilteredRow).where(DeferredFilteredRow.at <= now)
     rows = await session.execute(
-        taken.returning(UnaskedRow.project_id, UnaskedRow.at, UnaskedRow.names)
+        taken.returning(
+            DeferredFilteredRow.project_id, DeferredFilteredRow.at, DeferredFilteredRow.names
+        )
     )
     found: dict[int, dict[datetime, list[Group]]] = defaultdict(lambda: defaultdict(list))
     for project_id, at, names in rows:

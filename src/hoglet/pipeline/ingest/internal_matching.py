@@ -8,17 +8,17 @@ import msgspec
 
 from hoglet.events.parse import Event
 from hoglet.functions.executable.matching import FunctionIndex
-from hoglet.functions.executable.model import RunnableFunction
+from hoglet.functions.executable.model import ExecutableFunction
 from hoglet.functions.runtime.globals import event_globals, project_globals
-from hoglet.pipeline.ingest.ipc import Acted, ProjectFacts, Tally
-from hoglet.pipeline.ingest.matching import Triggers
+from hoglet.pipeline.ingest.ipc import BatchCounters, BatchResult, ProjectFacts
+from hoglet.pipeline.ingest.matching import TriggerMatcher
 
 
 class InternalRequest(msgspec.Struct, kw_only=True):
     """One event and the project's internal destinations."""
 
     project: ProjectFacts
-    functions: list[RunnableFunction]
+    functions: list[ExecutableFunction]
     uuid: UUID
     event: str
     distinct_id: str
@@ -26,7 +26,7 @@ class InternalRequest(msgspec.Struct, kw_only=True):
     timestamp: str
 
 
-def match_internal(request: InternalRequest) -> Acted:
+def match_internal(request: InternalRequest) -> BatchResult:
     """The runs that an internal event triggers; nothing is stored."""
     project = project_globals(
         project_id=request.project.id, name=request.project.name, site_url=request.project.site_url
@@ -49,9 +49,9 @@ def match_internal(request: InternalRequest) -> Acted:
             timestamp=request.timestamp,
         ),
     }
-    acted = Acted(tally=Tally())
+    acted = BatchResult(tally=BatchCounters())
     index = FunctionIndex(request.functions)
-    triggers = Triggers(request.project, project, acted.tally)
+    triggers = TriggerMatcher(request.project, project, acted.tally)
     triggers.match(index, event, run_globals)
     triggers.count_filtered(index)
     acted.invocations = triggers.invocations

@@ -1,9 +1,9 @@
 """What travels between the pipeline and its worker process, as msgpack.
 
 A group of spooled batches is worked off in two calls, because only its text tells which persons
-and groups it needs: :class:`ReadRequest` → :class:`Wanted`, then :class:`ActRequest` →
-:class:`Acted`. The worker remembers the group in between; a worker that does not (it is new, or
-another one) answers :class:`Missing` and is asked again with everything.
+and groups it needs: :class:`ReadRequest` → :class:`LookupRequest`, then :class:`ProcessRequest` →
+:class:`BatchResult`. The worker keeps the group in between; a worker that does not (it is new or
+another one) answers :class:`CacheMiss` and is asked again with everything.
 """
 
 from datetime import datetime
@@ -13,9 +13,9 @@ from uuid import UUID
 import msgspec
 
 from hoglet.events.groups import GroupState
-from hoglet.events.persons.model import PeopleState
-from hoglet.functions.executable.model import RunnableFunction
-from hoglet.pipeline.ingest.property_types import Seen
+from hoglet.events.persons.model import PersonStoreState
+from hoglet.functions.executable.model import ExecutableFunction
+from hoglet.pipeline.ingest.property_types import PropertySample
 
 
 class ProjectFacts(msgspec.Struct, frozen=True):
@@ -52,10 +52,10 @@ class ReadRequest(msgspec.Struct):
     project: ProjectFacts
     parts: list[Part]
     functions_key: str
-    functions: list[RunnableFunction] | None
+    functions: list[ExecutableFunction] | None
 
 
-class Wanted(msgspec.Struct, tag="wanted"):
+class LookupRequest(msgspec.Struct, tag="wanted"):
     """What a group needs from the database; ``groups`` are ``(type, key)``."""
 
     distinct_ids: list[str]
@@ -64,17 +64,17 @@ class Wanted(msgspec.Struct, tag="wanted"):
     uuids: list[UUID]
 
 
-class ActRequest(msgspec.Struct):
+class ProcessRequest(msgspec.Struct):
     """Let a group act on the state that was loaded for it."""
 
     group: UUID
-    people: PeopleState
+    people: PersonStoreState
     group_types: dict[str, int]
     groups: list[GroupState]
     seen: list[UUID]
 
 
-class Missing(msgspec.Struct, tag="missing"):
+class CacheMiss(msgspec.Struct, tag="missing"):
     """The worker lacks something: ``functions`` or ``group``."""
 
     what: str
@@ -106,7 +106,7 @@ class Invocation(msgspec.Struct, array_like=True):
     line: str = ""
 
 
-class LetterDraft(msgspec.Struct, array_like=True):
+class DeadLetterDraft(msgspec.Struct, array_like=True):
     """A dead letter to write; ``error_class`` is ``filter``, ``inputs`` or ``disabled``."""
 
     function_id: str
@@ -126,7 +126,7 @@ class Line(msgspec.Struct, array_like=True):
     message: str
 
 
-class Tally(msgspec.Struct):
+class BatchCounters(msgspec.Struct):
     """Counts and lines that belong to functions; ``counts`` is ``{id: {"other/filtered": 3}}``.
 
     ``unasked`` is how many events of which names there were, where functions that wait for others
@@ -136,7 +136,7 @@ class Tally(msgspec.Struct):
     unasked: dict[str, int] = {}
     counts: dict[str, dict[str, int]] = {}
     lines: list[Line] = []
-    letters: list[LetterDraft] = []
+    letters: list[DeadLetterDraft] = []
     spent: dict[str, list[float]] = {}
 
     def count(self, function_id: str, kind: str, name: str, number: int = 1) -> None:
@@ -146,7 +146,7 @@ class Tally(msgspec.Struct):
         counters[key] = counters.get(key, 0) + number
 
 
-class Acted(msgspec.Struct, tag="acted"):
+class BatchResult(msgspec.Struct, tag="acted"):
     """What a group does.
 
     Args:
@@ -165,19 +165,23 @@ class Acted(msgspec.Struct, tag="acted"):
 
     blocks: list[bytes] = []
     stored: int = 0
-    people: PeopleState = msgspec.field(default_factory=PeopleState)
+    people: PersonStoreState = msgspec.field(default_factory=PersonStoreState)
     new_group_types: dict[str, int] = {}
     groups: list[GroupState] = []
     new_uuids: list[UUID] = []
     invocations: list[Invocation] = []
-    tally: Tally = msgspec.field(default_factory=Tally)
-    properties: list[Seen] = []
+    tally: BatchCounters = msgspec.field(default_factory=BatchCounters)
+    properties: list[PropertySample] = []
     events: list[str] = []
     warnings: list[tuple[str, dict[str, Any]]] = []
 
 
 encoder = msgspec.msgpack.Encoder()
 read_requests = msgspec.msgpack.Decoder(ReadRequest)
-act_requests = msgspec.msgpack.Decoder(ActRequest)
-read_answers: msgspec.msgpack.Decoder[Wanted | Missing] = msgspec.msgpack.Decoder(Wanted | Missing)
-act_answers: msgspec.msgpack.Decoder[Acted | Missing] = msgspec.msgpack.Decoder(Acted | Missing)
+act_requests = msgspec.msgpack.Decoder(ProcessRequest)
+read_answers: msgspec.msgpack.Decoder[LookupRequest | CacheMiss] = msgspec.msgpack.Decoder(
+    LookupRequest | CacheMiss
+)
+act_answers: msgspec.msgpack.Decoder[BatchResult | CacheMiss] = msgspec.msgpack.Decoder(
+    BatchResult | CacheMiss
+)

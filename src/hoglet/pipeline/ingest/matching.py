@@ -17,7 +17,7 @@ from hoglet.functions.executable.matching import (
     Match,
     mask_key,
 )
-from hoglet.functions.executable.model import RunnableFunction
+from hoglet.functions.executable.model import ExecutableFunction
 from hoglet.functions.jobs import InvokeV1, encode, line_of
 from hoglet.functions.runtime.globals import source_globals
 from hoglet.functions.runtime.inputs import (
@@ -29,11 +29,11 @@ from hoglet.functions.runtime.inputs import (
 from hoglet.functions.runtime.redaction import clean_line, secret_texts
 from hoglet.functions.watcher.rules import DISABLED, LOW_PRIORITY, NOT_RUN
 from hoglet.pipeline.ingest.ipc import (
+    BatchCounters,
+    DeadLetterDraft,
     Invocation,
-    LetterDraft,
     Line,
     ProjectFacts,
-    Tally,
 )
 
 # Beyond this many functions, those that do not even wait for the event's name are counted as
@@ -44,10 +44,12 @@ _MAX_TTL = 86_400
 _INPUTS_SECONDS = 2.0
 
 
-class Triggers:
+class TriggerMatcher:
     """Gathers what a group triggers."""
 
-    def __init__(self, project: ProjectFacts, globals_: dict[str, Any], tally: Tally) -> None:
+    def __init__(
+        self, project: ProjectFacts, globals_: dict[str, Any], tally: BatchCounters
+    ) -> None:
         self._project = project
         self._url: str = globals_["url"]
         self._tally = tally
@@ -93,7 +95,7 @@ class Triggers:
 
     def _take(
         self,
-        function: RunnableFunction,
+        function: ExecutableFunction,
         match: Match,
         event: Event,
         run_globals: dict[str, Any],
@@ -114,7 +116,7 @@ class Triggers:
                 self._invoke(function, event, full, mapping)
 
     def _filter_failed(
-        self, function: RunnableFunction, match: Match, event: Event, run_globals: dict[str, Any]
+        self, function: ExecutableFunction, match: Match, event: Event, run_globals: dict[str, Any]
     ) -> None:
         error = match.error or "the filter failed"
         run = invocation_id(event.uuid, function.id, None)
@@ -122,11 +124,11 @@ class Triggers:
         self._tally.count(function.id, "other", "dead_lettered")
         text = f"Error filtering event {event.uuid}: {error}"
         self._tally.lines.append(Line(function.id, str(run), "error", text))
-        self._tally.letters.append(LetterDraft(function.id, run, "filter", error, run_globals))
+        self._tally.letters.append(DeadLetterDraft(function.id, run, "filter", error, run_globals))
 
     def _invoke(
         self,
-        function: RunnableFunction,
+        function: ExecutableFunction,
         event: Event,
         run_globals: dict[str, Any],
         mapping: int | None,
@@ -161,7 +163,7 @@ class Triggers:
         self.invocations.append(ready)
 
     def _inputs(
-        self, function: RunnableFunction, run_globals: dict[str, Any], mapping: int | None
+        self, function: ExecutableFunction, run_globals: dict[str, Any], mapping: int | None
     ) -> dict[str, Any]:
         """The inputs where they are wanted now: for a masking hash, or because they may fail.
 
@@ -183,7 +185,7 @@ class Triggers:
 
     def _inputs_failed(
         self,
-        function: RunnableFunction,
+        function: ExecutableFunction,
         run: UUID,
         run_globals: dict[str, Any],
         mapping: int | None,
@@ -194,12 +196,12 @@ class Triggers:
         message = clean_line(str(error), secret_texts(all_inputs(function, mapping), {}))
         text = f"Error building inputs for event {run_globals['event']['uuid']}: {message}"
         self._tally.lines.append(Line(function.id, str(run), "error", text))
-        letter = LetterDraft(function.id, run, "inputs", message, run_globals, mapping)
+        letter = DeadLetterDraft(function.id, run, "inputs", message, run_globals, mapping)
         self._tally.letters.append(letter)
 
     def _refuse(
         self,
-        function: RunnableFunction,
+        function: ExecutableFunction,
         run: UUID,
         run_globals: dict[str, Any],
         mapping: int | None,
@@ -209,7 +211,7 @@ class Triggers:
         if function.state == DISABLED:
             self._tally.count(function.id, "other", "dead_lettered")
             error = "The function was switched off because it failed or was slow too often"
-            letter = LetterDraft(function.id, run, "disabled", error, run_globals, mapping)
+            letter = DeadLetterDraft(function.id, run, "disabled", error, run_globals, mapping)
             self._tally.letters.append(letter)
 
 
@@ -218,7 +220,7 @@ def invocation_id(event_uuid: UUID, function_id: str, mapping: int | None) -> UU
     return uuid5(event_uuid, f"{function_id}:{'' if mapping is None else mapping}")
 
 
-def _mask(ready: Invocation, function: RunnableFunction, values: dict[str, Any]) -> None:
+def _mask(ready: Invocation, function: ExecutableFunction, values: dict[str, Any]) -> None:
     masking: dict[str, Any] = function.masking or {}
     ready.mask = mask_key(function, values) or ""
     ready.mask_ttl = min(max(int(masking.get("ttl") or 1), 1), _MAX_TTL)

@@ -11,43 +11,45 @@ from hoglet.events import parse as incoming
 from hoglet.events.elements import chain_elements
 from hoglet.events.parse import Event
 from hoglet.events.persons.updates import (
-    GroupEffect,
-    PersonEffect,
-    effect_of,
-    group_effect_of,
+    GroupUpdate,
+    PersonUpdate,
+    group_update_of,
     groups_of,
+    person_update_of,
     processes_person,
 )
 from hoglet.functions.executable.matching import Conditions, FunctionIndex
-from hoglet.functions.executable.model import RunnableFunction
+from hoglet.functions.executable.model import ExecutableFunction
 from hoglet.pipeline.ingest.ipc import (
+    BatchCounters,
+    LookupRequest,
     Part,
     ProjectFacts,
     ReadRequest,
-    Tally,
-    Wanted,
 )
 from hoglet.pipeline.ingest.property_types import Definitions
 from hoglet.pipeline.ingest.transform import GroupTransformer
 
 
-class Reading(msgspec.Struct):
+class ParsedEvent(msgspec.Struct):
     """One event between the halves."""
 
     event: Event
     received_at: datetime
     is_historical: bool
     has_own_uuid: bool
-    effect: PersonEffect | None
+    effect: PersonUpdate | None
     has_profile: bool
     groups: dict[str, str] | None
-    group_effect: GroupEffect | None
+    group_effect: GroupUpdate | None
 
 
 class FunctionSet:
     """The functions of a project, indexed; kept by the worker from group to group."""
 
-    def __init__(self, key: str, project: ProjectFacts, functions: list[RunnableFunction]) -> None:
+    def __init__(
+        self, key: str, project: ProjectFacts, functions: list[ExecutableFunction]
+    ) -> None:
         self.key = key
         self.project = project
         self.conditions = Conditions()
@@ -61,23 +63,23 @@ class FunctionSet:
         )
 
 
-class ReadGroup(msgspec.Struct):
+class ParsedBatch(msgspec.Struct):
     """A group after its first half."""
 
     request: ReadRequest
     functions: FunctionSet
-    readings: list[Reading]
-    tally: Tally
+    readings: list[ParsedEvent]
+    tally: BatchCounters
     definitions: Definitions
 
 
-def read_group(request: ReadRequest, functions: FunctionSet) -> ReadGroup:
+def parse_batch(request: ReadRequest, functions: FunctionSet) -> ParsedBatch:
     """Parse and transform all events of a group."""
-    tally, definitions = Tally(), Definitions()
+    tally, definitions = BatchCounters(), Definitions()
     transformer = GroupTransformer(
         functions.transformations, functions.project, tally, functions.conditions
     )
-    readings: list[Reading] = []
+    readings: list[ParsedEvent] = []
     for part in request.parts:
         for event, own_uuid, historical in _events_of(part):
             kept = transformer.apply(event)
@@ -88,10 +90,10 @@ def read_group(request: ReadRequest, functions: FunctionSet) -> ReadGroup:
                 _reading(kept, part.received_at, own_uuid=own_uuid, historical=historical)
             )
             definitions.learn("event", kept.properties)
-    return ReadGroup(request, functions, readings, tally, definitions)
+    return ParsedBatch(request, functions, readings, tally, definitions)
 
 
-def wanted(group: ReadGroup) -> Wanted:
+def lookups_needed(group: ParsedBatch) -> LookupRequest:
     """What the second half needs."""
     merging: set[str] = set()
     groups: set[tuple[str, str]] = set()
@@ -101,7 +103,7 @@ def wanted(group: ReadGroup) -> Wanted:
         groups.update((one.groups or {}).items())
         if one.group_effect is not None:
             groups.add((one.group_effect.group_type, one.group_effect.group_key))
-    return Wanted(
+    return LookupRequest(
         distinct_ids=list({one.event.distinct_id for one in group.readings}),
         merging=list(merging),
         groups=list(groups),
@@ -127,15 +129,17 @@ def _events_of(part: Part) -> Iterator[tuple[Event, bool, bool]]:
         yield event, own_uuid, batch.historical
 
 
-def _reading(event: Event, received_at: datetime, *, own_uuid: bool, historical: bool) -> Reading:
+def _reading(
+    event: Event, received_at: datetime, *, own_uuid: bool, historical: bool
+) -> ParsedEvent:
     properties: dict[str, Any] = event.properties
-    return Reading(
+    return ParsedEvent(
         event=event,
         received_at=received_at,
         is_historical=historical,
         has_own_uuid=own_uuid,
-        effect=effect_of(event.event, properties),
+        effect=person_update_of(event.event, properties),
         has_profile=processes_person(properties),
         groups=groups_of(properties),
-        group_effect=group_effect_of(event.event, properties),
+        group_effect=group_update_of(event.event, properties),
     )

@@ -10,8 +10,8 @@ from uuid import UUID
 
 import orjson
 
-from hoglet.events.groups import MAX_GROUP_TYPES, GroupBook
-from hoglet.events.persons.model import People, Person
+from hoglet.events.groups import MAX_GROUP_TYPES, GroupStore
+from hoglet.events.persons.model import Person, PersonStore
 from hoglet.functions.executable.matching import FunctionIndex
 from hoglet.functions.runtime.globals import (
     event_globals,
@@ -20,9 +20,9 @@ from hoglet.functions.runtime.globals import (
     project_globals,
 )
 from hoglet.kit.text import dump_storable_json
-from hoglet.pipeline.ingest.ipc import Acted, ActRequest
-from hoglet.pipeline.ingest.matching import Triggers
-from hoglet.pipeline.ingest.parse import ReadGroup, Reading
+from hoglet.pipeline.ingest.ipc import BatchResult, ProcessRequest
+from hoglet.pipeline.ingest.matching import TriggerMatcher
+from hoglet.pipeline.ingest.parse import ParsedBatch, ParsedEvent
 from hoglet.pipeline.ingest.transform import iso
 
 EVENT_COLUMNS = (
@@ -35,17 +35,17 @@ MONTHS_PER_BLOCK = 80
 _NO_GROUPS = [""] * MAX_GROUP_TYPES
 
 
-def act(group: ReadGroup, request: ActRequest) -> Acted:
+def process_batch(group: ParsedBatch, request: ProcessRequest) -> BatchResult:
     """Work a group off on the state it asked for."""
     return _Acting(group, request).run()
 
 
 class _Acting:
-    def __init__(self, group: ReadGroup, request: ActRequest) -> None:
+    def __init__(self, group: ParsedBatch, request: ProcessRequest) -> None:
         self._group = group
         self._project = group.functions.project
-        self._people = People(self._project.id, request.people)
-        self._book = GroupBook(request.group_types, request.groups)
+        self._people = PersonStore(self._project.id, request.people)
+        self._book = GroupStore(request.group_types, request.groups)
         self._seen = set(request.seen)
         self._new_uuids: list[UUID] = []
         self._lines: list[tuple[int, bytes]] = []
@@ -54,16 +54,16 @@ class _Acting:
             project_id=self._project.id, name=self._project.name, site_url=self._project.site_url
         )
         self._project_globals = project
-        self._triggers = Triggers(self._project, project, group.tally)
-        self._last_change: dict[UUID, tuple[Reading, Person]] = {}
+        self._triggers = TriggerMatcher(self._project, project, group.tally)
+        self._last_change: dict[UUID, tuple[ParsedEvent, Person]] = {}
 
-    def run(self) -> Acted:
+    def run(self) -> BatchResult:
         for one in self._group.readings:
             if self._is_new(one):
                 self._act_on(one)
         self._triggers.count_filtered(self._group.functions.on_events, later=True)
         self._trigger_on_persons()
-        return Acted(
+        return BatchResult(
             blocks=blocks_of(self._lines),
             stored=len(self._lines),
             people=self._people.changes(),
@@ -77,7 +77,7 @@ class _Acting:
             warnings=self._people.warnings,
         )
 
-    def _is_new(self, one: Reading) -> bool:
+    def _is_new(self, one: ParsedEvent) -> bool:
         """False for a uuid that is stored already, or came earlier in this group."""
         if not one.has_own_uuid:
             return True
@@ -88,7 +88,7 @@ class _Acting:
         self._new_uuids.append(uuid)
         return True
 
-    def _act_on(self, one: Reading) -> None:
+    def _act_on(self, one: ParsedEvent) -> None:
         event = one.event
         person = self._person_of(one)
         keys = _NO_GROUPS
@@ -102,7 +102,7 @@ class _Acting:
             self._trigger(self._group.functions.on_events, one, person, keys)
         self._lines.append((_month_of(event.timestamp), self._line(one, person, keys)))
 
-    def _person_of(self, one: Reading) -> Person | None:
+    def _person_of(self, one: ParsedEvent) -> Person | None:
         if not one.has_profile:
             return None
         watched = bool(self._group.functions.on_persons.functions) and not one.is_historical
@@ -117,7 +117,7 @@ class _Acting:
         return person
 
     def _trigger(
-        self, index: FunctionIndex, one: Reading, person: Person | None, keys: list[str]
+        self, index: FunctionIndex, one: ParsedEvent, person: Person | None, keys: list[str]
     ) -> None:
         if not index.functions:
             return
@@ -134,7 +134,7 @@ class _Acting:
             self._triggers.match(index, one.event, self._globals(one, person, _NO_GROUPS))
         self._triggers.count_filtered(index)
 
-    def _globals(self, one: Reading, person: Person | None, keys: list[str]) -> dict[str, Any]:
+    def _globals(self, one: ParsedEvent, person: Person | None, keys: list[str]) -> dict[str, Any]:
         event, url = one.event, self._project_globals["url"]
         found: dict[str, Any] = {
             "project": self._project_globals,
@@ -173,7 +173,7 @@ class _Acting:
             if keys[index]
         }
 
-    def _line(self, one: Reading, person: Person | None, keys: list[str]) -> bytes:
+    def _line(self, one: ParsedEvent, person: Person | None, keys: list[str]) -> bytes:
         event = one.event
         chain = event.properties.pop("$elements_chain", None)
         properties = event.properties

@@ -17,8 +17,8 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from hoglet.events.repository import EventsRepository, PropertyDefinition
 from hoglet.kit.clock import Clock
-from hoglet.pipeline.ingest.ipc import Acted
-from hoglet.pipeline.ingest.property_types import Seen, form_of
+from hoglet.pipeline.ingest.ipc import BatchResult
+from hoglet.pipeline.ingest.property_types import PropertySample, form_of
 from hoglet.store.database import Database
 
 log = structlog.get_logger()
@@ -27,7 +27,7 @@ _MOST_REMEMBERED = 200_000
 MOST_WAITS = 20  # of a project in the life of a process; a minute in all
 
 
-class Learning:
+class SchemaTracker:
     """Keeps the definitions of properties and events.
 
     Args:
@@ -50,7 +50,7 @@ class Learning:
         self._names: set[tuple[int, str]] = set()
         self._waits: Counter[int] = Counter()
 
-    async def settle(self, project_id: int, acted: Acted) -> None:
+    async def settle(self, project_id: int, acted: BatchResult) -> None:
         """Before the rows of a group are queryable: tell which properties are uniform no more."""
         await self._load(project_id, acted.properties)
         broken = [one for one in acted.properties if self._breaks(project_id, one)]
@@ -58,7 +58,7 @@ class Learning:
             return
         self._waits[project_id] += 1
         async with self._database.write() as session:
-            if self._is_restless(project_id):
+            if self._is_unstable(project_id):
                 names = await self._events.uniform_properties(session, project_id)
             else:
                 names = [(one.scope, one.name) for one in broken]
@@ -68,7 +68,7 @@ class Learning:
             self._forget_uniformity((project_id, scope, name))
         await asyncio.sleep(self._readers_notice_after.total_seconds())
 
-    async def learn(self, session: AsyncSession, project_id: int, acted: Acted) -> None:
+    async def learn(self, session: AsyncSession, project_id: int, acted: BatchResult) -> None:
         """In the transaction that ends the group: write down what is new."""
         properties = {
             (one.scope, one.name): definition
@@ -81,7 +81,7 @@ class Learning:
                 session, project_id, properties, events, self._clock.now()
             )
 
-    def remember(self, project_id: int, acted: Acted) -> None:
+    def remember(self, project_id: int, acted: BatchResult) -> None:
         """After that transaction: need not be written again."""
         if len(self._properties) + len(self._names) > _MOST_REMEMBERED:
             self.forget()
@@ -96,7 +96,7 @@ class Learning:
         self._properties.clear()
         self._names.clear()
 
-    async def _load(self, project_id: int, properties: Sequence[Seen]) -> None:
+    async def _load(self, project_id: int, properties: Sequence[PropertySample]) -> None:
         """Learn what an earlier process, or another one, has written down."""
         wanted = [
             (one.scope, one.name)
@@ -109,7 +109,7 @@ class Learning:
             for (scope, name), definition in found.items():
                 self._properties[project_id, scope, name] = definition
 
-    def _is_restless(self, project_id: int) -> bool:
+    def _is_unstable(self, project_id: int) -> bool:
         return self._waits[project_id] >= MOST_WAITS
 
     def _forget_uniformity(self, place: tuple[int, str, str]) -> None:
@@ -117,17 +117,17 @@ class Learning:
         if known is not None:
             self._properties[place] = PropertyDefinition(known.property_type, is_uniform=False)
 
-    def _breaks(self, project_id: int, seen: Seen) -> bool:
+    def _breaks(self, project_id: int, seen: PropertySample) -> bool:
         known = self._properties.get((project_id, seen.scope, seen.name))
         return known is not None and known.is_uniform and form_of(known.property_type) != seen.form
 
-    def _changed(self, project_id: int, seen: Seen) -> PropertyDefinition | None:
+    def _changed(self, project_id: int, seen: PropertySample) -> PropertyDefinition | None:
         """The definition to write, or None when there is nothing new."""
         known = self._properties.get((project_id, seen.scope, seen.name))
         if known is None:
             is_uniform = form_of(seen.property_type) == seen.form != "other"
             return PropertyDefinition(
-                seen.property_type, is_uniform=is_uniform and not self._is_restless(project_id)
+                seen.property_type, is_uniform=is_uniform and not self._is_unstable(project_id)
             )
         if not known.property_type and seen.property_type:
             return PropertyDefinition(seen.property_type, is_uniform=False)

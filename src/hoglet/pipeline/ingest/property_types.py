@@ -13,8 +13,8 @@ _NAME_LIMIT = 400
 _LARGEST = 2**63 - 1  # the warehouse has another type for whole numbers above it
 
 
-class Seen(msgspec.Struct, array_like=True, frozen=True):
-    """What a group shows of one property: ``Seen("event", "price", "Numeric", "number")``.
+class PropertySample(msgspec.Struct, array_like=True, frozen=True):
+    """One property as a group has it: ``PropertySample("event", "price", "Numeric", "number")``.
 
     ``property_type`` is that of the first value that tells one, or empty; ``form`` is ``text``,
     ``number`` or ``boolean`` when every value was of it, else ``other``.
@@ -46,10 +46,10 @@ class Definitions:
             if value is not None:
                 known.look(name, value)
 
-    def found(self) -> list[Seen]:
+    def found(self) -> list[PropertySample]:
         """Every property seen, e.g. ``[Seen("event", "price", "Numeric", "number")]``."""
         return [
-            Seen(scope, name, known.types.get(name, ""), form)
+            PropertySample(scope, name, known.types.get(name, ""), form)
             for scope, known in self._scopes.items()
             for name, form in known.forms.items()
         ]

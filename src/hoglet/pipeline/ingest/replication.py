@@ -41,17 +41,17 @@ _IDLE_WAIT = timedelta(seconds=1)
 _FAILURE_PAUSE_S = 1.0
 
 
-class CopiesV1(msgspec.Struct, array_like=True):
+class ReplicateV1(msgspec.Struct, array_like=True):
     """Rows of one or more tables as encoded blocks, ``{"persons": b"[1,...]"}``."""
 
     blocks: dict[str, bytes]
 
 
 _encoder = msgspec.msgpack.Encoder()
-_decoder = msgspec.msgpack.Decoder(CopiesV1)
+_decoder = msgspec.msgpack.Decoder(ReplicateV1)
 
 
-class Copies:
+class WarehouseReplicator:
     """Queues rows of copies, and flushes them."""
 
     def __init__(self, database: Database, queue: Queue, warehouse: Warehouse) -> None:
@@ -66,7 +66,7 @@ class Copies:
         if blocks:
             weight = sum(len(found) for found in rows.values())
             job = NewJob(
-                queue=COPIES_QUEUE, payload=_encoder.encode(CopiesV1(blocks)), weight=weight
+                queue=COPIES_QUEUE, payload=_encoder.encode(ReplicateV1(blocks)), weight=weight
             )
             await self._queue.enqueue(session, [job])
 

@@ -4,14 +4,14 @@ from typing import Protocol
 
 import msgspec
 
-from hoglet.functions.executable.model import RunnableFunction
+from hoglet.functions.executable.model import ExecutableFunction
 from hoglet.kit.text import pack
 from hoglet.pipeline.ingest.ipc import (
-    Acted,
-    ActRequest,
-    Missing,
+    BatchResult,
+    CacheMiss,
+    LookupRequest,
+    ProcessRequest,
     ReadRequest,
-    Wanted,
     act_answers,
     encoder,
     read_answers,
@@ -22,7 +22,7 @@ from hoglet.sandbox import Sandbox
 DEADLINE_S = 120.0
 
 
-class Functions(Protocol):
+class FunctionLoader(Protocol):
     """The functions of projects; ``hoglet.functions.service.FunctionService``."""
 
     async def version_stamp(self, project_id: int) -> str:
@@ -31,35 +31,35 @@ class Functions(Protocol):
 
     async def load_runnable(
         self, project_id: int, kinds: tuple[str, ...]
-    ) -> list[RunnableFunction]:
+    ) -> list[ExecutableFunction]:
         """The functions to run, also those the watcher switched off."""
         ...
 
 
-class WorkerCalls:
+class PipelineSandboxClient:
     """The two calls, with everything sent again when the worker lacks it."""
 
-    def __init__(self, sandbox: Sandbox, functions: Functions) -> None:
+    def __init__(self, sandbox: Sandbox, functions: FunctionLoader) -> None:
         self._sandbox = sandbox
         self._functions = functions
 
-    async def read(self, request: ReadRequest) -> Wanted:
+    async def read(self, request: ReadRequest) -> LookupRequest:
         """First half; ``request.functions`` is filled in here when needed.
 
         Raises:
             SandboxTimedOut, SandboxCrashed, Bug: the worker failed.
         """
         answer = read_answers.decode(await self._call("pipeline.read", request))
-        if isinstance(answer, Missing):
+        if isinstance(answer, CacheMiss):
             kinds = ("transformation", "destination")
             functions = await self._functions.load_runnable(request.project.id, kinds)
             whole = msgspec.structs.replace(request, functions=functions)
             answer = read_answers.decode(await self._call("pipeline.read", whole))
-        if isinstance(answer, Missing):
+        if isinstance(answer, CacheMiss):
             raise TypeError("the worker asks for functions it was given")
         return answer
 
-    async def act(self, reading: ReadRequest, request: ActRequest) -> Acted:
+    async def act(self, reading: ReadRequest, request: ProcessRequest) -> BatchResult:
         """Second half; the first is repeated when the worker forgot the group.
 
         Raises:
@@ -67,10 +67,10 @@ class WorkerCalls:
         """
         for _ in range(3):
             answer = act_answers.decode(await self._call("pipeline.act", request))
-            if isinstance(answer, Acted):
+            if isinstance(answer, BatchResult):
                 return answer
             await self.read(reading)
         raise TypeError("the worker forgets groups at once")
 
-    async def _call(self, operation: str, request: ReadRequest | ActRequest) -> bytes:
+    async def _call(self, operation: str, request: ReadRequest | ProcessRequest) -> bytes:
         return await self._sandbox.call(operation, pack(encoder, request), deadline=DEADLINE_S)

@@ -14,7 +14,7 @@ from typing import Any
 from hoglet.events.elements import chain_of
 from hoglet.events.parse import MAX_DISTINCT_ID_LENGTH, MAX_NAME_LENGTH, Event
 from hoglet.functions.executable.matching import Conditions
-from hoglet.functions.executable.model import RunnableFunction
+from hoglet.functions.executable.model import ExecutableFunction
 from hoglet.functions.executable.transform import (
     Chain,
     TransformationResult,
@@ -22,7 +22,7 @@ from hoglet.functions.executable.transform import (
     transform,
 )
 from hoglet.functions.runtime.step import PROGRAM_MILLISECONDS
-from hoglet.pipeline.ingest.ipc import Line, ProjectFacts, Tally
+from hoglet.pipeline.ingest.ipc import BatchCounters, Line, ProjectFacts
 
 MAX_TIMEOUTS = 3  # of one transformation in one group: 1.65 s
 # What all of a group's may spend on running into their limit: other projects' groups wait behind.
@@ -38,9 +38,9 @@ class GroupTransformer:
 
     def __init__(
         self,
-        functions: Sequence[RunnableFunction],
+        functions: Sequence[ExecutableFunction],
         project: ProjectFacts,
-        tally: Tally,
+        tally: BatchCounters,
         conditions: Conditions,
     ) -> None:
         self._functions = list(functions)
@@ -62,7 +62,7 @@ class GroupTransformer:
                 return None
         return _changed(event, chain.finish())
 
-    def _run(self, function: RunnableFunction, event: dict[str, Any]) -> TransformationResult:
+    def _run(self, function: ExecutableFunction, event: dict[str, Any]) -> TransformationResult:
         if self._is_given_up(function.id):
             self._tell_once(function.id)
             self._tally.count(function.id, "failure", "failed")

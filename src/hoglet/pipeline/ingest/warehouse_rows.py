@@ -5,9 +5,9 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from hoglet.events.groups import GroupState
-from hoglet.events.persons.model import PeopleState
-from hoglet.pipeline.ingest.ipc import Tally
-from hoglet.pipeline.telemetry_outbox import Messages
+from hoglet.events.persons.model import PersonStoreState
+from hoglet.pipeline.ingest.ipc import BatchCounters
+from hoglet.pipeline.telemetry_outbox import TelemetryBatch
 from hoglet.warehouse.telemetry import AppMetric, LogEntry
 
 SOURCE = "hog_function"
@@ -16,7 +16,7 @@ _ONE_MILLISECOND = timedelta(milliseconds=1)
 type Rows = dict[str, Sequence[Sequence[Any]]]
 
 
-def person_rows(project_id: int, changes: PeopleState) -> Rows:
+def person_rows(project_id: int, changes: PersonStoreState) -> Rows:
     """Copies of persons, distinct ids and overrides."""
     persons = [
         (project_id, one.id, one.created_at, one.text, int(one.is_identified), 0, one.version)
@@ -49,9 +49,9 @@ def group_rows(project_id: int, groups: Iterable[GroupState]) -> Rows:
     }
 
 
-def messages_of(project_id: int, tally: Tally, now: datetime) -> Messages:
+def messages_of(project_id: int, tally: BatchCounters, now: datetime) -> TelemetryBatch:
     """Counters and lines of functions; lines of one run are a millisecond apart, in order."""
-    found = Messages(
+    found = TelemetryBatch(
         metrics=[
             AppMetric(project_id, SOURCE, function_id, now, kind, name, count)
             for function_id, counters in tally.counts.items()

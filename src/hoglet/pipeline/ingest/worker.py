@@ -13,26 +13,26 @@ import msgspec
 import structlog
 from sqlalchemy.exc import SQLAlchemyError
 
-from hoglet.access.service import Access
+from hoglet.access.service import AccessService
 from hoglet.events.repository import EventsRepository
 from hoglet.events.spool import SPOOL_QUEUE, read_spooled
-from hoglet.functions.executable.model import RunnableFunction
+from hoglet.functions.executable.model import ExecutableFunction
 from hoglet.functions.types import DESTINATION
 from hoglet.kit.clock import Clock
 from hoglet.kit.errors import HogletError
-from hoglet.pipeline.ingest.commit import GroupCommit
+from hoglet.pipeline.ingest.commit import ChunkCommitter
 from hoglet.pipeline.ingest.ipc import (
-    Acted,
-    ActRequest,
+    BatchResult,
+    LookupRequest,
     Part,
+    ProcessRequest,
     ProjectFacts,
     ReadRequest,
-    Wanted,
 )
 from hoglet.pipeline.ingest.process import EVENT_COLUMNS
-from hoglet.pipeline.ingest.property_schema import Learning
-from hoglet.pipeline.ingest.sandbox_client import Functions, WorkerCalls
-from hoglet.pipeline.leases import LEASE, holding
+from hoglet.pipeline.ingest.property_schema import SchemaTracker
+from hoglet.pipeline.ingest.sandbox_client import FunctionLoader, PipelineSandboxClient
+from hoglet.pipeline.leases import LEASE, keep_leases
 from hoglet.queue import Job, LeaseLost, Queue
 from hoglet.store.database import Database
 from hoglet.warehouse.port import Warehouse
@@ -55,7 +55,7 @@ class _Begun(msgspec.Struct):
 
     jobs: list[Job]
     request: ReadRequest
-    wanted: asyncio.Task[Wanted]
+    wanted: asyncio.Task[LookupRequest]
     is_first: bool
     acted: asyncio.Event = msgspec.field(default_factory=asyncio.Event)
 
@@ -73,12 +73,12 @@ class BatchWorker:
         database: Database,
         queue: Queue,
         warehouse: Warehouse,
-        calls: WorkerCalls,
-        functions: Functions,
+        calls: PipelineSandboxClient,
+        functions: FunctionLoader,
         events: EventsRepository,
-        committing: GroupCommit,
-        learning: Learning,
-        access: Access,
+        committing: ChunkCommitter,
+        learning: SchemaTracker,
+        access: AccessService,
         clock: Clock,
         site_url: str,
     ) -> None:
@@ -180,7 +180,7 @@ class BatchWorker:
 
     async def _functions_for(
         self, project_id: int, failures: int
-    ) -> tuple[str, list[RunnableFunction] | None]:
+    ) -> tuple[str, list[ExecutableFunction] | None]:
         """The name of the functions to ask, and those that the worker cannot look up by it."""
         if failures >= PLAIN_AFTER_FAILURES:
             return "none", []
@@ -193,7 +193,7 @@ class BatchWorker:
     async def _end(self, begun: _Begun) -> bool:
         """Act, insert, commit; False when the group has to be worked off again."""
         try:
-            async with holding(self._queue, begun.jobs):
+            async with keep_leases(self._queue, begun.jobs):
                 await self._work(begun)
         except LeaseLost:
             log.warning("a group was lost", action="lease_lost", group=str(begun.request.group))
@@ -214,12 +214,12 @@ class BatchWorker:
         await self._store(begun.request, acted)
         await self._committing.commit(project_id, begun.jobs, acted, is_first=begun.is_first)
 
-    async def _load(self, reading: ReadRequest, wanted: Wanted) -> ActRequest:
+    async def _load(self, reading: ReadRequest, wanted: LookupRequest) -> ProcessRequest:
         project_id = reading.project.id
         async with self._database.read() as session:
             types = await self._events.group_types(session, project_id)
             places = [(types[kind], key) for kind, key in wanted.groups if kind in types]
-            return ActRequest(
+            return ProcessRequest(
                 group=reading.group,
                 people=await self._events.load_people(
                     session, project_id, wanted.distinct_ids, wanted.merging
@@ -229,7 +229,7 @@ class BatchWorker:
                 seen=list(await self._events.seen(session, project_id, wanted.uuids)),
             )
 
-    async def _store(self, reading: ReadRequest, acted: Acted) -> None:
+    async def _store(self, reading: ReadRequest, acted: BatchResult) -> None:
         for place, block in enumerate(acted.blocks):
             token = f"{reading.group}:{place}"
             await self._warehouse.insert_block("events", EVENT_COLUMNS, block, dedup_token=token)

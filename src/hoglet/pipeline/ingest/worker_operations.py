@@ -14,17 +14,17 @@ from hoglet.pipeline.ingest.internal_matching import (
     match_internal,
 )
 from hoglet.pipeline.ingest.ipc import (
-    Missing,
+    CacheMiss,
     act_requests,
     encoder,
     read_requests,
 )
-from hoglet.pipeline.ingest.parse import FunctionSet, ReadGroup, read_group, wanted
-from hoglet.pipeline.ingest.process import act
+from hoglet.pipeline.ingest.parse import FunctionSet, ParsedBatch, lookups_needed, parse_batch
+from hoglet.pipeline.ingest.process import process_batch
 
 OPERATIONS = {
     "pipeline.read": "hoglet.pipeline.ingest.worker_operations:read",
-    "pipeline.act": "hoglet.pipeline.ingest.worker_operations:act_on",
+    "pipeline.act": "hoglet.pipeline.ingest.worker_operations:process",
     "pipeline.internal": "hoglet.pipeline.ingest.worker_operations:match_internal_event",
 }
 _KEPT_PROJECTS = 50
@@ -32,31 +32,31 @@ _KEPT_GROUPS = 4  # one is acting, one is being read ahead; more would only hold
 
 _internal_requests = msgspec.msgpack.Decoder(InternalRequest)
 _functions: OrderedDict[int, FunctionSet] = OrderedDict()
-_groups: OrderedDict[str, ReadGroup] = OrderedDict()
+_groups: OrderedDict[str, ParsedBatch] = OrderedDict()
 
 
 def read(payload: bytes) -> bytes:
-    """``ReadRequest`` → ``Wanted`` or ``Missing``."""
+    """``ReadRequest`` → ``Wanted`` or ``CacheMiss``."""
     request = read_requests.decode(payload)
     if request.functions is not None:
         found = FunctionSet(request.functions_key, request.project, request.functions)
         _keep(_functions, request.project.id, found, _KEPT_PROJECTS)
     functions = _functions.get(request.project.id)
     if functions is None or functions.key != request.functions_key:
-        return pack(encoder, Missing("functions"))
+        return pack(encoder, CacheMiss("functions"))
     functions.project = request.project
-    group = read_group(request, functions)
+    group = parse_batch(request, functions)
     _keep(_groups, str(request.group), group, _KEPT_GROUPS)
-    return pack(encoder, wanted(group))
+    return pack(encoder, lookups_needed(group))
 
 
-def act_on(payload: bytes) -> bytes:
-    """``ActRequest`` → ``Acted`` or ``Missing``."""
+def process(payload: bytes) -> bytes:
+    """``ActRequest`` → ``Acted`` or ``CacheMiss``."""
     request = act_requests.decode(payload)
     group = _groups.pop(str(request.group), None)
     if group is None:
-        return pack(encoder, Missing("group"))
-    return pack(encoder, act(group, request))
+        return pack(encoder, CacheMiss("group"))
+    return pack(encoder, process_batch(group, request))
 
 
 def match_internal_event(payload: bytes) -> bytes:
