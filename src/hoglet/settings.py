@@ -225,6 +225,26 @@ class Settings(BaseSettings):
     request_body_bytes: int = Field(
         20 * 1024**2, gt=0, description="Largest request body that is read, in bytes."
     )
+    connections: int = Field(
+        0, ge=0, description="Most connections at once; 0: what the limit of open files leaves."
+    )
+    request_body_seconds: float = Field(
+        30, gt=0, description="Longest time a request body may take to arrive, in seconds."
+    )
+    request_header_seconds: float = Field(
+        30, gt=0, description="Longest time request headers may take to arrive, in seconds (Linux)."
+    )
+    request_buffer_bytes: int = Field(
+        512 * 1024**2,
+        gt=0,
+        description="Memory of all request bodies together, in bytes; beyond, large ones get 503.",
+    )
+    response_stall_seconds: float = Field(
+        60,
+        gt=0,
+        description="A client that reads nothing of its response for so long, in seconds, is "
+        "disconnected (Linux).",
+    )
     trust_proxy: bool = Field(
         False,
         description="Believe `X-Forwarded-For`; only behind a proxy that sets it.",

@@ -19,7 +19,12 @@ from hoglet.hogql.dates import as_text
 from hoglet.hogql.frontend.trees import walk
 from hoglet.hogql.insights import build_insight
 from hoglet.kit.errors import Invalid, SourceError
-from hoglet.kit.relative_dates import DateClock, NotADate, range_bounds, resolve_date
+from hoglet.kit.relative_dates import (
+    DateClock,
+    NotADate,
+    range_bounds,
+    resolve_date,
+)
 from hoglet.syntax import tree
 from support.date_cases import REFUSED, DateCase, date_cases
 

@@ -25,7 +25,11 @@ from hoglet.pipeline.delivery.host_limits import HostLimiter, HostSettings
 from hoglet.pipeline.delivery.run import InvocationRunner
 from hoglet.pipeline.delivery.step_batcher import StepBatcher
 from hoglet.pipeline.tables import TelemetryRow
-from hoglet.pipeline.telemetry_outbox import TelemetryBatch, TelemetryOutbox, _decoder
+from hoglet.pipeline.telemetry_outbox import (
+    TelemetryBatch,
+    TelemetryOutbox,
+    _decoder,
+)
 from hoglet.queue import NewJob, Priority
 from hoglet.sandbox import Sandbox
 from hoglet.warehouse.telemetry import LogEntry, Telemetry

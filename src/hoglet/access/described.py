@@ -11,7 +11,13 @@ from hoglet.access.schemas import (
     VariableChanges,
     VariableType,
 )
-from hoglet.web.openapi import PAGE, DocumentedResponse, OpenResponse, RouteDoc, text
+from hoglet.web.openapi import (
+    PAGE,
+    DocumentedResponse,
+    OpenResponse,
+    RouteDoc,
+    text,
+)
 from hoglet.web.paths import PROJECT_PREFIX
 
 type Json = dict[str, Any]

@@ -70,6 +70,8 @@ def build_application(rooms: Services, features: Features) -> FastAPI:
         checks=_checks(rooms),
         registry=rooms.registry,
         body_limit_bytes=rooms.settings.request_body_bytes,
+        body_seconds=rooms.settings.request_body_seconds,
+        body_buffer_bytes=rooms.settings.request_buffer_bytes,
         log_requests=rooms.settings.log_level == "debug",
     )
     app.state.access = rooms.access

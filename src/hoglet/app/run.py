@@ -1,8 +1,15 @@
 """One server from start to stop."""
 
 import structlog
+from fastapi import FastAPI
 from rich.console import Console
 
+from hoglet.app.connections import (
+    ConnectionReaper,
+    Deadlines,
+    connection_limit,
+    reaping,
+)
 from hoglet.app.container import Services, open_services
 from hoglet.app.data_folder import DataFolderLock
 from hoglet.app.features import Features, build_features
@@ -32,14 +39,23 @@ async def run_server(settings: Settings) -> None:
             async with running(build_workers(rooms, features)):
                 application = build_application(rooms, features)
                 _greet(rooms)
-                await serve(
-                    application,
-                    host=settings.host,
-                    port=settings.port,
-                    on_stop=features.functions.live_tail.close,
-                )
+                connections = connection_limit(settings.connections)
+                async with reaping(_reaper(application, settings, connections)):
+                    await serve(
+                        application,
+                        host=settings.host,
+                        port=settings.port,
+                        connections=connections,
+                        on_stop=features.functions.live_tail.close,
+                    )
     finally:
         lock.release()
+
+
+def _reaper(application: FastAPI, settings: Settings, limit: int) -> ConnectionReaper:
+    deadlines = Deadlines(settings.request_header_seconds, settings.response_stall_seconds)
+    requests = application.state.open_requests
+    return ConnectionReaper(settings.port, requests, deadlines, limit=limit)
 
 
 async def _reseal(rooms: Services, features: Features) -> None:

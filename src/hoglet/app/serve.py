@@ -15,7 +15,9 @@ IDLE_MILLISECONDS = 75_000
 STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
 
-async def serve(application: Any, *, host: str, port: int, on_stop: Callable[[], None]) -> None:
+async def serve(
+    application: Any, *, host: str, port: int, connections: int, on_stop: Callable[[], None]
+) -> None:
     """Serve an ASGI application until a stop signal, then let running requests end.
 
     The application's lifespan opens and closes what it needs: it starts before the first request is
@@ -25,6 +27,7 @@ async def serve(application: Any, *, host: str, port: int, on_stop: Callable[[],
         application: what answers.
         host: address to listen on.
         port: port to listen on.
+        connections: how many are taken at once; further ones wait.
         on_stop: called when a stop signal comes; ends answers that would go on for ever.
     """
     server = Server(
@@ -36,6 +39,7 @@ async def serve(application: Any, *, host: str, port: int, on_stop: Callable[[],
         log_enabled=False,
         websockets=True,
         backlog=1024,
+        backpressure=connections,
     )
 
     def stop() -> None:

@@ -12,7 +12,13 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from hoglet.cli.api_client import ApiClient, ApiRefused, ApiUnreachable, Key, Project
+from hoglet.cli.api_client import (
+    ApiClient,
+    ApiRefused,
+    ApiUnreachable,
+    Key,
+    Project,
+)
 from hoglet.cli.server_address import DEFAULT_URL, Url
 
 _COLOURS = {"WARN": "yellow", "ERROR": "red", "DEBUG": "dim"}

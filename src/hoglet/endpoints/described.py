@@ -22,7 +22,15 @@ from hoglet.endpoints.schemas import (
     RunBody,
     UpdateBody,
 )
-from hoglet.web.openapi import PAGE, DocumentedResponse, OpenResponse, RouteDoc, flag, number, text
+from hoglet.web.openapi import (
+    PAGE,
+    DocumentedResponse,
+    OpenResponse,
+    RouteDoc,
+    flag,
+    number,
+    text,
+)
 from hoglet.web.paths import PROJECT_PREFIX
 
 type Json = dict[str, Any]

@@ -19,7 +19,12 @@ from hoglet.access.variables import Variable
 from hoglet.endpoints.errors import unknown_variables
 from hoglet.hogql.dates import as_text
 from hoglet.kit.errors import Invalid
-from hoglet.kit.relative_dates import DateClock, NotADate, resolve_date, start_of_day
+from hoglet.kit.relative_dates import (
+    DateClock,
+    NotADate,
+    resolve_date,
+    start_of_day,
+)
 
 type Json = dict[str, Any]
 

@@ -31,7 +31,11 @@ from sqlalchemy.orm import InstrumentedAttribute
 
 from hoglet.events.definitions import PropertyDefinition
 from hoglet.events.groups import GroupState
-from hoglet.events.persons.model import DistinctIdState, PersonState, PersonStoreState
+from hoglet.events.persons.model import (
+    DistinctIdState,
+    PersonState,
+    PersonStoreState,
+)
 from hoglet.events.tables import (
     DistinctIdRow,
     EventDefinitionRow,

@@ -14,7 +14,15 @@ from hoglet.access.described import ActivityObject, Page, UserObject
 from hoglet.functions.dead_letters.filters import CLASSES
 from hoglet.functions.integrations.schemas import IntegrationFields
 from hoglet.functions.schemas import FunctionFields, FunctionType
-from hoglet.web.openapi import PAGE, DocumentedResponse, OpenResponse, RouteDoc, flag, number, text
+from hoglet.web.openapi import (
+    PAGE,
+    DocumentedResponse,
+    OpenResponse,
+    RouteDoc,
+    flag,
+    number,
+    text,
+)
 from hoglet.web.paths import PROJECT_PREFIX
 
 type Json = dict[str, Any]

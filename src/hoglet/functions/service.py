@@ -41,7 +41,11 @@ from hoglet.functions.runtime.host_config import HostConfig
 from hoglet.functions.save.execution_order import assign_execution_order
 from hoglet.functions.save.order_request import one_type, read_orders
 from hoglet.functions.save.plan import SavePlan
-from hoglet.functions.save.planner import PropertyTypes, SavePlanner, no_property_types
+from hoglet.functions.save.planner import (
+    PropertyTypes,
+    SavePlanner,
+    no_property_types,
+)
 from hoglet.functions.schemas import read_fields
 from hoglet.functions.secrets.box import SecretBox, SecretsUnreadable
 from hoglet.functions.tables import HogFunctionRow

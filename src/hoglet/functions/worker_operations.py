@@ -8,7 +8,11 @@ from typing import Any
 
 import msgspec
 
-from hoglet.functions.compile.unit import CompiledFunction, CompileInput, compile_function_parts
+from hoglet.functions.compile.unit import (
+    CompiledFunction,
+    CompileInput,
+    compile_function_parts,
+)
 from hoglet.functions.executable.matching import Conditions, match_function
 from hoglet.functions.executable.model import ExecutableFunction
 from hoglet.functions.executable.transform import transform

@@ -8,7 +8,12 @@ from datetime import datetime
 from hoglet.hogql.context import QueryContext
 from hoglet.hogql.errors import refused
 from hoglet.hogql.frontend.trees import constant
-from hoglet.kit.relative_dates import DateClock, NotADate, ResolvedDate, resolve_date
+from hoglet.kit.relative_dates import (
+    DateClock,
+    NotADate,
+    ResolvedDate,
+    resolve_date,
+)
 from hoglet.syntax import tree
 
 

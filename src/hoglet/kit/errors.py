@@ -95,6 +95,14 @@ class NotAcceptable(HogletError):
     blame = "caller"
 
 
+class RequestTimeout(HogletError):
+    """The request did not arrive whole in time (408 ``invalid_request``)."""
+
+    code = "request_timeout"
+    blame = "caller"
+    retry = "later"
+
+
 class Stale(HogletError):
     """The thing changed since the caller read it (409 ``server_error``)."""
 

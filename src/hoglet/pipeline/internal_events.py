@@ -26,7 +26,12 @@ from hoglet.kit.ids import new_id
 from hoglet.kit.text import pack
 from hoglet.pipeline.ingest.commit import ChunkCommitter
 from hoglet.pipeline.ingest.internal_matching import InternalRequest
-from hoglet.pipeline.ingest.ipc import BatchResult, ProjectFacts, act_answers, encoder
+from hoglet.pipeline.ingest.ipc import (
+    BatchResult,
+    ProjectFacts,
+    act_answers,
+    encoder,
+)
 from hoglet.pipeline.ingest.sandbox_client import DEADLINE_S, FunctionLoader
 from hoglet.pipeline.ingest.transform import iso
 from hoglet.pipeline.leases import LEASE, keep_leases

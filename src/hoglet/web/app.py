@@ -16,6 +16,12 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from hoglet.web.cors import OpenCors
 from hoglet.web.error_handlers import install
 from hoglet.web.health import Check, health_routes
+from hoglet.web.open_requests import (
+    BODY_SECONDS,
+    BUFFER_BYTES,
+    BodyLimits,
+    OpenRequests,
+)
 from hoglet.web.paths import PROJECT_PREFIX, PathNormalizer
 from hoglet.web.request_body import DEFAULT_BODY_BYTES
 from hoglet.web.request_log import RequestLogMiddleware, RequestMetrics
@@ -33,6 +39,8 @@ def create_application(
     checks: Mapping[str, Check] | None = None,
     registry: CollectorRegistry | None = None,
     body_limit_bytes: int = DEFAULT_BODY_BYTES,
+    body_seconds: float = BODY_SECONDS,
+    body_buffer_bytes: int = BUFFER_BYTES,
     log_requests: bool = True,
 ) -> FastAPI:
     """Build the application.
@@ -46,12 +54,15 @@ def create_application(
         checks: parts that ``/_readyz`` asks, by name.
         registry: where metrics are kept; a new one when left out.
         body_limit_bytes: largest body read.
+        body_seconds: how long a body may take to arrive.
+        body_buffer_bytes: memory of all bodies that are arriving or being worked on.
         log_requests: one log line a request; failures are always logged.
 
     Paths are declared without a trailing slash (see ``hoglet.web.paths``). Services hang on
     ``app.state``.
     """
     registry = registry or CollectorRegistry()
+    open_requests = OpenRequests()
     app = FastAPI(
         title="hoglet",
         lifespan=lifespan,
@@ -65,11 +76,18 @@ def create_application(
             Middleware(
                 RequestLogMiddleware, metrics=RequestMetrics(registry), log_requests=log_requests
             ),
+            Middleware(
+                BodyLimits,
+                requests=open_requests,
+                seconds=body_seconds,
+                buffer_bytes=body_buffer_bytes,
+            ),
             Middleware(PathNormalizer),
             Middleware(OpenCors),
         ],
     )
     app.state.body_limit_bytes = body_limit_bytes
+    app.state.open_requests = open_requests
     app.state.registry = registry
     install(app)
     app.router.routes.extend([*routes, *health_routes(checks or {}, registry)])

@@ -34,6 +34,7 @@ _KINDS: dict[type[HogletError], tuple[int, str]] = {
     errors.NotFound: (404, "invalid_request"),
     errors.MethodNotAllowed: (405, "invalid_request"),
     errors.NotAcceptable: (406, "invalid_request"),
+    errors.RequestTimeout: (408, "invalid_request"),
     errors.Stale: (409, "server_error"),
     errors.TooLarge: (413, "invalid_request"),
     errors.UnsupportedMediaType: (415, "invalid_request"),
@@ -82,7 +83,7 @@ def status_and_type(error: type[HogletError]) -> tuple[int, str]:
 def _headers(error: HogletError, status: int) -> dict[str, str]:
     if status == 401:
         return {"WWW-Authenticate": "Bearer"}
-    if status == 413:  # the rest of the body is not read, so nothing may follow it
+    if status in {408, 413}:  # the rest of the body is not read, so nothing may follow it
         return {"Connection": "close"}
     wait_seconds: int | None = getattr(error, "wait_seconds", None)
     return {} if wait_seconds is None else {"Retry-After": str(wait_seconds)}

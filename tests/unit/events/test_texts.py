@@ -1,6 +1,10 @@
 """What PostgreSQL could not store never reaches it: one such event would hold up its project."""
 
-from hoglet.events.persons.updates import group_update_of, groups_of, person_update_of
+from hoglet.events.persons.updates import (
+    group_update_of,
+    groups_of,
+    person_update_of,
+)
 from hoglet.events.texts import id_text
 from hoglet.pipeline.ingest.property_types import Definitions
 

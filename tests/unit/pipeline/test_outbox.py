@@ -4,7 +4,11 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from hoglet.pipeline.telemetry_outbox import TelemetryBatch, TelemetryOutbox, together
+from hoglet.pipeline.telemetry_outbox import (
+    TelemetryBatch,
+    TelemetryOutbox,
+    together,
+)
 from hoglet.warehouse.telemetry import (
     AppMetric,
     LogEntry,

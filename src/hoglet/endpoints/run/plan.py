@@ -17,7 +17,11 @@ from hoglet.endpoints.insights.variables import DATE_NAMES, bind
 from hoglet.endpoints.materialization.dependencies import depends_on
 from hoglet.endpoints.run.targets import Materialization, RunTarget
 from hoglet.endpoints.schemas import RunRequest
-from hoglet.endpoints.variables import breakdown_values, values_for_run, with_moments
+from hoglet.endpoints.variables import (
+    breakdown_values,
+    values_for_run,
+    with_moments,
+)
 from hoglet.kit.relative_dates import DateClock
 
 type Json = dict[str, Any]

@@ -16,7 +16,10 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from hoglet.access.principals import ProjectScope
 from hoglet.functions.dead_letters import repository
 from hoglet.functions.dead_letters.filters import read_classes, read_instant
-from hoglet.functions.dead_letters.repository import REDRIVE_CHUNK, DeadLetterFilter
+from hoglet.functions.dead_letters.repository import (
+    REDRIVE_CHUNK,
+    DeadLetterFilter,
+)
 from hoglet.functions.jobs import INVOKE_QUEUE, InvokeV1, encode, line_of
 from hoglet.functions.logs.telemetry import SOURCE
 from hoglet.functions.runtime.step import ErrorClass

@@ -20,7 +20,11 @@ from hoglet.functions.schemas import FunctionFields, read_fields
 from hoglet.functions.service import FunctionService
 from hoglet.functions.tables import HogFunctionRow
 from hoglet.functions.test_runs.globals import read_globals, refused_test_run
-from hoglet.functions.test_runs.result import HostCallStub, SandboxClient, TestRunResult
+from hoglet.functions.test_runs.result import (
+    HostCallStub,
+    SandboxClient,
+    TestRunResult,
+)
 from hoglet.kit.errors import Invalid
 from hoglet.kit.ids import new_id
 from hoglet.sandbox import Sandbox, SandboxCrashed, SandboxTimedOut

@@ -4,7 +4,14 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from hoglet.hogql.errors import ILLEGAL_AGGREGATION, refused
-from hoglet.hogql.plan import Expr, FunctionCall, LambdaExpr, Name, Ordering, TrustedSQL
+from hoglet.hogql.plan import (
+    Expr,
+    FunctionCall,
+    LambdaExpr,
+    Name,
+    Ordering,
+    TrustedSQL,
+)
 from hoglet.hogql.types import STRING, Type
 
 

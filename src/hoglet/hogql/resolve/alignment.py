@@ -10,7 +10,15 @@ import math
 from collections.abc import Iterable
 
 from hoglet.hogql.plan import Expr, FunctionCall, Number, TrustedSQL, Value
-from hoglet.hogql.types import BOOLEAN, DATE, DATETIME, FLOAT, NUMBERS, STRING, TIMES
+from hoglet.hogql.types import (
+    BOOLEAN,
+    DATE,
+    DATETIME,
+    FLOAT,
+    NUMBERS,
+    STRING,
+    TIMES,
+)
 
 ALWAYS = Number(text="1", type=BOOLEAN)
 NEVER = Number(text="0", type=BOOLEAN)

@@ -11,8 +11,22 @@ from typing import TYPE_CHECKING, Any
 
 from hoglet.hogql.comparisons import COMPARISONS
 from hoglet.hogql.errors import refused
-from hoglet.hogql.plan import Expr, FunctionCall, Name, ScalarQuery, TrustedSQL, Value
-from hoglet.hogql.resolve.alignment import ALWAYS, NEVER, align, is_null, may_hold_null, text_of
+from hoglet.hogql.plan import (
+    Expr,
+    FunctionCall,
+    Name,
+    ScalarQuery,
+    TrustedSQL,
+    Value,
+)
+from hoglet.hogql.resolve.alignment import (
+    ALWAYS,
+    NEVER,
+    align,
+    is_null,
+    may_hold_null,
+    text_of,
+)
 from hoglet.hogql.resolve.membership import is_in, is_in_plain, negated
 from hoglet.hogql.resolve.scope import Scope
 from hoglet.hogql.resolve.sources import TableSource

@@ -8,7 +8,15 @@ from hoglet.hogql.context import QueryContext
 from hoglet.hogql.errors import NOT_AGGREGATE, refused, unknown_function
 from hoglet.hogql.functions import find_function, function_names
 from hoglet.hogql.functions.datetime_zone import as_time
-from hoglet.hogql.plan import Expr, FunctionCall, Name, Ordering, Over, TrustedSQL, Window
+from hoglet.hogql.plan import (
+    Expr,
+    FunctionCall,
+    Name,
+    Ordering,
+    Over,
+    TrustedSQL,
+    Window,
+)
 from hoglet.hogql.resolve.aggregation import COLLECTED
 from hoglet.hogql.resolve.calls import is_star
 from hoglet.hogql.resolve.scope import Scope

@@ -15,7 +15,10 @@ from hoglet.functions.executable.model import ExecutableFunction
 from hoglet.functions.jobs import encode
 from hoglet.kit.clock import Clock
 from hoglet.pipeline.delivery import ordering as lines
-from hoglet.pipeline.delivery.completion_writer import CompletedRun, CompletionWriter
+from hoglet.pipeline.delivery.completion_writer import (
+    CompletedRun,
+    CompletionWriter,
+)
 from hoglet.pipeline.delivery.run import RunOutcome, RunStatus
 from hoglet.pipeline.delivery.run_record import RunRecord
 from hoglet.queue import Job, Queue

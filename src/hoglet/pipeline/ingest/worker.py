@@ -31,7 +31,10 @@ from hoglet.pipeline.ingest.ipc import (
 )
 from hoglet.pipeline.ingest.process import EVENT_COLUMNS
 from hoglet.pipeline.ingest.property_schema import SchemaTracker
-from hoglet.pipeline.ingest.sandbox_client import FunctionLoader, PipelineSandboxClient
+from hoglet.pipeline.ingest.sandbox_client import (
+    FunctionLoader,
+    PipelineSandboxClient,
+)
 from hoglet.pipeline.leases import LEASE, keep_leases
 from hoglet.queue import Job, LeaseLost, Queue
 from hoglet.store.database import Database

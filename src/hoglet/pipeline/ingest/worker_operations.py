@@ -19,7 +19,12 @@ from hoglet.pipeline.ingest.ipc import (
     encoder,
     read_requests,
 )
-from hoglet.pipeline.ingest.parse import FunctionSet, ParsedBatch, lookups_needed, parse_batch
+from hoglet.pipeline.ingest.parse import (
+    FunctionSet,
+    ParsedBatch,
+    lookups_needed,
+    parse_batch,
+)
 from hoglet.pipeline.ingest.process import process_batch
 
 OPERATIONS = {

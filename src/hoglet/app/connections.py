@@ -1,0 +1,262 @@
+"""Closes connections that hold a place without making progress.
+
+The web server takes a fixed number of connections and knows two timeouts only: of idle
+connections, and (see ``hoglet.web.open_requests``) of bodies. What is missing is done here by
+looking at the sockets of this process every two seconds:
+
+- headers that do not end: 408 and closed after a deadline;
+- answers that the client does not read: closed after a deadline;
+- nearly all places taken: the connections that have waited longest are closed, idle ones first,
+  then half-sent headers, then half-sent bodies. So health checks and events always get in.
+
+Linux only, where a process can see its sockets in ``/proc``; elsewhere nothing is done.
+"""
+
+import asyncio
+import contextlib
+import os
+import resource
+import socket
+import struct
+import time
+from collections.abc import AsyncGenerator, Iterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import NamedTuple
+
+import structlog
+
+from hoglet.web.open_requests import OpenRequests, Peer
+
+SCAN_SECONDS = 2.0
+HURRY_SECONDS = 0.2  # between scans while nearly all places are taken
+RESERVED_DESCRIPTORS = 256  # for databases, receivers, worker processes and files
+LEAST_CONNECTIONS = 64
+MOST_CONNECTIONS = 32_768
+PRESSURE = 0.9  # of the places: from here on connections are closed early ...
+RELIEF = 0.5  # ... down to this
+_DESCRIPTORS = "/proc/self/fd"
+_TIMEOUT = b"HTTP/1.1 408 Request Timeout\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
+_TCP_INFO_BYTES = 192
+_MILLISECONDS = struct.Struct("=4x3I")  # at 40: last data sent, last ack sent, last data received
+_BYTES = struct.Struct("=QQ8xI")  # at 120: acknowledged, received; two counts of segments; unsent
+
+log = structlog.get_logger()
+
+
+def connection_limit(wanted: int) -> int:
+    """How many connections are taken at once: as many as wanted, where 0 is as many as possible.
+
+    The limit of open files leaves so many; databases, receivers and files need some, too.
+    """
+    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft == resource.RLIM_INFINITY:
+        possible = MOST_CONNECTIONS
+    else:
+        possible = min(MOST_CONNECTIONS, max(LEAST_CONNECTIONS, soft - RESERVED_DESCRIPTORS))
+    return min(wanted, possible) if wanted else possible
+
+
+class State(IntEnum):
+    """What a connection waits for; under pressure the lowest are closed first."""
+
+    IDLE = 0
+    HEADERS = 1
+    BODY = 2
+    ANSWER = 3
+
+
+@dataclass(slots=True)
+class Connection:
+    """One connection, as seen in a scan."""
+
+    descriptor: int
+    peer: Peer
+    sent_ms: int
+    received_ms: int
+    acknowledged: int
+    received: int
+    unsent: int
+
+    @property
+    def has_half_headers(self) -> bool:
+        """Whether the client began, or owes, a request; asked when none is being answered."""
+        return not self.acknowledged or self.received_ms < self.sent_ms
+
+
+class Waiting(NamedTuple):
+    """Since when a connection makes no progress, and how far it had come then."""
+
+    state: State
+    since: float
+    acknowledged: int
+
+
+@dataclass(frozen=True, slots=True)
+class Deadlines:
+    """Seconds until a connection without progress is closed."""
+
+    header_seconds: float = 30.0
+    answer_seconds: float = 60.0
+
+
+class ConnectionReaper:
+    """Looks at the connections of a port and closes those that only hold their place.
+
+    Concurrency: ``scan`` runs in one thread at a time; open requests may change meanwhile.
+    """
+
+    def __init__(
+        self, port: int, requests: OpenRequests, deadlines: Deadlines, *, limit: int
+    ) -> None:
+        self._port = port
+        self._requests = requests
+        self._deadlines = deadlines
+        self._limit = limit
+        self._waiting: dict[Peer, Waiting] = {}
+        self._is_full = False
+
+    async def run(self) -> None:
+        """Scan until cancelled."""
+        while os.path.isdir(_DESCRIPTORS):  # noqa: ASYNC240, PTH112 (a virtual file system)
+            await asyncio.sleep(HURRY_SECONDS if self._is_full else SCAN_SECONDS)
+            try:
+                await asyncio.to_thread(self.scan, time.monotonic())
+            except OSError:  # no descriptor is left to look with
+                log.warning("connections could not be looked at", action="reap_failed")
+
+    def scan(self, now: float) -> int:
+        """Close what has waited too long; how many connections were closed.
+
+        Args:
+            now: as of ``time.monotonic``, which is the event loop's time, too.
+        """
+        before, self._waiting = self._waiting, {}
+        everything = list(open_connections(self._port))
+        expired: list[tuple[Connection, State]] = []
+        kept: list[tuple[State, float, Connection]] = []
+        for connection in everything:
+            waiting = self._classify(connection, before.get(connection.peer), now)
+            if waiting is None:
+                continue
+            self._waiting[connection.peer] = waiting
+            if now - waiting.since > self._seconds(waiting.state):
+                expired.append((connection, waiting.state))
+            elif waiting.state is not State.ANSWER:
+                kept.append((waiting.state, waiting.since, connection))
+        excess = self._excess(len(everything), len(expired))
+        self._is_full = bool(excess)
+        kept.sort(key=lambda item: item[:2])
+        expired += [(connection, state) for state, _, connection in kept[:excess]]
+        closed = sum(_close(connection, self._port, state) for connection, state in expired)
+        if closed:
+            log.info(
+                "closed connections that made no progress",
+                action="connections_closed",
+                closed=closed,
+                early=excess,
+                open=len(everything),
+            )
+        return closed
+
+    def _classify(
+        self, connection: Connection, before: Waiting | None, now: float
+    ) -> Waiting | None:
+        """What the connection waits for; None while the server is at work for it."""
+        peer = connection.peer
+        if connection.unsent:
+            state = State.ANSWER
+        elif (since := self._requests.reading_since.get(peer)) is not None:
+            return Waiting(State.BODY, since, connection.acknowledged)
+        elif peer in self._requests.counts:
+            return None
+        elif connection.has_half_headers:
+            state = State.HEADERS
+        else:
+            idle = min(connection.sent_ms, connection.received_ms) / 1000
+            return Waiting(State.IDLE, now - idle, connection.acknowledged)
+        if before and before.state is state and before.acknowledged == connection.acknowledged:
+            return before
+        return Waiting(state, now, connection.acknowledged)
+
+    def _seconds(self, state: State) -> float:
+        """The deadline; the web server itself ends idle connections and bodies."""
+        if state is State.HEADERS:
+            return self._deadlines.header_seconds
+        return self._deadlines.answer_seconds if state is State.ANSWER else float("inf")
+
+    def _excess(self, count: int, expired: int) -> int:
+        """How many are to be closed before their time."""
+        if count - expired <= self._limit * PRESSURE:
+            return 0
+        return count - expired - int(self._limit * RELIEF)
+
+
+@asynccontextmanager
+async def reaping(reaper: ConnectionReaper) -> AsyncGenerator[None]:
+    """Scan beside the block."""
+    task = asyncio.create_task(reaper.run(), name="connection reaper")
+    try:
+        yield
+    finally:
+        task.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await task
+
+
+def open_connections(port: int) -> Iterator[Connection]:
+    """The connections that this process has accepted on a port."""
+    for name in os.listdir(_DESCRIPTORS):  # noqa: PTH208 (paths would cost more than the look)
+        connection = _look(int(name), port)
+        if connection is not None:
+            yield connection
+
+
+def _look(descriptor: int, port: int) -> Connection | None:
+    """What the system knows of a connection; None for any other descriptor."""
+    try:
+        # The family matters only to calls that take an address; naming it saves asking for it.
+        probe = socket.socket(socket.AF_INET, socket.SOCK_STREAM, 0, fileno=descriptor)
+    except OSError:  # a file
+        return None
+    try:
+        peer = _peer(probe, port)
+        if peer is None:
+            return None
+        info = probe.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, _TCP_INFO_BYTES)
+    except OSError:
+        return None
+    finally:
+        probe.detach()  # it belongs to the web server
+    sent_ms, _, received_ms = _MILLISECONDS.unpack_from(info, 40)
+    acknowledged, received, unsent = _BYTES.unpack_from(info, 120)
+    return Connection(descriptor, peer, sent_ms, received_ms, acknowledged, received, unsent)
+
+
+def _peer(probe: socket.socket, port: int) -> Peer | None:
+    """The other end of a connection to the port."""
+    local = probe.getsockname()
+    if not isinstance(local, tuple) or local[1] != port:
+        return None
+    host, peer_port = probe.getpeername()[:2]
+    return host, peer_port
+
+
+def _close(connection: Connection, port: int, state: State) -> bool:
+    """Close a connection; whether it was still the same one."""
+    try:
+        # A copy of the descriptor cannot be taken over by another file between the two steps.
+        copy = socket.socket(fileno=os.dup(connection.descriptor))
+    except OSError:
+        return False
+    with copy, contextlib.suppress(OSError):
+        if _peer(copy, port) != connection.peer:
+            return False
+        if state is State.HEADERS and connection.received:
+            copy.send(_TIMEOUT, socket.MSG_DONTWAIT)
+        if state is State.ANSWER:  # drop what the client does not take
+            copy.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        copy.shutdown(socket.SHUT_RDWR)
+        return True
+    return False

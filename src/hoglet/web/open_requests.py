@@ -1,0 +1,151 @@
+"""Bodies that arrive slowly: a deadline for each, one memory budget for all of them.
+
+Without these, connections that send half a body would hold their place and memory for ever.
+"""
+
+import asyncio
+from dataclasses import dataclass, field
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from hoglet.kit.errors import HogletError, RequestTimeout, Unavailable
+from hoglet.web.error_handlers import problem
+
+BODY_SECONDS = 30.0
+BUFFER_BYTES = 512 * 1024 * 1024
+# Bodies up to this size are read even when the budget is spent, so that a few large uploads cannot
+# keep the events of everybody else out.
+SMALL_BODY_BYTES = 256 * 1024
+
+type Peer = tuple[str, int]
+
+
+@dataclass(slots=True)
+class OpenRequests:
+    """The requests that are being answered, by the address and port they came from.
+
+    Concurrency: changed on the event loop; other threads may read.
+    """
+
+    counts: dict[Peer, int] = field(default_factory=dict)
+    reading_since: dict[Peer, float] = field(default_factory=dict)
+    """Peers whose body has not arrived whole, with the loop's time at its start."""
+    buffered_bytes: int = 0
+
+    def begin(self, peer: Peer) -> None:
+        """A request of this peer has begun; HTTP/2 has several at once."""
+        self.counts[peer] = self.counts.get(peer, 0) + 1
+
+    def end(self, peer: Peer) -> None:
+        """It has ended."""
+        left = self.counts.pop(peer) - 1
+        if left:
+            self.counts[peer] = left
+
+
+class BodyLimits:
+    """ASGI middleware: ends requests whose body takes too long or too much memory.
+
+    Args:
+        app: what answers.
+        requests: where open requests are noted.
+        seconds: how long a body may take to arrive, from the end of the headers.
+        buffer_bytes: memory of all bodies together.
+    """
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        requests: OpenRequests,
+        *,
+        seconds: float = BODY_SECONDS,
+        buffer_bytes: int = BUFFER_BYTES,
+    ) -> None:
+        self._app = app
+        self.requests = requests
+        self.seconds = seconds
+        self.buffer_bytes = buffer_bytes
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Handle one connection."""
+        client = scope.get("client")
+        if client is None:  # lifespan, or the console's calls inside the process
+            await self._app(scope, receive, send)
+            return
+        peer = (client[0], client[1])
+        self.requests.begin(peer)
+        try:
+            if scope["type"] == "http":
+                await _Limited(self, peer, receive, send).run(self._app, scope)
+            else:
+                await self._app(scope, receive, send)
+        finally:
+            self.requests.end(peer)
+
+
+class _Limited:
+    """One request whose body is still arriving."""
+
+    def __init__(self, limits: BodyLimits, peer: Peer, receive: Receive, send: Send) -> None:
+        self._limits = limits
+        self._requests = limits.requests
+        self._peer = peer
+        self._receive = receive
+        self._send = send
+        self._deadline = 0.0  # 0: nobody asked for the body yet
+        self._size = 0
+        self._complete = False
+        self._answering = False
+
+    async def run(self, app: ASGIApp, scope: Scope) -> None:
+        try:
+            await app(scope, self.receive, self.send)
+        except (RequestTimeout, Unavailable) as error:
+            if self._answering:
+                raise
+            await problem(error)(scope, self._receive, self._send)
+        finally:
+            self._requests.buffered_bytes -= self._size
+            if not self._complete:
+                self._requests.reading_since.pop(self._peer, None)
+
+    async def receive(self) -> Message:
+        if self._complete:  # what follows is the end of the connection; it may take any time
+            return await self._receive()
+        loop = asyncio.get_running_loop()
+        if not self._deadline:
+            now = loop.time()
+            self._deadline = now + self._limits.seconds
+            self._requests.reading_since[self._peer] = now
+        try:
+            async with asyncio.timeout_at(self._deadline):
+                message = await self._receive()
+        except TimeoutError:
+            raise _too_slow(self._limits.seconds) from None
+        self._note(message)
+        return message
+
+    async def send(self, message: Message) -> None:
+        self._answering = True
+        await self._send(message)
+
+    def _note(self, message: Message) -> None:
+        size = len(message.get("body", b""))
+        self._size += size
+        self._requests.buffered_bytes += size
+        if not message.get("more_body", False):
+            self._complete = True
+            self._requests.reading_since.pop(self._peer, None)
+        elif (
+            self._size > SMALL_BODY_BYTES
+            and self._requests.buffered_bytes > self._limits.buffer_bytes
+        ):
+            raise _no_memory()
+
+
+def _too_slow(seconds: float) -> HogletError:
+    return RequestTimeout(f"The request body did not arrive within {seconds:g} seconds.")
+
+
+def _no_memory() -> HogletError:
+    return Unavailable("Too many large request bodies are arriving at once; try again later.")

@@ -1,0 +1,161 @@
+"""Connections that stand still by the thousand: the server answers all others, and ends them.
+
+Found outside: 1,024 half-sent requests, which need no key, stopped everything, health included.
+"""
+
+import http.client
+import json
+import socket
+import time
+import uuid
+from contextlib import ExitStack
+from pathlib import Path
+
+import httpx
+
+from support.half_sent import BODY, CONSOLE_BODY, HEADERS, NOTHING, half_sent, is_open, last_words
+from support.server import TOKEN, RunningServer
+
+MANY = 1500
+QUERY = "SELECT toString(uuid) FROM events WHERE event = 'counted' LIMIT 1000"
+
+
+def assert_answers(server: RunningServer) -> str:
+    """Health, readiness and capture answer; the uuid of the event that was accepted."""
+    number = str(uuid.uuid4())
+    event = {"api_key": TOKEN, "event": "counted", "distinct_id": "a", "uuid": number}
+    with httpx.Client(base_url=server.url, timeout=30) as client:
+        assert client.get("/_health").status_code == 200
+        assert client.get("/_readyz").status_code == 200
+        assert client.post("/i/v0/e/", json=event).status_code == 200
+    return number
+
+
+def assert_stored_once(server: RunningServer, accepted: list[str]) -> None:
+    query = {"name": "counted", "query": {"kind": "HogQLQuery", "query": QUERY}}
+    server.client.post("/api/projects/1/endpoints/", json=query).raise_for_status()
+    stored: list[str] = []
+    deadline = time.monotonic() + 60
+    while len(stored) < len(accepted) and time.monotonic() < deadline:
+        run = "/api/projects/1/endpoints/counted/run"
+        answer = server.client.post(run, json={"refresh": "force"})
+        stored = [row[0] for row in answer.raise_for_status().json()["results"]]
+        time.sleep(0.2)
+    assert sorted(stored) == sorted(accepted)
+
+
+def test_half_sent_requests_stop_nobody_and_are_ended(tmp_path: Path) -> None:
+    server = RunningServer(
+        tmp_path / "data", request_body_seconds="15", request_header_seconds="15"
+    ).start()
+    try:
+        with ExitStack() as stack:
+            kinds = {
+                text: stack.enter_context(half_sent(server.port, text, count))
+                for text, count in ((BODY, MANY), (HEADERS, MANY), (NOTHING, MANY))
+            }
+            console = stack.enter_context(half_sent(server.port, CONSOLE_BODY, 20))
+            accepted = [assert_answers(server)]
+            assert any(map(is_open, kinds[HEADERS]))  # they were there all the time
+
+            for connection in [*kinds[BODY], *console]:
+                head, _, body = last_words(connection).partition(b"\r\n\r\n")
+                assert head.startswith(b"HTTP/1.1 408 ")
+                assert json.loads(body)["code"] == "request_timeout"
+            for connection in kinds[HEADERS]:
+                assert last_words(connection).startswith(b"HTTP/1.1 408 ")
+            assert {last_words(connection) for connection in kinds[NOTHING]} == {b""}
+        accepted.append(assert_answers(server))
+        assert_stored_once(server, accepted)
+    finally:
+        assert server.stop() == 0
+
+
+def test_a_full_house_makes_room(tmp_path: Path) -> None:
+    """Five times the connections that are allowed, long before any deadline."""
+    server = RunningServer(
+        tmp_path / "data",
+        connections="200",
+        request_body_seconds="600",
+        request_header_seconds="600",
+    ).start()
+    accepted: list[str] = []
+    try:
+        for text in (BODY, HEADERS, NOTHING):
+            with half_sent(server.port, text, 1000):
+                accepted.append(assert_answers(server))
+        assert_stored_once(server, accepted)
+    finally:
+        assert server.stop() == 0
+
+
+def test_large_bodies_are_refused_when_memory_is_short_and_small_ones_read(tmp_path: Path) -> None:
+    server = RunningServer(tmp_path / "data", request_buffer_bytes=str(4 * 1024**2)).start()
+    size = 1024**2
+    head = BODY.replace(b"1000", b"%d" % (2 * size))
+    try:
+        with half_sent(server.port, head + b" " * size, 12) as connections:
+            accepted = [assert_answers(server)]
+            answers = [last_words(connection) for connection in connections if ended(connection)]
+            assert len(answers) >= 8
+            assert all(b" 503 " in answer and b"retry-after" in answer for answer in answers)
+        assert_stored_once(server, accepted)
+    finally:
+        assert server.stop() == 0
+
+
+def ended(connection: socket.socket, within: float = 2) -> bool:
+    connection.settimeout(within)
+    try:
+        return bool(connection.recv(1, socket.MSG_PEEK))
+    except TimeoutError:
+        return False
+    except ConnectionResetError:
+        return False
+
+
+def test_clients_that_do_not_read_their_answer_are_disconnected(tmp_path: Path) -> None:
+    server = RunningServer(tmp_path / "data", response_stall_seconds="2").start()
+    query = "SELECT number, repeat('x', 1000) FROM numbers(20000) LIMIT 20000"
+    body = {"name": "large", "query": {"kind": "HogQLQuery", "query": query}}
+    run = "/api/projects/1/endpoints/large/run"
+    key = server.client.headers["authorization"].encode()
+    request = b"GET " + run.encode() + b" HTTP/1.1\r\nHost: h\r\nAuthorization: " + key
+    try:
+        server.client.post("/api/projects/1/endpoints/", json=body).raise_for_status()
+        whole = server.client.get(run).raise_for_status().content
+        assert len(whole) > 20_000_000
+        with half_sent(server.port, request + b"\r\n\r\n", 20) as connections:
+            accepted = [assert_answers(server)]
+            time.sleep(6)  # nobody reads; three times the deadline
+            received = [len(last_words(connection)) for connection in connections]
+        assert max(received) < len(whole)
+        assert len(server.client.get(run).content) >= 20_000_000  # who reads gets all of it
+        assert_stored_once(server, accepted)
+    finally:
+        assert server.stop() == 0
+
+
+def test_connections_that_may_wait_are_left_alone(tmp_path: Path) -> None:
+    """Between two requests of a client, and while logs are followed."""
+    server = RunningServer(tmp_path / "data", request_header_seconds="1").start()
+    program = {"type": "destination", "name": "f", "enabled": True, "hog": "print(1)"}
+    try:
+        made = server.client.post("/api/projects/1/hog_functions/", json=program)
+        logs = f"/api/projects/1/hog_functions/{made.json()['id']}/logs/stream"
+        kept = http.client.HTTPConnection("127.0.0.1", server.port, timeout=30)
+        kept.auto_open = 0
+        kept.connect()
+        with server.client.stream("GET", logs) as following:
+            for _ in range(2):
+                kept.request("GET", "/_health")
+                assert kept.getresponse().read()
+                time.sleep(6)  # beyond the deadline and two looks at the connections
+            assert following.status_code == 200
+            server.client.post(
+                "/batch/", json={"api_key": TOKEN, "event": "e", "distinct_id": "a"}
+            ).raise_for_status()
+            assert next(line for line in following.iter_lines() if "data:" in line)
+        kept.close()
+    finally:
+        server.stop()

@@ -1,0 +1,133 @@
+"""Bodies that arrive slowly: 408 in the one form of errors, and a memory budget for all of them."""
+
+import asyncio
+from typing import Any
+
+import pytest
+from starlette.types import Message
+
+from hoglet.kit.errors import RequestTimeout
+from hoglet.web.open_requests import SMALL_BODY_BYTES, BodyLimits, OpenRequests
+
+SCOPE = {"type": "http", "method": "POST", "path": "/", "headers": [], "client": ("10.0.0.1", 4711)}
+
+
+class Client:
+    """Sends parts of a body; after the last one it waits."""
+
+    def __init__(self, *parts: bytes, complete: bool = False) -> None:
+        self._parts = list(parts)
+        self._complete = complete
+        self.sent: list[Message] = []
+
+    async def receive(self) -> Message:
+        if self._parts:
+            part = self._parts.pop(0)
+            more = bool(self._parts) or not self._complete
+            return {"type": "http.request", "body": part, "more_body": more}
+        await asyncio.sleep(3600)
+        raise AssertionError
+
+    async def send(self, message: Message) -> None:
+        self.sent.append(message)
+
+    @property
+    def status(self) -> int:
+        return self.sent[0]["status"]
+
+
+async def read_whole(scope: Any, receive: Any, send: Any) -> None:
+    while (await receive()).get("more_body"):
+        pass
+    await send({"type": "http.response.start", "status": 200, "headers": []})
+    await send({"type": "http.response.body", "body": b""})
+
+
+async def test_a_body_that_does_not_end_is_a_408() -> None:
+    limits = BodyLimits(read_whole, OpenRequests(), seconds=0.01)
+    client = Client(b"{")
+
+    await limits(SCOPE, client.receive, client.send)
+
+    assert client.status == 408
+    assert b'"code":"request_timeout"' in client.sent[1]["body"]
+    assert (b"connection", b"close") in client.sent[0]["headers"]
+    assert limits.requests == OpenRequests()
+
+
+async def test_the_deadline_is_of_the_whole_body_not_of_its_parts() -> None:
+    limits = BodyLimits(read_whole, OpenRequests(), seconds=0.05)
+    client = Client(b"{")
+
+    async def drip() -> Message:
+        await asyncio.sleep(0.02)
+        return {"type": "http.request", "body": b" ", "more_body": True}
+
+    await limits(SCOPE, drip, client.send)
+
+    assert client.status == 408
+
+
+async def test_what_follows_the_body_may_take_any_time() -> None:
+    async def wait_for_the_end(scope: Any, receive: Any, send: Any) -> None:
+        await receive()
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(receive(), 0.05)
+        await read_nothing(scope, receive, send)
+
+    async def read_nothing(scope: Any, receive: Any, send: Any) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+
+    limits = BodyLimits(wait_for_the_end, OpenRequests(), seconds=0.01)
+    client = Client(b"{}", complete=True)
+    await limits(SCOPE, client.receive, client.send)
+
+    assert client.status == 200
+
+
+async def test_a_slow_body_behind_a_begun_answer_ends_the_connection() -> None:
+    async def answer_first(scope: Any, receive: Any, send: Any) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        await receive()
+
+    limits = BodyLimits(answer_first, OpenRequests(), seconds=0.01)
+    client = Client()
+    with pytest.raises(RequestTimeout):
+        await limits(SCOPE, client.receive, client.send)
+
+
+async def test_open_requests_are_known_by_their_peer_until_they_end() -> None:
+    requests = OpenRequests()
+    limits = BodyLimits(read_whole, requests, seconds=5)
+    slow = Client(b"a" * 10)
+    running = asyncio.create_task(limits(SCOPE, slow.receive, slow.send))
+    await asyncio.sleep(0.01)
+
+    assert requests.counts == {("10.0.0.1", 4711): 1}
+    assert list(requests.reading_since) == [("10.0.0.1", 4711)]
+    assert requests.buffered_bytes == 10
+
+    running.cancel()
+    await asyncio.wait([running])
+    assert requests == OpenRequests()
+
+
+@pytest.mark.parametrize(("size", "status"), [(SMALL_BODY_BYTES, 200), (SMALL_BODY_BYTES + 1, 503)])
+async def test_only_large_bodies_are_refused_for_want_of_memory(size: int, status: int) -> None:
+    requests = OpenRequests(buffered_bytes=1000)
+    limits = BodyLimits(read_whole, requests, buffer_bytes=1000)
+    client = Client(b"x" * size, b"x", complete=True)
+
+    await limits(SCOPE, client.receive, client.send)
+
+    assert client.status == status
+    assert requests.buffered_bytes == 1000
+
+
+async def test_calls_inside_the_process_have_no_peer() -> None:
+    limits = BodyLimits(read_whole, OpenRequests(), seconds=0.01)
+    client = Client(b"{}", complete=True)
+
+    await limits(SCOPE | {"client": None}, client.receive, client.send)
+
+    assert client.status == 200
