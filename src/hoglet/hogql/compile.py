@@ -22,7 +22,6 @@ from hoglet.hogql.frontend.preprocess import read_query
 from hoglet.hogql.frontend.print_hogql import print_query
 from hoglet.hogql.paging.keyset import Key, KeysetCondition, find_keys, seek_after
 from hoglet.hogql.paging.limit import ResolvedLimit, apply_limits
-from hoglet.hogql.passes import PASSES
 from hoglet.hogql.plan import Relation, column_types
 from hoglet.hogql.print_clickhouse import Printer
 from hoglet.hogql.resolve import Resolver
@@ -131,8 +130,6 @@ def _compile(
         paged = seek_after(root, column_types(root), seek)
     relation, facts = apply_limits(paged, context.limits, *page)
     columns = _columns(resolver, relation, root, context)
-    for rewrite in PASSES:
-        relation = rewrite(relation)
     sql, params = _print(enforce(relation, context), context)
     return CompiledQuery(
         sql=sql,
