@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from error_pages import errors_page
-from hog_pages import library_page, opcodes_page
+from hog_pages import differences_page, library_page, opcodes_page
 from hogql_pages import functions_page, tables_page
 from interface_pages import commands_page, routes_page
 
@@ -37,6 +37,7 @@ def settings_page() -> str:
 PAGES: dict[str, Callable[[], str]] = {
     "commands.md": commands_page,
     "errors.md": errors_page,
+    "hog-differences.md": differences_page,
     "hog-library.md": library_page,
     "hogql-functions.md": functions_page,
     "hogql-tables.md": tables_page,

@@ -40,7 +40,8 @@ VALUES: Final = {
 _FEW: Final = (
     "null", "boolean", "integer", "float", "string", "digits", "array", "object", "datetime",
 )  # fmt: skip
-_VARYING: Final = frozenset({"now", "today", "generateUUIDv4", "randomFloat"})
+VARYING: Final = frozenset({"now", "today", "generateUUIDv4", "randomFloat"})
+"""Functions whose results differ from call to call; only wrong counts of arguments are tried."""
 _OPERATORS: Final = (
     "+", "-", "*", "/", "%", "==", "!=", "<", "<=", ">", ">=", "like", "ilike", "not like",
     "not ilike", "in", "not in", "=~", "!~", "=~*", "!~*", "||", "??", "and", "or",
@@ -100,6 +101,8 @@ _TYPICAL: Final = {
     "range": ("1", "3"),
     "HogError": ("'T'", "'m'", "1"),
 }  # fmt: skip
+OPERATIONS: Final = (*_OPERATORS, "not", "negation", "between", "property")
+"""Names of what is no function, as :attr:`Call.function` has them."""
 # The machine makes the array item by item, without an end.
 _ENDLESS: Final = {"range": ("12345678901234567890", "(1 / 0)")}
 
@@ -143,7 +146,7 @@ def _calls_of(entry: LibraryEntry) -> Iterator[Call]:
         return
     most = min(entry.most if entry.most is not None else 3, 3)
     yield from _wrong_counts(entry, most)
-    if entry.name in _VARYING:
+    if entry.name in VARYING:
         return
     typical = _typical(entry, max(most, 1))
     for count in range(entry.least, most + 1):
@@ -170,7 +173,17 @@ def _typical(entry: LibraryEntry, count: int) -> list[tuple[str, str]]:
         words = [word.strip(" ?.") for word in inner.split(",")]
         words += words[-1:] * count
         texts = tuple(_GOOD[word.split(" | ")[0]] for word in words if word)
-    return [("typical", text) for text in texts[:count]]
+    return [(_type_of(text), text) for text in texts[:count]]
+
+
+def _type_of(text: str) -> str:
+    """The name of the type of a typical argument."""
+    for name, texts in VALUES.items():
+        if text in texts:
+            return name
+    starts = {"[": "array", "{": "object", "toDateTime": "datetime", "toDate(": "date"}
+    starts |= {"((": "function", "'": "string"}
+    return next((name for start, name in starts.items() if text.startswith(start)), "integer")
 
 
 def _all_values() -> Iterator[tuple[str, str]]:
@@ -193,7 +206,7 @@ def is_endless(call: Call) -> bool:
 
 def _operations() -> Iterator[Call]:
     values = [
-        (name, f"({text})" if "->" in text else text)
+        (name, f"({text})" if text.startswith("-") else text)
         for name, texts in VALUES.items()
         for text in texts[:2]
     ]

@@ -12,7 +12,7 @@ from typing import Any, Final
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from hoglet.hog.runtime.errors import EngineError
-from hoglet.hog.runtime.values import HogDate, HogDateTime
+from hoglet.hog.runtime.values import HogDate, HogDateTime, type_name
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _EPOCH_DAY: Final = date(1970, 1, 1).toordinal()
@@ -38,10 +38,22 @@ def zone_info(name: str) -> ZoneInfo:
 
 
 def make_datetime(seconds: float, zone: Any = None) -> HogDateTime:
-    """An instant, cut to milliseconds; ``zone`` is checked, null is UTC."""
-    name = zone if type(zone) is str and zone else "UTC"
-    zone_info(name)
-    return HogDateTime(seconds, name)
+    """An instant, cut to milliseconds; ``zone`` is checked, null and ``''`` are UTC."""
+    return HogDateTime(seconds, zone_name(zone))
+
+
+def zone_name(zone: Any) -> str:
+    """The checked name of a zone; UTC for null and ``''``.
+
+    Raises:
+        EngineError: there is none of that name, or the value is no text.
+    """
+    if zone is None or zone == "":
+        return "UTC"
+    if type(zone) is not str:
+        raise EngineError(f"A time zone must be a string, not {type_name(zone)}")
+    zone_info(zone)
+    return zone
 
 
 def local_time(value: HogDateTime) -> datetime | None:

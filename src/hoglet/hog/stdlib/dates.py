@@ -15,6 +15,7 @@ from hoglet.hog.runtime.dates import (
     parse_instant,
     to_datetime,
     zone_info,
+    zone_name,
 )
 from hoglet.hog.runtime.errors import EngineError
 from hoglet.hog.runtime.formatting import as_text
@@ -333,8 +334,8 @@ def format_date_time(value: Any, pattern: Any, zone: Any = None) -> Any:
     moment = _moment("formatDateTime", value)
     if moment is None or type(pattern) is not str:
         return None if moment is None else ""
-    if type(zone) is str and zone:
-        moment = moment.astimezone(zone_info(zone))
+    if zone is not None and zone != "":
+        moment = moment.astimezone(zone_info(zone_name(zone)))
     return _formatted(moment, pattern)
 
 

@@ -66,10 +66,10 @@ def trim_right(value: Any, character: Any = None) -> Any:
 def _trimmed(function: str, value: Any, character: Any, *, left: bool, right: bool) -> Any:
     if value is None:
         return None
-    source = text(function, "text", value)
     character = " " if character is None else character
     if type(character) is not str or unit_length(character) != 1:
         return ""
+    source = text(function, "text", value)
     source = source.lstrip(character) if left else source
     return source.rstrip(character) if right else source
 

@@ -1,0 +1,98 @@
+"""Library functions and operators over arguments of every type: as the official machine answers,
+but for what docs/hog-differences.yaml lists.
+"""
+
+from collections import Counter
+from collections.abc import Iterable
+from itertools import islice
+from typing import NamedTuple
+
+import pytest
+
+from hoglet.hog.stdlib.table import STL
+from support.hog_differences import Difference, read_differences
+from support.hog_engines import run_machine, run_python
+from support.hog_sweep import OPERATIONS, VARYING, Call, calls, case, is_endless, outcome
+
+DIFFERENCES = read_differences()
+SAMPLE = 53  # a prime, so that every function and every place of an argument has its turn
+
+
+class Compared(NamedTuple):
+    """Calls that no entry covers, and the number of calls that each entry covers."""
+
+    unlisted: list[str]
+    covered: Counter[int]
+
+
+def _compare(sweep: Iterable[Call]) -> Compared:
+    result = Compared([], Counter())
+    for call in sweep:
+        if is_endless(call):
+            continue
+        ours, theirs = outcome(run_python(case(call))), outcome(run_machine(case(call)))
+        if ours == theirs:
+            continue
+        place = _covering(call, ours, theirs)
+        if place is None:
+            result.unlisted.append(f"{call} {call.types}: {ours!r}, the machine {theirs!r}")
+        else:
+            result.covered[place] += 1
+    return result
+
+
+def _covering(call: Call, ours: str, theirs: str) -> int | None:
+    return next(
+        (n for n, entry in enumerate(DIFFERENCES) if entry.covers(call, ours, theirs)), None
+    )
+
+
+def _title(entry: Difference) -> str:
+    return f"{', '.join(entry.functions)} ({', '.join(entry.arguments)}): {entry.reason}"
+
+
+def test_a_sample_of_calls_differs_only_where_it_is_listed() -> None:
+    assert _compare(islice(calls(), 0, None, SAMPLE)).unlisted == []
+
+
+@pytest.mark.slow
+def test_all_calls_differ_only_where_it_is_listed_and_exactly_there() -> None:
+    compared = _compare(calls())
+
+    assert compared.unlisted == []
+    assert [
+        f"{_title(entry)}: {compared.covered[place]} calls, listed are {entry.calls}"
+        for place, entry in enumerate(DIFFERENCES)
+        if compared.covered[place] != entry.calls
+    ] == []
+
+
+def test_every_listed_difference_names_what_there_is() -> None:
+    known = STL.keys() | set(OPERATIONS)
+
+    assert [name for entry in DIFFERENCES for name in entry.functions if name not in known] == []
+    assert [_title(entry) for entry in DIFFERENCES if entry.calls < 1] == []
+    assert [_title(entry) for entry in DIFFERENCES if not entry.reason.endswith(".")] == []
+
+
+def test_the_sweep_calls_every_function_with_every_number_of_arguments() -> None:
+    counts = Counter((call.function, len(call.types)) for call in calls())
+
+    for entry in STL.values():
+        if entry.form != "async" and entry.name not in VARYING:
+            most = min(3, 3 if entry.most is None else entry.most)
+            wanted = range(max(entry.least - 1, 0), most + (entry.most is not None) + 1)
+            assert [n for n in wanted if not counts[entry.name, n]] == [], entry.name
+
+
+def test_an_entry_covers_its_types_and_outcomes_only() -> None:
+    entry = Difference(["f"], ["null | text", "number", "..."], "a*c", "error", "Why.", 1)
+    fits = Call("f", ("half", "nan"), "print(f())")
+
+    assert entry.covers(fits, "a[b]c", "error")
+    assert entry.covers(fits._replace(types=("null", "integer", "date")), "ac", "error")
+    assert not entry.covers(fits, "abcd", "error")
+    assert not entry.covers(fits, "abc", "a")
+    assert not entry.covers(fits._replace(function="g"), "abc", "error")
+    assert not entry.covers(fits._replace(types=("half",)), "abc", "error")
+    assert not entry.covers(fits._replace(types=("array", "nan")), "abc", "error")
