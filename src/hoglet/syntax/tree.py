@@ -232,10 +232,13 @@ class ColumnsExpr(Node, frozen=True, kw_only=True):
 
 
 class WindowFrameExpr(Node, frozen=True, kw_only=True):
-    """One end of a window frame; ``frame_value is None`` with PRECEDING means unbounded."""
+    """One end of a window frame; ``frame_value is None`` with PRECEDING means unbounded.
+
+    The value is a number, or an expression such as ``toIntervalDay(1)``.
+    """
 
     frame_type: str
-    frame_value: int | None = None
+    frame_value: "int | Expression | None" = None
 
 
 class WindowExpr(Node, frozen=True, kw_only=True):

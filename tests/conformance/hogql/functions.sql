@@ -37,3 +37,10 @@ select event from events where matchesAction('Buy') and matchesAction(1) order b
 -- case: versions in order
 select properties.v from events where properties.v is not null order by sortableSemver(properties.v)
 -- rows [["1.9.0"], ["1.10.2"]]
+
+-- case: another aggregate at the largest or least of something
+select sumArgMax(properties.price, toDate(timestamp)), countArgMin(toDate(timestamp)), groupArrayArgMax(event, toDate(timestamp)), avgArgMinIf(properties.price, toDate(timestamp), event = '$pageview') from events
+-- rows [[100.0, 3, ["$pageview", "purchase"], 6.25]]
+-- case: with the rules of the aggregate
+select maxArgMinOrNull(number, number % 2), uniqArgMax(number, number) from numbers(5)
+-- rows [[4, 1]]

@@ -27,7 +27,7 @@ _EXTRACT = re.compile(r"\bextract\s*\(\s*(?P<unit>'\s*'|[a-z_]\w*)\s+(?P<word>fr
 _SUBSTRING = re.compile(r"\b(?:substring|substr)\s*\(|[()]|\b(?P<word>from|for)\b", _ANY)
 _EXCEPT = re.compile(r"\*(?P<word>\s+except|except\s)\s*\((?!\s*(?:select\b|with\b|\())", _ANY)
 _PLURAL = re.compile(
-    r"\binterval\s+(?:\d+|\{[^{}]*\}|[\w.$]+)\s+(?:second|minute|hour|day|week|month|quarter|year)(s)\b",
+    r"\binterval\s+(?:\d+|\{[^{}]*\}|[\w.$]+|'\s*')\s+(?:second|minute|hour|day|week|month|quarter|year)(s)\b",
     _ANY,
 )
 _FORGOTTEN = re.compile(r"\bwith\s+(?P<mode>rollup|cube)\b|\bnulls\s+first\b", _ANY)
@@ -64,6 +64,7 @@ def read_expression(source: str) -> "tree.Expression":
 
 _NEAR = 30  # characters around the place that the parser stopped at
 _HINTS = (
+    (re.compile(r"\.\s*-\s*\d"), "positions in lists from 1 on, e.g. properties.list.1"),
     (re.compile(r"\bfetch\s+(?:first|next)\b|\boffset\s+\S+\s+rows?\b", _ANY), "LIMIT 3 OFFSET 2"),
     (re.compile(r"\bis\s+(?:not\s+)?(?:true|false)\b", _ANY), "x = true"),
     (re.compile(r"\bat\s+time\s+zone\b", _ANY), "toTimeZone(x, 'Europe/Berlin')"),

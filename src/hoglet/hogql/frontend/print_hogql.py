@@ -174,7 +174,10 @@ class _HogQL:
     def frame(self, node: tree.WindowFrameExpr) -> str:
         if node.frame_type == "CURRENT ROW":
             return node.frame_type
-        return f"{'UNBOUNDED' if node.frame_value is None else node.frame_value} {node.frame_type}"
+        value = node.frame_value
+        if value is not None and not isinstance(value, int):
+            return f"{self.expr(value)} {node.frame_type}"
+        return f"{'UNBOUNDED' if value is None else value} {node.frame_type}"
 
     def ordering(self, node: tree.OrderExpr) -> str:
         return f"{self.expr(node.expr)} {node.order}{' NULLS FIRST' if node.nulls_first else ''}"

@@ -153,6 +153,8 @@ _COMBINATORS = (
     "ForEach",
     "Map",
     "SimpleState",
+    "ArgMin",
+    "ArgMax",
 )
 
 
@@ -186,12 +188,12 @@ def _combined(name: str) -> Function | None:
 
 def _with_combinator(inner: Function, name: str, suffix: str) -> Function:
     low, high, returns = inner.low, inner.high, inner.returns
-    if suffix == "If":
+    if suffix in {"If", "ArgMin", "ArgMax"}:
         low, high = low + 1, high + 1 if high is not None else None
     if suffix in {"Merge", "MergeState"}:
         low, high = 1, 1
     if suffix in {"State", "MergeState", "SimpleState"} or returns.startswith(("same", "item")):
-        returns = "unknown" if suffix != "If" else returns
+        returns = "unknown" if suffix not in {"If", "ArgMin", "ArgMax"} else returns
     if suffix == "ForEach":
         returns = "array"
     if suffix == "Map":

@@ -2,6 +2,7 @@
 
 import math
 import re
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from hoglet.hogql import types
@@ -194,10 +195,12 @@ def resolve_array_access(resolver: "Resolver", node: tree.ArrayAccess, scope: Sc
     """``array[index]``, ``map['key']`` and ``properties['any key']``."""
     chain = _access_chain(node)
     if chain is not None and _is_path(chain, scope):
+        _refuse_bad_positions(chain, node)
         return scope.resolve(chain, node)
     base = resolver.expression(node.array, scope)
     index = resolver.expression(node.property, scope)
     if base.type.name in {"JSON", "String"}:
+        _refuse_bad_positions((getattr(node.property, "value", None),), node)
         return _json_access(base, index)
     item = base.type.item or types.UNKNOWN
     return FunctionCall(function="arrayElement", args=(base, index), type=item)
@@ -206,6 +209,9 @@ def resolve_array_access(resolver: "Resolver", node: tree.ArrayAccess, scope: Sc
 def _access_chain(node: Any) -> tuple[str | int, ...] | None:
     if isinstance(node, tree.Field):
         return node.chain
+    if isinstance(node, tree.TupleAccess):
+        base = _access_chain(node.tuple)
+        return None if base is None else (*base, node.index)
     if not isinstance(node, tree.ArrayAccess) or not isinstance(node.property, tree.Constant):
         return None
     key = node.property.value
@@ -213,6 +219,13 @@ def _access_chain(node: Any) -> tuple[str | int, ...] | None:
     if base is None or isinstance(key, bool) or not isinstance(key, str | int):
         return None
     return (*base, key)
+
+
+def _refuse_bad_positions(keys: Iterable[Any], node: Any) -> None:
+    """Positions in lists and tuples count from 1."""
+    for key in keys:
+        if isinstance(key, float) or (isinstance(key, int) and key < 1):
+            raise refused(f"Positions in lists are whole numbers that start at 1, not {key}", node)
 
 
 def _is_path(chain: tuple[str | int, ...], scope: Scope) -> bool:
@@ -244,12 +257,14 @@ def resolve_array_slice(resolver: "Resolver", node: tree.ArraySlice, scope: Scop
 
 def resolve_tuple_access(resolver: "Resolver", node: tree.TupleAccess, scope: Scope) -> Expr:
     """``tuple.1``; on a property bag it indexes an array."""
-    chain = _access_chain(node.tuple)
-    if chain is not None and _is_path((*chain, node.index), scope):
-        return scope.resolve((*chain, node.index), node)
+    chain = _access_chain(node)
+    if chain is not None and _is_path(chain, scope):
+        _refuse_bad_positions(chain, node)
+        return scope.resolve(chain, node)
     base = resolver.expression(node.tuple, scope)
-    if node.index < 1:
-        raise refused("Tuple indexes start at 1", node)
+    _refuse_bad_positions((node.index,), node)
+    if base.type.name in {"JSON", "String"}:
+        return _json_access(base, constant(node.index))
     return FunctionCall(
         function="tupleElement", args=(base, constant(node.index)), type=types.UNKNOWN
     )

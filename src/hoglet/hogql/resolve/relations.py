@@ -2,8 +2,20 @@
 
 from typing import TYPE_CHECKING, Any
 
-from hoglet.hogql.errors import TABLE_DENIED, refused, unknown_table
-from hoglet.hogql.plan import Expr, FunctionCall, Name, Number, Numbers, Relation
+import orjson
+
+from hoglet.hogql.errors import ARITY, TABLE_DENIED, refused, unknown_table
+from hoglet.hogql.plan import (
+    Expr,
+    FunctionCall,
+    Name,
+    Number,
+    Numbers,
+    Relation,
+    TrustedSQL,
+    Value,
+)
+from hoglet.hogql.resolve.aggregation import holds_aggregate
 from hoglet.hogql.resolve.scope import CteQuery, Scope
 from hoglet.hogql.resolve.sources import (
     EmptySource,
@@ -178,11 +190,32 @@ def _numbers(
 ) -> Source:
     if name != "numbers":
         raise refused(f"Table function '{name}' is not allowed", join, code=TABLE_DENIED)
-    if not join.table_args or len(join.table_args) > 2:
-        raise refused("numbers(n) takes one or two numbers", join)
-    args = [count_of(resolver, arg, scope, "numbers()") for arg in join.table_args]
+    count = len(join.table_args or ())
+    if not 1 <= count <= 2:
+        message = f"numbers(n) or numbers(offset, n) takes 1 or 2 arguments, found {count}"
+        raise refused(message, join, code=ARITY)
+    args = tuple([_row_count(resolver, arg, scope) for arg in join.table_args or ()])
     resolver.tables.append(name)
-    return QuerySource(alias, Numbers(args=tuple(arg for arg in args if arg is not None)))
+    return QuerySource(alias, Numbers(args=args))
+
+
+def _row_count(resolver: "Resolver", node: Any, scope: Scope) -> Expr:
+    """An argument of ``numbers``: any expression without columns; NULL and less than 0 are 0."""
+    outside = Scope(scope)
+    count = resolver.expression(node, outside)
+    if isinstance(count, Number | Value) and count.type.name != "Null":
+        return count_of(resolver, _constant_of(count, node), outside, "numbers()") or count
+    if holds_aggregate(count, {}):
+        raise refused("numbers() takes a constant: an aggregate needs a query", node)
+    return TrustedSQL(
+        parts=("toUInt64(assumeNotNull(greatest(ifNull(toInt64(", count, "), 0), 0)))"),
+        type=INTEGER,
+    )
+
+
+def _constant_of(count: Number | Value, node: Any) -> tree.Constant:
+    value: Any = count.value if isinstance(count, Value) else orjson.loads(count.text)
+    return tree.Constant(value=value, start=node.start, end=node.end)
 
 
 def _sample(join: tree.JoinExpr, table: str) -> float | None:
@@ -201,15 +234,43 @@ def _sample(join: tree.JoinExpr, table: str) -> float | None:
 def resolve_array_join(
     resolver: "Resolver", node: tree.SelectQuery, scope: Scope
 ) -> tuple[tuple[str, Expr], ...]:
-    """The arrays of ARRAY JOIN, by the alias of their items."""
-    found: list[tuple[str, Expr]] = []
-    for item in node.array_join_list or ():
-        if not isinstance(item, tree.Alias):
-            raise refused("ARRAY JOIN needs an alias for each array: ARRAY JOIN x AS y", item)
-        expr = resolver.expression(item.expr, scope)
-        scope.aliases[item.alias] = Name(name=item.alias, type=expr.type.item or UNKNOWN)
-        found.append((item.alias, expr))
+    """The arrays of ARRAY JOIN, by the alias of their items.
+
+    They may name aliases of SELECT, which may name the items; not both in a circle.
+    """
+    items = [_aliased(item) for item in node.array_join_list or ()]
+    borrowed = _borrow_aliases(node, scope) if items else []
+    scope.unresolved = {item.alias for item in items}
+    found = [(item.alias, resolver.expression(item.expr, scope)) for item in items]
+    scope.unresolved = set()
+    for name in borrowed:
+        del scope.macros[name]
+    for alias, expr in found:
+        scope.aliases[alias] = Name(name=alias, type=expr.type.item or UNKNOWN)
     return tuple(found)
+
+
+def _aliased(item: Any) -> tree.Alias:
+    """An item with the name that its elements get: that of the column where none is given."""
+    if isinstance(item, tree.Alias):
+        return item
+    if isinstance(item, tree.Field):
+        return tree.Alias(expr=item, alias=str(item.chain[-1]), start=item.start, end=item.end)
+    raise refused("ARRAY JOIN needs an alias for each array: ARRAY JOIN f(x) AS y", item)
+
+
+def _borrow_aliases(node: tree.SelectQuery, scope: Scope) -> list[str]:
+    """Let ARRAY JOIN name expressions of SELECT; a column of that name comes first."""
+    borrowed: list[str] = []
+    for item in node.select:
+        if isinstance(item, tree.Alias) and item.alias not in scope.macros:
+            if any(source.knows(item.alias) for source in scope.sources.values()):
+                continue
+            scope.macros[item.alias] = tree.CTE(
+                name=item.alias, expr=item.expr, cte_type="column", start=item.start, end=item.end
+            )
+            borrowed.append(item.alias)
+    return borrowed
 
 
 def array_join_kind(node: tree.SelectQuery) -> str:

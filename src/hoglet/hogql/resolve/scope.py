@@ -34,6 +34,7 @@ class Scope:
         self.windows: dict[str, tree.WindowExpr] = {}
         self.table_aliases: list[tuple[str, str]] = []
         self.merged: set[str] = set()
+        self.unresolved: set[str] = set()  # items of ARRAY JOIN whose arrays are being resolved
         self.plain_nulls = False  # inside of JOIN ... ON
 
     def cte(self, name: str) -> CteQuery | None:
@@ -87,6 +88,9 @@ class Scope:
             raise refused(
                 f"Ambiguous query. Found multiple sources for field: {first} ({tables})", node
             )
+        if first in self.unresolved:
+            message = f"'{first}' is an item of this ARRAY JOIN: its arrays cannot be made from it"
+            raise refused(message, node, hint="an alias of SELECT must not go round in a circle")
         known = [name for source in self.sources.values() for name in source.names()]
         where = f"tables: {', '.join(self.sources)}" if self.sources else "no table in FROM"
         path = ".".join(map(str, chain))

@@ -19,18 +19,13 @@ from hoglet.hogql.plan import (
 )
 from hoglet.hogql.resolve.aggregation import COLLECTED
 from hoglet.hogql.resolve.calls import is_star
+from hoglet.hogql.resolve.frames import resolve_frame
 from hoglet.hogql.resolve.scope import Scope
 from hoglet.hogql.types import TIMES
 from hoglet.syntax import tree
 
 if TYPE_CHECKING:
     from hoglet.hogql.resolve.resolver import Resolver
-
-_FRAME_ENDS: dict[tuple[str, int | None], str] = {
-    ("PRECEDING", None): "UNBOUNDED PRECEDING",
-    ("FOLLOWING", None): "UNBOUNDED FOLLOWING",
-    ("CURRENT ROW", None): "CURRENT ROW",
-}
 
 
 def resolve_window_function(resolver: "Resolver", node: tree.WindowFunction, scope: Scope) -> Expr:
@@ -85,10 +80,10 @@ def _or_null(arg: Expr) -> Expr:
 
 def resolve_window(resolver: "Resolver", node: tree.WindowExpr, scope: Scope) -> Window:
     """The inside of OVER or of a named window."""
+    order_by = resolve_ordering(resolver, node.order_by, scope)
+    frame, order_by = resolve_frame(resolver, node, order_by, scope)
     return Window(
-        partition_by=resolver.expressions(node.partition_by, scope),
-        order_by=resolve_ordering(resolver, node.order_by, scope),
-        frame=_frame(node),
+        partition_by=resolver.expressions(node.partition_by, scope), order_by=order_by, frame=frame
     )
 
 
@@ -135,22 +130,3 @@ _WHOLE_SECONDS = frozenset(
     }
 )  # fmt: skip
 """Times of these have no fraction at all, others have one of six digits."""
-
-
-def _frame(node: tree.WindowExpr) -> str:
-    if node.frame_method is None or node.frame_start is None:
-        return ""
-    method = "ROWS" if node.frame_method.upper() == "ROWS" else "RANGE"
-    start = _frame_end(node.frame_start)
-    if node.frame_end is None:
-        return f"{method} {start}"
-    return f"{method} BETWEEN {start} AND {_frame_end(node.frame_end)}"
-
-
-def _frame_end(node: tree.WindowFrameExpr) -> str:
-    text = _FRAME_ENDS.get((node.frame_type, node.frame_value))
-    if text is not None:
-        return text
-    if node.frame_type not in {"PRECEDING", "FOLLOWING"}:
-        raise refused(f"Unknown window frame {node.frame_type}", node)
-    return f"{int(node.frame_value or 0)} {node.frame_type}"
