@@ -3,11 +3,11 @@
 Source: docs/spec/query-endpoints.md#58-run-errors-in-order-of-evaluation (the codes).
 """
 
-from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
 from hoglet.kit.errors import SourceError
+from hoglet.kit.suggestions import near
 
 SYNTAX = "hogql_syntax_error"
 QUERY = "hogql_query_error"
@@ -49,48 +49,6 @@ def refused(
         code=code,
         attr=attr,
     )
-
-
-def near(name: str, known: Iterable[str]) -> str:
-    """``" Did you mean 'event'?"`` for the closest known name within a third of its letters.
-
-    Example:
-        >>> near("evnt", ["event", "uuid"])
-        " Did you mean 'event'?"
-    """
-    wanted = str(name)
-    most = max(1, len(wanted) // 3)
-    letters = Counter(wanted.lower())
-    found = ""
-    for item in map(str, known):
-        longest = max(len(item), len(wanted))
-        if abs(len(item) - len(wanted)) > most:
-            continue
-        if longest - (letters & Counter(item.lower())).total() > most:  # letters to be changed
-            continue
-        distance = _distance(wanted.lower(), item.lower(), most)
-        if distance <= most:
-            found, most = item, distance - 1
-    return f" Did you mean '{found}'?" if found else ""
-
-
-def _distance(left: str, right: str, most: int) -> int:
-    """How many letters must be added, dropped, changed or swapped with their neighbour.
-
-    A distance over ``most`` may be told too small, but never as ``most`` or less.
-    """
-    before: list[int] = []
-    above = list(range(len(right) + 1))
-    for row, one in enumerate(left, 1):
-        line = [row]
-        for column, two in enumerate(right, 1):
-            cost = min(above[column] + 1, line[-1] + 1, above[column - 1] + (one != two))
-            swapped = row > 1 and column > 1 and (one, left[row - 2]) == (right[column - 2], two)
-            line.append(min(cost, before[column - 2] + 1) if swapped else cost)
-        if min(line) > most and min(above) > most:
-            return most + 1
-        before, above = above, line
-    return above[-1]
 
 
 def unknown_field(

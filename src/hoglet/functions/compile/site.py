@@ -10,6 +10,7 @@ from typing import Any
 
 import msgspec
 
+from hoglet.functions.filters.javascript import for_browsers
 from hoglet.hog.compile import bind_expression
 from hoglet.hog.javascript import (
     expression_javascript,
@@ -53,7 +54,7 @@ def _condition(stored: dict[str, Any] | None) -> "tree.Expression":
     if stored is None:
         return tree.Constant(value=False)
     condition: tree.Expression = msgspec.convert(stored, tree.Expression)
-    return condition
+    return for_browsers(condition)
 
 
 def transpile_value(value: Any) -> dict[str, Any]:
@@ -67,7 +68,7 @@ def transpile_value(value: Any) -> dict[str, Any]:
 
 def transpile_filter(condition: "tree.Expression") -> dict[str, Any]:
     """A filter, in the same form."""
-    printed = expression_javascript(bind_expression(condition))
+    printed = expression_javascript(bind_expression(for_browsers(condition)))
     return {"lang": "ts", "code": printed.code, "stl": list(printed.helpers)}
 
 

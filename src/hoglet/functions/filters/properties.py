@@ -15,9 +15,10 @@ from hoglet.functions.filters.nodes import (
     constant,
     field,
 )
-from hoglet.functions.filters.operators import WITHOUT_VALUE, apply_operator
+from hoglet.functions.filters.operators import apply_operator
 from hoglet.functions.filters.selectors import selector_pattern, tag_name_pattern
 from hoglet.kit.errors import SourceError
+from hoglet.kit.property_operators import WITHOUT_VALUE
 from hoglet.syntax import tree
 from hoglet.syntax.parse import parse_expression
 

@@ -29,10 +29,15 @@ def _string_to_array(args: tuple[Expr, ...], type_: Type, _context: QueryContext
 
 
 def _sortable_semver(args: tuple[Expr, ...], type_: Type, _context: QueryContext) -> Expr:
-    pattern = r"'^v?(\\d+)(?:\\.(\\d+))?(?:\\.(\\d+))?'"
+    """The first dotted numbers of a text as whole numbers, as programs have them; ``[]`` if none.
+
+    Numbers of more than 15 digits are equal: versions have none.
+    """
+    number = "if(length(x) > 15, 1000000000000000, toInt64OrZero(x))"
     text: tuple[str | Expr, ...] = ("ifNull(toString(", args[0], "), '')")
-    parts = ("arrayMap(x -> toInt64OrZero(x), extractGroups(", *text, f", {pattern}))")
-    return TrustedSQL(parts=parts, type=type_)
+    dotted = ("extract(", *text, r", '[0-9]+(?:[.][0-9]+)+')")
+    pieces = ("arrayFilter(x -> x != '', splitByChar('.', ", *dotted, "))")
+    return TrustedSQL(parts=(f"arrayMap(x -> {number}, ", *pieces, ")"), type=type_)
 
 
 def _split_part(args: tuple[Expr, ...], _type: Type, _context: QueryContext) -> Expr:
