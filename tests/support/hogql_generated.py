@@ -28,6 +28,7 @@ CONTEXT = QueryContext(
     project_id=GENERATED,
     now=NOW,
     group_types={"company": 0},
+    cohorts={"1": "Odd", "2": "Even"},
     property_types={("event", "price"): "Numeric", ("event", "returning"): "Boolean"},
     test_account_filters=(
         {"key": "email", "type": "person", "operator": "not_icontains", "value": "@test.com"},

@@ -45,6 +45,7 @@ CONTEXT = QueryContext(
         ("event", "when"): "DateTime",
         ("group", "size"): "Numeric",
     },
+    cohorts={"5": "Five"},
     saved_tables={
         "daily_v1": SavedTable(
             "hogql_world_daily", (SavedColumn("day", DATE), SavedColumn("views", INTEGER))

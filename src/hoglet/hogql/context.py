@@ -78,7 +78,8 @@ class QueryContext(msgspec.Struct, frozen=True, kw_only=True):
     value in the warehouse is of that type; ``group_types`` is ``{"company": 0}``;
     ``saved_tables`` is ``{"daily_v1": SavedTable(...)}``; ``now`` is aware; ``week_start_day`` is 0
     for Sunday, 1 for Monday;
-    ``actions`` is ``{"7": {"name": "Signed up", "steps": [...]}}`` by id as text.
+    ``actions`` is ``{"7": {"name": "Signed up", "steps": [...]}}`` by id as text; ``cohorts`` is
+    ``{"12": "Paying"}``, names by id as text: any other id is refused.
     """
 
     project_id: int
@@ -90,5 +91,6 @@ class QueryContext(msgspec.Struct, frozen=True, kw_only=True):
     saved_tables: Mapping[str, SavedTable] = {}
     test_account_filters: tuple[Mapping[str, Any], ...] = ()
     actions: Mapping[str, Mapping[str, Any]] = {}
+    cohorts: Mapping[str, str] = {}
     now: datetime = datetime(1970, 1, 1, tzinfo=UTC)
     limits: Limits = Limits()

@@ -14,7 +14,12 @@ from typing import Any, Literal, NamedTuple
 
 import re2
 
-from hoglet.kit.relative_dates import DateClock, NotADate, ResolvedDate, resolve_date
+from hoglet.kit.relative_dates import (
+    DateClock,
+    NotADate,
+    ResolvedDate,
+    resolve_date,
+)
 from hoglet.kit.suggestions import near
 from hoglet.kit.text import replace_surrogates
 

@@ -191,7 +191,7 @@ async def test_which_insights_can_be_kept(endpoints: EndpointWorld) -> None:
         (TRENDS, None),
         (TRENDS | {"compareFilter": {"compare": True}}, "compare_mode_not_supported"),
         (
-            TRENDS | {"breakdownFilter": {"breakdown": [1], "breakdown_type": "cohort"}},
+            TRENDS | {"breakdownFilter": {"breakdown": ["all"], "breakdown_type": "cohort"}},
             "cohort_breakdown_not_supported",
         ),
         (

@@ -3,7 +3,11 @@
 import msgspec
 import pytest
 
+from hoglet.functions.errors import FilterRefused
+from hoglet.functions.filters.build import build_filter
+from hoglet.functions.filters.context import FilterContext
 from hoglet.hogql import compile_query, property_condition
+from hoglet.hogql.insights import build_insight
 from hoglet.kit.errors import SourceError
 from support.hogql_world import CONTEXT, HogqlWorld
 
@@ -134,3 +138,51 @@ def test_booleans_stay_text_without_a_definition() -> None:
     condition = property_condition({"key": "paid", "value": True}, context)
 
     assert condition.right.value == "true"
+
+
+COHORT_KINDS = ["cohort", "static-cohort", "dynamic-cohort", "precalculated-cohort"]
+EVENTS = [{"kind": "EventsNode", "event": "a"}]
+
+
+@pytest.mark.parametrize("more", [{}, {"operator": "not_in"}, {"negation": True}], ids=str)
+@pytest.mark.parametrize("kind", COHORT_KINDS)
+def test_a_cohort_that_does_not_exist_is_refused(kind: str, more: dict[str, object]) -> None:
+    rule = {"key": "id", "type": kind, "value": 99, **more}
+    tests = msgspec.structs.replace(CONTEXT, test_account_filters=(rule,))
+    query = "select 1 from events where {filters}"
+    trend = {"kind": "TrendsQuery", "series": EVENTS}
+    refused = pytest.raises(SourceError, match="Cohort 99 does not exist")
+
+    with refused:
+        compile_query(query, context=CONTEXT, filters={"properties": [rule]})
+    with refused:
+        compile_query(query, context=tests, filters={"filterTestAccounts": True})
+    with refused:
+        build_insight({**trend, "properties": [rule]}, CONTEXT)
+    with refused:
+        build_insight({**trend, "series": [{**EVENTS[0], "properties": [rule]}]}, CONTEXT)
+    with refused:
+        build_insight({**trend, "filterTestAccounts": True}, tests)
+    with refused:
+        breakdown = {"breakdown": [5, 99], "breakdown_type": "cohort"}
+        build_insight({**trend, "breakdownFilter": breakdown}, CONTEXT)
+    with pytest.raises(FilterRefused, match="person property filters"):
+        build_filter({"properties": [rule]}, FilterContext())
+    with pytest.raises(FilterRefused, match="person property filters"):
+        build_filter({"filter_test_accounts": True}, FilterContext(test_account_filters=[rule]))
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["select 1 from events where person_id in cohort 99",
+     "select 1 from events where person_id not in cohort 99",
+     "select countIf(person_id in cohort {variables.c}) from events"],
+)  # fmt: skip
+def test_in_cohort_needs_one_that_exists(query: str) -> None:
+    with pytest.raises(SourceError, match="Cohort 99 does not exist"):
+        compile_query(query, context=CONTEXT, variables={"c": 99})
+
+
+def test_cohorts_are_filtered_by_membership_only() -> None:
+    with pytest.raises(SourceError, match="'in' and 'not_in'"):
+        property_condition({"key": "id", "type": "cohort", "value": 5, "operator": "gt"}, CONTEXT)

@@ -33,7 +33,7 @@ type Json = dict[str, Any]
 
 COMPILE_SECONDS = 5.0
 REMEMBERED = 2_000
-_NAMED_BY_SCHEMA = {"property_types", "uniform_properties", "group_types", "actions"}
+_NAMED_BY_SCHEMA = {"property_types", "uniform_properties", "group_types", "actions", "cohorts"}
 RELATIVE_DATES_SECONDS = 30  # how long a compilation that read the clock is good
 
 
@@ -43,7 +43,8 @@ class ProjectSchema:
 
     ``property_types`` is ``{("event", "price"): "Numeric"}``, ``uniform_properties`` are those
     whose every value is of its type, ``group_types`` is ``{"company": 0}``, ``actions``
-    ``{"7": {"name": "Signed up", "steps": [...]}}``.
+    ``{"7": {"name": "Signed up", "steps": [...]}}``, ``cohorts`` ``{"12": "Paying"}``: queries that
+    name any other cohort are refused.
     """
 
     property_types: Mapping[tuple[str, str], str] = field(
@@ -52,6 +53,7 @@ class ProjectSchema:
     uniform_properties: Sequence[tuple[str, str]] = ()
     group_types: Mapping[str, int] = field(default_factory=dict[str, int])
     actions: Mapping[str, Json] = field(default_factory=dict[str, Json])
+    cohorts: Mapping[str, str] = field(default_factory=dict[str, str])
 
     @cached_property
     def plain(self) -> Json:
@@ -63,6 +65,7 @@ class ProjectSchema:
             "uniform_properties": list(self.uniform_properties),
             "group_types": dict(self.group_types),
             "actions": dict(self.actions),
+            "cohorts": dict(self.cohorts),
         }
         digest = sha256(orjson.dumps(parts, option=orjson.OPT_SORT_KEYS, default=str))
         return parts | {"schema": digest.hexdigest()}

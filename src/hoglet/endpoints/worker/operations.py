@@ -316,6 +316,7 @@ def context_of(plain: Json) -> QueryContext:
         uniform_properties=frozenset(map(tuple, plain["uniform_properties"])),
         group_types=plain["group_types"],
         actions=plain["actions"],
+        cohorts=plain.get("cohorts", {}),
         saved_tables={name: _saved_table(table) for name, table in plain["saved_tables"].items()},
         test_account_filters=tuple(plain["test_account_filters"]),
         now=datetime.fromisoformat(plain["now"]),

@@ -9,7 +9,15 @@ from typing import Any
 from hoglet.hogql.context import QueryContext
 from hoglet.hogql.dates import clock_of, moment_constant
 from hoglet.hogql.errors import refused
-from hoglet.hogql.frontend.trees import TRUE, call, compare, constant, every, negated, some
+from hoglet.hogql.frontend.trees import (
+    TRUE,
+    call,
+    compare,
+    constant,
+    every,
+    negated,
+    some,
+)
 from hoglet.kit import property_operators as tests
 from hoglet.kit.property_operators import BadOperator, read_operator
 from hoglet.syntax import tree

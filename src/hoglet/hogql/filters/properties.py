@@ -10,7 +10,7 @@ from typing import Any
 
 from hoglet.hogql.client_schemas import PROPERTIES, check_shape
 from hoglet.hogql.context import QueryContext
-from hoglet.hogql.errors import refused
+from hoglet.hogql.errors import near, refused
 from hoglet.hogql.filters.operators import Hint, operator_condition
 from hoglet.hogql.frontend.preprocess import read_expression
 from hoglet.hogql.frontend.trees import (
@@ -47,8 +47,8 @@ def property_condition(  # noqa: PLR0911 (one return a kind)
     kind = item.get("type") or "event"
     if kind == "hogql":
         return read_expression(str(item.get("key") or "1"))
-    if kind in {"cohort", "static-cohort", "dynamic-cohort"}:
-        return _cohort(item, prefix)
+    if kind in _COHORTS:
+        return _cohort(item, context, prefix)
     if not item.get("key"):
         return TRUE
     if kind == "element":
@@ -101,14 +101,23 @@ def _target(  # noqa: PLR0911 (one return a kind)
     raise refused(f"Property filters of type '{kind}' are not supported")
 
 
-def _cohort(item: Mapping[str, Any], prefix: Prefix) -> Condition:
+_COHORTS = frozenset({"cohort", "static-cohort", "dynamic-cohort", "precalculated-cohort"})
+_COHORT_OPERATORS = {None: False, "in": False, "exact": False, "not_in": True, "is_not": True}
+
+
+def _cohort(item: Mapping[str, Any], context: QueryContext, prefix: Prefix) -> Condition:
+    value, operator = item.get("value"), item.get("operator")
     try:
-        cohort = int(str(item.get("value")))
+        cohort = int(str(value))
     except ValueError:
-        raise refused(f"Not a cohort id: {item.get('value')}") from None
-    negative = item.get("negation") or item.get("operator") in {"not_in", "is_not"}
-    operator = "not in cohort" if negative else "in cohort"
-    return compare(operator, field(*prefix, "person_id"), constant(cohort))
+        raise refused(f"Not a cohort id: {value}") from None
+    if str(cohort) not in context.cohorts:
+        raise refused(f"Cohort {cohort} does not exist.{near(str(cohort), context.cohorts)}")
+    if operator not in _COHORT_OPERATORS:
+        raise refused(f"Cohorts are filtered with 'in' and 'not_in', not '{operator}'")
+    negative = _COHORT_OPERATORS[operator] or item.get("negation")
+    comparison = "not in cohort" if negative else "in cohort"
+    return compare(comparison, field(*prefix, "person_id"), constant(cohort))
 
 
 _ELEMENTS = {"text": "elements_chain_texts", "tag_name": "elements_chain_elements"}

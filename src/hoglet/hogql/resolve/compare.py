@@ -10,7 +10,7 @@ docs/spec/query-endpoints.md#104-functions.
 from typing import TYPE_CHECKING, Any
 
 from hoglet.hogql.comparisons import COMPARISONS
-from hoglet.hogql.errors import refused
+from hoglet.hogql.errors import near, refused
 from hoglet.hogql.plan import (
     Expr,
     FunctionCall,
@@ -179,6 +179,9 @@ def _cohort_is_null(resolver: "Resolver", node: Any) -> bool:
     is_number = isinstance(value, int) and not isinstance(value, bool)
     if not is_number and not (isinstance(value, str) and value.strip().isdigit()):
         raise refused("IN COHORT needs the id of a cohort: cohorts have no names here", node)
+    known = resolver.context.cohorts
+    if str(int(str(value))) not in known:
+        raise refused(f"Cohort {value} does not exist.{near(str(value), known)}", node)
     return False
 
 
