@@ -104,9 +104,9 @@ def compile_query(
     _check_timezone(context.timezone)
     parsed = read_query(query) if isinstance(query, str) else query
     try:
-        return _compile(
-            parsed, context, Binder(context, variables, filters, values), (limit, offset), seek
-        )
+        binder = Binder(context, variables, filters, values)
+        parsed = binder.without_absent_dates(parsed)
+        return _compile(parsed, context, binder, (limit, offset), seek)
     except SourceError as error:
         if isinstance(query, str) and query[error.start : error.start + 1] == '"':
             error.hint = error.hint or "texts stand in single quotes, double quotes are for names"

@@ -3,7 +3,8 @@
 Source: docs/spec/query-endpoints.md#58-run-errors-in-order-of-evaluation (the codes).
 """
 
-from collections.abc import Iterable
+from collections.abc import Generator, Iterable
+from contextlib import contextmanager
 from typing import Any
 
 from hoglet.kit.errors import SourceError
@@ -49,6 +50,20 @@ def refused(
         code=code,
         attr=attr,
     )
+
+
+@contextmanager
+def located(path: str) -> Generator[None]:
+    """Errors inside are about a part of the JSON that a client sent.
+
+    Example:
+        Inside ``located("series__0")``, a refusal with attr ``math`` gets ``series__0__math``.
+    """
+    try:
+        yield
+    except SourceError as error:
+        error.attr = f"{path}__{error.attr}" if error.attr else path
+        raise
 
 
 def unknown_field(

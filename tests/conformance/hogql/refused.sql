@@ -400,3 +400,76 @@ select arrayReduce('aggThrow(0.5)', [1])
 -- case: in ranges too
 select arrayReduceInRanges(event, [(1, 2)], [1, 2]) from events
 -- refused hogql_query_error: "text constant"
+-- case: an event filter on persons names itself
+-- filters {"properties": [{"key": "$browser", "value": "Chrome"}]}
+select count() from persons where {filters}
+-- refused hogql_query_error: "'$browser' is of type 'event'"
+-- case: a test-account filter that is not about sessions
+-- filters {"filterTestAccounts": true}
+select count() from sessions where {filters}
+-- refused hogql_query_error: "'email' is of type 'person'"
+-- case: an event filter on sessions
+-- filters {"properties": [{"key": "$browser", "value": "Chrome", "type": "event"}]}
+select count() from sessions where {filters}
+-- refused hogql_query_error: "session properties only"
+-- case: a person filter on groups
+-- filters {"properties": [{"key": "email", "value": "x", "type": "person"}]}
+select count() from groups where {filters}
+-- refused hogql_query_error: "group properties only"
+-- case: filters that are set on numbers
+-- filters {"dateRange": {"date_from": "-7d"}}
+select count() from numbers(3) where {filters}
+-- refused hogql_query_error: "{filters(created AS timestamp, plan AS 'plan')}"
+-- case: filters that are set on a subquery
+-- filters {"properties": [{"key": "a", "value": "b"}]}
+select count() from (select * from events) where {filters}
+-- refused hogql_query_error: "events, or sessions, groups or persons alone"
+-- case: filters that are set on persons joined with a subquery
+-- filters {"dateRange": {"date_from": "-7d"}}
+select count() from persons p join (select 1 as a) s on s.a = 1 where {filters}
+-- refused hogql_query_error: "alone"
+-- case: filters that are set without FROM
+-- filters {"dateRange": {"date_from": "-7d"}}
+select 1 where {filters}
+-- refused hogql_query_error: "alone"
+-- case: a bound filter without a binding
+-- filters {"properties": [{"key": "plann", "value": "pro"}]}
+select count() from (select 1 as p) where {filters(p AS 'plan')}
+-- refused hogql_query_error: "Did you mean 'plan'"
+-- case: bound dates without a binding
+-- filters {"dateRange": {"date_from": "-7d"}}
+select count() from (select 1 as p) where {filters(p AS 'plan')}
+-- refused hogql_query_error: "'timestamp' is bound to nothing"
+-- case: a filter that cannot be bound
+-- filters {"properties": [{"key": "1 = 1", "type": "hogql"}]}
+select count() from (select 1 as p) where {filters(p AS '1 = 1')}
+-- refused hogql_query_error: "type 'hogql' cannot be bound"
+-- case: a form of filters that there is not
+select {filters.dateRange.start} from events
+-- refused hogql_query_error at 1:8: "{filters.dateRange.from}"
+-- case: filters called with something that is no alias
+select count() from events where {filters(timestamp)}
+-- refused hogql_query_error: "{filters(created AS timestamp)}"
+-- case: an absent edge of the range outside of comparisons
+select {filters.dateRange.from} from events
+-- refused hogql_query_error at 1:8: "in comparisons only"
+-- case: a breakdown by cohorts cannot be bound
+-- filters {"breakdownFilter": {"breakdown": [5], "breakdown_type": "cohort"}}
+select {filters.breakdown(event AS '5')} from events
+-- refused hogql_query_error: "no breakdown by cohorts"
+-- case: several breakdowns cannot be bound
+-- filters {"breakdownFilter": {"breakdowns": [{"property": "a"}, {"property": "b"}]}}
+select {filters.breakdown(event AS 'a', event as 'b')} from events
+-- refused hogql_query_error: "one breakdown"
+-- case: a breakdown by bins cannot be bound
+-- filters {"breakdownFilter": {"breakdowns": [{"property": "a", "histogram_bin_count": 5}]}}
+select {filters.breakdown(event AS 'a')} from events
+-- refused hogql_query_error: "by bins"
+-- case: an interval that is none
+-- filters {"interval": "dey"}
+select {filters.interval}
+-- refused hogql_query_error: "Did you mean 'day'"
+-- case: an element filter with an operator it does not have
+-- filters {"properties": [{"key": "tag_name", "value": "a", "type": "element", "operator": "gt"}]}
+select count() from events where {filters}
+-- refused hogql_query_error: "exact and is_not"

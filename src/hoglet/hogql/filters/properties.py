@@ -6,11 +6,11 @@ Source: docs/spec/hog-functions.md#52-property-filter-key-value-operator-type-gr
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from hoglet.hogql.client_schemas import PROPERTIES, check_shape
 from hoglet.hogql.context import QueryContext
-from hoglet.hogql.errors import near, refused
+from hoglet.hogql.errors import located, near, refused
 from hoglet.hogql.filters.operators import Hint, operator_condition
 from hoglet.hogql.frontend.preprocess import read_expression
 from hoglet.hogql.frontend.trees import (
@@ -23,89 +23,168 @@ from hoglet.hogql.frontend.trees import (
     negated,
     some,
 )
+from hoglet.kit.property_operators import WITHOUT_VALUE
 from hoglet.syntax import tree
 
 type Condition = tree.Expression
 type Prefix = tuple[str, ...]
 
 
+class Source(NamedTuple):
+    """What the filtered SELECT reads: ``events``, ``sessions``, ``groups`` or ``persons``."""
+
+    table: str
+
+
+EVENTS = Source("events")
+_ABOUT = {
+    "sessions": ({"session"}, "session properties"),
+    "groups": ({"group", "hogql"}, "group properties"),
+    "persons": ({"person", "hogql"}, "person properties and cohorts"),
+}
+"""The types of filters that a table other than events can answer."""
+
+
 def property_condition(  # noqa: PLR0911 (one return a kind)
-    item: Mapping[str, Any], context: QueryContext, prefix: Prefix = ()
+    item: Mapping[str, Any],
+    context: QueryContext,
+    prefix: Prefix = (),
+    source: Source = EVENTS,
 ) -> Condition:
     """The condition of one property filter, or of a group ``{type: "AND"|"OR", values: [...]}``.
 
     Args:
         item: the filter as clients send it.
         context: the project.
-        prefix: alias of the events table where the query joins several, e.g. ``("e",)``.
+        prefix: alias of the table where the query joins several, e.g. ``("e",)``.
+        source: the table.
 
     Raises:
-        SourceError: an operator, type or value that hoglet does not know.
+        SourceError: an operator, type or value that hoglet does not know, or a filter that is
+            about something else than the table.
     """
-    if isinstance(item.get("values"), list) and not item.get("key"):
-        return _group(item, context, prefix)
+    members = group_members(item)
+    if members is not None:
+        inner: list[Condition] = []
+        for index, each in enumerate(members):
+            with located(f"values__{index}"):
+                inner.append(property_condition(each or {}, context, prefix, source))
+        return some(inner) if item.get("type") == "OR" and inner else every(inner)
     kind = item.get("type") or "event"
+    _check_source(item, kind, source)
     if kind == "hogql":
         return read_expression(str(item.get("key") or "1"))
     if kind in _COHORTS:
-        return _cohort(item, context, prefix)
+        return _cohort(item, context, prefix, source)
     if not item.get("key"):
         return TRUE
     if kind == "element":
         return _element(item, context, prefix)
     value, operator = item.get("value"), item.get("operator") or "exact"
-    if value is None and operator not in {"is_set", "is_not_set"}:
+    if value is None and operator not in WITHOUT_VALUE:
         return TRUE
-    return operator_condition(_target(item, kind, prefix), operator, value, Hint(item, context))
+    target = _target(item, kind, prefix) if source == EVENTS else _own_target(item, prefix, source)
+    condition = operator_condition(target, operator, value, Hint(item, context))
+    if source.table != "groups" or item.get("group_type_index") is None:
+        return condition
+    index = compare("==", field(*prefix, "index"), constant(_group_index(item)))
+    return every([index, condition])
 
 
-def _group(item: Mapping[str, Any], context: QueryContext, prefix: Prefix) -> Condition:
+def group_members(item: Mapping[str, Any]) -> Sequence[Any] | None:
+    """The filters of a group ``{type, values}``; None of a filter.
+
+    Raises:
+        SourceError: a group that is neither AND nor OR.
+    """
+    if not isinstance(item.get("values"), list) or item.get("key"):
+        return None
     kind = item.get("type")
     if kind not in {"AND", "OR"}:
-        raise refused(f"A group of property filters is of type AND or OR, not {kind}")
-    inner = [property_condition(each or {}, context, prefix) for each in item["values"]]
-    return every(inner) if kind == "AND" or not inner else some(inner)
+        raise refused(f"A group of property filters is of type AND or OR, not {kind}", attr="type")
+    return item["values"]
+
+
+def _check_source(item: Mapping[str, Any], kind: str, source: Source) -> None:
+    if source == EVENTS or (kind in _COHORTS and source.table == "persons"):
+        return
+    kinds, shown = _ABOUT[source.table]
+    if kind not in kinds:
+        key = str(item.get("key") or "")
+        raise refused(
+            f"The filter on '{key}' is of type '{kind}'; on {source.table} alone {{filters}} takes "
+            f"{shown} only"
+        )
 
 
 def conditions(
-    items: Sequence[Mapping[str, Any]], context: QueryContext, prefix: Prefix = ()
+    items: Any,
+    context: QueryContext,
+    prefix: Prefix = (),
+    source: Source = EVENTS,
+    attr: str = "properties",
 ) -> list[Condition]:
-    """The conditions of a list of filters; all of them must hold."""
-    check_shape(items, PROPERTIES, "properties")
+    """The conditions of a list of filters; all of them must hold.
+
+    ``attr`` is the path of the list, for errors.
+    """
+    check_shape(items, PROPERTIES, attr)
     if isinstance(items, Mapping):
-        return [property_condition(items, context, prefix)]
-    return [property_condition(item or {}, context, prefix) for item in items]
+        with located(attr):
+            return [property_condition(items, context, prefix, source)]
+    found: list[Condition] = []
+    for index, item in enumerate(items):
+        with located(f"{attr}__{index}"):
+            found.append(property_condition(item or {}, context, prefix, source))
+    return found
 
 
-def _target(  # noqa: PLR0911 (one return a kind)
-    item: Mapping[str, Any], kind: str, prefix: Prefix
-) -> Condition:
+def _own_target(item: Mapping[str, Any], prefix: Prefix, source: Source) -> Condition:
+    """The field of a table that is not joined with events."""
     key = str(item["key"])
-    if kind in {"event", "feature"}:
-        if key == "$elements_chain":
-            return field(*prefix, "elements_chain")
-        return field(*prefix, "properties", key)
-    if kind == "person":
-        if key == "distinct_id":
-            return field(*prefix, "distinct_id")
-        return field(*prefix, "person", "properties", key)
-    if kind == "group":
-        index = item.get("group_type_index") or 0
-        if index not in range(5):
-            raise refused(f"Unknown group type index: {index}")
-        return field(*prefix, f"group_{index}", "properties", key)
-    if kind == "session":
-        return field(*prefix, "session", key)
-    if kind == "event_metadata":
+    if source.table == "sessions":
         return field(*prefix, key)
-    raise refused(f"Property filters of type '{kind}' are not supported")
+    if source.table == "persons" and key == "distinct_id":
+        return field(*prefix, "pdi", "distinct_id")
+    return field(*prefix, "properties", key)
+
+
+def _group_index(item: Mapping[str, Any]) -> int:
+    index = item.get("group_type_index") or 0
+    if index not in range(5):
+        raise refused(f"Unknown group type index: {index}", attr="group_type_index")
+    return index
+
+
+_CHAINS = {
+    "event": ("properties",),
+    "feature": ("properties",),
+    "person": ("person", "properties"),
+    "session": ("session",),
+    "event_metadata": (),
+}
+
+
+def _target(item: Mapping[str, Any], kind: str, prefix: Prefix) -> Condition:
+    key = str(item["key"])
+    if kind == "group":
+        return field(*prefix, f"group_{_group_index(item)}", "properties", key)
+    if kind not in _CHAINS:
+        known = (*_CHAINS, "group", "cohort", "element", "hogql")
+        text = f"Property filters of type '{kind}' are not supported."
+        raise refused(text + (near(kind, known) or f" Use one of {', '.join(known)}."), attr="type")
+    columns = {("event", "$elements_chain"): "elements_chain", ("person", "distinct_id"): key}
+    column = columns.get(("event" if kind == "feature" else kind, key))
+    return field(*prefix, column) if column else field(*prefix, *_CHAINS[kind], key)
 
 
 _COHORTS = frozenset({"cohort", "static-cohort", "dynamic-cohort", "precalculated-cohort"})
-_COHORT_OPERATORS = {None: False, "in": False, "exact": False, "not_in": True, "is_not": True}
+_MEMBERSHIP = {None: False, "in": False, "exact": False, "not_in": True, "is_not": True}
 
 
-def _cohort(item: Mapping[str, Any], context: QueryContext, prefix: Prefix) -> Condition:
+def _cohort(
+    item: Mapping[str, Any], context: QueryContext, prefix: Prefix, source: Source
+) -> Condition:
     value, operator = item.get("value"), item.get("operator")
     try:
         cohort = int(str(value))
@@ -113,11 +192,12 @@ def _cohort(item: Mapping[str, Any], context: QueryContext, prefix: Prefix) -> C
         raise refused(f"Not a cohort id: {value}") from None
     if str(cohort) not in context.cohorts:
         raise refused(f"Cohort {cohort} does not exist.{near(str(cohort), context.cohorts)}")
-    if operator not in _COHORT_OPERATORS:
+    if operator not in _MEMBERSHIP:
         raise refused(f"Cohorts are filtered with 'in' and 'not_in', not '{operator}'")
-    negative = _COHORT_OPERATORS[operator] or item.get("negation")
+    negative = _MEMBERSHIP[operator] or item.get("negation")
     comparison = "not in cohort" if negative else "in cohort"
-    return compare(comparison, field(*prefix, "person_id"), constant(cohort))
+    person = "id" if source.table == "persons" else "person_id"
+    return compare(comparison, field(*prefix, person), constant(cohort))
 
 
 _ELEMENTS = {"text": "elements_chain_texts", "tag_name": "elements_chain_elements"}
@@ -130,6 +210,8 @@ def _element(item: Mapping[str, Any], context: QueryContext, prefix: Prefix) -> 
         target = field(*prefix, "elements_chain_href")
         return operator_condition(target, operator, value, Hint(item, context))
     values = value if isinstance(value, list) else [value]
+    if value is None:
+        return TRUE
     if key == "selector":
         found = [_selector(str(each), prefix) for each in values]
     elif key in _ELEMENTS:
@@ -139,7 +221,13 @@ def _element(item: Mapping[str, Any], context: QueryContext, prefix: Prefix) -> 
             return operator_condition(column, operator, value, Hint(item, context))
         found = [call("has", column, constant(str(each))) for each in values]
     else:
-        raise refused(f"Unknown element property '{key}'")
+        known = ("selector", "tag_name", "text", "href")
+        raise refused(f"Unknown element property '{key}'.{near(key, known)}", attr="key")
+    if operator not in _MEMBERSHIP:
+        raise refused(
+            f"Element property '{key}' is compared with exact and is_not only, not '{operator}'",
+            attr="operator",
+        )
     return negated(some(found)) if operator in {"is_not", "not_in"} else some(found)
 
 

@@ -12,18 +12,23 @@ from datetime import date, datetime
 from typing import Any
 from uuid import UUID
 
+import msgspec
+
 from hoglet.hogql.client_schemas import FILTERS, check_shape
 from hoglet.hogql.context import QueryContext
-from hoglet.hogql.dates import as_text, clock_of, moment_constant
+from hoglet.hogql.dates import moment_constant
 from hoglet.hogql.errors import near, refused
-from hoglet.hogql.filters.properties import conditions
-from hoglet.hogql.frontend.trees import compare, constant, every, field
-from hoglet.hogql.schema.catalog import LAZY_TABLES
-from hoglet.kit.relative_dates import Bounds, NotADate, range_bounds
+from hoglet.hogql.filters.placeholders import (
+    FORMS,
+    TableAliases,
+    bound_condition,
+    breakdown_expression,
+    date_bounds,
+    filters_condition,
+    interval_of,
+)
+from hoglet.hogql.frontend.trees import compare, constant
 from hoglet.syntax import tree
-
-type TableAliases = tuple[tuple[str, str], ...]
-"""``((alias, logical table), ...)`` of the select around a placeholder."""
 
 
 class Binder:
@@ -58,12 +63,12 @@ class Binder:
         return known[1]
 
     def _expand(self, node: tree.Placeholder, tables: TableAliases) -> tree.Expression:
+        if _is_filters(node.expr):
+            self.has_filters = True
+            return self._filter(node, tables)
         chain = node.expr.chain if isinstance(node.expr, tree.Field) else ()
         if len(chain) == 2 and chain[0] == "variables":
             return self._variable(str(chain[1]), node)
-        if chain and chain[0] == "filters":
-            self.has_filters = True
-            return self._filter(tuple(map(str, chain[1:])), node, tables)
         if len(chain) == 1 and chain[0] in self._values:
             return as_tree(self._values[str(chain[0])], node)
         name = ".".join(map(str, chain)) or "this expression"
@@ -77,21 +82,118 @@ class Binder:
             )
         return as_tree(self._variables[name], node)
 
-    def _filter(
-        self, path: tuple[str, ...], node: tree.Placeholder, tables: TableAliases
-    ) -> tree.Expression:
-        if not path:
-            return filters_condition(self._filters, self._context, tables)
-        if path in {("dateRange", "from"), ("dateRange", "to")}:
-            return self._date(path[1])
-        raise refused(f"Unknown placeholder {{filters.{'.'.join(path)}}}", node)
+    def _filter(self, node: tree.Placeholder, tables: TableAliases) -> tree.Expression:
+        path, args = _path_of(node.expr)
+        filters, context = self._filters, self._context
+        match path, args:
+            case (), None:
+                return filters_condition(filters, context, tables)
+            case (), _:
+                return bound_condition(filters, context, _bindings(args, node))
+            case ("dateRange", "from" | "to" as edge), None:
+                return self._date(edge, node)
+            case ("interval",), None:
+                return constant(interval_of(filters))
+            case ("interval",), (tree.Constant(value=str() as default),):
+                return constant(interval_of(filters, default))
+            case ("breakdown",), tuple():
+                return breakdown_expression(filters, _bindings(args, node))
+            case _:
+                name = ".".join(("filters", *path))
+                message = f"Unknown placeholder {{{name}}}. There are {', '.join(FORMS)}"
+                raise refused(message, node)
 
-    def _date(self, edge: str) -> tree.Expression:
+    def _date(self, edge: str, node: tree.Placeholder) -> tree.Expression:
         bounds = date_bounds(self._filters, self._context)
         moment = bounds.start if edge == "from" else bounds.end
-        if moment is None and edge == "to":
-            moment = self._context.now
-        return constant(as_text(moment) if moment else "1970-01-01 00:00:00.000000")
+        if moment is None:
+            message = (
+                f"{{filters.dateRange.{edge}}} has no value, so it may stand in comparisons only"
+            )
+            raise refused(message, node)
+        return moment_constant(moment)
+
+    def without_absent_dates(self, query: Any) -> Any:
+        """The query with comparisons to an absent edge of the date range made true."""
+        bounds = date_bounds(self._filters, self._context)
+        edges = {"from": bounds.start, "to": bounds.end}
+        absent = {edge for edge, moment in edges.items() if moment is None}
+        return _without_comparisons(query, absent) if absent else query
+
+
+def _without_comparisons(  # noqa: PLR0911 (one return a kind of node)
+    node: Any, absent: set[str]
+) -> Any:
+    """The tree with every comparison around one of the placeholders replaced by true.
+
+    Of BETWEEN the other end stays.
+    """
+    if isinstance(node, tuple):
+        return tuple(_without_comparisons(item, absent) for item in node)
+    if isinstance(node, dict):
+        return {key: _without_comparisons(value, absent) for key, value in node.items()}
+    if not isinstance(node, tree.Node):
+        return node
+    if isinstance(node, tree.CompareOperation) and _mentions((node.left, node.right), absent):
+        return constant(True)
+    if isinstance(node, tree.BetweenExpr) and _mentions((node.expr, node.low, node.high), absent):
+        return _half_between(node, absent)
+    names = [name for name in node.__struct_fields__ if name not in {"start", "end"}]
+    inner = {name: _without_comparisons(getattr(node, name), absent) for name in names}
+    if all(inner[name] is getattr(node, name) for name in names):
+        return node
+    return msgspec.structs.replace(node, **inner)
+
+
+def _half_between(node: tree.BetweenExpr, absent: set[str]) -> tree.Expression:
+    """The comparison with the end that is there; NOT BETWEEN is the outside of it."""
+    signs = ("<", ">") if node.negated else (">=", "<=")
+    if _mentions(node.expr, absent):
+        return constant(True)
+    for sign, end in zip(signs, (node.low, node.high), strict=True):
+        if not _mentions(end, absent):
+            return compare(sign, node.expr, end)
+    return constant(True)
+
+
+def _mentions(node: Any, absent: set[str]) -> bool:
+    """Whether an absent edge is named here, not in a query inside."""
+    if isinstance(node, tuple):
+        return any(_mentions(item, absent) for item in node)
+    if isinstance(node, tree.Placeholder):
+        path, args = _path_of(node.expr)
+        is_date = args is None and path[:1] == ("dateRange",) and _is_filters(node.expr)
+        return is_date and path[1:] in {(edge,) for edge in absent}
+    if not isinstance(node, tree.Node) or isinstance(node, tree.SelectQuery | tree.SelectSetQuery):
+        return False
+    return any(_mentions(getattr(node, name), absent) for name in node.__struct_fields__)
+
+
+def _is_filters(node: Any) -> bool:
+    """Whether a placeholder is ``{filters}`` in one of its forms."""
+    if isinstance(node, tree.ExprCall):
+        return _is_filters(node.expr)
+    if isinstance(node, tree.Call):
+        return node.name == "filters"
+    return isinstance(node, tree.Field) and node.chain[:1] == ("filters",)
+
+
+def _path_of(node: Any) -> tuple[tuple[str, ...], tuple[Any, ...] | None]:
+    """``("dateRange", "from")`` and the arguments of a call, None without one."""
+    if isinstance(node, tree.Call):
+        return (), node.args
+    if isinstance(node, tree.ExprCall):
+        return _path_of(node.expr)[0], node.args
+    return tuple(map(str, node.chain[1:])) if isinstance(node, tree.Field) else (), None
+
+
+def _bindings(args: Any, node: tree.Placeholder) -> dict[str, tree.Expression]:
+    found: dict[str, tree.Expression] = {}
+    for arg in args or ():
+        if not isinstance(arg, tree.Alias):
+            raise refused("Bind filters as in {filters(created AS timestamp)}", node)
+        found[arg.alias] = arg.expr
+    return found
 
 
 def as_tree(value: Any, node: Any = None) -> tree.Expression:
@@ -105,43 +207,3 @@ def as_tree(value: Any, node: Any = None) -> tree.Expression:
         value = str(value)
     start, end = getattr(node, "start", None), getattr(node, "end", None)
     return tree.Constant(value=value, start=start, end=end)
-
-
-def filters_condition(
-    filters: Mapping[str, Any], context: QueryContext, tables: TableAliases
-) -> tree.Expression:
-    """The condition of ``{filters}``: dates of the first table with a time, properties."""
-    timed = [(alias, LAZY_TABLES[name]) for alias, name in tables if name in LAZY_TABLES]
-    timed = [(alias, table) for alias, table in timed if table.time is not None]
-    found: list[tree.Expression] = []
-    bounds = date_bounds(filters, context)
-    if timed:
-        alias, table = timed[0]
-        column = field(alias, str(table.time))
-        if bounds.start is not None:
-            found.append(compare(">=", column, moment_constant(bounds.start)))
-        if bounds.end is not None:
-            operator = "<=" if bounds.includes_end else "<"
-            found.append(compare(operator, column, moment_constant(bounds.end)))
-    prefix = (timed[0][0],) if timed and len(tables) > 1 else ()
-    found += conditions(filters.get("properties") or [], context, prefix)
-    if filters.get("filterTestAccounts"):
-        found += conditions(context.test_account_filters, context, prefix)
-    return every(found)
-
-
-def date_bounds(filters: Mapping[str, Any], context: QueryContext) -> Bounds:
-    """The range of ``filters.dateRange``.
-
-    Raises:
-        SourceError: one of its dates is none.
-    """
-    range_ = filters.get("dateRange") or {}
-    explicit = bool(range_.get("explicitDate"))
-    clock = clock_of(context)
-    try:
-        return range_bounds(
-            range_.get("date_from"), range_.get("date_to"), clock, explicit=explicit
-        )
-    except NotADate as error:
-        raise refused(str(error), attr=f"filters__dateRange__{error.key}") from None

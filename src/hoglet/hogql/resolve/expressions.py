@@ -282,7 +282,7 @@ def resolve_lambda(resolver: "Resolver", node: tree.Lambda, scope: Scope) -> Exp
 
 def resolve_placeholder(resolver: "Resolver", node: tree.Placeholder, scope: Scope) -> Expr:
     """``{variables.x}``, ``{filters}``, ``{name}``: what it stands for, resolved."""
-    bound = resolver.binder.expand(node, tuple(scope.table_aliases))
+    bound = resolver.binder.expand(node, scope.read_tables)
     if isinstance(bound, tree.Placeholder):
         raise refused("A placeholder stands for a placeholder", node)
     return resolver.expression(bound, scope)

@@ -43,7 +43,7 @@ def count_of(resolver: "Resolver", node: Any, scope: Scope, clause: str) -> Expr
     if node is None:
         return None
     if isinstance(node, tree.Placeholder):
-        node = resolver.binder.expand(node, tuple(scope.table_aliases))
+        node = resolver.binder.expand(node, scope.read_tables)
     value = getattr(node, "value", None)
     if isinstance(node, tree.Constant) and value is None:
         return None  # a variable that is NULL bounds nothing

@@ -37,6 +37,12 @@ class Scope:
         self.unresolved: set[str] = set()  # items of ARRAY JOIN whose arrays are being resolved
         self.plain_nulls = False  # inside of JOIN ... ON
 
+    @property
+    def read_tables(self) -> tuple[tuple[str, str], ...]:
+        """Alias and name of every table, empty names for whatever else is read."""
+        others = len(self.sources) - len(self.table_aliases)
+        return (*self.table_aliases, *[("", "")] * max(0, others))
+
     def cte(self, name: str) -> CteQuery | None:
         """The CTE query of that name, from here outwards."""
         scope: Scope | None = self

@@ -1,0 +1,205 @@
+"""``{filters}`` and its kin: conditions made of ``query.filters``, by what the SELECT reads.
+
+Source: docs/spec/data-and-queries.md#73-filters.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from hoglet.hogql.context import QueryContext
+from hoglet.hogql.dates import clock_of, moment_constant
+from hoglet.hogql.errors import located, near, refused
+from hoglet.hogql.filters.operators import Hint, operator_condition
+from hoglet.hogql.filters.properties import Source, conditions, group_members
+from hoglet.hogql.frontend.trees import compare, constant, every, field, some
+from hoglet.kit.property_operators import WITHOUT_VALUE
+from hoglet.kit.relative_dates import Bounds, NotADate, range_bounds
+from hoglet.syntax import tree
+
+type Filters = Mapping[str, Any]
+type TableAliases = tuple[tuple[str, str], ...]
+"""``((alias, table), ...)`` of the select around a placeholder; empty names are no table."""
+
+FORMS = (
+    "{filters}",
+    "{filters.dateRange.from}",
+    "{filters.dateRange.to}",
+    "{filters.interval}",
+    "{filters.interval('week')}",
+    "{filters(created AS timestamp, plan AS 'plan')}",
+    "{filters.breakdown(plan AS 'plan')}",
+)
+_TIMES = {"events": "timestamp", "sessions": "$start_timestamp", "groups": "created_at",
+          "persons": "created_at"}  # fmt: skip
+_INTERVALS = ("minute", "hour", "day", "week", "month")
+_UNBOUND = frozenset({"hogql", "cohort", "element", "recording"})
+
+
+class _Read(NamedTuple):
+    """The table that filters are about, and its alias."""
+
+    table: str
+    alias: str
+
+
+def filters_condition(filters: Filters, context: QueryContext, tables: TableAliases) -> Any:
+    """The condition of ``{filters}``; true where nothing is set.
+
+    Raises:
+        SourceError: a filter that the tables cannot answer.
+    """
+    bounds = date_bounds(filters, context)
+    properties = _active(filters.get("properties"))
+    tests = context.test_account_filters if filters.get("filterTestAccounts") else ()
+    if bounds == (None, None, True) and not properties and not tests:
+        return constant(True)
+    read = _read(tables)
+    prefix = (read.alias,) if len(tables) > 1 else ()
+    source = Source(read.table)
+    found = _within(bounds, field(read.alias, _TIMES[read.table]))
+    found += conditions(properties, context, prefix, source, "filters__properties")
+    found += conditions(tests, context, prefix, source, "filters__filterTestAccounts")
+    return every(found)
+
+
+def _read(tables: TableAliases) -> _Read:
+    for alias, name in tables:
+        if name == "events":
+            return _Read(name, alias)
+    if len(tables) == 1 and tables[0][1] in _TIMES:
+        return _Read(tables[0][1], tables[0][0])
+    raise refused(
+        "{filters} works where a SELECT reads events, or sessions, groups or persons alone. "
+        f"Elsewhere, say what to filter: {FORMS[5]}",
+        attr="filters",
+    )
+
+
+def bound_condition(
+    filters: Filters, context: QueryContext, bindings: Mapping[str, tree.Expression]
+) -> Any:
+    """The condition of ``{filters(created AS timestamp, plan AS 'plan')}``.
+
+    Args:
+        filters: of the query.
+        context: the project.
+        bindings: what stands for ``timestamp`` and for the key of each property filter; a literal
+            NULL leaves that filter out.
+
+    Raises:
+        SourceError: a filter is set that nothing is bound to.
+    """
+    bounds = date_bounds(filters, context)
+    found: list[tree.Expression] = []
+    if bounds.start is not None or bounds.end is not None:
+        column = _bound("timestamp", bindings, "filters__dateRange")
+        found += [] if column is None else _within(bounds, column)
+    tests = context.test_account_filters if filters.get("filterTestAccounts") else ()
+    for attr, items in (("properties", filters.get("properties")), ("filterTestAccounts", tests)):
+        for index, item in enumerate(_active(items)):
+            with located(f"filters__{attr}__{index}"):
+                condition = _bound_filter(item or {}, context, bindings)
+            found += [] if condition is None else [condition]
+    return every(found)
+
+
+def _bound_filter(
+    item: Mapping[str, Any], context: QueryContext, bindings: Mapping[str, tree.Expression]
+) -> tree.Expression | None:
+    members = group_members(item)
+    if members is not None:
+        inner = [_bound_filter(each or {}, context, bindings) for each in members]
+        kept = [each for each in inner if each is not None]
+        return None if not kept else some(kept) if item.get("type") == "OR" else every(kept)
+    kind, key = str(item.get("type") or "event"), str(item.get("key") or "")
+    if kind.removeprefix("static-").removeprefix("precalculated-") in _UNBOUND:
+        raise refused(f"A filter of type '{kind}' cannot be bound to an expression")
+    operator, value = item.get("operator") or "exact", item.get("value")
+    if not key or (value is None and operator not in WITHOUT_VALUE):
+        return None
+    target = _bound(key, bindings)
+    return (
+        None if target is None else operator_condition(target, operator, value, Hint(item, context))
+    )
+
+
+def _bound(
+    key: str, bindings: Mapping[str, tree.Expression], attr: str | None = None
+) -> tree.Expression | None:
+    if key not in bindings:
+        text = f"The filter on '{key}' is bound to nothing: add 'expression AS \"{key}\"'"
+        raise refused(f"{text} or 'NULL AS \"{key}\"'.{near(key, bindings)}", attr=attr)
+    target = bindings[key]
+    is_left_out = isinstance(target, tree.Constant) and target.value is None
+    return None if is_left_out else target
+
+
+def breakdown_expression(filters: Filters, bindings: Mapping[str, tree.Expression]) -> Any:
+    """What ``{filters.breakdown(plan AS 'plan')}`` stands for: NULL without a breakdown.
+
+    Raises:
+        SourceError: several breakdowns, one of cohorts or bins, or one that nothing is bound to.
+    """
+    breakdown = filters.get("breakdownFilter") or {}
+    attr = "filters__breakdownFilter"
+    chosen: list[Any] = [each.get("property") for each in breakdown.get("breakdowns") or []]
+    if breakdown.get("breakdown") is not None:
+        value = breakdown["breakdown"]
+        chosen += value if isinstance(value, list) else [value]
+    if not chosen:
+        return constant(None)
+    if len(chosen) > 1:
+        raise refused("{filters.breakdown(…)} takes one breakdown, not several", attr=attr)
+    items = [breakdown, *(breakdown.get("breakdowns") or [])]
+    if any("cohort" in (each.get("type"), each.get("breakdown_type")) for each in items):
+        raise refused("{filters.breakdown(…)} takes no breakdown by cohorts", attr=attr)
+    bins = ("histogram_bin_count", "breakdown_histogram_bin_count")
+    if any(each.get(name) for each in items for name in bins):
+        raise refused("{filters.breakdown(…)} takes no breakdown by bins", attr=attr)
+    found = _bound(str(chosen[0]), bindings, attr)
+    return constant(None) if found is None else found
+
+
+def interval_of(filters: Filters, default: str = "day") -> str:
+    """The interval of ``{filters.interval}``.
+
+    Raises:
+        SourceError: an interval that is none.
+    """
+    interval = filters.get("interval") or default
+    if interval not in _INTERVALS:
+        hint = near(str(interval), _INTERVALS) or f" Use one of {', '.join(_INTERVALS)}."
+        raise refused(f"Unknown interval '{interval}'.{hint}", attr="filters__interval")
+    return interval
+
+
+def date_bounds(filters: Filters, context: QueryContext) -> Bounds:
+    """The range of ``filters.dateRange``.
+
+    Raises:
+        SourceError: one of its dates is none.
+    """
+    range_ = filters.get("dateRange") or {}
+    explicit = bool(range_.get("explicitDate"))
+    clock = clock_of(context)
+    try:
+        return range_bounds(
+            range_.get("date_from"), range_.get("date_to"), clock, explicit=explicit
+        )
+    except NotADate as error:
+        raise refused(str(error), attr=f"filters__dateRange__{error.key}") from None
+
+
+def _within(bounds: Bounds, column: tree.Expression) -> list[tree.Expression]:
+    found: list[tree.Expression] = []
+    if bounds.start is not None:
+        found.append(compare(">=", column, moment_constant(bounds.start)))
+    if bounds.end is not None:
+        operator = "<=" if bounds.includes_end else "<"
+        found.append(compare(operator, column, moment_constant(bounds.end)))
+    return found
+
+
+def _active(items: Any) -> Sequence[Any]:
+    """A list of filters; one group is a list of itself."""
+    return [items] if isinstance(items, Mapping) and items else list(items or ())
