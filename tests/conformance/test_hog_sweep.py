@@ -9,9 +9,11 @@ from typing import NamedTuple
 
 import pytest
 
+from hoglet.hog.javascript.library import helpers
+from hoglet.hog.javascript.names import safe_name
 from hoglet.hog.stdlib.table import STL
 from support.hog_differences import Difference, read_differences
-from support.hog_engines import run_machine, run_python
+from support.hog_engines import run_javascript, run_machine, run_python
 from support.hog_sweep import OPERATIONS, VARYING, Call, calls, case, is_endless, outcome
 
 DIFFERENCES = read_differences()
@@ -65,6 +67,34 @@ def test_all_calls_differ_only_where_it_is_listed_and_exactly_there() -> None:
         for place, entry in enumerate(DIFFERENCES)
         if compared.covered[place] != entry.calls
     ] == []
+
+
+@pytest.mark.slow
+def test_printed_javascript_calls_the_library_as_the_server_does() -> None:
+    differing = [
+        f"{call}: {ours!r}, JavaScript {theirs!r}"
+        for call in calls()
+        if _is_in_javascript(call)
+        for ours, theirs in [(outcome(run_python(case(call))), outcome(run_javascript(case(call))))]
+        if ours != theirs
+    ]
+
+    assert differing == []
+
+
+# JavaScript's own rules, see docs/hog.md: messages of errors are text, `+` joins, null and objects
+# have no `includes`, objects are ordered by their text.
+_OF_JAVASCRIPT = {"Error", "RetryError", "NotImplementedError", "HogError", "arrayReduce", "in"}
+_ORDERING = {"min2", "max2", "less", "lessOrEquals", "greater", "greaterOrEquals"}
+
+
+def _is_in_javascript(call: Call) -> bool:
+    entry = STL.get(call.function)
+    if entry is None or safe_name(entry.name) not in helpers() or is_endless(call):
+        return False
+    if entry.arity_fault(len(call.types)) or entry.name in _OF_JAVASCRIPT:
+        return False
+    return entry.name not in _ORDERING or not {"object", "datetime"} & set(call.types)
 
 
 def test_every_listed_difference_names_what_there_is() -> None:

@@ -10,6 +10,7 @@ function __isObject(value) { return value !== null && typeof value === 'object' 
 function __isHogDate(value) { return __isObject(value) && value.__hogDate__ === true }
 function __isHogDateTime(value) { return __isObject(value) && value.__hogDateTime__ === true }
 function __isHogError(value) { return __isObject(value) && value.__hogError__ === true }
+function __hasInside(value) { return __isObject(value) && !__isHogDate(value) && !__isHogDateTime(value) && !__isHogError(value) }
 function __toHogDate(year, month, day) { return { __hogDate__: true, year, month, day } }
 function __toHogDateTime(dt, zone = 'UTC') { return { __hogDateTime__: true, dt, zone } }
 function __toHogInterval(value, unit) { return { __hogInterval__: true, value, unit } }
@@ -92,7 +93,10 @@ function assumeNotNull(value) {
     if (value === null || value === undefined) { throw new Error('Value is null in assumeNotNull') }
     return value
 }
-function plus(left, right) { return left + right }
+function plus(left, right) {
+    const [first, second] = [left, right].map((value) => (isNull(value) ? null : typeof value === 'object' || typeof value === 'function' ? __plainText(value) : value))
+    return first + second
+}
 function minus(left, right) { return left - right }
 function min2(left, right) { return isNull(left) || isNull(right) ? null : left < right ? left : right }
 function max2(left, right) { return isNull(left) || isNull(right) ? null : left > right ? left : right }
@@ -156,6 +160,7 @@ function __scalarText(value) { return ['string', 'number', 'boolean'].includes(t
 function __plainText(value) {
     return Array.isArray(value) ? value.map((item) => (isNull(item) ? '' : __plainText(item))).join(',') : __STLToString(value)
 }
+function __refuse(argument, wanted, value) { throw new Error(`The argument ${argument} must be ${wanted}, not ${__x_typeof(value)}`) }
 function __pad(number, width) { return String(number).padStart(width, '0') }
 function __zoneOffset(seconds, zone) {
     if (!zone || zone === 'UTC') { return 0 }
@@ -184,13 +189,13 @@ function concat(...values) { return values.map((value) => (value === null || val
 function toInt(value) {
     if (__isHogDateTime(value)) { return Math.floor(value.dt) }
     if (__isHogDate(value)) { return Math.floor(__number(value) / 86400) }
-    const found = isNull(value) ? NaN : parseInt(__STLToString(value))
+    const found = isNull(value) ? NaN : parseInt(__plainText(value))
     return Number.isNaN(found) ? null : found
 }
 function toFloat(value) {
     if (__isHogDateTime(value)) { return value.dt }
     if (__isHogDate(value)) { return toInt(value) }
-    const found = isNull(value) ? NaN : parseFloat(__STLToString(value))
+    const found = isNull(value) ? NaN : parseFloat(__plainText(value))
     return Number.isNaN(found) ? null : found
 }
 function length(value) { return typeof value === 'string' || Array.isArray(value) ? value.length : null }
@@ -200,6 +205,7 @@ function reverse(value) { return isNull(value) ? null : value.split('').reverse(
 function __trimmed(text, character, left, right) {
     if (isNull(text)) { return null }
     if (typeof character !== 'string' || character.length !== 1) { return '' }
+    if (typeof text !== 'string') { __refuse('text', 'a string', text) }
     let start = 0
     let end = text.length
     while (left && start < end && text[start] === character) { start += 1 }
@@ -295,7 +301,7 @@ function multiSearchAnyCaseInsensitive(text, parts) {
     const lowered = __scalarText(text).toLowerCase()
     return parts.some((part) => lowered.includes(__STLToString(part).toLowerCase())) ? 1 : 0
 }
-function __bytes(text) { return new TextEncoder().encode(text) }
+function __bytes(text) { return typeof text === 'string' ? new TextEncoder().encode(text) : __refuse('text', 'a string', text) }
 function base64Encode(text) { return isNull(text) ? null : btoa(Array.from(__bytes(text), (byte) => String.fromCharCode(byte)).join('')) }
 function base64Decode(text) {
     if (isNull(text)) { return null }
@@ -320,7 +326,7 @@ function __plainJson(value, path = []) {
     if (__isHogError(value)) { return { __hogError__: true, type: value.type, message: value.message, payload: isNull(value.payload) ? undefined : inner(value.payload) } }
     return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, inner(item)]))
 }
-function jsonStringify(value, spacing = 0) { return JSON.stringify(__plainJson(value), null, spacing > 0 ? spacing : undefined) }
+function jsonStringify(value, spacing = 0) { return JSON.stringify(__plainJson(value), null, typeof spacing === 'number' && spacing > 0 ? spacing : undefined) }
 function __revive(value) {
     if (Array.isArray(value)) { return value.map(__revive) }
     if (!__isObject(value)) { return value }
@@ -344,11 +350,11 @@ function __jsonAt(source, path, parse = false) {
     }
     return value
 }
-function __jsonInside(source, path) { return typeof __jsonParsed(source) === 'object' ? __jsonAt(source, path) : undefined }
+function __jsonInside(source, path) { const value = __jsonParsed(source); return Array.isArray(value) || __hasInside(value) ? __jsonAt(source, path) : undefined }
 function JSONHas(source, ...path) { return isNotNull(source) && __jsonAt(source, path, true) !== undefined }
 function JSONLength(source, ...path) {
     const found = __jsonAt(source, path)
-    return Array.isArray(found) ? found.length : __isObject(found) ? Object.keys(found).length : 0
+    return Array.isArray(found) ? found.length : __hasInside(found) ? Object.keys(found).length : 0
 }
 function JSONExtractBool(source, ...path) { return __jsonAt(source, path) === true }
 function JSONExtractInt(source, ...path) { return toInt(__jsonInside(source, path)) }
@@ -363,8 +369,8 @@ function JSONExtractArrayRaw(source, ...path) {
     return Array.isArray(found) ? found : null
 }
 function JSONExtract(source, ...path) { return __jsonInside(source, path.slice(0, -1)) ?? null }
-function keys(value) { return Array.isArray(value) ? value.map((_, index) => index) : __isObject(value) ? Object.keys(value) : [] }
-function values(value) { return Array.isArray(value) ? [...value] : __isObject(value) ? Object.values(value) : [] }
+function keys(value) { return Array.isArray(value) ? value.map((_, index) => index) : __hasInside(value) ? Object.keys(value) : [] }
+function values(value) { return Array.isArray(value) ? [...value] : __hasInside(value) ? Object.values(value) : [] }
 function empty(value) {
     if (value === null || value === undefined || value === '') { return true }
     if (typeof value !== 'object') { return false }
@@ -418,11 +424,22 @@ function __fromLocal(seconds, zone) {
     const found = [before, __zoneOffset(seconds + 86400, zone) * 60].find((offset) => __zoneOffset(seconds - offset, zone) * 60 === offset)
     return __toHogDateTime(seconds - (found ?? before), zone)
 }
+function __zone(zone) {
+    if (isNull(zone) || zone === '') { return 'UTC' }
+    if (typeof zone !== 'string') { __refuse('zone', 'a string', zone) }
+    try { new Intl.DateTimeFormat('en-US', { timeZone: zone }) } catch { throw new Error(`Unknown time zone: ${zone}`) }
+    return zone
+}
 function toDateTime(value, zone) {
     if (__isHogDateTime(value)) { return value }
-    if (__isHogDate(value)) { return __toHogDateTime(__number(value), zone || 'UTC') }
-    if (typeof value === 'string') { return __parseDate(value, zone || 'UTC') }
-    return Number.isFinite(value) ? __toHogDateTime(value, zone || 'UTC') : null
+    zone = __zone(zone)
+    if (__isHogDate(value)) { return __toHogDateTime(__number(value), zone) }
+    if (typeof value === 'string') { return __parseDate(value, zone) }
+    return Number.isFinite(value) ? __toHogDateTime(value, zone) : null
+}
+function __moment(value) {
+    if (isNull(value) || typeof value === 'string' || __isHogDate(value) || __isHogDateTime(value)) { return toDateTime(value) }
+    return __refuse('date', 'a Date or DateTime', value)
 }
 function toDate(value) {
     if (__isHogDate(value)) { return value }
@@ -430,28 +447,32 @@ function toDate(value) {
     const day = instant && new Date(instant.dt * 1000)
     return day && !Number.isNaN(day.getTime()) ? __toHogDate(day.getUTCFullYear(), day.getUTCMonth() + 1, day.getUTCDate()) : null
 }
-function fromUnixTimestamp(value) { return isNull(value) || !Number.isFinite(Number(value)) ? null : __toHogDateTime(Number(value)) }
-function fromUnixTimestampMilli(value) { return isNull(value) || !Number.isFinite(Number(value)) ? null : __toHogDateTime(Number(value) / 1000) }
-function toUnixTimestamp(value, zone) { const instant = toDateTime(value, zone); return instant && instant.dt }
-function toUnixTimestampMilli(value, zone) { const instant = toDateTime(value, zone); return instant && Math.round(instant.dt * 1000) }
+function fromUnixTimestamp(value) { return typeof value === 'object' || !Number.isFinite(Number(value)) ? null : __toHogDateTime(Number(value)) }
+function fromUnixTimestampMilli(value) { return typeof value === 'object' || !Number.isFinite(Number(value)) ? null : __toHogDateTime(Number(value) / 1000) }
+function toUnixTimestamp(value, zone) {
+    if (isNull(value)) { return null }
+    const [name, instant] = [__zone(zone), toDateTime(value, zone)]
+    return name && instant && instant.dt
+}
+function toUnixTimestampMilli(value, zone) { const seconds = toUnixTimestamp(value, zone); return isNull(seconds) ? null : Math.round(seconds * 1000) }
 function toTimeZone(value, zone) {
     if (isNull(value)) { return null }
     if (!__isHogDateTime(value)) { throw new Error('Expected a DateTime') }
-    return __toHogDateTime(value.dt, zone)
+    return __toHogDateTime(value.dt, __zone(zone))
 }
 function __local(value) {
-    const instant = toDateTime(value)
+    const instant = __moment(value)
     return instant && new Date(Math.floor(instant.dt * 1000 + 0.0005) + __zoneOffset(instant.dt, instant.zone) * 60000)
 }
 function toYear(value) { const day = __local(value); return day && day.getUTCFullYear() }
 function toMonth(value) { const day = __local(value); return day && day.getUTCMonth() + 1 }
 function toYYYYMM(value) { const day = __local(value); return day && day.getUTCFullYear() * 100 + day.getUTCMonth() + 1 }
 function extract(part, value) {
+    part = typeof part === 'string' ? part.toLowerCase() : ''
+    if (!['year', 'month', 'day', 'hour', 'minute', 'second'].includes(part)) { throw new Error(`Unknown extract part: ${part}`) }
     const day = __local(value)
     if (!day) { return null }
-    part = String(part).toLowerCase()
     const parts = { year: day.getUTCFullYear(), month: day.getUTCMonth() + 1, day: day.getUTCDate(), hour: day.getUTCHours(), minute: day.getUTCMinutes(), second: day.getUTCSeconds() }
-    if (!(part in parts)) { throw new Error(`Unknown extract part: ${part}`) }
     return parts[part]
 }
 function __startOf(unit, instant) {
@@ -469,11 +490,11 @@ function dateTrunc(unit, value) {
     if (!['year', 'month', 'day', 'hour', 'minute'].includes(unit)) { throw new Error(`Unsupported unit for dateTrunc: ${unit}`) }
     return __startOf(unit, value)
 }
-function toStartOfDay(value) { return __startOf('day', toDateTime(value)) }
-function toStartOfHour(value) { return __startOf('hour', toDateTime(value)) }
-function toStartOfMonth(value) { return __startOf('month', toDateTime(value)) }
+function toStartOfDay(value) { return __startOf('day', __moment(value)) }
+function toStartOfHour(value) { return __startOf('hour', __moment(value)) }
+function toStartOfMonth(value) { return __startOf('month', __moment(value)) }
 function toStartOfWeek(value) {
-    const start = __startOf('day', toDateTime(value))
+    const start = __startOf('day', __moment(value))
     return start && __shifted(start, (day) => day.setUTCDate(day.getUTCDate() - ((day.getUTCDay() + 6) % 7)))
 }
 function __shifted(instant, change) {
@@ -508,14 +529,14 @@ function dateAdd(unit, count, value) {
 }
 function addDays(value, count) { return dateAdd('day', count, value) }
 function dateDiff(unit, from, to) {
-    const [start, end] = [toDateTime(from), toDateTime(to)]
-    if (!start || !end) { return null }
     const seconds = { second: 1, minute: 60, hour: 3600, day: 86400 }
+    if (!(unit in seconds) && !['week', 'month', 'year'].includes(unit)) { throw new Error(`Unsupported unit for dateDiff: ${unit}`) }
+    const [start, end] = [__moment(from), __moment(to)]
+    if (!start || !end) { return null }
     if (unit in seconds) { return Math.floor((end.dt - start.dt) / seconds[unit]) }
     if (unit === 'week') { return Math.floor(Math.floor((end.dt - start.dt) / 86400) / 7) }
     if (unit === 'month') { return (toYear(end) - toYear(start)) * 12 + toMonth(end) - toMonth(start) }
-    if (unit === 'year') { return toYear(end) - toYear(start) }
-    throw new Error(`Unsupported unit for dateDiff: ${unit}`)
+    return toYear(end) - toYear(start)
 }
 function toIntervalDay(value) { return __toHogInterval(value, 'day') }
 function toIntervalHour(value) { return __toHogInterval(value, 'hour') }
@@ -533,7 +554,7 @@ function formatDateTime(value, format, zone) {
     if (isNull(value)) { return null }
     if (!__isHogDateTime(value) && !__isHogDate(value)) { throw new Error('Expected a DateTime') }
     const instant = toDateTime(value)
-    const place = zone || instant.zone
+    const place = isNull(zone) || zone === '' ? instant.zone : __zone(zone)
     const offset = __zoneOffset(instant.dt, place)
     const day = new Date(Math.floor(instant.dt * 1000 + 0.0005) + offset * 60000)
     const names = (width, part) => day.toLocaleString('en-US', { timeZone: 'UTC', [part]: width })
@@ -675,6 +696,7 @@ function __digest(bytes, form) {
     if (form === 'base64') { return btoa(__binary(bytes)) }
     if (form === 'base64url') { return btoa(__binary(bytes)).replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '') }
     if (form === 'binary') { return __binary(bytes) }
+    if (isNotNull(form) && form !== 'hex') { throw new Error(`Unknown encoding ${__STLToString(form)}`) }
     return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
 }
 function md5(text, form) { return isNull(text) ? null : __digest(__md5(__bytes(text)), form) }
@@ -685,6 +707,7 @@ function sha1Hex(text) { return sha1(text) }
 function sha256Hex(text) { return sha256(text) }
 function __hmacChain(hash, list, form) {
     if (isNull(list)) { return null }
+    if (!Array.isArray(list)) { __refuse('data', 'an array', list) }
     if (list.length < 2) { throw new Error('Data array must contain at least two elements.') }
     let key = __bytes(list[0])
     for (const message of list.slice(1)) {

@@ -20,6 +20,7 @@ from hoglet.hog.runtime.values import (
     is_number,
     type_name,
 )
+from hoglet.hog.stdlib.arguments import plain_text
 
 _LEADING_INTEGER: Final = re.compile(r"\s*([+-]?)(?:(0[xX][0-9a-fA-F]+)|([0-9]+))")
 _LEADING_DECIMAL: Final = re.compile(
@@ -150,7 +151,7 @@ def choose_many(*values: Any) -> Any:
 
 def plus(left: Any, right: Any) -> Any:
     if _joins(left) or _joins(right):
-        first, second = _plain_text(left), _plain_text(right)
+        first, second = plain_text(left), plain_text(right)
         if len(first) + len(second) > meter.LARGE:
             meter.charge(len(first) + len(second))
         return mend(first + second)
@@ -159,10 +160,6 @@ def plus(left: Any, right: Any) -> Any:
 
 def _joins(value: Any) -> bool:
     return value is not None and type(value) is not bool and not is_number(value)
-
-
-def _plain_text(value: Any) -> str:
-    return plain_join(value) if isinstance(value, list) else printed(value)
 
 
 def minus(left: Any, right: Any) -> Any:
