@@ -7,6 +7,7 @@ Only the composition root (``hoglet.app``) and the command line use this; rooms 
 import ipaddress
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
+from urllib.parse import urlsplit
 
 import msgspec
 from cryptography.fernet import Fernet
@@ -19,7 +20,9 @@ from pydantic import (
     model_validator,
 )
 from pydantic_core import ErrorDetails
-from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict, SettingsError
+from sqlalchemy import make_url
+from sqlalchemy.exc import ArgumentError
 
 from hoglet.functions.watcher.rules import WatcherSettings
 from hoglet.kit.errors import HogletError
@@ -62,6 +65,40 @@ def _address(*schemes: str) -> AfterValidator:
     return AfterValidator(check)
 
 
+def _listening_address(text: str) -> str:
+    if "/" in text or not text.strip():
+        raise ValueError(
+            "it is the address to listen on, such as 127.0.0.1 or 0.0.0.0; commands find the "
+            "server by HOGLET_URL"
+        )
+    return text.strip()
+
+
+def _database_url(text: str) -> str:
+    try:
+        url = make_url(text)
+    except (ArgumentError, ValueError):
+        raise ValueError("it is no URL such as postgresql+psycopg://user@host:5432/name") from None
+    if not url.database or url.database == ":memory:":
+        raise ValueError("it has to name a database that lasts")
+    return text
+
+
+def _warehouse_url(text: str) -> str:
+    if text.startswith("chdb://"):
+        if not text.startswith(("chdb:///", "chdb://:memory:")):
+            raise ValueError("the folder is an absolute path after three slashes, chdb:///data/x")
+        return text
+    try:
+        parts = urlsplit(text)
+        is_complete = bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        is_complete = False
+    if not is_complete:
+        raise ValueError("it is no URL such as clickhouse://user@host:8123/name")
+    return text
+
+
 def _watcher_numbers(numbers: dict[str, Any]) -> dict[str, Any]:
     unknown = sorted(
         set(numbers) - {field.name for field in msgspec.structs.fields(WatcherSettings)}
@@ -78,9 +115,16 @@ def _watcher_numbers(numbers: dict[str, Any]) -> dict[str, Any]:
 type CommaList[T] = Annotated[list[T], NoDecode, BeforeValidator(_split)]
 type PrivateTarget = Annotated[str, AfterValidator(_private_target)]
 type FernetKey = Annotated[str, AfterValidator(_fernet_key)]
-type DatabaseUrl = Annotated[str, _address("sqlite+aiosqlite:///", "postgresql+psycopg://")]
+type ListeningAddress = Annotated[str, AfterValidator(_listening_address)]
+type DatabaseUrl = Annotated[
+    str,
+    _address("sqlite+aiosqlite:///", "postgresql+psycopg://"),
+    AfterValidator(_database_url),
+]
 type WarehouseUrl = Annotated[
-    str, _address("chdb://", "clickhouse://", "clickhouses://", "clickhouse+http")
+    str,
+    _address("chdb://", "clickhouse://", "clickhouses://", "clickhouse+http"),
+    AfterValidator(_warehouse_url),
 ]
 type WatcherNumbers = Annotated[dict[str, Any], AfterValidator(_watcher_numbers)]
 type WebAddress = Annotated[str, _address("http://", "https://")]
@@ -101,7 +145,7 @@ class Settings(BaseSettings):
     data_dir: Path = Field(
         Path("hoglet-data"), description="Folder of the embedded database, warehouse and keys."
     )
-    host: str = Field("127.0.0.1", description="Address to listen on.")
+    host: ListeningAddress = Field("127.0.0.1", description="Address to listen on.")
     port: int = Field(8000, ge=0, le=65535, description="Port to listen on.")
     roles: Annotated[list[Role], NoDecode, BeforeValidator(_split)] = Field(
         list(ALL_ROLES), description="What this process does: api, pipeline, executor, console."
@@ -303,6 +347,9 @@ def load_settings(**given: Any) -> Settings:
         return Settings(**{name: value for name, value in given.items() if value is not None})
     except ValidationError as error:
         raise BadSetting(_sentence(error.errors()[0], given)) from None
+    except SettingsError as error:  # a value that has to be JSON and is not
+        name = str(error).partition('"')[2].partition('"')[0]
+        raise BadSetting(f"HOGLET_{name.upper()}: its value has to be JSON.") from None
 
 
 _SECRET = frozenset(

@@ -34,12 +34,22 @@ FIRST_EMAIL = "admin@hoglet.localhost"
 
 @dataclass(frozen=True, slots=True)
 class FirstStart:
-    """What the start-up message shows; ``personal_api_key`` is None unless it was just made."""
+    """The first project and its keys.
+
+    Attributes:
+        created: the project was made just now.
+        personal_api_key: the key that was given or made; None at a later start without one.
+    """
 
     created: bool
     project_id: int
     project_token: str
     personal_api_key: str | None
+
+
+async def has_project(session: AsyncSession) -> bool:
+    """Whether a server was started on the database before."""
+    return await session.scalar(select(ProjectRow.id).limit(1)) is not None
 
 
 async def ensure_first_project(

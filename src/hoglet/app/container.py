@@ -8,18 +8,17 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 
 from prometheus_client import CollectorRegistry
-from sqlalchemy.exc import OperationalError
 
-from hoglet.access.bootstrap import FirstStart, ensure_first_project
 from hoglet.access.rate_limit import RateLimit, RateSettings
 from hoglet.access.service import AccessService
+from hoglet.app.native_stderr import native_stderr
 from hoglet.app.sandbox_operations import (
     COMPILE_OPERATIONS,
     PIPELINE_OPERATIONS,
     RUN_OPERATIONS,
 )
+from hoglet.app.secret_keys import open_secret_keys
 from hoglet.kit.clock import Clock, SystemClock
-from hoglet.kit.errors import HogletError
 from hoglet.kit.ids import new_id
 from hoglet.migrations.upgrade import migrate
 from hoglet.outbound.client import Outbound
@@ -32,13 +31,6 @@ from hoglet.warehouse import Warehouse
 # Programs of functions stand back behind capture and the API when the processors are all busy: at
 # 5 they get a third of what another process gets.
 _RUN_NICENESS = 5
-
-
-class DatabaseDown(HogletError):
-    """The metadata database cannot be opened at the start."""
-
-    code = "database_down"
-    blame = "operator"
 
 
 @dataclass
@@ -56,26 +48,20 @@ class Services:
     outbound: Outbound
     access: AccessService
     registry: CollectorRegistry
-    first_start: FirstStart
+    secret_keys: list[str]
 
 
 @asynccontextmanager
 async def open_services(settings: Settings) -> AsyncGenerator[Services]:
     """Open everything a server needs; on the way out everything is closed again.
 
-    Raises:
-        WarehouseInUse, WarehouseDown: the warehouse cannot be opened.
+    Errors of libraries pass as they are; ``hoglet.app.startup_faults`` puts them into words.
     """
     async with AsyncExitStack() as stack:
         clock = SystemClock()
         database, warehouse = await _open_storage(settings, stack)
+        secret_keys = await open_secret_keys(database, settings)
         access = AccessService(database, clock, rates=_rates(settings))
-        first_start = await ensure_first_project(
-            database,
-            clock,
-            personal_api_key=settings.bootstrap_personal_api_key,
-            project_token=settings.bootstrap_project_token,
-        )
         compile_sandbox = Sandbox(COMPILE_OPERATIONS, workers=settings.compile_workers)
         stack.push_async_callback(compile_sandbox.close)
         run_sandbox = Sandbox(
@@ -98,24 +84,23 @@ async def open_services(settings: Settings) -> AsyncGenerator[Services]:
             outbound=outbound,
             access=access,
             registry=CollectorRegistry(),
-            first_start=first_start,
+            secret_keys=secret_keys,
         )
 
 
 async def _open_storage(settings: Settings, stack: AsyncExitStack) -> tuple[Database, Warehouse]:
     """Both at once: importing the embedded warehouse takes as long as the migrations."""
     url = settings.resolved_database_url()
-    opening = asyncio.create_task(_open_warehouse(settings))
-    try:
-        await asyncio.to_thread(migrate, url)
-    except OperationalError as error:
-        reason = str(error.orig).partition("\n")[0]
-        raise DatabaseDown(
-            f"The database cannot be used; check HOGLET_DATABASE_URL: {reason}"
-        ) from None
-    finally:
-        warehouse = await opening
-        stack.push_async_callback(warehouse.close)
+    with native_stderr():
+        migrated, warehouse = await asyncio.gather(
+            asyncio.to_thread(migrate, url), _open_warehouse(settings), return_exceptions=True
+        )
+        if not isinstance(warehouse, BaseException):
+            stack.push_async_callback(warehouse.close)
+        if isinstance(migrated, BaseException):
+            raise migrated
+        if isinstance(warehouse, BaseException):
+            raise warehouse
     database = Database(url)
     stack.push_async_callback(database.close)
     return database, warehouse

@@ -1,20 +1,21 @@
-"""The data folder: who holds it, and the keys that live in it."""
+"""The data folder: for its user's eyes only, and held by one server."""
 
 import fcntl
 import os
+import stat
 from pathlib import Path
 from typing import IO
 
-from cryptography.fernet import Fernet
+import structlog
 
-from hoglet.kit.errors import HogletError
+from hoglet.app.startup_faults import StartupFault
 
+KEY_FILE = "secret.key"
 
-class DataFolderInUse(HogletError):
-    """Another server holds the folder; stop it, or choose another ``--data-dir``."""
+log = structlog.get_logger()
 
-    code = "data_folder_in_use"
-    blame = "operator"
+_OWN_FILES = ("hoglet.db", "hoglet.lock", "secret.")
+_OWN_NAMES = (*_OWN_FILES, "warehouse", "lost+found")
 
 
 class DataFolderLock:
@@ -32,9 +33,8 @@ class DataFolderLock:
         """Take the lock.
 
         Raises:
-            DataFolderInUse: another process holds it.
+            StartupFault: another process holds it.
         """
-        self._path.parent.mkdir(parents=True, exist_ok=True)
         file = self._path.open("a+")
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -42,9 +42,9 @@ class DataFolderLock:
             file.seek(0)
             holder = file.read().strip() or "unknown"
             file.close()
-            raise DataFolderInUse(
+            raise StartupFault(
                 f"The data folder {self._path.parent} is in use by another hoglet server "
-                f"(process {holder}). Stop that one, or give this one its own --data-dir."
+                f"(process {holder}): stop that one, or give this one its own --data-dir."
             ) from None
         file.truncate(0)
         file.write(str(os.getpid()))
@@ -58,33 +58,66 @@ class DataFolderLock:
             self._file = None
 
 
-def secret_keys(folder: Path, configured: list[str]) -> list[str]:
-    """The Fernet keys that seal stored secrets, newest first.
+def prepare_data_folder(folder: Path) -> None:
+    """Make the folder, or close an existing one to other users: 0700, its files 0600.
 
-    Those of the settings if there are any; else the lines of ``secret.key`` (mode 0600) in the data
-    folder, which is made with one new key on the first start. To rotate, put a new key on the
-    first line and keep the old ones below it.
+    From now on every file that this process makes is closed to others, too.
+
+    Raises:
+        OSError: it cannot be made.
+        StartupFault: it cannot be written.
     """
-    if configured:
-        return configured
-    path = folder / "secret.key"
-    if not path.exists():
-        _write_new_key(path)
-    return [line.strip() for line in path.read_text().splitlines() if line.strip()]
+    os.umask(0o077)
+    folder.mkdir(parents=True, exist_ok=True)
+    own = [entry for entry in folder.iterdir() if _is_own(entry)]
+    for path in (folder, *own):
+        _check_rights(path)
+    if _is_shared(folder):
+        log.warning(
+            "other users may see the data folder; give hoglet one of its own",
+            action="data_folder_shared",
+            folder=str(folder),
+        )
+    else:
+        _close_to_others(folder)
+    for entry in own:
+        _close_to_others(entry)
 
 
-def add_secret_key(folder: Path) -> None:
-    """Put a new key before those in the key file; they keep opening what they sealed."""
-    path = folder / "secret.key"
-    _write_new_key(path, path.read_text() if path.exists() else "")
+def _check_rights(path: Path) -> None:
+    wanted = os.R_OK | (0 if path.name == KEY_FILE else os.W_OK)  # a mounted secret is read-only
+    if os.access(path, wanted, effective_ids=True):
+        return
+    raise StartupFault(
+        f"{path} cannot be {'read' if wanted == os.R_OK else 'written'}: the user that runs hoglet "
+        "needs to own the data folder and everything in it."
+    )
 
 
-def _write_new_key(path: Path, others: str = "") -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_suffix(".new")
-    handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    with os.fdopen(handle, "wb") as file:
-        file.write(Fernet.generate_key() + b"\n" + others.encode())
-        file.flush()
-        os.fsync(file.fileno())
-    temporary.rename(path)  # never a half-written key, whatever happens in between
+def _close_to_others(path: Path) -> None:
+    """Take the rights of group and others away, as far as the file system lets us."""
+    mode = stat.S_IMODE(path.stat().st_mode)
+    try:
+        if mode & 0o077:
+            path.chmod(mode & 0o700)
+    except OSError as error:  # a mounted secret, or a file system without modes
+        log.warning(
+            "other users may see a file", action="file_open", path=str(path), why=str(error)
+        )
+
+
+def _is_own(entry: Path) -> bool:
+    """Whether hoglet made it: a symbolic link was made by somebody else."""
+    name = entry.name
+    if entry.is_symlink():
+        return False
+    if entry.is_dir():
+        return name == "warehouse"
+    return name.startswith(_OWN_FILES)
+
+
+def _is_shared(folder: Path) -> bool:
+    """Whether it holds folders of others, as ``/opt`` and ``/tmp`` do: those stay open."""
+    return bool(folder.stat().st_mode & stat.S_ISVTX) or any(
+        entry.is_dir() and not entry.name.startswith(_OWN_NAMES) for entry in folder.iterdir()
+    )

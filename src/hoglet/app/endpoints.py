@@ -8,7 +8,6 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from hoglet.access.principals import Project
 from hoglet.access.rate_limit import RateLimit
 from hoglet.app.container import Services
-from hoglet.app.data_folder import secret_keys
 from hoglet.endpoints.services import EndpointServices, build_endpoints
 from hoglet.endpoints.settings import EndpointSettings
 from hoglet.endpoints.worker.compiler import ProjectSchema
@@ -76,7 +75,7 @@ def build_endpoint_services(rooms: Services, repository: EventsRepository) -> En
             queue_seconds=settings.query_queue_seconds,
             cache_bytes=settings.query_cache_bytes,
             result_bytes=settings.query_result_bytes,
-            secret_keys=secret_keys(settings.data_dir, settings.secret_keys),
+            secret_keys=rooms.secret_keys,
         ),
         schema_of=schema,
     )

@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 import msgspec
 
 from hoglet.app.container import Services
-from hoglet.app.data_folder import secret_keys
+from hoglet.app.secret_keys import read_secret_keys
 from hoglet.functions.actions.service import ActionService
 from hoglet.functions.backfills.service import Backfills
 from hoglet.functions.compile.compiler import SandboxCompiler
@@ -55,8 +55,7 @@ class FunctionServices:
 
 def open_box(settings: Settings) -> SecretBox:
     """The box with all configured keys."""
-    keys = secret_keys(settings.data_dir, settings.secret_keys)
-    return SecretBox([key.encode() for key in keys])
+    return SecretBox([key.encode() for key in read_secret_keys(settings)])
 
 
 def _facilities(settings: Settings) -> HostConfig:

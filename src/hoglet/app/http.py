@@ -9,7 +9,6 @@ from hoglet.access.api import public as api_public
 from hoglet.access.api import user as access_api
 from hoglet.app import openapi as api_document
 from hoglet.app.container import Services
-from hoglet.app.data_folder import secret_keys
 from hoglet.app.features import Features
 from hoglet.console.application import mount_console
 from hoglet.endpoints import api as endpoint_api
@@ -88,7 +87,7 @@ def build_application(rooms: Services, features: Features) -> FastAPI:
     app.state.trials = features.functions.trials
     app.state.endpoints = features.endpoints
     if "console" in rooms.settings.roles:
-        mount_console(app, secret_keys(rooms.settings.data_dir, rooms.settings.secret_keys))
+        mount_console(app, rooms.secret_keys)
     return app
 
 

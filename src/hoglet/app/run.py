@@ -1,21 +1,25 @@
 """One server from start to stop."""
 
+import socket
+from collections.abc import Callable
+from contextlib import AsyncExitStack, closing
+from typing import Any, NamedTuple
+
 import structlog
 from fastapi import FastAPI
 from rich.console import Console
 
-from hoglet.app.connections import (
-    ConnectionReaper,
-    Deadlines,
-    connection_limit,
-    reaping,
-)
+from hoglet.access.bootstrap import FirstStart, ensure_first_project
+from hoglet.app.connections import ConnectionReaper, Deadlines, connection_limit, reaping
 from hoglet.app.container import Services, open_services
-from hoglet.app.data_folder import DataFolderLock
+from hoglet.app.data_folder import DataFolderLock, prepare_data_folder
 from hoglet.app.features import Features, build_features
 from hoglet.app.http import build_application
+from hoglet.app.listener import bind, listen
 from hoglet.app.logging import configure_logs
+from hoglet.app.process_limits import raise_descriptor_limit
 from hoglet.app.serve import serve
+from hoglet.app.startup_faults import startup_faults
 from hoglet.app.workers import build_workers, running
 from hoglet.functions.secrets.rotation import reencrypt_all
 from hoglet.settings import Settings
@@ -23,33 +27,51 @@ from hoglet.settings import Settings
 log = structlog.get_logger()
 
 
+class _Server(NamedTuple):
+    application: Any
+    listener: socket.socket
+    connections: int
+    on_stop: Callable[[], None]
+
+
 async def run_server(settings: Settings) -> None:
     """Serve until SIGTERM or Ctrl-C; everything accepted is on disk when this returns.
 
     Raises:
-        DataFolderInUse: another server runs on the data folder.
+        StartupFault: it cannot start; nothing was served.
     """
     configure_logs(level=settings.log_level, style=settings.log_format)
+    async with AsyncExitStack() as stack:
+        with startup_faults(settings):
+            server = await _start(settings, stack)
+        await serve(
+            server.application,
+            listener=server.listener,
+            connections=server.connections,
+            on_stop=server.on_stop,
+        )
+
+
+async def _start(settings: Settings, stack: AsyncExitStack) -> _Server:
+    """Cheap checks first; the first project last, since its key is shown only once."""
+    raise_descriptor_limit()
+    prepare_data_folder(settings.data_dir)
     lock = DataFolderLock(settings.data_dir)
+    stack.callback(lock.release)
     lock.acquire()
-    try:
-        async with open_services(settings) as rooms:
-            features = build_features(rooms)
-            await _reseal(rooms, features)
-            async with running(build_workers(rooms, features)):
-                application = build_application(rooms, features)
-                _greet(rooms)
-                connections = connection_limit(settings.connections)
-                async with reaping(_reaper(application, settings, connections)):
-                    await serve(
-                        application,
-                        host=settings.host,
-                        port=settings.port,
-                        connections=connections,
-                        on_stop=features.functions.live_tail.close,
-                    )
-    finally:
-        lock.release()
+    listener = stack.enter_context(closing(bind(settings.host, settings.port)))
+    settings = settings.model_copy(update={"port": listener.getsockname()[1]})
+    rooms = await stack.enter_async_context(open_services(settings))
+    features = build_features(rooms)
+    await _reseal(rooms, features)
+    application = build_application(rooms, features)
+    workers = build_workers(rooms, features)
+    listen(listener)
+    _greet(await _first_project(rooms), settings)
+    await stack.enter_async_context(running(workers))
+    connections = connection_limit(settings.connections)
+    await stack.enter_async_context(reaping(_reaper(application, settings, connections)))
+    return _Server(application, listener, connections, features.functions.live_tail.close)
 
 
 def _reaper(application: FastAPI, settings: Settings, limit: int) -> ConnectionReaper:
@@ -67,13 +89,26 @@ async def _reseal(rooms: Services, features: Features) -> None:
     log.info("secrets sealed again", action="resealed", **done._asdict())
 
 
-def _greet(rooms: Services) -> None:
-    """Tell the address; on the first start the token and the key too, which is shown only once."""
+async def _first_project(rooms: Services) -> FirstStart:
+    return await ensure_first_project(
+        rooms.database,
+        rooms.clock,
+        personal_api_key=rooms.settings.bootstrap_personal_api_key,
+        project_token=rooms.settings.bootstrap_project_token,
+    )
+
+
+def _greet(first: FirstStart, settings: Settings) -> None:
+    """Print the address; on the first start also the token and key that hoglet made.
+
+    Those that the operator gave are known to him, and have no place in a log.
+    """
     console = Console(highlight=False, soft_wrap=True)
-    first = rooms.first_start
-    console.print(f"hoglet serves at [bold]{rooms.settings.resolved_site_url()}[/]")
+    console.print(f"hoglet serves at [bold]{settings.resolved_site_url()}[/]")
     if not first.created:
         return
-    console.print(f"  console           {rooms.settings.resolved_site_url()}/")
-    console.print(f"  project token     {first.project_token}   (for capture)")
-    console.print(f"  personal API key  {first.personal_api_key}   (for the API; keep it)")
+    console.print(f"  console           {settings.resolved_site_url()}/")
+    if settings.bootstrap_project_token is None:
+        console.print(f"  project token     {first.project_token}   (for capture)")
+    if settings.bootstrap_personal_api_key is None:
+        console.print(f"  personal API key  {first.personal_api_key}   (for the API; keep it)")

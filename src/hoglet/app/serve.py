@@ -2,12 +2,16 @@
 
 import asyncio
 import signal
+import socket
 from collections.abc import Callable
 from typing import Any
 
+from granian._granian import SocketHolder
 from granian.constants import Interfaces
 from granian.http import HTTP1Settings
 from granian.server.embed import Server
+
+from hoglet.app.listener import BACKLOG
 
 # A connection that is kept open is closed after this. Longer than the 60 s that common proxies keep
 # theirs, so that it is the proxy or client that closes, and no request is lost on the way.
@@ -15,8 +19,26 @@ IDLE_MILLISECONDS = 75_000
 STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
 
+class _Server(Server):
+    """Takes a socket that already listens instead of binding one that others can share."""
+
+    def __init__(self, application: Any, listener: socket.socket, **options: Any) -> None:
+        super().__init__(application, **options)
+        self._listener = listener
+
+    def _init_shared_socket(self) -> None:
+        self._ssp = None
+        holder: Any = SocketHolder  # its stub lacks the arguments
+        self._shd = holder(self._listener.detach(), uds=False, backlog=BACKLOG)
+        self._sfd = self._shd.get_fd()
+
+
 async def serve(
-    application: Any, *, host: str, port: int, connections: int, on_stop: Callable[[], None]
+    application: Any,
+    *,
+    listener: socket.socket,
+    connections: int,
+    on_stop: Callable[[], None],
 ) -> None:
     """Serve an ASGI application until a stop signal, then let running requests end.
 
@@ -25,20 +47,17 @@ async def serve(
 
     Args:
         application: what answers.
-        host: address to listen on.
-        port: port to listen on.
+        listener: a TCP socket that listens; closed at the end.
         connections: how many are taken at once; further ones wait.
         on_stop: called when a stop signal comes; ends answers that would go on for ever.
     """
-    server = Server(
+    server = _Server(
         application,
-        address=host,
-        port=port,
+        listener,
         interface=Interfaces.ASGI,
         http1_settings=HTTP1Settings(header_read_timeout=IDLE_MILLISECONDS),
         log_enabled=False,
         websockets=True,
-        backlog=1024,
         backpressure=connections,
     )
 

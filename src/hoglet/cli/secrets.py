@@ -24,7 +24,7 @@ class KeysConfigured(HogletError):
 @secrets_app.command("rotate")
 def rotate(data_dir: DataDir = None) -> None:
     """Put a new key on top of the key file; the next start seals everything with it."""
-    from hoglet.app.data_folder import add_secret_key
+    from hoglet.app.secret_keys import add_secret_key
 
     settings = _settings(data_dir)
     if settings.secret_keys:
@@ -32,7 +32,7 @@ def rotate(data_dir: DataDir = None) -> None:
             "The keys are in HOGLET_SECRET_KEYS: put a new one first there (hoglet secrets key "
             "prints one), restart all servers, then run hoglet secrets reseal."
         )
-    add_secret_key(settings.data_dir)
+    add_secret_key(settings)
     print("A new key is first in the key file. Restart the server: it seals all secrets with it.")
     print("Then take the old lines out of the file; backups from before still need them.")
 

@@ -6,6 +6,8 @@ from typing import Annotated
 
 import typer
 
+from hoglet.cli.refusals import exit_with_two
+
 
 def serve(
     port: Annotated[int | None, typer.Option(help="Port to listen on. [default: 8000]")] = None,
@@ -27,5 +29,6 @@ def serve(
     from hoglet.app.run import run_server
     from hoglet.settings import load_settings
 
-    settings = load_settings(port=port, host=host, data_dir=data_dir, roles=roles)
-    asyncio.run(run_server(settings))
+    with exit_with_two():
+        settings = load_settings(port=port, host=host, data_dir=data_dir, roles=roles)
+        asyncio.run(run_server(settings))

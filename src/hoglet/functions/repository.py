@@ -214,6 +214,12 @@ async def with_secrets(session: AsyncSession) -> list[HogFunctionRow]:
     return list(await session.scalars(statement.with_for_update()))
 
 
+async def encrypted_texts(session: AsyncSession) -> list[str]:
+    """The encrypted secrets of all functions of all projects, deleted ones too."""
+    rows = await session.execute(select(HogFunctionRow.secrets, HogFunctionRow.mapping_secrets))
+    return [text for row in rows for text in row if text]
+
+
 def _matching(statement: Select[Any], project_id: int, wish: FunctionFilter) -> Select[Any]:
     statement = statement.where(
         HogFunctionRow.project_id == project_id,

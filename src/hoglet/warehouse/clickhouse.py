@@ -18,6 +18,7 @@ from clickhouse_connect.driver.exceptions import ClickHouseError, NotSupportedEr
 
 from hoglet.warehouse.clients import WRITE_TIMEOUT_S, ConnectionPool
 from hoglet.warehouse.errors import QueryCancelled, QueryRefused, from_engine
+from hoglet.warehouse.integrity import check_parts
 from hoglet.warehouse.port import Budget, JsonRows, QueryResult
 from hoglet.warehouse.reading import JsonSelects, select
 from hoglet.warehouse.schema import Retention, apply_schema, on_cluster, own_table
@@ -44,6 +45,7 @@ class ClickHouseWarehouse:
         query_memory_bytes: int = QUERY_MEMORY_BYTES,
     ) -> None:
         self.url = url
+        self.is_embedded = url.startswith("chdb")
         self._cluster = cluster
         self._cores = os.cpu_count() or 2
         self._clients = ConnectionPool(url, query_memory_bytes=query_memory_bytes)
@@ -226,10 +228,14 @@ async def open_warehouse(
     Raises:
         WarehouseInUse: another process holds the folder.
         WarehouseDown: the server cannot be reached.
+        SchemaTooNew: a newer version wrote it.
+        WarehouseBroken: rows or tables of it are gone.
     """
     warehouse = ClickHouseWarehouse(url, cluster=cluster, query_memory_bytes=query_memory_bytes)
     try:
         await apply_schema(warehouse, cluster=cluster, retention=retention)
+        if warehouse.is_embedded:
+            await check_parts(warehouse)
     except BaseException:
         await warehouse.close()
         raise

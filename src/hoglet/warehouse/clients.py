@@ -160,8 +160,10 @@ def _cannot_open(message: str) -> WarehouseInUse | WarehouseDown:
     if "already initialized" in message:
         return WarehouseInUse("This process already uses a warehouse in another folder.")
     if "EmbeddedServer" in message:
-        return WarehouseInUse(
+        error = WarehouseInUse(
             "The warehouse folder cannot be opened: another process is using it, or it may not be "
             "written. Stop the other hoglet, or choose another --data-dir."
         )
+        error.add_note(message)
+        return error
     return WarehouseDown("The warehouse cannot be reached; check HOGLET_WAREHOUSE_URL.")

@@ -48,6 +48,20 @@ class WarehouseInUse(HogletError):
     blame = "operator"
 
 
+class WarehouseBroken(HogletError):
+    """Data of the warehouse is gone or unreadable; seen at the start."""
+
+    code = "warehouse_broken"
+    blame = "operator"
+
+
+class SchemaTooNew(HogletError):
+    """A newer version wrote the warehouse."""
+
+    code = "schema_too_new"
+    blame = "operator"
+
+
 class Code(IntEnum):
     """The codes that hoglet acts on; all others are the author's ``invalid_input``."""
 

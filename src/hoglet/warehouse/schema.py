@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from importlib.resources import files
 from string import Template
 
+from hoglet.warehouse.errors import SchemaTooNew, WarehouseBroken
 from hoglet.warehouse.port import Warehouse
 
 DEDUP_BLOCKS = 10_000  # inserted blocks a table remembers tokens of; about 3 MB for each table
@@ -23,6 +24,7 @@ _OWN_GRANULARITY = 1024
 _RECORD = """CREATE TABLE IF NOT EXISTS hoglet_ddl ${on_cluster} (
     number UInt32, name String, applied_at DateTime DEFAULT now()
 ) ENGINE = ${replicated}MergeTree ORDER BY number"""
+_TABLES = "SELECT name FROM system.tables WHERE database = currentDatabase()"
 _NAME = re.compile(r"CREATE TABLE IF NOT EXISTS (\w+)\$\{local\}")
 _SHARDED = re.compile(r"-- distributed by: (.+)")
 
@@ -42,6 +44,7 @@ class Migration:
 
     number: int
     name: str
+    table: str | None
     statements: list[str]
 
 
@@ -56,7 +59,9 @@ def migrations(
         statements = [_render(template, cluster, retention or Retention())]
         if cluster:
             statements.append(_distributed(template, cluster))
-        yield Migration(int(entry.name[:4]), entry.name.removesuffix(".sql"), statements)
+        yield Migration(
+            int(entry.name[:4]), entry.name.removesuffix(".sql"), _table_of(template), statements
+        )
 
 
 async def apply_schema(
@@ -65,17 +70,36 @@ async def apply_schema(
     """Apply what is not yet recorded.
 
     Idempotency: every statement is ``IF NOT EXISTS``, so two servers may start at once.
+
+    Raises:
+        SchemaTooNew: a newer version applied more.
+        WarehouseBroken: a table that was made before is gone.
     """
     await warehouse.command(_render(_RECORD, cluster, Retention()))
     rows = (await warehouse.query("SELECT number FROM hoglet_ddl")).rows
     done = {number for (number,) in rows}
-    for migration in migrations(cluster=cluster, retention=retention):
+    known = list(migrations(cluster=cluster, retention=retention))
+    if done and max(done) > known[-1].number:
+        raise SchemaTooNew(
+            f"The warehouse was written by a newer hoglet (schema {max(done)}, this one knows "
+            f"{known[-1].number}): start that version, or restore a backup of before."
+        )
+    tables = {name for (name,) in (await warehouse.query(_TABLES)).rows}
+    for migration in known:
         if migration.number in done:
+            _expect(migration.table, tables)
             continue
         for statement in migration.statements:
             await warehouse.command(statement)
         await warehouse.insert(
             "hoglet_ddl", ["number", "name"], [[migration.number, migration.name]]
+        )
+
+
+def _expect(table: str | None, tables: set[str]) -> None:
+    if table is not None and table not in tables:
+        raise WarehouseBroken(
+            f"The table {table} of the warehouse is gone: restore the warehouse from a backup."
         )
 
 
@@ -107,15 +131,20 @@ def _render(template: str, cluster: str | None, retention: Retention) -> str:
 
 
 def _distributed(template: str, cluster: str) -> str:
-    name, key = _NAME.search(template), _SHARDED.search(template)
-    if name is None or key is None:
+    table, key = _table_of(template), _SHARDED.search(template)
+    if table is None or key is None:
         raise ValueError("a DDL file needs its table name and a '-- distributed by:' line")
-    table = name.group(1)
     place = f"{_quoted(cluster)}, currentDatabase(), {table}_local, {key.group(1)}"
     return (
         f"CREATE TABLE IF NOT EXISTS {table} {on_cluster(cluster)} AS {table}_local "
         f"ENGINE = Distributed({place})"
     )
+
+
+def _table_of(template: str) -> str | None:
+    """The table that a file makes; None when it changes one."""
+    name = _NAME.search(template)
+    return name and name.group(1)
 
 
 def on_cluster(cluster: str | None) -> str:

@@ -19,6 +19,7 @@ from fastapi.routing import APIRoute
 from sqlalchemy.engine import make_url
 from starlette.routing import Route
 
+from hoglet.access.bootstrap import ensure_first_project
 from hoglet.access.tables import OrganizationRow, ProjectRow
 from hoglet.app.container import Services, open_services
 from hoglet.app.features import build_features
@@ -26,6 +27,7 @@ from hoglet.app.http import build_application
 from hoglet.kit.ids import new_id
 from hoglet.settings import Settings
 from hoglet.warehouse import ClickHouseWarehouse
+from support.server import KEY
 
 PREFIX = "/api/projects/{project_id}"
 FOREIGN = "2"
@@ -53,7 +55,7 @@ class Hoglet(NamedTuple):
 
     @property
     def signed_in(self) -> dict[str, str]:
-        return {"Authorization": f"Bearer {self.rooms.first_start.personal_api_key}"}
+        return {"Authorization": f"Bearer {KEY}"}
 
 
 @pytest.fixture(scope="module", params=["sqlite", "postgres"])
@@ -88,6 +90,7 @@ def _new_postgres_database(server: str) -> str:
 
 async def _open(stack: AsyncExitStack, settings: Settings) -> tuple[FastAPI, Services]:
     rooms = await stack.enter_async_context(open_services(settings))
+    await ensure_first_project(rooms.database, rooms.clock, personal_api_key=KEY)
     app = build_application(rooms, build_features(rooms))
     await stack.enter_async_context(app.router.lifespan_context(app))
     now = rooms.clock.now()

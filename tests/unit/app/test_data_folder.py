@@ -1,29 +1,68 @@
-"""The data folder admits one server and keeps its key private."""
+"""The data folder admits one server, and its key file is made once."""
 
 import stat
+from pathlib import Path
 
 import pytest
+from cryptography.fernet import Fernet
 
-from hoglet.app.data_folder import DataFolderInUse, DataFolderLock, secret_keys
+from hoglet.access.bootstrap import ensure_first_project
+from hoglet.app.data_folder import DataFolderLock
+from hoglet.app.secret_keys import (
+    add_secret_key,
+    open_secret_keys,
+    read_secret_keys,
+)
+from hoglet.app.startup_faults import StartupFault
+from hoglet.kit.clock import SystemClock
+from hoglet.settings import Settings
+from hoglet.store.database import Database
+
+KEYS = [Fernet.generate_key().decode() for _ in range(2)]
 
 
-def test_a_second_server_is_refused_until_the_first_lets_go(tmp_path):
+def test_a_second_server_is_refused_until_the_first_lets_go(tmp_path: Path):
     first, second = DataFolderLock(tmp_path), DataFolderLock(tmp_path)
     first.acquire()
 
-    with pytest.raises(DataFolderInUse, match="in use"):
+    with pytest.raises(StartupFault, match="in use"):
         second.acquire()
     first.release()
     second.acquire()
 
 
-def test_the_key_is_made_once_and_readable_by_its_owner_only(tmp_path):
-    keys = secret_keys(tmp_path, [])
+async def test_the_key_is_made_once_and_readable_by_its_owner_only(
+    sqlite_database: Database, tmp_path: Path
+):
+    settings = Settings(data_dir=tmp_path)
+    keys = await open_secret_keys(sqlite_database, settings)
 
-    assert secret_keys(tmp_path, []) == keys
+    assert await open_secret_keys(sqlite_database, settings) == keys
+    assert read_secret_keys(settings) == keys
     assert stat.S_IMODE((tmp_path / "secret.key").stat().st_mode) == 0o600
 
 
-def test_configured_keys_win(tmp_path):
-    assert secret_keys(tmp_path, ["a", "b"]) == ["a", "b"]
+async def test_a_database_in_use_gets_no_new_key(sqlite_database: Database, tmp_path: Path):
+    """Also when the database is elsewhere, and the folder was lost with the key in it."""
+    await ensure_first_project(sqlite_database, SystemClock())
+    settings = Settings(data_dir=tmp_path)
+
+    with pytest.raises(StartupFault, match=r"secret\.key is missing"):
+        await open_secret_keys(sqlite_database, settings)
+    with pytest.raises(StartupFault, match=r"secret\.key is missing"):
+        read_secret_keys(settings)
     assert not (tmp_path / "secret.key").exists()
+
+
+async def test_configured_keys_win(sqlite_database: Database, tmp_path: Path):
+    settings = Settings(data_dir=tmp_path, secret_keys=KEYS)
+
+    assert await open_secret_keys(sqlite_database, settings) == KEYS
+    assert not (tmp_path / "secret.key").exists()
+
+
+def test_rotation_does_not_hide_that_the_key_is_gone(tmp_path: Path):
+    (tmp_path / "hoglet.db").touch()
+
+    with pytest.raises(StartupFault, match=r"secret\.key is missing"):
+        add_secret_key(Settings(data_dir=tmp_path))

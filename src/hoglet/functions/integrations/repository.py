@@ -67,6 +67,11 @@ async def every(session: AsyncSession) -> Sequence[IntegrationRow]:
     return (await session.scalars(select(IntegrationRow).with_for_update())).all()
 
 
+async def encrypted_texts(session: AsyncSession) -> list[str]:
+    """The encrypted secrets of all integrations of all projects."""
+    return [text for text in await session.scalars(select(IntegrationRow.secrets)) if text]
+
+
 async def version_stamp(session: AsyncSession, project_id: int) -> str:
     """A text that changes whenever an integration of the project does.
 

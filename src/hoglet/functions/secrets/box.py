@@ -50,6 +50,14 @@ class SecretBox:
         except InvalidToken:
             raise SecretsUnreadable(_UNREADABLE) from None
 
+    def can_open(self, sealed: str) -> bool:
+        """Whether a configured key decrypts it."""
+        try:
+            self._box.decrypt(sealed.encode())
+        except InvalidToken:
+            return False
+        return True
+
     def reseal(self, sealed: str) -> str:
         """The same secrets sealed with the first key.
 

@@ -1,0 +1,120 @@
+"""The keys that stored secrets are encrypted with: of the settings, or of ``secret.key``."""
+
+import os
+from pathlib import Path
+
+import structlog
+from cryptography.fernet import Fernet
+
+from hoglet.access.bootstrap import has_project
+from hoglet.app.data_folder import KEY_FILE
+from hoglet.app.startup_faults import StartupFault
+from hoglet.functions.secrets.box import SecretBox
+from hoglet.functions.secrets.rotation import count_secrets
+from hoglet.settings import Settings
+from hoglet.store.database import Database
+
+log = structlog.get_logger()
+
+_RECOVERY = "put the file back from a backup, or set HOGLET_SECRET_KEYS to its lines"
+
+
+async def open_secret_keys(database: Database, settings: Settings) -> list[str]:
+    """The keys of a server; made once, before a database gets its first project.
+
+    Raises:
+        StartupFault: the key file is gone or damaged, or its keys do not open what is stored.
+    """
+    path = settings.data_dir / KEY_FILE
+    if not settings.secret_keys and not path.exists():
+        async with database.read() as session:
+            is_used = await has_project(session)
+        if is_used:
+            raise _missing(path)
+        _write_new_key(path)
+    keys = read_secret_keys(settings)
+    await _check(database, keys, settings)
+    return keys
+
+
+def read_secret_keys(settings: Settings) -> list[str]:
+    """The Fernet keys that encrypt stored secrets, newest first: the first encrypts, all decrypt.
+
+    Those of the settings if there are any, else the lines of ``secret.key``. To rotate, put a new
+    key on the first line and keep the old ones below it.
+
+    Raises:
+        StartupFault: there is no file, or no key in it.
+    """
+    if settings.secret_keys:
+        return settings.secret_keys
+    path = settings.data_dir / KEY_FILE
+    try:
+        text = path.read_text()
+        keys = [line.strip() for line in text.splitlines() if line.strip()]
+        for key in keys:
+            Fernet(key)
+    except FileNotFoundError:
+        raise _missing(path) from None
+    except OSError as error:
+        raise StartupFault(
+            f"The key file {path} cannot be read ({error.strerror}): it holds the keys of stored "
+            "secrets, and the user that runs hoglet needs to own it."
+        ) from None
+    except ValueError:
+        keys = []
+    if not keys:
+        raise StartupFault(
+            f"The key file {path} is damaged, each line has to be one key: {_RECOVERY}."
+        )
+    return keys
+
+
+def add_secret_key(settings: Settings) -> None:
+    """Put a new key before those in the key file; they keep decrypting what they encrypted.
+
+    Raises:
+        StartupFault: there is no key file, but a database, so that the key in use is gone.
+    """
+    path = settings.data_dir / KEY_FILE
+    if not path.exists() and (settings.data_dir / "hoglet.db").exists():
+        raise _missing(path)
+    _write_new_key(path, path.read_text() if path.exists() else "")
+
+
+async def _check(database: Database, keys: list[str], settings: Settings) -> None:
+    counts = await count_secrets(database, SecretBox([key.encode() for key in keys]))
+    if counts.unreadable and counts.unreadable == counts.stored:
+        where = "HOGLET_SECRET_KEYS" if settings.secret_keys else settings.data_dir / KEY_FILE
+        raise StartupFault(
+            f"No key of {where} decrypts the {counts.stored} stored secrets of functions and "
+            "integrations: add the key that they were encrypted with, each on its own line of "
+            f"{KEY_FILE} or comma-separated in HOGLET_SECRET_KEYS."
+        )
+    if counts.unreadable:
+        log.warning(
+            "no key decrypts some stored secrets", action="secrets_unreadable", **counts._asdict()
+        )
+
+
+def _missing(path: Path) -> StartupFault:
+    return StartupFault(
+        f"The key file {path} is missing, but the database is in use: the file holds the key of "
+        f"the secrets of functions and integrations; {_RECOVERY}."
+    )
+
+
+def _write_new_key(path: Path, others: str = "") -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_suffix(".new")
+    handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with os.fdopen(handle, "wb") as file:
+        file.write(Fernet.generate_key() + b"\n" + others.encode())
+        file.flush()
+        os.fsync(file.fileno())
+    temporary.rename(path)  # never a half-written key, whatever happens in between
+    folder = os.open(path.parent, os.O_RDONLY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)

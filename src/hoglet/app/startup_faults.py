@@ -1,0 +1,164 @@
+"""The one place that turns what goes wrong at the start into a sentence for the operator.
+
+Rooms raise what their libraries raise; around the whole start stands :func:`startup_faults`.
+"""
+
+import contextlib
+import errno
+import re
+from collections.abc import Generator
+
+import structlog
+from alembic.util import CommandError
+from sqlalchemy import make_url
+from sqlalchemy.exc import DBAPIError, IntegrityError, SQLAlchemyError
+
+from hoglet.kit.errors import HogletError
+from hoglet.settings import Settings
+from hoglet.warehouse.errors import WarehouseInUse, plain_message
+
+log = structlog.get_logger()
+
+_WRITABLE = "the user that runs hoglet needs to own the data folder and everything in it"
+_FREE_SPACE = "free some disk space, then start again"
+_SYSTEM: dict[int, str] = {
+    errno.EACCES: _WRITABLE,
+    errno.EPERM: _WRITABLE,
+    errno.EROFS: "choose a --data-dir on a disk that can be written",
+    errno.ENOSPC: _FREE_SPACE,
+    errno.EDQUOT: _FREE_SPACE,
+    errno.EMFILE: "raise the limit of open files (ulimit -n)",
+    errno.ENFILE: "the system has no more file descriptors",
+    errno.EAGAIN: "raise the limit of processes (ulimit -u)",
+    errno.ENOMEM: "the machine, or its limit (ulimit -v), has too little memory",
+    errno.EEXIST: "it is a file; choose another --data-dir",
+    errno.ENOTDIR: "a part of the path is a file; choose another --data-dir",
+}
+_SQLITE: tuple[tuple[str, str], ...] = (
+    ("not a database", "restore the file from a backup"),
+    ("malformed", "restore the file from a backup"),
+    ("readonly", _WRITABLE),
+    ("unable to open", _WRITABLE),
+    ("disk is full", _FREE_SPACE),
+    ("disk I/O error", "look for a full or failing disk"),
+    ("is locked", "another process is using it; stop that one first"),
+    ("already exists", "it holds tables of another application; give hoglet a database of its own"),
+)
+_NEWER = re.compile(r"Can't locate revision identified by '([^']+)'")
+_WHAT = re.compile(r"e\.what\(\) = ([^,]+)")
+_MOST_CHARACTERS = 500
+
+
+class StartupFault(HogletError):
+    """The server cannot start; the sentence says what to change."""
+
+    code = "startup_fault"
+    blame = "operator"
+
+
+@contextlib.contextmanager
+def startup_faults(settings: Settings) -> Generator[None]:
+    """Run the start of a server.
+
+    Raises:
+        HogletError: whatever went wrong, as one line. The trace is in the log of level debug.
+    """
+    try:
+        yield
+    except Exception as error:
+        log.debug("hoglet could not start", action="start_failed", exc_info=True)
+        raise StartupFault(_one_line(describe(error, settings))) from None
+
+
+def describe(error: Exception, settings: Settings) -> str:
+    """What happened and what to change.
+
+    Example:
+        ``The database /data/hoglet.db cannot be used (file is not a database): restore the file
+        from a backup.``
+    """
+    match error:
+        case HogletError():
+            return _of_part(error, settings)
+        case SQLAlchemyError() | CommandError():
+            return _of_database(error, settings)
+        case OSError():
+            return _of_system(error)
+        case _:
+            return (
+                f"hoglet cannot start ({type(error).__name__}: {error}): set "
+                "HOGLET_LOG_LEVEL=debug to see where, and report it."
+            )
+
+
+def _of_part(error: HogletError, settings: Settings) -> str:
+    """An operator's error is a sentence already; what else fails at the start is the warehouse."""
+    notes: list[str] = getattr(error, "__notes__", [])
+    refused = isinstance(error, WarehouseInUse) and bool(notes)
+    if error.blame == "operator" and not refused:
+        return error.detail
+    where = _warehouse(settings)
+    if any("already running" in note or "Cannot lock" in note for note in notes):
+        return (
+            f"The warehouse {where} is in use by another process: stop that one, or choose "
+            "another --data-dir."
+        )
+    reason = _engine_reason(notes) if refused else error.detail
+    return (
+        f"The warehouse {where} cannot be used ({reason.rstrip('. ')}): if hoglet may write the "
+        "folder, restore it from a backup."
+    )
+
+
+def _engine_reason(notes: list[str]) -> str:
+    """Why the embedded engine does not open: it says so on stderr, or at the end of its error."""
+    message, printed = notes[0], " ".join(notes[1:])
+    what = _WHAT.search(message)
+    if what is not None:
+        return what.group(1)
+    return plain_message(printed if "DB::" in printed else message)
+
+
+def _of_database(error: SQLAlchemyError | CommandError, settings: Settings) -> str:
+    name = _database(settings)
+    newer = _NEWER.search(str(error))
+    if newer is not None:
+        return (
+            f"The database {name} was written by a newer hoglet (schema {newer.group(1)}): start "
+            "that version, or restore a backup of before."
+        )
+    reason = str(error.orig if isinstance(error, DBAPIError) else error).strip()
+    reason = reason.partition("\n")[0].rstrip(". ")
+    if isinstance(error, IntegrityError) and "api_token" in reason:
+        return f"HOGLET_BOOTSTRAP_PROJECT_TOKEN is the token of another project ({reason})."
+    if name.startswith("postgresql"):
+        advice = "check HOGLET_DATABASE_URL and that PostgreSQL runs"
+    else:
+        default = "check HOGLET_DATABASE_URL"
+        advice = next((text for mark, text in _SQLITE if mark in reason), default)
+    return f"The database {name} cannot be used ({reason}): {advice}."
+
+
+def _of_system(error: OSError) -> str:
+    what = error.strerror or str(error)
+    where = f"{error.filename}: " if error.filename else ""
+    advice = _SYSTEM.get(error.errno or 0)
+    return f"hoglet cannot start ({where}{what})" + (f": {advice}." if advice else ".")
+
+
+def _database(settings: Settings) -> str:
+    """The database as an operator knows it: a path, or a URL without its password."""
+    url = make_url(settings.resolved_database_url())
+    if url.drivername.startswith("sqlite"):
+        return url.database or ""
+    return url.render_as_string(hide_password=True)
+
+
+def _warehouse(settings: Settings) -> str:
+    """The folder of the warehouse, or the URL of the server without user and password."""
+    scheme, _, rest = settings.resolved_warehouse_url().partition("://")
+    return rest if scheme == "chdb" else f"{scheme}://{rest.rpartition('@')[2]}"
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())[:_MOST_CHARACTERS]

@@ -1,0 +1,123 @@
+"""Damaged data folders and processes of few rights, for tests of what a server does about them."""
+
+import contextlib
+import ctypes
+import os
+import resource
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Generator
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from support.server import KEY, TOKEN, free_port
+
+SECONDS = 120  # a start takes two on an idle machine
+_PR_CAPBSET_DROP = 24
+# Root passes by the modes of files and may listen on any port, unless these are gone.
+_DAC_OVERRIDE, _DAC_READ_SEARCH, _NET_BIND_SERVICE = 1, 2, 10
+
+
+class Start:
+    """How one ``hoglet serve`` is to be started; the cases change it.
+
+    Attributes:
+        folder: a data folder that a server has used.
+        words: of the command line.
+        environment: settings, upper case without ``HOGLET_``; None unsets one.
+        prepare: called in the new process before the program.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.words = ["--port", str(free_port())]
+        self.environment: dict[str, str | None] = {
+            "DATA_DIR": str(folder),
+            "BOOTSTRAP_PERSONAL_API_KEY": KEY,
+            "BOOTSTRAP_PROJECT_TOKEN": TOKEN,
+        }
+        self.prepare: list[Callable[[], None]] = []
+
+    def run(self) -> subprocess.CompletedProcess[str]:
+        """Start it and wait until it ends."""
+        process = self._started(stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        try:
+            output, errors = process.communicate(timeout=SECONDS)
+        finally:
+            process.kill()
+        return subprocess.CompletedProcess(process.args, process.returncode, output, errors)
+
+    @contextlib.contextmanager
+    def running(self) -> Generator[str]:
+        """A server that answers, and what it printed on standard output; stopped at the end."""
+        with tempfile.TemporaryFile() as output:
+            process = self._started(stdout=output)
+            try:
+                wait_until_healthy(process, int(self.words[1]))
+                output.seek(0)
+                yield output.read().decode()
+            finally:
+                process.terminate()
+                process.wait(timeout=SECONDS)
+
+    def _started(self, **streams: Any) -> subprocess.Popen[str]:
+        ours = {f"HOGLET_{name}": value for name, value in self.environment.items()}
+        names = {name: value for name, value in ours.items() if value is not None}
+        others = {name: value for name, value in os.environ.items() if name not in ours}
+
+        def prepare() -> None:
+            for step in self.prepare:
+                step()
+
+        return subprocess.Popen(
+            [sys.executable, "-m", "hoglet.cli.main", "serve", *self.words],
+            env=others | names,
+            preexec_fn=prepare,  # noqa: PLW1509 (no threads in the tests that use this)
+            text=True,
+            **streams,
+        )
+
+    def as_plain_user(self) -> None:
+        """Have the modes of files and ports count, also when root runs the tests."""
+        if os.geteuid() == 0:
+            self.prepare.append(_drop_capabilities)
+
+    def limit(self, kind: int, most: int) -> None:
+        """As ``ulimit``."""
+        self.prepare.append(lambda: resource.setrlimit(kind, (most, most)))
+
+    def sql(self, statement: str) -> None:
+        """Change the metadata database."""
+        with sqlite3.connect(self.folder / "hoglet.db") as database:
+            database.execute(statement)
+
+    def warehouse_sql(self, statement: str) -> None:
+        """Change the warehouse, which a process opens once only."""
+        code = (
+            "import chdb.session, sys; s = chdb.session.Session(sys.argv[1]); s.query(sys.argv[2])"
+        )
+        subprocess.run(
+            [sys.executable, "-c", code, str(self.folder / "warehouse"), statement], check=True
+        )
+
+
+def wait_until_healthy(process: subprocess.Popen[str], port: int) -> None:
+    """Wait for ``GET /_health``."""
+    deadline = time.monotonic() + SECONDS
+    while time.monotonic() < deadline and process.poll() is None:
+        with contextlib.suppress(httpx.TransportError):
+            if httpx.get(f"http://127.0.0.1:{port}/_health", timeout=2).status_code == 200:
+                return
+        time.sleep(0.05)
+    raise AssertionError("the server did not start")
+
+
+def _drop_capabilities() -> None:
+    libc = ctypes.CDLL(None)
+    for capability in (_DAC_OVERRIDE, _DAC_READ_SEARCH, _NET_BIND_SERVICE):
+        libc.prctl(_PR_CAPBSET_DROP, capability, 0, 0, 0)
