@@ -10,7 +10,12 @@ from fastapi import FastAPI
 from rich.console import Console
 
 from hoglet.access.bootstrap import FirstStart, ensure_first_project
-from hoglet.app.connections import ConnectionReaper, Deadlines, connection_limit, reaping
+from hoglet.app.connections import (
+    ConnectionReaper,
+    Deadlines,
+    connection_limit,
+    reaping,
+)
 from hoglet.app.container import Services, open_services
 from hoglet.app.data_folder import DataFolderLock, prepare_data_folder
 from hoglet.app.features import Features, build_features
