@@ -127,6 +127,8 @@ class EndpointJobs:
             wanted = _TABLE_JOB.decode(job.payload)
             if isinstance(wanted, BuildJob):
                 await self._builder.give_up(wanted)
+        if job.attempt >= MOST_ATTEMPTS and job.queue == RUNS:
+            await self._background.give_up(msgspec.json.decode(job.payload, type=RunJob))
         async with self._database.write() as session:
             if job.attempt >= MOST_ATTEMPTS:
                 await self._queue.bury(session, job, str(error) or type(error).__name__)

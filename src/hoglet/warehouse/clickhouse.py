@@ -7,12 +7,17 @@ their own so that slow reads never hold up the event pipeline, and one thread fo
 import asyncio
 import contextlib
 import os
+import threading
+import time
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
+from functools import partial
 from typing import Any
 from uuid import uuid4
 
+import structlog
 from clickhouse_connect.driver.client import Client
 from clickhouse_connect.driver.exceptions import ClickHouseError, NotSupportedError
 
@@ -26,11 +31,14 @@ from hoglet.warehouse.values import BLOCK_FORMAT, encode_block
 
 WRITERS = 2
 SPARE_READERS = 12  # for short reads (tables, logs, checks) while the slow ones take their time
-STOP_ATTEMPTS = 20
 STOP_PAUSE_S = 0.05
+STOP_SECONDS = 30.0
 QUERY_MEMORY_BYTES = 2 * 1024**3
 READ = Budget()
 WRITE = Budget(seconds=WRITE_TIMEOUT_S, memory_bytes=4 * 1024**3, read_only=False)
+
+
+log = structlog.get_logger()
 
 
 class ClickHouseWarehouse:
@@ -54,7 +62,9 @@ class ClickHouseWarehouse:
         )
         self._writers = ThreadPoolExecutor(WRITERS, "warehouse-write")
         self._stopper = ThreadPoolExecutor(1, "warehouse-stop")
-        self._running: dict[str, Future[Any]] = {}
+        self._running: defaultdict[str, list[Future[Any]]] = defaultdict(list)
+        self._stopping: list[tuple[str, Future[Any], float]] = []  # the last: until when
+        self._stopping_lock = threading.Lock()
         self._json = JsonSelects()
 
     async def query(
@@ -139,14 +149,17 @@ class ClickHouseWarehouse:
 
     async def cancel(self, query_id: str) -> None:
         """See ``Warehouse.cancel``."""
-        running = self._running.get(query_id)
-        if running is not None and not running.cancel():
+        known = list(self._running.get(query_id, ()))
+        running = [future for future in known if not future.cancel()]
+        if running:
             self._stop(query_id, running)
+            await self._ended(query_id, running)
+        elif not known and not self._clients.embedded:  # of another process, perhaps
+            await asyncio.get_running_loop().run_in_executor(self._stopper, self._kill, [query_id])
 
     async def close(self) -> None:
         """See ``Warehouse.close``."""
-        for query_id in list(self._running):
-            await self.cancel(query_id)
+        await asyncio.gather(*(self.cancel(query_id) for query_id in list(self._running)))
         for pool in (self._readers, self._writers, self._stopper):
             await asyncio.to_thread(pool.shutdown, wait=True, cancel_futures=True)
         await asyncio.to_thread(self._clients.close)
@@ -160,16 +173,24 @@ class ClickHouseWarehouse:
         query_id = query_id or uuid4().hex
         tag = _tag(query_id)
         future = self._readers.submit(self._with_client, lambda client: work(client, tag), budget)
-        self._running[query_id] = future
+        self._running[query_id].append(future)
+        loop = asyncio.get_running_loop()
+        forget = partial(self._forget, query_id, future)
+        future.add_done_callback(partial(_soon, loop, forget))
         try:
             return await asyncio.wrap_future(future)
         except asyncio.CancelledError:
             task = asyncio.current_task()
             if future.cancelled() and not (task and task.cancelling()):
                 raise QueryCancelled("The query was cancelled.") from None
-            self._stop(query_id, future)
+            self._stop(query_id, [future])
             raise
-        finally:
+
+    def _forget(self, query_id: str, ended: Future[Any]) -> None:
+        running = self._running.get(query_id, [])
+        if ended in running:
+            running.remove(ended)
+        if not running:
             self._running.pop(query_id, None)
 
     async def _write(self, work: Callable[[Client], None], budget: Budget = WRITE) -> None:
@@ -194,20 +215,50 @@ class ClickHouseWarehouse:
         self._clients.give_back(client, budget, threads)
         return result
 
-    def _stop(self, query_id: str, running: Future[Any]) -> None:
+    def _stop(self, query_id: str, running: Sequence[Future[Any]]) -> None:
         """Have the engine stop a query; again for a while, since it may only just be starting."""
+        until = time.monotonic() + STOP_SECONDS
+        with self._stopping_lock:
+            is_idle = not self._stopping
+            self._stopping.extend((query_id, future, until) for future in running)
+        if is_idle and running:
+            self._stopper.submit(self._stop_all)
 
-        def work() -> None:
-            where = f"startsWith(query, {_text(_tag(query_id))})"
-            statement = f"KILL QUERY {on_cluster(self._cluster)} WHERE {where} ASYNC"
-            for _ in range(STOP_ATTEMPTS):
-                if running.done():
-                    return
-                self._with_client(lambda client: _run_command(client, statement, None), WRITE)
-                _wait(running, STOP_PAUSE_S)
+    def _stop_all(self) -> None:
+        """Kill what is to be stopped, all at once, until nothing of it is left."""
+        while waiting := self._left_to_stop():
+            try:
+                self._kill([query_id for query_id, _ in waiting])
+            except Exception:
+                log.exception("queries could not be stopped", action="kill_failed")
+            _wait(waiting[0][1], STOP_PAUSE_S)
 
-        if not running.done():
-            self._stopper.submit(work)
+    def _left_to_stop(self) -> list[tuple[str, Future[Any]]]:
+        now = time.monotonic()
+        with self._stopping_lock:
+            self._stopping = [
+                (query_id, future, until)
+                for query_id, future, until in self._stopping
+                if not future.done() and now < until
+            ]
+            return [(query_id, future) for query_id, future, _ in self._stopping]
+
+    def _kill(self, query_ids: Sequence[str]) -> None:
+        which = " OR ".join(f"startsWith(query, {_text(_tag(each))})" for each in set(query_ids))
+        statement = f"KILL QUERY {on_cluster(self._cluster)} WHERE {which} ASYNC"
+        self._with_client(lambda client: _run_command(client, statement, None), WRITE)
+
+    async def _ended(self, query_id: str, running: Sequence[Future[Any]]) -> None:
+        """Wait until the engine has let go of a query that is being stopped."""
+        loop = asyncio.get_running_loop()
+        try:
+            async with asyncio.timeout(STOP_SECONDS):
+                for future in running:
+                    ended = asyncio.Event()
+                    future.add_done_callback(partial(_soon, loop, ended.set))
+                    await ended.wait()
+        except TimeoutError:
+            log.warning("a query does not stop", action="cancel_slow", query_id=query_id)
 
 
 async def open_warehouse(
@@ -253,6 +304,12 @@ def _tag(query_id: str) -> str:
 
 def _text(value: str) -> str:
     return "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"
+
+
+def _soon(loop: asyncio.AbstractEventLoop, work: Callable[[], object], _: Future[Any]) -> None:
+    """Have the loop call something, from another thread; not when the loop has ended."""
+    with contextlib.suppress(RuntimeError):
+        loop.call_soon_threadsafe(work)
 
 
 def _wait(running: Future[Any], seconds: float) -> None:

@@ -180,7 +180,11 @@ class Warehouse(Protocol):
         ...
 
     async def cancel(self, query_id: str) -> None:
-        """Stop the query of that id wherever it is; unknown ids are ignored."""
+        """Stop the queries of that id, in whichever process, and wait for their end.
+
+        Unknown ids are ignored. A query that the engine cannot end within half a minute is
+        reported in the log and goes on up to the seconds of its budget.
+        """
         ...
 
     async def close(self) -> None:

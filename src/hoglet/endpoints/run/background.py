@@ -25,7 +25,7 @@ from hoglet.endpoints.schemas import RunRequest
 from hoglet.endpoints.settings import EndpointSettings
 from hoglet.endpoints.tables import AsyncRunRow
 from hoglet.kit.clock import Clock
-from hoglet.kit.errors import HogletError, NotFound
+from hoglet.kit.errors import Bug, HogletError, NotFound
 from hoglet.kit.ids import new_id
 from hoglet.queue.port import NewJob, Queue
 from hoglet.store.database import Database
@@ -36,11 +36,16 @@ KEPT_FOR = timedelta(hours=1)
 
 
 class RunJob(msgspec.Struct, frozen=True, tag="run.1"):
-    """Do the background run of this key; ``answer`` False: only refresh the cache."""
+    """Do the background run of this key.
+
+    ``execution_id`` tells a run from the earlier ones of the same id; jobs of older versions of
+    hoglet have none.
+    """
 
     endpoint_id: UUID
     query_id: str
     user_id: int | None
+    execution_id: UUID | None = None
 
 
 class BackgroundRuns:
@@ -87,7 +92,8 @@ class BackgroundRuns:
                 expires_at=now + KEPT_FOR,
             )
             session.add(row)
-            payload = msgspec.json.encode(RunJob(target.endpoint_id, query_id, scope.user_id))
+            job = RunJob(target.endpoint_id, query_id, scope.user_id, row.execution_id)
+            payload = msgspec.json.encode(job)
             await self._queue.enqueue(session, [NewJob(queue=RUNS, payload=payload)])
         return row
 
@@ -108,22 +114,36 @@ class BackgroundRuns:
     async def cancel(self, target: RunTarget, query_id: str) -> None:
         """Stop the run of this id, whether somebody waits for it or it is in the background.
 
+        When this returns the engine works on it no more. The row is ended first: a job that is
+        loaded later does nothing, and one that was loaded before is announced to the runner.
+
         Raises:
             NotFound: nothing of that id is running.
         """
-        stopped = self._runner.cancellable.cancel(target.endpoint_id, query_id)
+        execution_id: UUID | None = None
         now = self._clock.now()
         async with self._database.write() as session:
             row = await repository.find_run(session, target.endpoint_id, query_id, now)
             if row is not None and row.ended_at is None:
                 row.failure = _failure(RunCancelled("The run was cancelled."))
                 row.ended_at = now
-                stopped = True
-        if not stopped:
+                execution_id = row.execution_id
+        endpoint_id = target.endpoint_id
+        stopped = await self._runner.cancel(endpoint_id, query_id, execution_id=execution_id)
+        if not stopped and execution_id is None:
             raise NotFound
 
     async def do(self, job: RunJob) -> None:
         """Do a run and keep its outcome."""
+        with self._runner.cancellable.announced(job.endpoint_id, job.query_id):
+            await self._do(job)
+
+    async def give_up(self, job: RunJob) -> None:
+        """End a run that hoglet itself could not do, so that whoever polls is told."""
+        error = Bug("The run failed for a reason inside hoglet.")
+        await self._record(job, {"answer": None, "failure": _failure(error)})
+
+    async def _do(self, job: RunJob) -> None:
         loaded = await self._load(job)
         if loaded is None:
             return
@@ -151,7 +171,7 @@ class BackgroundRuns:
         now = self._clock.now()
         async with self._database.write() as session:
             row = await repository.find_run(session, job.endpoint_id, job.query_id, now)
-            if row is None or row.ended_at is not None:
+            if row is None or row.ended_at is not None or not _is_of(job, row):
                 return None
             row.picked_up_at = row.picked_up_at or now
             found = await repository.find_version_by_endpoint(session, job.endpoint_id, row.version)
@@ -164,10 +184,14 @@ class BackgroundRuns:
         now = self._clock.now()
         async with self._database.write() as session:
             row = await repository.find_run(session, job.endpoint_id, job.query_id, now)
-            if row is not None and row.ended_at is None:
+            if row is not None and row.ended_at is None and _is_of(job, row):
                 row.answer = outcome["answer"]
                 row.failure = outcome["failure"]
                 row.ended_at = now
+
+
+def _is_of(job: RunJob, row: AsyncRunRow) -> bool:
+    return job.execution_id is None or job.execution_id == row.execution_id
 
 
 def _failure(error: HogletError) -> dict[str, Any]:

@@ -1,51 +1,110 @@
 """Runs that can be cancelled by the id their caller gave them."""
 
 import asyncio
-from collections.abc import Coroutine
+from collections import defaultdict
+from collections.abc import Coroutine, Generator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
 from hoglet.endpoints.errors import RunCancelled
 
+type RunKey = tuple[UUID, str]
+
+
+@dataclass(slots=True, eq=False)
+class _Announced:
+    """A run that is being prepared; ``watch`` refuses to start it once it is cancelled."""
+
+    is_cancelled: bool = False
+
 
 class CancellableRuns:
-    """The runs of this process that are computing, by endpoint and ``client_query_id``.
+    """The runs of this process, by endpoint and ``client_query_id``.
+
+    A run is announced before anything is read for it and watched while it computes, so there is no
+    moment at which it exists and cannot be cancelled.
 
     Concurrency: for one event loop.
     """
 
     def __init__(self) -> None:
-        self._tasks: dict[tuple[UUID, str], set[asyncio.Task[Any]]] = {}
+        self._announced: defaultdict[RunKey, set[_Announced]] = defaultdict(set)
+        self._tasks: defaultdict[RunKey, set[asyncio.Task[Any]]] = defaultdict(set)
+        self._cancelled: set[asyncio.Task[Any]] = set()
+
+    @contextmanager
+    def announced(self, endpoint_id: UUID, query_id: str | None) -> Generator[None]:
+        """A run of this id is being prepared in the block; None: it has no id."""
+        if query_id is None:
+            yield
+            return
+        key, run = (endpoint_id, query_id), _Announced()
+        self._announced[key].add(run)
+        try:
+            yield
+        finally:
+            _remove(self._announced, key, run)
 
     async def watch[T](self, endpoint_id: UUID, query_id: str, work: Coroutine[Any, Any, T]) -> T:
         """Do some work that ``cancel`` can stop.
 
         Raises:
-            RunCancelled: it did.
+            RunCancelled: it did, or had before.
         """
         key = (endpoint_id, query_id)
+        if any(run.is_cancelled for run in self._announced.get(key, ())):
+            work.close()
+            raise _cancelled()
         task = asyncio.ensure_future(work)
-        self._tasks.setdefault(key, set()).add(task)
+        self._tasks[key].add(task)
+        task.add_done_callback(lambda _: self._forget(key, task))
         try:
-            return await task
+            return await asyncio.shield(task)
         except asyncio.CancelledError:
             waiting = asyncio.current_task()
             if waiting is not None and waiting.cancelling():
-                task.cancel()
+                self._cancel(task)
                 raise
-            raise RunCancelled("The run was cancelled.") from None
-        finally:
-            running = self._tasks.get(key, set())
-            running.discard(task)
-            if not running:
-                self._tasks.pop(key, None)
+            raise _cancelled() from None
 
-    def cancel(self, endpoint_id: UUID, query_id: str) -> bool:
-        """Stop the runs of this id; whether there were any.
+    async def cancel(self, endpoint_id: UUID, query_id: str) -> bool:
+        """Stop the runs of this id and wait for their end; whether there were any.
 
         A query that other callers wait for too goes on for them.
+
+        Idempotency: a second call waits for the same end.
         """
-        tasks = self._tasks.pop((endpoint_id, query_id), set())  # once: they may take a moment
+        key = (endpoint_id, query_id)
+        announced = self._announced.get(key, set())
+        for run in announced:
+            run.is_cancelled = True
+        tasks = set(self._tasks.get(key, ()))
         for task in tasks:
+            self._cancel(task)
+        if tasks:
+            await asyncio.wait(tasks)
+        return bool(tasks or announced)
+
+    def _cancel(self, task: asyncio.Task[Any]) -> None:
+        """Cancel a task once: a second time would interrupt it as it waits for the engine."""
+        if task not in self._cancelled:
+            self._cancelled.add(task)
             task.cancel()
-        return bool(tasks)
+
+    def _forget(self, key: RunKey, task: asyncio.Task[Any]) -> None:
+        _remove(self._tasks, key, task)
+        self._cancelled.discard(task)
+        if not task.cancelled():
+            task.exception()  # retrieved, also when nobody waits any more
+
+
+def _remove[V](members: dict[RunKey, set[V]], key: RunKey, member: V) -> None:
+    members[key].discard(member)
+    if not members[key]:
+        del members[key]
+
+
+def _cancelled() -> RunCancelled:
+    return RunCancelled("The run was cancelled.")

@@ -15,7 +15,7 @@ class SingleFlight[T]:
     """Joins callers of the same key to one computation.
 
     Cancellation: a caller that is cancelled leaves; when the last one leaves, the computation is
-    cancelled too.
+    cancelled too, and awaited: its query has left the engine when ``join`` ends.
     """
 
     def __init__(self) -> None:
@@ -35,6 +35,7 @@ class SingleFlight[T]:
             if flight.waiting == 1:
                 self._flights.pop(key, None)  # nobody may join what is being cancelled
                 flight.task.cancel()
+                await asyncio.wait({flight.task})
             raise
         finally:
             flight.waiting -= 1

@@ -7,7 +7,8 @@ docs/spec/query-endpoints.md#58-run-errors-in-order-of-evaluation.
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
@@ -77,7 +78,7 @@ class QueryExecutor:
         if reading.query["kind"] != HOGQL:
             return await self._compute_insight(reading, slots, query_id=query_id, seconds=seconds)
         compiled = await self._compile(reading)
-        async with slots.taken():
+        async with self._turn(slots, query_id):
             started_at = self._clock.now()
             budget = Budget(seconds=seconds, result_bytes=self._result_bytes)
             answer = await self._ask(reading, compiled, query_id, budget)
@@ -90,6 +91,20 @@ class QueryExecutor:
             result = _result(reading, compiled, answer, started_at, kept_for)
         refuse_large(result.rows_bytes, self._result_bytes)
         return result
+
+    async def stop(self, query_id: str) -> None:
+        """Stop the queries of this name and wait until the engine has ended them."""
+        await self._warehouse.cancel(query_id)
+
+    @asynccontextmanager
+    async def _turn(self, slots: ConcurrencyLimiter, query_id: str) -> AsyncGenerator[None]:
+        """A slot for the block, held until the engine has ended what it was cancelled in."""
+        async with slots.taken():
+            try:
+                yield
+            except asyncio.CancelledError:
+                await self.stop(query_id)
+                raise
 
     async def _ask(
         self, reading: ReadPlan, compiled: CompiledQuery, query_id: str, budget: Budget
@@ -108,7 +123,7 @@ class QueryExecutor:
     ) -> Result:
         started_at = self._clock.now()
         if reading.kept is not None:
-            async with slots.taken():
+            async with self._turn(slots, query_id):
                 rows_json, count, spent = await read_items(
                     self._warehouse,
                     reading.kept.table or "",
@@ -121,12 +136,12 @@ class QueryExecutor:
             return self._insight_result(reading, rows_json, count, spent, started_at)
         query = reading.query
         if is_of_all_time(query):
-            async with slots.taken():
+            async with self._turn(slots, query_id):
                 query = await since_oldest(
                     self._compiler, self._warehouse, reading.project, query, query_id=query_id
                 )
         compiled = await self._compiler.compile_insight(reading.project, query)
-        async with slots.taken():
+        async with self._turn(slots, query_id):
             found = await compute_insight(
                 self._warehouse, query, compiled, query_id=query_id, seconds=seconds
             )

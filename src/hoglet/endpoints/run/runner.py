@@ -39,6 +39,7 @@ from hoglet.kit.clock import Clock
 from hoglet.kit.errors import CostExceeded, HogletError, Throttled
 from hoglet.kit.ids import new_id
 from hoglet.store.database import Database
+from hoglet.warehouse.errors import QueryCancelled
 
 _VARIABLES_SECONDS = 2.0
 _FORCED = frozenset({"force", "force_blocking", "direct"})
@@ -154,24 +155,24 @@ class EndpointRunner:
     ) -> RunResult:
         """Compute a run anew (or join the one that computes just that) and note it in the log."""
         execution_id = execution_id or new_id()
-        reading = await self._plan(project, target, request)
-        started = perf_counter()
-        try:
-            result = await self._cancellable(
-                reading, request, str(execution_id), seconds or self._settings.capped_run_seconds
-            )
-        except HogletError as error:
-            public = as_query_error(error)
-            self._note_failure(
-                user_id,
-                target,
-                request,
-                execution_id=execution_id,
-                seconds=perf_counter() - started,
-                is_materialized=reading.kept is not None,
-                error=public,
-            )
-            raise public from error
+        query_id, seconds = str(execution_id), seconds or self._settings.capped_run_seconds
+        with self.cancellable.announced(target.endpoint_id, request.client_query_id):
+            reading = await self._plan(project, target, request)
+            started = perf_counter()
+            try:
+                result = await self._cancellable(reading, request, query_id, seconds)
+            except HogletError as error:
+                public = as_query_error(error)
+                self._note_failure(
+                    user_id,
+                    target,
+                    request,
+                    execution_id=execution_id,
+                    seconds=perf_counter() - started,
+                    is_materialized=reading.kept is not None,
+                    error=public,
+                )
+                raise public from error
         answer = RunResult(
             target,
             result,
@@ -183,6 +184,24 @@ class EndpointRunner:
         )
         self._note(user_id, answer, request, perf_counter() - started)
         return answer
+
+    async def cancel(
+        self, endpoint_id: UUID, query_id: str, *, execution_id: UUID | None = None
+    ) -> bool:
+        """Stop the runs of this id and wait until the engine works on none of them.
+
+        Args:
+            endpoint_id: of the endpoint.
+            query_id: the ``client_query_id`` of the run.
+            execution_id: names the query in the engine, for a run that may be in another process.
+
+        Returns:
+            Whether this process had any.
+        """
+        stopped = await self.cancellable.cancel(endpoint_id, query_id)
+        if not stopped and execution_id is not None:
+            await self._computer.stop(str(execution_id))
+        return stopped
 
     async def _cancellable(
         self, reading: ReadPlan, request: RunRequest, query_id: str, seconds: float
@@ -201,7 +220,7 @@ class EndpointRunner:
     ) -> Result:
         try:
             return await self._fly(reading, request.refresh, query_id, seconds)
-        except (CostExceeded, Throttled):
+        except (CostExceeded, Throttled, QueryCancelled):
             raise
         except HogletError:
             if reading.kept is None:
