@@ -17,8 +17,9 @@ from hoglet.functions.executable.matching import Conditions, match_function
 from hoglet.functions.executable.model import ExecutableFunction
 from hoglet.functions.executable.transform import transform
 from hoglet.functions.runtime.filter_globals import filter_globals
-from hoglet.functions.runtime.step import StepRequest
+from hoglet.functions.runtime.step import LogLine, StepRequest
 from hoglet.functions.runtime.step import run_step as run
+from hoglet.functions.test_runs.skip_reason import skip_reason
 from hoglet.kit.errors import Invalid
 
 OPERATIONS = {
@@ -67,11 +68,20 @@ def match(payload: dict[str, Any]) -> dict[str, Any]:
         payload: ``{"function": {...}, "globals": {...}}``.
 
     Returns:
-        A ``Match`` as plain values.
+        ``{"match": {...}, "reasons": {"": "event = 'a' does not hold: …", "0": "…"}}``: a
+        ``Match`` as plain values, and why the filter, or the mapping of that number, does not
+        match.
     """
     function = msgspec.convert(payload["function"], ExecutableFunction)
     values = filter_globals(payload["globals"])
-    return msgspec.to_builtins(match_function(function, values, Conditions(kept=100)))
+    match = match_function(function, values, Conditions(kept=100))
+    reasons: dict[str, str] = {}
+    if match.outcome == "filtered":
+        reasons[""] = skip_reason(function.filter, values)
+    for number in match.unmatched:
+        mapping = function.mapping(number)
+        reasons[str(number)] = skip_reason(mapping and mapping.filter, values)
+    return {"match": msgspec.to_builtins(match), "reasons": reasons}
 
 
 def transform_event(payload: dict[str, Any]) -> dict[str, Any]:
@@ -81,7 +91,7 @@ def transform_event(payload: dict[str, Any]) -> dict[str, Any]:
         payload: ``{"function": {...}, "event": {...}, "project": {...}, "now": "2026-…"}``.
 
     Returns:
-        A ``TransformationResult`` as plain values.
+        A ``TransformationResult`` as plain values; a skipped one has a line that says why.
     """
     function = msgspec.convert(payload["function"], ExecutableFunction)
     done = transform(
@@ -91,4 +101,8 @@ def transform_event(payload: dict[str, Any]) -> dict[str, Any]:
         now=payload["now"],
         conditions=Conditions(kept=100),
     )
+    if done.outcome == "skipped":
+        values = filter_globals({"project": payload["project"], "event": payload["event"]})
+        reason = skip_reason(function.filter, values)
+        done.logs.append(LogLine("info", f"Skipped: {reason}"))
     return msgspec.to_builtins(done)

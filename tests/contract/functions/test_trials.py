@@ -87,7 +87,7 @@ async def test_a_run_that_fails(hoglet):
     done = (await trial(hoglet, made["id"], globals=GLOBALS)).json()
 
     assert done["status"] == "error"
-    assert done["errors"] == ["Error('no')"]
+    assert done["errors"] == ["no"]
     assert done["logs"][-1]["level"] == "error"
 
 
@@ -127,3 +127,100 @@ async def test_some_types_cannot_be_tested(hoglet):
     refused = await trial(hoglet, made["id"], globals=GLOBALS)
 
     assert (refused.status_code, refused.json()["status"]) == (400, "error")
+
+
+@pytest.mark.parametrize(
+    ("thrown", "told"),
+    [
+        ("throw Error('no')", "no"),
+        ("throw Error('no', {'a': 1})", "no"),
+        ("throw Error('it\\'s\\nno')", "it's\nno"),
+        ("throw Error('')", "An error occurred"),
+        ("throw RetryError('no')", "RetryError: no"),
+        ("throw NotImplementedError('')", "NotImplementedError: An error occurred"),
+        ("throw Error(concat('a', 1))", "a1"),
+    ],
+)
+async def test_errors_are_the_message_that_was_thrown(hoglet, thrown, told):
+    body = {"configuration": {"hog": thrown}, "globals": GLOBALS}
+    done = (await trial(hoglet, "new", **body)).json()
+
+    assert done["errors"] == [told]
+
+
+@pytest.mark.parametrize(
+    ("url", "told"),
+    [
+        ("http://127.0.0.1:9/", "not allowed"),
+        ("http://no-such-host.invalid/", "cannot be resolved"),
+        ("ftp://a/", "http:// and https://"),
+    ],
+)
+async def test_a_request_without_an_answer_has_no_status(hoglet, url, told):
+    body = {"configuration": {"hog": f"fetch('{url}')"}, "globals": GLOBALS}
+    done = (await trial(hoglet, "new", mock_async_functions=False, **body)).json()
+
+    assert done["status"] == "error"
+    assert told in done["errors"][0]
+    assert "status 500" not in done["errors"][0]
+
+
+PLAN = {"key": "plan", "type": "event", "operator": "exact", "value": "free"}
+SKIPPED = [
+    ({"events": [{"id": "other", "type": "events"}]}, "event = 'other'", "event is '$pageview'"),
+    ({"properties": [PLAN]}, "properties.plan = 'free'", "properties.plan is 'pro'"),
+    (
+        {"events": [{"id": "$pageview", "type": "events"}], "properties": [PLAN]},
+        "properties.plan = 'free'",
+        "properties.plan is 'pro'",
+    ),
+    (
+        {"events": [{"id": "a", "type": "events"}, {"id": "b", "type": "events"}]},
+        "none of 2 alternatives holds",
+        "event = 'b'",
+    ),
+    (
+        {"properties": [{**PLAN, "type": "person", "key": "email", "operator": "icontains"}]},
+        "person.properties.email",
+        "person.properties.email is null",
+    ),
+    ({"properties": [{**PLAN, "value": ["a", "b"]}]}, "properties.plan in ('a', 'b')", "'pro'"),
+    ({"properties": [{"key": "x", "type": "event"}]}, "does not hold", ""),
+    (
+        {"properties": [{"key": "event like 'x' or 1 = 2", "type": "hogql"}]},
+        "none of 2 alternatives holds",
+        "1 = 2",
+    ),
+]
+
+
+@pytest.mark.parametrize("kind", ["destination", "transformation"])
+@pytest.mark.parametrize(("filters", "condition", "found"), SKIPPED)
+async def test_a_skipped_run_says_why(hoglet, kind, filters, condition, found):
+    hog = "return event" if kind == "transformation" else "return 1"
+    body = {"configuration": {"type": kind, "hog": hog, "filters": filters}, "globals": GLOBALS}
+    done = (await trial(hoglet, "new", **body)).json()
+
+    assert done["status"] == "skipped"
+    (line,) = [line["message"] for line in done["logs"] if "Skipped" in line["message"]]
+    assert condition in line
+    assert found in line
+
+
+async def test_mappings_that_do_not_match_say_why(hoglet):
+    other = {"events": [{"id": "other", "type": "events"}]}
+    mappings = [{"name": "two", "filters": other}, {"name": "off", "disabled": True}]
+    body = {"configuration": {"hog": "return 1", "mappings": mappings}, "globals": GLOBALS}
+    done = (await trial(hoglet, "new", **body)).json()
+
+    messages = [line["message"] for line in done["logs"]]
+    assert done["status"] == "skipped"
+    assert "The mapping two does not match the event: event = 'other' does not hold" in messages[0]
+    assert messages[-1] == "Skipped: no enabled mapping matches the event"
+
+
+async def test_a_filter_that_matches_says_nothing(hoglet):
+    body = {"configuration": {"hog": "return 1", "filters": {}}, "globals": GLOBALS}
+    done = (await trial(hoglet, "new", **body)).json()
+
+    assert not [line for line in done["logs"] if "Skipped" in line["message"]]

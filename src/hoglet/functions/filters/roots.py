@@ -50,7 +50,7 @@ def check_filter_tree(root: "tree.Expression") -> None:
     Raises:
         FilterRefused: names what is wrong.
     """
-    for node in _nodes(root):
+    for node in nodes_of(root):
         if isinstance(node, tree.SelectQuery | tree.SelectSetQuery):
             raise FilterRefused("Queries cannot be used in filters of functions")
         if isinstance(node, tree.CompareOperation) and "cohort" in node.op:
@@ -62,14 +62,15 @@ def check_filter_tree(root: "tree.Expression") -> None:
             raise FilterRefused(f'Filters cannot read "{path[0]}": there is no such field')
 
 
-def _nodes(value: Any) -> Iterator[tree.Node]:
+def nodes_of(value: Any) -> Iterator[tree.Node]:
+    """A tree's nodes, itself first, in the order of the source."""
     if isinstance(value, tree.Node):
         yield value
         for name in value.__struct_fields__:
-            yield from _nodes(getattr(value, name))
+            yield from nodes_of(getattr(value, name))
     elif isinstance(value, tuple):
         for item in value:
-            yield from _nodes(item)
+            yield from nodes_of(item)
 
 
 def _paths(value: Any, bound: frozenset[str]) -> Iterator[tuple[str | int, ...]]:
@@ -90,7 +91,7 @@ def _paths(value: Any, bound: frozenset[str]) -> Iterator[tuple[str | int, ...]]
 
 
 def _declared(value: Any) -> Iterator[str]:
-    for node in _nodes(value):
+    for node in nodes_of(value):
         if isinstance(node, tree.VariableDeclaration):
             yield node.name
         elif isinstance(node, tree.Function):

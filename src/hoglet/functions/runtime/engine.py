@@ -32,6 +32,7 @@ from hoglet.hog.python import (
 )
 from hoglet.hog.python.predicate import PredicateFailed, compile_predicate
 from hoglet.hog.runtime.convert import export_value
+from hoglet.hog.runtime.errors import RunError
 from hoglet.hog.runtime.formatting import as_text
 from hoglet.kit.clock import FixedClock
 from hoglet.kit.errors import SourceError
@@ -109,7 +110,7 @@ def run_program(
     if isinstance(step, Failed):
         is_limit = step.error.kind in _LIMITS
         kind = "timeout" if is_limit else "hog"
-        return _ended(execution, error=step.error.text, error_class=kind)
+        return _ended(execution, error=_error_text(step.error), error_class=kind)
     return _ended(execution, value=step.result)
 
 
@@ -140,7 +141,7 @@ def _filter(condition: bytes) -> Predicate:
         try:
             return predicate(values)
         except PredicateFailed as failed:
-            raise EvaluationFailed(failed.error.text) from None
+            raise EvaluationFailed(_error_text(failed.error)) from None
 
     return evaluate
 
@@ -202,6 +203,13 @@ class _Run(Execution):
         return None
 
 
+def _error_text(error: RunError) -> str:
+    """What was thrown, as people read it: ``no such plan``, ``PlanError: no such plan``."""
+    if error.kind != "uncaught":
+        return error.text
+    return error.message if error.type == "Error" else f"{error.type}: {error.message}"
+
+
 def _ended(execution: Execution, **outcome: Any) -> Ended:
     return Ended(
         milliseconds=execution.used_s * 1000,
@@ -226,7 +234,7 @@ def _evaluate(
     if isinstance(step, Finished):
         return step.result
     if isinstance(step, Failed):
-        raise EvaluationFailed(step.error.text)
+        raise EvaluationFailed(_error_text(step.error))
     raise EvaluationFailed(f"{step.name} cannot be called here")
 
 

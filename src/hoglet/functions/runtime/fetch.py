@@ -90,7 +90,7 @@ def shape_response(status: int, body: str | bytes) -> dict[str, Any]:
 
 
 def shape_failure(name: str, message: str) -> dict[str, Any]:
-    """What the program gets when no answer came: status 500 and a text."""
+    """What the program gets when no answer came: status 500 and a text, as the original has it."""
     return {"status": 500, "body": f"{name}: {message}"}
 
 

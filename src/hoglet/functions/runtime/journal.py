@@ -14,6 +14,7 @@ class Journal(msgspec.Struct, kw_only=True):
         entries: what the program got from outside, in order (``hoglet.hog.python.journal``).
         calls: the host calls answered so far: ``[["fetch", 200]]``.
         refusal: what the last answer with a bad status said, if it was text.
+        has_answer: the last host call was answered, not refused or cut off by the network.
         printed: ``print`` calls so far.
         captured: the run's ``postHogCapture`` was handed out.
         waiting: the next host call was handed out already, with its log lines.
@@ -26,6 +27,7 @@ class Journal(msgspec.Struct, kw_only=True):
     entries: list[list[Any]] = []
     calls: list[tuple[str, int | None]] = []
     refusal: str | None = None
+    has_answer: bool = True
     printed: int = 0
     captured: bool = False
     waiting: bool = False

@@ -34,6 +34,7 @@ from hoglet.functions.runtime import engine
 from hoglet.functions.runtime.fetch import is_tolerated
 from hoglet.functions.runtime.filter_globals import filter_globals
 from hoglet.functions.runtime.globals import ALWAYS_THERE
+from hoglet.functions.runtime.handled_statuses import is_handled
 from hoglet.functions.runtime.host import Host
 from hoglet.functions.runtime.inputs import (
     InputsFailed,
@@ -100,7 +101,7 @@ class Step(msgspec.Struct, kw_only=True):
     Attributes:
         outcome: ``finished``; ``failed`` (see ``error``, ``error_class``); ``call``: do ``call``
             and go on with :func:`resume`.
-        result: what the program returned (also when a bad final status failed the run).
+        result: what the program returned (also when an unhandled status failed the run).
         error: one line, redacted.
         error_class: the dead letter's class.
         logs: lines not handed out before, oldest first, the closing line included.
@@ -132,13 +133,14 @@ def new_journal(now: datetime, seed: int) -> Journal:
     return Journal(started_at=now.isoformat(), seed=seed)
 
 
-def resume(step: Step, answer: Any, milliseconds: float = 0) -> Journal:
+def resume(step: Step, answer: Any, milliseconds: float = 0, *, has_answer: bool = True) -> Journal:
     """The journal after a host call was answered.
 
     Args:
         step: one whose outcome is ``call``.
         answer: what the program gets, e.g. ``{"status": 200, "body": "ok"}``.
         milliseconds: how long the call took, for the closing log line.
+        has_answer: the host answered; else ``answer`` tells why it did not.
     """
     name = step.call.name if step.call else ""
     status = answer.get("status") if isinstance(answer, dict) else None
@@ -153,6 +155,7 @@ def resume(step: Step, answer: Any, milliseconds: float = 0) -> Journal:
         entries=[*step.journal.entries, ["host", answer]],
         calls=[*step.journal.calls, call],
         refusal=refusal,
+        has_answer=has_answer,
         waiting=False,
         waited_ms=step.journal.waited_ms + milliseconds,
     )
@@ -243,22 +246,31 @@ class _Run:
         return StepHostCall(name=call[0], request=call[1], rendered=rendered)
 
     def _judge_statuses(self, step: Step) -> None:
-        """A final status of 400 or more fails the run even if the program handled it."""
+        """Fail the run for a final status of 400 or more that the program did not handle.
+
+        A program that throws over its last answer fails because of the request, not of the code.
+        """
         codes = tolerated_codes(self.function, self.request.mapping)
-        for name, status in step.journal.calls:
+        last = len(step.journal.calls) - 1
+        for number, (name, status) in enumerate(step.journal.calls):
             if status is None or status < 400:
                 continue
             if name == "fetch" and is_tolerated(status, codes):
                 self.host.log("info", f"Status {status} is listed as no failure of this function")
-            elif step.error_class != "fetch":
+                continue
+            threw_over_it = step.outcome == "failed" and number == last
+            if not threw_over_it and is_handled(self.function.hog, status):
+                continue
+            if step.error_class != "fetch":
                 step.outcome, step.error_class = "failed", "fetch"
                 what = "request" if name == "fetch" else "email"
                 step.error = step.error or self._refusal_text(what, status)
 
     def _refusal_text(self, what: str, status: int) -> str:
-        """Tells what the answer said: a guard's reason, or a receiver's."""
-        said = self.request.journal.refusal
-        text = f"The {what} failed with status {status}" + (f": {said}" if said else "")
+        """Says why a call failed: the receiver's answer, or why there was none."""
+        journal = self.request.journal
+        reason = f" with status {status}" if journal.has_answer else ""
+        text = f"The {what} failed{reason}" + (f": {journal.refusal}" if journal.refusal else "")
         return clean_line(text, self.secrets)
 
     def _close(self, step: Step, ended: engine.Ended) -> Step:

@@ -12,7 +12,7 @@ import msgspec
 from hoglet.functions.executable.matching import Match
 from hoglet.functions.executable.model import ExecutableFunction
 from hoglet.functions.executable.transform import TransformationResult
-from hoglet.functions.runtime.host_calls import HostCalls
+from hoglet.functions.runtime.host_calls import HostCallResult, HostCalls
 from hoglet.functions.runtime.step import LogLine, Step, StepHostCall, StepRequest
 from hoglet.sandbox import Sandbox
 from hoglet.web.timestamps import iso_z
@@ -26,11 +26,13 @@ class SandboxClient:
     def __init__(self, sandbox: Sandbox) -> None:
         self._sandbox = sandbox
 
-    async def match(self, function: ExecutableFunction, run: dict[str, Any]) -> Match:
+    async def match(
+        self, function: ExecutableFunction, run: dict[str, Any]
+    ) -> tuple[Match, dict[str, str]]:
         """Ask the filters."""
         payload = {"function": msgspec.to_builtins(function), "globals": run}
         answer = await self._sandbox.call("functions.match", payload, deadline=STEP_SECONDS)
-        return msgspec.convert(answer, Match)
+        return msgspec.convert(answer["match"], Match), answer["reasons"]
 
     async def step(self, request: StepRequest) -> Step:
         """Run one step."""
@@ -104,10 +106,10 @@ class HostCallStub:
         self.invocation_id = invocation_id
         self._trial = trial
 
-    async def answer(self, call: StepHostCall) -> Any:
-        """What the program gets for a call."""
+    async def make(self, call: StepHostCall) -> HostCallResult:
+        """Make a call, or answer it by a mock."""
         if self._calls is None:
-            return self._mock(call)
+            return HostCallResult(answer=self._mock(call), has_answer=True)
         made = await self._calls.make(
             self._project_id,
             call,
@@ -120,7 +122,7 @@ class HostCallStub:
             self._trial.log("error", made.problem)
         if made.note is not None:
             self._trial.log("info", made.note)
-        return made.answer
+        return made
 
     def _mock(self, call: StepHostCall) -> Any:
         self._trial.log("info", f"Async function '{call.name}' was mocked with arguments:")

@@ -173,7 +173,7 @@ class TestRunService:
         caller: HostCallStub,
         trial: TestRunResult,
     ) -> None:
-        match = await worker.match(function, run)
+        match, reasons = await worker.match(function, run)
         if match.error is not None:
             trial.log("error", f"Error filtering event {run['event']['uuid']}: {match.error}")
             trial.fail(match.error)
@@ -181,9 +181,12 @@ class TestRunService:
         for number in match.unmatched:
             mapping = function.mapping(number)
             name = (mapping and mapping.name) or f"number {number + 1}"
-            trial.log("info", f"The mapping {name} does not match the event")
+            trial.log(
+                "info", f"The mapping {name} does not match the event: {reasons[str(number)]}"
+            )
         if match.outcome != "matched" or match.mappings == []:
             trial.status = "skipped"
+            trial.log("info", f"Skipped: {reasons.get('', 'no enabled mapping matches the event')}")
             return
         for mapping in match.mappings or [None]:
             await self._run_one(worker, function, run, caller, trial, mapping=mapping)
@@ -213,7 +216,8 @@ class TestRunService:
             trial.note_captures(step)
             if step.outcome != "call" or step.call is None:
                 break
-            journal = resume(step, await caller.answer(step.call))
+            made = await caller.make(step.call)
+            journal = resume(step, made.answer, has_answer=made.has_answer)
         if step.error is not None:
             trial.fail(step.error)
 

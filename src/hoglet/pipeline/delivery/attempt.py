@@ -32,6 +32,7 @@ class Attempt(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         answer: what the program is given, ``{"status": 200, "body": ...}``.
         milliseconds: how long it took.
+        has_answer: the host answered; else ``answer`` tells why it did not.
         problem: why it failed, None when it did not.
         retry_at: when to try again; None when the program goes on with ``answer``.
         note: a line for the log.
@@ -40,6 +41,7 @@ class Attempt(msgspec.Struct, frozen=True, kw_only=True):
 
     answer: dict[str, Any]
     milliseconds: float
+    has_answer: bool = True
     problem: str | None = None
     retry_at: datetime | None = None
     note: str | None = None
@@ -84,6 +86,7 @@ class HostCallAttempts:
         return Attempt(
             answer=made.answer,
             milliseconds=(time.monotonic() - started) * 1000,
+            has_answer=made.has_answer,
             problem=problem,
             retry_at=retry_at,
             note=made.note,

@@ -84,7 +84,7 @@ class InvocationRunner:
             waits = await self._call(function, invoke, record, step.call)
             if isinstance(waits, RunOutcome):
                 return waits
-            journal = resume(step, waits.answer, waits.milliseconds)
+            journal = resume(step, waits.answer, waits.milliseconds, has_answer=waits.has_answer)
             invoke = msgspec.structs.replace(invoke, journal=journal, attempt=1)
             record.invoke = invoke
 

@@ -1,0 +1,97 @@
+"""Why a filter does not match an event, in words. Pure; runs in a sandbox worker.
+
+The condition is taken apart: of AND the first part that is not true counts, of OR all parts.
+"""
+
+from typing import Any
+
+import msgspec
+
+from hoglet.functions.filters.roots import global_paths
+from hoglet.functions.runtime import engine
+from hoglet.hog.runtime.formatting import printed, quoted
+from hoglet.syntax import tree
+
+_PARTS_SHOWN = 5
+_VALUE_CHARACTERS = 200
+_conditions: msgspec.json.Decoder[Any] = msgspec.json.Decoder(tree.Expression)
+
+
+def skip_reason(condition: dict[str, Any] | None, values: dict[str, Any]) -> str:
+    """Say which part of a condition is not true.
+
+    Args:
+        condition: JSON of ``hoglet.syntax.tree`` that was evaluated and is not true.
+        values: as ``filter_globals`` gives them.
+
+    Returns:
+        ``event = 'bought' does not hold: event is '$pageview'``.
+    """
+    if condition is None:
+        return "the filter does not compile"
+    return _reason(_conditions.decode(msgspec.json.encode(condition)), values)
+
+
+def _reason(node: Any, values: dict[str, Any]) -> str:
+    if isinstance(node, tree.And):
+        failing = next((part for part in node.exprs if not _holds(part, values)), None)
+        return "the condition is not a boolean" if failing is None else _reason(failing, values)
+    if isinstance(node, tree.Or):
+        shown = [_reason(part, values) for part in node.exprs[:_PARTS_SHOWN]]
+        rest = len(node.exprs) - len(shown)
+        more = f"; and {rest} more" if rest else ""
+        return f"none of {len(node.exprs)} alternatives holds: {'; '.join(shown)}{more}"
+    paths = list(dict.fromkeys(global_paths(node)))
+    found = [f"{_path(path)} is {_value(_read(values, path))}" for path in paths]
+    return f"{_text(node)} does not hold" + (f": {', '.join(found)}" if found else "")
+
+
+def _holds(node: Any, values: dict[str, Any]) -> bool:
+    try:
+        return engine.compile_filter(msgspec.to_builtins(node))(values) is True
+    except engine.EvaluationFailed:
+        return False
+
+
+def _text(node: Any) -> str:  # noqa: PLR0911 (a table of kinds)
+    """A condition as Hog, as far as filters are made of it."""
+    match node:
+        case tree.Field():
+            return _path(node.chain)
+        case tree.Constant():
+            return _value(node.value)
+        case tree.CompareOperation():
+            name = "=" if node.op == "==" else node.op
+            return f"{_text(node.left)} {name} {_text(node.right)}"
+        case tree.Call():
+            return f"{node.name}({', '.join(map(_text, node.args))})"
+        case tree.Not():
+            return f"not ({_text(node.expr)})"
+        case tree.And():
+            return " and ".join(f"({_text(part)})" for part in node.exprs)
+        case tree.Or():
+            return " or ".join(f"({_text(part)})" for part in node.exprs)
+        case tree.Tuple() | tree.Array():
+            return f"({', '.join(map(_text, node.exprs))})"
+        case _:
+            return "an expression"
+
+
+def _path(chain: tuple[str | int, ...]) -> str:
+    return ".".join(map(str, chain))
+
+
+def _read(values: Any, path: tuple[str | int, ...]) -> Any:
+    for step in path:
+        values = values.get(step) if isinstance(values, dict) else None
+    return values
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, str):
+        text = quoted(value)
+    elif isinstance(value, dict | list):
+        text = "an object" if isinstance(value, dict) else "a list"
+    else:
+        text = printed(value)
+    return text if len(text) <= _VALUE_CHARACTERS else text[:_VALUE_CHARACTERS] + "…"
