@@ -50,7 +50,7 @@ class _Maker:
     def statement(self, depth: int) -> str:
         simple = [self.let, self.show, self.assign, self.put]
         compound = [self.branch, self.repeat, self.count_up, self.each, self.attempt]
-        top = [self.function, self.closure]
+        top = [self.function, self.closure, self.recursion]
         choices = simple * 2 + (compound if depth < _DEPTH else []) + (top if depth == 0 else [])
         return self.pick(choices)(depth)  # type: ignore[operator]
 
@@ -157,6 +157,20 @@ class _Maker:
         self._scopes.pop()
         self._functions.append(name)
         return f"let {name} := (p) -> {result};"
+
+    def recursion(self, _: int) -> str:
+        """A lambda that calls itself, alone or in an object, a few times."""
+        self._count += 1
+        name = f"fun{self._count}"
+        self._scopes.append({"p": "number"})
+        last, more = self.value("number", 2), self.value("number", 2)
+        self._scopes.pop()
+        rounds = self._draw(st.integers(0, 4))
+        if self._draw(st.booleans()):
+            value = f"p -> p < 1 ? {last} : {more} + {name}(p - 1)"
+            return f"let {name} := {value}; print({name}({rounds}));"
+        held = f"{{'f': p -> p < 1 ? {last} : {more} + {name}.f(p - 1)}}"
+        return f"let {name} := {held}; print({name}.f({rounds}));"
 
     # --- expressions
 

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from hoglet.hog.runtime import budget as meter
 from hoglet.hog.runtime.budget import chunks
-from hoglet.hog.runtime.compare import index_of, member
+from hoglet.hog.runtime.compare import equal, index_of, member
 from hoglet.hog.runtime.errors import HogThrow
 from hoglet.hog.runtime.formatting import printed
 from hoglet.hog.runtime.numbers import to_number
@@ -135,7 +135,7 @@ def in_cohort(cohort: Any, cohorts: Any) -> bool:
         cohorts = list(cohorts.values())
     if not isinstance(cohorts, list):
         return False
-    return member(cohort, cohorts) or member(to_number(cohort), [to_number(c) for c in cohorts])
+    return any(equal(cohort, item) for part in chunks(cohorts) for item in part)
 
 
 def not_in_cohort(cohort: Any, cohorts: Any) -> bool:
