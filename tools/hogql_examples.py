@@ -16,7 +16,7 @@ from hoglet.warehouse import ClickHouseWarehouse, open_warehouse
 _TOGETHER = 40
 _LONGEST = 90
 _CONTEXT = QueryContext(project_id=0, limits=Limits(max_limit=None))
-_OTHER_EACH_TIME = ("now", "today", "yesterday", "current_")
+_OTHER_EACH_TIME = ("now", "today", "yesterday", "current_", "curdate")
 _SPREADING = frozenset({"arrayJoin", "unnest"})  # one row becomes several
 
 
@@ -44,12 +44,16 @@ def _groups() -> Iterator[list[Function]]:
     rest = [row for row in rows if row.name not in _SPREADING]
     for kind in (
         [row for row in rest if not row.aggregate and not row.window],
-        [row for row in rest if row.aggregate],
-        [row for row in rest if row.window],
+        [row for row in rest if row.aggregate and not _is_over(row)],
+        [row for row in rest if _is_over(row)],
     ):
         for start in range(0, len(kind), _TOGETHER):
             yield kind[start : start + _TOGETHER]
     yield from ([row] for row in alone)
+
+
+def _is_over(row: Function) -> bool:
+    return row.window or " OVER (" in row.example
 
 
 async def _run(warehouse: ClickHouseWarehouse, group: list[Function]) -> dict[str, str]:
@@ -67,7 +71,7 @@ async def _run(warehouse: ClickHouseWarehouse, group: list[Function]) -> dict[st
 def _shown(row: Function, values: list[object]) -> str:
     if row.name.startswith(_OTHER_EACH_TIME):
         return "differs"
-    every = row.window or row.name in _SPREADING
+    every = _is_over(row) or row.name in _SPREADING
     shown = [_rounded(value) for value in (values if every else values[:1])]
     texts = [json.dumps(value, ensure_ascii=False) for value in shown]
     text = "; ".join(texts)

@@ -7,6 +7,7 @@ from hogql_examples import example_results
 
 from hoglet.hogql.context import QueryContext
 from hoglet.hogql.functions import Function, functions
+from hoglet.hogql.functions.unsupported import UNSUPPORTED
 from hoglet.hogql.schema import (
     EMPTY_TABLES,
     TABLES,
@@ -59,7 +60,7 @@ def functions_page() -> str:
         "# Functions of HogQL\n",
         f"{len(rows)} functions. Names are accepted in any case. What an example gives was found by running it, in UTC, over",
         "`numbers(5)`, whose column is `number`; of window functions the five rows are shown.\n",
-        "Aggregates take the endings `If`, `Array`, `Distinct`, `OrNull`, `OrDefault`, `State`, `Merge`, `ForEach`, `Map`.\n",
+        "Aggregates take the endings `If`, `Array`, `Distinct`, `OrNull`, `OrDefault`, `State`, `Merge`, `ForEach`, `Map`, `ArgMin`, `ArgMax`.\n",
     ]
     for title, group in (
         ("Functions", plain),
@@ -72,6 +73,9 @@ def functions_page() -> str:
         group.sort(key=lambda row: row.name.lower())
         lines.extend(_function(row, results[row.name]) for row in group)
         lines.append("")
+    lines += ["## Functions of PostHog that are refused\n", "| function | instead |", "|---|---|"]
+    lines += [f"| `{name}` | {reason} |" for name, reason in sorted(UNSUPPORTED.items())]
+    lines.append("")
     return "\n".join(chain(lines))
 
 

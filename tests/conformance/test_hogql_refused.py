@@ -82,7 +82,7 @@ def test_every_table_function_of_the_engine(hogql_world: HogqlWorld) -> None:
     joined = [n for n in names if refusal(f"SELECT 1 FROM events CROSS JOIN `{n}`('a')") is None]
 
     assert len(names) > 20
-    assert [name for name in taken if name != "numbers"] == []
+    assert set(taken) <= {"numbers", "generate_series", "generateSeries"}
     assert joined == []
 
 

@@ -7,6 +7,7 @@ from collections.abc import Generator, Iterable
 from contextlib import contextmanager
 from typing import Any
 
+from hoglet.hogql.functions.unsupported import UNSUPPORTED
 from hoglet.kit.errors import SourceError
 from hoglet.kit.suggestions import near
 
@@ -91,26 +92,22 @@ def unknown_table(name: str, node: Any, known: Iterable[str]) -> SourceError:
 
 def unknown_function(name: str, node: Any, known: Iterable[str]) -> SourceError:
     """A function that is not on the allow-list."""
-    hint = _INSTEAD.get(name.lower())
+    hint = _INSTEAD.get(name.lower()) or UNSUPPORTED.get(name)
     suggestion = "" if hint else near(name, known)
     message = f"Unsupported function call '{name}(...)'.{suggestion}"
     return refused(message, node, code=UNKNOWN_FUNCTION, hint=hint)
 
 
 _INSTEAD = {
-    "percentile_cont": "use quantileExactInclusive(0.5)(x)",
-    "percentile_disc": "use quantileExactLow(0.5)(x)",
     "group_concat": "use string_agg(x, ',')",
     "listagg": "use string_agg(x, ',')",
     "getdate": "use now()",
     "sysdate": "use now()",
     "isnumeric": "use isNotNull(toFloat(x))",
     "charindex": "use position(text, part)",
-    "to_date": "use toDate(x)",
     "to_number": "use toFloat(x)",
     "approx_count_distinct": "use uniq(x)",
     "unix_timestamp": "use toUnixTimestamp(x)",
     "strftime": "use formatDateTime(x, '%Y-%m-%d')",
-    "date_format": "use formatDateTime(x, '%Y-%m-%d')",
 }
 """Functions of other dialects, by what is meant."""

@@ -30,6 +30,7 @@ _PLURAL = re.compile(
     r"\binterval\s+(?:\d+|\{[^{}]*\}|[\w.$]+|'\s*')\s+(?:second|minute|hour|day|week|month|quarter|year)(s)\b",
     _ANY,
 )
+_ARROW = re.compile(r"\b(?:years|months|weeks|days|hours|mins|secs)\s*(=>)", _ANY)
 _FORGOTTEN = re.compile(r"\bwith\s+(?P<mode>rollup|cube)\b|\bnulls\s+first\b", _ANY)
 
 
@@ -100,6 +101,8 @@ def reworded(source: str) -> str:
         edited[start:end] = ",".ljust(end - start)
     for found in _PLURAL.finditer(blank):
         edited[found.start(1)] = " "
+    for found in _ARROW.finditer(blank) if "make_interval" in source else ():
+        edited[found.start(1) : found.end(1)] = ":="
     for found in _EXCEPT.finditer(blank):
         edited[found.start("word") : found.end("word")] = "exclude".rjust(len(found["word"]))
     return "".join(edited)

@@ -12,6 +12,17 @@ from typing import Any
 from hoglet.hogql.comparisons import COMPARISONS
 from hoglet.syntax import tree
 
+INTERVAL_PARTS = {
+    "years": "Year",
+    "months": "Month",
+    "weeks": "Week",
+    "days": "Day",
+    "hours": "Hour",
+    "mins": "Minute",
+    "secs": "Second",
+}
+"""Names of arguments of ``make_interval``, and the unit of each."""
+
 _PLAIN = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]*\Z")
 _ARITHMETIC = {"+": "plus", "-": "minus", "*": "multiply", "/": "divide", "%": "modulo"}
 _COMPARE = COMPARISONS | {
@@ -186,8 +197,9 @@ class _HogQL:
         return f"({self.many(node.exprs)})"
 
     def named(self, node: tree.NamedArgument) -> str:
-        """The only one of queries: ``extract(day FROM x)``."""
-        return f"{node.name} FROM {self.expr(node.value)}"
+        """``extract(day FROM x)`` and ``make_interval(days := 1)``."""
+        word = ":=" if node.name in INTERVAL_PARTS else "FROM"
+        return f"{node.name} {word} {self.expr(node.value)}"
 
     def subquery(self, node: Any) -> str:
         return f"({self.query(node)})"

@@ -33,10 +33,20 @@ def instant(value: Expr, context: QueryContext) -> Expr:
 
 
 def unit_of(step: Expr) -> str | None:
-    """The unit of an interval, e.g. ``hour`` of ``toIntervalHour(6)``."""
-    if not isinstance(step, FunctionCall) or not step.function.startswith(_INTERVAL):
-        return None
-    return step.function.removeprefix(_INTERVAL).lower()
+    """The unit of an interval, e.g. ``hour`` of ``toIntervalHour(6)``; None of several."""
+    units = units_of(step)
+    return next(iter(units)) if len(units) == 1 else None
+
+
+def units_of(step: Expr) -> set[str]:
+    """The units of an interval: ``day`` and ``hour`` of ``interval 1 day + interval 2 hour``."""
+    if not isinstance(step, FunctionCall):
+        return set()
+    if step.function.startswith(_INTERVAL):
+        return {step.function.removeprefix(_INTERVAL).lower()}
+    if step.type.name != "Interval":
+        return set()
+    return {unit for arg in step.args for unit in units_of(arg)}
 
 
 def moved(left: Expr, right: Expr, context: QueryContext) -> tuple[Expr, Expr]:
@@ -48,9 +58,9 @@ def moved(left: Expr, right: Expr, context: QueryContext) -> tuple[Expr, Expr]:
         right = as_time(right, context)
     elif right.type.name == "Interval":
         left = as_time(left, context)
-    if unit_of(left) in _CLOCK:
+    if units_of(left) & _CLOCK:
         return left, instant(right, context)
-    if unit_of(right) in _CLOCK:
+    if units_of(right) & _CLOCK:
         return instant(left, context), right
     return left, right
 

@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 from hoglet.hogql.context import QueryContext
 from hoglet.hogql.errors import near, refused
+from hoglet.hogql.functions.channels import CHANNELS
 from hoglet.hogql.functions.date_parts import date_part, to_char
 from hoglet.hogql.functions.datetime_zone import (
     as_time,
@@ -21,6 +22,7 @@ from hoglet.hogql.functions.datetime_zone import (
 )
 from hoglet.hogql.functions.registry import widest
 from hoglet.hogql.functions.text_calls import TEXT_BUILDERS
+from hoglet.hogql.functions.time_windows import TIME_WINDOWS
 from hoglet.hogql.functions.traffic import TRAFFIC_BUILDERS
 from hoglet.hogql.plan import Expr, FunctionCall, Number, TrustedSQL, Value
 from hoglet.hogql.types import (
@@ -30,6 +32,7 @@ from hoglet.hogql.types import (
     INTEGER,
     INTERVAL,
     NUMBERS,
+    STRING,
     TIMES,
     UNKNOWN,
     Type,
@@ -124,8 +127,11 @@ def _in_zone(function: str, leading: int) -> Builder:
     return build
 
 
-def _best_effort(args: tuple[Expr, ...], type_: Type, context: QueryContext) -> Expr:
-    return _sql(type_, "parseDateTime64BestEffortOrNull(", args[0], f", 6, '{context.timezone}')")
+def _best_effort(function: str) -> Builder:
+    def build(args: tuple[Expr, ...], type_: Type, context: QueryContext) -> Expr:
+        return _sql(type_, f"{function}(", args[0], ", 6, ", _zone(args, 1, context), ")")
+
+    return build
 
 
 # Numbers that convert without loss need no NULL; other sources give NULL where they do not fit.
@@ -176,6 +182,9 @@ _DAYS_AND_MORE = frozenset({"week", "month", "quarter", "year"})
 
 
 def _date_trunc(args: tuple[Expr, ...], type_: Type, context: QueryContext) -> Expr:
+    if len(args) == 3:
+        at = as_time(args[1], context)
+        args = (args[0], _sql(at.type, "toTimeZone(", instant(at, context), ", ", args[2], ")"))
     unit = str(args[0].value).lower() if isinstance(args[0], Value) else ""
     if unit in _DAYS_AND_MORE:
         return FunctionCall(function="dateTrunc", args=args, type=DATE.or_null(type_.nullable))
@@ -194,6 +203,29 @@ def _start_of_interval(args: tuple[Expr, ...], type_: Type, context: QueryContex
 
 def _of_instants(name: str) -> Builder:
     return lambda args, type_, context: of_instants(args, type_, context, name)
+
+
+def _timezone(args: tuple[Expr, ...], type_: Type, context: QueryContext) -> Expr:
+    """``timezone(zone, t)`` of PostgreSQL; without arguments the zone of the project."""
+    if len(args) < 2:
+        return Value(value=context.timezone, bind="String", type=STRING)
+    at = instant(as_time(args[1], context), context)
+    return _sql(type_.not_null().or_null(at.type.nullable), "toTimeZone(", at, ", ", args[0], ")")
+
+
+def _to_string(args: tuple[Expr, ...], type_: Type, context: QueryContext) -> Expr:
+    """A time also by the clock of another zone."""
+    if len(args) == 2:
+        args = (instant(as_time(args[0], context), context), args[1])
+    return FunctionCall(function="toString", args=args, type=type_)
+
+
+def _series(args: tuple[Expr, ...], type_: Type, _context: QueryContext) -> Expr:
+    """Whole numbers from the first to the second, which is one of them if a step meets it."""
+    start, stop = args[:2]
+    step: str | Expr = args[2] if len(args) == 3 else "1"
+    wide = ("toInt64(", start, "), toInt64(", stop, ") + if(toInt64(", step, ") < 0, -1, 1)")
+    return _sql(type_, "range(", *wide, ", toInt64(", step, "))")
 
 
 def _between(name: str) -> Builder:
@@ -257,7 +289,37 @@ _NEED_INSTANTS = (
     *(f"{word}{unit}" for word in ("add", "subtract") for unit in ("Hours", "Minutes", "Seconds")),
 )
 
+_BEST_EFFORT = _best_effort("parseDateTime64BestEffortOrNull")
+_BEST_EFFORT_US = _best_effort("parseDateTime64BestEffortUSOrNull")
+
 SPECIAL: dict[str, Builder] = {
+    **dict.fromkeys(
+        (
+            "parseDateTimeBestEffort",
+            "parseDateTimeBestEffortOrNull",
+            "parseDateTime64BestEffort",
+            "parseDateTime64BestEffortOrNull",
+        ),
+        _BEST_EFFORT,
+    ),
+    **dict.fromkeys(("toDateTimeUS", "parseDateTimeBestEffortUS"), _BEST_EFFORT_US),
+    "parseDateTimeOrNull": _in_zone("parseDateTimeOrNull", 2),
+    "str_to_date": _in_zone("parseDateTimeOrNull", 2),
+    "parseDateTimeInJodaSyntax": _in_zone("parseDateTimeInJodaSyntaxOrNull", 2),
+    "from_unixtime": _in_zone("toDateTime", 1),
+    "to_date": _to_date,
+    "curdate": _today,
+    "make_timestamptz": _in_zone("makeDateTime", 6),
+    "timezone": _timezone,
+    "time_bucket": _start_of_interval,
+    "timestampDiff": _between("dateDiff"),
+    "date_subtract": _shift("minus"),
+    "toString": _to_string,
+    "toNullableString": _cast_or_null("String"),
+    "_toNullableBool": _cast_or_null("Bool"),
+    "indexHint": lambda _args, type_, _context: Number(text="1", type=type_),
+    "generateSeries": _series,
+    "generate_series": _series,
     **{name: _of_instants(name) for name in _NEED_INSTANTS},
     "dateDiff": _between("dateDiff"),
     "date_diff": _between("dateDiff"),
@@ -289,9 +351,6 @@ SPECIAL: dict[str, Builder] = {
     "toDateOrNull": _to_date,
     "toDateTimeOrNull": _to_datetime,
     "parseDateTime": _in_zone("parseDateTimeOrNull", 2),
-    "parseDateTimeBestEffort": _best_effort,
-    "parseDateTimeBestEffortOrNull": _best_effort,
-    "parseDateTime64BestEffort": _best_effort,
     "fromUnixTimestamp": _in_zone("toDateTime", 1),
     "to_timestamp": _in_zone("toDateTime", 1),
     "fromUnixTimestamp64Milli": _in_zone("fromUnixTimestamp64Milli", 1),
@@ -324,6 +383,8 @@ SPECIAL: dict[str, Builder] = {
     "date_sub": _shift("minus"),
     "timestampSub": _shift("minus"),
     "subDate": _shift("minus"),
+    **CHANNELS,
     **TEXT_BUILDERS,
+    **TIME_WINDOWS,
     **TRAFFIC_BUILDERS,
 }

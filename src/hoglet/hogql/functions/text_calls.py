@@ -1,8 +1,13 @@
 """Functions of text that need more than another name: concatenation, splitting, matching."""
 
+from collections.abc import Callable
+
 from hoglet.hogql.context import QueryContext
+from hoglet.hogql.functions.languages import language_name
 from hoglet.hogql.plan import Expr, FunctionCall, TrustedSQL, Value
 from hoglet.hogql.types import STRING, STRING_ARRAY, Type
+
+type Builder = Callable[[tuple[Expr, ...], Type, QueryContext], Expr]
 
 
 def _concat(args: tuple[Expr, ...], _type: Type, _context: QueryContext) -> Expr:
@@ -61,8 +66,36 @@ def _all_matches(args: tuple[Expr, ...], type_: Type, _context: QueryContext) ->
     return TrustedSQL(parts=(*found, args[1], "), ", args[1], ")"), type=type_)
 
 
+_IPV4 = r"'\\b(?:(?:25[0-5]|2[0-4]\\d|1?\\d?\\d)\\.){3}(?:25[0-5]|2[0-4]\\d|1?\\d?\\d)\\b'"
+
+
+def _ipv4_addresses(args: tuple[Expr, ...], type_: Type, _context: QueryContext) -> Expr:
+    return TrustedSQL(parts=("extractAll(", args[0], f", {_IPV4})"), type=type_)
+
+
+def _md5(args: tuple[Expr, ...], type_: Type, _context: QueryContext) -> Expr:
+    return TrustedSQL(parts=("hex(MD5(", args[0], "))"), type=type_)
+
+
+def _tag(kind: str, *keys: str) -> Builder:
+    """What PostHog draws in a table of results; everybody else sees a list of names and values."""
+
+    def build(args: tuple[Expr, ...], type_: Type, _context: QueryContext) -> Expr:
+        parts: list[str | Expr] = [f"tuple('__hx_tag', '{kind}'"]
+        for key, arg in zip(keys, args, strict=False):
+            parts += [f", '{key}', ", arg]
+        return TrustedSQL(parts=(*parts, ")"), type=type_)
+
+    return build
+
+
 TEXT_BUILDERS = {
     "concat": _concat,
+    "extractIPv4Substrings": _ipv4_addresses,
+    "languageCodeToName": language_name,
+    "md5": _md5,
+    "sparkline": _tag("Sparkline", "data"),
+    "recordingButton": _tag("RecordingButton", "sessionId", "recordingStatus"),
     "json_build_object": _json_build_object,
     "split_part": _split_part,
     "sortableSemver": _sortable_semver,

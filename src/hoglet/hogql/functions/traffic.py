@@ -17,6 +17,10 @@ isLikelyBot | 1 | bool! | isLikelyBot('curl/8.5.0')
 getBotName | 1 | str! | getBotName('Mozilla/5.0 (compatible; Googlebot/2.1)')
 getTrafficCategory | 1 | str! | getTrafficCategory('Mozilla/5.0 AppleWebKit/537.36; compatible; GPTBot/1.2')
 getTrafficType | 1 | str! | getTrafficType('Mozilla/5.0 AppleWebKit/537.36; compatible; GPTBot/1.2')
+getBotType | 1 | str! | getBotType('Mozilla/5.0 (compatible; Googlebot/2.1)')
+getBotOperator | 1 | str! | getBotOperator('Mozilla/5.0 (compatible; Googlebot/2.1)')
+__preview_getBotType | 1 | str! | __preview_getBotType('facebookexternalhit/1.1')
+__preview_getBotOperator | 1 | str! | __preview_getBotOperator('facebookexternalhit/1.1')
 __preview_isBot | 1 | bool! | __preview_isBot('Mozilla/5.0 (Macintosh)')
 __preview_getBotName | 1 | str! | __preview_getBotName('facebookexternalhit/1.1')
 __preview_getTrafficCategory | 1 | str! | __preview_getTrafficCategory('UptimeRobot/2.0')
@@ -75,6 +79,21 @@ _AGENTS = (
     ("crawler", "Other bot", "crawler"),
     ("spider", "Other bot", "crawler"),
 )
+_OPERATORS = {
+    "Googlebot": "Google", "Google AdsBot": "Google", "Google-Extended": "Google",
+    "Lighthouse": "Google", "Headless Chrome": "", "Bingbot": "Microsoft",
+    "LinkedInBot": "LinkedIn", "DuckDuckBot": "DuckDuckGo", "YandexBot": "Yandex",
+    "Baiduspider": "Baidu",
+    "Applebot": "Apple", "GPTBot": "OpenAI", "OAI-SearchBot": "OpenAI", "ChatGPT-User": "OpenAI",
+    "ClaudeBot": "Anthropic", "Claude-User": "Anthropic", "CCBot": "Common Crawl",
+    "Bytespider": "ByteDance", "Meta-ExternalAgent": "Meta", "Facebook": "Meta",
+    "Amazonbot": "Amazon", "PerplexityBot": "Perplexity", "Perplexity-User": "Perplexity",
+    "Twitterbot": "X", "Slackbot": "Slack", "Discordbot": "Discord", "TelegramBot": "Telegram",
+    "AhrefsBot": "Ahrefs", "SemrushBot": "Semrush", "MJ12bot": "Majestic",
+}  # fmt: skip
+"""By name; that of a program which anybody runs is empty, any other one is the name itself."""
+
+_PROGRAMS = frozenset({"headless_browser", "http_client", "crawler"})
 _AUTOMATION = frozenset({"headless_browser", "http_client"})
 
 
@@ -83,6 +102,10 @@ def _listed(texts: list[str]) -> str:
 
 
 _WORDS = _listed([word for word, _, _ in _AGENTS])
+
+
+def _operator(name: str, category: str) -> str:
+    return _OPERATORS.get(name, "" if category in _PROGRAMS else name)
 
 
 def _kind(category: str) -> str:
@@ -115,6 +138,8 @@ def _looked_up(
 _BY_NAME = {
     "isBot": _is_bot,
     "getBotName": _looked_up([name for _, name, _ in _AGENTS], ""),
+    "getBotType": _looked_up([category for _, _, category in _AGENTS], ""),
+    "getBotOperator": _looked_up([_operator(name, category) for _, name, category in _AGENTS], ""),
     "getTrafficCategory": _looked_up([category for _, _, category in _AGENTS], "regular"),
     "getTrafficType": _looked_up([_kind(category) for _, _, category in _AGENTS], "Regular"),
 }

@@ -9,10 +9,11 @@ from hoglet.hogql.plan import (
     FunctionCall,
     LambdaExpr,
     Name,
+    Number,
     Ordering,
     TrustedSQL,
 )
-from hoglet.hogql.types import STRING, Type
+from hoglet.hogql.types import FLOAT, NUMBERS, STRING, Type
 
 
 def holds_aggregate(expr: Expr, aliases: Mapping[str, Expr]) -> bool:
@@ -105,3 +106,28 @@ def _list(
         parts = ("arrayFilter(hoglet_t -> isNotNull(tupleElement(hoglet_t, 1)), ", *parts, ")")
     first = "assumeNotNull(tupleElement(hoglet_t, 1))" if item.type.nullable else "hoglet_t.1"
     return TrustedSQL(parts=(f"arrayMap(hoglet_t -> {first}, ", *parts, ")"), type=type_)
+
+
+def percentile(name: str, share: Expr, value: Expr, *, descending: bool, node: Any) -> Expr:
+    """``percentile_cont``: between neighbours interpolated; ``percentile_disc``: one of the values.
+
+    NULL without values.
+    """
+    known = float(share.text) if isinstance(share, Number) and share.type.name in NUMBERS else -1.0
+    if not 0 <= known <= 1:
+        raise refused(f"{name} takes a number from 0 to 1", node)
+    if name == "percentile_cont":
+        level = Number(text=repr(1 - known if descending else known), type=FLOAT)
+        return FunctionCall(
+            function="quantileExactInclusiveOrNull",
+            args=(value,),
+            params=(level,),
+            aggregate=True,
+            type=FLOAT.or_null(),
+        )
+    values = FunctionCall(function="groupArray", args=(value,), aggregate=True)
+    count = FunctionCall(function="count", args=(value,), aggregate=True)
+    sort = "arrayReverseSort" if descending else "arraySort"
+    place = ("toUInt64(greatest(1, ceil(round(", share, " * ", count, ", 9))))")
+    parts = (f"arrayElementOrNull({sort}(", values, "), ", *place, ")")
+    return TrustedSQL(parts=parts, type=value.type.or_null())

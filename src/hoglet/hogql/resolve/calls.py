@@ -3,13 +3,12 @@
 from typing import TYPE_CHECKING, Any
 
 from hoglet.hogql.errors import ARITY, NOT_AGGREGATE, refused, unknown_function
-from hoglet.hogql.filters.actions import action_condition
 from hoglet.hogql.functions import Function, find_function, function_names
 from hoglet.hogql.functions.by_name import check_named
 from hoglet.hogql.functions.datetime_zone import as_time
 from hoglet.hogql.functions.special import SPECIAL
 from hoglet.hogql.functions.times import TIME_PLACES, ZONED
-from hoglet.hogql.plan import Expr, FunctionCall, Ordering, ScalarQuery, TrustedSQL
+from hoglet.hogql.plan import Expr, FunctionCall, Ordering, TrustedSQL
 from hoglet.hogql.resolve.aggregation import (
     COLLECTED,
     ORDERED,
@@ -17,9 +16,9 @@ from hoglet.hogql.resolve.aggregation import (
     refuse_nested,
 )
 from hoglet.hogql.resolve.compare import compare
-from hoglet.hogql.resolve.expressions import cast_to
 from hoglet.hogql.resolve.scope import Scope
-from hoglet.hogql.types import BOOLEAN, STRING
+from hoglet.hogql.resolve.special_forms import SPECIAL_FORMS
+from hoglet.hogql.types import STRING
 from hoglet.syntax import tree
 
 if TYPE_CHECKING:
@@ -44,14 +43,9 @@ _COMPARISONS = {
 
 def resolve_call(resolver: "Resolver", node: tree.Call, scope: Scope) -> Expr:
     """``name(params)(args)``."""
-    if node.name.lower() == "exists" and len(node.args) == 1:
-        return _exists(resolver, node, scope)
-    if node.name.lower() == "cast" and len(node.args) == 2:
-        return _cast(resolver, node, scope)
-    if node.name.lower() == "extract" and _is_named(node.args):
-        return _extract(resolver, node, scope)
-    if node.name == "matchesAction" and len(node.args) == 1:
-        return _matches_action(resolver, node, scope)
+    form = SPECIAL_FORMS.get(node.name.lower())
+    if form is not None and (resolved := form(resolver, node, scope)) is not None:
+        return resolved
     name = node.name if node.filter_expr is None else f"{node.name}If"
     function = find_function(name)
     if function is None:
@@ -218,37 +212,3 @@ def _ordering(resolver: "Resolver", item: tree.OrderExpr, scope: Scope) -> Order
     """ORDER BY in the brackets of an aggregate."""
     expr = resolver.expression(item.expr, scope)
     return Ordering(expr, item.order == "DESC", item.nulls_first)
-
-
-def _is_named(args: tuple[Any, ...]) -> bool:
-    return len(args) == 1 and isinstance(args[0], tree.NamedArgument)
-
-
-def _extract(resolver: "Resolver", node: tree.Call, scope: Scope) -> Expr:
-    """``extract(day FROM x)``; ``reading`` writes its parts as a named argument."""
-    named = node.args[0]
-    assert isinstance(named, tree.NamedArgument)  # noqa: S101 (the caller looked)
-    unit = tree.Constant(value=named.name)
-    part = tree.Call(name="date_part", args=(unit, named.value), start=node.start, end=node.end)
-    return resolver.expression(part, scope)
-
-
-def _exists(resolver: "Resolver", node: tree.Call, scope: Scope) -> Expr:
-    inner = resolver.expression(node.args[0], scope)
-    if not isinstance(inner, ScalarQuery):
-        raise refused("EXISTS needs a query", node)
-    return FunctionCall(function="exists", args=(inner,), type=BOOLEAN)
-
-
-def _cast(resolver: "Resolver", node: tree.Call, scope: Scope) -> Expr:
-    target = getattr(node.args[1], "value", None)
-    if not isinstance(target, str):
-        raise refused("CAST needs the name of a type", node)
-    return cast_to(resolver, node.args[0], target, node, scope)
-
-
-def _matches_action(resolver: "Resolver", node: tree.Call, scope: Scope) -> Expr:
-    wanted = getattr(node.args[0], "value", None)
-    if not isinstance(wanted, str | int):
-        raise refused("matchesAction needs the id or the name of an action", node)
-    return resolver.expression(action_condition(str(wanted), resolver.context), scope)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from hoglet.hogql import types
 from hoglet.hogql.errors import refused
-from hoglet.hogql.functions.datetime_zone import difference, moved, unit_of
+from hoglet.hogql.functions.datetime_zone import difference, moved, units_of
 from hoglet.hogql.functions.registry import widest
 from hoglet.hogql.plan import (
     Expr,
@@ -159,7 +159,7 @@ def _arithmetic_type(operator: str, left: Expr, right: Expr) -> Type:
     if "DateTime" in names and "Interval" in names:
         return types.DATETIME.or_null(nullable)
     if "Date" in names and names & {"Interval", "Integer"}:
-        known = "Interval" not in names or unit_of(left) or unit_of(right)
+        known = "Interval" not in names or units_of(left) or units_of(right)
         return (types.DATE if known else types.UNKNOWN).or_null(nullable)
     if names == {"DateTime", "Integer"}:
         return types.DATETIME.or_null(nullable)

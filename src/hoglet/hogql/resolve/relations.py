@@ -12,6 +12,7 @@ from hoglet.hogql.plan import (
     Number,
     Numbers,
     Relation,
+    Select,
     TrustedSQL,
     Value,
 )
@@ -185,17 +186,26 @@ def _cte_relation(resolver: "Resolver", cte: CteQuery, node: Any) -> Relation:
     return cte.relation
 
 
+_SERIES = frozenset({"generateSeries", "generate_series"})
+
+
 def _numbers(
     resolver: "Resolver", join: tree.JoinExpr, name: str, alias: str, scope: Scope
 ) -> Source:
-    if name != "numbers":
+    """``numbers(n)``, ``numbers(offset, n)``, ``generateSeries(first, last, step)``."""
+    if name not in {"numbers", *_SERIES}:
         raise refused(f"Table function '{name}' is not allowed", join, code=TABLE_DENIED)
     count = len(join.table_args or ())
+    resolver.tables.append("numbers")
+    if name in _SERIES:
+        series = tree.Call(name=name, args=join.table_args or (), start=join.start, end=join.end)
+        values = resolver.expression(series, Scope(scope))
+        rows = FunctionCall(function="arrayJoin", args=(values,), type=INTEGER)
+        return QuerySource(alias, Select(columns=(("generate_series", rows),)))
     if not 1 <= count <= 2:
         message = f"numbers(n) or numbers(offset, n) takes 1 or 2 arguments, found {count}"
         raise refused(message, join, code=ARITY)
     args = tuple([_row_count(resolver, arg, scope) for arg in join.table_args or ()])
-    resolver.tables.append(name)
     return QuerySource(alias, Numbers(args=args))
 
 
