@@ -202,8 +202,36 @@ class Settings(BaseSettings):
         None, description="Token of the first project, `phc_…`; made up when not set."
     )
 
-    executor_workers: int = Field(
-        2, ge=1, description="Processes that run functions and pipeline batches."
+    executor_workers: int = Field(2, ge=1, description="Processes that run functions.")
+    executor_seconds: float = Field(
+        5,
+        ge=2,
+        description="Processor time for up to 16 steps of a function in one of them, in seconds; "
+        "then the process is killed.",
+    )
+    pipeline_group_bytes: int = Field(
+        4 * 1024**2,
+        ge=1024,
+        description="Most bytes of captured requests that are processed together; a larger "
+        "request goes alone. A byte takes up to 65 bytes of worker_memory_bytes.",
+    )
+    pipeline_group_events: int = Field(
+        4000, ge=1, description="Most events that are processed together, likewise."
+    )
+    pipeline_seconds: float = Field(
+        120,
+        gt=0,
+        description="Processor time for one such group, in seconds; then it is halved.",
+    )
+    worker_memory_bytes: int = Field(
+        1024**3,
+        ge=256 * 1024**2,
+        description="Address space of each worker process, in bytes.",
+    )
+    free_disk_bytes: int = Field(
+        64 * 1024**2,
+        ge=0,
+        description="Below this much free space in data_dir `/_readyz` answers 503.",
     )
     compile_workers: int = Field(
         1, ge=1, description="Processes that parse and compile what the API is sent."

@@ -57,7 +57,7 @@ class _NthCallFails:
 async def line(
     sqlite_database: Database, warehouse: Any, fresh_project_id: int, monkeypatch: Any
 ) -> AsyncGenerator[Line]:
-    monkeypatch.setattr("hoglet.pipeline.ingest.worker._STORAGE_PAUSE_S", 0)
+    monkeypatch.setattr("hoglet.pipeline.ingest.worker._LONGEST_STORAGE_PAUSE_S", 0)
     clock = FixedClock(at("2026-05-01T12:00:00+00:00"))
     async with open_line(sqlite_database, warehouse, clock, fresh_project_id) as opened:
         yield opened

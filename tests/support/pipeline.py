@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import orjson
+from prometheus_client import CollectorRegistry
 
 from hoglet.access.service import AccessService
 from hoglet.events.repository import EventsRepository
@@ -15,16 +16,22 @@ from hoglet.functions.dead_letters.service import NewDeadLetter
 from hoglet.functions.executable.model import ExecutableFunction
 from hoglet.functions.watcher.service import Watcher
 from hoglet.kit.clock import Clock
+from hoglet.pipeline.health import PipelineHealth
 from hoglet.pipeline.ingest.commit import ChunkCommitter
+from hoglet.pipeline.ingest.group_processor import GroupProcessor
 from hoglet.pipeline.ingest.property_schema import SchemaTracker
 from hoglet.pipeline.ingest.replication import WarehouseReplicator
-from hoglet.pipeline.ingest.sandbox_client import PipelineSandboxClient
-from hoglet.pipeline.ingest.worker import BatchWorker
+from hoglet.pipeline.ingest.sandbox_client import (
+    DEADLINE_SECONDS,
+    PipelineSandboxClient,
+)
+from hoglet.pipeline.ingest.worker import BatchWorker, GroupLimits
 from hoglet.pipeline.ingest.worker_operations import OPERATIONS
 from hoglet.pipeline.telemetry_outbox import TelemetryOutbox
 from hoglet.queue.port import Job
 from hoglet.queue.sql import SqlQueue
 from hoglet.sandbox import Sandbox
+from hoglet.sandbox.pool import WORKER_MEMORY_BYTES
 from hoglet.store.database import Database
 from hoglet.warehouse.port import Warehouse
 from hoglet.warehouse.telemetry import LogEntry, Telemetry
@@ -58,7 +65,15 @@ class Line:
     """A whole pipeline on one project."""
 
     def __init__(
-        self, database: Database, warehouse: Warehouse, clock: Clock, project_id: int
+        self,
+        database: Database,
+        warehouse: Warehouse,
+        clock: Clock,
+        project_id: int,
+        *,
+        memory_bytes: int = WORKER_MEMORY_BYTES,
+        deadline: float = DEADLINE_SECONDS,
+        limits: GroupLimits | None = None,
     ) -> None:
         self.database = database
         self.warehouse = warehouse
@@ -68,7 +83,8 @@ class Line:
         self.functions = GivenFunctions()
         self.letters: Any = KeptLetters()
         self.events = EventsRepository()
-        self.sandbox = Sandbox(OPERATIONS, workers=1)
+        self.sandbox = Sandbox(OPERATIONS, workers=1, memory_bytes=memory_bytes)
+        self.spare = Sandbox(OPERATIONS, workers=1, memory_bytes=2 << 30)
         self.copies = WarehouseReplicator(database, self.queue, warehouse)
         self.outbox = TelemetryOutbox(database, Telemetry(warehouse))
         self.warnings = IngestionWarnings(database, self.events, clock)
@@ -79,13 +95,13 @@ class Line:
             clock=clock,
             readers_notice_after=timedelta(0),
         )
+        self.calls = PipelineSandboxClient(self.sandbox, self.spare, self.functions, deadline)
+        self.health = PipelineHealth(CollectorRegistry())
         self.batches = BatchWorker(
-            database=database,
             queue=self.queue,
             warehouse=warehouse,
-            calls=PipelineSandboxClient(self.sandbox, self.functions),
+            processor=GroupProcessor(self.calls, database, self.events),
             functions=self.functions,
-            events=self.events,
             committing=ChunkCommitter(
                 database=database,
                 queue=self.queue,
@@ -100,8 +116,9 @@ class Line:
             ),
             learning=self.learning,
             access=access,
-            clock=clock,
+            health=self.health,
             site_url="https://hoglet.example",
+            limits=limits,
         )
 
     def forget_definitions(self) -> None:
@@ -150,14 +167,15 @@ class Line:
 
 @contextlib.asynccontextmanager
 async def open_line(
-    database: Database, warehouse: Warehouse, clock: Clock, project_id: int
+    database: Database, warehouse: Warehouse, clock: Clock, project_id: int, **more: Any
 ) -> AsyncGenerator[Line]:
-    """A pipeline, its worker process stopped at the end."""
-    line = Line(database, warehouse, clock, project_id)
+    """A pipeline, its worker process stopped at the end; ``more`` as :class:`Line` takes it."""
+    line = Line(database, warehouse, clock, project_id, **more)
     try:
         yield line
     finally:
         await line.sandbox.close()
+        await line.spare.close()
 
 
 def at(text: str) -> datetime:

@@ -12,25 +12,17 @@ from prometheus_client import CollectorRegistry
 from hoglet.access.rate_limit import RateLimit, RateSettings
 from hoglet.access.service import AccessService
 from hoglet.app.native_stderr import native_stderr
-from hoglet.app.sandbox_operations import (
-    COMPILE_OPERATIONS,
-    PIPELINE_OPERATIONS,
-    RUN_OPERATIONS,
-)
+from hoglet.app.sandboxes import Sandboxes
 from hoglet.app.secret_keys import open_secret_keys
 from hoglet.kit.clock import Clock, SystemClock
 from hoglet.kit.ids import new_id
 from hoglet.migrations.upgrade import migrate
 from hoglet.outbound.client import Outbound
+from hoglet.pipeline.health import PipelineHealth
 from hoglet.queue.sql import SqlQueue
-from hoglet.sandbox import Sandbox
 from hoglet.settings import Settings
 from hoglet.store.database import Database
 from hoglet.warehouse import Warehouse
-
-# Programs of functions stand back behind capture and the API when the processors are all busy: at
-# 5 they get a third of what another process gets.
-_RUN_NICENESS = 5
 
 
 @dataclass
@@ -42,12 +34,11 @@ class Services:
     database: Database
     warehouse: Warehouse
     queue: SqlQueue
-    compile_sandbox: Sandbox
-    run_sandbox: Sandbox
-    pipeline_sandbox: Sandbox
+    sandboxes: Sandboxes
     outbound: Outbound
     access: AccessService
     registry: CollectorRegistry
+    health: PipelineHealth
     secret_keys: list[str]
 
 
@@ -62,15 +53,9 @@ async def open_services(settings: Settings) -> AsyncGenerator[Services]:
         database, warehouse = await _open_storage(settings, stack)
         secret_keys = await open_secret_keys(database, settings)
         access = AccessService(database, clock, rates=_rates(settings))
-        compile_sandbox = Sandbox(COMPILE_OPERATIONS, workers=settings.compile_workers)
-        stack.push_async_callback(compile_sandbox.close)
-        run_sandbox = Sandbox(
-            RUN_OPERATIONS, workers=settings.executor_workers, niceness=_RUN_NICENESS
-        )
-        stack.push_async_callback(run_sandbox.close)
-        # One worker: it remembers a group between the two halves of its work.
-        pipeline_sandbox = Sandbox(PIPELINE_OPERATIONS, workers=1)
-        stack.push_async_callback(pipeline_sandbox.close)
+        registry = CollectorRegistry()
+        sandboxes = Sandboxes(settings, registry)
+        stack.push_async_callback(sandboxes.close)
         outbound = await stack.enter_async_context(Outbound(allow_hosts=settings.allow_hosts))
         yield Services(
             settings=settings,
@@ -78,12 +63,11 @@ async def open_services(settings: Settings) -> AsyncGenerator[Services]:
             database=database,
             warehouse=warehouse,
             queue=await _open_queue(database, clock),
-            compile_sandbox=compile_sandbox,
-            run_sandbox=run_sandbox,
-            pipeline_sandbox=pipeline_sandbox,
+            sandboxes=sandboxes,
             outbound=outbound,
             access=access,
-            registry=CollectorRegistry(),
+            registry=registry,
+            health=PipelineHealth(registry),
             secret_keys=secret_keys,
         )
 

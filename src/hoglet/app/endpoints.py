@@ -59,7 +59,7 @@ def build_endpoint_services(rooms: Services, repository: EventsRepository) -> En
         access=rooms.access,
         warehouse=rooms.warehouse,
         queue=rooms.queue,
-        sandbox=rooms.compile_sandbox,
+        sandbox=rooms.sandboxes.compile,
         settings=EndpointSettings(
             site_url=settings.site_url,
             concurrent_queries=settings.query_concurrency or None,

@@ -99,7 +99,7 @@ def build_functions(rooms: Services, property_types: PropertyTypes) -> FunctionS
     watcher.listeners.append(internal.on_state_change)
     service = FunctionService(
         database=rooms.database,
-        compiler=SandboxCompiler(rooms.compile_sandbox),
+        compiler=SandboxCompiler(rooms.sandboxes.compile),
         box=box,
         clock=rooms.clock,
         templates=templates,
@@ -145,7 +145,7 @@ def build_functions(rooms: Services, property_types: PropertyTypes) -> FunctionS
         live_tail=LiveTail(telemetry, rooms.clock),
         watcher=watcher,
         telemetry=telemetry,
-        trials=TestRunService(service, rooms.run_sandbox, calls, site_url),
-        webhooks=Webhooks(service, rooms.run_sandbox, record, access.project, site_url),
+        trials=TestRunService(service, rooms.sandboxes.run, calls, site_url),
+        webhooks=Webhooks(service, rooms.sandboxes.run, record, access.project, site_url),
         run_endings=run_endings,
     )

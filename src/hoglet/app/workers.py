@@ -23,10 +23,11 @@ from hoglet.pipeline.delivery.run import InvocationRunner
 from hoglet.pipeline.delivery.step_batcher import StepBatcher
 from hoglet.pipeline.ingest.commit import ChunkCommitter
 from hoglet.pipeline.ingest.filtered_counts import DeferredFilteredCounts
+from hoglet.pipeline.ingest.group_processor import GroupProcessor
 from hoglet.pipeline.ingest.property_schema import SchemaTracker
 from hoglet.pipeline.ingest.replication import WarehouseReplicator
 from hoglet.pipeline.ingest.sandbox_client import PipelineSandboxClient
-from hoglet.pipeline.ingest.worker import BatchWorker
+from hoglet.pipeline.ingest.worker import BatchWorker, GroupLimits
 from hoglet.pipeline.internal_events import InternalEventWorker
 from hoglet.pipeline.maintenance import MaintenanceWorker
 from hoglet.pipeline.queue_metrics import QueueMetrics
@@ -107,18 +108,25 @@ def build_pipeline(
         learning=learning,
         clock=rooms.clock,
     )
+    calls = PipelineSandboxClient(
+        rooms.sandboxes.pipeline,
+        rooms.sandboxes.spare,
+        features.functions.service,
+        rooms.settings.pipeline_seconds,
+    )
     batches = BatchWorker(
-        database=rooms.database,
         queue=rooms.queue,
         warehouse=rooms.warehouse,
-        calls=PipelineSandboxClient(rooms.pipeline_sandbox, features.functions.service),
+        processor=GroupProcessor(calls, rooms.database, features.events.repository),
         functions=features.functions.service,
-        events=features.events.repository,
         committing=committing,
         learning=learning,
         access=rooms.access,
-        clock=rooms.clock,
+        health=rooms.health,
         site_url=rooms.settings.resolved_site_url(),
+        limits=GroupLimits(
+            size=rooms.settings.pipeline_group_bytes, events=rooms.settings.pipeline_group_events
+        ),
     )
     upkeep = MaintenanceWorker(
         database=rooms.database,
@@ -139,7 +147,8 @@ def build_pipeline(
     )
     internal = InternalEventWorker(
         queue=rooms.queue,
-        sandbox=rooms.pipeline_sandbox,
+        sandbox=rooms.sandboxes.pipeline,
+        deadline=rooms.settings.pipeline_seconds,
         functions=features.functions.service,
         committing=committing,
         access=rooms.access,
@@ -192,7 +201,7 @@ def _executor(rooms: Services, features: Features) -> Executor:
         ),
         functions=FunctionCache(functions.service),
         runner=InvocationRunner(
-            StepBatcher(rooms.run_sandbox),
+            StepBatcher(rooms.sandboxes.run, rooms.settings.executor_seconds),
             HostCallAttempts(functions.calls, rooms.clock),
             hosts,
             rooms.clock,

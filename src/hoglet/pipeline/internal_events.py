@@ -21,18 +21,23 @@ from hoglet.access.service import AccessService
 from hoglet.functions.executable.model import ExecutableFunction
 from hoglet.functions.watcher.service import StateChange
 from hoglet.kit.clock import Clock
-from hoglet.kit.errors import HogletError
+from hoglet.kit.errors import HogletError, Unavailable
 from hoglet.kit.ids import new_id
 from hoglet.kit.text import pack
 from hoglet.pipeline.ingest.commit import ChunkCommitter
 from hoglet.pipeline.ingest.internal_matching import InternalRequest
 from hoglet.pipeline.ingest.ipc import (
     BatchResult,
+    Handling,
     ProjectFacts,
-    act_answers,
     encoder,
+    internal_answers,
 )
-from hoglet.pipeline.ingest.sandbox_client import DEADLINE_S, FunctionLoader
+from hoglet.pipeline.ingest.sandbox_client import (
+    DEADLINE_SECONDS,
+    WORKER_FAILURES,
+    FunctionLoader,
+)
 from hoglet.pipeline.ingest.transform import iso
 from hoglet.pipeline.leases import LEASE, keep_leases
 from hoglet.queue import Job, NewJob, Queue
@@ -47,7 +52,9 @@ STATE_EVENT = "$hog_function_state_changed"
 _KIND = ("internal_destination",)
 _IDLE_WAIT = timedelta(seconds=1)
 _PAUSE = timedelta(seconds=5)
-_MOST_FAILURES = 5
+# A worker may be killed from outside, so an event is tried several times before its deliveries
+# become dead letters.
+_ATTEMPTS: tuple[Handling, ...] = ("run", "run", "run", "match", "store")
 
 
 class InternalEventV1(msgspec.Struct, frozen=True, kw_only=True):
@@ -130,6 +137,7 @@ class InternalEventWorker:
         *,
         queue: Queue,
         sandbox: Sandbox,
+        deadline: float = DEADLINE_SECONDS,
         functions: FunctionLoader,
         committing: ChunkCommitter,
         access: AccessService,
@@ -137,6 +145,7 @@ class InternalEventWorker:
     ) -> None:
         self._queue = queue
         self._sandbox = sandbox
+        self._deadline = deadline
         self._functions = functions
         self._committing = committing
         self._access = access
@@ -168,10 +177,8 @@ class InternalEventWorker:
             acted = await self._match(event)
         except (HogletError, SQLAlchemyError) as error:
             log.warning("an internal event waits", action="internal_failed", error=str(error))
-            if job.retries < _MOST_FAILURES:
-                await self._committing.postpone(job, _PAUSE)
-                return
-            acted = BatchResult()
+            await self._committing.postpone([job], _PAUSE)
+            return
         await self._committing.commit(event.project_id, [job], acted)
 
     async def _match(self, event: InternalEventV1) -> BatchResult:
@@ -190,7 +197,20 @@ class InternalEventWorker:
             properties=event.properties,
             timestamp=event.timestamp,
         )
-        payload = pack(encoder, request)
-        answer = await self._sandbox.call("pipeline.internal", payload, deadline=DEADLINE_S)
-        found = act_answers.decode(answer)
-        return found if isinstance(found, BatchResult) else BatchResult()
+        return await self._ask(request)
+
+    async def _ask(self, request: InternalRequest) -> BatchResult:
+        """What the event triggers; dead letters when the worker fails on it."""
+        failure: Exception | None = None
+        for handling in _ATTEMPTS:
+            attempt = msgspec.structs.replace(request, handling=handling, reason=str(failure or ""))
+            payload = pack(encoder, attempt)
+            try:
+                answer = await self._sandbox.call(
+                    "pipeline.internal", payload, deadline=self._deadline
+                )
+                return internal_answers.decode(answer)
+            except WORKER_FAILURES as error:
+                failure = error
+                log.warning("an internal event failed", handling=handling, error=str(error))
+        raise Unavailable(f"The event cannot be matched: {failure}")

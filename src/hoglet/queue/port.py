@@ -48,6 +48,7 @@ class NewJob(msgspec.Struct, frozen=True, kw_only=True):
         ordering_key: jobs of one key are held by one owner at a time and leased oldest first.
         weight: what ``max_weight`` counts, e.g. the events in a batch; 1 or more.
         lane: what a lease may exclude, e.g. the function whose runs have taken their share.
+        error: why the job is enqueued buried: visible, and due only after ``revive``.
     """
 
     queue: str
@@ -58,6 +59,7 @@ class NewJob(msgspec.Struct, frozen=True, kw_only=True):
     ordering_key: str | None = None
     weight: int = 1
     lane: str | None = None
+    error: str | None = None
 
 
 class Job(msgspec.Struct, frozen=True, kw_only=True):
@@ -129,9 +131,17 @@ class Queue(Protocol):
         ...
 
     async def lease_group(
-        self, queue: str, *, limit: int, duration: timedelta, max_weight: int
+        self,
+        queue: str,
+        *,
+        limit: int,
+        duration: timedelta,
+        max_weight: int,
+        max_bytes: int | None = None,
     ) -> list[Job]:
         """Take due jobs of ONE ordering key as a group that stays together for ever.
+
+        ``max_bytes`` bounds the payloads of a new group; one job above it is a group of its own.
 
         When the lease is lost, the very same jobs come back under the same ``group`` id, so that
         the id can serve as a deduplication token for their joint effect.

@@ -78,7 +78,13 @@ class SqlQueue:
         return jobs
 
     async def lease_group(
-        self, queue: str, *, limit: int, duration: timedelta, max_weight: int
+        self,
+        queue: str,
+        *,
+        limit: int,
+        duration: timedelta,
+        max_weight: int,
+        max_bytes: int | None = None,
     ) -> list[Job]:
         """Take due jobs of one ordering key as a group that stays together; see the port."""
         wanted = {**self._parameters(queue), "lanes": []}
@@ -94,7 +100,7 @@ class SqlQueue:
             elif first is not None:
                 same = {**self._parameters(queue), "ordering_key": first.ordering_key}
                 found = await _candidates(connection, self._statements.due_of_key, same, limit)
-                chosen = [row.id for row in _within_weight(found, max_weight)]
+                chosen = [row.id for row in _within_weight(found, max_weight, max_bytes)]
                 jobs = await self._take(connection, chosen, duration, group=new_id())
         self._busy[queue] = bool(jobs)
         return jobs
@@ -244,7 +250,7 @@ async def _candidates(
     wanted: dict[str, Any],
     limit: int,
 ) -> list[Row[Any]]:
-    """Due jobs as ``(id, weight, group_id, ordering_key)``, priority by priority."""
+    """Due jobs as ``(id, weight, group_id, ordering_key, size)``, priority by priority."""
     found: list[Row[Any]] = []
     for statement in statements:
         most = limit - len(found)
@@ -282,14 +288,19 @@ def _parts[T](items: Sequence[T]) -> list[Sequence[T]]:
     return [items[start : start + step] for start in range(0, len(items), step)]
 
 
-def _within_weight(rows: list[Row[Any]], max_weight: int | None) -> list[Row[Any]]:
-    if max_weight is None:
-        return rows
+def _within_weight(
+    rows: list[Row[Any]], max_weight: int | None, max_bytes: int | None = None
+) -> list[Row[Any]]:
+    """The first rows that stay within both limits; at least one."""
     chosen: list[Row[Any]] = []
-    total = 0
+    weight = size = 0
     for row in rows:
-        total += row.weight
-        if chosen and total > max_weight:
+        weight += row.weight
+        size += row.size
+        is_over = (max_weight is not None and weight > max_weight) or (
+            max_bytes is not None and size > max_bytes
+        )
+        if chosen and is_over:
             break
         chosen.append(row)
     return chosen
@@ -311,6 +322,8 @@ def _rows_of(jobs: Sequence[NewJob], now: datetime) -> list[dict[str, Any]]:
             "attempts": 0,
             "retries": 0,
             "payload": job.payload,
+            "buried_at": now if job.error is not None else None,
+            "error": job.error,
         }
         for place, job in enumerate(jobs)
     ]

@@ -12,6 +12,7 @@ from sqlalchemy import (
     String,
     Table,
     bindparam,
+    func,
     or_,
     select,
     update,
@@ -29,6 +30,8 @@ _LANES = bindparam("lanes", expanding=True, type_=String())
 _KEY = bindparam("ordering_key", type_=String())
 
 JOBS = cast("Table", JobRow.__table__)
+# Neither SQLite nor PostgreSQL reads the payload for its length.
+_SIZE = func.length(JOBS.c.payload).label("size")
 JOB_COLUMNS: tuple[Any, ...] = (
     JOBS.c.id,
     JOBS.c.queue,
@@ -53,7 +56,7 @@ def is_due(now: Any = _NOW) -> ColumnElement[bool]:
 
 
 def _due(priority: Priority, *conditions: ColumnElement[bool]) -> Select[*tuple[Any, ...]]:
-    """Due jobs as ``(id, weight, group_id, ordering_key)``.
+    """Due jobs as ``(id, weight, group_id, ordering_key, size)``.
 
     One statement a priority: each is then a plain range of the index, however many retries are
     delayed.
@@ -66,7 +69,7 @@ def _due(priority: Priority, *conditions: ColumnElement[bool]) -> Select[*tuple[
     )
     free_key = JOBS.c.ordering_key.is_(None) | JOBS.c.ordering_key.not_in(other)
     return (
-        select(JOBS.c.id, JOBS.c.weight, JOBS.c.group_id, JOBS.c.ordering_key)
+        select(JOBS.c.id, JOBS.c.weight, JOBS.c.group_id, JOBS.c.ordering_key, _SIZE)
         .where(JOBS.c.queue == _QUEUE, JOBS.c.priority == int(priority), is_due(), free_key)
         .where(*conditions)
         .order_by(JOBS.c.run_at, JOBS.c.id)

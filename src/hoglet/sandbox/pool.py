@@ -16,14 +16,15 @@ import json
 import os
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import structlog
 
-from hoglet.kit.errors import Bug, HogletError, SourceError
+from hoglet.kit.errors import Bug, HogletError, SourceError, Unavailable
 from hoglet.sandbox import protocol as frames
 
 log = structlog.get_logger()
@@ -36,6 +37,15 @@ WORKER_MEMORY_BYTES = 1024 * 1024 * 1024
 START_SECONDS = 60.0
 # How many times its deadline a worker may take by the clock while it hardly gets the processor.
 PATIENCE = 6
+
+
+# How long a death counts as recent.
+RECENT_SECONDS = 300.0
+# What is raised by talking to a process that is gone.
+_DEATHS = (asyncio.IncompleteReadError, ConnectionError, msgspec.DecodeError)
+
+type OnDeath = Callable[[str], None]
+"""Called with ``crashed``, ``timed_out`` or ``not_started`` when a worker is lost."""
 
 
 class SandboxTimedOut(HogletError):
@@ -52,6 +62,12 @@ class SandboxCrashed(HogletError):
     blame = "author"
 
 
+class SandboxUnavailable(Unavailable):
+    """No worker can be started; that is nobody's text's fault."""
+
+    code = "sandbox_unavailable"
+
+
 class _Worker:
     """One process. Not shared: a call owns it from request to answer."""
 
@@ -60,11 +76,22 @@ class _Worker:
         self.ready: set[str] = set()
 
     async def prepare(self, operation: str) -> None:
-        """Have an operation imported."""
-        if operation not in self.ready:
+        """Have an operation imported.
+
+        Raises:
+            SandboxUnavailable: the process did not come up, or cannot import it.
+        """
+        if operation in self.ready:
+            return
+        frame = frames.pack(frames.Request(frames.PREPARE, operation))
+        try:
             async with asyncio.timeout(START_SECONDS):
-                await self.exchange(frames.pack(frames.Request(frames.PREPARE, operation)))
-            self.ready.add(operation)
+                answer = await self.exchange(frame)
+        except (TimeoutError, *_DEATHS) as error:
+            raise SandboxUnavailable("A worker process did not start") from error
+        if isinstance(answer, frames.Broken):
+            raise SandboxUnavailable(f"A worker process cannot import {operation}: {answer.error}")
+        self.ready.add(operation)
 
     async def exchange(self, frame: bytes) -> frames.Answer:
         reader, writer = self.process.stdout, self.process.stdin
@@ -110,6 +137,7 @@ class Sandbox:
         memory_bytes: address space of each worker.
         import_path: further folders that the workers import from.
         niceness: by how much they stand back when the processors are all busy (``man nice``).
+        on_death: is told of each worker that is lost, for metrics.
 
     Concurrency: any number of tasks of one event loop may call; they queue in order of arrival.
     """
@@ -122,6 +150,7 @@ class Sandbox:
         memory_bytes: int = WORKER_MEMORY_BYTES,
         import_path: Sequence[str] = (),
         niceness: int = 0,
+        on_death: OnDeath | None = None,
     ) -> None:
         self._setup = json.dumps(
             {
@@ -136,6 +165,8 @@ class Sandbox:
         self._idle: list[_Worker] = []
         self._busy: set[_Worker] = set()
         self._closed = False
+        self._on_death = on_death
+        self._deaths: deque[float] = deque(maxlen=1000)
 
     async def call(self, operation: str, payload: Any, *, deadline: float) -> Any:
         """Run one operation in a worker.
@@ -153,6 +184,7 @@ class Sandbox:
             SourceError: the operation refused the text.
             SandboxTimedOut: the deadline passed; retrying does not help.
             SandboxCrashed: the process died; retrying rarely helps.
+            SandboxUnavailable: no process can be started; retrying later may help.
             Bug: the operation raised something else.
         """
         frame = frames.pack(frames.Request(operation, payload))
@@ -162,10 +194,27 @@ class Sandbox:
         return _value_of(answer, operation)
 
     async def close(self) -> None:
-        """Kill all workers; running calls end with SandboxCrashed."""
+        """Kill all workers; running calls end with SandboxUnavailable."""
         self._closed = True
         await asyncio.gather(*(worker.kill() for worker in [*self._idle, *self._busy]))
         self._idle.clear()
+
+    async def stop_idle(self) -> None:
+        """Kill the workers that wait for calls; the next call starts fresh ones."""
+        idle, self._idle = self._idle, []
+        await asyncio.gather(*(worker.kill() for worker in idle))
+
+    def recent_deaths(self) -> int:
+        """How many workers were lost in the last five minutes."""
+        oldest = time.monotonic() - RECENT_SECONDS
+        return sum(at > oldest for at in self._deaths)
+
+    def _note_death(self, how: str) -> None:
+        if self._closed:
+            raise SandboxUnavailable("The server is stopping")
+        self._deaths.append(time.monotonic())
+        if self._on_death is not None:
+            self._on_death(how)
 
     async def _exchange(
         self, worker: _Worker, frame: bytes, operation: str, deadline: float
@@ -176,9 +225,14 @@ class Sandbox:
             await worker.prepare(operation)
             answer = await worker.exchange_within(frame, deadline)
             reusable = True
+        except SandboxUnavailable:
+            self._note_death("not_started")
+            raise
         except TimeoutError:
+            self._note_death("timed_out")
             raise SandboxTimedOut(f"{operation} ran longer than {deadline:g} seconds") from None
-        except (asyncio.IncompleteReadError, ConnectionError, msgspec.DecodeError) as error:
+        except _DEATHS as error:
+            self._note_death("crashed")
             raise SandboxCrashed(f"The worker process died during {operation}") from error
         finally:
             self._busy.discard(worker)
@@ -197,18 +251,22 @@ class Sandbox:
 
     async def _start(self) -> _Worker:
         if self._closed:
-            raise SandboxCrashed("The server is stopping")
-        process = await asyncio.create_subprocess_exec(
-            sys.executable,
-            "-I",
-            "-m",
-            "hoglet.sandbox.worker",
-            self._setup,
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
-            env={"LANG": "C.UTF-8"},
-            limit=1024 * 1024,
-        )
+            raise SandboxUnavailable("The server is stopping")
+        try:
+            process = await asyncio.create_subprocess_exec(
+                sys.executable,
+                "-I",
+                "-m",
+                "hoglet.sandbox.worker",
+                self._setup,
+                stdin=asyncio.subprocess.PIPE,
+                stdout=asyncio.subprocess.PIPE,
+                env={"LANG": "C.UTF-8"},
+                limit=1024 * 1024,
+            )
+        except OSError as error:
+            self._note_death("not_started")
+            raise SandboxUnavailable(f"No worker process can be started: {error}") from error
         return _Worker(process)
 
 

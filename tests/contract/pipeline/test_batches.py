@@ -16,7 +16,6 @@ from support.pipeline import Line, at, open_line
 
 NOW = at("2026-05-01T12:00:00+00:00")
 FUNCTION = "0193e8c6-0000-7000-8000-0000000000aa"
-OTHER = "0193e8c6-0000-7000-8000-0000000000bb"
 UUID_1 = "0193e8c6-0000-7000-8000-000000000001"
 TRUE = {"kind": "Constant", "value": True}
 
@@ -208,59 +207,13 @@ async def test_a_crash_between_insert_and_commit_changes_nothing(
 
     with monkeypatch.context() as patch:
         patch.setattr(line.batches._committing, "commit", crash)
-        patch.setattr("hoglet.pipeline.ingest.worker.asyncio.sleep", crash_free_sleep)
+        patch.setattr("hoglet.pipeline.ingest.worker._LONGEST_STORAGE_PAUSE_S", 0)
         await line.batches.work_once()
     assert await line.select("SELECT count() FROM events WHERE project_id = {p}") == [(20,)]
     await line.work()
 
     assert await line.select("SELECT count() FROM events WHERE project_id = {p}") == [(20,)]
     assert len(await line.runs()) == 20
-
-
-async def crash_free_sleep(_seconds: float) -> None:
-    """No pause in tests."""
-
-
-async def test_a_crashing_worker_costs_functions_not_events(
-    line: Line, monkeypatch: pytest.MonkeyPatch
-):
-    """A group whose reading kills the worker again and again is stored without functions."""
-    line.functions.functions = [_function(line)]
-    await line.capture(_event())
-
-    async def refuse(request: Any) -> Any:
-        if request.functions_key != "none":
-            raise RuntimeError("worker died")
-        return await real(request)
-
-    real = line.batches._calls.read
-    monkeypatch.setattr(line.batches._calls, "read", refuse)
-    await _work_again_and_again(line)
-
-    assert await line.select("SELECT count() FROM events WHERE project_id = {p}") == [(1,)]
-    assert await line.runs() == []
-    assert [kind for _, kind in line.warnings._counts] == ["functions_left_out"]
-
-
-async def test_a_transformation_that_kills_the_worker_costs_no_delivery(
-    line: Line, monkeypatch: pytest.MonkeyPatch
-):
-    line.functions.functions = [_function(line), _function(line, id=OTHER, type="transformation")]
-    await line.capture(_event())
-
-    async def refuse(request: Any) -> Any:
-        if request.functions is None or any(
-            one.type == "transformation" for one in request.functions
-        ):
-            raise RuntimeError("worker died")
-        return await real(request)
-
-    real = line.batches._calls.read
-    monkeypatch.setattr(line.batches._calls, "read", refuse)
-    await _work_again_and_again(line)
-
-    assert await line.select("SELECT count() FROM events WHERE project_id = {p}") == [(1,)]
-    assert len(await line.runs()) == 1
 
 
 async def test_a_database_that_fails_for_long_costs_no_delivery(
@@ -274,7 +227,7 @@ async def test_a_database_that_fails_for_long_costs_no_delivery(
 
     with monkeypatch.context() as patch:
         patch.setattr(line.batches._committing, "commit", locked)
-        patch.setattr("hoglet.pipeline.ingest.worker.asyncio.sleep", crash_free_sleep)
+        patch.setattr("hoglet.pipeline.ingest.worker._LONGEST_STORAGE_PAUSE_S", 0)
         await _work_again_and_again(line)
     await line.work()
 

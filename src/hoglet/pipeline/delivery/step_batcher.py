@@ -42,8 +42,9 @@ class StepBatcher:
     Concurrency: any number of tasks may call :meth:`step`.
     """
 
-    def __init__(self, sandbox: Sandbox) -> None:
+    def __init__(self, sandbox: Sandbox, deadline: float = DEADLINE_SECONDS) -> None:
         self._sandbox = sandbox
+        self._deadline = deadline
         self._slow: set[str] = set()
         self._slow_places = asyncio.Semaphore(max(1, sandbox.workers - 1))
         self._waiting: dict[tuple[str, int], deque[_Waiting]] = {}
@@ -101,7 +102,7 @@ class StepBatcher:
         payload = pack(_encoder, StepsRequest(function, requests))
         async with self._slow_places if function.id in self._slow else contextlib.nullcontext():
             answer = await self._sandbox.call(
-                "pipeline.run_steps", payload, deadline=DEADLINE_SECONDS
+                "pipeline.run_steps", payload, deadline=self._deadline
             )
         return _steps.decode(answer)
 

@@ -9,17 +9,19 @@ from collections.abc import Sequence
 from datetime import timedelta
 from uuid import UUID
 
+import msgspec
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hoglet.access.repository import update_project
 from hoglet.events.repository import EventsRepository
+from hoglet.events.spool import SpooledV1, job_of
 from hoglet.events.warnings import IngestionWarnings
 from hoglet.functions.dead_letters.service import DeadLetters
 from hoglet.functions.watcher.service import Observation, Watcher
 from hoglet.kit.clock import Clock
 from hoglet.pipeline.ingest.enqueue import dead_letters_of, enqueue_runs
 from hoglet.pipeline.ingest.filtered_counts import defer_filtered_counts
-from hoglet.pipeline.ingest.ipc import BatchCounters, BatchResult
+from hoglet.pipeline.ingest.ipc import BatchCounters, BatchResult, Part
 from hoglet.pipeline.ingest.property_schema import SchemaTracker
 from hoglet.pipeline.ingest.replication import WarehouseReplicator
 from hoglet.pipeline.ingest.warehouse_rows import (
@@ -28,7 +30,7 @@ from hoglet.pipeline.ingest.warehouse_rows import (
     person_rows,
 )
 from hoglet.pipeline.telemetry_outbox import TelemetryOutbox
-from hoglet.queue import Job, Queue
+from hoglet.queue import Job, NewJob, Queue
 from hoglet.store.database import Database
 
 
@@ -76,6 +78,7 @@ class ChunkCommitter:
         """
         async with self._database.write() as session:
             await self._queue.finish(session, jobs)
+            await self._queue.enqueue(session, _buried_jobs(project_id, acted.set_aside))
             await self._events.save_people(session, project_id, acted.people)
             await self._events.save_groups(session, project_id, acted.new_group_types, acted.groups)
             await self._events.add_seen(session, project_id, acted.new_uuids)
@@ -91,10 +94,11 @@ class ChunkCommitter:
         for kind, example in acted.warnings:
             self._warnings.note(project_id, kind, example)
 
-    async def postpone(self, job: Job, pause: timedelta) -> None:
-        """Give a job back for later."""
+    async def postpone(self, jobs: Sequence[Job], pause: timedelta) -> None:
+        """Give jobs back for later."""
         async with self._database.write() as session:
-            await self._queue.retry(session, job, run_at=self._clock.now() + pause)
+            for job in jobs:
+                await self._queue.retry(session, job, run_at=self._clock.now() + pause)
 
     async def _report(self, session: AsyncSession, project_id: int, acted: BatchResult) -> None:
         letters = dead_letters_of(project_id, acted.tally)
@@ -112,6 +116,27 @@ class ChunkCommitter:
         messages = messages_of(project_id, acted.tally, now)
         messages.logs.extend(dropped)
         await self._outbox.add(session, messages)
+
+
+def _buried_jobs(project_id: int, parts: Sequence[Part]) -> list[NewJob]:
+    """Jobs that keep single events; their ids make the events' uuids what they were."""
+    return [
+        msgspec.structs.replace(
+            job_of(
+                SpooledV1(
+                    project_id=project_id,
+                    received_at=part.received_at,
+                    ip=part.ip,
+                    body=part.body,
+                    sent_at=part.sent_at,
+                ),
+                events=1,
+            ),
+            id=UUID(int=part.job_id.int + part.first),
+            error="The event cannot be stored: it is too much for a worker process.",
+        )
+        for part in parts
+    ]
 
 
 def _observations(tally: BatchCounters) -> list[Observation]:

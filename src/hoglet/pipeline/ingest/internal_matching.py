@@ -10,7 +10,12 @@ from hoglet.events.parse import Event
 from hoglet.functions.executable.matching import FunctionIndex
 from hoglet.functions.executable.model import ExecutableFunction
 from hoglet.functions.runtime.globals import event_globals, project_globals
-from hoglet.pipeline.ingest.ipc import BatchCounters, BatchResult, ProjectFacts
+from hoglet.pipeline.ingest.ipc import (
+    BatchCounters,
+    BatchResult,
+    Handling,
+    ProjectFacts,
+)
 from hoglet.pipeline.ingest.matching import TriggerMatcher
 
 
@@ -24,10 +29,12 @@ class InternalRequest(msgspec.Struct, kw_only=True):
     distinct_id: str
     properties: dict[str, Any]
     timestamp: str
+    handling: Handling = "run"
+    reason: str = ""
 
 
 def match_internal(request: InternalRequest) -> BatchResult:
-    """The runs that an internal event triggers; nothing is stored."""
+    """The runs that an internal event triggers, or dead letters in their place."""
     project = project_globals(
         project_id=request.project.id, name=request.project.name, site_url=request.project.site_url
     )
@@ -51,8 +58,12 @@ def match_internal(request: InternalRequest) -> BatchResult:
     }
     acted = BatchResult(tally=BatchCounters())
     index = FunctionIndex(request.functions)
-    triggers = TriggerMatcher(request.project, project, acted.tally)
+    triggers = TriggerMatcher(
+        request.project, project, acted.tally, request.handling, request.reason
+    )
     triggers.match(index, event, run_globals)
     triggers.count_filtered(index)
     acted.invocations = triggers.invocations
+    acted.letter_globals = triggers.letter_globals
+    acted.complete_letters()
     return acted

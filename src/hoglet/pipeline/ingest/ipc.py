@@ -7,7 +7,7 @@ another one) answers :class:`CacheMiss` and is asked again with everything.
 """
 
 from datetime import datetime
-from typing import Any
+from typing import Any, Literal
 from uuid import UUID
 
 import msgspec
@@ -27,14 +27,24 @@ class ProjectFacts(msgspec.Struct, frozen=True):
     name_properties: list[str] | None = None
 
 
+type Handling = Literal["run", "match", "store"]
+"""How much functions have to do with events.
+
+``run``: everything. ``match``: transformations are left out, and what matches becomes a dead letter
+instead of a run. ``store``: no function is evaluated; those that wait for the event's name get a
+dead letter.
+"""
+
+
 class Part(msgspec.Struct, array_like=True):
-    """One spooled request of a group."""
+    """One spooled request of a group, or some of its events: those from number ``first`` on."""
 
     job_id: UUID
     body: bytes
     received_at: datetime
     ip: str | None
     sent_at: datetime | None
+    first: int = 0
 
 
 class ReadRequest(msgspec.Struct):
@@ -46,6 +56,8 @@ class ReadRequest(msgspec.Struct):
         parts: its requests, oldest first.
         functions_key: names the project's functions; equal keys mean equal functions.
         functions: those functions; None when the worker should know them by the key.
+        handling: ``run``, unless the events cannot be processed so.
+        reason: why not, for the dead letters.
     """
 
     group: UUID
@@ -53,6 +65,8 @@ class ReadRequest(msgspec.Struct):
     parts: list[Part]
     functions_key: str
     functions: list[ExecutableFunction] | None
+    handling: Handling = "run"
+    reason: str = ""
 
 
 class LookupRequest(msgspec.Struct, tag="wanted"):
@@ -107,7 +121,10 @@ class Invocation(msgspec.Struct, array_like=True):
 
 
 class DeadLetterDraft(msgspec.Struct, array_like=True):
-    """A dead letter to write; ``error_class`` is ``filter``, ``inputs`` or ``disabled``."""
+    """A dead letter to write; ``error_class`` is ``filter``, ``inputs``, ``hog`` or ``disabled``.
+
+    Its ``globals`` are laid over :attr:`BatchResult.letter_globals`: large events travel once.
+    """
 
     function_id: str
     invocation_id: UUID
@@ -150,7 +167,7 @@ class BatchResult(msgspec.Struct, tag="acted"):
     """What a group does.
 
     Args:
-        blocks: rows of ``events`` in the warehouse's block format; in each, few months.
+        blocks: rows of ``events`` in the warehouse's block format, by their :func:`block_of`.
         stored: number of rows in all blocks.
         people: persons and ids to write.
         new_group_types: ``{"company": 0}``.
@@ -161,9 +178,11 @@ class BatchResult(msgspec.Struct, tag="acted"):
         properties: what was seen of the properties.
         events: names of events.
         warnings: ingestion warnings ``[(kind, example)]``.
+        letter_globals: what all letters have in common; only with the letters of one event.
+        set_aside: single events that could not even be stored.
     """
 
-    blocks: list[bytes] = []
+    blocks: dict[int, bytes] = {}
     stored: int = 0
     people: PersonStoreState = msgspec.field(default_factory=PersonStoreState)
     new_group_types: dict[str, int] = {}
@@ -174,6 +193,14 @@ class BatchResult(msgspec.Struct, tag="acted"):
     properties: list[PropertySample] = []
     events: list[str] = []
     warnings: list[tuple[str, dict[str, Any]]] = []
+    letter_globals: dict[str, Any] | None = None
+    set_aside: list[Part] = []
+
+    def complete_letters(self) -> None:
+        """Give each letter the globals it has in common with the others."""
+        for letter in self.tally.letters:
+            letter.globals = {**(self.letter_globals or {}), **letter.globals}
+        self.letter_globals = None
 
 
 encoder = msgspec.msgpack.Encoder()
@@ -182,6 +209,7 @@ act_requests = msgspec.msgpack.Decoder(ProcessRequest)
 read_answers: msgspec.msgpack.Decoder[LookupRequest | CacheMiss] = msgspec.msgpack.Decoder(
     LookupRequest | CacheMiss
 )
+internal_answers = msgspec.msgpack.Decoder(BatchResult)
 act_answers: msgspec.msgpack.Decoder[BatchResult | CacheMiss] = msgspec.msgpack.Decoder(
     BatchResult | CacheMiss
 )

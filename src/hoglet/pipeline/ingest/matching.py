@@ -31,6 +31,7 @@ from hoglet.functions.watcher.rules import DISABLED, LOW_PRIORITY, NOT_RUN
 from hoglet.pipeline.ingest.ipc import (
     BatchCounters,
     DeadLetterDraft,
+    Handling,
     Invocation,
     Line,
     ProjectFacts,
@@ -40,6 +41,7 @@ from hoglet.pipeline.ingest.ipc import (
 # `filtered` once a minute (`unasked.py`): the cost of an event must not grow with them.
 COUNTED_FUNCTIONS = 200
 _MAX_TTL = 86_400
+_GIVEN_UP = {True: ("failure", "failed"), False: ("other", "filtering_failed")}
 # What all inputs of a group may take while events wait; beyond it runs find out by themselves.
 _INPUTS_SECONDS = 2.0
 
@@ -48,8 +50,15 @@ class TriggerMatcher:
     """Gathers what a group triggers."""
 
     def __init__(
-        self, project: ProjectFacts, globals_: dict[str, Any], tally: BatchCounters
+        self,
+        project: ProjectFacts,
+        globals_: dict[str, Any],
+        tally: BatchCounters,
+        handling: Handling = "run",
+        reason: str = "",
     ) -> None:
+        self._handling = handling
+        self._reason = reason
         self._project = project
         self._url: str = globals_["url"]
         self._tally = tally
@@ -58,6 +67,7 @@ class TriggerMatcher:
         self._may_fail: dict[tuple[str, int, int | None], bool] = {}
         self._inputs_seconds = 0.0
         self.invocations: list[Invocation] = []
+        self.letter_globals: dict[str, Any] | None = None
 
     def match(self, index: FunctionIndex, event: Event, run_globals: dict[str, Any] | None) -> None:
         """Ask the functions of an index about one event.
@@ -70,6 +80,11 @@ class TriggerMatcher:
         names = self._events.setdefault(id(index), Counter())
         names[event.event] += 1
         if run_globals is None:
+            return
+        if self._handling == "store":
+            for function in index.waiting_for(event.event):
+                self._asked[function.id] += 1
+                self._give_up(function, event.uuid, run_globals, None)
             return
         for match in index.match(run_globals):
             self._asked[match.function_id] += 1
@@ -124,7 +139,7 @@ class TriggerMatcher:
         self._tally.count(function.id, "other", "dead_lettered")
         text = f"Error filtering event {event.uuid}: {error}"
         self._tally.lines.append(Line(function.id, str(run), "error", text))
-        self._tally.letters.append(DeadLetterDraft(function.id, run, "filter", error, run_globals))
+        self._add(DeadLetterDraft(function.id, run, "filter", error, run_globals))
 
     def _invoke(
         self,
@@ -133,6 +148,9 @@ class TriggerMatcher:
         run_globals: dict[str, Any],
         mapping: int | None,
     ) -> None:
+        if self._handling == "match":
+            self._give_up(function, event.uuid, run_globals, mapping)
+            return
         run = invocation_id(event.uuid, function.id, mapping)
         try:
             inputs = self._inputs(function, run_globals, mapping)
@@ -196,8 +214,7 @@ class TriggerMatcher:
         message = clean_line(str(error), secret_texts(all_inputs(function, mapping), {}))
         text = f"Error building inputs for event {run_globals['event']['uuid']}: {message}"
         self._tally.lines.append(Line(function.id, str(run), "error", text))
-        letter = DeadLetterDraft(function.id, run, "inputs", message, run_globals, mapping)
-        self._tally.letters.append(letter)
+        self._add(DeadLetterDraft(function.id, run, "inputs", message, run_globals, mapping))
 
     def _refuse(
         self,
@@ -211,8 +228,46 @@ class TriggerMatcher:
         if function.state == DISABLED:
             self._tally.count(function.id, "other", "dead_lettered")
             error = "The function was switched off because it failed or was slow too often"
-            letter = DeadLetterDraft(function.id, run, "disabled", error, run_globals, mapping)
-            self._tally.letters.append(letter)
+            self._add(DeadLetterDraft(function.id, run, "disabled", error, run_globals, mapping))
+
+    def _give_up(
+        self,
+        function: ExecutableFunction,
+        event_uuid: UUID,
+        run_globals: dict[str, Any],
+        mapping: int | None,
+    ) -> None:
+        """A delivery that is due, or may be (``store``), but cannot be prepared.
+
+        A letter of class ``filter`` is run again from the filter, one of class ``hog`` from the
+        inputs of the mapping that matched.
+        """
+        run = invocation_id(event_uuid, function.id, mapping)
+        if function.state in NOT_RUN:
+            self._refuse(function, run, run_globals, mapping)
+            return
+        is_asked = self._handling == "match"
+        self._tally.count(function.id, *_GIVEN_UP[is_asked])
+        self._tally.count(function.id, "other", "dead_lettered")
+        text = f"Event {event_uuid} could not be processed: {self._reason}"
+        self._tally.lines.append(Line(function.id, str(run), "error", text))
+        error_class = "hog" if is_asked else "filter"
+        self._add(
+            DeadLetterDraft(function.id, run, error_class, self._reason, run_globals, mapping)
+        )
+
+    def _add(self, letter: DeadLetterDraft) -> None:
+        """Keep a dead letter; what the letters of a lone event have in common is kept once."""
+        if self._handling != "run":
+            own = {name: value for name, value in letter.globals.items() if name == "source"}
+            self.letter_globals = self.letter_globals or _without_source(letter.globals)
+            letter.globals = own
+        self._tally.letters.append(letter)
+
+
+def _without_source(run_globals: dict[str, Any]) -> dict[str, Any]:
+    """The globals of a run that do not depend on its function."""
+    return {name: value for name, value in run_globals.items() if name != "source"}
 
 
 def invocation_id(event_uuid: UUID, function_id: str, mapping: int | None) -> UUID:

@@ -76,9 +76,8 @@ class ParsedBatch(msgspec.Struct):
 def parse_batch(request: ReadRequest, functions: FunctionSet) -> ParsedBatch:
     """Parse and transform all events of a group."""
     tally, definitions = BatchCounters(), Definitions()
-    transformer = GroupTransformer(
-        functions.transformations, functions.project, tally, functions.conditions
-    )
+    transformations = functions.transformations if request.handling == "run" else []
+    transformer = GroupTransformer(transformations, functions.project, tally, functions.conditions)
     readings: list[ParsedEvent] = []
     for part in request.parts:
         for event, own_uuid, historical in _events_of(part):
@@ -114,7 +113,7 @@ def lookups_needed(group: ParsedBatch) -> LookupRequest:
 def _events_of(part: Part) -> Iterator[tuple[Event, bool, bool]]:
     """The accepted events of a request, with ``(has its own uuid, is historical)``."""
     batch = incoming.batch_of(orjson.loads(part.body), {})
-    for place, raw in enumerate(batch.events):
+    for place, raw in enumerate(batch.events, part.first):
         if incoming.refusal_of(raw) is not None:
             continue
         # Made from the job's id: the same when the group is worked off again after a crash.

@@ -31,6 +31,8 @@ EVENT_COLUMNS = (
     "$window_id", "$group_0", "$group_1", "$group_2", "$group_3", "$group_4",
 )  # fmt: skip
 # The engine refuses blocks that touch more than 100 partitions; events are partitioned by month.
+# Which block an event belongs to follows from its time alone, so that a group whose rows are
+# inserted again after a crash has the same blocks, whatever else became of its events.
 MONTHS_PER_BLOCK = 80
 _NO_GROUPS = [""] * MAX_GROUP_TYPES
 
@@ -54,7 +56,10 @@ class _Acting:
             project_id=self._project.id, name=self._project.name, site_url=self._project.site_url
         )
         self._project_globals = project
-        self._triggers = TriggerMatcher(self._project, project, group.tally)
+        self._handling = group.request.handling
+        self._triggers = TriggerMatcher(
+            self._project, project, group.tally, self._handling, group.request.reason
+        )
         self._last_change: dict[UUID, tuple[ParsedEvent, Person]] = {}
 
     def run(self) -> BatchResult:
@@ -74,8 +79,28 @@ class _Acting:
             tally=self._group.tally,
             properties=self._group.definitions.found(),
             events=list(self._events),
-            warnings=self._people.warnings,
+            warnings=[*self._people.warnings, *self._undelivered()],
+            letter_globals=self._triggers.letter_globals,
         )
+
+    def _undelivered(self) -> list[tuple[str, dict[str, Any]]]:
+        """The warning about events that functions did not get to see."""
+        if self._handling == "run":
+            return []
+        letters = len(self._group.tally.letters)
+        return [
+            (
+                "functions_left_out",
+                {
+                    "event": one.event.event,
+                    "uuid": str(one.event.uuid),
+                    "distinct_id": one.event.distinct_id,
+                    "reason": self._group.request.reason,
+                    "dead_letters": letters,
+                },
+            )
+            for one in self._group.readings
+        ]
 
     def _is_new(self, one: ParsedEvent) -> bool:
         """False for a uuid that is stored already, or came earlier in this group."""
@@ -100,7 +125,7 @@ class _Acting:
         self._events.add(event.event)
         if not one.is_historical:
             self._trigger(self._group.functions.on_events, one, person, keys)
-        self._lines.append((_month_of(event.timestamp), self._line(one, person, keys)))
+        self._lines.append((block_of(event.timestamp), self._line(one, person, keys)))
 
     def _person_of(self, one: ParsedEvent) -> Person | None:
         if not one.has_profile:
@@ -197,20 +222,17 @@ class _Acting:
         )
 
 
-def blocks_of(lines: list[tuple[int, bytes]]) -> list[bytes]:
-    """Rows as blocks of few months each; the order within a block is the order of the events."""
-    months = sorted({month for month, _ in lines})
-    if len(months) <= MONTHS_PER_BLOCK:
-        return [b"\n".join([line for _, line in lines])] if lines else []
-    block_of = {month: place // MONTHS_PER_BLOCK for place, month in enumerate(months)}
-    blocks: list[list[bytes]] = [[] for _ in range(block_of[months[-1]] + 1)]
-    for month, line in lines:
-        blocks[block_of[month]].append(line)
-    return [b"\n".join(block) for block in blocks]
+def blocks_of(lines: list[tuple[int, bytes]]) -> dict[int, bytes]:
+    """Rows of ``(block, row)`` by block; the order within a block is the order of the events."""
+    blocks: dict[int, list[bytes]] = {}
+    for block, line in lines:
+        blocks.setdefault(block, []).append(line)
+    return {block: b"\n".join(rows) for block, rows in blocks.items()}
 
 
-def _month_of(at: datetime) -> int:
-    return at.year * 12 + at.month
+def block_of(at: datetime) -> int:
+    """The block of an event of that time: one for each 80 months, of which most groups need one."""
+    return (at.year * 12 + at.month) // MONTHS_PER_BLOCK
 
 
 def _text(value: Any) -> str:

@@ -5,6 +5,7 @@ from typing import Protocol
 import msgspec
 
 from hoglet.functions.executable.model import ExecutableFunction
+from hoglet.kit.errors import Bug, SourceError
 from hoglet.kit.text import pack
 from hoglet.pipeline.ingest.ipc import (
     BatchResult,
@@ -16,10 +17,13 @@ from hoglet.pipeline.ingest.ipc import (
     encoder,
     read_answers,
 )
-from hoglet.sandbox import Sandbox
+from hoglet.sandbox import Sandbox, SandboxCrashed, SandboxTimedOut
+
+WORKER_FAILURES = (SandboxTimedOut, SandboxCrashed, Bug, SourceError, msgspec.MsgspecError)
+"""What a call raises when what it was given is too much for the worker."""
 
 # Bounds a group of 2,000 events in which each of 20 transformations runs into its limit 3 times.
-DEADLINE_S = 120.0
+DEADLINE_SECONDS = 120.0
 
 
 class FunctionLoader(Protocol):
@@ -37,11 +41,27 @@ class FunctionLoader(Protocol):
 
 
 class PipelineSandboxClient:
-    """The two calls, with everything sent again when the worker lacks it."""
+    """The two calls, with everything sent again when the worker lacks it.
 
-    def __init__(self, sandbox: Sandbox, functions: FunctionLoader) -> None:
+    Args:
+        sandbox: processes groups.
+        spare: processes a lone event without functions when ``sandbox`` cannot; it has more memory
+            and is stopped after each use.
+        functions: looked up when a worker does not know them.
+        deadline: seconds of processor time for each call.
+    """
+
+    def __init__(
+        self,
+        sandbox: Sandbox,
+        spare: Sandbox,
+        functions: FunctionLoader,
+        deadline: float = DEADLINE_SECONDS,
+    ) -> None:
         self._sandbox = sandbox
+        self._spare = spare
         self._functions = functions
+        self._deadline = deadline
 
     async def read(self, request: ReadRequest) -> LookupRequest:
         """First half; ``request.functions`` is filled in here when needed.
@@ -49,12 +69,13 @@ class PipelineSandboxClient:
         Raises:
             SandboxTimedOut, SandboxCrashed, Bug: the worker failed.
         """
-        answer = read_answers.decode(await self._call("pipeline.read", request))
+        sandbox = self._sandbox_for(request)
+        answer = read_answers.decode(await self._call(sandbox, "pipeline.read", request))
         if isinstance(answer, CacheMiss):
             kinds = ("transformation", "destination")
             functions = await self._functions.load_runnable(request.project.id, kinds)
             whole = msgspec.structs.replace(request, functions=functions)
-            answer = read_answers.decode(await self._call("pipeline.read", whole))
+            answer = read_answers.decode(await self._call(sandbox, "pipeline.read", whole))
         if isinstance(answer, CacheMiss):
             raise TypeError("the worker asks for functions it was given")
         return answer
@@ -65,12 +86,22 @@ class PipelineSandboxClient:
         Raises:
             SandboxTimedOut, SandboxCrashed, Bug: the worker failed.
         """
+        sandbox = self._sandbox_for(reading)
         for _ in range(3):
-            answer = act_answers.decode(await self._call("pipeline.act", request))
+            answer = act_answers.decode(await self._call(sandbox, "pipeline.act", request))
             if isinstance(answer, BatchResult):
                 return answer
             await self.read(reading)
         raise TypeError("the worker forgets groups at once")
 
-    async def _call(self, operation: str, request: ReadRequest | ProcessRequest) -> bytes:
-        return await self._sandbox.call(operation, pack(encoder, request), deadline=DEADLINE_S)
+    async def release_spare(self) -> None:
+        """Stop the spare worker and give its memory back."""
+        await self._spare.stop_idle()
+
+    def _sandbox_for(self, request: ReadRequest) -> Sandbox:
+        return self._spare if request.handling == "store" else self._sandbox
+
+    async def _call(
+        self, sandbox: Sandbox, operation: str, request: ReadRequest | ProcessRequest
+    ) -> bytes:
+        return await sandbox.call(operation, pack(encoder, request), deadline=self._deadline)

@@ -33,7 +33,7 @@ OPERATIONS = {
     "pipeline.internal": "hoglet.pipeline.ingest.worker_operations:match_internal_event",
 }
 _KEPT_PROJECTS = 50
-_KEPT_GROUPS = 4  # one is acting, one is being read ahead; more would only hold memory
+_KEPT_GROUPS = 2  # one is acting, one is being read ahead; more would only hold memory
 
 _internal_requests = msgspec.msgpack.Decoder(InternalRequest)
 _functions: OrderedDict[int, FunctionSet] = OrderedDict()

@@ -1,0 +1,71 @@
+"""The worker processes of a server, by what they do."""
+
+import asyncio
+from collections.abc import Mapping
+
+from prometheus_client import CollectorRegistry, Counter
+
+from hoglet.app.sandbox_operations import (
+    COMPILE_OPERATIONS,
+    PIPELINE_OPERATIONS,
+    RUN_OPERATIONS,
+)
+from hoglet.sandbox import Sandbox
+from hoglet.settings import Settings
+
+# Programs of functions stand back behind capture and the API when the processors are all busy: at
+# 5 they get a third of what another process gets.
+_RUN_NICENESS = 5
+# What the largest request may take in the spare worker, for each of its bytes: parsing 20 MB of
+# small objects took 57, and the text is copied four times.
+_SPARE_BYTES_PER_BYTE = 100
+MANY_DEATHS = 3  # of one kind of worker within five minutes
+
+
+class Sandboxes:
+    """All workers: ``compile``, ``run``, ``pipeline``, and ``spare`` for single giant events."""
+
+    def __init__(self, settings: Settings, registry: CollectorRegistry) -> None:
+        self._deaths = Counter(
+            "hoglet_worker_deaths",
+            "Worker processes lost: crashed (out of memory), timed_out, not_started.",
+            ("workers", "how"),
+            registry=registry,
+        )
+        memory = settings.worker_memory_bytes
+        self.compile = self._open("compile", COMPILE_OPERATIONS, settings.compile_workers, memory)
+        self.run = self._open(
+            "run", RUN_OPERATIONS, settings.executor_workers, memory, niceness=_RUN_NICENESS
+        )
+        # One worker: it remembers a group between the two halves of its work.
+        self.pipeline = self._open("pipeline", PIPELINE_OPERATIONS, 1, memory)
+        spare_memory = max(memory, settings.request_body_bytes * _SPARE_BYTES_PER_BYTE)
+        self.spare = self._open("spare", PIPELINE_OPERATIONS, 1, spare_memory)
+
+    def dying(self) -> dict[str, int]:
+        """Kinds of workers that keep dying, with their deaths in the last five minutes."""
+        pools = {"compile": self.compile, "run": self.run, "pipeline": self.pipeline}
+        deaths = {name: pool.recent_deaths() for name, pool in pools.items()}
+        return {name: number for name, number in deaths.items() if number >= MANY_DEATHS}
+
+    async def close(self) -> None:
+        """Stop them all."""
+        pools = (self.compile, self.run, self.pipeline, self.spare)
+        await asyncio.gather(*(pool.close() for pool in pools))
+
+    def _open(
+        self,
+        name: str,
+        operations: Mapping[str, str],
+        workers: int,
+        memory_bytes: int,
+        *,
+        niceness: int = 0,
+    ) -> Sandbox:
+        return Sandbox(
+            operations,
+            workers=workers,
+            memory_bytes=memory_bytes,
+            niceness=niceness,
+            on_death=lambda how: self._deaths.labels(name, how).inc(),
+        )

@@ -1,0 +1,47 @@
+"""Cuts the text of a spooled batch in two without building its values. Pure.
+
+An event that is too large to be parsed under a memory limit must not take its neighbours with it,
+so the events stay text here: cutting 20 MB costs its length, not thirty times that.
+"""
+
+from typing import Any
+
+import msgspec
+
+_KEPT = ("historical_migration",)  # `sent_at` travels beside the body, see `SpooledV1`
+
+
+def halve_batch(body: bytes) -> tuple[bytes, bytes, int] | None:
+    """Two batches of half the events each, in order.
+
+    Args:
+        body: JSON text that :func:`hoglet.events.parse.batch_of` reads.
+
+    Returns:
+        The two bodies and the number of events in the first; None for a batch of one event.
+
+    Example:
+        >>> halve_batch(b'{"batch": [1, 2, 3], "historical_migration": true}')
+        (b'{"historical_migration":true,"batch":[1]}', b'{"historical_migration":true,"batch":[2,3]}', 1)
+    """  # noqa: E501 (the example is one value)
+    events, head = _parts_of(body)
+    if len(events) < 2:
+        return None
+    middle = len(events) // 2
+    return _batch(head, events[:middle]), _batch(head, events[middle:]), middle
+
+
+def _parts_of(body: bytes) -> tuple[list[msgspec.Raw], dict[str, msgspec.Raw]]:
+    """The texts of the events, and of what is said about all of them."""
+    if body.lstrip()[:1] == b"[":
+        return msgspec.json.decode(body, type=list[msgspec.Raw]), {}
+    top = msgspec.json.decode(body, type=dict[str, msgspec.Raw])
+    if "batch" not in top:
+        return [msgspec.Raw(body)], {}
+    events = msgspec.json.decode(top["batch"], type=list[msgspec.Raw])
+    return events, {key: top[key] for key in _KEPT if key in top}
+
+
+def _batch(head: dict[str, msgspec.Raw], events: list[msgspec.Raw]) -> bytes:
+    whole: dict[str, Any] = {**head, "batch": events}
+    return msgspec.json.encode(whole)

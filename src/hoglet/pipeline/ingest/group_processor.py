@@ -1,0 +1,178 @@
+"""Processes one group of batches in the worker, in pieces when the whole is too much for it.
+
+A group whose worker dies, overruns or raises is halved until the event that causes it stands alone;
+everything else is processed as usual. That one event is stored without functions, and its
+deliveries become dead letters.
+
+The pieces are only processed apart. What they do is added up and inserted and committed as one
+group: its blocks have the same names on every attempt, so that a crash between insert and commit
+inserts no row twice, whichever pieces the group falls into the next time.
+"""
+
+from collections import deque
+from collections.abc import Awaitable
+
+import msgspec
+import structlog
+
+from hoglet.events.repository import EventsRepository
+from hoglet.kit.errors import Unavailable
+from hoglet.pipeline.ingest.ipc import (
+    BatchResult,
+    Handling,
+    LookupRequest,
+    ReadRequest,
+)
+from hoglet.pipeline.ingest.loaded_state import LoadedState
+from hoglet.pipeline.ingest.merge import merge_acted
+from hoglet.pipeline.ingest.pieces import halves_of
+from hoglet.pipeline.ingest.sandbox_client import (
+    WORKER_FAILURES,
+    PipelineSandboxClient,
+)
+from hoglet.sandbox import SandboxCrashed
+from hoglet.store.database import Database
+
+log = structlog.get_logger()
+
+# A worker may be killed from outside; an event is to blame when it kills this many in a row.
+CRASHES_OF_ONE_EVENT = 3
+# After this many such events in a group, one crash is proof enough.
+PROVEN_EVENTS = 3
+_LEFT_OUT: tuple[Handling, ...] = ("match", "store")
+
+
+class FunctionsUnusable(Unavailable):
+    """The worker fails on a project's functions alone, without any event."""
+
+    code = "functions_unusable"
+
+
+class GroupProcessor:
+    """Processes groups; writes nothing."""
+
+    def __init__(
+        self, calls: PipelineSandboxClient, database: Database, events: EventsRepository
+    ) -> None:
+        self._calls = calls
+        self._database = database
+        self._events = events
+
+    async def read(self, group: ReadRequest) -> LookupRequest:
+        """Have the worker parse a group ahead of its turn."""
+        return await self._calls.read(group)
+
+    async def process(self, group: ReadRequest, wanted: Awaitable[LookupRequest]) -> BatchResult:
+        """What a group does.
+
+        Args:
+            group: its batches.
+            wanted: what :meth:`read` answers.
+
+        Raises:
+            FunctionsUnusable: no event can be processed with the project's functions.
+            SandboxUnavailable: no worker can be started.
+            SQLAlchemyError: the state cannot be loaded.
+        """
+        state = LoadedState(self._database, self._events, group.project.id)
+        try:
+            request = await state.request(group.group, await wanted)
+            return await self._calls.act(group, request)
+        except WORKER_FAILURES as error:
+            log.warning(
+                "a group is processed in pieces",
+                action="group_halved",
+                group=str(group.group),
+                batches=len(group.parts),
+                error=str(error),
+            )
+        return await _Pieces(self._calls, state, group).process()
+
+
+class _Pieces:
+    """One group that failed as a whole."""
+
+    def __init__(
+        self, calls: PipelineSandboxClient, state: LoadedState, group: ReadRequest
+    ) -> None:
+        self._calls = calls
+        self._state = state
+        self._group = group
+        self._left_out = 0
+
+    async def process(self) -> BatchResult:
+        waiting = deque(halves_of(self._group) or (self._group,))
+        done: list[BatchResult] = []
+        while waiting:
+            piece = waiting.popleft()
+            try:
+                acted = await self._attempt(piece)
+            except WORKER_FAILURES as error:
+                halves = halves_of(piece)
+                if halves is not None:
+                    waiting.extendleft(reversed(halves))
+                    continue
+                acted = await self._process_alone(piece, error)
+            self._state.apply(acted)
+            done.append(acted)
+        return merge_acted(done)
+
+    async def _attempt(self, piece: ReadRequest) -> BatchResult:
+        wanted = await self._calls.read(piece)
+        return await self._calls.act(piece, await self._state.request(piece.group, wanted))
+
+    async def _process_alone(self, piece: ReadRequest, error: Exception) -> BatchResult:
+        """One event that failed by itself."""
+        crashes = int(isinstance(error, SandboxCrashed))
+        while 0 < crashes < CRASHES_OF_ONE_EVENT and self._left_out < PROVEN_EVENTS:
+            try:
+                return await self._attempt(piece)
+            except WORKER_FAILURES as again:
+                error = again
+                crashes = crashes + 1 if isinstance(again, SandboxCrashed) else 0
+        await self._check_functions(piece)
+        self._left_out += 1
+        return await self._leave_out(piece, str(error))
+
+    async def _check_functions(self, piece: ReadRequest) -> None:
+        """Not the event is to blame when the worker fails without any."""
+        try:
+            await self._calls.read(msgspec.structs.replace(piece, parts=[]))
+        except WORKER_FAILURES as error:
+            raise FunctionsUnusable(
+                f"The functions of project {piece.project.id} cannot be loaded in a worker: {error}"
+            ) from error
+
+    async def _leave_out(self, piece: ReadRequest, reason: str) -> BatchResult:
+        """Store an event with dead letters in place of its deliveries."""
+        log.error(
+            "an event is stored without functions",
+            action="functions_left_out",
+            project=piece.project.id,
+            batch=str(piece.parts[0].job_id),
+            place=piece.parts[0].first,
+            reason=reason,
+        )
+        last = reason
+        for handling in _LEFT_OUT:
+            simpler = msgspec.structs.replace(piece, handling=handling, reason=reason)
+            try:
+                acted = await self._attempt(simpler)
+            except WORKER_FAILURES as error:
+                last = str(error)
+                log.warning("the event fails again", handling=handling, error=last)
+            else:
+                acted.complete_letters()
+                return acted
+            finally:
+                await self._calls.release_spare()
+        return _set_aside(piece, last)
+
+
+def _set_aside(piece: ReadRequest, reason: str) -> BatchResult:
+    """An event that cannot be stored: it stays in the spool, buried, and is reported."""
+    part = piece.parts[0]
+    return BatchResult(
+        set_aside=[part],
+        warnings=[("event_not_stored", {"batch": str(part.job_id), "reason": reason})],
+    )

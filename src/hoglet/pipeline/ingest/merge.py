@@ -1,0 +1,73 @@
+"""Adds up what the pieces of a group did, in their order. Pure."""
+
+from collections import Counter
+from collections.abc import Sequence
+
+from hoglet.events.persons.model import PersonStoreState
+from hoglet.pipeline.ingest.ipc import BatchCounters, BatchResult
+from hoglet.pipeline.ingest.property_types import PropertySample
+
+
+def merge_acted(pieces: Sequence[BatchResult]) -> BatchResult:
+    """The pieces as if the group had been processed in one go."""
+    return BatchResult(
+        blocks=_blocks(pieces),
+        stored=sum(one.stored for one in pieces),
+        people=_people(pieces),
+        new_group_types={kind: i for one in pieces for kind, i in one.new_group_types.items()},
+        groups=list({(g.index, g.key): g for one in pieces for g in one.groups}.values()),
+        new_uuids=[uuid for one in pieces for uuid in one.new_uuids],
+        invocations=[run for one in pieces for run in one.invocations],
+        tally=_tally(pieces),
+        properties=_properties(pieces),
+        events=list(dict.fromkeys(name for one in pieces for name in one.events)),
+        warnings=[warning for one in pieces for warning in one.warnings],
+        set_aside=[part for one in pieces for part in one.set_aside],
+    )
+
+
+def _blocks(pieces: Sequence[BatchResult]) -> dict[int, bytes]:
+    found: dict[int, list[bytes]] = {}
+    for piece in pieces:
+        for name, rows in piece.blocks.items():
+            found.setdefault(name, []).append(rows)
+    return {name: b"\n".join(blocks) for name, blocks in found.items()}
+
+
+def _people(pieces: Sequence[BatchResult]) -> PersonStoreState:
+    """The last state of each; a person that a later piece merged away is only deleted."""
+    persons = {one.id: one for piece in pieces for one in piece.people.persons}
+    ids = {one.distinct_id: one for piece in pieces for one in piece.people.ids}
+    deleted = [one for piece in pieces for one in piece.people.deleted]
+    for one in deleted:
+        persons.pop(one.id, None)
+    return PersonStoreState(list(persons.values()), list(ids.values()), deleted)
+
+
+def _tally(pieces: Sequence[BatchResult]) -> BatchCounters:
+    unasked: Counter[str] = Counter()
+    whole = BatchCounters()
+    for piece in pieces:
+        tally = piece.tally
+        unasked.update(tally.unasked)
+        whole.lines.extend(tally.lines)
+        whole.letters.extend(tally.letters)
+        for function_id, counters in tally.counts.items():
+            for key, number in counters.items():
+                kind, _, name = key.partition("/")
+                whole.count(function_id, kind, name, number)
+        for function_id, spent in tally.spent.items():
+            whole.spent.setdefault(function_id, []).extend(spent)
+    whole.unasked = dict(unasked)
+    return whole
+
+
+def _properties(pieces: Sequence[BatchResult]) -> list[PropertySample]:
+    """The first type of each property; ``other`` as its form where the pieces disagree."""
+    found: dict[tuple[str, str], PropertySample] = {}
+    for seen in (one for piece in pieces for one in piece.properties):
+        known = found.get((seen.scope, seen.name), seen)
+        form = seen.form if seen.form == known.form else "other"
+        property_type = known.property_type or seen.property_type
+        found[seen.scope, seen.name] = PropertySample(seen.scope, seen.name, property_type, form)
+    return list(found.values())
