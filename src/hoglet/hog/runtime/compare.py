@@ -209,6 +209,8 @@ def contains(needle: Any, haystack: Any) -> bool:
     if kind is list or kind is HogTuple:
         return member(needle, haystack)
     if kind is str:
+        if type(needle) is str and needle.isascii():
+            return needle in haystack
         return contains_text(haystack, _needle_text(needle)) if type(needle) in _TEXTUAL else False
     if kind is dict:
         return stored_key(needle) in haystack
