@@ -1,6 +1,6 @@
 # The commands of hoglet. `make` lists them. Each does its own set-up on a fresh machine.
 
-UV_DIR := $(CURDIR)/.uv
+UV_DIR := $(CURDIR)/.uv/bin
 HOGLET := .venv/bin/hoglet
 PYTEST := .venv/bin/pytest
 SHELL := /bin/bash

@@ -13,6 +13,7 @@ from starlette.middleware import Middleware
 from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from hoglet.web.compression import Compression
 from hoglet.web.cors import OpenCors
 from hoglet.web.error_handlers import install
 from hoglet.web.health import Check, health_routes
@@ -82,6 +83,7 @@ def create_application(
                 seconds=body_seconds,
                 buffer_bytes=body_buffer_bytes,
             ),
+            Middleware(Compression),
             Middleware(PathNormalizer),
             Middleware(OpenCors),
         ],
