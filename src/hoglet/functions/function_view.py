@@ -3,8 +3,12 @@
 Source: docs/spec/hog-functions.md#2-the-function-object.
 """
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+import msgspec
+
+from hoglet.functions.compile.warnings import CodeWarning
 from hoglet.functions.inputs.secrets import secret_keys, shown_inputs
 from hoglet.functions.tables import HogFunctionRow
 from hoglet.web.timestamps import iso_z
@@ -23,10 +27,11 @@ class FunctionView(NamedTuple):
     secrets: dict[str, Any]
     mapping_secrets: dict[str, Any]
     search_match_type: str | None = None
+    warnings: Sequence[CodeWarning] = ()
 
 
 def full_object(shown: FunctionView) -> dict[str, Any]:
-    """The full object; ``retry`` and ``delivery`` only on functions that have them."""
+    """The full object; ``retry``, ``delivery`` and ``warnings`` only where there are any."""
     row = shown.row
     answer = {
         **_common(shown),
@@ -45,6 +50,8 @@ def full_object(shown: FunctionView) -> dict[str, Any]:
         answer["retry"] = row.retry
     if row.delivery is not None:
         answer["delivery"] = row.delivery
+    if shown.warnings:
+        answer["warnings"] = msgspec.to_builtins(shown.warnings)
     return answer
 
 

@@ -146,7 +146,8 @@ class FunctionService:
             session.add(row)
             await session.flush()
             await self._record(session, scope, row, "created", [])
-            return await self.showing.one(session, row)
+            shown = await self.showing.one(session, row)
+            return shown._replace(warnings=compiled.warnings)
 
     async def get(self, scope: ProjectScope, function_id: str) -> FunctionView:
         """Read a live function.
@@ -300,7 +301,8 @@ class FunctionService:
                 changes.append(Change("encrypted_inputs", "changed", _MASKED, _MASKED))
             await session.flush()
             await self._record(session, scope, row, "updated", changes)
-            return await self.showing.one(session, row)
+            shown = await self.showing.one(session, row)
+            return shown._replace(warnings=compiled.warnings)
 
     async def _hidden(
         self, session: AsyncSession, row: HogFunctionRow, before: dict[str, Any]

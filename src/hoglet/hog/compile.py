@@ -20,7 +20,13 @@ from hoglet.hog.stdlib.table import STL
 from hoglet.syntax import parse, tree
 
 DEFAULT_GLOBALS = frozenset(
-    ["event", "person", "groups", "inputs", "project", "source", "request", "fetch"]
+    [
+        *("event", "person", "groups", "inputs", "project", "source", "variables"),
+        *("request", "record"),
+        *("fetch", "sendEmail", "postHogCapture"),
+        *("geoipLookup", "cleanNullValues", "isKnownBotUserAgent", "isKnownBotIp"),
+        "parseUserAgent",
+    ]
 )
 """Names that are given to functions by the server, so that reading them is no warning."""
 

@@ -19,7 +19,12 @@ from hoglet.functions.compile.hog import (
     program_bytecode,
     read_template,
 )
+from hoglet.functions.compile.log_transformation import (
+    check_log_filters,
+    check_log_program,
+)
 from hoglet.functions.compile.site import site_script, transpile_filter
+from hoglet.functions.compile.warnings import CodeWarning, code_warnings
 from hoglet.functions.errors import FilterRefused
 from hoglet.functions.filters.build import build_filter, event_names
 from hoglet.functions.filters.context import FilterContext
@@ -36,6 +41,8 @@ class CompileInput(msgspec.Struct, kw_only=True):
         type: the function's type.
         inputs_schema: as stored.
         hog: the code.
+        saved_hog: the code as it will be, also when it does not change; for warnings.
+        input_keys: of all inputs as they will be, those of mappings included; for warnings.
         inputs: secrets in plain, see ``inputs.secrets.merge_secrets``.
         filters: normalised.
         mappings: items with checked ``inputs_schema`` and normalised ``filters``.
@@ -47,6 +54,8 @@ class CompileInput(msgspec.Struct, kw_only=True):
     type: str
     inputs_schema: list[dict[str, Any]] = []
     hog: str | None = None
+    saved_hog: str = ""
+    input_keys: list[str] = []
     inputs: dict[str, Any] | None = None
     filters: dict[str, Any] | None = None
     mappings: list[dict[str, Any]] | None = None
@@ -68,7 +77,10 @@ class Matcher(msgspec.Struct, kw_only=True):
 
 
 class CompiledFunction(msgspec.Struct, kw_only=True):
-    """The compiled parts, as stored; parts that were not in the draft are None."""
+    """The compiled parts, as stored; parts that were not in the draft are None.
+
+    ``warnings`` is not stored.
+    """
 
     bytecode: list[Any] | None = None
     transpiled: str | None = None
@@ -78,6 +90,7 @@ class CompiledFunction(msgspec.Struct, kw_only=True):
     mappings: list[dict[str, Any]] | None = None
     mapping_matchers: list[Matcher] | None = None
     masking: dict[str, Any] | None = None
+    warnings: list[CodeWarning] = []
 
 
 def compile_function_parts(draft: CompileInput) -> CompiledFunction:
@@ -88,6 +101,9 @@ def compile_function_parts(draft: CompileInput) -> CompiledFunction:
     """
     compiled = CompiledFunction()
     source = (draft.filters or {}).get("source") or "events"
+    if draft.type == types.TRANSFORMATION_LOG:
+        check_log_filters(draft.filters or {})
+        check_log_program(draft.saved_hog)
     if draft.inputs is not None:
         rules = InputRules(function_type=draft.type, source=source)
         compiled.inputs = compile_inputs(draft.inputs_schema, draft.inputs, rules)
@@ -103,6 +119,8 @@ def compile_function_parts(draft: CompileInput) -> CompiledFunction:
             compiled.bytecode = program_bytecode(draft.hog)
     if draft.masking is not None:
         compiled.masking = _compile_masking(draft.masking)
+    if draft.type not in types.SITE:
+        compiled.warnings = code_warnings(draft.saved_hog, draft.type, set(draft.input_keys))
     return compiled
 
 

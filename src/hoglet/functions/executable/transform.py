@@ -19,6 +19,7 @@ from hoglet.functions.runtime.inputs import InputsFailed, build_inputs
 from hoglet.functions.runtime.journal import Journal
 from hoglet.functions.runtime.redaction import clean_line, secret_texts
 from hoglet.functions.runtime.step import PROGRAM_MILLISECONDS, LogLine
+from hoglet.functions.types import TRANSFORMATION_LOG
 from hoglet.kit.text import without_surrogates
 
 _NOTE = "$transformations_"
@@ -35,7 +36,7 @@ class TransformationResult(msgspec.Struct, kw_only=True):
         error_class: ``filter``, ``inputs``, ``timeout`` or ``hog``.
         logs: lines of this run.
         milliseconds: own time of the program.
-        event: the event afterwards; None when it was dropped.
+        event: the event, or log record, afterwards; None when it was dropped.
     """
 
     function_id: str
@@ -101,14 +102,16 @@ def transform(
 
     Args:
         function: the transformation.
-        event: ``{"uuid", "event", "distinct_id", "properties", "timestamp", ...}``; not changed.
+        event: ``{"uuid", "event", "distinct_id", "properties", "timestamp", ...}``, or the log
+            record of a ``transformation_log``; not changed.
         project: ``{"id": 1, "name": "", "url": "https://host"}``.
         now: ISO instant for templates of inputs.
         conditions: compiled filters to reuse; fresh ones for a function that is not stored.
         milliseconds: the program's time limit.
     """
     result = TransformationResult(function_id=function.id, outcome="succeeded", event=event)
-    values = {"project": project, "event": event}
+    is_log = function.type == TRANSFORMATION_LOG
+    values = {"project": project, "record" if is_log else "event": event}
     match = match_function(function, filter_globals(values), conditions)
     if match.outcome == "failed":
         return _failed(result, "filter", match.error or "")
@@ -144,7 +147,7 @@ def _run_program(
     if ended.error is not None:
         _failed(result, ended.error_class, clean_line(ended.error, secrets))
     else:
-        _take_over(result, ended.value)
+        _take_over(result, ended.value, values)
 
 
 def _failed(result: TransformationResult, error_class: str, error: str) -> TransformationResult:
@@ -154,9 +157,12 @@ def _failed(result: TransformationResult, error_class: str, error: str) -> Trans
     return result
 
 
-def _take_over(result: TransformationResult, returned: Any) -> None:
+def _take_over(result: TransformationResult, returned: Any, values: dict[str, Any]) -> None:
     """Apply what a program returned."""
     returned = without_surrogates(returned)
+    if "record" in values and isinstance(returned, dict) and returned:
+        result.event = returned
+        return
     if not returned:
         result.outcome, result.event = "dropped", None
         return

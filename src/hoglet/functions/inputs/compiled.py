@@ -20,7 +20,10 @@ from hoglet.hog.stdlib.table import STL
 from hoglet.kit.errors import Invalid, SourceError
 
 EMAIL_TYPES = frozenset({"email", "native_email"})
-TRANSFORMATION_GLOBALS = frozenset({"project", "event", "inputs"})
+_GLOBALS = {
+    types.TRANSFORMATION: ("project", "event", "inputs"),
+    types.TRANSFORMATION_LOG: ("project", "record", "inputs"),
+}
 TRANSFORMATION_HELPERS = frozenset(
     {"geoipLookup", "cleanNullValues", "isKnownBotUserAgent", "isKnownBotIp"}
 )
@@ -145,8 +148,9 @@ def _with_code(
     bytecode = _mirror(value, templates, rules, attr)
     roots = set[str]().union(*(template.roots for template in templates))
     references = set[str]().union(*(template.references for template in templates))
-    if rules.function_type == types.TRANSFORMATION:
-        _refuse_foreign_globals(roots, attr)
+    allowed = _GLOBALS.get(rules.function_type)
+    if allowed is not None:
+        _refuse_foreign_globals(roots, allowed, attr)
     if rules.function_type in types.SITE:
         return stored | {"transpiled": transpile_value(value)}, references
     return stored | {"bytecode": bytecode}, references
@@ -177,12 +181,12 @@ def _template(text: str, rules: InputRules, attr: str) -> Template:
         raise Invalid(f"{advice}The template does not compile. {error}", attr=attr) from None
 
 
-def _refuse_foreign_globals(roots: set[str], attr: str) -> None:
-    foreign = sorted(roots - TRANSFORMATION_GLOBALS - TRANSFORMATION_HELPERS - library_names())
+def _refuse_foreign_globals(roots: set[str], allowed: tuple[str, ...], attr: str) -> None:
+    foreign = sorted(roots - set(allowed) - TRANSFORMATION_HELPERS - library_names())
     if foreign:
         raise Invalid(
             f"Transformations cannot read {', '.join(foreign)}. "
-            "The globals they have are project, event and inputs.",
+            f"The globals they have are {', '.join(allowed[:-1])} and {allowed[-1]}.",
             attr=attr,
         )
 

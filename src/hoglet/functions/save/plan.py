@@ -111,6 +111,8 @@ class SavePlan:
             type=values["type"],
             inputs_schema=values["inputs_schema"],
             hog=values["hog"] if is_site or "hog" in sent else None,
+            saved_hog=values["hog"] or "",
+            input_keys=self._input_keys(),
             inputs=self._inputs() if is_inputs else None,
             filters=_without_generated(values["filters"]),
             mappings=self._mappings() if is_mappings else None,
@@ -118,6 +120,12 @@ class SavePlan:
             context=context,
             must_match=self.will_run,
         )
+
+    def _input_keys(self) -> list[str]:
+        """Keys of the function's inputs and of those of its mappings."""
+        mappings = self.values["mappings"] or []
+        schemas = [self.values["inputs_schema"], *(m.get("inputs_schema") for m in mappings)]
+        return [str(item["key"]) for schema in schemas for item in schema or []]
 
     def apply(self, compiled: CompiledFunction, stored_matcher: dict[str, Any]) -> dict[str, Any]:
         """The column values to store; ``secrets`` and ``mapping_secrets`` still open."""

@@ -157,7 +157,10 @@ class TestRunService:
         trial: TestRunResult,
     ) -> None:
         now = self._functions.clock.now().isoformat()
-        done = await worker.transform(function, run["event"], project, now)
+        is_log = function.type == types.TRANSFORMATION_LOG
+        subject = run.get("record") if is_log else None
+        event = subject if isinstance(subject, dict) else run["event"]
+        done = await worker.transform(function, event, project, now)
         trial.log_all(done.logs)
         trial.result = done.event
         if done.error is not None:

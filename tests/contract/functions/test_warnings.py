@@ -1,0 +1,169 @@
+"""What a save warns of: code that compiles but is surely not meant."""
+
+import pytest
+
+SCHEMA = [{"type": "string", "key": "url"}, {"type": "string", "key": "token", "secret": True}]
+
+
+@pytest.mark.parametrize(
+    ("hog", "message", "hint", "place"),
+    [
+        ("retrun 1", "Unknown global `retrun`", None, (1, 1)),
+        (
+            "let a := 1;\n fecth(inputs.url)",
+            "Unknown function `fecth`",
+            "Did you mean `fetch`?",
+            (2, 2),
+        ),
+        ("print(evnt.uuid)", "Unknown global `evnt`", "Did you mean `event`?", (1, 7)),
+        ("fetch(inputs.urll)", "Unknown input `urll`", "Did you mean `url`?", (1, 7)),
+        ("fetch(inputs['urll'])", "Unknown input `urll`", "Did you mean `url`?", (1, 7)),
+        ("fetch(inputs?.urll)", "Unknown input `urll`", "Did you mean `url`?", (1, 7)),
+        ("let f := () -> inputs.none", "Unknown input `none`", None, (1, 16)),
+        ("print(record.body)", "Unknown global `record`", None, (1, 7)),
+        ("print(request.body)", "Unknown global `request`", None, (1, 7)),
+    ],
+)
+async def test_a_save_warns(hoglet, hog, message, hint, place):
+    made = await hoglet.create(hog=hog, inputs_schema=SCHEMA)
+
+    (warning,) = made["warnings"]
+    assert (warning["message"], warning["hint"]) == (message, hint)
+    assert (warning["line"], warning["column"], warning["attr"]) == (*place, "hog")
+
+
+@pytest.mark.parametrize(
+    ("kind", "hog"),
+    [
+        ("destination", "fetch(inputs.url, {'headers': {'a': inputs.token}})"),
+        ("destination", "postHogCapture({'event': 'a'}); print(variables, groups, person, source)"),
+        ("destination", "let inputs := {'urll': 1}; print(inputs.urll)"),
+        ("destination", "print(geoipLookup('1.1.1.1'), isKnownBotIp('x'), project.id)"),
+        ("source_webhook", "print(request.body); return {'httpResponse': {'status': 200}}"),
+        ("transformation", "print(cleanNullValues(event)); return event"),
+        ("transformation_log", "return record"),
+        ("internal_destination", "fetch(inputs.url)"),
+    ],
+)
+async def test_sound_code_has_no_warnings(hoglet, kind, hog):
+    made = await hoglet.create(type=kind, hog=hog, inputs_schema=SCHEMA)
+
+    assert "warnings" not in made
+
+
+@pytest.mark.parametrize("name", ["person.id", "fetch('https://a')", "request.body"])
+async def test_what_transformations_lack_is_told(hoglet, name):
+    made = await hoglet.create(type="transformation", hog=f"print({name}); return event")
+
+    assert name.partition(".")[0].partition("(")[0] in made["warnings"][0]["message"]
+
+
+async def test_warnings_follow_the_function_through_updates(hoglet):
+    made = await hoglet.create(hog="fetch(inputs.url)", inputs_schema=SCHEMA)
+    renamed = await hoglet.patch(made["id"], inputs_schema=[{"type": "string", "key": "uri"}])
+    mended = await hoglet.patch(made["id"], hog="fetch(inputs.uri)")
+    read = await hoglet.call("GET", f"/{made['id']}")
+
+    assert renamed.json()["warnings"][0]["message"] == "Unknown input `url`"
+    assert "warnings" not in mended.json()
+    assert "warnings" not in read.json()
+
+
+async def test_inputs_of_mappings_are_known(hoglet):
+    schema = [{"type": "string", "key": "own"}]
+    mappings = [{"inputs_schema": schema, "inputs": {"own": {"value": "x"}}}]
+    made = await hoglet.create(
+        hog="print(inputs.url, inputs.own)", inputs_schema=SCHEMA, mappings=mappings
+    )
+    patched = (await hoglet.patch(made["id"], name="other")).json()
+
+    assert "warnings" not in made
+    assert "warnings" not in patched
+
+
+async def test_inputs_are_not_checked_without_a_schema(hoglet):
+    assert "warnings" not in await hoglet.create(hog="fetch(inputs.url);", inputs={})
+
+
+LOG = {"type": "transformation_log", "hog": "return record"}
+
+
+@pytest.mark.parametrize(
+    ("fields", "attr"),
+    [
+        ({"filters": {"events": [{"id": "a", "type": "events"}]}}, "filters"),
+        ({"filters": {"actions": [{"id": "1", "type": "actions"}]}}, "filters"),
+        ({"filters": {"properties": [{"key": "a", "type": "event", "value": "b"}]}}, "filters"),
+        ({"filters": {"filter_test_accounts": True}}, "filters"),
+        ({"hog": "fetch('https://a'); return record"}, "hog"),
+        ({"hog": "if (record.x) { fetch('https://a') } return record"}, "hog"),
+        ({"hog": "let f := fetch; return record"}, "hog"),
+        ({"hog": "postHogCapture({'event': 'a'}); return record"}, "hog"),
+        ({"hog": "sendEmail({}); return record"}, "hog"),
+        ({"hog": "return event"}, "hog"),
+        ({"hog": "print(person.properties.email); return record"}, "hog"),
+        ({"hog": "return arrayMap(x -> event.uuid, [1])"}, "hog"),
+        ({"hog": "fn f() { return groups } return record"}, "hog"),
+        ({"hog": "print(source.url, request.body); return record"}, "hog"),
+        ({"inputs": {"a": {"value": "{event.uuid}"}}}, "inputs__a"),
+        ({"inputs": {"a": {"value": "x {person.id}"}}}, "inputs__a"),
+    ],
+)
+@pytest.mark.parametrize("enabled", [True, False])
+async def test_log_transformations_have_no_events(hoglet, fields, attr, enabled):
+    schema = [{"type": "string", "key": "a"}]
+    body = {"name": "l", "inputs_schema": schema, "enabled": enabled, **LOG, **fields}
+    refused = await hoglet.call("POST", json=body)
+    made = await hoglet.create(**LOG, inputs_schema=schema)
+    patched = await hoglet.patch(made["id"], **fields)
+
+    for answer in (refused, patched):
+        assert answer.status_code == 400, answer.text
+        problem = answer.json()
+        assert (problem["type"], problem["code"]) == ("validation_error", "invalid_input")
+        assert problem["attr"] == attr
+
+
+@pytest.mark.parametrize(
+    "hog",
+    [
+        "return record",
+        "let event := record; event.seen := true; return event",
+        "let r := record; r.body := upper(r.body); return r",
+        "return null",
+        "let x := {'event': 1}; return record",
+    ],
+)
+async def test_sound_log_transformations_are_saved(hoglet, hog):
+    schema = [{"type": "string", "key": "a"}]
+    inputs = {"a": {"value": "{record.body} {project.id} {upper('a')}"}}
+    made = await hoglet.create(
+        type="transformation_log", hog=hog, inputs_schema=schema, inputs=inputs, filters={}
+    )
+
+    assert made["inputs"]["a"]["value"] == inputs["a"]["value"]
+
+
+@pytest.mark.parametrize(
+    ("hog", "result", "status"),
+    [
+        ("let r := record; r.body := upper(r.body); return r", {"body": "SAID", "n": 1}, "success"),
+        ("return {'body': inputs.a}", {"body": "said!"}, "success"),
+        ("return null", None, "success"),
+        ("throw Error('x')", {"body": "said", "n": 1}, "error"),
+        ("return 5", {"body": "said", "n": 1}, "success"),
+    ],
+)
+async def test_a_test_run_of_a_log_transformation_gives_the_record(hoglet, hog, result, status):
+    configuration = {
+        "type": "transformation_log",
+        "hog": hog,
+        "inputs_schema": [{"type": "string", "key": "a"}],
+        "inputs": {"a": {"value": "{record.body}!"}},
+    }
+    event = {"uuid": "0198c2a0-0000-7000-8000-000000000001", "event": "e", "distinct_id": "a"}
+    sent = {"event": event, "record": {"body": "said", "n": 1}}
+    body = {"configuration": configuration, "globals": sent}
+    done = (await hoglet.call("POST", "/new/invocations", json=body)).json()
+
+    assert (done["result"], done["status"]) == (result, status)
