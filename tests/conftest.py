@@ -14,6 +14,7 @@ pytest_plugins = [
     "support.databases",
     "support.warehouses",
     "support.endpoints",
+    "support.queries",
     "support.filter_cases",
     "support.hogql_world",
 ]

@@ -24,6 +24,8 @@ from hoglet.endpoints.services import EndpointServices, build_endpoints
 from hoglet.endpoints.settings import EndpointSettings
 from hoglet.endpoints.versions import api as api_versions
 from hoglet.endpoints.worker.operations import OPERATIONS
+from hoglet.queries import api as query_api
+from hoglet.queries.services import build_queries
 from hoglet.queue.sql import SqlQueue
 from hoglet.sandbox import Sandbox
 from hoglet.warehouse import ClickHouseWarehouse
@@ -132,11 +134,13 @@ async def open_endpoints(
                 api_log.router,
                 api.router,
                 api_project.router,
+                query_api.router,
             ],
             log_requests=False,
         )
         app.state.access = world.access
         app.state.endpoints = rooms
+        app.state.queries = build_queries(rooms, queue)
         transport = httpx.ASGITransport(app, raise_app_exceptions=False)
         async with httpx.AsyncClient(
             transport=transport, base_url="http://h", headers=world.headers

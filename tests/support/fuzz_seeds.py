@@ -18,6 +18,7 @@ def seed(server: RunningServer, post: Post) -> Seeds:
     seed_failures(seeds, server, post)
     variable = post("insight_variables", {"name": "n", "type": "Number", "default_value": 1})
     seed_endpoints(seeds, server, post, variable["id"])
+    _queries(seeds, post)
     _small_things(seeds, post)
     seeds.places[f"{P}/insight_variables"].append({"variable_id": variable["id"]})
     for path in (f"{P}/hog_function_templates", "/api/public_hog_function_templates"):
@@ -25,6 +26,18 @@ def seed(server: RunningServer, post: Post) -> Seeds:
     seeds.places["/static/services"] = [{"name": "slack"}, {"name": "webhook"}]
     seeds.take("PATCH", P, {"name": "Fuzzed", "timezone": "Europe/Berlin"})
     return seeds
+
+
+def _queries(seeds: Seeds, post: Post) -> None:
+    query = {"kind": "HogQLQuery", "query": "SELECT 1"}
+    for path in (f"{P}/query", f"{P}/query/{{kind}}", f"{P}/query/upgrade"):
+        seeds.take("POST", path, {"query": query})
+    seeds.take("POST", f"{P}/query/check_auth_for_async", {})
+    started = {"query": query, "refresh": "force_async", "client_query_id": "seed"}
+    post("query", started)
+    seeds.places[f"{P}/query/{{kind}}"] = [{"kind": "HogQLQuery"}]
+    seeds.places[f"{P}/query/{{query_id}}"] = [{"query_id": "seed"}]
+    seeds.places[f"{P}/query/{{query_id}}/log"] = [{"query_id": "seed"}]
 
 
 def _capture_bodies(seeds: Seeds) -> None:

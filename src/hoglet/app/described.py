@@ -5,6 +5,7 @@ from hoglet.app.openapi import PATH
 from hoglet.endpoints import described as endpoints
 from hoglet.events import described as events
 from hoglet.functions import described as functions
+from hoglet.queries import described as queries
 from hoglet.web.openapi import RouteDoc
 
 _OWN: dict[tuple[str, str], RouteDoc] = {
@@ -14,5 +15,5 @@ _OWN: dict[tuple[str, str], RouteDoc] = {
     ("GET", "/metrics"): RouteDoc({200: "text/plain"}),
 }
 ABOUT: dict[tuple[str, str], RouteDoc] = (
-    access.ABOUT | events.ABOUT | functions.ABOUT | endpoints.ABOUT | _OWN
+    access.ABOUT | events.ABOUT | functions.ABOUT | endpoints.ABOUT | queries.ABOUT | _OWN
 )

@@ -8,6 +8,7 @@ from hoglet.app.events import EventServices, build_events
 from hoglet.app.functions import FunctionServices, build_functions
 from hoglet.app.hooks import connect_hooks
 from hoglet.endpoints.services import EndpointServices
+from hoglet.queries.services import QueryServices, build_queries
 
 
 @dataclass
@@ -17,6 +18,7 @@ class Features:
     events: EventServices
     functions: FunctionServices
     endpoints: EndpointServices
+    queries: QueryServices
 
 
 def build_features(rooms: Services) -> Features:
@@ -25,4 +27,5 @@ def build_features(rooms: Services) -> Features:
     functions = build_functions(rooms, events.repository.property_types)
     endpoints = build_endpoint_services(rooms, events.repository)
     connect_hooks(rooms, events)
-    return Features(events, functions, endpoints)
+    queries = build_queries(endpoints, rooms.queue)
+    return Features(events, functions, endpoints, queries)

@@ -27,6 +27,7 @@ from hoglet.functions.integrations import api as integration_api
 from hoglet.functions.logs import live_tail_api
 from hoglet.functions.templates import api as template_api
 from hoglet.functions.webhooks import api as public_api
+from hoglet.queries import api as query_api
 from hoglet.web.app import create_application
 from hoglet.web.health import Check
 
@@ -52,6 +53,7 @@ PROJECT_ROUTERS = (
     endpoint_documents_api.router,
     endpoint_usage_api.router,
     endpoint_api.router,
+    query_api.router,
 )
 
 
@@ -86,6 +88,7 @@ def build_application(rooms: Services, features: Features) -> FastAPI:
     app.state.webhooks = features.functions.webhooks
     app.state.trials = features.functions.trials
     app.state.endpoints = features.endpoints
+    app.state.queries = features.queries
     if "console" in rooms.settings.roles:
         mount_console(app, rooms.secret_keys)
     return app

@@ -80,6 +80,8 @@ def build_workers(rooms: Services, features: Features) -> list[BackgroundWorker]
         workers.append(BackgroundWorker("executor", executor.run, executor.stop))
     if "api" in roles:
         workers.append(_endpoint_jobs(features))
+        worker = features.queries.worker
+        workers.append(BackgroundWorker("queries", worker.run, worker.stop))
     if "pipeline" in roles:  # it has the warehouse that is read; an executor's may be its own
         workers.append(BackgroundWorker("telemetry", outbox.run, outbox.stop))
     return workers

@@ -57,10 +57,13 @@ def message_start(version: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class QueryLogEntry:
-    """One finished run; ``error`` is the detail of its failure."""
+    """One finished run, of an endpoint or of an ad hoc query (``endpoint_id`` None).
+
+    ``error`` is the detail of its failure.
+    """
 
     project_id: int
-    endpoint_id: UUID
+    endpoint_id: UUID | None
     name: str
     version: int
     query: str
@@ -160,7 +163,7 @@ def _row(note: QueryLogEntry) -> Sequence[Any]:
     return (
         note.project_id,
         note.query_id,
-        note.name,
+        "" if note.endpoint_id is None else note.name,
         note.version,
         note.name,
         note.query,
@@ -191,4 +194,5 @@ def _lines(notes: Sequence[QueryLogEntry]) -> list[LogEntry]:
             note.message(),
         )
         for note in notes
+        if note.endpoint_id is not None
     ]

@@ -6,6 +6,7 @@ docs/spec/query-endpoints.md#6-errors-keys-limits.
 
 import asyncio
 import contextlib
+from collections.abc import Coroutine
 from dataclasses import replace
 from typing import Any
 
@@ -39,7 +40,7 @@ from hoglet.web.paths import PROJECT_PREFIX
 from hoglet.web.request_body import read_body
 from hoglet.web.validation import REQUIRED
 
-_CLIENT_CLOSED_REQUEST = 499
+CLIENT_CLOSED_REQUEST = 499
 
 
 def run_routes() -> list[BaseRoute]:
@@ -86,9 +87,9 @@ async def run_endpoint(request: Request) -> Response:
     form = form_of(request, target)
     reading = await rooms.runner.check(scope, target, wanted)
     rooms.quick.remember(key, current, wanted, reading)
-    outcome = await _unless_disconnected(request, _run(rooms, scope, reading, wanted))
+    outcome = await unless_disconnected(request, _run(rooms, scope, reading, wanted))
     if outcome is None:
-        return Response(status_code=_CLIENT_CLOSED_REQUEST)
+        return Response(status_code=CLIENT_CLOSED_REQUEST)
     return await _respond(request, rooms, scope, outcome, form)
 
 
@@ -171,7 +172,7 @@ async def _respond(
     return answered(request, outcome, form, query_status(refreshing, labels=["endpoint"]))
 
 
-async def _unless_disconnected[T](request: Request, work: Any) -> T | None:
+async def unless_disconnected[T](request: Request, work: Coroutine[Any, Any, T]) -> T | None:
     """Do the work, but stop it when the client goes away; None then."""
     running: asyncio.Task[T] = asyncio.ensure_future(work)
     done, _ = await asyncio.wait({running}, timeout=0.01)

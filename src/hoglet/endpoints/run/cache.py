@@ -22,8 +22,8 @@ class Result:
     ``parts`` are the encoded ``results`` as JSON arrays of some rows each, so that other forms can
     be written part by part; ``types`` are ``[["count()", "UInt64"]]``; ``materialized_at`` is set
     when a materialized table was read; ``is_joined`` says that another run computed it;
-    ``next_key`` holds the ordered values of the last row when a page by cursor has another one
-    behind it.
+    ``saved_offset`` is the OFFSET in the text of the query; ``next_key`` holds the ordered values
+    of the last row when a page by cursor has another one behind it.
     """
 
     parts: tuple[bytes, ...]
@@ -44,6 +44,7 @@ class Result:
     is_insight: bool = False
     is_joined: bool = False
     next_key: list[Any] | None = None
+    saved_offset: int = 0
 
     @property
     def rows_json(self) -> bytes:

@@ -227,6 +227,7 @@ def _result(
         row_count=len(rows),
         limit=compiled.limits.limit if reading.limit is None else reading.limit,
         offset=compiled.limits.offset,
+        saved_offset=compiled.limits.saved_offset,
         has_more=has_more,
         computed_at=computed_at,
         cache_seconds=cache_seconds,

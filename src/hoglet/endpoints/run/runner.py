@@ -114,7 +114,7 @@ class EndpointRunner:
         """
         try:
             check_run(target, request, scope.principal)
-            reading = await self._plan(scope.project, target, request)
+            reading = await self.plan(scope.project, target, request)
             self.cursors.check(reading, request)
         except HogletError as error:
             self._note_failure(scope.user_id, target, request, execution_id=new_id(), error=error)
@@ -157,7 +157,7 @@ class EndpointRunner:
         execution_id = execution_id or new_id()
         query_id, seconds = str(execution_id), seconds or self._settings.capped_run_seconds
         with self.cancellable.announced(target.endpoint_id, request.client_query_id):
-            reading = await self._plan(project, target, request)
+            reading = await self.plan(project, target, request)
             started = perf_counter()
             try:
                 result = await self._cancellable(reading, request, query_id, seconds)
@@ -244,10 +244,11 @@ class EndpointRunner:
         result = await self._flights.join(reading.key, compute)
         return result if mine else replace(_lasting(reading, result), is_joined=True)
 
-    async def _plan(self, project: Project, target: RunTarget, request: RunRequest) -> ReadPlan:
+    async def plan(self, project: Project, target: RunTarget, request: RunRequest) -> ReadPlan:
+        """What a run reads: its source, its values, its cache key."""
         known: Sequence[Variable] = []
         if target.query["kind"] == HOGQL and target.query.get("variables"):
-            known = await self._variables.get(project.id) or []
+            known = await self.variables(project.id)
         return plan_read(project, target, request, list(known), self._clock.now())
 
     def _cached(self, reading: ReadPlan, refresh: str) -> Result | None:
@@ -275,6 +276,10 @@ class EndpointRunner:
             stale=stale,
             next_cursor=self._cursor_after(reading, result),
         )
+
+    async def variables(self, project_id: int) -> list[Variable]:
+        """The project's variables, up to two seconds old."""
+        return await self._variables.get(project_id) or []
 
     async def _load_variables(self, project_id: int) -> list[Variable]:
         async with self._database.read() as session:
@@ -336,7 +341,7 @@ def _common(
 ) -> dict[str, Any]:
     return {
         "project_id": target.project_id,
-        "endpoint_id": target.endpoint_id,
+        "endpoint_id": target.endpoint_id if target.version else None,
         "name": target.name,
         "version": target.version,
         "query": target.query.get("query") or target.query["kind"],

@@ -20,8 +20,9 @@ from hoglet.hogql.types import INTEGER
 class ResolvedLimit(msgspec.Struct, frozen=True):
     """What was decided about rows.
 
-    ``limit`` rows at ``offset`` make the page; ``saved`` is the LIMIT in the text; ``implicit``
-    says that neither text nor request gave one; with ``probing`` the SQL asks for one row more.
+    ``limit`` rows at ``offset`` make the page; ``saved`` and ``saved_offset`` are in the text;
+    ``implicit`` says that neither text nor request gave a limit; with ``probing`` the SQL asks for
+    one row more.
     ``limit`` is None when nothing bounds the rows (materialisation).
     """
 
@@ -30,6 +31,7 @@ class ResolvedLimit(msgspec.Struct, frozen=True):
     saved: int | None = None
     implicit: bool = False
     probing: bool = False
+    saved_offset: int = 0
 
 
 def cut_page(rows: Sequence[Any], facts: ResolvedLimit) -> tuple[Sequence[Any], bool]:
@@ -61,6 +63,7 @@ def apply_limits(
         relation = _wrapped(relation)
     saved, saved_offset = _number(relation.limit), _number(relation.offset) or 0
     facts = _decide(limits, saved, limit, offset)
+    facts = msgspec.structs.replace(facts, saved_offset=saved_offset)
     rows = (facts.limit or 0) + facts.probing
     skipped = saved_offset + facts.offset
     paged = msgspec.structs.replace(

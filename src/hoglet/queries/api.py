@@ -1,0 +1,151 @@
+"""Routes of the query API.
+
+Source: docs/spec/data-and-queries.md#11-routes.
+"""
+
+import re
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends
+from starlette.requests import Request
+from starlette.responses import Response
+
+from hoglet.access.auth import requires
+from hoglet.access.principals import ProjectScope
+from hoglet.endpoints.run.api import CLIENT_CLOSED_REQUEST, unless_disconnected
+from hoglet.endpoints.run.result import NeedsBackground, RunResult
+from hoglet.kit.errors import MethodNotAllowed, Unreadable
+from hoglet.queries.kinds import check_node, unwrap
+from hoglet.queries.log import log_of
+from hoglet.queries.response import body_of, formatted, query_status
+from hoglet.queries.schemas import QueryBody, UpgradeBody, read_body_fields
+from hoglet.queries.services import services_of
+from hoglet.queries.tables import QueryRunRow
+from hoglet.web.request_body import read_object
+from hoglet.web.responses import JsonResponse
+
+router = APIRouter()
+
+type Reader = Annotated[ProjectScope, Depends(requires("query:read", allow_secret_key=True))]
+type PersonalReader = Annotated[ProjectScope, Depends(requires("query:read"))]
+
+_READ = Depends(requires("query:read"))
+_KIND = re.compile(r"[A-Z][A-Za-z]*")
+_JSON = "application/json"
+
+
+@router.post("/query")
+async def run_query(request: Request, scope: Reader) -> Response:
+    """Run a query: HogQL, an insight, events, or one for editors."""
+    return await _run(request, scope, kind=None)
+
+
+@router.get("/query", dependencies=[_READ])
+async def refuse_query_list() -> Response:
+    """Queries are not listed; this always refuses."""
+    raise MethodNotAllowed('Method "GET" not allowed.')
+
+
+@router.post("/query/upgrade", dependencies=[_READ])
+async def upgrade_query(request: Request) -> Response:
+    """Rewrite a query of an older client into today's form; nothing is run."""
+    body = read_body_fields(UpgradeBody, await read_object(request))
+    node, path = unwrap(body.query)
+    return JsonResponse({"query": _wrapped(body.query, check_node(node, path))})
+
+
+@router.post("/query/check_auth_for_async", dependencies=[_READ])
+async def check_auth_for_async() -> Response:
+    """Say whether the key may run queries."""
+    return JsonResponse({"user": "ok"})
+
+
+@router.post("/query/{kind}")
+async def run_query_of_kind(request: Request, kind: str, scope: Reader) -> Response:
+    """Run a query whose kind is also in the path."""
+    if _KIND.fullmatch(kind) is None:
+        raise MethodNotAllowed('Method "POST" not allowed.')
+    return await _run(request, scope, kind=kind)
+
+
+@router.get("/query/{query_id}")
+async def poll_query(request: Request, query_id: str, scope: Reader) -> Response:
+    """How far a background query is, and its results once it is done."""
+    row = await services_of(request).background.find(scope.project.id, query_id)
+    status = query_status(row)
+    if request.query_params.get("show_progress") or request.query_params.get("showProgress"):
+        status["query_progress"] = _progress(row)
+    return JsonResponse({"query_status": status}, status_code=_status_code(row))
+
+
+@router.delete("/query/{query_id}")
+async def cancel_query(request: Request, query_id: str, scope: Reader) -> Response:
+    """Cancel a queued or running query; the slot is free when this returns."""
+    waiting_only = request.query_params.get("dequeue_only", "").lower() in {"true", "1"}
+    background = services_of(request).background
+    await background.cancel(scope.project.id, query_id, waiting_only=waiting_only)
+    return JsonResponse({"message": "Query cancelled"})
+
+
+@router.get("/query/{query_id}/log")
+async def read_query_log(request: Request, query_id: str, scope: PersonalReader) -> Response:
+    """The rows of the query log with this id since the start of yesterday."""
+    answer = await log_of(services_of(request), scope, query_id)
+    return Response(body_of(answer), media_type=_JSON)
+
+
+async def _run(request: Request, scope: ProjectScope, *, kind: str | None) -> Response:
+    body = read_body_fields(QueryBody, await read_object(request))
+    node, path = unwrap(body.query)
+    if kind is not None and body.query["kind"] != kind:
+        raise Unreadable(
+            f"The body holds a {body.query['kind']}, not a {kind}.", attr="query__kind"
+        )
+    services = services_of(request)
+    asked = services.service.read(node, path, body)
+    outcome = await unless_disconnected(request, services.service.run(scope, asked))
+    if outcome is None:
+        return Response(status_code=CLIENT_CLOSED_REQUEST)
+    if isinstance(outcome, NeedsBackground):
+        return _accepted(request, await services.background.start(scope, asked))
+    if outcome.stale:
+        await services.background.start(scope, asked)
+    return Response(body_of(outcome, extra=_extra(request, outcome)), media_type=_JSON)
+
+
+def _extra(request: Request, answer: RunResult) -> dict[str, Any] | None:
+    if request.headers.get("x-posthog-client", "").lower() != "mcp":
+        return None
+    return {"formatted_results": formatted(answer)}
+
+
+def _accepted(request: Request, row: QueryRunRow) -> Response:
+    path = request.url.path.rstrip("/")
+    path = path.removesuffix("/" + path.rsplit("/", 1)[-1]) if not path.endswith("/query") else path
+    headers = {"Location": f"{path}/{row.query_id}/"}
+    return JsonResponse({"query_status": query_status(row)}, status_code=202, headers=headers)
+
+
+def _status_code(row: QueryRunRow) -> int:
+    if row.failure is not None:
+        return 500 if row.failure["status"] == 500 else 400
+    return 200 if row.ended_at is not None else 202
+
+
+def _progress(row: QueryRunRow) -> dict[str, Any]:
+    ended = row.ended_at or row.picked_up_at or row.started_at
+    seconds = (ended - row.started_at).total_seconds()
+    return {
+        "bytes_read": 0,
+        "rows_read": 0,
+        "estimated_rows_total": 0,
+        "time_elapsed": round(seconds, 3),
+        "active_cpu_time": 0,
+    }
+
+
+def _wrapped(sent: dict[str, Any], node: dict[str, Any]) -> dict[str, Any]:
+    """The checked node inside the wrappers that were sent around it."""
+    if isinstance(sent.get("source"), dict) and sent["kind"] != node["kind"]:
+        return sent | {"source": _wrapped(sent["source"], node)}
+    return node

@@ -1,0 +1,178 @@
+"""Queries in the background: 202, done by a job, fetched by polling.
+
+The row and the job are written in one transaction, so a restart loses neither.
+
+Idempotency: a job may be done twice; a row that has ended keeps its outcome.
+
+Source: docs/spec/data-and-queries.md#14-asynchronous-runs.
+"""
+
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+import msgspec
+
+from hoglet.access import repository as projects
+from hoglet.access.principals import Project, ProjectScope
+from hoglet.endpoints.errors import RunCancelled
+from hoglet.endpoints.run.result import RunResult
+from hoglet.kit.clock import Clock
+from hoglet.kit.errors import HogletError, NotFound
+from hoglet.kit.ids import new_id
+from hoglet.queries import repository
+from hoglet.queries.response import body_of
+from hoglet.queries.service import QueryRequest, QueryService
+from hoglet.queries.tables import QueryRunRow
+from hoglet.queue.port import NewJob, Queue
+from hoglet.store.database import Database
+from hoglet.web.error_handlers import status_and_type
+
+QUERIES = "queries"
+EXPIRES_AFTER = timedelta(minutes=20)
+
+
+class QueryJob(msgspec.Struct, frozen=True, tag="query.1"):
+    """Do the background query of this id."""
+
+    project_id: int
+    query_id: str
+    execution_id: UUID
+
+
+class BackgroundQueries:
+    """Starts, does, looks up and cancels background queries."""
+
+    def __init__(
+        self,
+        database: Database,
+        queue: Queue,
+        clock: Clock,
+        service: QueryService,
+        *,
+        seconds: float,
+    ) -> None:
+        self._database = database
+        self._queue = queue
+        self._clock = clock
+        self._service = service
+        self._seconds = seconds
+
+    async def start(self, scope: ProjectScope, request: QueryRequest) -> QueryRunRow:
+        """Enqueue a query; one that is running under the same id is returned instead."""
+        project_id, query_id = scope.project.id, request.query_id or str(new_id())
+        now = self._clock.now()
+        async with self._database.write() as session:
+            await repository.delete_expired_runs(session, now)
+            running = await repository.find_run(session, project_id, query_id, now)
+            if running is not None and running.ended_at is None:
+                return running
+            await repository.delete_run(session, project_id, query_id)
+            session.expunge_all()
+            row = QueryRunRow(
+                project_id=project_id,
+                query_id=query_id,
+                execution_id=new_id(),
+                user_id=scope.user_id,
+                request=msgspec.to_builtins(request),
+                cache_key=None,
+                answer=None,
+                failure=None,
+                started_at=now,
+                picked_up_at=None,
+                ended_at=None,
+                expires_at=now + EXPIRES_AFTER,
+            )
+            session.add(row)
+            payload = msgspec.json.encode(QueryJob(project_id, query_id, row.execution_id))
+            await self._queue.enqueue(session, [NewJob(queue=QUERIES, payload=payload)])
+        return row
+
+    async def find(self, project_id: int, query_id: str) -> QueryRunRow:
+        """The run of this id.
+
+        Raises:
+            NotFound: unknown, expired, or of another project.
+        """
+        async with self._database.read() as session:
+            row = await repository.find_run(session, project_id, query_id, self._clock.now())
+        if row is None:
+            raise NotFound
+        return row
+
+    async def cancel(self, project_id: int, query_id: str, *, waiting_only: bool) -> None:
+        """Stop a run, or only take it from the queue; a run that has ended stays as it is.
+
+        Raises:
+            NotFound: nothing of that id.
+        """
+        execution_id: UUID | None = None
+        now = self._clock.now()
+        async with self._database.write() as session:
+            row = await repository.find_run(session, project_id, query_id, now)
+            is_waiting = row is not None and row.picked_up_at is None
+            if row is not None and row.ended_at is None and (is_waiting or not waiting_only):
+                row.failure = _failure(RunCancelled("The query was cancelled."))
+                row.ended_at = now
+                execution_id = row.execution_id
+        if waiting_only:
+            stopped = False
+        else:
+            stopped = await self._service.cancel(project_id, query_id, execution_id)
+        if row is None and not stopped:
+            raise NotFound
+
+    async def do(self, job: QueryJob) -> None:
+        """Do a query and store its outcome."""
+        loaded = await self._pick_up(job)
+        if loaded is None:
+            return
+        row, project = loaded
+        request = msgspec.convert(row.request, QueryRequest)
+        try:
+            answer = await self._service.compute(
+                project,
+                msgspec.structs.replace(request, query_id=row.query_id),
+                user_id=row.user_id,
+                execution_id=row.execution_id,
+                seconds=self._seconds,
+            )
+        except HogletError as error:
+            await self._end(job, {"failure": _failure(error)})
+            return
+        await self._end(job, {"answer": body_of(answer), "cache_key": _cache_key(answer)})
+
+    async def give_up(self, job: QueryJob) -> None:
+        """End a query that hoglet itself could not do."""
+        await self._end(job, {"failure": {"status": 500, "code": "error", "message": None}})
+
+    async def _pick_up(self, job: QueryJob) -> tuple[QueryRunRow, Project] | None:
+        now = self._clock.now()
+        async with self._database.write() as session:
+            row = await repository.find_run(session, job.project_id, job.query_id, now)
+            if row is None or row.ended_at is not None or row.execution_id != job.execution_id:
+                return None
+            row.picked_up_at = row.picked_up_at or now
+            project = await projects.find_project(session, job.project_id)
+        return None if project is None else (row, project)
+
+    async def _end(self, job: QueryJob, outcome: Mapping[str, Any]) -> None:
+        now = self._clock.now()
+        async with self._database.write() as session:
+            row = await repository.find_run(session, job.project_id, job.query_id, now)
+            if row is None or row.ended_at is not None or row.execution_id != job.execution_id:
+                return
+            for name, value in outcome.items():
+                setattr(row, name, value)
+            row.ended_at = now
+
+
+def _failure(error: HogletError) -> dict[str, Any]:
+    status = status_and_type(type(error))[0]
+    message = None if status == 500 else error.detail
+    return {"status": status, "code": error.error_code, "message": message}
+
+
+def _cache_key(answer: RunResult) -> str | None:
+    return answer.result.debug.get("cache_key")

@@ -1,0 +1,80 @@
+"""Overrides of a request laid over its query.
+
+Source: docs/spec/data-and-queries.md#12-body.
+"""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from hoglet.endpoints.enums import HOGQL
+from hoglet.endpoints.errors import not_allowed
+from hoglet.queries.schemas import FiltersOverride, VariableOverride
+
+type Json = dict[str, Any]
+
+_DATES = ("date_from", "date_to", "explicitDate")
+_REPLACED = {
+    "interval": "interval",
+    "filterTestAccounts": "filterTestAccounts",
+    "breakdown_filter": "breakdownFilter",
+}
+_FILTERS_PLACEHOLDER = re.compile(r"\{\s*filters\b")
+
+
+def with_variables(query: Json, sent: Mapping[str, VariableOverride] | None) -> Json:
+    """The query with the entries that were sent; entries it does not have are ignored."""
+    stored: Json = query.get("variables") or {}
+    replaced = {
+        key: entry | sent[key].model_dump(exclude_unset=True)
+        for key, entry in stored.items()
+        if sent and key in sent
+    }
+    return query | {"variables": stored | replaced} if replaced else query
+
+
+def with_filters(query: Json, sent: FiltersOverride | None) -> Json:
+    """The query with the filters that were sent.
+
+    Raises:
+        Invalid: attr ``filters_override``; HogQL without the placeholder ``{filters}``.
+    """
+    if sent is None or not (fields := sent.model_dump(exclude_none=True)):
+        return query
+    if query["kind"] != HOGQL:
+        merged = _merged(query, fields)
+        return query | {key: value for key, value in merged.items() if key in query}
+    if _FILTERS_PLACEHOLDER.search(query["query"]) is None:
+        raise not_allowed(
+            "filters_override",
+            "is only supported for HogQL queries that contain the {filters} placeholder.",
+        )
+    filters = query.get("filters") or {}
+    return query | {"filters": filters | _merged(filters, fields)}
+
+
+def _merged(base: Json, fields: Json) -> Json:
+    """What ``fields`` change of a query or of its ``filters``."""
+    changed: Json = {}
+    dates = {name: fields[name] for name in _DATES if name in fields}
+    if dates:
+        changed["dateRange"] = {**(base.get("dateRange") or {}), **dates}
+    if fields.get("properties"):
+        changed["properties"] = both(base.get("properties"), fields["properties"])
+    for name, key in _REPLACED.items():
+        if name in fields:
+            changed[key] = fields[name]
+    return changed
+
+
+def both(saved: Any, more: Any) -> Any:
+    """Property filters that must hold together; each is a list or a group ``{type, values}``."""
+    if not saved:
+        return more
+    if isinstance(saved, list) and isinstance(more, list):
+        return [*saved, *more]
+    return {"type": "AND", "values": [_group(saved), _group(more)]}
+
+
+def _group(properties: Any) -> Any:
+    return {"type": "AND", "values": properties} if isinstance(properties, list) else properties

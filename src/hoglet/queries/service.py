@@ -1,0 +1,130 @@
+"""Ad hoc queries through the engine room of endpoints: one compiler, cache, budget and log.
+
+Source: docs/spec/data-and-queries.md#1-query-api.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+from uuid import UUID
+
+import msgspec
+
+from hoglet.access.principals import Project, ProjectScope
+from hoglet.access.variables import Variable
+from hoglet.endpoints.enums import HOGQL
+from hoglet.endpoints.run.result import NeedsBackground, RunResult
+from hoglet.endpoints.run.runner import EndpointRunner
+from hoglet.endpoints.run.targets import RunTarget
+from hoglet.endpoints.schemas import RunRequest
+from hoglet.endpoints.worker.query_errors import as_query_error
+from hoglet.kit.errors import HogletError, Invalid
+from hoglet.queries import overrides
+from hoglet.queries.kinds import check_node
+from hoglet.queries.schemas import BACKGROUND_WORDS, QueryBody
+from hoglet.queries.target import is_cacheable, project_key, target_of_query
+
+type Json = dict[str, Any]
+
+
+class QueryRequest(msgspec.Struct, frozen=True):
+    """A checked query: ``node`` with every key of its kind and its overrides applied."""
+
+    node: Json
+    refresh: str
+    query_id: str | None = None
+    name: str | None = None
+
+
+class QueryService:
+    """Runs ad hoc HogQL and insight queries.
+
+    Args:
+        runner: of endpoints; holds cache, coalescing, budget and log.
+    """
+
+    def __init__(self, runner: EndpointRunner) -> None:
+        self._runner = runner
+
+    def read(self, node: Json, path: str, body: QueryBody) -> QueryRequest:
+        """The request of a HogQL or insight node.
+
+        Raises:
+            Unreadable: an unknown key inside the node. Invalid: an override that does not apply.
+        """
+        checked = check_node(node, path)
+        checked = overrides.with_variables(checked, body.variables_override)
+        checked = overrides.with_filters(checked, body.filters_override)
+        return QueryRequest(checked, _word(checked, body.word), body.client_query_id, body.name)
+
+    async def run(self, scope: ProjectScope, request: QueryRequest) -> RunResult | NeedsBackground:
+        """Answer from the cache, compute, or say that a background run is due.
+
+        Raises:
+            QueryError, CostExceeded, Throttled, Unavailable: as a run of an endpoint.
+        """
+        target, wish = await self._target(scope.project, request)
+        try:
+            plan = await self._runner.plan(scope.project, target, wish)
+        except HogletError as error:
+            raise as_query_error(error) from error
+        return await self._runner.run(scope, plan, wish)
+
+    async def compute(
+        self,
+        project: Project,
+        request: QueryRequest,
+        *,
+        user_id: int | None,
+        execution_id: UUID,
+        seconds: float,
+    ) -> RunResult:
+        """Compute in the background.
+
+        Raises:
+            QueryError, CostExceeded, Throttled, Unavailable: as a run of an endpoint.
+        """
+        target, wish = await self._target(project, request)
+        return await self._runner.compute(
+            project, target, wish, user_id=user_id, execution_id=execution_id, seconds=seconds
+        )
+
+    async def cancel(self, project_id: int, query_id: str, execution_id: UUID | None) -> bool:
+        """Stop the run of this id in this process; whether there was one."""
+        key = project_key(project_id)
+        return await self._runner.cancel(key, query_id, execution_id=execution_id)
+
+    async def _target(
+        self, project: Project, request: QueryRequest
+    ) -> tuple[RunTarget, RunRequest]:
+        node = request.node
+        if node["kind"] == HOGQL and node.get("variables"):
+            node = with_known_variables(node, await self._runner.variables(project.id))
+        target = target_of_query(project.id, node, request.name)
+        return target, RunRequest(refresh=request.refresh, client_query_id=request.query_id)
+
+
+def with_known_variables(query: Json, known: Sequence[Variable]) -> Json:
+    """A HogQL query whose variables name a variable of the project each.
+
+    Raises:
+        Invalid: attr ``variables``; the project has no such variable, or no longer.
+    """
+    by_id = {str(variable.id): variable for variable in known}
+    completed: Json = {}
+    for key, entry in (query.get("variables") or {}).items():
+        variable = by_id.get(str(entry.get("variableId") or key))
+        if variable is None:
+            named = entry.get("code_name") or key
+            raise Invalid(f'The project has no variable "{named}".', attr="variables")
+        completed[key] = entry | {
+            "variableId": str(variable.id),
+            "code_name": entry.get("code_name") or variable.code_name,
+        }
+    return query | {"variables": completed or None}
+
+
+def _word(node: Json, word: str) -> str:
+    """The refresh word; what must not be cached is computed whatever was sent."""
+    if is_cacheable(node):
+        return word
+    return "force_async" if word in BACKGROUND_WORDS else "force_blocking"

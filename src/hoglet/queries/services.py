@@ -1,0 +1,51 @@
+"""The services of ad hoc queries, kept on ``app.state.queries``."""
+
+from dataclasses import dataclass
+
+import msgspec
+from starlette.requests import Request
+
+from hoglet.endpoints.services import EndpointServices
+from hoglet.queries.background import QUERIES, BackgroundQueries, QueryJob
+from hoglet.queries.service import QueryService
+from hoglet.queue.port import Job, Queue
+from hoglet.queue.worker import JobPolicy, LeasedWorker
+
+AT_ONCE = 4
+
+
+@dataclass(frozen=True, slots=True)
+class QueryServices:
+    """Everything the query routes use."""
+
+    endpoints: EndpointServices
+    service: QueryService
+    background: BackgroundQueries
+    worker: LeasedWorker
+
+
+def build_queries(endpoints: EndpointServices, queue: Queue) -> QueryServices:
+    """The query API over the engine room of endpoints."""
+    database, clock = endpoints.database, endpoints.access.clock
+    service = QueryService(endpoints.runner)
+    background = BackgroundQueries(
+        database, queue, clock, service, seconds=endpoints.settings.background_seconds
+    )
+
+    async def work(job: Job) -> None:
+        await background.do(msgspec.json.decode(job.payload, type=QueryJob))
+
+    async def give_up(job: Job) -> None:
+        await background.give_up(msgspec.json.decode(job.payload, type=QueryJob))
+
+    policy = JobPolicy(at_once=AT_ONCE)
+    worker = LeasedWorker(
+        queue, database, clock, QUERIES, work=work, give_up=give_up, policy=policy
+    )
+    return QueryServices(endpoints, service, background, worker)
+
+
+def services_of(request: Request) -> QueryServices:
+    """The services of the application."""
+    services: QueryServices = request.app.state.queries
+    return services

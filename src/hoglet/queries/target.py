@@ -1,0 +1,55 @@
+"""An ad hoc query as the runner of endpoints sees it: a target without an endpoint.
+
+Source: docs/spec/data-and-queries.md#12-body (how long a result counts as fresh).
+"""
+
+import re
+from datetime import UTC, datetime
+from typing import Any
+from uuid import UUID, uuid5
+
+from hoglet.endpoints.analysis.model import Analysis
+from hoglet.endpoints.enums import HOGQL
+from hoglet.endpoints.run.targets import RunTarget
+
+type Json = dict[str, Any]
+
+_NAMESPACE = UUID("6f0e3c57-6b0c-5d0e-9a58-6f1d3f7e2b10")
+_NO_VERSION = UUID(int=0)
+_NEVER = datetime(1970, 1, 1, tzinfo=UTC)
+_HOUR, _DAY = 3600, 86_400
+_CACHE_SECONDS = {"minute": 300, "hour": _HOUR, "day": 6 * _HOUR, "week": _DAY, "month": _DAY}
+_LIVE_TABLES = re.compile(r"\bsystem\s*\.|\bquery_log\b", re.IGNORECASE)
+"""Tables whose answers are never cached; a match in a text or comment only costs a computation."""
+
+
+def project_key(project_id: int) -> UUID:
+    """Stands for the endpoint in the ids of a project's ad hoc runs, so that they are its own."""
+    return uuid5(_NAMESPACE, str(project_id))
+
+
+def target_of_query(project_id: int, query: Json, name: str | None) -> RunTarget:
+    """The target of a checked HogQL or insight node."""
+    key = project_key(project_id)
+    interval = query.get("interval") or "day"
+    return RunTarget(
+        endpoint_id=key,
+        project_id=project_id,
+        name=name or query.get("name") or "",
+        is_active=True,
+        current_version=0,
+        version_id=_NO_VERSION,
+        version=0,
+        version_is_active=True,
+        version_created_at=_NEVER,
+        query=query,
+        analysis=Analysis(),
+        cache_seconds=_CACHE_SECONDS.get(interval, 6 * _HOUR),
+        optional_breakdowns=frozenset(),
+        kept=None,
+    )
+
+
+def is_cacheable(query: Json) -> bool:
+    """Whether a result may be served again: not of tables that show the present state."""
+    return query["kind"] != HOGQL or _LIVE_TABLES.search(query["query"]) is None

@@ -1,0 +1,291 @@
+"""The query API: bodies, kinds, cache, background, cancelling, scopes.
+
+Source: docs/spec/data-and-queries.md#1-query-api and
+docs/spec/data-and-queries.md#8-acceptance-cases.
+"""
+
+import asyncio
+from datetime import UTC, datetime
+from typing import Any
+
+import httpx
+import pytest
+
+from support.endpoints import EndpointWorld
+from support.queries import QueryWorld
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+SLOW = "SELECT count() FROM numbers(100000000000) WHERE sipHash64(number) = 5"
+NOON = datetime(2026, 1, 5, 11, tzinfo=UTC)
+TRENDS = {"kind": "TrendsQuery", "series": [{"kind": "EventsNode", "event": "a"}]}
+KEYS = {
+    "results",
+    "columns",
+    "types",
+    "hasMore",
+    "limit",
+    "offset",
+    "query",
+    "hogql",
+    "clickhouse",
+    "error",
+    "explain",
+    "metadata",
+    "modifiers",
+    "timings",
+    "query_status",
+    "resolved_date_range",
+    "is_cached",
+    "cache_key",
+    "cache_target_age",
+    "last_refresh",
+    "next_allowed_client_refresh",
+    "timezone",
+    "calculation_trigger",
+    "query_metadata",
+}
+
+
+async def add_events(endpoints: EndpointWorld, count: int) -> None:
+    await endpoints.add_events(
+        [("a", NOON, f"u{index}", f'{{"n": {index}}}') for index in range(count)]
+    )
+
+
+async def test_a_hogql_query_answers_rows_columns_and_types(queries: QueryWorld) -> None:
+    body = await queries.ran("select 1, 'a' as b")
+    assert body["results"] == [[1, "a"]]
+    assert body["columns"] == ["1", "b"]
+    assert [name for name, _ in body["types"]] == ["1", "b"]
+    assert (body["limit"], body["offset"], body["hasMore"]) == (100, 0, False)
+    assert set(body) == KEYS
+
+
+async def test_pages_are_honest(queries: QueryWorld) -> None:
+    await add_events(queries.endpoints, 101)
+    whole = await queries.ran("select event from events")
+    assert (len(whole["results"]), whole["hasMore"]) == (100, True)
+    five = await queries.ran("select event from events limit 5")
+    assert (len(five["results"]), five["hasMore"], five["limit"]) == (5, False, 5)
+    clamped = await queries.ran("select event from events limit 60000")
+    assert (len(clamped["results"]), clamped["limit"]) == (101, 50_000)
+    skipped = await queries.ran("select event from events limit 10 offset 99")
+    assert (len(skipped["results"]), skipped["offset"]) == (2, 99)
+
+
+async def test_the_kind_of_the_path_must_be_that_of_the_body(queries: QueryWorld) -> None:
+    wrong = await queries.send(TRENDS, "/HogQLQuery")
+    assert (wrong.status_code, wrong.json()["attr"]) == (400, "query__kind")
+    right = await queries.send(TRENDS, "/TrendsQuery")
+    assert right.status_code == 200
+    assert {"results", "hogql", "hasMore", "timings", "cache_key"} <= set(right.json())
+    assert "columns" not in right.json()
+    lower = await queries.send(TRENDS, "/trends")
+    assert lower.status_code == 405
+
+
+@pytest.mark.parametrize(
+    ("body", "code", "attr"),
+    [
+        ({}, "parse_error", "query"),
+        ({"query": {"kind": "Nope"}}, "parse_error", "query__kind"),
+        ({"query": {"query": "select 1"}}, "parse_error", "query__kind"),
+        ({"query": "select 1"}, "parse_error", "query"),
+        ({"query": {"kind": "SavedInsightNode"}}, "invalid_input", "query__kind"),
+        ({"query": {"kind": "HogQLQuery"}}, "parse_error", "query__query"),
+        ({"query": {"kind": "HogQLQuery", "query": 5}}, "parse_error", "query__query"),
+        (
+            {"query": {"kind": "HogQLQuery", "query": "select 1"}, "refresh": "soon"},
+            "invalid_choice",
+            "refresh",
+        ),
+        (
+            {"query": {"kind": "HogQLQuery", "query": "select 1"}, "foo": 1},
+            "invalid_input",
+            "foo",
+        ),
+        (
+            {"query": {"kind": "HogQLQuery", "query": "select 1"}, "connectionId": "x"},
+            "parse_error",
+            "connectionId",
+        ),
+        (
+            {"query": {"kind": "InsightVizNode", "source": TRENDS, "sorce": 1}},
+            "parse_error",
+            "query__sorce",
+        ),
+        (
+            {"query": {"kind": "HogQLQuery", "query": "select 1"}, "limit_context": "me"},
+            "invalid_choice",
+            "limit_context",
+        ),
+    ],
+)
+async def test_wrong_bodies_name_the_place(
+    queries: QueryWorld, body: Any, code: str, attr: str
+) -> None:
+    response = await queries.client.post(f"{queries.base}/", json=body)
+    problem = response.json()
+    assert (response.status_code, problem["code"], problem["attr"]) == (400, code, attr)
+
+
+async def test_a_wrong_query_is_an_error_of_the_query(queries: QueryWorld) -> None:
+    status, code, attr = await queries.refused("select nope from events")
+    assert (status, code, attr) == (400, "hogql_query_error", None)
+    assert (await queries.refused("selec 1"))[1] == "hogql_syntax_error"
+    assert (await queries.refused("select 1 from nowhere"))[1] == "unknown_table"
+
+
+async def test_the_second_run_comes_from_the_cache(queries: QueryWorld) -> None:
+    first = await queries.ran("select count() from events")
+    second = await queries.ran("select count() from events")
+    assert (first["is_cached"], second["is_cached"]) == (False, True)
+    assert first["cache_key"] == second["cache_key"]
+    forced = await queries.ran("select count() from events", refresh="force_blocking")
+    assert forced["is_cached"] is False
+    older = await queries.ran("select count() from events", refresh=True)
+    assert older["is_cached"] is False
+    kept = await queries.ran("select count(), 2 from events", refresh="force_cache")
+    assert kept["is_cached"] is False
+
+
+async def test_an_endpoint_with_the_same_query_shares_the_result(queries: QueryWorld) -> None:
+    await queries.ran("select count(), 3 from events")
+    await queries.endpoints.create("select count(), 3 from events", name="shared")
+    answer = await queries.endpoints.ran("shared")
+    assert answer["results"] == [[0, 3]]
+
+
+async def test_a_background_query_is_polled(queries: QueryWorld) -> None:
+    started = await queries.send("select 7", refresh="force_async", client_query_id="q1")
+    assert started.status_code == 202
+    assert started.headers["location"] == f"{queries.base}/q1/"
+    assert (await queries.get("q1")).status_code == 202
+    await queries.services.worker.drain()
+    done = await queries.get("q1")
+    status = done.json()["query_status"]
+    assert (done.status_code, status["complete"], status["error"]) == (200, True, False)
+    assert status["results"]["results"] == [[7]]
+    assert set(status["results"]) == KEYS
+    assert (await queries.get("nobody")).status_code == 404
+
+
+async def test_a_failed_background_query_says_why(queries: QueryWorld) -> None:
+    await queries.send("select nope from events", **{"async": True, "client_query_id": "q2"})
+    await queries.services.worker.drain()
+    response = await queries.get("q2")
+    status = response.json()["query_status"]
+    assert (response.status_code, status["error"], status["complete"]) == (400, True, True)
+    assert "nope" in status["error_message"]
+    assert status["error_code"] == "hogql_query_error"
+
+
+async def test_a_running_query_is_cancelled(queries: QueryWorld) -> None:
+    await queries.send(SLOW, refresh="force_async", client_query_id="q3")
+    working = asyncio.ensure_future(queries.services.worker.drain())
+    while (await queries.get("q3")).json()["query_status"]["pickup_time"] is None:  # noqa: ASYNC110 (over HTTP)
+        await asyncio.sleep(0.01)
+    assert (await queries.delete("q3", dequeue_only="true")).status_code == 200
+    assert (await queries.get("q3")).status_code == 202
+    assert (await queries.delete("q3")).status_code == 200
+    status = (await queries.get("q3")).json()["query_status"]
+    assert status["error_code"] == "query_cancelled"
+    await working
+    assert (await queries.delete("q3")).status_code == 200
+    assert (await queries.delete("nobody")).status_code == 404
+
+
+async def test_a_waiting_query_is_dequeued(queries: QueryWorld) -> None:
+    await queries.send("select 9", refresh="force_async", client_query_id="q4")
+    assert (await queries.delete("q4", dequeue_only="true")).status_code == 200
+    await queries.services.worker.drain()
+    assert (await queries.get("q4")).status_code == 400
+
+
+async def test_a_blocking_query_is_cancelled_by_its_id(queries: QueryWorld) -> None:
+    running = asyncio.ensure_future(queries.send(SLOW, client_query_id="q5"))
+    while (await queries.delete("q5")).status_code == 404:  # noqa: ASYNC110 (over HTTP)
+        await asyncio.sleep(0.01)
+    response = await running
+    assert (response.status_code, response.json()["code"]) == (400, "query_cancelled")
+
+
+async def test_scopes(queries: QueryWorld) -> None:
+    world, endpoints = queries.endpoints.world, queries.endpoints
+    body = {"query": {"kind": "HogQLQuery", "query": "select 1"}}
+
+    async def status_with(key: str) -> httpx.Response:
+        headers = {"Authorization": f"Bearer {key}"}
+        return await queries.client.post(f"{queries.base}/", json=body, headers=headers)
+
+    without = await status_with(await world.add_key(["endpoint:read"]))
+    assert without.status_code == 403
+    assert "query:read" in without.json()["detail"]
+    assert (await status_with(await world.add_key(["query:read"]))).status_code == 200
+    secret = await world.add_secret_key(endpoints.project_id, ["query:read"])
+    assert (await status_with(secret)).status_code == 200
+    other = await world.add_secret_key(endpoints.project_id, ["endpoint:read"])
+    assert (await status_with(other)).status_code == 403
+
+
+async def test_wrappers_answer_as_their_source(queries: QueryWorld) -> None:
+    await add_events(queries.endpoints, 3)
+    wrapped = await queries.ran({"kind": "InsightVizNode", "source": TRENDS})
+    alone = await queries.ran(TRENDS)
+    assert wrapped["results"] == alone["results"]
+    inner = {"kind": "HogQLQuery", "query": "select count() from events"}
+    table = await queries.ran({"kind": "DataVisualizationNode", "source": inner, "display": "x"})
+    assert table["results"] == [[3]]
+
+
+async def test_variables_and_filters_are_overridden(queries: QueryWorld) -> None:
+    await add_events(queries.endpoints, 3)
+    variable = await queries.endpoints.add_variable("least", "Number", 0)
+    query = {
+        "kind": "HogQLQuery",
+        "query": "select count() from events where properties.n >= {variables.least} and {filters}",
+        "variables": {variable: {"variableId": variable, "code_name": "least", "value": 1}},
+        "filters": {"dateRange": {"date_from": "all"}},
+    }
+    assert (await queries.ran(query))["results"] == [[2]]
+    override = {variable: {"value": 2}, "other": {"value": 5}}
+    assert (await queries.ran(query, variables_override=override))["results"] == [[1]]
+    fewer = await queries.ran(query, filters_override={"date_from": "2026-01-05T11:30:00"})
+    assert fewer["results"] == [[0]]
+    refused = await queries.refused("select 1", filters_override={"date_from": "-1d"})
+    assert refused == (400, "invalid_input", "filters_override")
+
+
+async def test_a_variable_without_an_entry_is_refused(queries: QueryWorld) -> None:
+    response = await queries.send("select {variables.nobody}")
+    assert response.status_code == 400
+    assert "nobody" in response.json()["detail"]
+    gone = {"v": {"variableId": "0199", "code_name": "nobody", "value": 1}}
+    query = {"kind": "HogQLQuery", "query": "select {variables.nobody}", "variables": gone}
+    assert await queries.refused(query) == (400, "invalid_input", "variables")
+
+
+async def test_the_log_of_a_query(queries: QueryWorld) -> None:
+    await queries.ran("select 11", client_query_id="q6", name="eleven")
+    body = (await queries.client.get(f"{queries.base}/q6/log/")).json()
+    rows = [dict(zip(body["columns"], row, strict=True)) for row in body["results"]]
+    assert [(row["query_id"], row["name"], row["query"]) for row in rows] == [
+        ("q6", "eleven", "select 11")
+    ]
+
+
+async def test_upgrade_rewrites_and_runs_nothing(queries: QueryWorld) -> None:
+    older = TRENDS | {"trendsFilter": {"compare": True}}
+    response = await queries.client.post(f"{queries.base}/upgrade/", json={"query": older})
+    assert response.json()["query"]["compareFilter"] == {"compare": True}
+    checked = await queries.client.post(f"{queries.base}/check_auth_for_async/")
+    assert checked.json() == {"user": "ok"}
+    assert (await queries.client.get(f"{queries.base}/")).status_code == 405
+
+
+async def test_language_models_get_a_text_table(queries: QueryWorld) -> None:
+    body = {"query": {"kind": "HogQLQuery", "query": "select 1 as a, 'x' as b"}}
+    headers = {"X-PostHog-Client": "mcp"}
+    response = await queries.client.post(f"{queries.base}/", json=body, headers=headers)
+    assert response.json()["formatted_results"] == "a|b\n1|x"
