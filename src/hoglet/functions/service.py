@@ -47,7 +47,7 @@ from hoglet.functions.save.planner import (
     no_property_types,
 )
 from hoglet.functions.schemas import read_fields
-from hoglet.functions.secrets.box import SecretBox, SecretsUnreadable
+from hoglet.functions.secrets.box import SecretBox
 from hoglet.functions.tables import HogFunctionRow
 from hoglet.functions.templates.registry import Templates
 from hoglet.functions.watcher.rules import DEGRADED, DISABLED, HEALTHY, OFF
@@ -239,15 +239,14 @@ class FunctionService:
         """
         async with self.database.read() as session:
             rows = await repository.enabled(session, project_id)
-            loaded = [one for row in rows if row.type in kinds if (one := self._runnable(row))]
+            loaded = [executable_from_row(row, self.box) for row in rows if row.type in kinds]
             return await self._equipped(session, project_id, loaded)
 
     async def load_one(self, project_id: int, function_id: UUID) -> ExecutableFunction | None:
         """One live function as the pipeline runs it, enabled or not."""
         async with self.database.read() as session:
             row = await repository.find(session, project_id, function_id)
-            loaded = None if row is None else self._runnable(row)
-            given = [] if loaded is None else [loaded]
+            given = [] if row is None else [executable_from_row(row, self.box)]
             found = await self._equipped(session, project_id, given)
         return found[0] if found else None
 
@@ -369,14 +368,6 @@ class FunctionService:
         return [
             msgspec.structs.replace(function, facilities=self._facilities) for function in resolved
         ]
-
-    def _runnable(self, row: HogFunctionRow) -> ExecutableFunction | None:
-        """The function, or None when its secrets cannot be opened: the others must go on."""
-        try:
-            return executable_from_row(row, self.box)
-        except SecretsUnreadable:
-            log.exception("a function cannot run", action="secrets_unreadable", id=str(row.id))
-            return None
 
 
 def read_id(text: str) -> UUID:

@@ -6,6 +6,9 @@ docs/spec/hog-functions.md#132-globals-and-inputs.
 
 from typing import Any
 
+import msgspec
+import structlog
+
 from hoglet.functions.executable.model import (
     DEFAULT_RETRY,
     ExecutableFunction,
@@ -13,29 +16,41 @@ from hoglet.functions.executable.model import (
     ExecutableMapping,
 )
 from hoglet.functions.inputs.mapping_identity import mapping_number
-from hoglet.functions.secrets.box import SecretBox
+from hoglet.functions.secrets.box import SecretBox, SecretsUnreadable
 from hoglet.functions.tables import HogFunctionRow
+
+log = structlog.get_logger(__name__)
 
 
 def executable_from_row(row: HogFunctionRow, box: SecretBox) -> ExecutableFunction:
-    """A function with its secrets opened; keep it out of logs and storage."""
+    """A function with its secrets decrypted; keep it out of logs and storage.
+
+    Without their key it still matches events: each delivery that is due becomes a dead letter.
+    """
+    problem = None
+    try:
+        secrets, mapping_secrets = box.open(row.secrets), box.open(row.mapping_secrets)
+    except SecretsUnreadable as error:
+        secrets, mapping_secrets, problem = {}, {}, error.detail
+    if problem:
+        log.error("a function cannot run", action="secrets_unreadable", function=str(row.id))
     values = {
         "type": row.type,
         "name": row.name,
         "hog": row.hog,
         "inputs_schema": row.inputs_schema,
         "inputs": row.inputs,
-        "secrets": box.open(row.secrets),
+        "secrets": secrets,
         "filters": row.filters,
         "matcher": row.matcher,
         "masking": row.masking,
         "mappings": row.mappings,
-        "mapping_secrets": box.open(row.mapping_secrets),
+        "mapping_secrets": mapping_secrets,
         "execution_order": row.execution_order,
         "retry": row.retry,
         "delivery": row.delivery,
     }
-    return executable_from_values(
+    function = executable_from_values(
         values,
         function_id=str(row.id),
         project_id=row.project_id,
@@ -43,6 +58,7 @@ def executable_from_row(row: HogFunctionRow, box: SecretBox) -> ExecutableFuncti
         enabled=row.enabled,
         version=row.version,
     )
+    return msgspec.structs.replace(function, problem=problem)
 
 
 def executable_from_values(

@@ -73,6 +73,7 @@ class ExecutableFunction(msgspec.Struct, frozen=True, kw_only=True):
         state: the watcher's (docs/spec/hog-functions.md#7-status-and-the-watcher).
         version: changes with every save.
         facilities: what the operator set up for programs.
+        problem: why its inputs cannot be built; each of its runs ends as a dead letter with it.
     """
 
     id: str
@@ -93,6 +94,7 @@ class ExecutableFunction(msgspec.Struct, frozen=True, kw_only=True):
     enabled: bool = True
     version: int = 1
     facilities: HostConfig = HostConfig()
+    problem: str | None = None
 
     def mapping(self, number: int) -> ExecutableMapping | None:
         """The mapping of that number; None when it was removed."""

@@ -44,8 +44,11 @@ def build_inputs(
         seed: of random numbers in Hog templates.
 
     Raises:
-        InputsFailed: a template failed, an integration is not there, or the mapping was removed.
+        InputsFailed: a template failed, an integration is not there, the mapping was removed, or
+            the function's secrets cannot be decrypted.
     """
+    if function.problem is not None:
+        raise InputsFailed(function.problem)
     if mapping is not None and function.mapping(mapping) is None:
         raise InputsFailed("The mapping of this run was removed from the function")
     built: dict[str, Any] = {}
@@ -71,6 +74,8 @@ def tolerated_codes(function: ExecutableFunction, mapping: int | None) -> list[A
 
 def may_fail(function: ExecutableFunction, mapping: int | None) -> bool:
     """Whether building the inputs can fail at all; most templates only name globals."""
+    if function.problem is not None:
+        return True
     with_record = function.source.startswith("data-warehouse")
     return any(_may_fail(item, with_record) for item in all_inputs(function, mapping))
 

@@ -11,7 +11,7 @@ from cryptography.fernet import Fernet, InvalidToken, MultiFernet
 
 from hoglet.kit.errors import HogletError
 
-_UNREADABLE = "Stored secrets were sealed with a key that is not configured."
+_UNREADABLE = "Stored secrets were encrypted with a key that is not configured."
 
 
 class SecretsUnreadable(HogletError):
