@@ -281,7 +281,8 @@ class EndpointService:
             # Bad SQL is invalid_input (docs/spec/query-endpoints.md#3-create-and-update-bodies),
             # but 10.4 names a code for unknown functions.
             code = UNKNOWN_FUNCTION if error.error_code == UNKNOWN_FUNCTION else "invalid_input"
-            raise Invalid(error.advice, code=code, attr="query") from None
+            attr = f"query__{error.attr}" if error.attr else "query"
+            raise Invalid(error.advice, code=code, attr=attr) from None
         except Invalid as error:
             error.attr = error.attr or "query"
             raise

@@ -1,184 +1,134 @@
-"""Shapes of the JSON that clients send: filters and insight queries.
+"""Checks the JSON that clients send against the shapes of ``query_nodes``.
 
-A shape is a type (or several), a count, a list of one shape, or a dict of known keys; other keys
-are free, and null means "not sent" everywhere. What does not fit is refused with the path of the
-field.
+Null means "not sent" everywhere. What does not fit is refused with the path of the key as ``attr``:
+``series__0__mth``.
 """
 
 from collections.abc import Mapping
 from typing import Any
 
-from hoglet.hogql.errors import refused
+from hoglet.hogql.errors import near, refused
+from hoglet.hogql.query_nodes import (
+    ANY,
+    COUNT,
+    FLAG,
+    NODES,
+    PROPERTIES,
+    WHOLE,
+    Choice,
+    EachValue,
+    property_shape,
+)
+from hoglet.kit.errors import SourceError
 
-TEXT = (str,)
-WHOLE = (int,)
-NUMBER = (int, float)
-WORD = (str, int, float)
-FLAG = (bool,)
-COUNT = "count"
-"""A whole number, not negative; 0 means what nothing means."""
 MOST = 10**9
 """Numbers of queries are counts and indexes; larger ones are mistakes."""
+MOST_DEPTH = 30
 
 _NAMES = {str: "text", int: "a whole number", float: "a number", bool: "true or false"}
 
-PROPERTY: dict[str, Any] = {
-    "key": WORD,
-    "type": TEXT,
-    "operator": TEXT,
-    "group_type_index": WHOLE,
-}
-PROPERTY["values"] = [PROPERTY]
-PROPERTIES = "properties"
-"""A list of filters or one group of them; see ``_check_properties``."""
 
-DATE_RANGE = {"date_from": TEXT, "date_to": TEXT, "explicitDate": FLAG}
-FILTERS = {"dateRange": DATE_RANGE, "properties": PROPERTIES}
+def check_node(query: Mapping[str, Any]) -> None:
+    """Let a query pass whose every key is one of its kind and holds what it should.
 
-_ENTITY = {
-    "kind": TEXT,
-    "event": TEXT,
-    "id": WORD,
-    "type": TEXT,
-    "name": TEXT,
-    "custom_name": TEXT,
-    "math": TEXT,
-    "math_property": TEXT,
-    "math_property_type": TEXT,
-    "math_hogql": TEXT,
-    "math_group_type_index": WHOLE,
-    "math_multiplier": NUMBER,
-    "optionalInFunnel": FLAG,
-    "properties": PROPERTIES,
-    "fixedProperties": PROPERTIES,
-}
-_BREAKDOWN = {
-    "breakdown_hide_other_aggregation": FLAG,
-    "breakdown_normalize_url": FLAG,
-    "breakdown_type": TEXT,
-    "breakdown_limit": COUNT,
-    "breakdown_group_type_index": WHOLE,
-    "breakdown_histogram_bin_count": COUNT,
-    "breakdowns": [
-        {
-            "property": WORD,
-            "type": TEXT,
-            "group_type_index": WHOLE,
-            "histogram_bin_count": COUNT,
-            "normalize_url": FLAG,
-        }
-    ],
-}
-_QUERY = {
-    "dateRange": DATE_RANGE,
-    "interval": TEXT,
-    "intervalCount": WHOLE,
-    "series": [_ENTITY],
-    "properties": PROPERTIES,
-    "samplingFactor": NUMBER,
-    "aggregation_group_type_index": WHOLE,
-    "breakdownFilter": _BREAKDOWN,
-    "compareFilter": {"compare": FLAG, "compare_to": TEXT},
-    "trendsFilter": {
-        "display": TEXT,
-        "formula": TEXT,
-        "formulas": [TEXT],
-        "formulaNodes": [{"formula": TEXT, "custom_name": TEXT}],
-        "smoothingIntervals": COUNT,
-    },
-    "funnelsFilter": {
-        "funnelVizType": TEXT,
-        "funnelOrderType": TEXT,
-        "funnelWindowInterval": COUNT,
-        "funnelWindowIntervalUnit": TEXT,
-        "binCount": COUNT,
-        "funnelFromStep": WHOLE,
-        "funnelToStep": WHOLE,
-        "funnelAggregateByHogQL": TEXT,
-        "breakdownAttributionType": TEXT,
-        "breakdownAttributionValue": WHOLE,
-        "exclusions": [{**_ENTITY, "funnelFromStep": WHOLE, "funnelToStep": WHOLE}],
-    },
-    "retentionFilter": {
-        "period": TEXT,
-        "aggregationType": TEXT,
-        "cumulative": FLAG,
-        "totalIntervals": COUNT,
-        "retentionType": TEXT,
-        "targetEntity": _ENTITY,
-        "returningEntity": _ENTITY,
-        "minimumOccurrences": COUNT,
-        "retentionCustomBrackets": [WHOLE],
-        "timeWindowMode": TEXT,
-    },
-    "lifecycleFilter": {"toggledLifecycles": [TEXT]},
-    "stickinessFilter": {
-        "computedAs": TEXT,
-        "stickinessCriteria": {"operator": TEXT, "value": COUNT},
-    },
-    "pathsFilter": {
-        "includeEventTypes": [TEXT],
-        "excludeEvents": [TEXT],
-        "stepLimit": COUNT,
-        "edgeLimit": COUNT,
-        "startPoint": TEXT,
-        "endPoint": TEXT,
-        "minEdgeWeight": COUNT,
-        "maxEdgeWeight": COUNT,
-        "pathGroupings": [TEXT],
-        "pathsHogQLExpression": TEXT,
-        "localPathCleaningFilters": [{"alias": TEXT, "regex": TEXT}],
-    },
-}
-
-# A funnel inside of another insight.
-INSIGHT = {
-    **_QUERY,
-    "funnelPathsFilter": {"funnelPathType": TEXT, "funnelStep": WHOLE, "funnelSource": _QUERY},
-}
+    Raises:
+        SourceError: its ``attr`` is the path of the first key that does not fit.
+    """
+    check_shape(query, NODES[str(query.get("kind"))])
 
 
-def check_shape(value: Any, shape: Any, path: str = "") -> None:
+def check_shape(  # noqa: C901 (one case a kind of shape)
+    value: Any, shape: Any, path: str = "", depth: int = 0
+) -> None:
     """Refuse a value that does not have a shape.
 
     Raises:
-        SourceError: the message names the field, e.g. ``series.0.math must be text``.
+        SourceError: ``attr`` is the path of the part at fault, e.g. ``series__0__math``.
     """
-    if value is None:
+    if value is None or shape is ANY:
         return
+    if depth > MOST_DEPTH:
+        raise _wrong(path, "is nested too deeply")
     if shape is PROPERTIES:
-        shape = [PROPERTY] if isinstance(value, list | tuple) else PROPERTY
-    if isinstance(shape, tuple):
+        shape = _properties_shape(value)
+    if isinstance(shape, Choice):
+        _check_choice(value, shape, path)
+    elif isinstance(shape, EachValue):
+        _check_map(value, path)
+        for key, item in value.items():
+            check_shape(item, shape[0], _join(path, str(key)), depth + 1)
+    elif isinstance(shape, tuple):
         _check_plain(value, shape, path)
     elif shape is COUNT:
-        _check_count(value, path)
+        _check_plain(value, WHOLE, path)
+        if value < 0:
+            raise _wrong(path, "must not be negative")
     elif isinstance(shape, list):
-        if not isinstance(value, list | tuple):
-            raise refused(f"{path or 'The filters'} must be a list")
-        for index, item in enumerate(value):
-            if item is None and shape[0] is not PROPERTY:
-                raise refused(f"{path}.{index} must not be null")
-            check_shape(item, shape[0], f"{path}.{index}")
+        _check_list(value, shape, path, depth)
     else:
-        _check_object(value, shape, path)
+        _check_object(value, shape, path, depth)
+
+
+def _properties_shape(value: Any) -> Any:
+    return [property_shape] if isinstance(value, list | tuple) else property_shape
+
+
+def _check_list(value: Any, shape: list[Any], path: str, depth: int) -> None:
+    if not isinstance(value, list | tuple):
+        raise _wrong(path, "must be a list")
+    if len(shape) > 1 and len(value) > shape[1]:
+        raise _wrong(path, f"takes at most {shape[1]} items")
+    for index, item in enumerate(value):
+        if item is None and shape[0] is not property_shape:
+            raise _wrong(f"{path}__{index}", "must not be null")
+        check_shape(item, shape[0], f"{path}__{index}", depth + 1)
+
+
+def _check_choice(value: Any, choice: Choice, path: str) -> None:
+    if not isinstance(value, str):
+        raise _wrong(path, "must be text")
+    if value not in choice:
+        hint = near(value, choice) or f" Use one of {', '.join(choice)}."
+        text = f"{path.rpartition('__')[2]}: unknown value '{value[:60]}'.{hint}"
+        raise refused(text, code="invalid_choice", attr=path)
 
 
 def _check_plain(value: Any, kinds: tuple[type, ...], path: str) -> None:
     fits = isinstance(value, kinds) and (kinds == FLAG or not isinstance(value, bool))
     if not fits or (isinstance(value, int | float) and not -MOST <= value <= MOST):
-        wanted = " or ".join(_NAMES[kind] for kind in kinds)
-        raise refused(f"{path} must be {wanted}")
+        raise _wrong(path, f"must be {' or '.join(_NAMES[kind] for kind in kinds)}")
 
 
-def _check_count(value: Any, path: str) -> None:
-    _check_plain(value, WHOLE, path)
-    if value < 0:
-        raise refused(f"{path} must not be negative")
-
-
-def _check_object(value: Any, shape: Mapping[str, Any], path: str) -> None:
+def _check_map(value: Any, path: str) -> None:
     if not isinstance(value, Mapping):
-        raise refused(f"{path or 'The query'} must be an object")
-    for key, inner in shape.items():
-        if value.get(key) is not None:
-            check_shape(value[key], inner, f"{path}.{key}" if path else key)
+        raise _wrong(path, "must be an object")
+
+
+def _check_object(value: Any, shape: Any, path: str, depth: int) -> None:
+    _check_map(value, path)
+    if callable(shape):
+        try:
+            shape = shape(value)
+        except SourceError as error:
+            error.attr = _join(path, error.attr or "")
+            raise
+    for key, item in value.items():
+        if key not in shape:
+            raise _unknown(str(key), shape, path)
+        check_shape(item, shape[key], _join(path, str(key)), depth + 1)
+
+
+def _unknown(key: str, shape: Mapping[str, Any], path: str) -> SourceError:
+    where = f"of {path.replace('__', '.')}" if path else "of the query"
+    hint = near(key, shape) or f" Its keys are {', '.join(shape)}."
+    text = f"'{key[:60]}' is not a key {where}.{hint}"
+    return refused(text, code="invalid_input", attr=_join(path, key))
+
+
+def _wrong(path: str, what: str) -> SourceError:
+    name = path.replace("__", ".") or "The query"
+    return refused(f"{name} {what}", code="invalid_input", attr=path or None)
+
+
+def _join(path: str, key: str) -> str:
+    return f"{path}__{key}" if path else key

@@ -164,12 +164,16 @@ async def test_a_slot_is_waited_for_only_so_long() -> None:
 
 
 def test_an_old_comparison_moves_to_its_own_place() -> None:
-    query = {"kind": "TrendsQuery", "series": [], "trendsFilter": {"compare": True, "x": 1}}
+    query = {
+        "kind": "TrendsQuery",
+        "series": [],
+        "trendsFilter": {"compare": True, "decimalPlaces": 1},
+    }
     expanded = expand(query)
 
     assert expanded["compareFilter"] == {"compare": True}
-    assert expanded["trendsFilter"] == {"x": 1}
-    assert query["trendsFilter"] == {"compare": True, "x": 1}
+    assert expanded["trendsFilter"] == {"decimalPlaces": 1}
+    assert query["trendsFilter"] == {"compare": True, "decimalPlaces": 1}
 
 
 @pytest.mark.parametrize(

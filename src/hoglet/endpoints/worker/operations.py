@@ -23,7 +23,7 @@ from hoglet.hogql.compile import CompiledQuery, compile_query
 from hoglet.hogql.context import Limits, QueryContext, SavedColumn, SavedTable
 from hoglet.hogql.errors import ERRORS_OF_RUNS
 from hoglet.hogql.frontend.preprocess import read_query
-from hoglet.hogql.insights import build_insight
+from hoglet.hogql.insights import compile_insight as compile_insight_queries
 from hoglet.hogql.materialize import (
     MaterialisationPlan,
     Refusal,
@@ -105,8 +105,7 @@ class AnyValue(Mapping[str, Any]):
 def compile_insight(payload: Json) -> Json:
     """The queries of an insight, as SQL on the raw data."""
     context = context_of(payload["context"])
-    plan = build_insight(payload["query"], context)
-    compiled = [compile_query(query, context=context) for query in plan.queries]
+    plan, compiled = compile_insight_queries(payload["query"], context)
     return {"queries": [_plain(each) for each in compiled], "date_range": plan.date_range}
 
 

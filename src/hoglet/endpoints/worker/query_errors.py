@@ -1,4 +1,6 @@
-"""Errors of a query as runs answer them: one closed list of codes, no attr.
+"""Errors of a query as runs answer them: one closed list of codes.
+
+``attr`` is the path of the part at fault where the query is JSON, else null.
 
 Source: docs/spec/query-endpoints.md#58-run-errors-in-order-of-evaluation row 13.
 """
@@ -39,7 +41,8 @@ def as_query_error(error: HogletError) -> HogletError:
     if isinstance(error, SourceError | QueryRefused):
         code = error.error_code if error.error_code in CODES else "invalid_input"
         text = error.advice if isinstance(error, SourceError) else str(error)
-        return QueryError(text, code=code)
+        path = error.attr if isinstance(error, SourceError) else None
+        return QueryError(text, code=code, attr=f"query__{path}" if path else None)
     if isinstance(error, QueryCancelled):
         return WarehouseBusy("The query was cancelled; try again.")
     return error

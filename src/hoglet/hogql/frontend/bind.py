@@ -14,7 +14,7 @@ from uuid import UUID
 
 import msgspec
 
-from hoglet.hogql.client_schemas import FILTERS, check_shape
+from hoglet.hogql.client_schemas import check_shape
 from hoglet.hogql.context import QueryContext
 from hoglet.hogql.dates import moment_constant
 from hoglet.hogql.errors import near, refused
@@ -28,6 +28,7 @@ from hoglet.hogql.filters.placeholders import (
     interval_of,
 )
 from hoglet.hogql.frontend.trees import compare, constant
+from hoglet.hogql.query_nodes import FILTERS
 from hoglet.syntax import tree
 
 
@@ -43,7 +44,7 @@ class Binder:
     ) -> None:
         self._context = context
         self._variables = variables or {}
-        check_shape(filters, FILTERS)
+        check_shape(filters, FILTERS, "filters")
         self._filters = filters or {}
         self._values = values or {}
         self._expanded: dict[int, tuple[tree.Placeholder, tree.Expression]] = {}

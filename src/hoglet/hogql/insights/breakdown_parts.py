@@ -80,7 +80,7 @@ def no_breakdown(query: Mapping[str, Any]) -> None:
         SourceError: there is one.
     """
     if breakdown_items(query.get("breakdownFilter") or {}):
-        raise refused(f"{query.get('kind')} takes no breakdown")
+        raise refused(f"{query.get('kind')} takes no breakdown", attr="breakdownFilter")
 
 
 def bins_of(item: Mapping[str, Any]) -> int | None:

@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 
 from hoglet.hogql.context import QueryContext
+from hoglet.hogql.errors import located
 from hoglet.hogql.frontend.trees import (
     Expression,
     array,
@@ -122,7 +123,11 @@ def breakdown_of(query: Mapping[str, Any], context: QueryContext) -> Breakdown |
     Raises:
         SourceError: a breakdown type that hoglet does not know.
     """
-    filter_ = query.get("breakdownFilter") or {}
+    with located("breakdownFilter"):
+        return _breakdown(query.get("breakdownFilter") or {}, context)
+
+
+def _breakdown(filter_: Mapping[str, Any], context: QueryContext) -> Breakdown | None:
     items = breakdown_items(filter_)
     if not items:
         return None

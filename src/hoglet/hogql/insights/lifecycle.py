@@ -62,7 +62,7 @@ def build(query: Mapping[str, Any], context: QueryContext) -> Built:
     span = span_of(query, context)
     series = list(query.get("series") or [])
     if len(series) != 1:
-        raise refused("A lifecycle insight needs exactly one series")
+        raise refused("A lifecycle insight needs exactly one series", attr="series")
     node: Mapping[str, Any] = series[0]
     wanted = _wanted(query)
     tree_ = sampled(_query(query, node, span, context), sampling_factor(query))
@@ -77,7 +77,10 @@ def build(query: Mapping[str, Any], context: QueryContext) -> Built:
 def _wanted(query: Mapping[str, Any]) -> Sequence[str]:
     wanted = (query.get("lifecycleFilter") or {}).get("toggledLifecycles") or STATUSES
     if unknown := [status for status in wanted if status not in STATUSES]:
-        raise refused(f"Unknown toggledLifecycles: {', '.join(unknown)}")
+        raise refused(
+            f"Unknown toggledLifecycles: {', '.join(unknown)}",
+            attr="lifecycleFilter__toggledLifecycles",
+        )
     return wanted
 
 

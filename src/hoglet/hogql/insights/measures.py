@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from hoglet.hogql.errors import refused
+from hoglet.hogql.errors import near, refused
 from hoglet.hogql.frontend.preprocess import read_expression
 from hoglet.hogql.frontend.trees import Expression, call, compare, constant, field
 from hoglet.hogql.insights.series import (
@@ -65,7 +65,7 @@ def measure_of(  # noqa: PLR0911 (one return a kind)
     """
     math = str(node.get("math") or "total")
     if node.get("math_multiplier") is not None and math not in _AGGREGATES:
-        raise refused("math_multiplier goes with math over a property")
+        raise refused("math_multiplier goes with math over a property", attr="math_multiplier")
     if math == "total":
         return Measure(call("count"))
     if math in {"dau", *ACTIVE_DAYS, *FIRST_TIME}:
@@ -81,7 +81,9 @@ def measure_of(  # noqa: PLR0911 (one return a kind)
         return Measure(value, entity_of(query), call("count"))
     if math in _AGGREGATES:
         return _property_measure(math, node)
-    raise refused(f"Unsupported math '{math}'")
+    known = ("total", "dau", *ACTIVE_DAYS, *FIRST_TIME, "unique_session", "unique_group", "hogql")
+    hint = near(math, (*known, *_AGGREGATES))
+    raise refused(f"Unsupported math '{math}'.{hint}", attr="math")
 
 
 def countable(node: Node, query: Mapping[str, Any]) -> list[Expression]:
@@ -116,9 +118,11 @@ def _aggregate(math: str, expr: Expression) -> Expression:
 def _property_measure(math: str, node: Node) -> Measure:
     name = node.get("math_property")
     if not name:
-        raise refused(f"Math '{math}' needs math_property")
+        raise refused(f"Math '{math}' needs math_property", attr="math_property")
     if node.get("math_property_revenue_currency"):
-        raise refused("math_property_revenue_currency is not supported")
+        raise refused(
+            "math_property_revenue_currency is not supported", attr="math_property_revenue_currency"
+        )
     kind = node.get("math_property_type")
     if kind == "session_properties" or (kind != "person_properties" and name == _DURATION):
         # A session counts once, not once an event.
@@ -138,7 +142,7 @@ def _chain(kind: Any, name: str, node: Node) -> tuple[str, ...]:
         return "person", "properties", name
     if kind == "group_properties":
         return f"group_{_group(node)}", "properties", name
-    raise refused(f"Unsupported math_property_type '{kind}'")
+    raise refused(f"Unsupported math_property_type '{kind}'", attr="math_property_type")
 
 
 def _number(expr: Expression, node: Node) -> Expression:
@@ -149,5 +153,5 @@ def _number(expr: Expression, node: Node) -> Expression:
 def _group(node: Node) -> int:
     index = node.get("math_group_type_index") or 0
     if index not in range(5):
-        raise refused(f"Unknown group type index: {index}")
+        raise refused(f"Unknown group type index: {index}", attr="math_group_type_index")
     return int(index)

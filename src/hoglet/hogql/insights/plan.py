@@ -5,15 +5,21 @@ from typing import Any
 
 import msgspec
 
-from hoglet.hogql.client_schemas import INSIGHT, check_shape
+from hoglet.hogql.client_schemas import check_node
+from hoglet.hogql.compile import CompiledQuery, compile_query
 from hoglet.hogql.context import QueryContext
-from hoglet.hogql.errors import refused
+from hoglet.hogql.errors import near, refused
+from hoglet.hogql.frontend.preprocess import read_expression
+from hoglet.hogql.frontend.trees import fill
 from hoglet.hogql.insights import lifecycle, stickiness
 from hoglet.hogql.insights.build_result import Built
+from hoglet.hogql.insights.checks import check_parts, expressions
 from hoglet.hogql.insights.funnels import build as funnels
 from hoglet.hogql.insights.paths import build as paths
 from hoglet.hogql.insights.retention import build as retention
 from hoglet.hogql.insights.trends import build as trends
+from hoglet.hogql.query_upgrade import upgraded
+from hoglet.kit.errors import SourceError
 
 _KINDS: dict[str, Callable[[Mapping[str, Any], QueryContext], Built]] = {
     "TrendsQuery": trends.build,
@@ -23,6 +29,16 @@ _KINDS: dict[str, Callable[[Mapping[str, Any], QueryContext], Built]] = {
     "StickinessQuery": stickiness.build,
     "PathsQuery": paths.build,
 }
+
+_SECTIONS = {
+    "TrendsQuery": "trendsFilter",
+    "FunnelsQuery": "funnelsFilter",
+    "RetentionQuery": "retentionFilter",
+    "LifecycleQuery": "lifecycleFilter",
+    "StickinessQuery": "stickinessFilter",
+    "PathsQuery": "pathsFilter",
+}
+"""Where most of what is refused belongs, for errors that do not say it closer."""
 
 
 class InsightPlan(msgspec.Struct, frozen=True):
@@ -44,12 +60,49 @@ def build_insight(query: Mapping[str, Any], context: QueryContext) -> InsightPla
     in one process to compile and in another to shape.
 
     Raises:
-        SourceError: a part of the query that hoglet does not know.
+        SourceError: a part of the query that hoglet does not know; ``attr`` is its path.
     """
     builder = _KINDS.get(str(query.get("kind")))
     if builder is None:
-        raise refused(f"Unsupported insight kind: {query.get('kind')}")
-    check_shape(query, INSIGHT)
-    built = builder(query, context)
+        kind = str(query.get("kind"))
+        hint = near(kind, _KINDS) or f" Use one of {', '.join(_KINDS)}."
+        raise refused(f"Unsupported kind of insight '{kind}'.{hint}", attr="kind")
+    query = upgraded(query)
+    check_node(query)
+    check_parts(query, context)
+    try:
+        built = builder(query, context)
+    except SourceError as error:
+        error.attr = error.attr or _SECTIONS[str(query["kind"])]
+        raise
     dates = {"date_from": built.span.start.isoformat(), "date_to": built.span.end.isoformat()}
     return InsightPlan(tuple(built.queries), built.shape, dates)
+
+
+def compile_insight(
+    query: Mapping[str, Any], context: QueryContext
+) -> tuple[InsightPlan, list[CompiledQuery]]:
+    """The plan of an insight, and its queries as SQL.
+
+    Raises:
+        SourceError: ``attr`` is the path of the part at fault.
+    """
+    plan = build_insight(query, context)
+    try:
+        return plan, [compile_query(each, context=context) for each in plan.queries]
+    except SourceError as error:
+        raise _with_place(query, context, error) from None
+
+
+def _with_place(query: Mapping[str, Any], context: QueryContext, error: SourceError) -> SourceError:
+    """The error of the HogQL text that causes it: the first that does not compile on its own."""
+    for path, text in expressions(query):
+        try:
+            compile_query(
+                fill("SELECT {expr} FROM events", expr=read_expression(text)), context=context
+            )
+        except SourceError as own:
+            own.attr = path
+            return own
+    error.attr = error.attr or _SECTIONS[str(query["kind"])]
+    return error

@@ -22,7 +22,7 @@ def sampling_factor(query: Mapping[str, Any]) -> float | None:
     if factor is None or factor == 1:
         return None
     if not 0 < float(factor) < 1:
-        raise refused("samplingFactor must be above 0 and at most 1")
+        raise refused("samplingFactor must be above 0 and at most 1", attr="samplingFactor")
     return float(factor)
 
 

@@ -19,6 +19,7 @@ from hoglet.hogql.frontend.trees import (
     every,
     field,
 )
+from hoglet.kit.errors import SourceError
 
 type Node = Mapping[str, Any]
 
@@ -32,8 +33,8 @@ def series_condition(node: Node, context: QueryContext) -> Expression:
     Raises:
         SourceError: an unknown action or kind of series.
     """
-    filters = [node.get("properties") or [], node.get("fixedProperties") or []]
-    found = [part for each in filters for part in conditions(each, context)]
+    keys = ("properties", "fixedProperties")
+    found = [part for key in keys for part in conditions(node.get(key) or [], context, attr=key)]
     return every([part for part in [_entity(node, context), *found] if part is not None])
 
 
@@ -47,20 +48,24 @@ def _entity(node: Node, context: QueryContext) -> Expression | None:
     if kind == "ActionsNode":
         return _action(node, context)
     if kind != "EventsNode":
-        raise refused(f"Unsupported series kind: {kind}")
+        raise refused(f"Unsupported series kind: {kind}", attr="kind")
     event = node["event"] if "event" in node else node.get("id")
     return compare("==", field("event"), constant(str(event))) if event else None
 
 
 def _action(node: Node, context: QueryContext) -> Expression:
-    return action_condition(str(node.get("id")), context)
+    try:
+        return action_condition(str(node.get("id")), context)
+    except SourceError as error:
+        error.attr = "id"
+        raise
 
 
 def common_conditions(query: Mapping[str, Any], context: QueryContext) -> list[Expression]:
     """The query's own properties and the project's test accounts."""
     found = list(conditions(query.get("properties") or [], context))
     if query.get("filterTestAccounts"):
-        found += conditions(context.test_account_filters, context)
+        found += conditions(context.test_account_filters, context, attr="filterTestAccounts")
     return found
 
 
@@ -76,7 +81,7 @@ def entity_of(query: Mapping[str, Any]) -> Expression:
 def group_key(index: Any) -> Expression:
     """The key of an event's group of that type, NULL without one."""
     if index not in range(5):
-        raise refused(f"Unknown group type index: {index}")
+        raise refused(f"Unknown group type index: {index}", attr="aggregation_group_type_index")
     return call("nullIf", field(f"$group_{index}"), constant(""))
 
 

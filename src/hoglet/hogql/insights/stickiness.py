@@ -46,7 +46,7 @@ def build(query: Mapping[str, Any], context: QueryContext) -> Built:
     span = span_of(query, context)
     series: list[Mapping[str, Any]] = list(query.get("series") or [])
     if not series:
-        raise refused("An insight needs at least one series")
+        raise refused("An insight needs at least one series", attr="series")
     width = _width(query)
     factor = sampling_factor(query)
     spans = _spans(query, span)
@@ -77,7 +77,7 @@ def _spans(query: Mapping[str, Any], span: Span) -> list[tuple[Span, str | None]
 def _is_cumulative(query: Mapping[str, Any]) -> bool:
     found = (query.get("stickinessFilter") or {}).get("computedAs") or "non_cumulative"
     if found not in {"cumulative", "non_cumulative"}:
-        raise refused(f"Unknown computedAs '{found}'")
+        raise refused(f"Unknown computedAs '{found}'", attr="stickinessFilter__computedAs")
     return found == "cumulative"
 
 
@@ -85,7 +85,7 @@ def _width(query: Mapping[str, Any]) -> int:
     """How many intervals are looked at as one."""
     count = query.get("intervalCount")
     if count is not None and count < 1:
-        raise refused("intervalCount must be 1 or more")
+        raise refused("intervalCount must be 1 or more", attr="intervalCount")
     return count or 1
 
 
@@ -112,7 +112,7 @@ def _query(
 def _entity(query: Mapping[str, Any], node: Mapping[str, Any]) -> Expression:
     kind = node.get("math")
     if kind not in _MATHS:
-        raise refused(f"Math '{kind}' is not supported in stickiness")
+        raise refused(f"Math '{kind}' is not supported in stickiness", attr="series")
     if kind == "unique_group":
         return group_key(node.get("math_group_type_index") or 0)
     return entity_of(query)
@@ -123,7 +123,10 @@ def _often(query: Mapping[str, Any]) -> Expression:
     criteria = (query.get("stickinessFilter") or {}).get("stickinessCriteria") or {}
     operator = criteria.get("operator") or "gte"
     if operator not in _CRITERIA:
-        raise refused(f"Unknown operator '{operator}' in stickinessCriteria")
+        raise refused(
+            f"Unknown operator '{operator}' in stickinessCriteria",
+            attr="stickinessFilter__stickinessCriteria__operator",
+        )
     return compare(_CRITERIA[operator], field("times"), constant(int(criteria.get("value") or 1)))
 
 

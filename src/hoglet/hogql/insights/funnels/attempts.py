@@ -85,7 +85,9 @@ class FunnelAttempts:
         self._filter: Mapping[str, Any] = query.get("funnelsFilter") or {}
         self._order = self._filter.get("funnelOrderType") or "ordered"
         if self._order not in {"ordered", "unordered", "strict"}:
-            raise refused(f"Unknown funnelOrderType '{self._order}'")
+            raise refused(
+                f"Unknown funnelOrderType '{self._order}'", attr="funnelsFilter__funnelOrderType"
+            )
         self._steps = steps_of(query)
         self._conditions = step_conditions(self._steps, context, span, self._actor())
         self.optional = optional_steps(self._steps, self._order)
@@ -184,14 +186,23 @@ class FunnelAttempts:
     def _attributed_step(self) -> int:
         step = int(self._filter.get("breakdownAttributionValue") or 0)
         if step not in range(len(self._steps)):
-            raise refused(f"breakdownAttributionValue {step} is no step")
+            raise refused(
+                f"breakdownAttributionValue {step} is no step",
+                attr="funnelsFilter__breakdownAttributionValue",
+            )
         return step
 
 
 def _attribution(filter_: Mapping[str, Any], order: str) -> str:
     found = str(filter_.get("breakdownAttributionType") or "first_touch")
     if found not in {"first_touch", "last_touch", "all_events", "step"}:
-        raise refused(f"Unknown breakdownAttributionType '{found}'")
+        raise refused(
+            f"Unknown breakdownAttributionType '{found}'",
+            attr="funnelsFilter__breakdownAttributionType",
+        )
     if found == "step" and order == "unordered":
-        raise refused("An unordered funnel has no steps to attribute a breakdown to")
+        raise refused(
+            "An unordered funnel has no steps to attribute a breakdown to",
+            attr="funnelsFilter__breakdownAttributionType",
+        )
     return found

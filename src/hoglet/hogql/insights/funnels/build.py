@@ -90,7 +90,9 @@ class _Funnel:
         self._filter: Mapping[str, Any] = query.get("funnelsFilter") or {}
         self._kind = self._filter.get("funnelVizType") or "steps"
         if self._kind not in {"steps", "trends", "time_to_convert"}:
-            raise refused(f"Unsupported funnelVizType '{self._kind}'")
+            raise refused(
+                f"Unsupported funnelVizType '{self._kind}'", attr="funnelsFilter__funnelVizType"
+            )
         self.span = span_of(query, context)
         # Times to convert are of all people together.
         split = self._kind != "time_to_convert"
@@ -112,7 +114,10 @@ class _Funnel:
         required = required_before(self._attempts.optional, last + 1)
         end = int(given) if given is not None else required if required > start else last
         if not 0 <= start < end <= last:
-            raise refused("funnelFromStep must be before funnelToStep, both steps of the funnel")
+            raise refused(
+                "funnelFromStep must be before funnelToStep, both steps of the funnel",
+                attr="funnelsFilter__funnelFromStep",
+            )
         return start, end
 
     # --- query

@@ -45,7 +45,9 @@ def exclusions_of(filter_: Mapping[str, Any], steps: int, context: QueryContext)
     """
     found = list(filter_.get("exclusions") or [])
     if len(found) > _MOST:
-        raise refused(f"A funnel takes at most {_MOST} exclusions")
+        raise refused(
+            f"A funnel takes at most {_MOST} exclusions", attr="funnelsFilter__exclusions"
+        )
     return [_exclusion(item, steps, context) for item in found]
 
 
@@ -54,7 +56,10 @@ def _exclusion(item: Mapping[str, Any], steps: int, context: QueryContext) -> Ex
     given = item.get("funnelToStep")
     end = steps - 1 if given is None else int(given)
     if not 0 <= start < end < steps:
-        raise refused("An exclusion needs funnelFromStep before funnelToStep, both of the funnel")
+        raise refused(
+            "An exclusion needs funnelFromStep before funnelToStep, both of the funnel",
+            attr="funnelsFilter__exclusions",
+        )
     return Exclusion(series_condition(item, context), start, end)
 
 

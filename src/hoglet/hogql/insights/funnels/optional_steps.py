@@ -50,9 +50,11 @@ def optional_steps(steps: Sequence[Node], order: str) -> tuple[bool, ...]:
     """
     found = tuple(bool(step.get("optionalInFunnel")) for step in steps)
     if found and found[0]:
-        raise refused("The first step of a funnel cannot be optional")
+        raise refused(
+            "The first step of a funnel cannot be optional", attr="series__0__optionalInFunnel"
+        )
     if any(found) and order == "unordered":
-        raise refused("Steps of an unordered funnel cannot be optional")
+        raise refused("Steps of an unordered funnel cannot be optional", attr="series")
     return found
 
 

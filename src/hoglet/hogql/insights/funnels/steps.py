@@ -48,7 +48,7 @@ def steps_of(query: Mapping[str, Any]) -> list[Node]:
     """
     steps = list(query.get("series") or [])
     if not 1 <= len(steps) <= _MOST:
-        raise refused(f"A funnel needs 1 to {_MOST} steps")
+        raise refused(f"A funnel needs 1 to {_MOST} steps", attr="series")
     return steps
 
 
@@ -89,5 +89,8 @@ def window_seconds(filter_: Mapping[str, Any]) -> int:
     """
     unit = filter_.get("funnelWindowIntervalUnit") or "day"
     if unit not in _SECONDS:
-        raise refused(f"Unknown funnelWindowIntervalUnit '{unit}'")
+        raise refused(
+            f"Unknown funnelWindowIntervalUnit '{unit}'",
+            attr="funnelsFilter__funnelWindowIntervalUnit",
+        )
     return min(int(filter_.get("funnelWindowInterval") or 14) * _SECONDS[unit], _LONGEST)

@@ -34,7 +34,10 @@ def included(filter_: Mapping[str, Any]) -> Expression:
     """
     kinds = filter_.get("includeEventTypes") or []
     if unknown := [kind for kind in kinds if kind not in _KINDS]:
-        raise refused(f"Unsupported includeEventTypes: {', '.join(map(str, unknown))}")
+        raise refused(
+            f"Unsupported includeEventTypes: {', '.join(map(str, unknown))}",
+            attr="pathsFilter__includeEventTypes",
+        )
     event = field("event")
     own = call("startsWith", event, constant("$"))
     found: list[Expression] = [
@@ -88,7 +91,10 @@ def _named(filter_: Mapping[str, Any]) -> Expression:
     expression = filter_.get("pathsHogQLExpression")
     if "hogql" in kinds or (expression and not kinds):
         if not expression:
-            raise refused("includeEventTypes 'hogql' needs pathsHogQLExpression")
+            raise refused(
+                "includeEventTypes 'hogql' needs pathsHogQLExpression",
+                attr="pathsFilter__pathsHogQLExpression",
+            )
         text = call("toString", read_expression(str(expression)))
         return call("ifNull", text, constant(""))
     page = call(
@@ -118,5 +124,7 @@ def _checked(pattern: str) -> str:
     try:
         re2.compile(pattern)
     except re2.error:
-        raise refused(f"Not a regular expression: {pattern}") from None
+        raise refused(
+            f"Not a regular expression: {pattern}", attr="pathsFilter__localPathCleaningFilters"
+        ) from None
     return pattern

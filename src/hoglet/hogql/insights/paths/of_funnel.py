@@ -50,7 +50,9 @@ class FunnelPaths:
         filter_ = query["funnelPathsFilter"]
         self.kind: str = filter_.get("funnelPathType") or AFTER
         if self.kind not in {BEFORE, BETWEEN, AFTER}:
-            raise refused(f"Unknown funnelPathType '{self.kind}'")
+            raise refused(
+                f"Unknown funnelPathType '{self.kind}'", attr="funnelPathsFilter__funnelPathType"
+            )
         source = funnel_source(query)
         _check_people(query, source)
         self._attempts = FunnelAttempts(source, context, span, None)
@@ -95,7 +97,10 @@ def funnel_source(query: Mapping[str, Any]) -> Mapping[str, Any]:
     """
     source = query["funnelPathsFilter"].get("funnelSource") or {}
     if source.get("kind") != "FunnelsQuery":
-        raise refused("funnelPathsFilter needs a FunnelsQuery as its funnelSource")
+        raise refused(
+            "funnelPathsFilter needs a FunnelsQuery as its funnelSource",
+            attr="funnelPathsFilter__funnelSource",
+        )
     return source
 
 
@@ -103,16 +108,25 @@ def _step(filter_: Mapping[str, Any], kind: str, steps: int) -> int:
     step = filter_.get("funnelStep")
     if step is None or not 1 <= abs(step) <= steps or step == -1:
         raise refused(
-            "funnelStep must be a step of the funnel, from 1, or one before which to stop"
+            "funnelStep must be a step of the funnel, from 1, or one before which to stop",
+            attr="funnelPathsFilter__funnelStep",
         )
     if kind == BETWEEN and step < 2:
-        raise refused("Paths between steps need a funnelStep that has one before it")
+        raise refused(
+            "Paths between steps need a funnelStep that has one before it",
+            attr="funnelPathsFilter__funnelStep",
+        )
     return step
 
 
 def _check_people(query: Mapping[str, Any], source: Mapping[str, Any]) -> None:
     if (source.get("funnelsFilter") or {}).get("funnelAggregateByHogQL") not in {None, "person_id"}:
-        raise refused("Paths of a funnel that counts by an expression are not supported")
+        raise refused(
+            "Paths of a funnel that counts by an expression are not supported",
+            attr="funnelPathsFilter__funnelSource",
+        )
     key = "aggregation_group_type_index"
     if query.get(key) != source.get(key):
-        raise refused(f"Paths and their funnel need the same {key}")
+        raise refused(
+            f"Paths and their funnel need the same {key}", attr="funnelPathsFilter__funnelSource"
+        )

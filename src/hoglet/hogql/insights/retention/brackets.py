@@ -24,7 +24,10 @@ def brackets_of(filter_: Mapping[str, Any]) -> list[int]:
     """
     found = list(filter_.get("retentionCustomBrackets") or [])
     if len(found) > _MOST or not all(isinstance(each, int) and each > 0 for each in found):
-        raise refused(f"retentionCustomBrackets are at most {_MOST} whole numbers above 0")
+        raise refused(
+            f"retentionCustomBrackets are at most {_MOST} whole numbers above 0",
+            attr="retentionFilter__retentionCustomBrackets",
+        )
     return found
 
 

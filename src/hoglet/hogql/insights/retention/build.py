@@ -89,7 +89,9 @@ class _Retention:
         self._filter = filter_
         self._period = str(filter_.get("period") or "Day")
         if self._period not in _PERIODS:
-            raise refused(f"Unknown retention period '{self._period}'")
+            raise refused(
+                f"Unknown retention period '{self._period}'", attr="retentionFilter__period"
+            )
         self._type = filter_.get("retentionType") or _TYPES[0]
         _check(filter_, self._type, self._period)
         self._brackets = brackets_of(filter_)
@@ -189,16 +191,24 @@ class _Retention:
 
 def _check(filter_: Mapping[str, Any], type_: str, period: str) -> None:
     if type_ not in _TYPES:
-        raise refused(f"Unknown retentionType '{type_}'")
+        raise refused(f"Unknown retentionType '{type_}'", attr="retentionFilter__retentionType")
     if int(filter_.get("totalIntervals") or 0) > _MOST_INTERVALS:
-        raise refused(f"totalIntervals is at most {_MOST_INTERVALS}")
+        raise refused(
+            f"totalIntervals is at most {_MOST_INTERVALS}", attr="retentionFilter__totalIntervals"
+        )
     if filter_.get("aggregationType") not in {None, "count"}:
-        raise refused("Retention counts people: aggregationType must be count")
+        raise refused(
+            "Retention counts people: aggregationType must be count",
+            attr="retentionFilter__aggregationType",
+        )
     mode = filter_.get("timeWindowMode") or "strict_calendar_dates"
     if mode not in {"strict_calendar_dates", _ELAPSED}:
-        raise refused(f"Unknown timeWindowMode '{mode}'")
+        raise refused(f"Unknown timeWindowMode '{mode}'", attr="retentionFilter__timeWindowMode")
     if mode == _ELAPSED and period == "Month":
-        raise refused("Months have no fixed length: timeWindowMode must be strict_calendar_dates")
+        raise refused(
+            "Months have no fixed length: timeWindowMode must be strict_calendar_dates",
+            attr="retentionFilter__timeWindowMode",
+        )
 
 
 def _span(query: Mapping[str, Any], context: QueryContext, period: str, count: int) -> Span:

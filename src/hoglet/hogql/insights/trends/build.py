@@ -28,15 +28,6 @@ _TOTAL_DISPLAYS = frozenset(
     {"BoldNumber", "ActionsPie", "ActionsBarValue", "ActionsTable", "WorldMap", "CalendarHeatmap"}
 )
 _CUMULATIVE = "ActionsLineGraphCumulative"
-_DISPLAYS = _TOTAL_DISPLAYS | {
-    _CUMULATIVE,
-    "Auto",
-    "ActionsLineGraph",
-    "ActionsBar",
-    "ActionsUnstackedBar",
-    "ActionsStackedBar",
-    "ActionsAreaGraph",
-}
 _MOST_SMOOTHED = 1000
 
 
@@ -83,13 +74,11 @@ class _Trend:
         self._periods = periods
         self._series: list[Mapping[str, Any]] = list(query.get("series") or [])
         if not self._series:
-            raise refused("An insight needs at least one series")
+            raise refused("An insight needs at least one series", attr="series")
         if query.get("conversionGoal"):
-            raise refused("conversionGoal is not supported")
+            raise refused("conversionGoal is not supported", attr="conversionGoal")
         filter_ = query.get("trendsFilter") or {}
         self._display = filter_.get("display") or "ActionsLineGraph"
-        if self._display not in _DISPLAYS:
-            raise refused(f"Unknown display '{self._display}'")
         self._is_total = self._display in _TOTAL_DISPLAYS
         self._smoothing = max(1, min(int(filter_.get("smoothingIntervals") or 1), _MOST_SMOOTHED))
         self._formulas: list[Formula] = formulas_of(filter_, len(self._series))

@@ -74,7 +74,9 @@ def _parsed(formula: str, series: int) -> Any:
     try:
         parsed = read_expression(formula)
     except SourceError as error:
-        raise refused(f"Formula '{formula}' does not parse: {error.message}") from None
+        raise refused(
+            f"Formula '{formula}' does not parse: {error.message}", attr="trendsFilter__formula"
+        ) from None
     _value(parsed, {chr(65 + place): [0] for place in range(series)}, 0)
     return parsed
 
@@ -85,12 +87,16 @@ def _value(node: Any, series: Mapping[str, list[float]], index: int) -> float:
     if isinstance(node, tree.Field) and len(node.chain) == 1:
         name = str(node.chain[0])
         if name.upper() not in series:
-            raise refused(f"A formula names series {name}, which there is not")
+            raise refused(
+                f"A formula names series {name}, which there is not", attr="trendsFilter__formula"
+            )
         return _as_float(series[name.upper()][index])
     if isinstance(node, tree.ArithmeticOperation) and node.op in _OPERATORS:
         left, right = _value(node.left, series, index), _value(node.right, series, index)
         return _OPERATORS[node.op](left, right)
-    raise refused("A formula holds series letters, numbers and + - * / % only")
+    raise refused(
+        "A formula holds series letters, numbers and + - * / % only", attr="trendsFilter__formula"
+    )
 
 
 def _as_float(value: float) -> float:

@@ -1,0 +1,258 @@
+"""Every node of a query as clients send it: its keys and what they hold. Nodes are closed.
+
+A shape is one of: a tuple of types; ``COUNT``; ``ANY`` (kept as it is); a list of one shape, with
+its most items behind; a dict of all keys; ``Choice``; ``PROPERTIES``; a function that gives the
+shape of a value. Keys that only change a drawing are ``ANY``.
+
+Source: docs/spec/data-and-queries.md#74-closed-schema-of-nodes,
+docs/spec/data-and-queries.md#75-series-and-display.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from hoglet.hogql.errors import near, refused
+
+type Shape = Any
+
+TEXT = (str,)
+WHOLE = (int,)
+NUMBER = (int, float)
+WORD = (str, int, float)
+FLAG = (bool,)
+COUNT = "count"
+"""A whole number, not negative; 0 means what nothing means."""
+ANY = "any"
+PROPERTIES = "properties"
+"""A list of property filters, or one group of them."""
+
+
+class Choice(tuple[str, ...]):
+    """One of some words."""
+
+    __slots__ = ()
+
+
+INTERVALS = Choice(("minute", "hour", "day", "week", "month"))
+DISPLAYS = Choice((
+    "Auto", "ActionsLineGraph", "ActionsLineGraphCumulative", "ActionsAreaGraph", "ActionsBar",
+    "ActionsUnstackedBar", "ActionsStackedBar", "ActionsBarValue", "ActionsTable", "ActionsPie",
+    "BoldNumber", "WorldMap", "CalendarHeatmap", "TwoDimensionalHeatmap", "BoxPlot", "FunnelViz",
+    "PathsViz",
+))  # fmt: skip
+
+
+def _drawn(names: str) -> dict[str, Shape]:
+    return dict.fromkeys(names.split(), ANY)
+
+
+PROPERTY: dict[str, Shape] = {
+    "key": WORD, "value": ANY, "operator": TEXT, "type": TEXT, "label": ANY, "negation": FLAG,
+    "group_type_index": WHOLE, "group_key_names": ANY, "cohort_name": ANY,
+}  # fmt: skip
+PROPERTY_GROUP: dict[str, Shape] = {"type": TEXT, "id": ANY}
+
+
+def property_shape(item: Mapping[str, Any]) -> Shape:
+    """The keys of a property filter, or of a group of them."""
+    return (
+        PROPERTY if not isinstance(item.get("values"), list) or item.get("key") else PROPERTY_GROUP
+    )
+
+
+PROPERTY_GROUP["values"] = [property_shape]
+
+DATE_RANGE: dict[str, Shape] = {
+    "date_from": TEXT, "date_to": TEXT, "explicitDate": FLAG, "excludeIncompletePeriods": FLAG,
+}  # fmt: skip
+COMPARE = {"compare": FLAG, "compare_to": TEXT}
+MODIFIERS = _drawn(
+    "bounceRateDurationSeconds bounceRatePageViewMode convertToProjectTimezone "
+    "customChannelTypeRules dataWarehouseEventsModifiers debug formatCsvAllowDoubleQuotes "
+    "inCohortVia materializationMode materializedColumnsOptimizationMode optimizeJoinedFilters "
+    "optimizeProjections personsArgMaxVersion personsJoinMode personsOnEventsMode "
+    "propertyGroupsMode s3TableUseInvalidColumns sessionTableVersion sessionsV2JoinMode timings "
+    "useMaterializedViews usePreaggregatedIntermediateResults usePreaggregatedTableTransforms "
+    "usePresortedEventsTable useWebAnalyticsPreAggregatedTables"
+)
+_NODE: dict[str, Shape] = {
+    "kind": TEXT, "version": NUMBER, "response": ANY, "tags": ANY, "modifiers": MODIFIERS,
+}  # fmt: skip
+
+# --- series
+
+_SERIES: dict[str, Shape] = {
+    "kind": TEXT, "version": NUMBER, "response": ANY, "name": TEXT, "custom_name": TEXT,
+    "math": TEXT, "math_multiplier": NUMBER, "math_property": TEXT, "math_property_type": TEXT,
+    "math_property_revenue_currency": ANY, "math_hogql": TEXT, "math_group_type_index": WHOLE,
+    "properties": PROPERTIES, "fixedProperties": PROPERTIES, "optionalInFunnel": FLAG,
+}  # fmt: skip
+SERIES: dict[str, dict[str, Shape]] = {
+    "EventsNode": {**_SERIES, "event": TEXT, "limit": COUNT, "orderBy": [TEXT]},
+    "ActionsNode": {**_SERIES, "id": WORD},
+}
+_ENTITY: dict[str, Shape] = {
+    **_SERIES, "event": TEXT, "id": WORD, "type": TEXT, "order": WHOLE, "uuid": ANY,
+}  # fmt: skip
+"""Of retention and exclusions, which also take ``{"id": "$pageview", "type": "events"}``."""
+
+
+def series_kind(item: Mapping[str, Any]) -> str:
+    """The kind of a series item: without one, a number in ``id`` is an action's.
+
+    Raises:
+        SourceError: a kind that there is not.
+    """
+    kind = item.get("kind")
+    if kind is None:
+        is_action = isinstance(item.get("id"), int) and not isinstance(item.get("id"), bool)
+        return "ActionsNode" if is_action else "EventsNode"
+    if not isinstance(kind, str) or kind not in SERIES:
+        hint = near(str(kind), SERIES) or f" Use one of {', '.join(SERIES)}."
+        raise refused(f"Unknown kind of series '{kind}'.{hint}", code="invalid_choice", attr="kind")
+    return kind
+
+
+def _series_shape(item: Mapping[str, Any]) -> Shape:
+    return SERIES[series_kind(item)]
+
+
+_SERIES_LIST = [_series_shape]
+
+# --- parts of insights
+
+BREAKDOWN: dict[str, Shape] = {
+    "breakdown": ANY, "breakdown_type": TEXT, "breakdown_limit": COUNT,
+    "breakdown_normalize_url": FLAG, "breakdown_group_type_index": WHOLE,
+    "breakdown_histogram_bin_count": COUNT, "breakdown_hide_other_aggregation": FLAG,
+    "breakdowns": [
+        {"type": TEXT, "property": WORD, "normalize_url": FLAG, "group_type_index": WHOLE,
+         "histogram_bin_count": COUNT},
+        3,
+    ],
+}  # fmt: skip
+TRENDS_FILTER: dict[str, Shape] = {
+    "smoothingIntervals": COUNT, "formula": TEXT, "formulas": [TEXT],
+    "formulaNodes": [{"formula": TEXT, "custom_name": TEXT}], "display": DISPLAYS,
+    **_drawn(
+        "showLegend showAlertThresholdLines breakdown_histogram_bin_count aggregationAxisFormat "
+        "aggregationAxisPrefix aggregationAxisPostfix decimalPlaces minDecimalPlaces "
+        "showValuesOnSeries showLabelsOnSeries showPercentStackView yAxisScaleType "
+        "showMultipleYAxes hiddenLegendIndexes resultCustomizationBy resultCustomizations "
+        "goalLines showConfidenceIntervals confidenceLevel showTrendLines showMovingAverage "
+        "movingAverageIntervals detailedResultsAggregationType"
+    ),
+}  # fmt: skip
+FUNNELS_FILTER: dict[str, Shape] = {
+    "exclusions": [{**_ENTITY, "funnelFromStep": WHOLE, "funnelToStep": WHOLE}],
+    "binCount": COUNT,
+    "breakdownAttributionType": Choice(("first_touch", "last_touch", "all_events", "step")),
+    "breakdownAttributionValue": WHOLE,
+    "funnelAggregateByHogQL": TEXT, "funnelToStep": WHOLE, "funnelFromStep": WHOLE,
+    "funnelOrderType": Choice(("ordered", "unordered", "strict")),
+    "funnelVizType": Choice(("steps", "trends", "time_to_convert")),
+    "funnelWindowInterval": COUNT,
+    "funnelWindowIntervalUnit": Choice(("second", "minute", "hour", "day", "week", "month")),
+    **_drawn(
+        "layout hiddenLegendBreakdowns funnelStepReference useUdf resultCustomizations goalLines "
+        "showValuesOnSeries"
+    ),
+}  # fmt: skip
+RETENTION_FILTER: dict[str, Shape] = {
+    "retentionType": Choice(
+        ("retention_recurring", "retention_first_time", "retention_first_ever_occurrence")
+    ),
+    "totalIntervals": COUNT, "minimumOccurrences": COUNT,
+    "returningEntity": _ENTITY, "targetEntity": _ENTITY, "cumulative": FLAG,
+    "period": Choice(("Hour", "Day", "Week", "Month")),
+    "timeWindowMode": Choice(("strict_calendar_dates", "24_hour_windows")),
+    "retentionCustomBrackets": [WHOLE], "aggregationType": TEXT,
+    "display": DISPLAYS,
+    **_drawn(
+        "retentionReference meanRetentionCalculation aggregationProperty aggregationPropertyType "
+        "selectedInterval showMean dashboardDisplay showTrendLines goalLines"
+    ),
+}  # fmt: skip
+PATHS_FILTER: dict[str, Shape] = {
+    "edgeLimit": COUNT, "pathsHogQLExpression": TEXT,
+    "includeEventTypes": [Choice(("$pageview", "$screen", "custom_event", "hogql"))],
+    "startPoint": TEXT, "endPoint": TEXT, "pathGroupings": [TEXT], "excludeEvents": [TEXT],
+    "stepLimit": COUNT, "pathReplacements": FLAG,
+    "localPathCleaningFilters": [{"alias": TEXT, "regex": TEXT, "order": ANY}],
+    "minEdgeWeight": COUNT, "maxEdgeWeight": COUNT,
+    **_drawn("pathStartKey pathEndKey pathDropoffKey showFullUrls"),
+}  # fmt: skip
+LIFECYCLE_FILTER: dict[str, Shape] = {
+    "toggledLifecycles": [Choice(("new", "returning", "resurrecting", "dormant"))],
+    **_drawn("showValuesOnSeries showLegend stacked"),
+}  # fmt: skip
+STICKINESS_FILTER: dict[str, Shape] = {
+    "computedAs": Choice(("non_cumulative", "cumulative")),
+    "stickinessCriteria": {
+        "operator": Choice(("gte", "lte", "exact", "gt", "lt")), "value": COUNT,
+    },
+    "display": DISPLAYS,
+    **_drawn(
+        "showLegend showValuesOnSeries showMultipleYAxes hiddenLegendIndexes "
+        "resultCustomizationBy resultCustomizations"
+    ),
+}  # fmt: skip
+
+# --- nodes
+
+_COMMON: dict[str, Shape] = {
+    **_NODE, "dateRange": DATE_RANGE, "properties": PROPERTIES, "filterTestAccounts": FLAG,
+    "samplingFactor": NUMBER, "dataColorTheme": NUMBER,
+}  # fmt: skip
+_BY_ACTOR: dict[str, Shape] = {**_COMMON, "aggregation_group_type_index": WHOLE}
+_INTERVAL: dict[str, Shape] = {"interval": INTERVALS, "series": _SERIES_LIST}
+
+FUNNELS_QUERY: dict[str, Shape] = {
+    **_BY_ACTOR, **_INTERVAL, "funnelsFilter": FUNNELS_FILTER, "breakdownFilter": BREAKDOWN,
+}  # fmt: skip
+NODES: dict[str, dict[str, Shape]] = {
+    "TrendsQuery": {
+        **_BY_ACTOR, **_INTERVAL, "trendsFilter": TRENDS_FILTER, "breakdownFilter": BREAKDOWN,
+        "compareFilter": COMPARE, "conversionGoal": ANY,
+    },
+    "FunnelsQuery": FUNNELS_QUERY,
+    "RetentionQuery": {
+        **_BY_ACTOR, "retentionFilter": RETENTION_FILTER, "breakdownFilter": BREAKDOWN,
+    },
+    "PathsQuery": {
+        **_BY_ACTOR, "pathsFilter": PATHS_FILTER,
+        "funnelPathsFilter": {
+            "funnelPathType": Choice(
+                ("funnel_path_before_step", "funnel_path_between_steps", "funnel_path_after_step")
+            ),
+            "funnelSource": FUNNELS_QUERY, "funnelStep": WHOLE,
+        },
+    },
+    "LifecycleQuery": {**_BY_ACTOR, **_INTERVAL, "lifecycleFilter": LIFECYCLE_FILTER},
+    "StickinessQuery": {
+        **_COMMON, **_INTERVAL, "intervalCount": WHOLE, "stickinessFilter": STICKINESS_FILTER,
+        "compareFilter": COMPARE,
+    },
+}  # fmt: skip
+"""The insights by kind."""
+
+FILTERS: dict[str, Shape] = {
+    "dateRange": DATE_RANGE, "properties": PROPERTIES, "filterTestAccounts": FLAG,
+    "interval": INTERVALS, "breakdownFilter": BREAKDOWN,
+}  # fmt: skip
+"""``filters`` of a HogQLQuery."""
+
+
+class EachValue(tuple[Shape, ...]):
+    """A map whose keys are free and whose values have one shape."""
+
+    __slots__ = ()
+
+
+_VARIABLE = {"variableId": TEXT, "code_name": TEXT, "value": ANY, "isNull": FLAG}
+NODES["HogQLQuery"] = {
+    **_NODE, "query": TEXT, "filters": FILTERS, "variables": EachValue((_VARIABLE,)),
+    "values": ANY, "explain": FLAG, "name": TEXT,
+}  # fmt: skip
+
+type ShapeOf = Callable[[Mapping[str, Any]], Shape]

@@ -1,0 +1,89 @@
+"""Insights that older clients wrote, in today's words.
+
+Source: docs/spec/query-endpoints.md#23-query-expansion,
+docs/spec/data-and-queries.md#74-closed-schema-of-nodes.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from hoglet.hogql.query_nodes import NODES, series_kind
+from hoglet.kit.errors import SourceError
+
+type Json = dict[str, Any]
+
+_FILTERS = (
+    "trendsFilter", "funnelsFilter", "retentionFilter", "pathsFilter", "lifecycleFilter",
+    "stickinessFilter",
+)  # fmt: skip
+_GONE = ("customAggregationTarget", "aggregation_group_type_index")
+"""Keys that hoglet stored with queries of kinds that have none; null, they mean nothing."""
+
+
+def upgraded(query: Mapping[str, Any]) -> Json:
+    """A copy with older keys renamed; what has no present meaning stays, to be refused.
+
+    * ``trendsFilter.compare`` becomes ``compareFilter.compare``;
+    * ``breakdown`` of trends becomes ``breakdownFilter``;
+    * ``funnels_filter`` words with underscores become ``funnelVizType`` and so on;
+    * a series item gets its ``kind``; ``{id: "$pageview", type: "events"}`` its ``event``.
+    """
+    shape = NODES.get(str(query.get("kind")), {})
+    found: Json = {
+        key: value
+        for key, value in query.items()
+        if key in shape or key not in _GONE or value is not None
+    }
+    for name in _FILTERS:
+        if name in shape and isinstance(found.get(name), dict):
+            found[name] = _camel(found[name], shape[name])
+    if found.get("kind") in ("TrendsQuery", "StickinessQuery"):
+        holder = "trendsFilter" if found["kind"] == "TrendsQuery" else "stickinessFilter"
+        _move_compare(found, holder)
+    if found.get("kind") == "TrendsQuery":
+        _rename(found, "breakdown", "breakdownFilter")
+    if isinstance(found.get("series"), list):
+        found["series"] = [_series(item) for item in found["series"]]
+    return found
+
+
+def _camel(part: Json, shape: Mapping[str, Any]) -> Json:
+    """``funnel_viz_type`` as ``funnelVizType``, where that is a key that was not sent."""
+    present = {key.lower(): key for key in shape if "_" not in key}
+    renamed: Json = {}
+    for key, value in part.items():
+        today = present.get(key.replace("_", ""), key) if "_" in key and key not in shape else key
+        renamed[key if today in part else today] = value
+    return renamed
+
+
+def _move_compare(query: Json, holder: str) -> None:
+    inner = query.get(holder)
+    if not isinstance(inner, dict) or "compare" not in inner:
+        return
+    query[holder] = {key: value for key, value in inner.items() if key != "compare"}
+    if query.get("compareFilter") is None and inner["compare"] is not None:
+        query["compareFilter"] = {"compare": inner["compare"]}
+
+
+def _rename(query: Json, old: str, new: str) -> None:
+    if isinstance(query.get(old), dict) and query.get(new) is None:
+        query[new] = query.pop(old)
+
+
+def _series(item: Any) -> Any:
+    if not isinstance(item, dict):
+        return item
+    found: Json = dict(item)
+    kind, key = found.get("type"), found.get("id")
+    if found.get("kind") is None and kind in ("events", "actions"):
+        del found["type"]
+        if kind == "events":
+            found.setdefault("event", found.pop("id", None))
+        found["kind"] = "EventsNode" if kind == "events" else "ActionsNode"
+    elif found.get("kind") == "EventsNode" and isinstance(key, str) and "event" not in found:
+        found["event"] = found.pop("id")
+    try:
+        return {"kind": series_kind(found)} | {k: v for k, v in found.items() if k != "kind"}
+    except SourceError:
+        return found  # refused with its place when the node is checked

@@ -1,0 +1,254 @@
+"""Nodes are closed: a misspelt key anywhere is refused with its path and the right key."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import pytest
+
+from hoglet.hogql import QueryContext
+from hoglet.hogql.client_schemas import check_node
+from hoglet.hogql.insights import build_insight, compile_insight
+from hoglet.hogql.query_nodes import (
+    ANY,
+    COUNT,
+    DISPLAYS,
+    FLAG,
+    NODES,
+    PROPERTIES,
+    PROPERTY,
+    SERIES,
+    Choice,
+    EachValue,
+)
+from hoglet.hogql.query_upgrade import upgraded
+from hoglet.kit.errors import SourceError
+
+CONTEXT = QueryContext(project_id=1)
+PAGE = {"kind": "EventsNode", "event": "$pageview"}
+TREND = {"kind": "TrendsQuery", "series": [PAGE]}
+
+
+def places(  # noqa: C901 (one case a kind of shape)
+    shape: Any,
+) -> Iterator[tuple[list[str | int], Mapping[str, Any]]]:
+    """Every object of a shape, with the path of keys and indexes to it."""
+    if shape is PROPERTIES:
+        yield [0], PROPERTY
+        yield ["values", 0], PROPERTY
+    elif isinstance(shape, EachValue):
+        for path, keys in places(shape[0]):
+            yield ["some", *path], keys
+    elif isinstance(shape, list) and callable(shape[0]):
+        for kind, keys in SERIES.items():
+            for path, inner in places({**keys, "kind": Choice((kind,))}):
+                yield [0, *path], inner
+    elif isinstance(shape, list):
+        for path, keys in places(shape[0]):
+            yield [0, *path], keys
+    elif isinstance(shape, dict):
+        yield [], shape
+        for key, inner in shape.items():
+            for path, keys in places(inner):
+                yield [key, *path], keys
+
+
+def sample(shape: Any) -> Any:
+    """A value that fits."""
+    if shape is ANY or shape is PROPERTIES or isinstance(shape, EachValue):
+        return None
+    if shape is COUNT:
+        return 1
+    if shape == FLAG:
+        return True
+    if isinstance(shape, Choice):
+        return shape[0]
+    return "x" if str in shape else 1 if isinstance(shape, tuple) else None
+
+
+def with_key(path: list[str | int], key: str, keys: Mapping[str, Any]) -> Any:
+    """An object that holds only the way to a key and what tells its kind."""
+    if not path:
+        kind = {"kind": keys["kind"][0]} if isinstance(keys.get("kind"), Choice) else {}
+        return {**kind, key: None}
+    first, *rest = path
+    inner = with_key(rest, key, keys)
+    return [inner] if first == 0 else {first: inner}
+
+
+def cases() -> list[tuple[str, list[str | int], str, Mapping[str, Any]]]:
+    return [
+        (kind, path, key, keys)
+        for kind, node in NODES.items()
+        for path, keys in places(node)
+        for key in keys
+    ]
+
+
+def misspellings(key: str) -> list[str]:
+    return [key[0] + key, key + "_"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "path", "key", "keys"), cases(), ids=lambda each: each if isinstance(each, str) else ""
+)
+def test_every_misspelt_key_is_refused_with_the_right_one(
+    kind: str, path: list[str | int], key: str, keys: Mapping[str, Any]
+) -> None:
+    for wrong in misspellings(key):
+        if wrong in keys:
+            continue
+        query = {"kind": kind} | with_key(path, wrong, keys)
+
+        with pytest.raises(SourceError) as error:
+            check_node(query)
+
+        assert error.value.attr == "__".join(map(str, [*path, wrong]))
+        assert f"Did you mean '{key}'" in error.value.message
+        assert "1:1" not in str(error.value)
+
+
+@pytest.mark.parametrize(("kind", "path", "key", "keys"), cases(), ids=str)
+def test_every_key_is_accepted(
+    kind: str, path: list[str | int], key: str, keys: Mapping[str, Any]
+) -> None:
+    query = with_key(path, key, keys)
+    place = query
+    for step in path:
+        place = place[step]
+    place[key] = kind if key == "kind" and not path else sample(keys[key])
+
+    check_node({"kind": kind} | query)
+
+
+@pytest.mark.parametrize(
+    ("query", "attr", "meant"),
+    [
+        ({**TREND, "foo": 1}, "foo", "Its keys are"),
+        ({**TREND, "breakdownFilters": {}}, "breakdownFilters", "breakdownFilter"),
+        ({**TREND, "filterTestAccount": True}, "filterTestAccount", "filterTestAccounts"),
+        ({**TREND, "dateRange": {"dateFrom": "-7d"}}, "dateRange__dateFrom", "date_from"),
+        ({**TREND, "series": [{**PAGE, "mth": "dau"}]}, "series__0__mth", "math"),
+        ({**TREND, "series": [PAGE, {**PAGE, "properties": [{"kee": "a"}]}]},
+         "series__1__properties__0__kee", "key"),
+        ({**TREND, "properties": {"type": "AND",
+                                  "values": [{"type": "OR", "values": [{"valu": 1}]}]}},
+         "properties__values__0__values__0__valu", "value"),
+        ({**TREND, "modifiers": {"personsOnEventMode": 1}}, "modifiers__personsOnEventMode",
+         "personsOnEventsMode"),
+        ({"kind": "FunnelsQuery", "series": [PAGE], "compareFilter": {"compare": True}},
+         "compareFilter", "Its keys are"),
+        ({"kind": "RetentionQuery", "retentionFilter": {}, "compareFilter": {}}, "compareFilter",
+         "Its keys are"),
+        ({"kind": "FunnelsQuery", "series": [PAGE],
+          "funnelsFilter": {"funnelWindowIntervalUnits": "day"}},
+         "funnelsFilter__funnelWindowIntervalUnits", "funnelWindowIntervalUnit"),
+        ({"kind": "StickinessQuery", "series": [PAGE], "aggregation_group_type_index": 0},
+         "aggregation_group_type_index", "Its keys are"),
+        ({**TREND, "trendsFilter": {"display": "WorldMapp"}}, "trendsFilter__display", "WorldMap"),
+        ({**TREND, "series": [{"kind": "EventNode"}]}, "series__0__kind", "EventsNode"),
+        ({**TREND, "series": [{"kind": "DataWarehouseNode"}]}, "series__0__kind",
+         "EventsNode, ActionsNode"),
+        ({**TREND, "series": [{"kind": "ActionsNode", "id": 1, "event": "a"}]}, "series__0__event",
+         "Its keys are"),
+        ({**TREND, "breakdownFilter": {"breakdowns": [{"property": "a"}] * 4}},
+         "breakdownFilter__breakdowns", "at most 3"),
+    ],
+    ids=lambda each: each if isinstance(each, str) else "",
+)  # fmt: skip
+def test_what_was_ignored_is_refused(query: dict[str, Any], attr: str, meant: str) -> None:
+    with pytest.raises(SourceError) as error:
+        build_insight(query, CONTEXT)
+
+    assert error.value.attr == attr
+    assert meant in error.value.message
+
+
+@pytest.mark.parametrize(
+    ("query", "attr"),
+    [
+        ({"series": []}, "series"),
+        ({"series": [{**PAGE, "math": "summ"}]}, "series__0__math"),
+        ({"series": [PAGE, {**PAGE, "math": "sum"}]}, "series__1__math_property"),
+        ({"series": [PAGE, {"kind": "ActionsNode", "id": 9}]}, "series__1__id"),
+        ({"series": [{**PAGE, "properties": [{"key": "a", "operator": "exakt", "value": 1}]}]},
+         "series__0__properties__0"),
+        ({"series": [PAGE], "properties": [{"key": "a +", "type": "hogql"}]}, "properties__0"),
+        ({"series": [PAGE], "properties": [{"key": "a", "type": "person"},
+                                           {"key": "nope(1)", "type": "hogql"}]},
+         "properties__1__key"),
+        ({"series": [{**PAGE, "math": "hogql", "math_hogql": "sum(nope)"}]},
+         "series__0__math_hogql"),
+        ({"series": [PAGE], "breakdownFilter": {"breakdown": "nope(1)", "breakdown_type": "hogql"}},
+         "breakdownFilter__breakdown"),
+        ({"series": [PAGE], "breakdownFilter": {"breakdown": "a", "breakdown_type": "planet"}},
+         "breakdownFilter"),
+        ({"series": [PAGE], "trendsFilter": {"formula": "A + C"}}, "trendsFilter__formula"),
+        ({"series": [PAGE], "samplingFactor": 2}, "samplingFactor"),
+        ({"series": [PAGE], "dateRange": {"date_from": "soon"}}, "dateRange__date_from"),
+        ({"series": [PAGE], "compareFilter": {"compare": True, "compare_to": "x"}},
+         "compareFilter__compare_to"),
+        ({"series": [PAGE], "aggregation_group_type_index": 7}, "aggregation_group_type_index"),
+        ({"series": [PAGE], "conversionGoal": {"event": "a"}}, "conversionGoal"),
+    ],
+    ids=lambda each: each if isinstance(each, str) else "",
+)  # fmt: skip
+def test_errors_name_their_place(query: dict[str, Any], attr: str) -> None:
+    with pytest.raises(SourceError) as error:
+        compile_insight({"kind": "TrendsQuery", **query}, CONTEXT)
+
+    assert error.value.attr == attr
+    assert "1:1" not in str(error.value)
+    assert "None" not in str(error.value)
+
+
+def test_a_series_item_without_a_kind() -> None:
+    series = [
+        {"event": "a"}, {"id": 7}, {"id": "a", "type": "events"}, {"id": 7, "type": "actions"},
+        {"kind": None, "event": "a"},
+    ]  # fmt: skip
+
+    found = upgraded({"kind": "TrendsQuery", "series": series})["series"]
+
+    events, action = {"kind": "EventsNode", "event": "a"}, {"kind": "ActionsNode", "id": 7}
+    assert found == [events, action, events, action, events]
+
+
+@pytest.mark.parametrize("display", DISPLAYS)
+def test_displays_are_accepted(display: str) -> None:
+    drawing = {"display": display, "goalLines": [{"label": "x", "value": 1}], "showLegend": True}
+
+    assert build_insight({**TREND, "trendsFilter": drawing}, CONTEXT).queries
+
+
+def test_older_words_are_read_as_todays() -> None:
+    old = {
+        "kind": "FunnelsQuery",
+        "series": [PAGE],
+        "funnelsFilter": {
+            "funnel_viz_type": "trends",
+            "funnel_window_interval": 3,
+            "funnel_aggregate_by_hogql": "distinct_id",
+            "bin_count": 5,
+        },
+        "customAggregationTarget": None,
+    }
+
+    assert upgraded(old) == {
+        "kind": "FunnelsQuery",
+        "series": [PAGE],
+        "funnelsFilter": {
+            "funnelVizType": "trends",
+            "funnelWindowInterval": 3,
+            "funnelAggregateByHogQL": "distinct_id",
+            "binCount": 5,
+        },
+    }
+
+
+def test_deep_groups_end() -> None:
+    group: dict[str, Any] = {"key": "a", "value": 1}
+    for _ in range(60):
+        group = {"type": "AND", "values": [group]}
+
+    with pytest.raises(SourceError, match="nested too deeply"):
+        build_insight({**TREND, "properties": group}, CONTEXT)
