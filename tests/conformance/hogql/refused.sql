@@ -468,7 +468,7 @@ select {filters.breakdown(event AS 'a')} from events
 -- case: an interval that is none
 -- filters {"interval": "dey"}
 select {filters.interval}
--- refused hogql_query_error: "Did you mean 'day'"
+-- refused invalid_choice: "Did you mean 'day'"
 -- case: an element filter with an operator it does not have
 -- filters {"properties": [{"key": "tag_name", "value": "a", "type": "element", "operator": "gt"}]}
 select count() from events where {filters}
