@@ -27,6 +27,7 @@ from hoglet.app.serve import serve
 from hoglet.app.startup_faults import startup_faults
 from hoglet.app.workers import build_workers, running
 from hoglet.functions.secrets.rotation import reencrypt_all
+from hoglet.sandbox.confinement import missing_walls
 from hoglet.settings import Settings
 
 log = structlog.get_logger()
@@ -71,6 +72,8 @@ async def _start(settings: Settings, stack: AsyncExitStack) -> _Server:
     await _reseal(rooms, features)
     application = build_application(rooms, features)
     workers = build_workers(rooms, features)
+    for wall in missing_walls():
+        log.warning("workers are confined less: the kernel lacks a wall", wall=wall)
     listen(listener)
     _greet(await _first_project(rooms), settings)
     await stack.enter_async_context(running(workers))

@@ -32,6 +32,8 @@ class Sandboxes:
             ("workers", "how"),
             registry=registry,
         )
+        files = (settings.geoip_database, settings.bot_list)
+        self._readable = [str(file.resolve()) for file in files if file is not None]
         memory = settings.worker_memory_bytes
         self.compile = self._open("compile", COMPILE_OPERATIONS, settings.compile_workers, memory)
         self.run = self._open(
@@ -66,6 +68,7 @@ class Sandboxes:
             operations,
             workers=workers,
             memory_bytes=memory_bytes,
+            readable=self._readable,
             niceness=niceness,
             on_death=lambda how: self._deaths.labels(name, how).inc(),
         )

@@ -35,6 +35,7 @@ WORKER_MEMORY_BYTES = 1024 * 1024 * 1024
 # To start a process and import an operation: one second on an idle machine. What is asked of the
 # operation has a deadline of its own; a busy machine must not make it look like an endless program.
 START_SECONDS = 60.0
+_MOST_LOGGED = 4000
 # How many times its deadline a worker may take by the clock while it hardly gets the processor.
 PATIENCE = 6
 
@@ -74,6 +75,7 @@ class _Worker:
     def __init__(self, process: asyncio.subprocess.Process) -> None:
         self.process = process
         self.ready: set[str] = set()
+        self._errors = asyncio.create_task(_log_errors(process))
 
     async def prepare(self, operation: str) -> None:
         """Have an operation imported.
@@ -126,6 +128,7 @@ class _Worker:
         with contextlib.suppress(ProcessLookupError):
             self.process.kill()
         await self.process.wait()
+        await self._errors
 
 
 class Sandbox:
@@ -136,6 +139,8 @@ class Sandbox:
         workers: how many processes at most; also how many calls run side by side.
         memory_bytes: address space of each worker.
         import_path: further folders that the workers import from.
+        readable: files that operations read, besides Python's and hoglet's own code; a worker can
+            read nothing else, see ``hoglet.sandbox.confinement``.
         niceness: by how much they stand back when the processors are all busy (``man nice``).
         on_death: is told of each worker that is lost, for metrics.
 
@@ -149,6 +154,7 @@ class Sandbox:
         workers: int,
         memory_bytes: int = WORKER_MEMORY_BYTES,
         import_path: Sequence[str] = (),
+        readable: Sequence[str] = (),
         niceness: int = 0,
         on_death: OnDeath | None = None,
     ) -> None:
@@ -157,6 +163,7 @@ class Sandbox:
                 "operations": dict(operations),
                 "memory_bytes": memory_bytes,
                 "import_path": list(import_path),
+                "readable": list(readable),
                 "niceness": niceness,
             }
         )
@@ -261,6 +268,7 @@ class Sandbox:
                 self._setup,
                 stdin=asyncio.subprocess.PIPE,
                 stdout=asyncio.subprocess.PIPE,
+                stderr=asyncio.subprocess.PIPE,  # a worker may write to no file, of logs neither
                 env={"LANG": "C.UTF-8"},
                 limit=1024 * 1024,
             )
@@ -268,6 +276,14 @@ class Sandbox:
             self._note_death("not_started")
             raise SandboxUnavailable(f"No worker process can be started: {error}") from error
         return _Worker(process)
+
+
+async def _log_errors(process: asyncio.subprocess.Process) -> None:
+    """What a worker writes to standard error: a warning, or the interpreter's last words."""
+    stream = process.stderr
+    while stream is not None and (chunk := await stream.read(_MOST_LOGGED)):
+        text = chunk.decode(errors="replace").strip()
+        log.warning("a worker wrote to standard error", action="worker_stderr", text=text)
 
 
 def processor_seconds(pid: int) -> float:

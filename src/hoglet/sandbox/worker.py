@@ -1,8 +1,10 @@
 """The worker process: reads a frame, runs the operation, writes the answer; one at a time.
 
 Started as ``python -m hoglet.sandbox.worker '<limits and operations as JSON>'`` with an empty
-environment. It limits itself before it imports anything that handles untrusted text, and dies with
-its parent. It has no socket, no database and no secret but those in the frames it is sent.
+environment. Its memory is limited from the start and it dies with its parent. Before the first
+untrusted text it confines itself (``hoglet.sandbox.confinement``): after the import of the first
+operation, so that the interpreter can still store what it compiled. It has no socket, no database
+and no secret but those in the frames it is sent.
 """
 
 import contextlib
@@ -19,6 +21,7 @@ from typing import Any, BinaryIO
 
 from hoglet.kit.errors import SourceError
 from hoglet.sandbox import protocol as frames
+from hoglet.sandbox.confinement import confine
 
 _PR_SET_PDEATHSIG = 1
 
@@ -33,7 +36,11 @@ def main() -> None:
     _limit(setup["memory_bytes"])
     requests, answers = _take_over_standard_streams()
     operations: dict[str, Operation] = {}
+    is_confined = False
     while (request := _read(requests)) is not None:
+        if not is_confined and request.operation != frames.PREPARE:
+            _confine([*setup["import_path"], *setup["readable"]])
+            is_confined = True
         answer = _answer(request, setup["operations"], operations)
         answers.write(frames.pack(answer))
         answers.flush()
@@ -47,6 +54,15 @@ def _limit(memory_bytes: int) -> None:
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     with contextlib.suppress(OSError, AttributeError):
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+def _confine(readable: list[str]) -> None:
+    """Where the kernel refuses, work goes on without: the parent logs what is printed here."""
+    try:
+        confine(readable)
+    except OSError as error:
+        sys.stderr.write(f"{error}\n")
+        sys.stderr.flush()
 
 
 def _take_over_standard_streams() -> tuple[BinaryIO, BinaryIO]:

@@ -1,0 +1,168 @@
+"""The second wall around a worker: what the kernel refuses it, whatever runs inside.
+
+The first wall is that programs are compiled to code that can do nothing but compute. If one ever
+broke out, it would find a process that cannot read secrets, write files, open sockets, start
+programs or touch other processes:
+
+- ``no_new_privs``: no program gives it more rights.
+- Landlock (Linux 5.13): files can be read below a few folders of code only.
+- seccomp: the calls of ``hoglet.sandbox.syscalls`` fail; files open for reading only; ``clone``
+  makes threads, not processes.
+- ``setrlimit``: few descriptors, no byte of a file, no core.
+
+Nothing can be taken back, and what a platform lacks is skipped: see :func:`missing_walls`.
+The kernel's interface is three calls and two structures, so it is used directly.
+"""
+
+import contextlib
+import ctypes
+import functools
+import os
+import platform
+import resource
+import struct
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from hoglet.sandbox import call_filter, syscalls
+from hoglet.sandbox.syscalls import Numbers
+
+DESCRIPTORS = 64
+
+_PR_GET_SECCOMP, _PR_SET_NO_NEW_PRIVS = 21, 38
+_CREATE_RULESET_VERSION, _RULE_PATH_BENEATH = 1, 1
+_READ_FILE, _READ_DIR = 1 << 2, 1 << 3
+# Rights of files that each version of Landlock knows; those of the network since version 4, those
+# of signals and sockets of other processes since version 6.
+_FILE_RIGHTS = {1: (1 << 13) - 1, 2: (1 << 14) - 1, 3: (1 << 15) - 1, 5: (1 << 16) - 1}
+_TCP, _TCP_SINCE = 0b11, 4
+_SCOPES, _SCOPES_SINCE = 0b11, 6
+# The second spares the processor's slow mode against speculation, which newer kernels do anyway.
+_SET_FILTER, _ALL_THREADS, _SPECULATION_ALLOWED = 1, 1 << 0, 1 << 2
+_SYSTEM_PATHS = (
+    "/lib",
+    "/lib64",
+    "/usr/lib",
+    "/usr/lib64",
+    "/usr/share/zoneinfo",
+    "/etc/ld.so.cache",
+    "/etc/localtime",
+    "/dev/null",
+    "/dev/urandom",
+    "/proc/self",
+)
+
+
+def confine(readable: Iterable[str]) -> None:
+    """Confine this process for good; call it while it has one thread.
+
+    Args:
+        readable: files and folders that it may read besides Python's and hoglet's own code.
+
+    Raises:
+        OSError: the kernel offers a wall and then refuses it.
+    """
+    _call(_libc().prctl, _PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+    _limit_resources()
+    if landlock_version():
+        _restrict_files([*_code_folders(), *_SYSTEM_PATHS, *readable])
+    if has_seccomp():
+        _filter_calls()
+
+
+def missing_walls() -> list[str]:
+    """What this platform cannot give, e.g. ``["Landlock"]``."""
+    walls = {"Landlock": bool(landlock_version()), "seccomp": has_seccomp()}
+    return [name for name, is_there in walls.items() if not is_there]
+
+
+def landlock_version() -> int:
+    """The version of Landlock that the kernel speaks; 0 when it has none."""
+    if sys.platform != "linux":
+        return 0
+    number = syscalls.LANDLOCK_CREATE_RULESET[0]
+    return max(0, _libc().syscall(number, None, 0, _CREATE_RULESET_VERSION))
+
+
+def has_seccomp() -> bool:
+    """Whether the kernel filters calls, and we know the calls of this architecture."""
+    if sys.platform != "linux" or platform.machine() not in syscalls.ARCHITECTURES:
+        return False
+    return _libc().prctl(_PR_GET_SECCOMP, 0, 0, 0, 0) >= 0
+
+
+def _limit_resources() -> None:
+    _lower(resource.RLIMIT_NOFILE, DESCRIPTORS)
+    _lower(resource.RLIMIT_FSIZE, 0)
+    _lower(resource.RLIMIT_CORE, 0)
+    _lower(resource.RLIMIT_MSGQUEUE, 0)
+    _lower(resource.RLIMIT_MEMLOCK, 0)
+
+
+def _lower(kind: int, most: int) -> None:
+    with contextlib.suppress(ValueError, OSError):
+        resource.setrlimit(kind, (most, most))
+
+
+def _code_folders() -> list[str]:
+    """Where modules and their libraries are loaded from, but no other file of a checkout."""
+    own = (sys.prefix, sys.base_prefix)
+    modules = [path for path in sys.path if any(Path(path).is_relative_to(each) for each in own)]
+    return [*modules, str(Path(sys.base_prefix) / "lib"), str(Path(__file__).parent.parent)]
+
+
+def _restrict_files(paths: Iterable[str]) -> None:
+    version = landlock_version()
+    handled = max(rights for since, rights in _FILE_RIGHTS.items() if since <= version)
+    attributes = struct.pack("=Q", handled)
+    if version >= _TCP_SINCE:
+        attributes += struct.pack("=Q", _TCP)
+    if version >= _SCOPES_SINCE:
+        attributes += struct.pack("=Q", _SCOPES)
+    ruleset = _syscall(syscalls.LANDLOCK_CREATE_RULESET, attributes, len(attributes), 0)
+    for path in dict.fromkeys(paths):
+        _allow_reading(ruleset, path)
+    _syscall(syscalls.LANDLOCK_RESTRICT_SELF, ruleset, 0)
+    os.close(ruleset)
+
+
+def _allow_reading(ruleset: int, path: str) -> None:
+    try:
+        descriptor = os.open(path, os.O_PATH | os.O_CLOEXEC)
+    except OSError:
+        return  # not on this platform
+    rights = _READ_FILE | (_READ_DIR if Path(path).is_dir() else 0)
+    rule = struct.pack("=Qi", rights, descriptor)
+    _syscall(syscalls.LANDLOCK_ADD_RULE, ruleset, _RULE_PATH_BENEATH, rule, 0)
+    if path != "/proc/self":  # whose entry the kernel may forget, and the rule with it
+        os.close(descriptor)
+
+
+def _filter_calls() -> None:
+    steps = call_filter.program()
+    buffer = ctypes.create_string_buffer(steps, len(steps))
+    program = struct.pack("@HP", len(steps) // call_filter.STEP_BYTES, ctypes.addressof(buffer))
+    flags = _ALL_THREADS | _SPECULATION_ALLOWED
+    _syscall(syscalls.SECCOMP, _SET_FILTER, flags, program)
+
+
+def _syscall(numbers: Numbers, *arguments: int | bytes | None) -> int:
+    """A system call that the C library has no function for."""
+    column = list(syscalls.ARCHITECTURES).index(platform.machine())
+    wide = [ctypes.c_long(each) if isinstance(each, int) else each for each in arguments]
+    return _call(_libc().syscall, numbers[column], *wide)
+
+
+def _call(function: Any, *arguments: Any) -> int:
+    result: int = function(*arguments)
+    if result < 0:
+        number = ctypes.get_errno()
+        raise OSError(number, f"the kernel refused to confine a worker: {os.strerror(number)}")
+    return result
+
+
+@functools.cache
+def _libc() -> ctypes.CDLL:
+    return ctypes.CDLL(None, use_errno=True)

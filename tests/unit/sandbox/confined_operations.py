@@ -1,0 +1,162 @@
+# ruff: noqa: PTH101, PTH102, PTH104, PTH108, PTH123, PTH208, PTH211, S103, S606, T201
+"""What an escaped program might try in a worker; each operation is one try, in the worker."""
+
+import ctypes
+import os
+import resource
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+
+def read_file(path):
+    return Path(path).read_text(errors="replace")
+
+
+def read_parent(name):
+    return Path(f"/proc/{os.getppid()}/{name}").read_bytes().decode(errors="replace")
+
+
+def list_folder(path):
+    return os.listdir(path)
+
+
+def write_file(path):
+    with open(path, "w") as file:
+        file.write("x")
+
+
+def append_to_file(path):
+    with open(path, "a") as file:
+        file.write("x")
+
+
+def remove_file(path):
+    os.unlink(path)
+
+
+def rename_file(path):
+    os.rename(path, path + ".new")
+
+
+def truncate_file(path):
+    os.truncate(path, 0)
+
+
+def open_up(path):
+    os.chmod(path, 0o777)
+
+
+def give_away(path):
+    os.chown(path, 1, 1)
+
+
+def touch(path):
+    os.utime(path, (1, 1))
+
+
+def link(path):
+    os.link(path, path + ".link")
+
+
+def symlink(path):
+    os.symlink(path, path + ".link")
+
+
+def make_folder(path):
+    os.mkdir(path + ".folder")
+
+
+def make_anonymous_file(_):
+    os.memfd_create("x")
+
+
+def open_socket(family):
+    socket.socket(family)
+
+
+def open_pair(_):
+    socket.socketpair()
+
+
+def connect(port):
+    socket.create_connection(("127.0.0.1", port), timeout=2)
+
+
+def run_program(_):
+    subprocess.run(["/bin/true"], check=True)
+
+
+def replace_program(_):
+    os.execv(sys.executable, [sys.executable, "-c", ""])
+
+
+def fork(_):
+    if os.fork() == 0:
+        os._exit(0)
+
+
+def signal_parent(_):
+    os.kill(os.getppid(), signal.SIGCONT)
+
+
+def trace_parent(_):
+    check(ctypes.CDLL(None, use_errno=True).ptrace(16, os.getppid(), None, None))
+
+
+def take_descriptor_of_parent(_):
+    check(ctypes.CDLL(None, use_errno=True).syscall(438, os.pidfd_open(os.getppid()), 0, 0))
+
+
+def become_other(_):
+    os.setuid(65534)
+
+
+def leave_namespaces(_):
+    check(ctypes.CDLL(None, use_errno=True).unshare(0x10000000))
+
+
+def change_root(path):
+    os.chroot(path)
+
+
+def raise_limit(_):
+    resource.setrlimit(resource.RLIMIT_NOFILE, (4096, 4096))
+
+
+def hoard_descriptors(_):
+    return len([os.dup(0) for _ in range(4096)])
+
+
+def check(result):
+    if result < 0:
+        raise OSError(ctypes.get_errno(), "refused")
+
+
+def status(name):
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return next(line.split()[1] for line in lines if line.startswith(name + ":"))
+
+
+def limits(_):
+    names = ("NOFILE", "FSIZE", "CORE")
+    return [resource.getrlimit(getattr(resource, f"RLIMIT_{name}")) for name in names]
+
+
+def work(_):
+    """What operations do need: threads, modules not yet imported, zones, memory figures, output."""
+    import colorsys
+    from zoneinfo import ZoneInfo
+
+    from hoglet.hog.python.memory import process_bytes
+
+    seen: list[int] = []
+    thread = threading.Thread(target=seen.append, args=(1,))
+    thread.start()
+    thread.join()
+    print("printed")
+    assert process_bytes() > 1 << 20
+    return [seen, colorsys.__name__, ZoneInfo("Europe/Berlin").key, len(os.urandom(4))]

@@ -1,0 +1,151 @@
+"""An escaped program finds nothing: each try is made from inside a real worker."""
+
+import os
+import socket
+from collections.abc import AsyncGenerator
+from pathlib import Path
+
+import pytest
+
+from hoglet.kit.errors import Bug
+from hoglet.sandbox import Sandbox
+from hoglet.sandbox.confinement import DESCRIPTORS, missing_walls
+
+HERE = str(Path(__file__).parent)
+
+pytestmark = pytest.mark.skipif(
+    bool(missing_walls()), reason=f"this kernel has no {' and no '.join(missing_walls())}"
+)
+
+ON_FILES = [
+    "read_file", "write_file", "append_to_file", "remove_file", "rename_file", "truncate_file",
+    "open_up", "give_away", "touch", "link", "symlink", "make_folder",
+]  # fmt: skip
+ON_THE_SYSTEM = [
+    "make_anonymous_file", "open_pair", "run_program", "replace_program", "fork", "signal_parent",
+    "trace_parent", "take_descriptor_of_parent", "become_other", "leave_namespaces", "raise_limit",
+]  # fmt: skip
+
+OTHERS = [
+    "list_folder", "read_parent", "change_root", "open_socket", "connect", "limits",
+    "hoard_descriptors", "status", "work",
+]  # fmt: skip
+NAMES = [*ON_FILES, *ON_THE_SYSTEM, *OTHERS]
+
+
+def sandbox_of(readable: list[str]) -> Sandbox:
+    targets = {name: f"confined_operations:{name}" for name in NAMES}
+    return Sandbox(targets, workers=1, import_path=[HERE], readable=readable)
+
+
+@pytest.fixture
+async def sandbox() -> AsyncGenerator[Sandbox]:
+    pool = sandbox_of([])
+    yield pool
+    await pool.close()
+
+
+@pytest.fixture
+def secret(tmp_path: Path) -> Path:
+    file = tmp_path / "secret.key"
+    file.write_text("the key")
+    return file
+
+
+def state_of(file: Path) -> tuple[str, os.stat_result, list[str]]:
+    return file.read_text(), file.stat(), os.listdir(file.parent)  # noqa: PTH208 (names)
+
+
+@pytest.mark.parametrize("name", ON_FILES)
+async def test_files_are_out_of_reach(sandbox: Sandbox, secret: Path, name: str):
+    before = state_of(secret)
+    with pytest.raises(Bug, match="PermissionError"):
+        await sandbox.call(name, str(secret), deadline=10)
+
+    assert state_of(secret) == before
+
+
+@pytest.mark.parametrize("name", [name for name in ON_FILES if name != "read_file"])
+async def test_what_may_be_read_may_not_be_changed(secret: Path, name: str):
+    sandbox, before = sandbox_of([str(secret)]), state_of(secret)
+    try:
+        assert await sandbox.call("read_file", str(secret), deadline=10) == "the key"
+        with pytest.raises(Bug, match="PermissionError"):
+            await sandbox.call(name, str(secret), deadline=10)
+    finally:
+        await sandbox.close()
+
+    assert state_of(secret) == before
+
+
+@pytest.mark.parametrize(
+    "path", ["/etc/passwd", "/etc/shadow", "/proc/1/environ", f"{HERE}/../../../pyproject.toml"]
+)
+async def test_only_code_may_be_read(sandbox: Sandbox, path: str):
+    with pytest.raises(Bug, match="PermissionError"):
+        await sandbox.call("read_file", path, deadline=10)
+
+
+@pytest.mark.parametrize("path", ["/", "/etc", "/home", "/tmp", "/proc"])  # noqa: S108 (to look)
+async def test_folders_cannot_be_listed(sandbox: Sandbox, path: str):
+    with pytest.raises(Bug, match="PermissionError"):
+        await sandbox.call("list_folder", path, deadline=10)
+
+
+@pytest.mark.parametrize("name", ["environ", "mem", "cmdline", "maps"])
+async def test_the_server_is_out_of_reach(sandbox: Sandbox, name: str):
+    with pytest.raises(Bug, match="PermissionError"):
+        await sandbox.call("read_parent", name, deadline=10)
+
+
+@pytest.mark.parametrize("name", ON_THE_SYSTEM)
+async def test_the_system_is_out_of_reach(sandbox: Sandbox, name: str):
+    with pytest.raises(Bug, match=r"PermissionError|not allowed to raise"):
+        await sandbox.call(name, None, deadline=10)
+
+
+async def test_the_root_cannot_be_changed(sandbox: Sandbox, tmp_path: Path):
+    with pytest.raises(Bug, match="PermissionError"):
+        await sandbox.call("change_root", str(tmp_path), deadline=10)
+
+
+@pytest.mark.parametrize("family", [socket.AF_INET, socket.AF_INET6, socket.AF_UNIX])
+async def test_there_are_no_sockets(sandbox: Sandbox, family: int):
+    with pytest.raises(Bug, match="PermissionError"):
+        await sandbox.call("open_socket", int(family), deadline=10)
+
+
+async def test_nothing_is_connected(sandbox: Sandbox):
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        with pytest.raises(Bug, match="PermissionError"):
+            await sandbox.call("connect", server.getsockname()[1], deadline=10)
+        server.settimeout(0.1)
+        with pytest.raises(TimeoutError):
+            server.accept()
+
+
+async def test_limits_hold_for_good(sandbox: Sandbox):
+    assert await sandbox.call("limits", None, deadline=10) == [[DESCRIPTORS] * 2, [0, 0], [0, 0]]
+    with pytest.raises(Bug, match="Too many open files"):
+        await sandbox.call("hoard_descriptors", None, deadline=10)
+
+
+@pytest.mark.parametrize(("field", "value"), [("NoNewPrivs", "1"), ("Seccomp", "2")])
+async def test_the_kernel_says_so_too(sandbox: Sandbox, field: str, value: str):
+    assert await sandbox.call("status", field, deadline=10) == value
+
+
+async def test_what_operations_need_still_works(sandbox: Sandbox):
+    for _ in range(2):
+        done = await sandbox.call("work", None, deadline=10)
+        assert done == [[1], "colorsys", "Europe/Berlin", 4]
+
+
+async def test_an_operation_that_is_imported_later_is_confined_as_well():
+    targets = {"first": "confined_operations:limits", "second": "sample_operations:environment"}
+    sandbox = Sandbox(targets, workers=1, import_path=[HERE])
+    try:
+        await sandbox.call("first", None, deadline=10)
+        assert "LANG" in await sandbox.call("second", None, deadline=10)
+    finally:
+        await sandbox.close()
