@@ -38,9 +38,9 @@ def program() -> bytes:
     for denied in syscalls.DENIED.values():
         steps += _fail(denied[column], errno.EPERM)
     for numbers, argument in ((syscalls.OPEN, 1), (syscalls.OPENAT, 2)):
-        steps += _judge(numbers[column], argument, _HAS_BITS, _WRITES, fails=True)
-    steps += _judge(syscalls.CLONE[column], 0, _HAS_BITS, _THREAD, fails=False)
-    steps += _judge(syscalls.TGKILL[column], 0, _EQUALS, os.getpid(), fails=False)
+        steps += _classify_speed(numbers[column], argument, _HAS_BITS, _WRITES, fails=True)
+    steps += _classify_speed(syscalls.CLONE[column], 0, _HAS_BITS, _THREAD, fails=False)
+    steps += _classify_speed(syscalls.TGKILL[column], 0, _EQUALS, os.getpid(), fails=False)
     steps.append(_step(_RETURN, _ALLOW))
     return b"".join(steps)
 
@@ -51,7 +51,9 @@ def _fail(number: int | None, code: int) -> list[bytes]:
     return [_step(_EQUALS, number, otherwise=1), _step(_RETURN, _FAIL | code)]
 
 
-def _judge(number: int | None, argument: int, test: int, value: int, *, fails: bool) -> list[bytes]:
+def _classify_speed(
+    number: int | None, argument: int, test: int, value: int, *, fails: bool
+) -> list[bytes]:
     """A call that fails if one of its arguments passes a test, or unless it does."""
     if number is None:
         return []
