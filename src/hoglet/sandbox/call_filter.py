@@ -38,9 +38,9 @@ def program() -> bytes:
     for denied in syscalls.DENIED.values():
         steps += _fail(denied[column], errno.EPERM)
     for numbers, argument in ((syscalls.OPEN, 1), (syscalls.OPENAT, 2)):
-        steps += _classify_speed(numbers[column], argument, _HAS_BITS, _WRITES, fails=True)
-    steps += _classify_speed(syscalls.CLONE[column], 0, _HAS_BITS, _THREAD, fails=False)
-    steps += _classify_speed(syscalls.TGKILL[column], 0, _EQUALS, os.getpid(), fails=False)
+        steps += _fail_by_argument(numbers[column], argument, _HAS_BITS, _WRITES, fails=True)
+    steps += _fail_by_argument(syscalls.CLONE[column], 0, _HAS_BITS, _THREAD, fails=False)
+    steps += _fail_by_argument(syscalls.TGKILL[column], 0, _EQUALS, os.getpid(), fails=False)
     steps.append(_step(_RETURN, _ALLOW))
     return b"".join(steps)
 
@@ -51,7 +51,7 @@ def _fail(number: int | None, code: int) -> list[bytes]:
     return [_step(_EQUALS, number, otherwise=1), _step(_RETURN, _FAIL | code)]
 
 
-def _classify_speed(
+def _fail_by_argument(
     number: int | None, argument: int, test: int, value: int, *, fails: bool
 ) -> list[bytes]:
     """A call that fails if one of its arguments passes a test, or unless it does."""
