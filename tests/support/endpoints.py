@@ -13,7 +13,9 @@ import httpx
 import pytest_asyncio
 from fastapi import FastAPI
 
+from hoglet.access.api import keys as api_keys
 from hoglet.access.api import project as api_project
+from hoglet.access.api import user as api_user
 from hoglet.access.tables import ProjectRow
 from hoglet.endpoints import api
 from hoglet.endpoints.openapi import api as api_documents
@@ -127,6 +129,7 @@ async def open_endpoints(
         )
         app = create_application(
             routes=run_routes(),
+            routers=[api_user.router, api_keys.router],
             project_routers=[
                 api_versions.router,
                 api_documents.router,
@@ -134,6 +137,7 @@ async def open_endpoints(
                 api_log.router,
                 api.router,
                 api_project.router,
+                api_keys.project_router,
                 query_api.router,
             ],
             log_requests=False,

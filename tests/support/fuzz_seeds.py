@@ -19,6 +19,7 @@ def seed(server: RunningServer, post: Post) -> Seeds:
     variable = post("insight_variables", {"name": "n", "type": "Number", "default_value": 1})
     seed_endpoints(seeds, server, post, variable["id"])
     _queries(seeds, post)
+    _keys(seeds, server, post)
     _small_things(seeds, post)
     seeds.places[f"{P}/insight_variables"].append({"variable_id": variable["id"]})
     for path in (f"{P}/hog_function_templates", "/api/public_hog_function_templates"):
@@ -26,6 +27,30 @@ def seed(server: RunningServer, post: Post) -> Seeds:
     seeds.places["/static/services"] = [{"name": "slack"}, {"name": "webhook"}]
     seeds.take("PATCH", P, {"name": "Fuzzed", "timezone": "Europe/Berlin"})
     return seeds
+
+
+def _keys(seeds: Seeds, server: RunningServer, post: Post) -> None:
+    """Both kinds of keys; the one the fuzzing client itself uses is in no place."""
+
+    def personal(label: str) -> str:
+        body = {"label": label, "scopes": ["query:read"]}
+        answer = server.client.post("/api/personal_api_keys/", json=body, headers=server.headers)
+        return str(answer.json()["id"])
+
+    def secret(label: str) -> str:
+        made = post("project_secret_api_keys", {"label": label, "scopes": ["query:read"]})
+        return str(made["id"])
+
+    for path, make, spares in (
+        ("/api/personal_api_keys", personal, 3),
+        (f"{P}/project_secret_api_keys", secret, SPARES),
+    ):
+        one = f"{path}/{{key_id}}"
+        seeds.take("POST", path, {"label": "k$number", "scopes": ["query:read"]})
+        seeds.take("PATCH", one, {"label": "l$number"})
+        seeds.places[path] = [{"key_id": make("read")}]
+        seeds.change(one, {"key_id": make("changed")})
+        seeds.spares[one] = [{"key_id": make(f"spare {number}")} for number in range(spares)]
 
 
 def _queries(seeds: Seeds, post: Post) -> None:

@@ -5,6 +5,12 @@ Source: docs/spec/hog-functions.md#14-capture (last table) and 15.
 
 from typing import Any, Literal
 
+from hoglet.access.key_schemas import (
+    PersonalKeyChanges,
+    PersonalKeyFields,
+    SecretKeyChanges,
+    SecretKeyFields,
+)
 from hoglet.access.schemas import (
     NewVariable,
     ProjectChanges,
@@ -143,6 +149,7 @@ class KeyObject(OpenResponse):
 
     id: str
     label: str
+    value: str | None
     mask_value: str
     created_at: str
     last_used_at: str | None
@@ -151,6 +158,20 @@ class KeyObject(OpenResponse):
     scopes: list[str]
     scoped_teams: list[int]
     scoped_organizations: list[str]
+
+
+class SecretKeyObject(DocumentedResponse):
+    """A project secret key; ``value`` only right after it was made or rolled."""
+
+    id: str
+    label: str
+    value: str | None
+    mask_value: str
+    created_at: str
+    created_by: UserObject | None
+    last_used_at: str | None
+    last_rolled_at: str | None
+    scopes: list[str]
 
 
 class VariableObject(OpenResponse):
@@ -249,9 +270,28 @@ _ONE_VARIABLE = _VARIABLES + "/{variable_id}"
 _PROJECT = RouteDoc({200: ProjectObject})
 _TOKEN = text("token", "Token of the project, where the body has none.")
 
+_KEYS = "/api/personal_api_keys"
+_ONE_KEY = _KEYS + "/{key_id}"
+_SECRET_KEYS = PROJECT_PREFIX + "/project_secret_api_keys"
+_ONE_SECRET_KEY = _SECRET_KEYS + "/{key_id}"
+
 ABOUT: dict[tuple[str, str], RouteDoc] = {
     ("GET", "/api/users/@me"): RouteDoc({200: MeObject}),
     ("GET", "/api/personal_api_keys/@current"): RouteDoc({200: KeyObject}),
+    ("GET", _KEYS): RouteDoc({200: {"type": "array", "items": {"type": "object"}}}),
+    ("POST", _KEYS): RouteDoc({201: KeyObject}, body=PersonalKeyFields),
+    ("GET", _ONE_KEY): RouteDoc({200: KeyObject}),
+    ("PATCH", _ONE_KEY): RouteDoc({200: KeyObject}, body=PersonalKeyChanges),
+    ("PUT", _ONE_KEY): RouteDoc({200: KeyObject}, body=PersonalKeyChanges),
+    ("DELETE", _ONE_KEY): RouteDoc({204: None}),
+    ("POST", _ONE_KEY + "/roll"): RouteDoc({200: KeyObject}),
+    ("GET", _SECRET_KEYS): RouteDoc({200: Page[SecretKeyObject]}, query=PAGE),
+    ("POST", _SECRET_KEYS): RouteDoc({201: SecretKeyObject}, body=SecretKeyFields),
+    ("GET", _ONE_SECRET_KEY): RouteDoc({200: SecretKeyObject}),
+    ("PATCH", _ONE_SECRET_KEY): RouteDoc({200: SecretKeyObject}, body=SecretKeyChanges),
+    ("PUT", _ONE_SECRET_KEY): RouteDoc({200: SecretKeyObject}, body=SecretKeyChanges),
+    ("DELETE", _ONE_SECRET_KEY): RouteDoc({204: None}),
+    ("POST", _ONE_SECRET_KEY + "/roll"): RouteDoc({200: SecretKeyObject}),
     ("GET", "/api/organizations"): RouteDoc({200: Page[OrganizationObject]}, query=PAGE),
     ("GET", _ORGANIZATION): RouteDoc({200: OrganizationObject}),
     ("GET", _ORGANIZATION + "/projects"): RouteDoc({200: Page[TeamObject]}, query=PAGE),

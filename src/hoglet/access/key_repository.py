@@ -68,6 +68,19 @@ async def personal_keys(session: AsyncSession) -> Sequence[PersonalKeyRow]:
     return (await session.scalars(select(PersonalKeyRow).order_by(*order))).all()
 
 
+async def personal_keys_of(session: AsyncSession, user_id: int) -> Sequence[PersonalKeyRow]:
+    """The keys of a user, newest first."""
+    order = (PersonalKeyRow.created_at.desc(), PersonalKeyRow.id.desc())
+    statement = select(PersonalKeyRow).where(PersonalKeyRow.user_id == user_id).order_by(*order)
+    return (await session.scalars(statement)).all()
+
+
+async def count_made_by_api(session: AsyncSession, user_id: int) -> int:
+    """How many keys of a user the API made; those of the command line do not count."""
+    made = (PersonalKeyRow.user_id == user_id, PersonalKeyRow.is_made_by_api)
+    return await session.scalar(select(func.count()).where(*made)) or 0
+
+
 async def secret_keys(
     session: AsyncSession, project_id: int | None = None
 ) -> Sequence[SecretKeyRow]:

@@ -10,13 +10,15 @@ docs/spec/query-endpoints.md#6-errors-keys-limits.
 
 import hashlib
 import secrets
+import string
 from dataclasses import dataclass
 from typing import Literal
 
 PERSONAL_PREFIX = "phx_"
 SECRET_PREFIX = "phs_"  # noqa: S105 (a prefix, not a secret)
 TOKEN_PREFIX = "phc_"  # noqa: S105 (a prefix, not a secret)
-_RANDOM_BYTES = 32
+_BASE62 = string.ascii_letters + string.digits
+_CHARACTERS = 43  # 62**43 > 2**256
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,13 +32,18 @@ class NewKey:
 
 def make_key(prefix: Literal["phx_", "phs_"], value: str | None = None) -> NewKey:
     """A new key, or the parts of a given one."""
-    value = value or prefix + secrets.token_urlsafe(_RANDOM_BYTES)
+    value = value or prefix + _random_text()
     return NewKey(value=value, mask=mask(value), hash=hash_key(value))
 
 
 def make_project_token() -> str:
     """A new public project token, ``phc_…``."""
-    return TOKEN_PREFIX + secrets.token_urlsafe(_RANDOM_BYTES)
+    return TOKEN_PREFIX + _random_text()
+
+
+def _random_text() -> str:
+    """256 random bits as letters and digits, so that a double click selects a whole key."""
+    return "".join(secrets.choice(_BASE62) for _ in range(_CHARACTERS))
 
 
 def make_key_id() -> str:

@@ -4,7 +4,6 @@ Source: docs/spec/hog-functions.md#12-errors-keys-rate-limits;
 docs/spec/query-endpoints.md#6-errors-keys-limits.
 """
 
-import re
 from collections.abc import Sequence
 from zoneinfo import available_timezones
 
@@ -18,14 +17,13 @@ from hoglet.access.keys import (
     make_key_id,
     make_project_token,
 )
-from hoglet.access.principals import ANY_SCOPE, Project
+from hoglet.access.principals import Project
+from hoglet.access.scopes import SECRET_KEY_SCOPES, check_scopes
+from hoglet.access.secret_keys import MOST_KEYS
 from hoglet.access.tables import PersonalKeyRow, ProjectRow, SecretKeyRow
 from hoglet.kit.clock import Clock
 from hoglet.kit.errors import Invalid, NotFound
 from hoglet.kit.ids import new_id
-
-SECRET_KEYS_AT_ONCE = 2  # the old one and the new one, while its users change over
-_SCOPE = re.compile(r"[a-z][a-z_]*:(read|write)")
 
 
 async def issue_personal_key(
@@ -46,10 +44,10 @@ async def issue_personal_key(
         project_id: restricts the key to this project.
 
     Raises:
-        Invalid: a scope is not ``object:read``, ``object:write`` or ``*``.
+        Invalid: a scope is not ``object:read`` or ``object:write`` of what hoglet has, or ``*``.
         NotFound: no such project, or no user yet (the server never started on this data).
     """
-    _check_scopes(scopes)
+    check_scopes(scopes)
     owner = await repository.first_user(session)
     if owner is None:
         raise NotFound("There is no user yet. Start the server once: hoglet serve")
@@ -79,14 +77,14 @@ async def issue_secret_key(
     """A secret key of a project.
 
     Raises:
-        Invalid: a bad scope, or the project has two keys already; revoke one first.
+        Invalid: a bad scope, or the project has fifty keys already; revoke one first.
         NotFound: no such project.
     """
-    _check_scopes(scopes)
+    check_scopes(scopes, SECRET_KEY_SCOPES)
     await _require_project(session, project_id)
-    if await key_repository.count_secret_keys(session, project_id) >= SECRET_KEYS_AT_ONCE:
+    if await key_repository.count_secret_keys(session, project_id) >= MOST_KEYS:
         raise Invalid(
-            f"Project {project_id} has {SECRET_KEYS_AT_ONCE} secret keys already. Revoke one first."
+            f"Project {project_id} has {MOST_KEYS} secret keys already. Revoke one first."
         )
     key = make_key("phs_")
     session.add(
@@ -98,6 +96,7 @@ async def issue_secret_key(
             key_hash=key.hash,
             scopes=list(scopes),
             created_at=clock.now(),
+            last_rolled_at=clock.now(),
         )
     )
     return key
@@ -147,13 +146,3 @@ async def create_project(
 async def _require_project(session: AsyncSession, project_id: int) -> None:
     if await repository.find_project(session, project_id) is None:
         raise NotFound(f"There is no project {project_id}. See: hoglet project list")
-
-
-def _check_scopes(scopes: Sequence[str]) -> None:
-    wrong = [scope for scope in scopes if scope != ANY_SCOPE and not _SCOPE.fullmatch(scope)]
-    if wrong or not scopes:
-        raise Invalid(
-            f"Not a scope: {', '.join(wrong) or 'nothing given'}. "
-            "Scopes look like hog_function:read or endpoint:write, or * for everything.",
-            attr="scopes",
-        )

@@ -6,8 +6,8 @@ Source: docs/spec/hog-functions.md#15-bootstrap-routes; extra keys may follow th
 from collections.abc import Iterable
 from typing import Any
 
-from hoglet.access.principals import Level, Project, User
-from hoglet.access.tables import OrganizationRow, PersonalKeyRow
+from hoglet.access.principals import ANY_SCOPE, Level, Project, User, user_object
+from hoglet.access.tables import OrganizationRow, PersonalKeyRow, SecretKeyRow
 from hoglet.web.timestamps import iso_z, iso_z_or_none
 
 _ADMIN_ACCESS = 9  # plugins_access_level: may install and configure
@@ -105,17 +105,33 @@ def me_object(
     }
 
 
-def key_object(row: PersonalKeyRow) -> dict[str, Any]:
-    """A personal key; never the key itself."""
+def key_object(row: PersonalKeyRow, value: str | None = None) -> dict[str, Any]:
+    """A personal key; ``value`` only right after it was made or rolled."""
     return {
         "id": row.id,
         "label": row.label,
+        "value": value,
         "mask_value": row.mask_value,
         "created_at": iso_z(row.created_at),
         "last_used_at": iso_z_or_none(row.last_used_at),
         "last_rolled_at": iso_z_or_none(row.last_rolled_at),
         "user_id": row.user_id,
-        "scopes": row.scopes,
+        "scopes": row.scopes or [ANY_SCOPE],
         "scoped_teams": row.scoped_teams,
         "scoped_organizations": row.scoped_organizations,
+    }
+
+
+def secret_key_object(row: SecretKeyRow, user: User | None, value: str | None) -> dict[str, Any]:
+    """A project secret key; ``value`` only right after it was made or rolled."""
+    return {
+        "id": row.id,
+        "label": row.label,
+        "value": value,
+        "mask_value": row.mask_value,
+        "created_at": iso_z(row.created_at),
+        "created_by": user_object(user),
+        "last_used_at": iso_z_or_none(row.last_used_at),
+        "last_rolled_at": iso_z_or_none(row.last_rolled_at),
+        "scopes": row.scopes,
     }

@@ -89,13 +89,14 @@ class PersonalKeyRow(Base):
     scopes: Mapped[Any] = mapped_column(JsonText)
     scoped_teams: Mapped[Any] = mapped_column(JsonText)
     scoped_organizations: Mapped[Any] = mapped_column(JsonText)
+    is_made_by_api: Mapped[bool] = mapped_column(default=False)
     created_at: Mapped[datetime] = mapped_column(UtcDateTime)
     last_used_at: Mapped[datetime | None] = mapped_column(UtcDateTime, nullable=True)
     last_rolled_at: Mapped[datetime | None] = mapped_column(UtcDateTime, nullable=True)
 
 
 class SecretKeyRow(Base):
-    """A project's secret key; at most two at once, so that it can be rotated."""
+    """A project's secret key; the key itself is not stored, only its hash (see ``keys``)."""
 
     __tablename__ = "project_secret_keys"
 
@@ -105,8 +106,10 @@ class SecretKeyRow(Base):
     mask_value: Mapped[str] = mapped_column(String(20))
     key_hash: Mapped[str] = mapped_column(String(64), unique=True)
     scopes: Mapped[Any] = mapped_column(JsonText)
+    created_by_id: Mapped[int | None] = mapped_column(ForeignKey("users.id"), default=None)
     created_at: Mapped[datetime] = mapped_column(UtcDateTime)
     last_used_at: Mapped[datetime | None] = mapped_column(UtcDateTime, nullable=True)
+    last_rolled_at: Mapped[datetime | None] = mapped_column(UtcDateTime, nullable=True)
 
 
 class VariableRow(Base):

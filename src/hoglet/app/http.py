@@ -4,6 +4,7 @@ from fastapi import FastAPI
 from sqlalchemy import text
 from starlette.routing import BaseRoute
 
+from hoglet.access.api import keys as keys_api
 from hoglet.access.api import project as api_project
 from hoglet.access.api import public as api_public
 from hoglet.access.api import user as access_api
@@ -33,6 +34,7 @@ from hoglet.web.health import Check
 
 ROUTERS = (
     access_api.router,
+    keys_api.router,
     api_public.router,
     template_api.public_router,
     public_api.router,
@@ -40,6 +42,7 @@ ROUTERS = (
 )
 PROJECT_ROUTERS = (
     api_project.router,
+    keys_api.project_router,
     side_api.router,
     dead_letter_api.router,
     live_tail_api.router,

@@ -1,0 +1,137 @@
+"""Routes of personal API keys and project secret keys.
+
+Source: docs/spec/data-and-queries.md#5-keys.
+"""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Depends
+from starlette.requests import Request
+from starlette.responses import Response
+
+from hoglet.access.auth import access_of, requires, requires_key
+from hoglet.access.key_schemas import (
+    PersonalKeyChanges,
+    PersonalKeyFields,
+    SecretKeyChanges,
+    SecretKeyFields,
+)
+from hoglet.access.personal_keys import PersonalKeys
+from hoglet.access.principals import Principal, ProjectScope
+from hoglet.access.repository import users_by_id
+from hoglet.access.secret_keys import SecretKeys
+from hoglet.access.serializers import key_object, secret_key_object
+from hoglet.access.tables import SecretKeyRow
+from hoglet.web.pagination import envelope, parse_page
+from hoglet.web.request_body import read_object
+from hoglet.web.responses import JsonResponse
+from hoglet.web.validation import validate
+
+router = APIRouter()
+project_router = APIRouter()
+
+type Caller = Annotated[Principal, Depends(requires_key())]
+type Reader = Annotated[ProjectScope, Depends(requires("project:read"))]
+type Writer = Annotated[ProjectScope, Depends(requires("project:write"))]
+
+_PERSONAL = "/api/personal_api_keys"
+_SECRET = "/project_secret_api_keys"  # noqa: S105 (a path, not a secret)
+
+
+@router.get(_PERSONAL)
+async def list_personal_keys(request: Request, caller: Caller) -> Response:
+    """The caller's own keys, newest first, without their values."""
+    rows = await PersonalKeys(access_of(request), caller).all()
+    return JsonResponse([key_object(row) for row in rows])
+
+
+@router.post(_PERSONAL)
+async def create_personal_key(request: Request, caller: Caller) -> Response:
+    """Make a personal key; its value is in this answer only."""
+    keys = PersonalKeys(access_of(request), caller)
+    row, value = await keys.create(validate(PersonalKeyFields, await read_object(request)))
+    return JsonResponse(key_object(row, value), status_code=201)
+
+
+@router.get(_PERSONAL + "/{key_id}")
+async def read_personal_key(request: Request, key_id: str, caller: Caller) -> Response:
+    """One personal key, without its value."""
+    return JsonResponse(key_object(await PersonalKeys(access_of(request), caller).get(key_id)))
+
+
+@router.api_route(_PERSONAL + "/{key_id}", methods=["PATCH", "PUT"])
+async def update_personal_key(request: Request, key_id: str, caller: Caller) -> Response:
+    """Change label, scopes or restrictions of a personal key."""
+    keys = PersonalKeys(access_of(request), caller)
+    changes = validate(PersonalKeyChanges, await read_object(request))
+    return JsonResponse(key_object(await keys.change(key_id, changes)))
+
+
+@router.delete(_PERSONAL + "/{key_id}")
+async def delete_personal_key(request: Request, key_id: str, caller: Caller) -> Response:
+    """Delete a personal key; the last one with every scope stays."""
+    await PersonalKeys(access_of(request), caller).delete(key_id)
+    return Response(status_code=204)
+
+
+@router.post(_PERSONAL + "/{key_id}/roll")
+async def roll_personal_key(request: Request, key_id: str, caller: Caller) -> Response:
+    """Give a personal key a new value; the old one stops working at once."""
+    row, value = await PersonalKeys(access_of(request), caller).roll(key_id)
+    return JsonResponse(key_object(row, value))
+
+
+@project_router.get(_SECRET)
+async def list_secret_keys(request: Request, scope: Reader) -> Response:
+    """The project's secret keys, newest first, without their values."""
+    page = parse_page(request.query_params)
+    rows = await SecretKeys(access_of(request), scope).all()
+    shown = rows[page.offset :][: page.limit]
+    results = [await _secret_key(request, row) for row in shown]
+    return JsonResponse(envelope(request, page, len(rows), results))
+
+
+@project_router.post(_SECRET)
+async def create_secret_key(request: Request, scope: Writer) -> Response:
+    """Make a project secret key; its value is in this answer only."""
+    keys = SecretKeys(access_of(request), scope)
+    row, value = await keys.create(validate(SecretKeyFields, await read_object(request)))
+    return JsonResponse(await _secret_key(request, row, value), status_code=201)
+
+
+@project_router.get(_SECRET + "/{key_id}")
+async def read_secret_key(request: Request, key_id: str, scope: Reader) -> Response:
+    """One project secret key, without its value."""
+    row = await SecretKeys(access_of(request), scope).get(key_id)
+    return JsonResponse(await _secret_key(request, row))
+
+
+@project_router.api_route(_SECRET + "/{key_id}", methods=["PATCH", "PUT"])
+async def update_secret_key(request: Request, key_id: str, scope: Writer) -> Response:
+    """Change label or scopes of a project secret key."""
+    changes = validate(SecretKeyChanges, await read_object(request))
+    row = await SecretKeys(access_of(request), scope).change(key_id, changes)
+    return JsonResponse(await _secret_key(request, row))
+
+
+@project_router.delete(_SECRET + "/{key_id}")
+async def delete_secret_key(request: Request, key_id: str, scope: Writer) -> Response:
+    """Delete a project secret key."""
+    await SecretKeys(access_of(request), scope).delete(key_id)
+    return Response(status_code=204)
+
+
+@project_router.post(_SECRET + "/{key_id}/roll")
+async def roll_secret_key(request: Request, key_id: str, scope: Writer) -> Response:
+    """Give a project secret key a new value; the old one stops working at once."""
+    row, value = await SecretKeys(access_of(request), scope).roll(key_id)
+    return JsonResponse(await _secret_key(request, row, value))
+
+
+async def _secret_key(
+    request: Request, row: SecretKeyRow, value: str | None = None
+) -> dict[str, object]:
+    ids = [] if row.created_by_id is None else [row.created_by_id]
+    async with access_of(request).database.read() as session:
+        users = await users_by_id(session, ids)
+    return secret_key_object(row, users.get(row.created_by_id or 0), value)

@@ -1,0 +1,65 @@
+"""Scopes of keys: ``object:read`` and ``object:write`` of what hoglet has, or ``*``.
+
+Source: docs/spec/data-and-queries.md#5-keys.
+"""
+
+from collections.abc import Iterable, Sequence
+
+from hoglet.access.principals import ANY_SCOPE, Principal
+from hoglet.kit.errors import Forbidden, Invalid
+from hoglet.kit.suggestions import near
+
+OBJECTS = (
+    "action",
+    "activity_log",
+    "cohort",
+    "endpoint",
+    "event_definition",
+    "file_system",
+    "group",
+    "hog_function",
+    "ingestion_warning",
+    "insight_variable",
+    "integration",
+    "organization",
+    "person",
+    "project",
+    "property_definition",
+    "query",
+    "user",
+)
+SCOPES = frozenset(f"{thing}:{action}" for thing in OBJECTS for action in ("read", "write"))
+SECRET_KEY_SCOPES = frozenset({"endpoint:read", "query:read"})
+"""What a project secret key may carry."""
+
+
+def check_scopes(scopes: Sequence[str], allowed: Iterable[str] = (*SCOPES, ANY_SCOPE)) -> None:
+    """Refuse an empty list and unknown scopes.
+
+    Raises:
+        Invalid: attr ``scopes``; names the first wrong scope and the nearest right one.
+    """
+    known = frozenset(allowed)
+    if not scopes:
+        raise Invalid(f"A key needs at least one scope.{_help(known)}", attr="scopes")
+    for scope in scopes:
+        if scope not in known:
+            hint = near(scope, sorted(known - {ANY_SCOPE})) or _help(known)
+            raise Invalid(f'"{scope}" is not a scope of such a key.{hint}', attr="scopes")
+
+
+def check_grant(principal: Principal, scopes: Iterable[str]) -> None:
+    """Refuse scopes that the caller's own key does not carry.
+
+    Raises:
+        Forbidden: naming the first one.
+    """
+    for scope in scopes:
+        if not principal.may(scope):
+            raise Forbidden(f"This key cannot grant the scope '{scope}', which it does not carry.")
+
+
+def _help(known: frozenset[str]) -> str:
+    if ANY_SCOPE in known:
+        return " Scopes look like hog_function:read or endpoint:write, or * for everything."
+    return f" Use: {', '.join(sorted(known))}."
