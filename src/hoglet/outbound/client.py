@@ -5,6 +5,7 @@ Source: docs/spec/hog-functions.md#133-functions.
 
 import asyncio
 import re
+from datetime import UTC, datetime
 from types import TracebackType
 from typing import Self
 
@@ -12,6 +13,7 @@ import aiohttp
 from yarl import URL
 
 from hoglet.outbound.addresses import AllowList, parse_ip_literal
+from hoglet.outbound.aws_sigv4 import signed_headers
 from hoglet.outbound.port import (
     CONNECT_TIMEOUT_S,
     RESPONSE_BYTES,
@@ -200,7 +202,16 @@ def _headers(request: OutboundRequest, target: Target) -> dict[str, str]:
     basic = target.basic_authorization
     if basic and not any(name.lower() == "authorization" for name in headers):
         headers["Authorization"] = basic
-    return headers
+    if request.aws_sigv4 is None:
+        return headers
+    return signed_headers(
+        request.aws_sigv4,
+        target,
+        method=request.method.upper(),
+        headers=headers,
+        body=request.body or b"",
+        now=datetime.now(UTC),
+    )
 
 
 def _not_a_host(host: str) -> RequestRefused:

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass, field
 
+from hoglet.outbound.aws_sigv4 import AwsSigV4
+
 TIMEOUT_S = 3.0
 CONNECT_TIMEOUT_S = 3.0
 RESPONSE_BYTES = 10 * 1024 * 1024  # a program holds the answer in 64 MiB of memory, parsed
@@ -9,12 +11,16 @@ RESPONSE_BYTES = 10 * 1024 * 1024  # a program holds the answer in 64 MiB of mem
 
 @dataclass(frozen=True, slots=True)
 class OutboundRequest:
-    """One request; ``headers`` as sent, e.g. ``{"Content-Type": "application/json"}``."""
+    """One request; ``headers`` as sent, e.g. ``{"Content-Type": "application/json"}``.
+
+    With ``aws_sigv4`` it is signed as it leaves.
+    """
 
     url: str
     method: str = "GET"
     headers: dict[str, str] = field(default_factory=dict[str, str])
     body: bytes | None = None
+    aws_sigv4: AwsSigV4 | None = None
 
 
 @dataclass(frozen=True, slots=True)

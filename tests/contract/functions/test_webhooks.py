@@ -3,6 +3,8 @@
 Source: docs/spec/hog-functions.md#138-site-functions.
 """
 
+import base64
+
 import httpx
 import orjson
 import pytest
@@ -206,3 +208,50 @@ async def test_bad_typescript_is_refused(hoglet, attr_of):
 
     assert attr_of(response) == (400, "invalid_input", "hog")
     assert "TypeScript" in response.json()["detail"]
+
+
+PIXEL = "R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7"
+
+
+@pytest.mark.parametrize(
+    ("returned", "kind", "content"),
+    [
+        (f"'body': '{PIXEL}', 'contentType': 'image/gif'", "image/gif", base64.b64decode(PIXEL)),
+        ("'body': 'aGk=', 'contentType': 'image/png; x=y'", "image/png", b"hi"),
+        ("'body': 'aGk='", "application/octet-stream", b"hi"),
+        ("'body': 'aGk=', 'contentType': 'text/html'", "application/octet-stream", b"hi"),
+        ("'body': 'aGk=', 'contentType': 'image/svg+xml'", "application/octet-stream", b"hi"),
+        ("'body': 'aGk=', 'contentType': 'text/csv'", "text/csv", b"hi"),
+        ("'body': 'a\\nGk=', 'contentType': 'image/webp'", "image/webp", b"hi"),
+        ("'body': '', 'contentType': 'image/jpeg'", "image/jpeg", b""),
+    ],
+)
+async def test_bodies_may_be_base64(hoglet, returned, kind, content):
+    code = f"return {{'httpResponse': {{'status': 200, 'isBase64Encoded': true, {returned}}}}}"
+    path, _ = await webhook(hoglet, code)
+    answer = await hoglet.client.post(path)
+
+    assert (answer.status_code, answer.content) == (200, content)
+    assert answer.headers["content-type"].partition(";")[0] == kind
+    assert answer.headers["x-content-type-options"] == "nosniff"
+
+
+@pytest.mark.parametrize("body", ["'*'", "'aGk'", "'aGk=aGk='", "'é'"])
+async def test_what_is_no_base64_is_an_error(hoglet, body):
+    code = f"return {{'httpResponse': {{'status': 200, 'isBase64Encoded': true, 'body': {body}}}}}"
+    path, _ = await webhook(hoglet, code)
+    answer = await hoglet.client.post(path)
+
+    assert answer.status_code == 500
+    assert "base64" in answer.json()["error"]
+
+
+@pytest.mark.parametrize("flag", ["false", "'yes'", "null"])
+async def test_other_bodies_stay_text(hoglet, flag):
+    code = (
+        f"return {{'httpResponse': {{'status': 200, 'isBase64Encoded': {flag}, 'body': 'aGk='}}}}"
+    )
+    path, _ = await webhook(hoglet, code)
+    answer = await hoglet.client.post(path)
+
+    assert (answer.status_code, answer.text) == (200, "aGk=")

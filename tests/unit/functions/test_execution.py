@@ -216,6 +216,7 @@ def test_fetch_arguments_are_normalised():
         "method": "POST",
         "headers": {"X": "y"},
         "body": '{"a":1}',
+        "aws_sigv4": None,
     }
     bare = run(function("fetch('https://a', {'method': 'get', 'body': 'x'})"), [{"status": 200}])
     assert bare[0].call.request == {
@@ -223,6 +224,7 @@ def test_fetch_arguments_are_normalised():
         "method": "GET",
         "headers": {"Content-Type": "application/json"},
         "body": None,
+        "aws_sigv4": None,
     }
 
 

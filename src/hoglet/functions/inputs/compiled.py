@@ -25,7 +25,7 @@ _GLOBALS = {
     types.TRANSFORMATION_LOG: ("project", "record", "inputs"),
 }
 TRANSFORMATION_HELPERS = frozenset(
-    {"geoipLookup", "cleanNullValues", "isKnownBotUserAgent", "isKnownBotIp"}
+    {"geoipLookup", "cleanNullValues", "isKnownBotUserAgent", "isKnownBotIp", "parseUserAgent"}
 )
 _ENTRY_KEYS = ("value", "templating")
 

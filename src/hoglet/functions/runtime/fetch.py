@@ -6,6 +6,7 @@ Source: docs/spec/hog-functions.md#133-functions and
 docs/spec/hog-functions.md#134-retries-hoglet-goes-further.
 """
 
+import re
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from email.utils import parsedate_to_datetime
@@ -13,7 +14,9 @@ from typing import Any
 
 import msgspec
 
+from hoglet.hog.diagnostics import suggestion
 from hoglet.kit.text import dump_json, parse_json
+from hoglet.outbound.aws_sigv4 import AwsSigV4
 
 RETRIED_STATUSES = frozenset({408, 429, 500, 502, 503, 504})
 METHODS_WITHOUT_BODY = frozenset({"GET", "HEAD"})
@@ -21,16 +24,23 @@ TIMEOUT_SECONDS = 3
 DELIVERY_HEADER = "X-Hoglet-Delivery"
 ATTEMPT_HEADER = "X-Hoglet-Attempt"
 USER_AGENT = "hoglet"
+OPTIONS = ("method", "headers", "body", "aws_sigv4")
+_SIGNER_KEYS = ("access_key_id", "secret_access_key", "session_token", "region", "service")
+_SIGNER_TEXT = re.compile(r"[!-~]+")
 _LONGEST_WAIT_SECONDS = 1e9  # what a receiver may ask for; more is cut, not overflowed
 
 
 class FetchRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """One outgoing request, as the program asked for it; ``body`` is text or None."""
+    """One outgoing request, as the program asked for it; ``body`` is text or None.
+
+    ``aws_sigv4`` signs it as it leaves.
+    """
 
     url: str
     method: str = "POST"
     headers: dict[str, str] = {}
     body: str | None = None
+    aws_sigv4: AwsSigV4 | None = None
 
 
 class FetchRefused(ValueError):
@@ -41,11 +51,13 @@ def read_fetch(arguments: list[Any]) -> FetchRequest:
     """Normalise the arguments of ``fetch``.
 
     Args:
-        arguments: ``["https://host/path", {"method": "POST", "headers": {...}, "body": {...}}]``.
+        arguments: ``["https://host/path", {"method": "POST", "headers": {...}, "body": {...},
+            "aws_sigv4": {"access_key_id", "secret_access_key", "session_token"?, "region",
+            "service"}}]``.
 
     Raises:
-        FetchRefused: no URL. One that is not http or https is refused when it is sent, as a fetch
-            failure.
+        FetchRefused: no URL, or incomplete ``aws_sigv4``. A URL that is not http or https is
+            refused when it is sent, as a fetch failure.
     """
     url = arguments[0] if arguments else None
     if not isinstance(url, str) or not url.strip():
@@ -62,7 +74,45 @@ def read_fetch(arguments: list[Any]) -> FetchRequest:
     if not has_headers:
         kept = {"Content-Type": "application/json"}
     body = None if method in METHODS_WITHOUT_BODY else _body(options.get("body"))
-    return FetchRequest(url=url, method=method, headers=kept, body=body)
+    return FetchRequest(
+        url=url,
+        method=method,
+        headers=kept,
+        body=body,
+        aws_sigv4=_read_signer(options.get("aws_sigv4")),
+    )
+
+
+def ignored_options(arguments: list[Any]) -> list[str]:
+    """What ``fetch`` was given and does not know, one sentence each."""
+    options = arguments[1] if len(arguments) > 1 else None
+    if options is None:
+        return []
+    if not isinstance(options, dict):
+        return ["fetch ignores its second argument: it has to be an object"]
+    return [
+        " ".join(filter(None, (f"fetch ignores the option {name}.", suggestion(name, OPTIONS))))
+        for name in map(str, options)
+        if name not in OPTIONS
+    ]
+
+
+def _read_signer(value: Any) -> AwsSigV4 | None:
+    if value is None:
+        return None
+    if not isinstance(value, dict):
+        raise FetchRefused("aws_sigv4 has to be an object")
+    for name in map(str, value):
+        if name not in _SIGNER_KEYS:
+            hint = suggestion(name, _SIGNER_KEYS) or f"Known are {', '.join(_SIGNER_KEYS)}."
+            raise FetchRefused(f"aws_sigv4 does not know {name}. {hint}")
+    given: dict[str, Any] = {name: value.get(name) for name in _SIGNER_KEYS}
+    for name, text in given.items():
+        is_left_out = name == "session_token" and not text
+        if not is_left_out and (not isinstance(text, str) or not _SIGNER_TEXT.fullmatch(text)):
+            raise FetchRefused(f"aws_sigv4 needs {name}, a text without spaces")
+    given["session_token"] = given["session_token"] or None
+    return AwsSigV4(**given)
 
 
 def with_delivery_headers(

@@ -12,7 +12,12 @@ import msgspec
 
 from hoglet.functions.runtime.bot_detection import open_bot_detector
 from hoglet.functions.runtime.email import EmailRefused, read_email
-from hoglet.functions.runtime.fetch import FetchRefused, FetchRequest, read_fetch
+from hoglet.functions.runtime.fetch import (
+    FetchRefused,
+    FetchRequest,
+    ignored_options,
+    read_fetch,
+)
 from hoglet.functions.runtime.geoip import open_geoip
 from hoglet.functions.runtime.host_config import HostConfig
 from hoglet.functions.runtime.loop_guard import (
@@ -22,11 +27,20 @@ from hoglet.functions.runtime.loop_guard import (
     is_own_capture,
     with_depth,
 )
+from hoglet.functions.runtime.user_agent import parse_user_agent
 from hoglet.hog.python.steps import HostFailure
 from hoglet.kit.text import dump_json
 
 MAX_PRINTS = 25
-HELPERS = frozenset({"geoipLookup", "cleanNullValues", "isKnownBotUserAgent", "isKnownBotIp"})
+HELPERS = frozenset(
+    {
+        "geoipLookup",
+        "cleanNullValues",
+        "isKnownBotUserAgent",
+        "isKnownBotIp",
+        "parseUserAgent",
+    }
+)
 _NOTHING = HostConfig()
 HOST_FUNCTIONS = HELPERS | {"print", "postHogCapture"}
 
@@ -125,9 +139,12 @@ class Host:
             raise HostRefused(f"{name} is not available here")
         if name == "fetch":
             try:
-                return msgspec.to_builtins(self._guarded(read_fetch(arguments)))
+                request = self._guarded(read_fetch(arguments))
             except FetchRefused as error:
                 raise HostRefused(str(error)) from None
+            for sentence in ignored_options(arguments):
+                self.log("warn", sentence)
+            return msgspec.to_builtins(request)
         try:
             return msgspec.to_builtins(read_email(arguments))
         except EmailRefused as error:
@@ -154,6 +171,7 @@ def _helpers(facilities: HostConfig) -> dict[str, Callable[..., Any]]:
     return {
         "geoipLookup": lambda ip=None: open_geoip(path)(ip) if isinstance(ip, str) else None,
         "cleanNullValues": clean_null_values,
+        "parseUserAgent": parse_user_agent,
         "isKnownBotUserAgent": lambda text=None: open_bot_detector(bot_list).is_known_user_agent(
             text
         ),

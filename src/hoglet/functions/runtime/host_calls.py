@@ -93,7 +93,10 @@ class HostCalls:
 
     async def _fetch(self, project_id: int, request: FetchRequest) -> HostCallResult:
         body = None if request.body is None else encode_utf8(request.body)
-        outgoing = OutboundRequest(request.url, request.method, dict(request.headers), body)
+        headers = dict(request.headers)
+        outgoing = OutboundRequest(
+            request.url, request.method, headers, body, aws_sigv4=request.aws_sigv4
+        )
         result = await self._credentials.fetch(project_id, outgoing)
         if not isinstance(result, OutboundResponse):
             answer = shape_failure(result.name, result.message)

@@ -43,7 +43,7 @@ from hoglet.functions.runtime.inputs import (
     tolerated_codes,
 )
 from hoglet.functions.runtime.journal import Journal
-from hoglet.functions.runtime.redaction import clean_line, secret_texts
+from hoglet.functions.runtime.redaction import REDACTED, clean_line, secret_texts
 from hoglet.kit.text import dump_json
 
 _REFUSAL_CHARACTERS = 300  # of what a receiver said, in a dead letter's error
@@ -313,8 +313,18 @@ def rendered_call(name: str, arguments: list[Any]) -> str:
         >>> rendered_call("fetch", ["https://host", {}])
         "fetch('https://host', {})"
     """
+    arguments = [_without_signer(one) for one in arguments]
     shown = [f"'{one}'" if isinstance(one, str) else _indented(one) for one in arguments]
     return f"{name}({', '.join(shown)})"
+
+
+def _without_signer(value: Any) -> Any:
+    """Options of ``fetch`` as they may be shown: the keys of ``aws_sigv4`` sign anything."""
+    if not isinstance(value, dict) or not isinstance(value.get("aws_sigv4"), dict):
+        return value
+    shown = {"secret_access_key": REDACTED, "session_token": REDACTED}
+    signer: dict[str, Any] = value["aws_sigv4"]
+    return {**value, "aws_sigv4": {k: shown.get(k, v) for k, v in signer.items()}}
 
 
 def _indented(value: Any) -> str:

@@ -3,6 +3,8 @@
 Source: docs/spec/hog-functions.md#137-source_webhook.
 """
 
+import base64
+import binascii
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, NamedTuple, Protocol
 from urllib.parse import parse_qsl
@@ -34,6 +36,8 @@ STEP_SECONDS = 8.0  # inputs and program; beyond, the worker is killed
 _DISABLED_SECONDS = 60  # what callers of a disabled function are told to wait
 _DROPPED = frozenset({"cookie", "referer", "x-real-ip", "forwarded"})
 _SAFE_TYPES = frozenset({"text/plain", "application/json", "text/csv", "application/x-ndjson"})
+_IMAGE_TYPES = frozenset({"image/png", "image/gif", "image/jpeg", "image/webp"})
+_BINARY = "application/octet-stream"
 _FORM = "application/x-www-form-urlencoded"
 
 
@@ -223,9 +227,21 @@ def _own_answer(wanted: dict[str, Any]) -> WebhookAnswer:
     if isinstance(body, dict | list):
         return WebhookAnswer(status, body)
     asked = str(wanted.get("contentType") or "").partition(";")[0].strip().lower()
-    kind = asked if asked in _SAFE_TYPES else "text/plain"
+    if wanted.get("isBase64Encoded") is True and isinstance(body, str):
+        return _binary_answer(status, body, asked)
+    kind = asked if asked in _SAFE_TYPES | _IMAGE_TYPES else "text/plain"
     text = "" if body is None else body if isinstance(body, str) else dump_json(body).decode()
     return WebhookAnswer(status, encode_utf8(text), kind)
+
+
+def _binary_answer(status: int, body: str, asked: str) -> WebhookAnswer:
+    try:
+        content = base64.b64decode("".join(body.split()), validate=True)
+    except (binascii.Error, ValueError):
+        error = "The body that the function returned is not base64."
+        return WebhookAnswer(500, {"status": "error", "error": error})
+    is_known = asked in _SAFE_TYPES | _IMAGE_TYPES
+    return WebhookAnswer(status, content, asked if is_known else _BINARY)
 
 
 def _status(value: Any) -> int:

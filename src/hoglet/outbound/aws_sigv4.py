@@ -1,0 +1,115 @@
+"""AWS Signature Version 4: signs a request as it is about to leave.
+
+Signed are the host, the content type and every ``X-Amz-`` header; others may be changed on the way.
+
+Source: https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html.
+"""
+
+import hashlib
+import hmac
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from urllib.parse import quote, unquote_to_bytes
+
+from hoglet.outbound.url import Target
+
+_ALGORITHM = "AWS4-HMAC-SHA256"
+_S3 = "s3"  # encodes paths once and wants the hash of the body in a header
+
+
+@dataclass(frozen=True, slots=True)
+class AwsSigV4:
+    """Whose signature a request carries, and for which service."""
+
+    access_key_id: str
+    secret_access_key: str = field(repr=False)
+    region: str
+    service: str
+    session_token: str | None = field(default=None, repr=False)
+
+
+def signed_headers(
+    signer: AwsSigV4,
+    target: Target,
+    *,
+    method: str,
+    headers: Mapping[str, str],
+    body: bytes,
+    now: datetime,
+) -> dict[str, str]:
+    """The headers with the signature and what it needs; own ones of these names are replaced.
+
+    Args:
+        signer: credentials, region and service.
+        target: where the request goes; its path and query are signed as they are sent.
+        method: in upper case.
+        headers: without ``Host``.
+        body: empty for none.
+        now: aware; AWS refuses what is more than some minutes off.
+    """
+    stamp = now.astimezone(UTC).strftime("%Y%m%dT%H%M%SZ")
+    body_hash = hashlib.sha256(body).hexdigest()
+    own = {"X-Amz-Date": stamp}
+    if signer.session_token:
+        own["X-Amz-Security-Token"] = signer.session_token
+    if signer.service == _S3:
+        own["X-Amz-Content-Sha256"] = body_hash
+    replaced = {name.lower() for name in own} | {"authorization"}
+    sent = {name: value for name, value in headers.items() if name.lower() not in replaced} | own
+    covered = _covered(sent, target.authority)
+    names = ";".join(covered)
+    request = "\n".join(
+        [
+            method,
+            _canonical_path(target, signer.service),
+            _canonical_query(target),
+            *(f"{name}:{value}" for name, value in covered.items()),
+            "",
+            names,
+            body_hash,
+        ]
+    )
+    scope = f"{stamp[:8]}/{signer.region}/{signer.service}/aws4_request"
+    digest = hashlib.sha256(request.encode()).hexdigest()
+    signature = _sign(signer, stamp[:8], f"{_ALGORITHM}\n{stamp}\n{scope}\n{digest}")
+    credential = f"Credential={signer.access_key_id}/{scope}"
+    authorization = f"{_ALGORITHM} {credential}, SignedHeaders={names}, Signature={signature}"
+    return sent | {"Authorization": authorization}
+
+
+def _covered(headers: Mapping[str, str], host: str) -> dict[str, str]:
+    """The headers that are signed, names in lower case and in order, values without loose space."""
+    chosen = {"host": host}
+    for name, value in headers.items():
+        lowered = name.lower()
+        if lowered == "content-type" or lowered.startswith("x-amz-"):
+            chosen[lowered] = " ".join(value.split())
+    return dict(sorted(chosen.items()))
+
+
+def _canonical_path(target: Target, service: str) -> str:
+    path = target.origin_form.partition("?")[0]
+    if service == _S3:
+        return "/".join(map(_encoded, path.split("/")))
+    parts = [part for part in path.split("/") if part]
+    end = "/" if path.endswith("/") and parts else ""
+    return quote("/" + "/".join(_encoded(part) for part in parts) + end, safe="/-_.~")
+
+
+def _canonical_query(target: Target) -> str:
+    query = target.origin_form.partition("?")[2]
+    pairs = [part.partition("=") for part in query.split("&") if part]
+    return "&".join(sorted(f"{_encoded(name)}={_encoded(value)}" for name, _, value in pairs))
+
+
+def _encoded(text: str) -> str:
+    """One form of percent encoding, whichever the URL was written in."""
+    return quote(unquote_to_bytes(text), safe="-_.~")
+
+
+def _sign(signer: AwsSigV4, day: str, text: str) -> str:
+    key = f"AWS4{signer.secret_access_key}".encode()
+    for part in (day, signer.region, signer.service, "aws4_request"):
+        key = hmac.digest(key, part.encode(), "sha256")
+    return hmac.new(key, text.encode(), "sha256").hexdigest()
