@@ -261,6 +261,12 @@ class Settings(BaseSettings):
     dead_letters_per_function: int = Field(
         10_000, ge=1, description="Most dead letters kept of one function; the oldest go first."
     )
+    definitions_per_project: int = Field(
+        10_000,
+        ge=1,
+        description="Most names of events, and of properties of each kind, that are recorded of a "
+        "project; further ones are dropped with an ingestion warning.",
+    )
     watcher: WatcherNumbers = Field(
         {},
         description="Numbers of the watcher as JSON, those that differ from the defaults: "

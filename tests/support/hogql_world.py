@@ -43,6 +43,7 @@ CONTEXT = QueryContext(
         ("event", "price"): "Numeric",
         ("event", "paid"): "Boolean",
         ("event", "when"): "DateTime",
+        ("group_0", "size"): "Numeric",
         ("group", "size"): "Numeric",
     },
     cohorts={"5": "Five"},

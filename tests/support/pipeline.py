@@ -9,6 +9,7 @@ import orjson
 from prometheus_client import CollectorRegistry
 
 from hoglet.access.service import AccessService
+from hoglet.definitions.tracker import DefinitionTracker
 from hoglet.events.repository import EventsRepository
 from hoglet.events.spool import SpooledV1, job_of
 from hoglet.events.warnings import IngestionWarnings
@@ -19,7 +20,6 @@ from hoglet.kit.clock import Clock
 from hoglet.pipeline.health import PipelineHealth
 from hoglet.pipeline.ingest.commit import ChunkCommitter
 from hoglet.pipeline.ingest.group_processor import GroupProcessor
-from hoglet.pipeline.ingest.property_schema import SchemaTracker
 from hoglet.pipeline.ingest.replication import WarehouseReplicator
 from hoglet.pipeline.ingest.sandbox_client import (
     DEADLINE_SECONDS,
@@ -89,9 +89,8 @@ class Line:
         self.outbox = TelemetryOutbox(database, Telemetry(warehouse))
         self.warnings = IngestionWarnings(database, self.events, clock)
         access = AccessService(database, clock)
-        self.learning = SchemaTracker(
+        self.definitions = DefinitionTracker(
             database=database,
-            events=self.events,
             clock=clock,
             readers_notice_after=timedelta(0),
         )
@@ -111,10 +110,10 @@ class Line:
                 letters=self.letters,
                 watcher=Watcher(clock, access.activity),
                 warnings=self.warnings,
-                learning=self.learning,
+                definitions=self.definitions,
                 clock=clock,
             ),
-            learning=self.learning,
+            definitions=self.definitions,
             access=access,
             health=self.health,
             site_url="https://hoglet.example",
@@ -123,7 +122,7 @@ class Line:
 
     def forget_definitions(self) -> None:
         """As a new process begins."""
-        self.learning.forget()
+        self.definitions.forget()
 
     async def capture(self, *events: dict[str, Any], historical: bool = False) -> None:
         """Spool a batch."""

@@ -23,7 +23,8 @@ class Project:
 
     ``api_token`` (``phc_…``) is what capture takes. ``test_account_filters`` is a list of property
     filters. ``anonymize_ips``: the client's address is not put on events. Weeks start on Sunday
-    where ``week_start_day`` is 0, on Monday where it is 1.
+    where ``week_start_day`` is 0, on Monday where it is 1. ``definitions_version`` counts changes
+    of property types and deletions of definitions by people.
     """
 
     id: int
@@ -41,6 +42,7 @@ class Project:
     week_start_day: int = 0
     is_demo: bool = False
     ingested_event: bool = False
+    definitions_version: int = 0
 
 
 @dataclass(frozen=True, slots=True)

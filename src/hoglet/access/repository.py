@@ -104,6 +104,7 @@ def project_of(row: ProjectRow) -> Project:
         week_start_day=row.week_start_day,
         is_demo=row.is_demo,
         ingested_event=row.ingested_event,
+        definitions_version=row.definitions_version,
     )
 
 

@@ -40,6 +40,7 @@ class ProjectRow(Base):
     week_start_day: Mapped[int] = mapped_column(default=0)
     is_demo: Mapped[bool] = mapped_column(default=False)
     ingested_event: Mapped[bool] = mapped_column(default=False)
+    definitions_version: Mapped[int] = mapped_column(default=0, server_default="0")
     created_at: Mapped[datetime] = mapped_column(UtcDateTime)
     updated_at: Mapped[datetime] = mapped_column(UtcDateTime)
 

@@ -8,6 +8,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from hoglet.access.principals import Project
 from hoglet.access.rate_limit import RateLimit
 from hoglet.app.container import Services
+from hoglet.definitions import repository as definitions
 from hoglet.endpoints.services import EndpointServices, build_endpoints
 from hoglet.endpoints.settings import EndpointSettings
 from hoglet.endpoints.worker.compiler import ProjectSchema
@@ -21,24 +22,28 @@ SCHEMA_SECONDS = 2.0  # a property seen for the first time gets its type in quer
 class PropertySchemaProvider:
     """What queries of a project may name: properties and groups as learnt, and its actions."""
 
-    def __init__(self, database: Database, repository: EventsRepository) -> None:
+    def __init__(self, database: Database, events: EventsRepository) -> None:
         self._database = database
-        self._repository = repository
-        self._known: dict[int, tuple[float, ProjectSchema]] = {}
+        self._events = events
+        self._known: dict[tuple[int, int], tuple[float, ProjectSchema]] = {}
 
     async def __call__(self, project: Project) -> ProjectSchema:
-        """The schema of a project, up to two seconds old."""
-        loaded_at, schema = self._known.get(project.id, (0.0, ProjectSchema()))
+        """The schema of a project, up to two seconds old.
+
+        A type that somebody changed holds at once, because the project's version changes with it.
+        """
+        key = (project.id, project.definitions_version)
+        loaded_at, schema = self._known.get(key, (0.0, ProjectSchema()))
         if time.monotonic() - loaded_at < SCHEMA_SECONDS and loaded_at:
             return schema
         async with self._database.read() as session:
             schema = ProjectSchema(
-                property_types=await self._repository.property_types(session, project.id),
-                uniform_properties=await self._repository.uniform_properties(session, project.id),
-                group_types=await self._repository.group_types(session, project.id),
+                property_types=await definitions.property_types(session, project.id),
+                property_forms=await definitions.property_forms(session, project.id),
+                group_types=await self._events.group_types(session, project.id),
                 actions=await _actions(session, project.id),
             )
-        self._known[project.id] = (time.monotonic(), schema)
+        self._known[key] = (time.monotonic(), schema)
         return schema
 
     def forget(self) -> None:

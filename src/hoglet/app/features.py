@@ -7,6 +7,7 @@ from hoglet.app.endpoints import build_endpoint_services
 from hoglet.app.events import EventServices, build_events
 from hoglet.app.functions import FunctionServices, build_functions
 from hoglet.app.hooks import connect_hooks
+from hoglet.definitions import repository as definitions
 from hoglet.endpoints.services import EndpointServices
 from hoglet.queries.services import QueryServices, build_queries
 
@@ -24,7 +25,7 @@ class Features:
 def build_features(rooms: Services) -> Features:
     """Build the features and plug them into the access room's providers."""
     events = build_events(rooms)
-    functions = build_functions(rooms, events.repository.property_types)
+    functions = build_functions(rooms, definitions.property_types)
     endpoints = build_endpoint_services(rooms, events.repository)
     connect_hooks(rooms, events)
     queries = build_queries(endpoints, rooms.queue)

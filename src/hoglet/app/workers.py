@@ -13,6 +13,7 @@ import structlog
 from hoglet.app.container import Services
 from hoglet.app.endpoints import SCHEMA_SECONDS
 from hoglet.app.features import Features
+from hoglet.definitions.tracker import DefinitionTracker
 from hoglet.pipeline.backfills import BackfillWorker
 from hoglet.pipeline.delivery.attempt import HostCallAttempts
 from hoglet.pipeline.delivery.completion import CompletionBatcher
@@ -24,7 +25,6 @@ from hoglet.pipeline.delivery.step_batcher import StepBatcher
 from hoglet.pipeline.ingest.commit import ChunkCommitter
 from hoglet.pipeline.ingest.filtered_counts import DeferredFilteredCounts
 from hoglet.pipeline.ingest.group_processor import GroupProcessor
-from hoglet.pipeline.ingest.property_schema import SchemaTracker
 from hoglet.pipeline.ingest.replication import WarehouseReplicator
 from hoglet.pipeline.ingest.sandbox_client import PipelineSandboxClient
 from hoglet.pipeline.ingest.worker import BatchWorker, GroupLimits
@@ -92,10 +92,10 @@ def build_pipeline(
 ) -> list[BackgroundWorker]:
     """Spool to warehouse and runs; copies of persons; ingestion warnings."""
     copies = WarehouseReplicator(rooms.database, rooms.queue, rooms.warehouse)
-    learning = SchemaTracker(
+    definitions = DefinitionTracker(
         database=rooms.database,
-        events=features.events.repository,
         clock=rooms.clock,
+        limit=rooms.settings.definitions_per_project,
         readers_notice_after=timedelta(seconds=SCHEMA_SECONDS + COMPILE_SECONDS),
     )
     committing = ChunkCommitter(
@@ -107,7 +107,7 @@ def build_pipeline(
         letters=features.functions.letters,
         watcher=features.functions.watcher,
         warnings=features.events.warnings,
-        learning=learning,
+        definitions=definitions,
         clock=rooms.clock,
     )
     calls = PipelineSandboxClient(
@@ -122,7 +122,7 @@ def build_pipeline(
         processor=GroupProcessor(calls, rooms.database, features.events.repository),
         functions=features.functions.service,
         committing=committing,
-        learning=learning,
+        definitions=definitions,
         access=rooms.access,
         health=rooms.health,
         site_url=rooms.settings.resolved_site_url(),

@@ -1,4 +1,4 @@
-"""Every statement on persons, groups, definitions, seen uuids and ingestion warnings.
+"""Every statement on persons, groups, seen uuids and ingestion warnings.
 
 Written for batches: a few statements with many rows, the same on SQLite and PostgreSQL.
 """
@@ -11,9 +11,7 @@ from uuid import UUID
 import orjson
 from sqlalchemy import (
     ARRAY,
-    ColumnElement,
     Select,
-    and_,
     bindparam,
     delete,
     func,
@@ -22,14 +20,12 @@ from sqlalchemy import (
     true,
     tuple_,
     type_coerce,
-    update,
 )
 from sqlalchemy.dialects.postgresql import insert as postgresql_insert
 from sqlalchemy.dialects.sqlite import insert as sqlite_insert
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import InstrumentedAttribute
 
-from hoglet.events.definitions import PropertyDefinition
 from hoglet.events.groups import GroupState
 from hoglet.events.persons.model import (
     DistinctIdState,
@@ -38,18 +34,15 @@ from hoglet.events.persons.model import (
 )
 from hoglet.events.tables import (
     DistinctIdRow,
-    EventDefinitionRow,
     GroupRow,
     GroupTypeRow,
     IngestionWarningRow,
     PersonRow,
-    PropertyDefinitionRow,
     SeenEventRow,
 )
 from hoglet.store.base import Base
 
 _NAMES_PER_STATEMENT = 500
-MAX_PROPERTY_DEFINITIONS = 10_000  # of a project; property names made of ids must not fill the disk
 
 
 class EventsRepository:
@@ -188,83 +181,6 @@ class EventsRepository:
         insert = _insert(session, SeenEventRow).from_select(["project_id", "event_uuid"], rows)
         await session.execute(insert.on_conflict_do_nothing())
 
-    async def add_definitions(
-        self,
-        session: AsyncSession,
-        project_id: int,
-        properties: Mapping[tuple[str, str], PropertyDefinition],
-        events: Collection[str],
-        at: datetime,
-    ) -> None:
-        """Remember names not known yet.
-
-        Args:
-            session: writing.
-            project_id: whose.
-            properties: by scope and name; a type given again replaces the old, and says nothing
-                of uniformity.
-            events: names of events.
-            at: when they were first seen.
-        """
-        room = MAX_PROPERTY_DEFINITIONS - await self._count_properties(session, project_id)
-        names = [
-            {
-                "project_id": project_id,
-                "scope": scope,
-                "name": name,
-                "property_type": definition.property_type,
-                "is_uniform": definition.is_uniform,
-                "first_seen_at": at,
-            }
-            for (scope, name), definition in list(properties.items())[: max(room, 0)]
-            if len(name) <= _LONGEST_NAME
-        ]
-        keys = ("project_id", "scope", "name")
-        await _upsert(session, PropertyDefinitionRow, names, keys=keys, only=("property_type",))
-        rows = [{"project_id": project_id, "name": name, "first_seen_at": at} for name in events]
-        await _insert_new(session, EventDefinitionRow, rows)
-
-    async def property_types(
-        self, session: AsyncSession, project_id: int
-    ) -> dict[tuple[str, str], str]:
-        """``{("event", "price"): "Numeric"}``; types Numeric, Boolean, DateTime, String."""
-        wanted = select(PropertyDefinitionRow).where(PropertyDefinitionRow.project_id == project_id)
-        rows = await session.scalars(wanted)
-        return {(row.scope, row.name): row.property_type for row in rows if row.property_type}
-
-    async def uniform_properties(
-        self, session: AsyncSession, project_id: int
-    ) -> list[tuple[str, str]]:
-        """``[("event", "plan")]``: properties whose values are all of their type's form."""
-        columns = select(PropertyDefinitionRow.scope, PropertyDefinitionRow.name)
-        mine = PropertyDefinitionRow.project_id == project_id
-        rows = await session.execute(columns.where(mine, PropertyDefinitionRow.is_uniform))
-        return [(scope, name) for scope, name in rows]
-
-    async def definitions(
-        self, session: AsyncSession, project_id: int, names: Sequence[tuple[str, str]]
-    ) -> dict[tuple[str, str], PropertyDefinition]:
-        """What is known of properties, by scope and name; unknown ones are absent."""
-        found: dict[tuple[str, str], PropertyDefinition] = {}
-        for part in _parts(names):
-            wanted = select(PropertyDefinitionRow).where(_are_named(project_id, part))
-            for row in await session.scalars(wanted):
-                found[row.scope, row.name] = PropertyDefinition(row.property_type, row.is_uniform)
-        return found
-
-    async def mark_mixed(
-        self, session: AsyncSession, project_id: int, names: Sequence[tuple[str, str]]
-    ) -> None:
-        """Properties, by scope and name, that have values of another form now."""
-        for part in _parts(names):
-            wanted = update(PropertyDefinitionRow).where(_are_named(project_id, part))
-            await session.execute(wanted.values(is_uniform=False))
-
-    async def event_names(self, session: AsyncSession, project_id: int) -> list[str]:
-        """The names of events the project has seen, sorted."""
-        wanted = select(EventDefinitionRow.name).where(EventDefinitionRow.project_id == project_id)
-        return list((await session.scalars(wanted.order_by(EventDefinitionRow.name))).all())
-
     async def add_warnings(
         self, session: AsyncSession, counts: Sequence[Any], at: datetime
     ) -> None:
@@ -285,18 +201,6 @@ class EventsRepository:
         return list(
             (await session.scalars(wanted.order_by(IngestionWarningRow.last_at.desc()))).all()
         )
-
-    async def _count_properties(self, session: AsyncSession, project_id: int) -> int:
-        mine = PropertyDefinitionRow.project_id == project_id
-        return await session.scalar(select(func.count()).where(mine)) or 0
-
-
-_LONGEST_NAME = 400
-
-
-def _are_named(project_id: int, names: Sequence[tuple[str, str]]) -> ColumnElement[bool]:
-    places = tuple_(PropertyDefinitionRow.scope, PropertyDefinitionRow.name)
-    return and_(PropertyDefinitionRow.project_id == project_id, places.in_(names))
 
 
 async def _person_rows(session: AsyncSession, project_id: int, names: Collection[str]) -> list[Any]:
@@ -357,23 +261,16 @@ async def _upsert(
     rows: list[dict[str, Any]],
     *,
     keys: tuple[str, ...],
-    only: tuple[str, ...] = (),
 ) -> None:
-    """Insert rows; where the key exists, replace the other columns (or those of ``only``)."""
+    """Insert rows; where the key exists, replace the other columns."""
     if not rows:
         return
     statement = _insert(session, table)
-    changed = only or tuple(name for name in rows[0] if name not in keys)
+    changed = [name for name in rows[0] if name not in keys]
     values = {name: statement.excluded[name] for name in changed}
     upsert = statement.on_conflict_do_update(index_elements=list(keys), set_=values)
     connection = await session.connection()
     await connection.execute(upsert, rows)
-
-
-async def _insert_new(session: AsyncSession, table: type[Base], rows: list[dict[str, Any]]) -> None:
-    if rows:
-        connection = await session.connection()
-        await connection.execute(_insert(session, table).on_conflict_do_nothing(), rows)
 
 
 def _insert(session: AsyncSession, table: type[Base]) -> Any:

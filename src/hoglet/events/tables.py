@@ -1,4 +1,4 @@
-"""Persons, groups, definitions, warnings: the truth, of which the warehouse has copies."""
+"""Persons, groups, warnings: the truth, of which the warehouse has copies."""
 
 from datetime import date, datetime
 from typing import Any
@@ -14,7 +14,6 @@ from sqlalchemy import (
     String,
     Text,
     Uuid,
-    false,
 )
 from sqlalchemy.orm import Mapped, mapped_column
 
@@ -75,33 +74,6 @@ class GroupRow(Base):
     created_at: Mapped[datetime] = mapped_column(UtcDateTime)
     updated_at: Mapped[datetime] = mapped_column(UtcDateTime)
     version: Mapped[int] = mapped_column(BigInteger)
-
-
-class PropertyDefinitionRow(Base):
-    """The type of a property, learnt from values: Numeric, Boolean, DateTime, String or empty.
-
-    ``scope`` is ``event``, ``person`` or ``group``, as :mod:`hoglet.hogql.context` has it.
-    ``is_uniform`` tells that every value there ever was is written in JSON as that type is.
-    """
-
-    __tablename__ = "property_definitions"
-
-    project_id: Mapped[int] = mapped_column(BigInteger, primary_key=True)
-    scope: Mapped[str] = mapped_column(String(10), primary_key=True)
-    name: Mapped[str] = mapped_column(String(400), primary_key=True)
-    property_type: Mapped[str] = mapped_column(String(10))
-    is_uniform: Mapped[bool] = mapped_column(Boolean, server_default=false())
-    first_seen_at: Mapped[datetime] = mapped_column(UtcDateTime)
-
-
-class EventDefinitionRow(Base):
-    """A name of events that a project has seen."""
-
-    __tablename__ = "event_definitions"
-
-    project_id: Mapped[int] = mapped_column(BigInteger, primary_key=True)
-    name: Mapped[str] = mapped_column(String(200), primary_key=True)
-    first_seen_at: Mapped[datetime] = mapped_column(UtcDateTime)
 
 
 class SeenEventRow(Base):

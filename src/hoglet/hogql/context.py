@@ -2,13 +2,19 @@
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import Any, Literal
+from typing import Any
 
 import msgspec
 
 from hoglet.hogql.types import Type
 
-type PropertyKind = Literal["event", "person", "group", "session"]
+ALWAYS_TEXT = frozenset(
+    {
+        "$ai_trace_id", "$ai_session_id", "$ai_parent_id", "$ai_span_id", "$ai_generation_id",
+        "$ai_experiment_id",
+    }
+)  # fmt: skip
+"""Properties that are read as text whatever their type is set to."""
 
 DEFAULT_LIMIT = 100
 """Rows of a query without LIMIT (docs/spec/query-endpoints.md#103-limits-and-settings)."""
@@ -74,8 +80,11 @@ class QueryContext(msgspec.Struct, frozen=True, kw_only=True):
     """The project a query is compiled for.
 
     Shapes: ``property_types`` is ``{("event", "price"): "Numeric"}`` with ``Numeric``,
-    ``Boolean``, ``DateTime`` or ``String``; ``uniform_properties`` are those of them whose every
-    value in the warehouse is of that type; ``group_types`` is ``{"company": 0}``;
+    ``Duration``, ``Boolean``, ``DateTime`` or ``String``; kinds are ``event``, ``person``,
+    ``group_0`` to ``group_4``, and ``group`` for what all group types agree on;
+    ``property_forms`` is ``{("event", "price"): "number"}`` of properties whose every value in the
+    warehouse is written in JSON as ``text``, ``number`` or ``boolean``;
+    ``group_types`` is ``{"company": 0}``;
     ``saved_tables`` is ``{"daily_v1": SavedTable(...)}``; ``now`` is aware; ``week_start_day`` is 0
     for Sunday, 1 for Monday;
     ``actions`` is ``{"7": {"name": "Signed up", "steps": [...]}}`` by id as text; ``cohorts`` is
@@ -86,7 +95,7 @@ class QueryContext(msgspec.Struct, frozen=True, kw_only=True):
     timezone: str = "UTC"
     week_start_day: int = 0
     property_types: Mapping[tuple[str, str], str] = {}
-    uniform_properties: frozenset[tuple[str, str]] = frozenset()
+    property_forms: Mapping[tuple[str, str], str] = {}
     group_types: Mapping[str, int] = {}
     saved_tables: Mapping[str, SavedTable] = {}
     test_account_filters: tuple[Mapping[str, Any], ...] = ()
@@ -94,3 +103,7 @@ class QueryContext(msgspec.Struct, frozen=True, kw_only=True):
     cohorts: Mapping[str, str] = {}
     now: datetime = datetime(1970, 1, 1, tzinfo=UTC)
     limits: Limits = Limits()
+
+    def property_type(self, kind: str, name: str) -> str | None:
+        """The type a property is read by; None is text."""
+        return None if name in ALWAYS_TEXT else self.property_types.get((kind, name))

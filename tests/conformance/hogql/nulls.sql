@@ -34,9 +34,9 @@ select number, lag(number) over (order by number), lead(number) over (order by n
 -- rows [[0, null, 1, "none", []], [1, 0, null, "0", [0]]]
 -- columns ["number", "lag(number) OVER (ORDER BY number ASC)", "lead(number) OVER (ORDER BY number ASC)", "lag(toString(number), 1, 'none') OVER (ORDER BY number ASC)", "lag([number]) OVER (ORDER BY number ASC)"]
 
--- case: text that is no number is not equal to a missing number
+-- case: a number's text is compared as it was sent, and is not equal to a missing number
 select countIf(properties.price = 'none'), countIf(properties.price != 'none'), countIf(properties.price is distinct from 'none'), countIf(properties.price in ('none', '10')), countIf(properties.price not in ('none')), countIf(properties.price in ('none')), countIf(properties.price = '7.0') from events
--- rows [[0, 6, 6, 1, 6, 0, 1]]
+-- rows [[1, 5, 5, 2, 5, 1, 0]]
 -- case: nor a text property that is none, but two missing ones are equal
 select countIf(properties.plan = properties.price), countIf(properties.v = properties.price), countIf(properties.price != properties.v) from events
 -- rows [[2, 1, 5]]

@@ -1,8 +1,7 @@
-"""Persons, groups, definitions and seen uuids survive in the database, on both kinds."""
+"""Persons, groups and seen uuids survive in the database, on both kinds."""
 
 from datetime import UTC, datetime
 
-from hoglet.events.definitions import PropertyDefinition
 from hoglet.events.groups import GroupStore
 from hoglet.events.persons.model import PersonStore, PersonStoreState
 from hoglet.events.persons.updates import GroupUpdate, PersonUpdate
@@ -76,30 +75,3 @@ async def test_seen_uuids_are_found_again(database: Database):
     async with database.read() as session:
         assert await ROOM.seen(session, 1, [*known, new_id()]) == set(known)
         assert await ROOM.seen(session, 2, known) == set()
-
-
-async def test_definitions_are_kept_and_a_type_can_change(database: Database):
-    for kind in ("Numeric", "String"):
-        async with database.write() as session:
-            definition = PropertyDefinition(kind, is_uniform=True)
-            await ROOM.add_definitions(session, 1, {("event", "price"): definition}, {"bought"}, AT)
-
-    async with database.read() as session:
-        assert await ROOM.property_types(session, 1) == {("event", "price"): "String"}
-        assert await ROOM.event_names(session, 1) == ["bought"]
-        assert await ROOM.uniform_properties(session, 1) == [("event", "price")]
-        assert await ROOM.uniform_properties(session, 2) == []
-
-
-async def test_a_property_that_is_mixed_stays_so(database: Database):
-    places = [("event", "price"), ("event", "plan"), ("person", "price")]
-    known = {place: PropertyDefinition("String", is_uniform=True) for place in places}
-    async with database.write() as session:
-        await ROOM.add_definitions(session, 1, known, set(), AT)
-        await ROOM.mark_mixed(session, 1, [("event", "price")])
-        await ROOM.add_definitions(session, 1, known, set(), AT)
-
-    async with database.read() as session:
-        found = await ROOM.definitions(session, 1, [*places, ("event", "unknown")])
-        assert sorted(await ROOM.uniform_properties(session, 1)) == sorted(places[1:])
-    assert found == known | {places[0]: PropertyDefinition("String", is_uniform=False)}

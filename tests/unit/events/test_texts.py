@@ -6,7 +6,6 @@ from hoglet.events.persons.updates import (
     person_update_of,
 )
 from hoglet.events.texts import id_text
-from hoglet.pipeline.ingest.property_types import Definitions
 
 
 def test_ids_are_written_as_json_writes_them():
@@ -27,9 +26,3 @@ def test_no_nul_in_groups_and_aliases():
     effect = person_update_of("$create_alias", {"alias": "a\0"})
     assert effect is not None
     assert effect.merge_from == "a\ufffd"
-
-
-def test_names_of_properties_with_nul_are_not_learned():
-    definitions = Definitions()
-    definitions.learn("event", {"a\0": 1, "b": 2})
-    assert [seen.name for seen in definitions.found()] == ["b"]

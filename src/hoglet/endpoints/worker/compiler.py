@@ -5,7 +5,7 @@ the same few values again and again, so the outcome is kept by everything it dep
 """
 
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import sha256
@@ -33,7 +33,7 @@ type Json = dict[str, Any]
 
 COMPILE_SECONDS = 5.0
 REMEMBERED = 2_000
-_NAMED_BY_SCHEMA = {"property_types", "uniform_properties", "group_types", "actions", "cohorts"}
+_NAMED_BY_SCHEMA = {"property_types", "property_forms", "group_types", "actions", "cohorts"}
 RELATIVE_DATES_SECONDS = 30  # how long a compilation that read the clock is good
 
 
@@ -41,16 +41,18 @@ RELATIVE_DATES_SECONDS = 30  # how long a compilation that read the clock is goo
 class ProjectSchema:
     """What queries of a project may name.
 
-    ``property_types`` is ``{("event", "price"): "Numeric"}``, ``uniform_properties`` are those
-    whose every value is of its type, ``group_types`` is ``{"company": 0}``, ``actions``
-    ``{"7": {"name": "Signed up", "steps": [...]}}``, ``cohorts`` ``{"12": "Paying"}``: queries that
-    name any other cohort are refused.
+    ``property_types`` is ``{("event", "price"): "Numeric"}``, ``property_forms``
+    ``{("event", "price"): "number"}`` where all values have one JSON form, ``group_types`` is
+    ``{"company": 0}``, ``actions`` ``{"7": {"name": "Signed up", "steps": [...]}}``, ``cohorts``
+    ``{"12": "Paying"}``: queries that name any other cohort are refused.
     """
 
     property_types: Mapping[tuple[str, str], str] = field(
         default_factory=dict[tuple[str, str], str]
     )
-    uniform_properties: Sequence[tuple[str, str]] = ()
+    property_forms: Mapping[tuple[str, str], str] = field(
+        default_factory=dict[tuple[str, str], str]
+    )
     group_types: Mapping[str, int] = field(default_factory=dict[str, int])
     actions: Mapping[str, Json] = field(default_factory=dict[str, Json])
     cohorts: Mapping[str, str] = field(default_factory=dict[str, str])
@@ -62,7 +64,9 @@ class ProjectSchema:
             "property_types": [
                 [kind, name, type_] for (kind, name), type_ in self.property_types.items()
             ],
-            "uniform_properties": list(self.uniform_properties),
+            "property_forms": [
+                [kind, name, form] for (kind, name), form in self.property_forms.items()
+            ],
             "group_types": dict(self.group_types),
             "actions": dict(self.actions),
             "cohorts": dict(self.cohorts),

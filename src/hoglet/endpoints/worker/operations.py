@@ -312,7 +312,7 @@ def context_of(plain: Json) -> QueryContext:
         timezone=plain["timezone"],
         week_start_day=plain.get("week_start_day", 0),
         property_types={(kind, name): type_ for kind, name, type_ in plain["property_types"]},
-        uniform_properties=frozenset(map(tuple, plain["uniform_properties"])),
+        property_forms={(kind, name): form for kind, name, form in plain["property_forms"]},
         group_types=plain["group_types"],
         actions=plain["actions"],
         cohorts=plain.get("cohorts", {}),

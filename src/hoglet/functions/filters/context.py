@@ -17,7 +17,8 @@ class FilterContext(msgspec.Struct, frozen=True, kw_only=True):
         actions: live actions by id text: ``{"7": {"steps": [{"event": "$pageview"}]}}``.
         cohorts: dynamic cohorts made of person properties, by id text: ``{"3": [{...}]}``;
             cohorts that are not listed cannot be inlined.
-        boolean_properties: properties the project defines as Boolean, ``["event:paid"]``.
+        boolean_properties: properties the project defines as Boolean, ``["event:paid"]``
+            or ``["group_0:paid"]``.
     """
 
     now: datetime = msgspec.field(default_factory=lambda: datetime.fromtimestamp(0, UTC))

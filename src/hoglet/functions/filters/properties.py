@@ -145,6 +145,8 @@ def _typed_value(item: dict[str, Any], context: FilterContext) -> Any:
     if item.get("operator") not in {None, "exact", "is_not"}:
         return value
     kind = "event" if item["type"] == "feature" else item["type"]
+    if kind == "group":
+        kind = f"group_{_group_index(item)}"
     is_boolean = f"{kind}:{item['key']}" in context.boolean_properties
     if isinstance(value, list):
         return [_boolean(entry, is_boolean=is_boolean) for entry in value]

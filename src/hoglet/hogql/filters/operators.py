@@ -3,7 +3,6 @@
 Source: docs/spec/hog-functions.md#52-property-filter-key-value-operator-type-group_type_index.
 """
 
-from collections.abc import Mapping
 from typing import Any
 
 from hoglet.hogql.context import QueryContext
@@ -32,11 +31,9 @@ _DATE = "^[ ]*[0-9]{4}-[0-9]"
 
 
 class Hint:
-    """What the project knows of the property: its type, the clock for relative dates."""
+    """What a condition needs to know of the project: the clock for relative dates."""
 
-    def __init__(self, item: Mapping[str, Any], context: QueryContext) -> None:
-        kind = "event" if item.get("type") in {None, "feature"} else str(item.get("type"))
-        self.is_boolean = context.property_types.get((kind, str(item.get("key")))) == "Boolean"
+    def __init__(self, context: QueryContext) -> None:
         self.context = context
 
 
@@ -58,11 +55,11 @@ def _print(  # noqa: C901, PLR0911, PLR0912 (one case a test)
 ) -> Condition:
     match test:
         case tests.Equals((value,), negative):
-            return compare("!=" if negative else "==", target, _constant(value, hint))
+            return compare("!=" if negative else "==", target, _constant(value))
         case tests.Equals(values, negative) | tests.Member(values, negative):
             if not values:
                 return constant(negative)
-            items = tree.Tuple(exprs=tuple(_constant(value, hint) for value in values))
+            items = tree.Tuple(exprs=tuple(_constant(value) for value in values))
             return compare("not in" if negative else "in", target, items)
         case tests.Contains(part, negative):
             pattern = constant("%" + part.replace("\\", "\\\\") + "%")
@@ -83,7 +80,7 @@ def _print(  # noqa: C901, PLR0911, PLR0912 (one case a test)
             ends = zip(signs, (low, high), strict=True)
             return join([compare(sign, target, constant(end)) for sign, end in ends])
         case tests.IsSet(negative):
-            return compare("==" if negative else "!=", target, constant(None))
+            return compare("==" if negative else "!=", _text(target), constant(None))
         case tests.DateOrder(sign, date):
             is_date = compare("=~", _text(target), constant(_DATE))
             left = call("toDateTime", _text(target))
@@ -99,10 +96,8 @@ def _print(  # noqa: C901, PLR0911, PLR0912 (one case a test)
             return TRUE
 
 
-def _constant(value: tests.Scalar, hint: Hint) -> Condition:
-    """A value: ``true`` and ``"true"`` are booleans where the property is one, else text."""
-    if hint.is_boolean and str(value).lower() in {"true", "false"}:
-        return constant(str(value).lower() == "true")
+def _constant(value: tests.Scalar) -> Condition:
+    """A value: text is compared with the property's text, a number by the property's type."""
     if isinstance(value, bool):
         return constant("true" if value else "false")
     return constant(value)

@@ -118,9 +118,7 @@ def _bound_filter(
     if not key or (value is None and operator not in WITHOUT_VALUE):
         return None
     target = _bound(key, bindings)
-    return (
-        None if target is None else operator_condition(target, operator, value, Hint(item, context))
-    )
+    return None if target is None else operator_condition(target, operator, value, Hint(context))
 
 
 def _bound(

@@ -85,7 +85,7 @@ def property_condition(  # noqa: PLR0911 (one return a kind)
     if value is None and operator not in WITHOUT_VALUE:
         return TRUE
     target = _target(item, kind, prefix) if source == EVENTS else _own_target(item, prefix, source)
-    condition = operator_condition(target, operator, value, Hint(item, context))
+    condition = operator_condition(target, operator, value, Hint(context))
     if source.table != "groups" or item.get("group_type_index") is None:
         return condition
     index = compare("==", field(*prefix, "index"), constant(_group_index(item)))
@@ -209,7 +209,7 @@ def _element(item: Mapping[str, Any], context: QueryContext, prefix: Prefix) -> 
     value = item.get("value")
     if key == "href":
         target = field(*prefix, "elements_chain_href")
-        return operator_condition(target, operator, value, Hint(item, context))
+        return operator_condition(target, operator, value, Hint(context))
     values = value if isinstance(value, list) else [value]
     if value is None:
         return TRUE
@@ -219,7 +219,7 @@ def _element(item: Mapping[str, Any], context: QueryContext, prefix: Prefix) -> 
         column = field(*prefix, _ELEMENTS[key])
         if operator in {"icontains", "not_icontains", "regex", "not_regex"}:
             column = call("arrayStringConcat", column, constant("\n"))
-            return operator_condition(column, operator, value, Hint(item, context))
+            return operator_condition(column, operator, value, Hint(context))
         found = [call("has", column, constant(str(each))) for each in values]
     else:
         known = ("selector", "tag_name", "text", "href")

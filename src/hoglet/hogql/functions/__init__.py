@@ -5,6 +5,7 @@ from hoglet.hogql.functions.registry import (
     find_function,
     function_names,
     functions,
+    is_text_function,
 )
 
-__all__ = ["Function", "find_function", "function_names", "functions"]
+__all__ = ["Function", "find_function", "function_names", "functions", "is_text_function"]

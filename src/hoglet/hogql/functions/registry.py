@@ -158,6 +158,21 @@ _COMBINATORS = (
 )
 
 
+_TEXT_FUNCTIONS = frozenset(row.name for row in _read(TEXTS)) | {
+    "toString", "toText", "toFixedString", "toFloatOrZero", "toFloatOrDefault", "toIntOrZero",
+    "toInt64OrNull", "toInt32OrNull", "toUInt64OrNull", "toFloat64OrNull", "toInt64OrZero",
+    "toFloat64OrZero", "toDateOrNull", "toDateTimeOrNull", "toUUID", "toUUIDOrNull", "toUUIDOrZero",
+    "parseDateTime", "parseDateTimeBestEffort", "parseDateTimeBestEffortOrNull",
+    "parseDateTime64BestEffort", "parseReadableSize", "parseReadableSizeOrNull", "parseTimeDelta",
+}  # fmt: skip
+_JSON_FUNCTIONS = ("JSON", "simpleJSON", "isValidJSON", "json_")
+
+
+def is_text_function(name: str) -> bool:
+    """Whether the arguments that its example writes as texts can be nothing else."""
+    return name in _TEXT_FUNCTIONS or name.startswith(_JSON_FUNCTIONS)
+
+
 def functions() -> tuple[Function, ...]:
     """Every row of the allow-list, in order."""
     return tuple(_FUNCTIONS.values())

@@ -15,7 +15,8 @@ from hoglet.hogql.resolve.aggregation import (
     collected,
     refuse_nested,
 )
-from hoglet.hogql.resolve.compare import compare
+from hoglet.hogql.resolve.compare import compare_resolved
+from hoglet.hogql.resolve.property_text import text_arguments
 from hoglet.hogql.resolve.scope import Scope
 from hoglet.hogql.resolve.special_forms import SPECIAL_FORMS
 from hoglet.hogql.types import STRING
@@ -56,8 +57,8 @@ def resolve_call(resolver: "Resolver", node: tree.Call, scope: Scope) -> Expr:
     args = _arguments(resolver, node, function, scope)
     if function.name in _COMPARISONS and len(args) == 2:
         operator = _COMPARISONS[function.name]
-        zone, plain = resolver.context.timezone, scope.plain_nulls
-        return compare(operator, args[0], args[1], zone, node, plain=plain)
+        return compare_resolved(resolver, operator, args[0], args[1], scope, node)
+    args = text_arguments(function, args, scope)
     return build_call(resolver, node, function, args, scope)
 
 

@@ -28,6 +28,7 @@ from hoglet.hogql.resolve.alignment import (
     text_of,
 )
 from hoglet.hogql.resolve.membership import is_in, is_in_plain, negated
+from hoglet.hogql.resolve.property_text import compared, split_list
 from hoglet.hogql.resolve.scope import Scope
 from hoglet.hogql.resolve.sources import TableSource
 from hoglet.hogql.types import BOOLEAN, STRING
@@ -55,10 +56,24 @@ def resolve_compare(resolver: "Resolver", node: tree.CompareOperation, scope: Sc
     right = resolver.expression(node.right, scope)
     if resolver.context.timezone != "UTC" and node.op in _ORDER:
         left, right = _stored_times(left, right, scope), _stored_times(right, left, scope)
-    zone = resolver.context.timezone
     if node.is_null_comparison_style and is_null(right):
         return _compare_null(node.op, left, right)
-    return compare(node.op, left, right, zone, node, plain=scope.plain_nulls)
+    return compare_resolved(resolver, node.op, left, right, scope, node)
+
+
+def compare_resolved(  # noqa: PLR0917 (as compare, with what knows the properties)
+    resolver: "Resolver", operator: str, left: Expr, right: Expr, scope: Scope, node: Any
+) -> Expr:
+    """The plan of a comparison; properties beside texts are compared as the text they were."""
+    zone, plain = resolver.context.timezone, scope.plain_nulls
+    lists = split_list(left, right, scope) if operator in _MEMBERSHIP else None
+    if lists is not None:
+        found = [compare(operator, *sides, zone, node, plain=plain) for sides in lists]
+        joined = "and" if operator in _NEGATIVE else "or"
+        nullable = any(each.type.nullable for each in found)
+        return FunctionCall(function=joined, args=tuple(found), type=BOOLEAN.or_null(nullable))
+    left, right = compared(operator, left, right, scope)
+    return compare(operator, left, right, zone, node, plain=plain)
 
 
 _LESS_OR_GREATER = frozenset({"<", "<=", ">", ">="})
@@ -212,4 +227,5 @@ def resolve_distinct_from(resolver: "Resolver", node: tree.IsDistinctFrom, scope
     if node.negated and scope.plain_nulls:
         left, right = align(left, right, resolver.context.timezone)
         return FunctionCall(function="isNotDistinctFrom", args=(left, right), type=BOOLEAN)
+    left, right = compared("==", left, right, scope)
     return compare("==" if node.negated else "!=", left, right, resolver.context.timezone, node)

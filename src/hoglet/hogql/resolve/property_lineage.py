@@ -4,13 +4,13 @@
 of the table itself.
 """
 
-from hoglet.hogql.plan import Name, Relation, Scan, Select, SetQuery
+from hoglet.hogql.plan import Name, Relation, Scan, Select, SetQuery, TrustedSQL
 from hoglet.hogql.schema.catalog import LAZY_TABLES
 from hoglet.hogql.schema.events import PERSON_ON_EVENT
 from hoglet.hogql.schema.fields import Properties
 
-_BAGS: dict[tuple[str, str], str] = {
-    (table.physical, field.text): field.kind
+_BAGS: dict[tuple[str, str, str], str] = {
+    (table.physical, table.where, field.text): field.kind
     for table in LAZY_TABLES.values()
     for field in (*table.fields.values(), *PERSON_ON_EVENT.fields.values())
     if isinstance(field, Properties)
@@ -28,9 +28,15 @@ def bag_of(relation: Relation, column: str) -> str | None:
     if not isinstance(expr, Name):
         return None
     if isinstance(relation, Scan):
-        return _BAGS.get((relation.table, expr.name))
+        return _BAGS.get((relation.table, _fixed_part(relation), expr.name))
     inner = next((each for each in relation.joins if each.alias == expr.source), None)
     return None if inner is None else bag_of(inner.relation, expr.name)
+
+
+def _fixed_part(scan: Scan) -> str:
+    """The table's own condition, which tells groups of one type from all groups."""
+    part = scan.where.parts[0] if isinstance(scan.where, TrustedSQL) else ""
+    return part.split(" AND ")[0] if isinstance(part, str) else ""
 
 
 def _queries(relation: SetQuery) -> tuple[Relation, ...]:

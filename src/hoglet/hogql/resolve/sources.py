@@ -38,10 +38,18 @@ from hoglet.hogql.schema.fields import (
     Redirect,
     Table,
 )
-from hoglet.hogql.schema.properties import read_property, read_text, typed_text
+from hoglet.hogql.schema.properties import (
+    read_property,
+    read_property_text,
+    read_text,
+    typed_text,
+)
 from hoglet.hogql.types import JSON, Type
 
 type Chain = tuple[str | int, ...]
+
+_TEXT = "text_of"
+"""Begins the chain of a property's text beside that of its typed value."""
 
 
 class Source(Protocol):
@@ -65,6 +73,10 @@ class Source(Protocol):
         """Every field, for suggestions."""
         ...
 
+    def text_of(self, expr: Expr) -> Expr | None:
+        """The text of a property that ``resolve`` gave by its type; None for anything else."""
+        ...
+
     def relation(self) -> Relation:
         """The plan of this relation; called once, after everything is resolved."""
         ...
@@ -82,6 +94,7 @@ class QuerySource:
     ) -> None:
         self.alias = alias
         self._context = context
+        self._texts: dict[Expr, TrustedSQL] = {}
         self._relation = relation
         columns = column_types(relation)
         self._types: dict[str, Type] = dict(columns)
@@ -110,8 +123,13 @@ class QuerySource:
         kind = bag_of(self._relation, name)
         if kind is None or self._context is None:
             return text
-        declared = self._context.property_types.get((kind, key))  # pyright: ignore[reportArgumentType]
-        return typed_text(text, declared, self._context.timezone)
+        typed = typed_text(text, self._context.property_type(kind, key), self._context.timezone)
+        self._texts[typed] = text
+        return typed
+
+    def text_of(self, expr: Expr) -> Expr | None:
+        """The text of a property that was read by its type."""
+        return self._texts.get(expr)
 
     def star(self) -> list[str]:
         """Every column."""
@@ -174,6 +192,7 @@ class TableSource:
         self._base: dict[str, Expr] = {}
         self._named: dict[Expr, str] = {}
         self._outputs: dict[Chain, tuple[str, Expr]] = {}
+        self._chains: dict[str, Chain] = {}
         # A column called so would be taken for the project's where a scan asks for that.
         self._taken: set[str] = {"project_id"}
         self._joins: dict[str, tuple[TableSource, Expr]] = {}
@@ -200,7 +219,45 @@ class TableSource:
             own = isinstance(inner, Name) and inner.source == self.alias
             name = inner.name if own and isinstance(inner, Name) else self._unique(chain)
             known = self._outputs[chain] = (name, inner)
+            self._chains[name] = chain
         return Name(source=self.alias, name=known[0], type=known[1].type)
+
+    def text_of(self, expr: Expr) -> Expr | None:
+        """The text of a property that was read by its type, as another output column."""
+        chain = self._chains.get(expr.name) if isinstance(expr, Name) else None
+        return None if chain is None else self.text_at(chain)
+
+    def text_at(self, chain: Chain) -> Expr | None:
+        """The text of the property at a chain, as an output column; None for other chains."""
+        inner = self._text_in(self.table.fields, chain, chain)
+        if inner is None:
+            return None
+        place: Chain = (_TEXT, *chain)
+        known = self._outputs.get(place)
+        if known is None:
+            own = isinstance(inner, Name) and inner.source == self.alias
+            name = inner.name if own and isinstance(inner, Name) else self._unique(place)
+            known = self._outputs[place] = (name, inner)
+        return Name(source=self.alias, name=known[0], type=inner.type)
+
+    def _text_in(self, fields: Any, chain: Chain, full: Chain) -> Expr | None:
+        """The text at a chain that was resolved before; None where no property is."""
+        field: Field | None = fields.get(chain[0])
+        if field is None and chain[0] in self._context.group_types:
+            field = fields.get(f"group_{self._context.group_types[str(chain[0])]}")
+        rest = chain[1:]
+        if field is None or not rest:
+            return None
+        if isinstance(field, Redirect):
+            return self._text_in(self.table.fields, (*field.chain, *rest), full)
+        if isinstance(field, Nested):
+            return self._text_in(field.fields, rest, full)
+        if isinstance(field, LazyTable):
+            return self._lazy(str(chain[0]), field, None).text_at(rest)
+        if isinstance(field, Properties):
+            text = read_property_text(field, rest, self._form(field, rest))
+            return self._add((_TEXT, *full), text)
+        return None
 
     def meant(self, name: str, before: Chain = ()) -> str | None:
         """``properties.$browser`` for ``$browser``, when there is such a property."""
@@ -274,17 +331,16 @@ class TableSource:
         return raw
 
     def _property(self, field: Properties, keys: Chain, full: Chain) -> Expr:
-        declared, place = None, (field.kind, str(keys[0]))
-        if len(keys) == 1:
-            declared = self._context.property_types.get(place)
+        declared = self._context.property_type(field.kind, str(keys[0])) if len(keys) == 1 else None
         value = read_property(
-            field,
-            keys,
-            declared,
-            self._context.timezone,
-            is_uniform=len(keys) == 1 and place in self._context.uniform_properties,
+            field, keys, declared, self._context.timezone, form=self._form(field, keys)
         )
         return self._add(full, value)
+
+    def _form(self, field: Properties, keys: Chain) -> str | None:
+        if len(keys) != 1:
+            return None
+        return self._context.property_forms.get((field.kind, str(keys[0])))
 
     def _derived(self, field: Derived, node: Any) -> Expr:
         inner = [self._build(self.table.fields, chain, chain, node) for chain in field.chains]

@@ -58,16 +58,25 @@ _COHORT_FIELDS: dict[str, Field] = {
 COHORT_PEOPLE = Table("cohort_people", "cohort_people", _COHORT_FIELDS, final=True)
 STATIC_COHORT_PEOPLE = Table("static_cohort_people", "cohort_people", _COHORT_FIELDS, final=True)
 
-_GROUP_FIELDS: dict[str, Field] = {
-    "index": Column("index", INTEGER),
-    "key": Column("key", STRING),
-    "created_at": Column("created_at", DATETIME),
-    "updated_at": Column("updated_at", DATETIME),
-    "properties": Properties("properties", "properties_json", "group"),
-}
 
-GROUPS = Table("groups", "groups", _GROUP_FIELDS, final=True, time="created_at")
+def _group_fields(kind: str) -> dict[str, Field]:
+    return {
+        "index": Column("index", INTEGER),
+        "key": Column("key", STRING),
+        "created_at": Column("created_at", DATETIME),
+        "updated_at": Column("updated_at", DATETIME),
+        "properties": Properties("properties", "properties_json", kind),
+    }
+
+
+GROUPS = Table("groups", "groups", _group_fields("group"), final=True, time="created_at")
 GROUPS_BY_INDEX = tuple(
-    Table(f"group_{index}", "groups", _GROUP_FIELDS, final=True, where=f"`index` = {index}")
+    Table(
+        f"group_{index}",
+        "groups",
+        _group_fields(f"group_{index}"),
+        final=True,
+        where=f"`index` = {index}",
+    )
     for index in range(5)
 )

@@ -1,14 +1,15 @@
 """How one property is read: from the typed JSON column where its path allows, else from the text.
 
-Text is what every property can be read as: strings plain, the rest as JSON. Measured on a million
-events of 4 properties (chDB 26.9, processor time, group by a text property): ``JSONExtractString``
-of the text 482 ms; the form that reads any value 117 ms, of it 40 ms for objects and 45 ms for
-choosing; ``CAST(json.key, 'Nullable(String)')`` 66 ms, but lists come as ``['a']`` and objects as
-NULL; ``json.key.:String`` 30 ms, but it misses everything else. So a property all whose values
-were ever text, which the pipeline keeps track of, is read by the last. Sums of a number: 480 ms
-from the text, 70 ms by the cast, 40 ms from the typed columns.
+The text of a property is what every value can be read as: strings plain, the rest as JSON. A
+number, a truth value or a time is read by the property's type; what does not convert is NULL.
 
-Source: docs/spec/query-endpoints.md#102-access-and-placeholders.
+Measured on a million events of 4 properties (chDB 26.9, processor time, group by a text property):
+``JSONExtractString`` of the text 482 ms; the form that reads any value 117 ms, of it 40 ms for
+objects and 45 ms for choosing; ``json.key.:String`` 30 ms, but it misses everything else. So a
+property whose values all had one JSON form, which the pipeline keeps track of, is read from that
+form's column. Sums of a number: 480 ms from the text, 40 ms from the typed columns.
+
+Source: docs/spec/data-and-queries.md#24-what-the-type-does-to-queries
 """
 
 import re
@@ -27,67 +28,121 @@ def quote_name(name: str) -> str:
     return f"`{escaped}`"
 
 
+_NUMBERS = frozenset({"Numeric", "Duration"})
+_NO_NUMBER = TrustedSQL(parts=("CAST(NULL, 'Nullable(Float64)')",), type=FLOAT.or_null())
+_NO_BOOLEAN = TrustedSQL(parts=("CAST(NULL, 'Nullable(Bool)')",), type=BOOLEAN.or_null())
+_NO_TIME = TrustedSQL(parts=("CAST(NULL, 'Nullable(DateTime64(6))')",), type=DATETIME.or_null())
+
+
 def read_property(
     field: Properties,
     keys: tuple[str | int, ...],
     declared: str | None,
     timezone: str,
     *,
-    is_uniform: bool = False,
+    form: str | None = None,
 ) -> Expr:
-    """The value at ``keys`` of a property bag, NULL when missing.
+    """The value at ``keys`` of a property bag as its type, NULL when missing.
 
     Args:
         field: the bag.
         keys: path, e.g. ``("$browser",)`` or ``("a", "b", 1)``; numbers index arrays from 1.
-        declared: ``Numeric``, ``Boolean``, ``DateTime``, ``String`` or None (text).
+        declared: ``Numeric``, ``Duration``, ``Boolean``, ``DateTime``, ``String`` or None (text).
         timezone: of the project, for dates without an offset.
-        is_uniform: every value there ever was is written in JSON as ``declared`` is.
+        form: how all values are written in JSON, ``text``, ``number`` or ``boolean``; else None.
     """
-    if field.json and all(isinstance(key, str) and _PLAIN_KEY.match(key) for key in keys):
-        # The warehouse keeps a dot of a key apart from nesting: "a.b" is stored as "a%2Eb".
-        path = ".".join(quote_name(str(key).replace(".", "%2E")) for key in keys)
-        if is_uniform and declared is not None:
-            return _uniform_path(f"{field.json}.{path}", declared, timezone)
-        return _typed_path(field.json, path, declared, timezone)
-    return typed_text(read_text(field.text, keys), declared, timezone)
-
-
-def _uniform_path(value: str, declared: str, timezone: str) -> Expr:
-    if declared == "Numeric":
-        number = f"coalesce({value}.:Float64, toFloat64({value}.:Int64))"
-        return TrustedSQL(parts=(number,), type=FLOAT.or_null())
+    path = _json_path(field, keys)
+    if path is None:
+        return typed_text(read_text(field.text, keys), declared, timezone)
+    value = f"{field.json}.{path}"
+    if declared in _NUMBERS:
+        return _number(value, form)
     if declared == "Boolean":
-        return TrustedSQL(parts=(f"{value}.:Bool",), type=BOOLEAN.or_null())
-    text = TrustedSQL(parts=(f"{value}.:String",), type=NULLABLE_STRING)
-    return typed_text(text, declared, timezone)
+        return _boolean(value, form)
+    if declared == "DateTime" and form == "boolean":
+        return _NO_TIME
+    return typed_text(_text(field.json, path, form), declared, timezone)
 
 
-def _typed_path(column: str, path: str, declared: str | None, timezone: str) -> Expr:
+def read_property_text(
+    field: Properties, keys: tuple[str | int, ...], form: str | None = None
+) -> TrustedSQL:
+    """The value at ``keys`` as text whatever its type, NULL when missing; see read_property."""
+    path = _json_path(field, keys)
+    return read_text(field.text, keys) if path is None else _text(field.json, path, form)
+
+
+def _json_path(field: Properties, keys: tuple[str | int, ...]) -> str | None:
+    """The path in the typed column, or None where only the text can be asked."""
+    if not field.json or not all(isinstance(key, str) and _PLAIN_KEY.match(key) for key in keys):
+        return None
+    # The warehouse keeps a dot of a key apart from nesting: "a.b" is stored as "a%2Eb".
+    return ".".join(quote_name(str(key).replace(".", "%2E")) for key in keys)
+
+
+def _text(column: str, path: str, form: str | None) -> TrustedSQL:
     value = f"{column}.{path}"
-    if declared == "Numeric":
-        return TrustedSQL(parts=(f"accurateCastOrNull({value}, 'Float64')",), type=FLOAT.or_null())
-    if declared in {"Boolean", "DateTime"}:
-        scalar = TrustedSQL(parts=(f"CAST({value}, 'Nullable(String)')",), type=NULLABLE_STRING)
-        return typed_text(scalar, declared, timezone)
-    text = (
-        f"multiIf(isNotNull({value}.:String), {value}.:String, isNotNull({value}), "
-        f"toJSONString({value}), nullIf(toString({column}.^{path}), '{{}}'))"
-    )
+    if form == "text":
+        text = f"{value}.:String"
+    elif form == "number":
+        text = f"coalesce(toString({value}.:Int64), toString({value}.:Float64))"
+    elif form == "boolean":
+        text = f"toString({value}.:Bool)"
+    else:
+        text = (
+            f"multiIf(isNotNull({value}.:String), {value}.:String, isNotNull({value}), "
+            f"toJSONString({value}), nullIf(toString({column}.^{path}), '{{}}'))"
+        )
     return TrustedSQL(parts=(text,), type=NULLABLE_STRING)
 
 
-def typed_text(text: TrustedSQL, declared: str | None, timezone: str) -> Expr:
+def _number(value: str, form: str | None) -> TrustedSQL:
+    if form == "boolean":
+        return _NO_NUMBER
+    stored = [f"{value}.:Float64", f"toFloat64({value}.:Int64)"]
+    if form == "number":
+        return TrustedSQL(parts=(f"coalesce({', '.join(stored)})",), type=FLOAT.or_null())
+    text = TrustedSQL(parts=(f"{value}.:String",), type=NULLABLE_STRING)
+    number = _number_of_text(text)
+    if form == "text":
+        return number
+    stored.append(f"toFloat64({value}.:UInt64)")
+    parts = (f"coalesce({', '.join(stored)}, ", number, ")")
+    return TrustedSQL(parts=parts, type=FLOAT.or_null())
+
+
+def _boolean(value: str, form: str | None) -> TrustedSQL:
+    if form == "number":
+        return _NO_BOOLEAN
+    if form == "boolean":
+        return TrustedSQL(parts=(f"{value}.:Bool",), type=BOOLEAN.or_null())
+    boolean = _boolean_of_text(TrustedSQL(parts=(f"{value}.:String",), type=NULLABLE_STRING))
+    if form == "text":
+        return boolean
+    return TrustedSQL(parts=(f"coalesce({value}.:Bool, ", boolean, ")"), type=BOOLEAN.or_null())
+
+
+def typed_text(text: TrustedSQL, declared: str | None, timezone: str) -> TrustedSQL:
     """A property that was read as text, as what its definition says; NULL where it is none."""
-    if declared == "Numeric":
-        return TrustedSQL(parts=("accurateCastOrNull(", text, ", 'Float64')"), type=FLOAT.or_null())
+    if declared in _NUMBERS:
+        return _number_of_text(text)
     if declared == "Boolean":
-        parts = ("transform(", text, ", ['true', 'false'], [true, false], NULL)")
-        return TrustedSQL(parts=parts, type=BOOLEAN.or_null())
+        return _boolean_of_text(text)
     if declared == "DateTime":
         parts = ("parseDateTime64BestEffortOrNull(", text, f", 6, '{timezone}')")
         return TrustedSQL(parts=parts, type=DATETIME.or_null())
     return text
+
+
+def _number_of_text(text: TrustedSQL) -> TrustedSQL:
+    """Texts such as ``nan`` and ``inf`` are no numbers: one of them would spoil every sum."""
+    number = TrustedSQL(parts=("accurateCastOrNull(", text, ", 'Float64')"), type=FLOAT.or_null())
+    return TrustedSQL(parts=("if(isFinite(", number, "), ", number, ", NULL)"), type=number.type)
+
+
+def _boolean_of_text(text: TrustedSQL) -> TrustedSQL:
+    parts = ("transform(", text, ", ['true', 'false'], [true, false], NULL)")
+    return TrustedSQL(parts=parts, type=BOOLEAN.or_null())
 
 
 def read_text(column: str | Expr, keys: tuple[str | int, ...]) -> TrustedSQL:

@@ -13,6 +13,7 @@ import msgspec
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hoglet.access.repository import update_project
+from hoglet.definitions.tracker import DefinitionTracker
 from hoglet.events.repository import EventsRepository
 from hoglet.events.spool import SpooledV1, job_of
 from hoglet.events.warnings import IngestionWarnings
@@ -22,7 +23,6 @@ from hoglet.kit.clock import Clock
 from hoglet.pipeline.ingest.enqueue import dead_letters_of, enqueue_runs
 from hoglet.pipeline.ingest.filtered_counts import defer_filtered_counts
 from hoglet.pipeline.ingest.ipc import BatchCounters, BatchResult, Part
-from hoglet.pipeline.ingest.property_schema import SchemaTracker
 from hoglet.pipeline.ingest.replication import WarehouseReplicator
 from hoglet.pipeline.ingest.warehouse_rows import (
     group_rows,
@@ -48,7 +48,7 @@ class ChunkCommitter:
         letters: DeadLetters,
         watcher: Watcher,
         warnings: IngestionWarnings,
-        learning: SchemaTracker,
+        definitions: DefinitionTracker,
         clock: Clock,
     ) -> None:
         self._database = database
@@ -59,7 +59,7 @@ class ChunkCommitter:
         self._letters = letters
         self._watcher = watcher
         self._warnings = warnings
-        self._learning = learning
+        self._definitions = definitions
         self._clock = clock
 
     async def commit(
@@ -82,7 +82,7 @@ class ChunkCommitter:
             await self._events.save_people(session, project_id, acted.people)
             await self._events.save_groups(session, project_id, acted.new_group_types, acted.groups)
             await self._events.add_seen(session, project_id, acted.new_uuids)
-            await self._learning.learn(session, project_id, acted)
+            recorded = await self._definitions.record(session, project_id, acted.observation)
             await enqueue_runs(
                 session, self._queue, acted.invocations, acted.tally, self._clock.now()
             )
@@ -90,8 +90,8 @@ class ChunkCommitter:
             if is_first and acted.stored:
                 told = {"ingested_event": True}
                 await update_project(session, project_id, told, self._clock.now())
-        self._learning.remember(project_id, acted)
-        for kind, example in acted.warnings:
+        self._definitions.remember(project_id, recorded)
+        for kind, example in [*acted.warnings, *recorded.warnings]:
             self._warnings.note(project_id, kind, example)
 
     async def postpone(self, jobs: Sequence[Job], pause: timedelta) -> None:

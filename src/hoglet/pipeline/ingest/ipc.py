@@ -12,10 +12,10 @@ from uuid import UUID
 
 import msgspec
 
+from hoglet.definitions.observer import Observation
 from hoglet.events.groups import GroupState
 from hoglet.events.persons.model import PersonStoreState
 from hoglet.functions.executable.model import ExecutableFunction
-from hoglet.pipeline.ingest.property_types import PropertySample
 
 
 class ProjectFacts(msgspec.Struct, frozen=True):
@@ -175,8 +175,7 @@ class BatchResult(msgspec.Struct, tag="acted"):
         new_uuids: to remember as seen.
         invocations: runs to enqueue, in order of events.
         tally: what functions counted and logged.
-        properties: what was seen of the properties.
-        events: names of events.
+        observation: which events and properties there were.
         warnings: ingestion warnings ``[(kind, example)]``.
         letter_globals: what all letters have in common; only with the letters of one event.
         set_aside: single events that could not even be stored.
@@ -190,8 +189,7 @@ class BatchResult(msgspec.Struct, tag="acted"):
     new_uuids: list[UUID] = []
     invocations: list[Invocation] = []
     tally: BatchCounters = msgspec.field(default_factory=BatchCounters)
-    properties: list[PropertySample] = []
-    events: list[str] = []
+    observation: Observation = msgspec.field(default_factory=Observation)
     warnings: list[tuple[str, dict[str, Any]]] = []
     letter_globals: dict[str, Any] | None = None
     set_aside: list[Part] = []

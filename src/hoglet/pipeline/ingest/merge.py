@@ -3,9 +3,9 @@
 from collections import Counter
 from collections.abc import Sequence
 
+from hoglet.definitions.observer import merge_observations
 from hoglet.events.persons.model import PersonStoreState
 from hoglet.pipeline.ingest.ipc import BatchCounters, BatchResult
-from hoglet.pipeline.ingest.property_types import PropertySample
 
 
 def merge_acted(pieces: Sequence[BatchResult]) -> BatchResult:
@@ -19,8 +19,7 @@ def merge_acted(pieces: Sequence[BatchResult]) -> BatchResult:
         new_uuids=[uuid for one in pieces for uuid in one.new_uuids],
         invocations=[run for one in pieces for run in one.invocations],
         tally=_tally(pieces),
-        properties=_properties(pieces),
-        events=list(dict.fromkeys(name for one in pieces for name in one.events)),
+        observation=merge_observations([one.observation for one in pieces]),
         warnings=[warning for one in pieces for warning in one.warnings],
         set_aside=[part for one in pieces for part in one.set_aside],
     )
@@ -60,14 +59,3 @@ def _tally(pieces: Sequence[BatchResult]) -> BatchCounters:
             whole.spent.setdefault(function_id, []).extend(spent)
     whole.unasked = dict(unasked)
     return whole
-
-
-def _properties(pieces: Sequence[BatchResult]) -> list[PropertySample]:
-    """The first type of each property; ``other`` as its form where the pieces disagree."""
-    found: dict[tuple[str, str], PropertySample] = {}
-    for seen in (one for piece in pieces for one in piece.properties):
-        known = found.get((seen.scope, seen.name), seen)
-        form = seen.form if seen.form == known.form else "other"
-        property_type = known.property_type or seen.property_type
-        found[seen.scope, seen.name] = PropertySample(seen.scope, seen.name, property_type, form)
-    return list(found.values())

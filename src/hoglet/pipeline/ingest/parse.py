@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 import orjson
 
+from hoglet.definitions.observer import PropertyObserver
 from hoglet.events import parse as incoming
 from hoglet.events.elements import chain_elements
 from hoglet.events.parse import Event
@@ -27,7 +28,6 @@ from hoglet.pipeline.ingest.ipc import (
     ProjectFacts,
     ReadRequest,
 )
-from hoglet.pipeline.ingest.property_types import Definitions
 from hoglet.pipeline.ingest.transform import GroupTransformer
 
 
@@ -70,12 +70,12 @@ class ParsedBatch(msgspec.Struct):
     functions: FunctionSet
     readings: list[ParsedEvent]
     tally: BatchCounters
-    definitions: Definitions
+    observer: PropertyObserver
 
 
 def parse_batch(request: ReadRequest, functions: FunctionSet) -> ParsedBatch:
     """Parse and transform all events of a group."""
-    tally, definitions = BatchCounters(), Definitions()
+    tally, observer = BatchCounters(), PropertyObserver()
     transformations = functions.transformations if request.handling == "run" else []
     transformer = GroupTransformer(transformations, functions.project, tally, functions.conditions)
     readings: list[ParsedEvent] = []
@@ -88,8 +88,8 @@ def parse_batch(request: ReadRequest, functions: FunctionSet) -> ParsedBatch:
             readings.append(
                 _reading(kept, part.received_at, own_uuid=own_uuid, historical=historical)
             )
-            definitions.learn("event", kept.properties)
-    return ParsedBatch(request, functions, readings, tally, definitions)
+            observer.observe_event(kept.event, kept.properties, part.received_at)
+    return ParsedBatch(request, functions, readings, tally, observer)
 
 
 def lookups_needed(group: ParsedBatch) -> LookupRequest:

@@ -12,6 +12,7 @@ import orjson
 
 from hoglet.events.groups import MAX_GROUP_TYPES, GroupStore
 from hoglet.events.persons.model import Person, PersonStore
+from hoglet.events.persons.updates import GroupUpdate
 from hoglet.functions.executable.matching import FunctionIndex
 from hoglet.functions.runtime.globals import (
     event_globals,
@@ -51,7 +52,6 @@ class _Acting:
         self._seen = set(request.seen)
         self._new_uuids: list[UUID] = []
         self._lines: list[tuple[int, bytes]] = []
-        self._events: set[str] = set()
         project = project_globals(
             project_id=self._project.id, name=self._project.name, site_url=self._project.site_url
         )
@@ -77,8 +77,7 @@ class _Acting:
             new_uuids=self._new_uuids,
             invocations=self._triggers.invocations,
             tally=self._group.tally,
-            properties=self._group.definitions.found(),
-            events=list(self._events),
+            observation=self._group.observer.observation(),
             warnings=[*self._people.warnings, *self._undelivered()],
             letter_globals=self._triggers.letter_globals,
         )
@@ -119,10 +118,9 @@ class _Acting:
         keys = _NO_GROUPS
         if one.group_effect is not None:
             self._book.apply(one.group_effect, event.timestamp)
-            self._group.definitions.learn("group", one.group_effect.overwrite)
+            self._observe_group(one.group_effect, one.received_at)
         if one.groups is not None:
             keys = self._book.keys_of(one.groups)
-        self._events.add(event.event)
         if not one.is_historical:
             self._trigger(self._group.functions.on_events, one, person, keys)
         self._lines.append((block_of(event.timestamp), self._line(one, person, keys)))
@@ -137,9 +135,14 @@ class _Acting:
         if watched and (before is not person or person.json() != text):
             self._last_change[person.id] = (one, person)
         if one.effect is not None:
-            self._group.definitions.learn("person", one.effect.overwrite)
-            self._group.definitions.learn("person", one.effect.once)
+            self._group.observer.observe("person", one.effect.overwrite, one.received_at)
+            self._group.observer.observe("person", one.effect.once, one.received_at)
         return person
+
+    def _observe_group(self, effect: GroupUpdate, at: datetime) -> None:
+        index = self._book.index_of(effect.group_type)
+        if index is not None:
+            self._group.observer.observe(f"group_{index}", effect.overwrite, at)
 
     def _trigger(
         self, index: FunctionIndex, one: ParsedEvent, person: Person | None, keys: list[str]

@@ -19,6 +19,7 @@ from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError, SQLAlch
 from sqlalchemy.exc import TimeoutError as PoolTimedOut
 
 from hoglet.access.service import AccessService
+from hoglet.definitions.tracker import DefinitionTracker
 from hoglet.events.spool import SPOOL_QUEUE, read_spooled
 from hoglet.kit.errors import HogletError
 from hoglet.pipeline.health import PipelineHealth
@@ -35,7 +36,6 @@ from hoglet.pipeline.ingest.ipc import (
     ReadRequest,
 )
 from hoglet.pipeline.ingest.process import EVENT_COLUMNS
-from hoglet.pipeline.ingest.property_schema import SchemaTracker
 from hoglet.pipeline.ingest.sandbox_client import FunctionLoader
 from hoglet.pipeline.leases import LEASE, keep_leases
 from hoglet.queue import Job, LeaseLost, Queue
@@ -90,7 +90,7 @@ class BatchWorker:
         processor: GroupProcessor,
         functions: FunctionLoader,
         committing: ChunkCommitter,
-        learning: SchemaTracker,
+        definitions: DefinitionTracker,
         access: AccessService,
         health: PipelineHealth,
         site_url: str,
@@ -101,7 +101,7 @@ class BatchWorker:
         self._processor = processor
         self._functions = functions
         self._committing = committing
-        self._learning = learning
+        self._definitions = definitions
         self._access = access
         self._health = health
         self._limits = limits or GroupLimits()
@@ -216,9 +216,15 @@ class BatchWorker:
         project_id = begun.request.project.id
         acted = await self._processor.process(begun.request, begun.wanted)
         begun.acted.set()
-        await self._learning.settle(project_id, acted)
+        await self._definitions.settle(
+            project_id, await self._definitions_version(project_id), acted.observation
+        )
         await self._store(begun.request, acted)
         await self._committing.commit(project_id, begun.jobs, acted, is_first=begun.is_first)
+
+    async def _definitions_version(self, project_id: int) -> int:
+        project = await self._access.project(project_id)
+        return 0 if project is None else project.definitions_version
 
     async def _store(self, reading: ReadRequest, acted: BatchResult) -> None:
         for name, block in acted.blocks.items():

@@ -5,10 +5,11 @@ from typing import Any
 
 import pytest
 
+from hoglet.definitions import repository
+from hoglet.definitions.tracker import MAX_WAITS
 from hoglet.hogql.compile import compile_query
 from hoglet.hogql.context import QueryContext
 from hoglet.kit.clock import FixedClock
-from hoglet.pipeline.ingest.property_schema import MOST_WAITS
 from hoglet.store.database import Database
 from support.pipeline import Line, at, open_line
 
@@ -35,10 +36,8 @@ async def _read(line: Line, expression: str) -> tuple[list[Any], str]:
     async with line.database.read() as session:
         context = QueryContext(
             project_id=line.project_id,
-            property_types=await line.events.property_types(session, line.project_id),
-            uniform_properties=frozenset(
-                await line.events.uniform_properties(session, line.project_id)
-            ),
+            property_types=await repository.property_types(session, line.project_id),
+            property_forms=await repository.property_forms(session, line.project_id),
         )
     query = compile_query(f"SELECT {expression} FROM events", context=context)
     answer = await line.warehouse.query(query.sql, query.params)
@@ -121,14 +120,14 @@ async def test_properties_of_persons_too(line: Line):
 
 async def test_a_project_that_keeps_changing_forms_waits_only_so_often(line: Line):
     waits = 0
-    for number in range(MOST_WAITS + 5):
+    for number in range(MAX_WAITS + 5):
         await _capture(line, "a", name=f"p{number}")
-        before = line.learning._waits[line.project_id]
+        before = line.definitions._waits[line.project_id]
         await _capture(line, [1], name=f"p{number}")
-        waits += line.learning._waits[line.project_id] - before
+        waits += line.definitions._waits[line.project_id] - before
 
-    values, _ = await _read(line, f"properties.p{MOST_WAITS + 4}")
+    values, _ = await _read(line, f"properties.p{MAX_WAITS + 4}")
     async with line.database.read() as session:
-        assert await line.events.uniform_properties(session, line.project_id) == []
-    assert waits == MOST_WAITS
+        assert await repository.property_forms(session, line.project_id) == {}
+    assert waits == MAX_WAITS
     assert sorted(value for value in values if value) == ["[1]", "a"]

@@ -1,0 +1,1 @@
+"""Property and event definitions: the names, types and descriptions of what a project captures."""

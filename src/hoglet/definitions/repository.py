@@ -1,0 +1,226 @@
+"""Every statement on property and event definitions."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from sqlalchemy import ColumnElement, and_, case, func, or_, select, tuple_, update
+from sqlalchemy.dialects.postgresql import insert as postgresql_insert
+from sqlalchemy.dialects.sqlite import insert as sqlite_insert
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from hoglet.definitions.observer import MIXED, UNSEEN
+from hoglet.definitions.tables import (
+    DroppedDefinitionsRow,
+    EventDefinitionRow,
+    EventPropertyRow,
+    PropertyDefinitionRow,
+)
+from hoglet.kit.ids import new_id
+from hoglet.store.base import Base
+
+type PropertyKey = tuple[str, str]
+"""Kind and name, e.g. ``("event", "price")``."""
+
+_NAMES_PER_STATEMENT = 500
+SEEN_EVERY = timedelta(hours=1)  # last_seen_at of an event moves at most so often
+
+
+@dataclass(frozen=True, slots=True)
+class DetectedProperty:
+    """``DetectedProperty("Numeric", "number")``: a type or None, and the form of all values."""
+
+    property_type: str | None
+    form: str
+    is_deleted: bool = False
+
+
+async def property_types(session: AsyncSession, project_id: int) -> dict[PropertyKey, str]:
+    """``{("event", "price"): "Numeric"}``; properties without a type are absent.
+
+    ``("group", name)`` is there when all group types that have the property agree on its type.
+    """
+    row = PropertyDefinitionRow
+    found = await session.execute(
+        select(row.kind, row.name, row.property_type).where(
+            row.project_id == project_id, row.property_type.is_not(None), ~row.is_deleted
+        )
+    )
+    types = {(kind, name): str(type_) for kind, name, type_ in found}
+    return types | _of_all_groups(types)
+
+
+async def property_forms(session: AsyncSession, project_id: int) -> dict[PropertyKey, str]:
+    """``{("event", "price"): "number"}`` of properties whose values all have that JSON form."""
+    row = PropertyDefinitionRow
+    found = await session.execute(
+        select(row.kind, row.name, row.form).where(
+            row.project_id == project_id, row.form.not_in([MIXED, UNSEEN]), ~row.is_deleted
+        )
+    )
+    return {(kind, name): form for kind, name, form in found}
+
+
+async def detected(
+    session: AsyncSession, project_id: int, keys: Sequence[PropertyKey]
+) -> dict[PropertyKey, DetectedProperty]:
+    """What is known of properties, deleted ones included; unknown ones are absent."""
+    found: dict[PropertyKey, DetectedProperty] = {}
+    for part in _parts(keys):
+        rows = select(PropertyDefinitionRow).where(_are_named(project_id, part))
+        for row in await session.scalars(rows):
+            found[row.kind, row.name] = DetectedProperty(
+                row.property_type, row.form, row.is_deleted
+            )
+    return found
+
+
+async def mark_mixed(session: AsyncSession, project_id: int, keys: Sequence[PropertyKey]) -> None:
+    """Properties that have values of several forms now."""
+    for part in _parts(keys):
+        await session.execute(
+            update(PropertyDefinitionRow)
+            .where(_are_named(project_id, part))
+            .values(form=MIXED)
+            .execution_options(synchronize_session=False)
+        )
+
+
+async def save_properties(
+    session: AsyncSession,
+    project_id: int,
+    properties: Mapping[PropertyKey, DetectedProperty],
+    at: datetime,
+) -> None:
+    """Write what was detected: a type fills only a missing one, a deleted definition comes back."""
+    rows = [
+        {
+            "project_id": project_id,
+            "kind": kind,
+            "name": name,
+            "id": new_id(),
+            "property_type": found.property_type,
+            "form": found.form,
+            "first_seen_at": at,
+        }
+        for (kind, name), found in properties.items()
+    ]
+    if not rows:
+        return
+    row = PropertyDefinitionRow
+    statement = _insert(session, row)
+    upsert = statement.on_conflict_do_update(
+        index_elements=["project_id", "kind", "name"],
+        set_={
+            "property_type": func.coalesce(row.property_type, statement.excluded.property_type),
+            "form": case(
+                (statement.excluded.form.in_([UNSEEN, row.form]), row.form),
+                (row.form == UNSEEN, statement.excluded.form),
+                else_=MIXED,
+            ),
+            "is_deleted": False,
+        },
+    )
+    connection = await session.connection()
+    await connection.execute(upsert, rows)
+
+
+async def count_properties(session: AsyncSession, project_id: int, kind: str) -> int:
+    """How many properties of a kind are defined."""
+    row = PropertyDefinitionRow
+    mine = select(func.count()).where(
+        row.project_id == project_id, row.kind == kind, ~row.is_deleted
+    )
+    return await session.scalar(mine) or 0
+
+
+async def known_events(session: AsyncSession, project_id: int, names: Collection[str]) -> set[str]:
+    """Those of the names that are defined."""
+    found: set[str] = set()
+    for part in _parts(list(names)):
+        row = EventDefinitionRow
+        known = select(row.name).where(row.project_id == project_id, row.name.in_(part))
+        found.update(await session.scalars(known))
+    return found
+
+
+async def count_events(session: AsyncSession, project_id: int) -> int:
+    """How many events are defined."""
+    mine = select(func.count()).where(EventDefinitionRow.project_id == project_id)
+    return await session.scalar(mine) or 0
+
+
+async def save_events(
+    session: AsyncSession, project_id: int, names: Collection[str], at: datetime
+) -> None:
+    """Events that were seen: new ones are defined, ``last_seen_at`` moves at most hourly."""
+    if not names:
+        return
+    row = EventDefinitionRow
+    rows = [
+        {"project_id": project_id, "name": name, "id": new_id(), "created_at": at,
+         "last_seen_at": at}
+        for name in names
+    ]  # fmt: skip
+    statement = _insert(session, row)
+    upsert = statement.on_conflict_do_update(
+        index_elements=["project_id", "name"],
+        set_={"last_seen_at": at},
+        where=or_(row.last_seen_at.is_(None), row.last_seen_at <= at - SEEN_EVERY),
+    )
+    connection = await session.connection()
+    await connection.execute(upsert, rows)
+
+
+async def count_event_properties(session: AsyncSession, project_id: int) -> int:
+    """How many pairs of an event and a property are remembered."""
+    mine = select(func.count()).where(EventPropertyRow.project_id == project_id)
+    return await session.scalar(mine) or 0
+
+
+async def save_event_properties(
+    session: AsyncSession, project_id: int, pairs: Collection[tuple[str, str]]
+) -> None:
+    """Remember that events carried properties: ``[("buy", "price")]``."""
+    rows = [{"project_id": project_id, "event": event, "property": name} for event, name in pairs]
+    if rows:
+        connection = await session.connection()
+        insert = _insert(session, EventPropertyRow).on_conflict_do_nothing()
+        await connection.execute(insert, rows)
+
+
+async def dropped_kinds(session: AsyncSession, project_id: int) -> set[str]:
+    """Kinds of which names were ever dropped because there were too many."""
+    row = DroppedDefinitionsRow
+    return set(await session.scalars(select(row.kind).where(row.project_id == project_id)))
+
+
+async def save_dropped_kind(session: AsyncSession, project_id: int, kind: str) -> None:
+    """Remember that names of a kind were dropped."""
+    insert = _insert(session, DroppedDefinitionsRow).on_conflict_do_nothing()
+    connection = await session.connection()
+    await connection.execute(insert, [{"project_id": project_id, "kind": kind}])
+
+
+def _of_all_groups(types: Mapping[PropertyKey, str]) -> dict[PropertyKey, str]:
+    by_name: dict[str, set[str]] = {}
+    for (kind, name), type_ in types.items():
+        if kind.startswith("group_"):
+            by_name.setdefault(name, set()).add(type_)
+    return {("group", name): found.pop() for name, found in by_name.items() if len(found) == 1}
+
+
+def _are_named(project_id: int, keys: Sequence[PropertyKey]) -> ColumnElement[bool]:
+    place = tuple_(PropertyDefinitionRow.kind, PropertyDefinitionRow.name)
+    return and_(PropertyDefinitionRow.project_id == project_id, place.in_(keys))
+
+
+def _parts[T](values: Sequence[T]) -> list[Sequence[T]]:
+    step = _NAMES_PER_STATEMENT
+    return [values[start : start + step] for start in range(0, len(values), step)]
+
+
+def _insert(session: AsyncSession, table: type[Base]) -> Any:
+    sqlite = session.get_bind().dialect.name == "sqlite"
+    return (sqlite_insert if sqlite else postgresql_insert)(table)

@@ -1,0 +1,273 @@
+"""Keeps definitions up to date with what is captured, and tells when queries may rely on them.
+
+A property all whose values were text is read by queries straight from its typed column, which has
+nothing but text. So before the first value of another form can be queried, the property is marked
+mixed and the batch waits until every reader has loaded the definitions again. That happens once
+in the life of a property; a project whose properties keep changing form loses the fast read, so
+that it does not hold up everybody's events.
+
+Concurrency: one batch of a project at a time, as the spool hands them out.
+"""
+
+import asyncio
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any
+
+import structlog
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from hoglet.definitions import repository
+from hoglet.definitions.observer import (
+    MIXED,
+    UNSEEN,
+    Observation,
+    PropertySample,
+    merge_forms,
+)
+from hoglet.definitions.repository import SEEN_EVERY, DetectedProperty, PropertyKey
+from hoglet.kit.clock import Clock
+from hoglet.store.database import Database
+
+log = structlog.get_logger()
+
+MAX_WAITS = 20  # of a project in the life of a process; a minute in all
+MAX_DEFINITIONS = 10_000
+PAIRS_PER_DEFINITION = 20  # events that are remembered to carry a property, on average
+DROPPED = "definitions_dropped"
+EVENT_NAMES = "event_name"
+_MAX_CACHED = 200_000
+_DROPPED = DetectedProperty(None, MIXED)
+UNKNOWN_VERSION = -1
+
+
+@dataclass(slots=True)
+class _Known:
+    """What this process knows of a project's definitions, as of ``version``."""
+
+    version: int
+    properties: dict[PropertyKey, DetectedProperty] = field(default_factory=dict)
+    events: dict[str, datetime | None] = field(default_factory=dict)  # None: dropped
+    pairs: dict[str, set[str]] = field(default_factory=dict)
+
+    def size(self) -> int:
+        return len(self.properties) + len(self.events) + sum(map(len, self.pairs.values()))
+
+
+@dataclass(slots=True)
+class Recorded:
+    """What a transaction wrote; ``warnings`` are ingestion warnings ``[(kind, example)]``."""
+
+    properties: dict[PropertyKey, DetectedProperty] = field(default_factory=dict)
+    events: dict[str, datetime | None] = field(default_factory=dict)
+    pairs: list[tuple[str, str]] = field(default_factory=list)
+    warnings: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
+
+
+class DefinitionTracker:
+    """Detects definitions while events are stored.
+
+    Args:
+        readers_notice_after: how old the definitions that a query relies on may be.
+        limit: names recorded per project and kind; further ones are dropped with a warning.
+    """
+
+    def __init__(
+        self,
+        *,
+        database: Database,
+        clock: Clock,
+        readers_notice_after: timedelta,
+        limit: int = MAX_DEFINITIONS,
+    ) -> None:
+        self._database = database
+        self._clock = clock
+        self._readers_notice_after = readers_notice_after
+        self._limit = limit
+        self._projects: dict[int, _Known] = {}
+        self._waits: Counter[int] = Counter()
+
+    async def settle(self, project_id: int, version: int, observation: Observation) -> None:
+        """Before the rows of a batch are queryable: mark properties that become mixed.
+
+        Args:
+            project_id: whose they are.
+            version: the project's ``definitions_version``; another one than before means that
+                somebody changed or deleted definitions.
+            observation: of the batch.
+        """
+        known = self._projects.get(project_id)
+        if known is None or known.version != version:
+            known = self._projects[project_id] = _Known(version)
+        async with self._database.read() as session:
+            await _load(session, project_id, known, observation.properties)
+        broken = [(one.kind, one.name) for one in observation.properties if _breaks(known, one)]
+        if not broken:
+            return
+        self._waits[project_id] += 1
+        async with self._database.write() as session:
+            if self._is_unstable(project_id):
+                broken = list(await repository.property_forms(session, project_id))
+            await repository.mark_mixed(session, project_id, broken)
+        log.info("properties have values of several forms now", properties=len(broken))
+        for key in broken:
+            before = known.properties.get(key)
+            if before is not None:
+                known.properties[key] = DetectedProperty(before.property_type, MIXED)
+        await asyncio.sleep(self._readers_notice_after.total_seconds())
+
+    async def record(
+        self, session: AsyncSession, project_id: int, observation: Observation
+    ) -> Recorded:
+        """In the transaction that stores a batch: write what is new."""
+        known, recorded = self._projects.get(project_id, _Known(UNKNOWN_VERSION)), Recorded()
+        await _load(session, project_id, known, observation.properties)
+        now = self._clock.now()
+        await self._record_properties(session, project_id, known, observation, recorded)
+        await self._record_events(session, project_id, known, observation, recorded)
+        await self._record_pairs(session, project_id, known, observation, recorded)
+        await repository.save_properties(
+            session,
+            project_id,
+            {key: one for key, one in recorded.properties.items() if one is not _DROPPED},
+            now,
+        )
+        seen = [name for name, at in recorded.events.items() if at is not None]
+        await repository.save_events(session, project_id, seen, now)
+        await repository.save_event_properties(session, project_id, recorded.pairs)
+        return recorded
+
+    def remember(self, project_id: int, recorded: Recorded) -> None:
+        """After that transaction: none of it needs to be written again."""
+        known = self._projects.setdefault(project_id, _Known(UNKNOWN_VERSION))
+        known.properties.update(recorded.properties)
+        known.events.update(recorded.events)
+        for event, name in recorded.pairs:
+            known.pairs.setdefault(event, set()).add(name)
+        if sum(each.size() for each in self._projects.values()) > _MAX_CACHED:
+            self.forget()
+
+    def forget(self) -> None:
+        """Load everything again."""
+        self._projects.clear()
+
+    def _is_unstable(self, project_id: int) -> bool:
+        return self._waits[project_id] >= MAX_WAITS
+
+    async def _record_properties(
+        self,
+        session: AsyncSession,
+        project_id: int,
+        known: _Known,
+        observation: Observation,
+        recorded: Recorded,
+    ) -> None:
+        new: dict[str, list[PropertySample]] = {}
+        for sample in observation.properties:
+            key = (sample.kind, sample.name)
+            before = known.properties.get(key)
+            if before is None:
+                new.setdefault(sample.kind, []).append(sample)
+                continue
+            after = DetectedProperty(
+                before.property_type or sample.property_type or None,
+                merge_forms(before.form, sample.form),
+            )
+            if before is not _DROPPED and after != before:
+                recorded.properties[key] = after
+        if not new:
+            return
+        once_dropped = await repository.dropped_kinds(session, project_id)
+        for kind, samples in new.items():
+            room = self._limit - await repository.count_properties(session, project_id, kind)
+            for place, sample in enumerate(samples):
+                if place >= room:
+                    recorded.properties[kind, sample.name] = _DROPPED
+                    continue
+                is_new = kind not in once_dropped and not self._is_unstable(project_id)
+                recorded.properties[kind, sample.name] = DetectedProperty(
+                    sample.property_type or None, sample.form if is_new else MIXED
+                )
+            if len(samples) > room:
+                names = [sample.name for sample in samples[max(room, 0) :]]
+                await self._drop(session, project_id, kind, names, recorded)
+
+    async def _record_events(
+        self,
+        session: AsyncSession,
+        project_id: int,
+        known: _Known,
+        observation: Observation,
+        recorded: Recorded,
+    ) -> None:
+        now = self._clock.now()
+        unknown = [name for name in observation.event_properties if name not in known.events]
+        for name in observation.event_properties:
+            seen_at = known.events.get(name)
+            if seen_at is not None and seen_at <= now - SEEN_EVERY:
+                recorded.events[name] = now
+        if not unknown:
+            return
+        defined = await repository.known_events(session, project_id, unknown)
+        room = self._limit - await repository.count_events(session, project_id)
+        new = [name for name in unknown if name not in defined]
+        recorded.events.update(dict.fromkeys([*defined, *new[: max(room, 0)]], now))
+        dropped = new[max(room, 0) :]
+        if dropped:
+            recorded.events.update(dict.fromkeys(dropped, None))
+            await self._drop(session, project_id, EVENT_NAMES, dropped, recorded)
+
+    async def _record_pairs(
+        self,
+        session: AsyncSession,
+        project_id: int,
+        known: _Known,
+        observation: Observation,
+        recorded: Recorded,
+    ) -> None:
+        pairs = [
+            (event, name)
+            for event, names in observation.event_properties.items()
+            for name in names
+            if name not in known.pairs.get(event, ())
+            and recorded.events.get(event, known.events.get(event)) is not None
+            and (recorded.properties.get(("event", name)) or known.properties.get(("event", name)))
+            is not _DROPPED
+        ]
+        if not pairs:
+            return
+        room = self._limit * PAIRS_PER_DEFINITION
+        room -= await repository.count_event_properties(session, project_id)
+        recorded.pairs = pairs[: max(room, 0)]
+
+    async def _drop(
+        self,
+        session: AsyncSession,
+        project_id: int,
+        kind: str,
+        names: Sequence[str],
+        recorded: Recorded,
+    ) -> None:
+        await repository.save_dropped_kind(session, project_id, kind)
+        example = {"kind": kind, "name": names[0], "limit": self._limit}
+        recorded.warnings += [(DROPPED, example)] * len(names)
+
+
+async def _load(
+    session: AsyncSession, project_id: int, known: _Known, samples: Sequence[PropertySample]
+) -> None:
+    """Add what an earlier process, or another one, has written."""
+    unknown = [
+        (one.kind, one.name) for one in samples if (one.kind, one.name) not in known.properties
+    ]
+    if unknown:
+        known.properties.update(await repository.detected(session, project_id, unknown))
+
+
+def _breaks(known: _Known, sample: PropertySample) -> bool:
+    before = known.properties.get((sample.kind, sample.name))
+    if before is None or before.form in {MIXED, UNSEEN}:
+        return False
+    return merge_forms(before.form, sample.form) != before.form

@@ -1,0 +1,146 @@
+"""Where a property is read as the text it was sent as, whatever its type.
+
+One stray value decides a type or does not convert to it; comparisons with texts and functions of
+texts still find every value, because they are given the property's text.
+
+Source: docs/spec/data-and-queries.md#24-what-the-type-does-to-queries
+"""
+
+from collections.abc import Callable
+from functools import cache
+
+from hoglet.hogql.comparisons import COMPARISONS
+from hoglet.hogql.functions import Function, is_text_function
+from hoglet.hogql.plan import Expr, FunctionCall, Name, Value
+from hoglet.hogql.resolve.scope import Scope
+from hoglet.syntax import parse_expression, tree
+
+_ORDER = frozenset({"<", "<=", ">", ">="})
+_PATTERNS = frozenset({"like", "ilike", "not like", "not ilike", "=~", "!~", "=~*", "!~*"})
+_MEMBERSHIP = frozenset({"in", "not in", "global in", "global not in"})
+COMPARED_AS_TEXT = (frozenset(COMPARISONS) - _ORDER) | _PATTERNS | _MEMBERSHIP
+
+_OF_ANYTHING = frozenset({"toString", "toText"})
+
+_CHOICES: dict[str, Callable[[int, int], bool]] = {
+    "ifNull": lambda _place, _count: True,
+    "nvl": lambda _place, _count: True,
+    "coalesce": lambda _place, _count: True,
+    "nullIf": lambda _place, _count: True,
+    "firstNonDefault": lambda _place, _count: True,
+    "transform": lambda place, _count: place != 2,
+    "caseWithExpression": lambda place, count: place == 0 or (place % 2 == 1 and place < count - 1),
+    "_caseWithExpression": lambda place, count: (
+        place == 0 or (place % 2 == 1 and place < count - 1)
+    ),
+    "has": lambda _place, _count: True,
+    "hasAny": lambda _place, _count: True,
+    "indexOf": lambda _place, _count: True,
+    "if": lambda place, _count: place > 0,
+    "multiIf": lambda place, count: place % 2 == 1 or place == count - 1,
+}
+"""Functions whose arguments have to be of one kind: which ones, by place and number of them."""
+
+
+def property_text(expr: Expr, scope: Scope) -> Expr | None:
+    """The text of a property that is read by its type; None for anything else."""
+    if expr.type.name == "String":
+        return None
+    if isinstance(expr, Name) and expr.source is None:
+        alias = scope.aliases.get(expr.name) if scope.lambda_argument(expr.name) is None else None
+        return None if alias is None else property_text(alias, scope)
+    for source in scope.sources.values():
+        text = source.text_of(expr)
+        if text is not None and (not isinstance(expr, Name) or expr.source == source.alias):
+            return text
+    return None
+
+
+def is_text_constant(expr: Expr) -> bool:
+    """A text, a list of texts, or a function of such: nothing that a row decides."""
+    if isinstance(expr, Value):
+        return expr.bind in {"String", "Array(String)"}
+    if isinstance(expr, FunctionCall) and expr.args and not expr.aggregate:
+        is_list = expr.function in {"array", "tuple"}
+        return (is_list or expr.type.name == "String") and all(map(is_text_constant, expr.args))
+    return False
+
+
+def compared(operator: str, left: Expr, right: Expr, scope: Scope) -> tuple[Expr, Expr]:
+    """Both sides of a comparison: a property beside a constant text is its text."""
+    if operator not in COMPARED_AS_TEXT:
+        return left, right
+    if operator in _PATTERNS:
+        return property_text(left, scope) or left, property_text(right, scope) or right
+    if is_text_constant(right):
+        left = property_text(left, scope) or left
+    elif is_text_constant(left):
+        right = property_text(right, scope) or right
+    return left, right
+
+
+def split_list(left: Expr, right: Expr, scope: Scope) -> list[tuple[Expr, Expr]] | None:
+    """A property in a list of texts and other values: its text in the ones, it in the others.
+
+    None where the list is not of both.
+    """
+    if not isinstance(right, FunctionCall) or right.function not in {"array", "tuple"}:
+        return None
+    texts = tuple([item for item in right.args if is_text_constant(item)])
+    others = tuple([item for item in right.args if not is_text_constant(item)])
+    text = property_text(left, scope) if texts and others else None
+    if text is None:
+        return None
+    return [
+        (text, FunctionCall(function="tuple", args=texts, type=right.type)),
+        (left, FunctionCall(function="tuple", args=others, type=right.type)),
+    ]
+
+
+def text_arguments(function: Function, args: tuple[Expr, ...], scope: Scope) -> tuple[Expr, ...]:
+    """The arguments of a call, with the text of properties where the function takes texts."""
+    if function.name in _CHOICES:
+        return _chosen(_CHOICES[function.name], args, scope)
+    if function.aggregate or not is_text_function(function.name):
+        return args
+    texts = [property_text(arg, scope) for arg in args]
+    if not any(texts):
+        return args
+    places = _text_places(function)
+    return tuple(
+        [
+            text if text is not None and places[min(place, len(places) - 1)] else arg
+            for place, (arg, text) in enumerate(zip(args, texts, strict=True))
+        ]
+    )
+
+
+def _chosen(
+    counts: Callable[[int, int], bool], args: tuple[Expr, ...], scope: Scope
+) -> tuple[Expr, ...]:
+    """All of them as text where one of them is a constant text."""
+    chosen = [counts(place, len(args)) for place in range(len(args))]
+    if not any(is_text_constant(arg) for arg, is_one in zip(args, chosen, strict=True) if is_one):
+        return args
+    return tuple(
+        [
+            property_text(arg, scope) or arg if is_one else arg
+            for arg, is_one in zip(args, chosen, strict=True)
+        ]
+    )
+
+
+@cache
+def _text_places(function: Function) -> tuple[bool, ...]:
+    """Which arguments are texts, told by the example of the function's row."""
+    if function.name in _OF_ANYTHING:
+        return (True,)
+    call = parse_expression(function.example.partition(" = ")[0])
+    while isinstance(call, tree.Call) and call.name != function.name and call.args:
+        call = call.args[0]
+    args = call.args if isinstance(call, tree.Call) else ()
+    return tuple(_is_text(arg) for arg in args) or (True,)
+
+
+def _is_text(node: object) -> bool:
+    return not isinstance(node, tree.Constant) or isinstance(node.value, str)

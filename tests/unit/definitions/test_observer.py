@@ -1,0 +1,130 @@
+"""What a batch of events shows of its properties."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from hoglet.definitions.observer import (
+    PropertyObserver,
+    PropertySample,
+    merge_forms,
+    merge_observations,
+)
+
+AT = datetime(2026, 5, 1, 12, tzinfo=UTC)
+
+
+def _observed(*events: tuple[str, dict[str, Any]]) -> tuple[dict[str, tuple[str, str]], Any]:
+    observer = PropertyObserver()
+    for event, properties in events:
+        observer.observe_event(event, properties, AT)
+    found = observer.observation()
+    samples = {one.name: (one.property_type, one.form) for one in found.properties}
+    return samples, found.event_properties
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        ((1, 2.5, -3), ("Numeric", "number")),
+        ((1, 2**63), ("Numeric", "mixed")),
+        ((1, -(2**63) - 1), ("Numeric", "mixed")),
+        ((-(2**63), 2**63 - 1), ("Numeric", "number")),
+        (("a", "2026-01-01"), ("String", "text")),
+        (("2026-01-01", "a"), ("DateTime", "text")),
+        (("true", "a"), ("Boolean", "text")),
+        ((True, False), ("Boolean", "boolean")),
+        ((True, 1), ("Boolean", "mixed")),
+        ((None, 1), ("Numeric", "number")),
+        ((1, None, 1), ("Numeric", "number")),
+        ((None, None), ("", "")),
+        (([], 1), ("Numeric", "mixed")),
+        ((1, {}), ("Numeric", "mixed")),
+        (([],), ("", "mixed")),
+        ((5, "old"), ("Numeric", "mixed")),
+    ],
+)
+def test_the_first_type_and_every_form_count(values: tuple[Any, ...], expected: tuple[str, str]):
+    same_event, _ = _observed(*(("e", {"k": value}) for value in values))
+    other_events, _ = _observed(*((f"e{at}", {"k": value}) for at, value in enumerate(values)))
+
+    assert same_event == other_events == {"k": expected}
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["$set", "$set_once", "$unset", "$groups", "$group_0", "$group_4", "x" * 201, "é" * 101],
+)
+def test_some_names_are_no_properties(name: str):
+    assert _observed(("e", {name: 1, "k": 1})) == ({"k": ("Numeric", "number")}, {"e": ["k"]})
+
+
+def test_names_are_made_storable():
+    found, of_events = _observed(("e", {"a\0b": 1, "half\ud83d": 2, "é" * 100: 3, "$group_5": 4}))
+
+    assert list(found) == ["a\ufffdb", "half\ufffd", "é" * 100, "$group_5"]
+    assert of_events == {"e": list(found)}
+
+
+def test_which_event_carried_which_property():
+    _, of_events = _observed(
+        ("a", {"x": 1, "$feature/f": True, "$feature_enrollment/f": True}),
+        ("a", {"x": 2, "y": None}),
+        ("b", {"x": 1}),
+        ("c", {}),
+    )
+
+    assert of_events == {"a": ["x", "y"], "b": ["x"], "c": []}
+
+
+@pytest.mark.parametrize("event", ["$$plugin_metrics", "x" * 201, "é" * 101])
+def test_some_events_define_nothing(event: str):
+    assert _observed((event, {"k": 1})) == ({}, {})
+
+
+def test_group_identify_defines_only_properties_of_the_group():
+    observer = PropertyObserver()
+    observer.observe_event("$groupidentify", {"$group_set": {"name": "x"}, "k": 1}, AT)
+    observer.observe("group_1", {"name": "x"}, AT)
+    observer.observe("person", {"$set": 1}, AT)
+    found = observer.observation()
+
+    assert found.properties == [
+        PropertySample("group_1", "name", "String", "text"),
+        PropertySample("person", "$set", "Numeric", "number"),
+    ]
+    assert found.event_properties == {"$groupidentify": []}
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "both"),
+    [
+        ("", "", ""),
+        ("", "text", "text"),
+        ("text", "", "text"),
+        ("text", "text", "text"),
+        ("text", "number", "mixed"),
+        ("mixed", "text", "mixed"),
+        ("mixed", "", "mixed"),
+    ],
+)
+def test_forms_of_two_batches(one: str, other: str, both: str):
+    assert merge_forms(one, other) == both
+
+
+def test_parts_of_a_batch_add_up():
+    parts: list[Any] = []
+    for values in (({"k": None, "a": 1}, {"b": "x"}), ({"k": 5, "a": "y"},)):
+        observer = PropertyObserver()
+        for place, properties in enumerate(values):
+            observer.observe_event(f"e{place}", properties, AT)
+        parts.append(observer.observation())
+    found = merge_observations(parts)
+
+    assert found.properties == [
+        PropertySample("event", "k", "Numeric", "number"),
+        PropertySample("event", "a", "Numeric", "mixed"),
+        PropertySample("event", "b", "String", "text"),
+    ]
+    assert found.event_properties == {"e0": ["k", "a"], "e1": ["b"]}
