@@ -11,8 +11,8 @@ from alembic import op
 import hoglet.store.base
 from hoglet.kit.ids import new_id
 
-revision = "0009"
-down_revision = "0008"
+revision = "0010"
+down_revision = "0009"
 branch_labels = None
 depends_on = None
 
