@@ -80,13 +80,11 @@ def unknown_variables(unknown: Iterable[str], known: Iterable[str]) -> Invalid:
     return Invalid(f"Unknown variables: {names}. Known variables: {allowed}.", attr="variables")
 
 
-def missing_variables(names: Iterable[str]) -> Invalid:
-    """400 attr ``variables`` of the leak guard."""
+def missing_variables(names: Iterable[str], why: str) -> Invalid:
+    """400 attr ``variables`` for values that a run cannot do without."""
     listed = ", ".join(sorted(names))
     return Invalid(
-        f"Required variables are missing: {listed}. This version is materialized, so every "
-        "variable is required.",
-        attr="variables",
+        f"Required variables are missing: {listed}. {why}", attr="variables", code="required"
     )
 
 

@@ -74,6 +74,18 @@ def stored_values(query: Json) -> dict[str, Json]:
     return {definition["code_name"]: definition for definition in definitions.values()}
 
 
+def names_without_value(query: Json, known: Sequence[Variable]) -> list[str]:
+    """Variables of a stored query that have neither a value nor a default, nor are NULL."""
+    defaults = {str(variable.id): variable.default_value for variable in known}
+    return [
+        name
+        for name, definition in stored_values(query).items()
+        if definition.get("value") is None
+        and not definition.get("isNull")
+        and defaults.get(definition["variableId"]) is None
+    ]
+
+
 def refuse_unknown_names(sent: Mapping[str, Any], known: Iterable[str]) -> None:
     """Let only known names pass.
 

@@ -77,3 +77,62 @@ async def test_definitions_are_checked_at_save(endpoints: EndpointWorld) -> None
     status, record = await save("SELECT {variables.known}", None)
     definition = {"variableId": identifier, "code_name": "known", "value": "k"}
     assert record["query"]["variables"] == {identifier: definition}
+
+
+async def test_inline_runs_demand_what_openapi_lists(endpoints: EndpointWorld) -> None:
+    """A variable without any value would be NULL, and ``= NULL`` finds who has no property."""
+    await endpoints.add_variable("tenant", "String")
+    await endpoints.add_variable("limit", "Number", 5)
+    plan = await endpoints.add_variable("plan", "String")
+    never = await endpoints.add_variable("never", "String")
+    variables = {
+        plan: {"code_name": "plan", "value": "pro"},
+        never: {"code_name": "never", "isNull": True},
+    }
+    sql = (
+        "SELECT {variables.tenant} AS t, {variables.limit} AS l, {variables.plan} AS p, "
+        "{variables.never} AS n"
+    )
+    query = {"kind": "HogQLQuery", "query": sql, "variables": variables}
+    await endpoints.create(query, name="a")
+
+    document = (await endpoints.get("/a/openapi.json")).json()
+    assert document["components"]["schemas"]["Variables"]["required"] == ["tenant"]
+    for body in ({}, {"variables": None}, {"variables": {}}, {"variables": {"limit": 1}}):
+        for refresh in ("blocking", "force_blocking", "force_async", "force_cache"):
+            refused = await endpoints.run("a", refresh=refresh, **body)
+            problem = refused.json()
+            assert (refused.status_code, problem["code"]) == (400, "required"), (refresh, body)
+            assert problem["attr"] == "variables"
+            assert "tenant" in problem["detail"]
+            assert "limit" not in problem["detail"]
+    assert (await endpoints.ran("a", variables={"tenant": "x"}))["results"] == [
+        ["x", 5, "pro", None]
+    ]
+    assert (await endpoints.ran("a", variables={"tenant": None}))["results"][0][0] is None
+    assert (await endpoints.ran("a", variables={"tenant": ""}))["results"][0][0] == ""
+
+
+async def test_unknown_variables_come_before_missing_ones(endpoints: EndpointWorld) -> None:
+    await endpoints.add_variable("tenant", "String")
+    await endpoints.create("SELECT {variables.tenant}", name="a")
+
+    refused = await endpoints.run("a", variables={"tennant": "x"})
+
+    assert refused.status_code == 400
+    assert "tennant" in refused.json()["detail"]
+    assert refused.json()["code"] != "required"
+
+
+async def test_a_default_that_is_given_later_counts(endpoints: EndpointWorld) -> None:
+    identifier = await endpoints.add_variable("tenant", "String")
+    await endpoints.create("SELECT {variables.tenant} AS t", name="a")
+    assert (await endpoints.run("a")).status_code == 400
+
+    path = f"/api/projects/{endpoints.project_id}/insight_variables/{identifier}"
+    await endpoints.client.patch(path, json={"default_value": "acme"})
+    endpoints.rooms.runner.forget()
+
+    assert (await endpoints.ran("a"))["results"] == [["acme"]]
+    document = (await endpoints.get("/a/openapi.json")).json()
+    assert "required" not in document["components"]["schemas"]["Variables"]

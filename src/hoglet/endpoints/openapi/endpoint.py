@@ -213,9 +213,7 @@ def _variables(target: RunTarget, known: Sequence[Variable]) -> Json | None:
 
 def _hogql_variables(target: RunTarget, known: Sequence[Variable]) -> tuple[Json, list[str]]:
     by_id = {str(variable.id): variable for variable in known}
-    always = set(required_variables(target))
     properties: Json = {}
-    required: list[str] = []
     for name, definition in stored_values(target.query).items():
         variable = by_id.get(definition["variableId"])
         schema = dict(_VARIABLE_SCHEMAS.get(variable.type if variable else "", {"type": "string"}))
@@ -226,10 +224,7 @@ def _hogql_variables(target: RunTarget, known: Sequence[Variable]) -> tuple[Json
         if default is not None:
             schema["example"] = default
         properties[name] = schema
-        has_default = default is not None or bool(definition.get("isNull"))
-        if name in always or not has_default:
-            required.append(name)
-    return properties, required
+    return properties, required_variables(target, known)
 
 
 def _insight_variables(target: RunTarget) -> tuple[Json, list[str]]:
@@ -243,7 +238,7 @@ def _insight_variables(target: RunTarget) -> tuple[Json, list[str]]:
                 "type": "string",
                 "description": f"Replaces {name} of the query, e.g. -7d or 2026-01-05.",
             }
-    return properties, required_variables(target)
+    return properties, required_variables(target, ())
 
 
 def _dashboard_filter() -> Json:

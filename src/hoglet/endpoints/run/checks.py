@@ -3,23 +3,25 @@
 Source: docs/spec/query-endpoints.md#58-run-errors-in-order-of-evaluation.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, cast
 
 from hoglet.access.principals import Principal
+from hoglet.access.variables import Variable
 from hoglet.endpoints import errors
 from hoglet.endpoints.enums import HOGQL
 from hoglet.endpoints.query_schema import expand
 from hoglet.endpoints.run.targets import RunTarget
 from hoglet.endpoints.schemas import RunRequest
-from hoglet.endpoints.variables import refuse_unknown_names, stored_values
+from hoglet.endpoints.variables import names_without_value, refuse_unknown_names, stored_values
 from hoglet.kit.errors import Invalid
 from hoglet.kit.relative_dates import DateClock, NotADate, resolve_date
 from hoglet.web.validation import REQUIRED
 
 type Json = dict[str, Any]
 
+_FUNNELS = "FunnelsQuery"
 _DATE_NAMES = ("date_from", "date_to")
 _ANY_DAY = DateClock(datetime(2026, 1, 1, tzinfo=UTC))
 """Whether a text is a date does not depend on the day."""
@@ -27,8 +29,16 @@ _PROTECTED_KEYS = ("breakdownFilter", "properties")
 _WAREHOUSE_NODES = frozenset({"DataWarehouseNode", "HogQLQuery", "HogQuery"})
 
 
-def check_run(target: RunTarget, request: RunRequest, principal: Principal) -> None:
+def check_run(
+    target: RunTarget, request: RunRequest, principal: Principal, known: Sequence[Variable] = ()
+) -> None:
     """Let a run pass.
+
+    Args:
+        target: the version to run.
+        request: what was sent.
+        principal: who sent it.
+        known: the project's variables, for their defaults.
 
     Raises:
         Invalid: the first rule it breaks.
@@ -37,14 +47,30 @@ def check_run(target: RunTarget, request: RunRequest, principal: Principal) -> N
         raise errors.inactive_version(target.version)
     _check_paging(target, request)
     _check_direct(target, request)
-    _check_query_override(target, request, principal)
+    required = required_variables(target, known)
+    _check_query_override(target, request, principal, required)
     _check_filters_override(target, request)
     refuse_unknown_names(request.variables, known_variables(target))
-    missing = [name for name in required_variables(target) if request.variables.get(name) is None]
+    missing = [name for name in required if not _is_sent(target, request, name)]
     if missing:
-        raise errors.missing_variables(missing)
+        raise errors.missing_variables(missing, _why_required(target))
     if target.query["kind"] != HOGQL:
         _check_dates(request.variables, "variables")
+
+
+def _why_required(target: RunTarget) -> str:
+    if target.kept is not None:
+        return "This version is materialized, so every variable is required."
+    if target.query["kind"] == HOGQL:
+        return "They have no default: send a value for each."
+    return "Send a value for each breakdown; optional_breakdown_properties lists those to leave out."
+
+
+def _is_sent(target: RunTarget, request: RunRequest, name: str) -> bool:
+    """Whether a run has a value; inline, a variable of HogQL may be NULL on purpose."""
+    if target.kept is None and target.query["kind"] == HOGQL:
+        return name in request.variables
+    return request.variables.get(name) is not None
 
 
 def _check_dates(sent: Mapping[str, Any], attr: str) -> None:
@@ -68,12 +94,18 @@ def known_variables(target: RunTarget) -> list[str]:
     return [*target.analysis.breakdowns, *dates]
 
 
-def required_variables(target: RunTarget) -> list[str]:
-    """The names a run must send: every variable of a materialized version (the leak guard)."""
-    if target.kept is None:
-        return []
+def required_variables(target: RunTarget, known: Sequence[Variable]) -> list[str]:
+    """The names a run must send, as openapi.json lists them.
+
+    Of a materialized version every variable (the leak guard), else those without a value; the
+    breakdowns of trends and retention that are not optional.
+    """
     if target.query["kind"] == HOGQL:
-        return list(stored_values(target.query))
+        if target.kept is not None:
+            return list(stored_values(target.query))
+        return names_without_value(target.query, known)
+    if target.query["kind"] == _FUNNELS and target.kept is None:
+        return []
     return [name for name in target.analysis.breakdowns if name not in target.optional_breakdowns]
 
 
@@ -92,7 +124,9 @@ def _check_direct(target: RunTarget, request: RunRequest) -> None:
         )
 
 
-def _check_query_override(target: RunTarget, request: RunRequest, principal: Principal) -> None:
+def _check_query_override(
+    target: RunTarget, request: RunRequest, principal: Principal, required: Sequence[str]
+) -> None:
     override = request.query_override
     if override is None:
         return
@@ -103,7 +137,7 @@ def _check_query_override(target: RunTarget, request: RunRequest, principal: Pri
         raise errors.not_allowed(attr, "may not be used with a project secret key.")
     if override.get("kind", target.query["kind"]) != target.query["kind"]:
         raise errors.not_allowed(attr, "may not change the kind of the query.")
-    if required_variables(target) and any(key in override for key in _PROTECTED_KEYS):
+    if required and any(key in override for key in _PROTECTED_KEYS):
         raise errors.not_allowed(
             attr, "may not hold breakdownFilter or properties on a version with required variables."
         )

@@ -5,7 +5,6 @@ docs/spec/query-endpoints.md#55-which-source-is-read-and-the-cache.
 """
 
 import asyncio
-from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 from time import perf_counter
@@ -113,8 +112,9 @@ class EndpointRunner:
             12, and values that do not fit.
         """
         try:
-            check_run(target, request, scope.principal)
-            reading = await self.plan(scope.project, target, request)
+            known = await self._known_variables(scope.project, target)
+            check_run(target, request, scope.principal, known)
+            reading = plan_read(scope.project, target, request, known, self._clock.now())
             self.cursors.check(reading, request)
         except HogletError as error:
             self._note_failure(scope.user_id, target, request, execution_id=new_id(), error=error)
@@ -246,10 +246,13 @@ class EndpointRunner:
 
     async def plan(self, project: Project, target: RunTarget, request: RunRequest) -> ReadPlan:
         """What a run reads: its source, its values, its cache key."""
-        known: Sequence[Variable] = []
+        known = await self._known_variables(project, target)
+        return plan_read(project, target, request, known, self._clock.now())
+
+    async def _known_variables(self, project: Project, target: RunTarget) -> list[Variable]:
         if target.query["kind"] == HOGQL and target.query.get("variables"):
-            known = await self.variables(project.id)
-        return plan_read(project, target, request, list(known), self._clock.now())
+            return list(await self.variables(project.id))
+        return []
 
     def _cached(self, reading: ReadPlan, refresh: str) -> Result | None:
         """The kept result, when it is good enough for this refresh word."""
