@@ -183,6 +183,7 @@ class VariableObject(OpenResponse):
     default_value: Any
     code_name: str
     values: list[Any] | None
+    is_multi: bool
     created_by: int | None
     created_at: str
 

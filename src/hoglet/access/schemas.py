@@ -38,12 +38,16 @@ type VariableType = Literal["String", "Number", "Boolean", "List", "Date"]
 
 
 class NewVariable(Body):
-    """POST of a variable; ``default_value`` is any JSON, ``values`` the choices of a list."""
+    """POST of a variable; ``default_value`` is any JSON, ``values`` the choices of a list.
+
+    ``is_multi`` says that a ``List`` stands for all of its values rather than for one.
+    """
 
     name: Annotated[Text, Field(min_length=1, max_length=400)]
     type: VariableType
     default_value: Any = None
     values: list[Any] | None = None
+    is_multi: bool = False
 
 
 class VariableChanges(Body):
@@ -53,6 +57,7 @@ class VariableChanges(Body):
     type: VariableType = "String"
     default_value: Any = None
     values: list[Any] | None = None
+    is_multi: bool = False
 
 
 def code_name(name: str) -> str:

@@ -4,7 +4,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import ForeignKey, Index, String, Text, UniqueConstraint, Uuid
+from sqlalchemy import Boolean, ForeignKey, Index, String, Text, UniqueConstraint, Uuid, false
 from sqlalchemy.orm import Mapped, mapped_column
 
 from hoglet.store.base import Base, JsonText, UtcDateTime
@@ -126,6 +126,7 @@ class VariableRow(Base):
     type: Mapped[str] = mapped_column(String(20))
     default_value: Mapped[Any] = mapped_column(JsonText, nullable=True)
     values: Mapped[Any] = mapped_column(JsonText, nullable=True)
+    is_multi: Mapped[bool] = mapped_column(Boolean, default=False, server_default=false())
     created_by_id: Mapped[int | None] = mapped_column(ForeignKey("users.id"))
     created_at: Mapped[datetime] = mapped_column(UtcDateTime)
 

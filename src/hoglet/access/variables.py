@@ -31,6 +31,7 @@ class Variable:
     type: str
     default_value: Any
     values: list[Any] | None
+    is_multi: bool
     created_by_id: int | None
     created_at: datetime
 
@@ -84,6 +85,7 @@ async def create_variable(
         type=body.type,
         default_value=body.default_value,
         values=body.values,
+        is_multi=body.is_multi,
         created_by_id=scope.user_id,
         created_at=clock.now(),
     )
@@ -142,6 +144,7 @@ def _variable(row: VariableRow) -> Variable:
         type=row.type,
         default_value=row.default_value,
         values=row.values,
+        is_multi=row.is_multi,
         created_by_id=row.created_by_id,
         created_at=row.created_at,
     )

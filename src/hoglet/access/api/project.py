@@ -131,6 +131,7 @@ def _variable(variable: variables.Variable) -> dict[str, Any]:
         "default_value": variable.default_value,
         "code_name": variable.code_name,
         "values": variable.values,
+        "is_multi": variable.is_multi,
         "created_by": variable.created_by_id,
         "created_at": iso_z(variable.created_at),
     }

@@ -1,0 +1,18 @@
+"""Variables of lists that stand for all of their values."""
+
+import sqlalchemy as sa
+from alembic import op
+
+revision = "0009"
+down_revision = "0008"
+branch_labels = None
+depends_on = None
+
+
+def upgrade() -> None:
+    column = sa.Column("is_multi", sa.Boolean(), nullable=False, server_default=sa.false())
+    op.add_column("insight_variables", column)
+
+
+def downgrade() -> None:
+    op.drop_column("insight_variables", "is_multi")
