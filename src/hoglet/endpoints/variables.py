@@ -113,14 +113,33 @@ def values_for_run(
         name = definition["code_name"]
         kind = variable.type if variable else "String"
         if name in sent:
-            values[name] = convert(name, sent[name], kind)
+            value = convert(name, sent[name], kind)
         elif definition.get("isNull"):
-            values[name] = None
+            value = None
         else:
             stored = definition.get("value")
             default = variable.default_value if variable else None
-            values[name] = _lenient(name, default if stored is None else stored, kind)
+            value = default if stored is None else stored
+            single = bool(definition.get("isSingle"))
+            value = _first(value) if single else _lenient(name, value, kind)
+        if variable is not None and variable.type == "List" and variable.is_multi:
+            value = _as_list(value)
+        values[name] = value
     return values
+
+
+def _first(value: Any) -> Any:
+    """The value of a list that takes one: of several the first."""
+    if isinstance(value, list):
+        return value[0] if value else None
+    return value
+
+
+def _as_list(value: Any) -> list[Any]:
+    """All values of a list that takes several: one alone is a list, none an empty one."""
+    if value is None:
+        return []
+    return value if isinstance(value, list) else [value]
 
 
 def with_moments(

@@ -18,10 +18,11 @@ UNKNOWN_FUNCTION = "unknown_function"
 TABLE_DENIED = "table_access_denied"
 ARITY = "number_of_arguments_doesnt_match"
 TYPE_MISMATCH = "type_mismatch"
+ILLEGAL_TYPE = "illegal_type_of_argument"
 NOT_AGGREGATE = "not_an_aggregate"
 ILLEGAL_AGGREGATION = "illegal_aggregation"
 
-ERRORS_OF_RUNS = frozenset({ARITY, NOT_AGGREGATE, ILLEGAL_AGGREGATION})
+ERRORS_OF_RUNS = frozenset({ARITY, ILLEGAL_TYPE, NOT_AGGREGATE, ILLEGAL_AGGREGATION})
 """Codes of queries that parse and name what there is: saved, and refused when run (ADR 14)."""
 
 

@@ -106,6 +106,8 @@ class QueryService:
 def with_known_variables(query: Json, known: Sequence[Variable]) -> Json:
     """A HogQL query whose variables name a variable of the project each.
 
+    A list that takes one value is marked ``isSingle``.
+
     Raises:
         Invalid: attr ``variables``; the project has no such variable, or no longer.
     """
@@ -120,6 +122,8 @@ def with_known_variables(query: Json, known: Sequence[Variable]) -> Json:
             "variableId": str(variable.id),
             "code_name": entry.get("code_name") or variable.code_name,
         }
+        if variable.type == "List" and not variable.is_multi:
+            completed[key]["isSingle"] = True
     return query | {"variables": completed or None}
 
 

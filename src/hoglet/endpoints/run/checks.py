@@ -14,7 +14,11 @@ from hoglet.endpoints.enums import HOGQL
 from hoglet.endpoints.query_schema import expand
 from hoglet.endpoints.run.targets import RunTarget
 from hoglet.endpoints.schemas import RunRequest
-from hoglet.endpoints.variables import names_without_value, refuse_unknown_names, stored_values
+from hoglet.endpoints.variables import (
+    names_without_value,
+    refuse_unknown_names,
+    stored_values,
+)
 from hoglet.kit.errors import Invalid
 from hoglet.kit.relative_dates import DateClock, NotADate, resolve_date
 from hoglet.web.validation import REQUIRED
@@ -63,7 +67,7 @@ def _why_required(target: RunTarget) -> str:
         return "This version is materialized, so every variable is required."
     if target.query["kind"] == HOGQL:
         return "They have no default: send a value for each."
-    return "Send a value for each breakdown; optional_breakdown_properties lists those to leave out."
+    return "Send a value for each, or list it in optional_breakdown_properties."
 
 
 def _is_sent(target: RunTarget, request: RunRequest, name: str) -> bool:

@@ -2,7 +2,13 @@
 
 from typing import TYPE_CHECKING, Any
 
-from hoglet.hogql.errors import ARITY, NOT_AGGREGATE, refused, unknown_function
+from hoglet.hogql.errors import (
+    ARITY,
+    ILLEGAL_TYPE,
+    NOT_AGGREGATE,
+    refused,
+    unknown_function,
+)
 from hoglet.hogql.functions import Function, find_function, function_names
 from hoglet.hogql.functions.by_name import check_named
 from hoglet.hogql.functions.datetime_zone import as_time
@@ -55,6 +61,7 @@ def resolve_call(resolver: "Resolver", node: tree.Call, scope: Scope) -> Expr:
         raise refused(f"{node.name} is a window function: add OVER (...)", node)
     _refuse_extras(node, function)
     args = _arguments(resolver, node, function, scope)
+    _refuse_single_variables(node, function, args)
     if function.name in _COMPARISONS and len(args) == 2:
         operator = _COMPARISONS[function.name]
         return compare_resolved(resolver, operator, args[0], args[1], scope, node)
@@ -164,6 +171,27 @@ def _haystack_first(arg: Any) -> tuple[Any, ...]:
     if isinstance(arg, tree.CompareOperation) and arg.op == "in":
         return (arg.right, arg.left)
     return (arg,)
+
+
+_TAKE_LISTS = {
+    **dict.fromkeys(("has", "indexOf", "arrayElement", "arrayJoin", "countEqual"), (0,)),
+    **dict.fromkeys(("hasAll", "hasAny", "hasSubstr"), (0, 1)),
+}
+"""Functions of the engine and which of their arguments must be lists."""
+_SINGLE = frozenset({"String", "Integer", "Float", "Boolean"})
+
+
+def _refuse_single_variables(node: tree.Call, function: Function, args: tuple[Expr, ...]) -> None:
+    """A variable that stands for one value cannot be searched as a list."""
+    for place in _TAKE_LISTS.get(function.clickhouse, ()):
+        given = node.args[place] if place < len(node.args) else None
+        if not isinstance(given, tree.Placeholder) or args[place].type.name not in _SINGLE:
+            continue
+        chain = given.expr.chain if isinstance(given.expr, tree.Field) else ()
+        name = ".".join(map(str, chain))
+        message = f"{{{name}}} is one value, and {node.name}() needs a list"
+        hint = "make it a variable of type List with is_multi"
+        raise refused(message, given, code=ILLEGAL_TYPE, hint=hint)
 
 
 _TAKE_UNITS = frozenset(
