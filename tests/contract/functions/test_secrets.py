@@ -121,3 +121,16 @@ async def test_secrets_are_in_no_answer_and_no_row(hoglet):
     changes = [change for entry in entries for change in entry.detail["changes"]]
     sealed = [(c["before"], c["after"]) for c in changes if c["field"] == "encrypted_inputs"]
     assert sealed.count(("masked", "masked")) == len(sealed) >= 2
+
+
+async def test_a_secret_of_null_is_removed(hoglet):
+    made = await make(hoglet)
+    inputs = {"url": {"value": "https://a"}, "token": {"value": None}}
+    mapping = {"inputs_schema": SECRET, "inputs": {"inner": {"value": None}}}
+    changed = (await hoglet.patch(made["id"], inputs=inputs, mappings=[mapping])).json()
+
+    assert "token" not in changed["inputs"]
+    assert "inner" not in changed["mappings"][0]["inputs"]
+    assert await stored(hoglet, made["id"]) == (None, None)
+    again = await hoglet.patch(made["id"], inputs={**inputs, "token": {"secret": True}})
+    assert (again.status_code, again.json()["attr"]) == (400, "inputs__token")

@@ -195,7 +195,8 @@ async def test_keys_of_inactive_users_are_invalid(client: httpx.AsyncClient, wor
 
 
 async def test_secret_keys_work_only_where_allowed(client: httpx.AsyncClient, world: World) -> None:
-    key = await world.add_secret_key()
+    scopes = ["endpoint:read", "thing:read", "thing:write"]  # so that it is the kind that counts
+    key = await world.add_secret_key(scopes=scopes)
     second = await world.add_project()
 
     allowed = await client.get("/api/projects/1/run", headers=bearer(key))
@@ -209,6 +210,7 @@ async def test_secret_keys_work_only_where_allowed(client: httpx.AsyncClient, wo
     assert current.status_code == 200
     assert refusal(other_project) == DENIED
     assert refusal(other_route) == DENIED
+    assert "secret keys" in other_route.json()["detail"]
     assert refusal(in_query) == UNKNOWN
     assert refusal(in_body) == UNKNOWN
 

@@ -58,6 +58,41 @@ def test_what_cannot_be_unpacked_is_refused(body: bytes, query: dict[str, str], 
         wire.unpack(body, query=query, content_encoding=encoding, limit_bytes=10_000)
 
 
+def _json_of(size: int) -> bytes:
+    return b'{"a":"' + b"x" * (size - 8) + b'"}'
+
+
+def _form(text: bytes) -> bytes:
+    return b"data=" + base64.b64encode(text).replace(b"+", b"%2B").replace(b"=", b"%3D")
+
+
+LIMIT = 1000
+PACKED = {
+    "plain": (lambda text: text, {}),
+    "gzip": (gzip.compress, {}),
+    "gzip, said in the query": (gzip.compress, {"compression": "gzip"}),
+    "zlib": (zlib.compress, {"compression": "gzip"}),
+    "base64": (base64.b64encode, {"compression": "base64"}),
+    "form": (_form, {}),
+    "gzip in base64": (
+        lambda text: _form(gzip.compress(text)) + b"&compression=gzip",
+        {},
+    ),
+}
+
+
+@pytest.mark.parametrize("packing", PACKED)
+def test_a_body_may_be_as_long_as_the_limit_and_no_longer(packing: str):
+    pack, query = PACKED[packing]
+    exact, longer = _json_of(LIMIT), _json_of(LIMIT + 1)
+
+    assert len(exact) == LIMIT
+    found = wire.unpack(pack(exact), query=query, content_encoding="", limit_bytes=LIMIT)
+    assert found == exact
+    with pytest.raises(TooLarge):
+        wire.unpack(pack(longer), query=query, content_encoding="", limit_bytes=LIMIT)
+
+
 def test_a_bomb_is_stopped_while_it_unpacks():
     bomb = gzip.compress(b" " * 10_000_000)
 
