@@ -6,7 +6,7 @@ PYTEST := .venv/bin/pytest
 SHELL := /bin/bash
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run demo test check slow full load fuzz browser clients fuzz-api oracle bench bench-hog bench-capture bench-matching bench-isolation bench-endpoints docs lock clean
+.PHONY: help setup run demo test check slow faults full load fuzz browser clients fuzz-api oracle bench bench-hog bench-capture bench-matching bench-isolation bench-endpoints docs lock clean
 
 help: ## list the commands
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -35,6 +35,9 @@ check: setup ## format, lint, types, room borders
 
 slow: setup oracle ## the tests of minutes: 20 kills, thousands of generated programs
 	$(PYTEST) -n 2 --dist loadfile -m slow
+
+faults: setup ## faults: kills, full disk, connections that stand still, bad starts (a quarter of an hour)
+	$(PYTEST) -n 2 --dist load tests/fault
 
 full: setup oracle ## every test but browser and clients, slow ones too
 	$(PYTEST) -n 2 --dist loadfile -m "not browser and not clients"

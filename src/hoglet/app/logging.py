@@ -1,8 +1,10 @@
 """hoglet's own log: one line an event, for people on a terminal, as JSON elsewhere."""
 
+import contextlib
 import logging
 import sys
-from typing import Any
+import threading
+from typing import Any, TextIO
 
 import structlog
 
@@ -27,10 +29,30 @@ def configure_logs(*, level: str, style: str) -> None:
             renderer,
         ],
         wrapper_class=structlog.make_filtering_bound_logger(LEVELS.get(level, logging.ERROR)),
-        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+        logger_factory=lambda *_: LineLogger(sys.stderr),
         cache_logger_on_first_use=True,
     )
     logging.basicConfig(level=logging.WARNING, stream=sys.stderr, format="%(name)s: %(message)s")
+
+
+class LineLogger:
+    """Writes lines; one that cannot be written (a full disk, a closed pipe) is dropped.
+
+    A log that raised would end the work that was to be logged: workers are started again, and
+    requests answered, by code that logs what went wrong first.
+    """
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+        self._lock = threading.Lock()
+
+    def msg(self, message: str) -> None:
+        """Write a line."""
+        with self._lock, contextlib.suppress(OSError, ValueError):  # ValueError: it is closed
+            self._stream.write(message + "\n")
+            self._stream.flush()
+
+    debug = info = warning = warn = error = critical = exception = fatal = log = msg
 
 
 def _json_renderer() -> structlog.processors.JSONRenderer:

@@ -12,7 +12,6 @@ from datetime import datetime
 
 import msgspec
 import structlog
-from sqlalchemy.exc import SQLAlchemyError
 
 from hoglet.events.errors import SpoolUnavailable
 from hoglet.queue import NewJob, Queue
@@ -114,7 +113,8 @@ class Spool:
         try:
             async with self._database.write() as session:
                 await self._queue.enqueue(session, [job for job, _ in taken])
-        except (SQLAlchemyError, OSError):
+        except Exception:
+            # Whatever it was: somebody waits for every batch, and would wait for ever.
             log.exception("the spool cannot be written", action="spool_failed")
             problem = SpoolUnavailable("The batch could not be stored; send it again later.")
         self._waiting_bytes -= sum(len(job.payload) for job, _ in taken)

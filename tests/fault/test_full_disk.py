@@ -1,0 +1,121 @@
+"""A full disk: nothing is accepted that cannot be kept, and nothing accepted is lost.
+
+The log is on the same disk, as with ``hoglet serve 2> data/server.log``: a line that cannot be
+written must not end what it is about.
+"""
+
+import contextlib
+import os
+import subprocess
+import time
+from collections.abc import Generator
+from pathlib import Path
+
+import pytest
+
+from support.accepted import Accepted
+from support.receiver import Receiver
+from support.server import RunningServer
+
+MEGABYTES = 256
+
+
+class SmallDisk:
+    """A file system of its own that can be filled up."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._filler = folder / "filler"
+
+    def fill(self, *, leaving: int = 0) -> None:
+        """Take all space but so many bytes, whatever the server takes meanwhile."""
+        zeros = bytes(64 * 1024)
+        with self._filler.open("ab", buffering=0) as file, contextlib.suppress(OSError):
+            while self._free_bytes() > leaving:
+                file.write(zeros)
+            while not leaving:
+                file.write(b"0")
+
+    def _free_bytes(self) -> int:
+        free = os.statvfs(self.folder)
+        return free.f_bavail * free.f_frsize
+
+    def free(self) -> None:
+        self._filler.unlink()
+
+
+@pytest.fixture
+def disk(tmp_path: Path) -> Generator[SmallDisk]:
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    options = ["-t", "tmpfs", "-o", f"size={MEGABYTES}m", "tmpfs", str(folder)]
+    mounted = subprocess.run(["mount", *options], capture_output=True, text=True, check=False)
+    if mounted.returncode:
+        pytest.skip(f"a small tmpfs cannot be mounted here: {mounted.stderr.strip()}")
+    yield SmallDisk(folder)
+    subprocess.run(["umount", "--lazy", str(folder)], check=True)
+
+
+@pytest.fixture
+def receiver() -> Generator[Receiver]:
+    opened = Receiver()
+    yield opened
+    opened.close()
+
+
+def ready_status(server: RunningServer) -> int:
+    return server.client.get("/_readyz").status_code
+
+
+def test_a_disk_that_is_full_at_once(disk: SmallDisk, receiver: Receiver) -> None:
+    server = RunningServer(disk.folder / "data").start()
+    try:
+        accepted = Accepted(server, receiver)
+        for _ in range(10):
+            assert accepted.send() == 200
+        disk.fill()
+        assert {accepted.send(padding=2000) for _ in range(50)} == {503}
+        assert server.client.get("/_health").status_code == 200
+        disk.free()
+        assert accepted.send() == 200
+        accepted.assert_all_there()
+        assert ready_status(server) == 200
+    finally:
+        assert server.stop() == 0
+
+
+@pytest.mark.slow
+def test_a_disk_that_fills_up_under_load(disk: SmallDisk, receiver: Receiver) -> None:
+    """Some batches are accepted that the warehouse cannot take yet."""
+    server = RunningServer(disk.folder / "data").start()
+    try:
+        accepted = Accepted(server, receiver)
+        assert accepted.send() == 200
+        disk.fill(leaving=4 * 1024**2)
+        while accepted.send(padding=2000) == 200:
+            assert accepted.statuses[200] < 1000
+        for _ in range(20):
+            accepted.send(padding=2000)
+        assert accepted.statuses.keys() <= {200, 503}
+        time.sleep(5)  # the workers fail, and are started again, more than once
+        disk.free()
+        accepted.assert_all_there()
+    finally:
+        assert server.stop() == 0
+
+
+@pytest.mark.slow
+def test_a_server_killed_on_a_full_disk(disk: SmallDisk, receiver: Receiver) -> None:
+    server = RunningServer(disk.folder / "data").start()
+    accepted = Accepted(server, receiver)
+    disk.fill(leaving=4 * 1024**2)
+    while accepted.send(padding=2000) == 200:
+        assert accepted.statuses[200] < 1000
+    server.kill()
+    disk.free()
+    server.start()
+    try:
+        assert accepted.send() == 200
+        accepted.assert_all_there()
+    finally:
+        assert server.stop() == 0

@@ -1,0 +1,102 @@
+"""What a server accepted, and the count of it afterwards: stored once, delivered at least once."""
+
+import time
+import uuid
+from collections import Counter
+from typing import Any
+
+import httpx
+
+from support.receiver import Receiver
+from support.server import TOKEN, RunningServer
+
+SECONDS = 120  # until everything accepted is expected to be through; a busy machine needs many
+_QUERY = "SELECT toString(uuid), count() FROM events GROUP BY 1 LIMIT 50000"
+_FUNCTIONS = "/api/projects/1/hog_functions/"
+_ENDPOINTS = "/api/projects/1/endpoints/"
+
+
+class Accepted:
+    """Sends events, remembers those answered 200, and counts them in the end.
+
+    Args:
+        server: a running server with an empty project.
+        receiver: every event is due at it, when there is one.
+    """
+
+    def __init__(self, server: RunningServer, receiver: Receiver | None = None) -> None:
+        self.server = server
+        self.receiver = receiver
+        self.answered: set[str] = set()
+        self.statuses: Counter[int] = Counter()
+        query = {"name": "stored", "query": {"kind": "HogQLQuery", "query": _QUERY}}
+        server.client.post(_ENDPOINTS, json=query).raise_for_status()
+        if receiver is not None:
+            self.function = add_destination(server, f"{receiver.url}/{{event.uuid}}")
+
+    def send(self, count: int = 20, *, padding: int = 0, timeout: float = 60) -> int:
+        """Send a batch; the status, 0 when the connection broke."""
+        uuids = [str(uuid.uuid4()) for _ in range(count)]
+        batch = [
+            {"event": "e", "distinct_id": f"u{number}", "uuid": one,
+             "properties": {"padding": "x" * padding}}
+            for number, one in enumerate(uuids)
+        ]  # fmt: skip
+        body = {"api_key": TOKEN, "batch": batch}
+        try:
+            status = httpx.post(self.server.url + "/batch/", json=body, timeout=timeout).status_code
+        except httpx.TransportError:
+            status = 0
+        self.statuses[status] += 1
+        if status == 200:
+            self.answered.update(uuids)
+        return status
+
+    def stored(self) -> dict[str, int]:
+        """How often each uuid is in the warehouse; {} while it cannot answer."""
+        run = self.server.client.post(_ENDPOINTS + "stored/run", json={"refresh": "force"})
+        if run.status_code != 200:
+            return {}
+        return {row[0]: row[1] for row in run.json()["results"]}
+
+    def assert_all_there(self) -> None:
+        """Everything answered 200 is stored once, and arrived under one id."""
+        stored: dict[str, int] = {}
+        deadline = time.monotonic() + SECONDS
+        while time.monotonic() < deadline:
+            stored = self.stored()
+            if self.answered <= stored.keys() and self.answered <= self._arrived():
+                break
+            time.sleep(0.5)
+        assert self.answered - stored.keys() == set(), self.server.log()[-3000:]
+        assert {one for one, number in stored.items() if number > 1} == set()
+        if self.receiver is not None:
+            assert self.answered - self._arrived() == set(), self.account()
+            arrivals = self.receiver.arrivals.items()
+            assert {one for one, ids in arrivals if len(set(ids)) > 1} == set()
+
+    def account(self) -> dict[str, Any]:
+        """What the function itself says; for the message of a failure."""
+        one = _FUNCTIONS + self.function
+        return {
+            "totals": self.server.client.get(f"{one}/metrics/totals?breakdown_by=name").json(),
+            "dead_letters": self.server.client.get(f"{one}/dead_letters?limit=3").json(),
+        }
+
+    def _arrived(self) -> set[str]:
+        return self.answered if self.receiver is None else set(self.receiver.arrivals)
+
+
+def add_destination(server: RunningServer, url: str, event: str = "e", **more: Any) -> str:
+    """A function that posts to a URL (``{event.uuid}`` stands for itself); its id."""
+    destination = {
+        "type": "destination",
+        "name": "deliver",
+        "enabled": True,
+        "hog": f"fetch(f'{url}', {{'method': 'POST'}})",
+        "filters": {"events": [{"id": event, "type": "events"}]},
+        **more,
+    }
+    made = server.client.post(_FUNCTIONS, json=destination)
+    made.raise_for_status()
+    return made.json()["id"]
