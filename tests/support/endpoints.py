@@ -25,9 +25,10 @@ from hoglet.endpoints.run.api import run_routes
 from hoglet.endpoints.services import EndpointServices, build_endpoints
 from hoglet.endpoints.settings import EndpointSettings
 from hoglet.endpoints.versions import api as api_versions
-from hoglet.endpoints.worker.operations import OPERATIONS
+from hoglet.endpoints.worker import operations as endpoint_operations
 from hoglet.queries import api as query_api
 from hoglet.queries.services import build_queries
+from hoglet.queries.worker import operations as query_operations
 from hoglet.queue.sql import SqlQueue
 from hoglet.sandbox import Sandbox
 from hoglet.warehouse import ClickHouseWarehouse
@@ -173,7 +174,8 @@ async def _add_project(world: World, project_id: int) -> None:
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
 async def endpoint_sandbox() -> AsyncGenerator[Sandbox]:
     """One worker process for all tests; such tests run on the session's event loop."""
-    sandbox = Sandbox(OPERATIONS, workers=1)
+    targets = {**endpoint_operations.OPERATIONS, **query_operations.OPERATIONS}
+    sandbox = Sandbox(targets, workers=1)
     yield sandbox
     await sandbox.close()
 

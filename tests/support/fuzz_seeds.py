@@ -55,12 +55,13 @@ def _keys(seeds: Seeds, server: RunningServer, post: Post) -> None:
 
 def _queries(seeds: Seeds, post: Post) -> None:
     query = {"kind": "HogQLQuery", "query": "SELECT 1"}
+    events = {"kind": "EventsQuery", "select": ["*", "person", "count() -- n"], "limit": 1}
     for path in (f"{P}/query", f"{P}/query/{{kind}}", f"{P}/query/upgrade"):
-        seeds.take("POST", path, {"query": query})
+        seeds.take("POST", path, {"query": query}, {"query": events})
     seeds.take("POST", f"{P}/query/check_auth_for_async", {})
     started = {"query": query, "refresh": "force_async", "client_query_id": "seed"}
     post("query", started)
-    seeds.places[f"{P}/query/{{kind}}"] = [{"kind": "HogQLQuery"}]
+    seeds.places[f"{P}/query/{{kind}}"] = [{"kind": "HogQLQuery"}, {"kind": "EventsQuery"}]
     seeds.places[f"{P}/query/{{query_id}}"] = [{"query_id": "seed"}]
     seeds.places[f"{P}/query/{{query_id}}/log"] = [{"query_id": "seed"}]
 

@@ -14,6 +14,9 @@ _ENDPOINTS = {
     "endpoints.compile_insight": "hoglet.endpoints.worker.operations:compile_insight",
     "endpoints.preview": "hoglet.endpoints.worker.operations:preview",
 }
+_QUERIES = {
+    "queries.plan_events": "hoglet.queries.worker.operations:plan_events",
+}
 
 PIPELINE_OPERATIONS = {
     "pipeline.read": "hoglet.pipeline.ingest.worker_operations:read",
@@ -21,7 +24,7 @@ PIPELINE_OPERATIONS = {
     "pipeline.internal": "hoglet.pipeline.ingest.worker_operations:match_internal_event",
 }
 
-COMPILE_OPERATIONS = {**_FUNCTIONS, **_ENDPOINTS}
+COMPILE_OPERATIONS = {**_FUNCTIONS, **_ENDPOINTS, **_QUERIES}
 RUN_OPERATIONS = {
     **_FUNCTIONS,
     "pipeline.run_steps": "hoglet.pipeline.delivery.step_batcher:run_steps",

@@ -53,6 +53,7 @@ class EndpointServices:
     usage: EndpointUsage
     jobs: EndpointJobs
     analyser: QueryAnalyzer
+    compiler: QueryCompiler
     materializer: MaterializationScheduler
 
     @property
@@ -143,6 +144,7 @@ def build_endpoints(
             forget=forget,
         ),
         analyser=analyser,
+        compiler=compiler,
         materializer=materializer,
     )
 

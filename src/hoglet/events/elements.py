@@ -3,6 +3,7 @@
 Source: docs/spec/data-and-queries.md#77-elements--elements_chain
 """
 
+import re
 from typing import Any
 
 MAX_TEXT_LENGTH = 400
@@ -82,3 +83,51 @@ def _text(value: Any) -> str:
 
 def _escape(text: str) -> str:
     return text.replace('"', '\\"')
+
+
+_PART = re.compile(r'(?P<text>"(?:[^"\\]|\\.)*")|(?P<end>;)|(?P<plain>[^";]+|")', re.DOTALL)
+_ATTRIBUTES = re.compile(r'(?P<key>[^"=]*?)="(?P<value>(?:[^"\\]|\\.)*)"', re.DOTALL)
+_OWN_KEYS = ("text", "href", "attr_id", "nth-child", "nth-of-type")
+
+
+def read_chain(chain: str) -> list[dict[str, Any]]:
+    """The elements of a chain, as clients of the events API read them.
+
+    Example:
+        >>> read_chain('a.b:href="/x"nth-child="2"nth-of-type="1"text="Go"')[0]["tag_name"]
+        'a'
+    """
+    elements: list[dict[str, Any]] = []
+    current = ""
+    for part in _PART.finditer(chain):
+        if part["end"]:
+            elements.append(_read_element(current, len(elements)))
+            current = ""
+        else:
+            current += part[0]
+    return [*elements, _read_element(current, len(elements))] if current else elements
+
+
+def _read_element(text: str, order: int) -> dict[str, Any]:
+    head, _, rest = text.partition(":")
+    tag, *classes = head.split(".")
+    found = {each["key"]: _unescaped(each["value"]) for each in _ATTRIBUTES.finditer(rest)}
+    return {
+        "text": found.get("text"),
+        "tag_name": tag,
+        "attr_class": [name for name in classes if name] or None,
+        "href": found.get("href"),
+        "attr_id": found.get("attr_id"),
+        "nth_child": _number(found.get("nth-child")),
+        "nth_of_type": _number(found.get("nth-of-type")),
+        "attributes": {key: value for key, value in found.items() if key not in _OWN_KEYS},
+        "order": order,
+    }
+
+
+def _unescaped(text: str) -> str:
+    return text.replace('\\"', '"')
+
+
+def _number(text: str | None) -> int | None:
+    return int(text) if text is not None and text.isascii() and text.isdigit() else None

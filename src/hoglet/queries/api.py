@@ -15,10 +15,11 @@ from hoglet.access.principals import ProjectScope
 from hoglet.endpoints.run.api import CLIENT_CLOSED_REQUEST, unless_disconnected
 from hoglet.endpoints.run.result import NeedsBackground, RunResult
 from hoglet.kit.errors import MethodNotAllowed, Unreadable
-from hoglet.queries.kinds import check_node, unwrap
+from hoglet.queries.kinds import unwrap
 from hoglet.queries.log import log_of
 from hoglet.queries.response import body_of, formatted, query_status
 from hoglet.queries.schemas import QueryBody, UpgradeBody, read_body_fields
+from hoglet.queries.service import check_query
 from hoglet.queries.services import services_of
 from hoglet.queries.tables import QueryRunRow
 from hoglet.web.request_body import read_object
@@ -51,7 +52,7 @@ async def upgrade_query(request: Request) -> Response:
     """Rewrite a query of an older client into today's form; nothing is run."""
     body = read_body_fields(UpgradeBody, await read_object(request))
     node, path = unwrap(body.query)
-    return JsonResponse({"query": _wrapped(body.query, check_node(node, path))})
+    return JsonResponse({"query": _wrapped(body.query, check_query(node, path))})
 
 
 @router.post("/query/check_auth_for_async", dependencies=[_READ])

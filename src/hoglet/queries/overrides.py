@@ -9,6 +9,7 @@ from typing import Any
 
 from hoglet.endpoints.enums import HOGQL
 from hoglet.endpoints.errors import not_allowed
+from hoglet.queries.kinds import EVENTS
 from hoglet.queries.schemas import FiltersOverride, VariableOverride
 
 type Json = dict[str, Any]
@@ -41,6 +42,8 @@ def with_filters(query: Json, sent: FiltersOverride | None) -> Json:
     """
     if sent is None or not (fields := sent.model_dump(exclude_none=True)):
         return query
+    if query["kind"] == EVENTS:
+        return query | _of_events(query, fields)
     if query["kind"] != HOGQL:
         merged = _merged(query, fields)
         return query | {key: value for key, value in merged.items() if key in query}
@@ -51,6 +54,17 @@ def with_filters(query: Json, sent: FiltersOverride | None) -> Json:
         )
     filters = query.get("filters") or {}
     return query | {"filters": filters | _merged(filters, fields)}
+
+
+def _of_events(query: Json, fields: Json) -> Json:
+    """What ``fields`` change of an events query, which has the ends of its dates as keys."""
+    ends = {"date_from": "after", "date_to": "before"}
+    changed = {key: fields[name] for name, key in ends.items() if name in fields}
+    if fields.get("properties"):
+        changed["properties"] = both(query.get("properties"), fields["properties"])
+    if "filterTestAccounts" in fields:
+        changed["filterTestAccounts"] = fields["filterTestAccounts"]
+    return changed
 
 
 def _merged(base: Json, fields: Json) -> Json:

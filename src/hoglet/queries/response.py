@@ -12,10 +12,12 @@ from hoglet.endpoints.run.cache import Result
 from hoglet.endpoints.run.response_body import BODY_START, stamp
 from hoglet.endpoints.run.result import RunResult
 from hoglet.kit.text import dump_json
+from hoglet.queries.kinds import EVENTS
 from hoglet.queries.tables import QueryRunRow
 
 type Json = dict[str, Any]
 
+_EVENTS_KEYS = ("columns", "hasMore", "limit", "offset", "hogql", "error", "modifiers", "timings")
 _FUNNELS = "FunnelsQuery"
 _BREAKDOWNS_CUT = frozenset({"TrendsQuery", "StickinessQuery"})
 _MOST_FORMATTED_ROWS = 200
@@ -115,8 +117,19 @@ def _cell(value: Any) -> str:
 
 def _rest(answer: RunResult, extra: Json) -> bytes:
     result = answer.result
-    rest = _insight(answer) if result.is_insight else _hogql(answer)
+    if answer.target.query["kind"] == EVENTS:
+        rest = _events(answer)
+    else:
+        rest = _insight(answer) if result.is_insight else _hogql(answer)
     return dump_json(rest | _cache_keys(answer) | extra)
+
+
+def _events(answer: RunResult) -> Json:
+    """Types are a plain list here; ``nextCursor`` goes into ``before``, or ``after``."""
+    hogql = _hogql(answer)
+    kept = {key: hogql[key] for key in _EVENTS_KEYS}
+    types = [kind for _, kind in answer.result.types]
+    return kept | {"types": types, "nextCursor": answer.next_cursor, "query_status": None}
 
 
 def _hogql(answer: RunResult) -> Json:
@@ -127,7 +140,7 @@ def _hogql(answer: RunResult) -> Json:
         "hasMore": result.has_more,
         "limit": result.limit,
         "offset": result.offset + result.saved_offset,
-        "query": answer.target.query["query"],
+        "query": answer.target.query.get("query"),
         "hogql": result.debug.get("hogql"),
         "clickhouse": None,
         "error": None,

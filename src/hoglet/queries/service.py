@@ -4,7 +4,8 @@ Source: docs/spec/data-and-queries.md#1-query-api.
 """
 
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import replace
+from typing import Any, NamedTuple
 from uuid import UUID
 
 import msgspec
@@ -16,14 +17,25 @@ from hoglet.endpoints.run.result import NeedsBackground, RunResult
 from hoglet.endpoints.run.runner import EndpointRunner
 from hoglet.endpoints.run.targets import RunTarget
 from hoglet.endpoints.schemas import RunRequest
+from hoglet.endpoints.worker.compiler import QueryCompiler
 from hoglet.endpoints.worker.query_errors import as_query_error
 from hoglet.kit.errors import HogletError, Invalid
 from hoglet.queries import overrides
-from hoglet.queries.kinds import check_node
+from hoglet.queries.events_query import EventsPlan, as_events, plan_events
+from hoglet.queries.events_schema import check_events_query
+from hoglet.queries.kinds import EVENTS, check_node
 from hoglet.queries.schemas import BACKGROUND_WORDS, QueryBody
 from hoglet.queries.target import is_cacheable, project_key, target_of_query
 
 type Json = dict[str, Any]
+
+
+class _Prepared(NamedTuple):
+    """A query as the runner takes it; ``events`` of an events query, which runs as HogQL."""
+
+    target: RunTarget
+    wish: RunRequest
+    events: EventsPlan | None
 
 
 class QueryRequest(msgspec.Struct, frozen=True):
@@ -36,22 +48,24 @@ class QueryRequest(msgspec.Struct, frozen=True):
 
 
 class QueryService:
-    """Runs ad hoc HogQL and insight queries.
+    """Runs ad hoc HogQL, insight and events queries.
 
     Args:
         runner: of endpoints; holds cache, coalescing, budget and log.
+        compiler: of endpoints; plans events queries.
     """
 
-    def __init__(self, runner: EndpointRunner) -> None:
+    def __init__(self, runner: EndpointRunner, compiler: QueryCompiler) -> None:
         self._runner = runner
+        self._compiler = compiler
 
     def read(self, node: Json, path: str, body: QueryBody) -> QueryRequest:
-        """The request of a HogQL or insight node.
+        """The request of a HogQL, insight or events node.
 
         Raises:
             Unreadable: an unknown key inside the node. Invalid: an override that does not apply.
         """
-        checked = check_node(node, path)
+        checked = check_query(node, path)
         checked = overrides.with_variables(checked, body.variables_override)
         checked = overrides.with_filters(checked, body.filters_override)
         return QueryRequest(checked, _word(checked, body.word), body.client_query_id, body.name)
@@ -62,12 +76,15 @@ class QueryService:
         Raises:
             QueryError, CostExceeded, Throttled, Unavailable: as a run of an endpoint.
         """
-        target, wish = await self._target(scope.project, request)
+        target, wish, events = await self._prepare(scope.project, request)
         try:
             plan = await self._runner.plan(scope.project, target, wish)
         except HogletError as error:
             raise as_query_error(error) from error
-        return await self._runner.run(scope, plan, wish)
+        outcome = await self._runner.run(scope, plan, wish)
+        if events is None or isinstance(outcome, NeedsBackground):
+            return outcome
+        return await as_events(outcome, events, request.node)
 
     async def compute(
         self,
@@ -83,24 +100,37 @@ class QueryService:
         Raises:
             QueryError, CostExceeded, Throttled, Unavailable: as a run of an endpoint.
         """
-        target, wish = await self._target(project, request)
-        return await self._runner.compute(
+        target, wish, events = await self._prepare(project, request)
+        answer = await self._runner.compute(
             project, target, wish, user_id=user_id, execution_id=execution_id, seconds=seconds
         )
+        return answer if events is None else await as_events(answer, events, request.node)
 
     async def cancel(self, project_id: int, query_id: str, execution_id: UUID | None) -> bool:
         """Stop the run of this id in this process; whether there was one."""
         key = project_key(project_id)
         return await self._runner.cancel(key, query_id, execution_id=execution_id)
 
-    async def _target(
-        self, project: Project, request: QueryRequest
-    ) -> tuple[RunTarget, RunRequest]:
-        node = request.node
+    async def _prepare(self, project: Project, request: QueryRequest) -> _Prepared:
+        node, events = request.node, None
+        wish = RunRequest(refresh=request.refresh, client_query_id=request.query_id)
+        if node["kind"] == EVENTS:
+            events = await plan_events(self._compiler, project, node)
+            wish = replace(wish, limit=node["limit"], offset=node["offset"])
+            node = events.query
         if node["kind"] == HOGQL and node.get("variables"):
             node = with_known_variables(node, await self._runner.variables(project.id))
-        target = target_of_query(project.id, node, request.name)
-        return target, RunRequest(refresh=request.refresh, client_query_id=request.query_id)
+        return _Prepared(target_of_query(project.id, node, request.name), wish, events)
+
+
+def check_query(node: Json, path: str) -> Json:
+    """A HogQL, insight or events node with every key of its kind.
+
+    Raises:
+        Unreadable: an unknown or mistyped key; attr is its path.
+    """
+    check = check_events_query if node["kind"] == EVENTS else check_node
+    return check(node, path)
 
 
 def with_known_variables(query: Json, known: Sequence[Variable]) -> Json:

@@ -27,7 +27,7 @@ class QueryServices:
 def build_queries(endpoints: EndpointServices, queue: Queue) -> QueryServices:
     """The query API over the engine room of endpoints."""
     database, clock = endpoints.database, endpoints.access.clock
-    service = QueryService(endpoints.runner)
+    service = QueryService(endpoints.runner, endpoints.compiler)
     background = BackgroundQueries(
         database, queue, clock, service, seconds=endpoints.settings.background_seconds
     )

@@ -11,6 +11,8 @@ from uuid import UUID, uuid5
 from hoglet.endpoints.analysis.model import Analysis
 from hoglet.endpoints.enums import HOGQL
 from hoglet.endpoints.run.targets import RunTarget
+from hoglet.queries.events_schema import is_bounded
+from hoglet.queries.kinds import EVENTS
 
 type Json = dict[str, Any]
 
@@ -51,5 +53,10 @@ def target_of_query(project_id: int, query: Json, name: str | None) -> RunTarget
 
 
 def is_cacheable(query: Json) -> bool:
-    """Whether a result may be served again: not of tables that show the present state."""
+    """Whether a result may be served again.
+
+    Not of tables that show the present state, and of events only when both ends were sent.
+    """
+    if query["kind"] == EVENTS:
+        return is_bounded(query)
     return query["kind"] != HOGQL or _LIVE_TABLES.search(query["query"]) is None

@@ -31,10 +31,11 @@ def action_condition(wanted: str, context: QueryContext) -> Expression:
         action = named.get(wanted)
         if action is None:
             raise refused(f"Action {wanted} does not exist.{near(wanted, named)}")
-    return some([_step(step, context) for step in action.get("steps") or []])
+    return some([step_condition(step, context) for step in action.get("steps") or []])
 
 
-def _step(step: Mapping[str, Any], context: QueryContext) -> Expression:
+def step_condition(step: Mapping[str, Any], context: QueryContext) -> Expression:
+    """Which events one step of an action means: all its parts hold."""
     parts: list[Expression] = []
     if step.get("event"):
         parts.append(compare("==", field("event"), constant(str(step["event"]))))

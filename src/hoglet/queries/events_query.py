@@ -1,0 +1,160 @@
+"""Events queries: planned in a worker, run as HogQL, their rows put together here.
+
+Source: docs/spec/data-and-queries.md#17-eventsquery.
+"""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import msgspec
+import orjson
+
+from hoglet.access.principals import Project
+from hoglet.endpoints.run.cache import Result
+from hoglet.endpoints.run.result import RunResult
+from hoglet.endpoints.worker.compiler import QueryCompiler
+from hoglet.endpoints.worker.query_errors import as_query_error
+from hoglet.events.elements import read_chain
+from hoglet.kit.errors import SourceError, Unreadable
+from hoglet.kit.text import dump_json
+from hoglet.queries.kinds import check_node
+from hoglet.queries.worker.fragments import PLACE
+from hoglet.queries.worker.operations import PLAN_EVENTS
+from hoglet.queries.worker.special_columns import EVENT_COLUMNS
+
+type Json = dict[str, Any]
+
+_ROWS_AT_ONCE = 2_000
+"""More rows are put together beside the event loop."""
+_NOBODY = "00000000-0000-0000-0000-000000000000"
+
+
+class EventsPlan(msgspec.Struct, frozen=True):
+    """The HogQL node of an events query and how its rows are read.
+
+    ``columns`` are ``[("event", "value", 1)]``: title, how it is put together, of how many columns;
+    with ``cursor`` (``DESC`` or ``ASC``) time and id of the event follow.
+    """
+
+    query: Json
+    columns: list[tuple[str, str, int]]
+    cursor: str | None
+
+
+async def plan_events(compiler: QueryCompiler, project: Project, node: Json) -> EventsPlan:
+    """Plan a checked events query.
+
+    Raises:
+        Unreadable: a key of the node; attr is its path. QueryError: HogQL that is refused.
+    """
+    payload = {
+        "query": node,
+        "context": compiler.stamped(await compiler.context(project)),
+        "name_properties": project.person_display_name_properties,
+    }
+    try:
+        answer = await compiler.call(PLAN_EVENTS, payload)
+    except SourceError as error:
+        if error.error_code == PLACE:
+            raise Unreadable(error.message, attr=f"query__{error.attr}") from error
+        raise as_query_error(error) from error
+    plan = msgspec.convert(answer, EventsPlan)
+    return msgspec.structs.replace(plan, query=check_node(plan.query, "query"))
+
+
+async def as_events(answer: RunResult, plan: EventsPlan, node: Json) -> RunResult:
+    """The answer of the HogQL query as that of the events query."""
+    if answer.result.row_count > _ROWS_AT_ONCE:
+        result, cursor = await asyncio.to_thread(_assembled, answer, plan)
+    else:
+        result, cursor = _assembled(answer, plan)
+    target = replace(answer.target, query=node)
+    return replace(answer, target=target, result=result, next_cursor=cursor)
+
+
+def _assembled(answer: RunResult, plan: EventsPlan) -> tuple[Result, str | None]:
+    result = answer.result
+    titles = [title for title, _, _ in plan.columns]
+    types = [[title, kind] for title, kind in zip(titles, _types(result, plan), strict=True)]
+    result = replace(result, columns=titles, types=types)
+    if plan.cursor is None and all(kind == "value" for _, kind, _ in plan.columns):
+        return result, None
+    rows = orjson.loads(result.rows_json)
+    cursor = f"{rows[-1][-2]}|{rows[-1][-1]}" if plan.cursor and result.has_more else None
+    assemble = _Assembler(plan, answer.target.project_id)
+    return replace(result, parts=(dump_json([assemble.row(row) for row in rows]),)), cursor
+
+
+def _types(result: Result, plan: EventsPlan) -> list[str]:
+    """A type of the engine for every column; of objects a tuple with names."""
+    found: list[str] = []
+    at = 0
+    for _, kind, width in plan.columns:
+        parts = [each[1] for each in result.types[at : at + width]]
+        found.append(parts[0] if kind == "value" else f"Tuple({', '.join(parts)})")
+        at += width
+    return found
+
+
+class _Assembler:
+    """Makes rows of the columns of the query."""
+
+    def __init__(self, plan: EventsPlan, project_id: int) -> None:
+        self._project_id = project_id
+        makers: dict[str, Callable[[Sequence[Any]], Any]] = {
+            "value": lambda cells: cells[0],
+            "*": self._event,
+            "person": _person,
+            "person_display_name": _display_name,
+        }
+        self._columns: list[tuple[slice, Callable[[Sequence[Any]], Any]]] = []
+        at = 0
+        for _, kind, width in plan.columns:
+            self._columns.append((slice(at, at + width), makers[kind]))
+            at += width
+
+    def row(self, cells: Sequence[Any]) -> list[Any]:
+        return [make(cells[place]) for place, make in self._columns]
+
+    def _event(self, cells: Sequence[Any]) -> Json:
+        event: Json = dict(zip(EVENT_COLUMNS, cells, strict=True))
+        event["properties"] = _object(event["properties"])
+        event["team_id"] = self._project_id
+        if event["elements_chain"]:
+            event["elements"] = read_chain(event["elements_chain"])
+        return event
+
+
+def _person(cells: Sequence[Any]) -> Json:
+    distinct_id, uuid, created_at, properties = cells
+    if not _is_known(uuid):
+        return {"distinct_id": distinct_id}
+    return {
+        "uuid": uuid,
+        "created_at": created_at,
+        "properties": _object(properties),
+        "distinct_id": distinct_id,
+    }
+
+
+def _display_name(cells: Sequence[Any]) -> Json:
+    name, uuid, distinct_id = cells
+    person_id = uuid if _is_known(uuid) else None
+    return {"display_name": name, "id": person_id, "distinct_id": distinct_id}
+
+
+def _is_known(uuid: Any) -> bool:
+    """Whether there is a person: the join gives the empty id where there is none."""
+    return uuid not in {None, _NOBODY}
+
+
+def _object(text: Any) -> Any:
+    """Properties as an object; they are stored as text that is one."""
+    if not isinstance(text, str):
+        return text
+    try:
+        return orjson.loads(text)
+    except orjson.JSONDecodeError:
+        return {}

@@ -1,0 +1,134 @@
+"""The events query as clients send it: a closed list of keys.
+
+Source: docs/spec/data-and-queries.md#17-eventsquery.
+"""
+
+from typing import Any
+from uuid import UUID
+
+from hoglet.hogql.context import MAX_LIMIT
+from hoglet.kit.errors import Unreadable
+from hoglet.kit.suggestions import near
+from hoglet.queries.kinds import EVENTS
+
+type Json = dict[str, Any]
+
+MOST_COLUMNS = 200
+_DEFAULT_LIMIT = 100
+_LARGEST_OFFSET = 2**53
+_TEXTS = ("select", "where", "events", "orderBy")
+_SHAPES: dict[str, tuple[tuple[type, ...], str]] = {
+    "kind": ((str,), "text"),
+    "select": ((list,), "a list of texts"),
+    "where": ((list,), "a list of texts"),
+    "properties": ((list, dict), "a list of property filters"),
+    "fixedProperties": ((list, dict), "a list of property filters"),
+    "filterTestAccounts": ((bool,), "true or false"),
+    "event": ((str,), "text"),
+    "events": ((list,), "a list of texts"),
+    "actionId": ((int,), "a whole number"),
+    "actionSteps": ((list,), "a list of steps"),
+    "personId": ((str, int), "a UUID or a number"),
+    "after": ((str,), "text"),
+    "before": ((str,), "text"),
+    "orderBy": ((list,), "a list of texts"),
+    "limit": ((int,), "a whole number"),
+    "offset": ((int,), "a whole number"),
+    "source": ((object,), ""),
+    "modifiers": ((dict,), "an object"),
+    "tags": ((dict,), "an object"),
+    "version": ((int, float), "a number"),
+    "response": ((dict,), "an object"),
+}
+_STEP_KEYS = frozenset(
+    (
+        *("event", "href", "href_matching", "id", "name", "properties", "selector"),
+        *("selector_regex", "tag_name", "text", "text_matching", "url", "url_matching"),
+    )
+)
+
+
+def check_events_query(node: Json, path: str) -> Json:
+    """An events query with every key that is read; ``after`` and ``before`` stay None if not sent.
+
+    Args:
+        node: e.g. ``{"kind": "EventsQuery", "select": ["event", "count()"]}``.
+        path: of the node in the body.
+
+    Raises:
+        Unreadable: an unknown or mistyped key; attr is its path.
+    """
+    sent = {key: value for key, value in node.items() if value is not None}
+    for key in node:
+        if key not in _SHAPES:
+            hint = near(key, _SHAPES)
+            raise Unreadable(f'"{key}" is not a key of {EVENTS}.{hint}', attr=f"{path}__{key}")
+    if sent.pop("source", None) is not None:
+        message = "An events query with a source is not offered: send its filters themselves."
+        raise Unreadable(message, attr=f"{path}__source")
+    if "select" not in sent:
+        raise Unreadable("This field is required.", attr=f"{path}__select")
+    for key, value in sent.items():
+        _check_type(value, *_SHAPES[key], attr=f"{path}__{key}")
+    for key in _TEXTS:
+        _check_texts(sent.get(key, []), f"{path}__{key}")
+    _check_steps(sent.get("actionSteps", []), f"{path}__actionSteps")
+    _check_person(sent.get("personId"), f"{path}__personId")
+    return sent | {
+        "select": sent["select"] or ["*"],
+        "limit": _limit(sent, path),
+        "offset": _whole(sent.get("offset", 0), 0, f"{path}__offset"),
+    }
+
+
+def is_bounded(node: Json) -> bool:
+    """Whether both ends of the time range were sent, so that a result may be served again."""
+    return "after" in node and "before" in node
+
+
+def _limit(sent: Json, path: str) -> int:
+    return min(_whole(sent.get("limit", _DEFAULT_LIMIT), 1, f"{path}__limit"), MAX_LIMIT)
+
+
+def _whole(value: int, least: int, attr: str) -> int:
+    if not least <= value <= _LARGEST_OFFSET:
+        raise Unreadable(f"This must be a whole number from {least} on.", attr=attr)
+    return value
+
+
+def _check_type(value: Any, kinds: tuple[type, ...], wanted: str, *, attr: str) -> None:
+    if not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds):
+        raise Unreadable(f"This must be {wanted}.", attr=attr)
+
+
+def _check_texts(items: list[Any], attr: str) -> None:
+    if len(items) > MOST_COLUMNS:
+        raise Unreadable(f"At most {MOST_COLUMNS} items are read.", attr=attr)
+    for index, item in enumerate(items):
+        if not isinstance(item, str) or not item.strip():
+            raise Unreadable("This must be text.", attr=f"{attr}__{index}")
+
+
+def _check_steps(steps: list[Any], attr: str) -> None:
+    if len(steps) > MOST_COLUMNS:
+        raise Unreadable(f"At most {MOST_COLUMNS} items are read.", attr=attr)
+    for index, step in enumerate(steps):
+        _check_type(step, (dict,), "an object", attr=f"{attr}__{index}")
+        for key, value in step.items():
+            place = f"{attr}__{index}__{key}"
+            if key not in _STEP_KEYS:
+                raise Unreadable(
+                    f'"{key}" is not a key of a step.{near(key, _STEP_KEYS)}', attr=place
+                )
+            kinds = (list, dict) if key == "properties" else (str, int)
+            if value is not None:
+                _check_type(value, kinds, "text", attr=place)
+
+
+def _check_person(person: Any, attr: str) -> None:
+    if not isinstance(person, str) or (person.isascii() and person.isdigit()):
+        return
+    try:
+        UUID(person)
+    except ValueError:
+        raise Unreadable("This must be the UUID or the number of a person.", attr=attr) from None

@@ -1,0 +1,293 @@
+"""An events query as HogQL: text with bound values, and how the rows are put together.
+
+Source: docs/spec/data-and-queries.md#17-eventsquery.
+"""
+
+import re
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import Any, NamedTuple
+from uuid import UUID
+
+from hoglet.hogql.context import QueryContext
+from hoglet.hogql.dates import as_text, clock_of, read_date
+from hoglet.hogql.errors import SYNTAX, located, refused
+from hoglet.hogql.filters.actions import action_condition, step_condition
+from hoglet.hogql.filters.properties import conditions
+from hoglet.hogql.frontend.print_hogql import print_expression
+from hoglet.hogql.frontend.trees import field, some, walk
+from hoglet.hogql.functions.registry import find_function
+from hoglet.kit.relative_dates import elapse
+from hoglet.queries.worker.fragments import (
+    about_keys,
+    placed,
+    read_column,
+    read_ordering,
+)
+from hoglet.queries.worker.special_columns import NAME, SPECIAL, display_name
+from hoglet.syntax import tree
+
+type Json = dict[str, Any]
+
+_AFTER = "-24h"
+_NOW_MARGIN = timedelta(seconds=5)
+"""How far the default end lies behind now: clocks of clients run ahead a little."""
+_TIMES = frozenset({("timestamp",), ("events", "timestamp")})
+
+
+_COMMENT = re.compile(
+    r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|`(?:[^`\\]|\\.)*`|--(?P<title>[^\n]*)\Z"""
+)
+"""The comment at the end of a column, or a text or name that is passed over."""
+
+
+class Item(NamedTuple):
+    """A column as it was asked for.
+
+    ``parts`` are the columns of the query that it is made of, ``kind`` how they are put together.
+    """
+
+    title: str
+    parts: tuple[str, ...]
+    kind: str
+    node: tree.Expression | None
+    is_aggregate: bool
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        """What GROUP BY names; a constant is none, and its text might be a position."""
+        if self.node is None:
+            return self.parts
+        if isinstance(self.node, tree.Alias):
+            return (_named(self.node),) if _reads(self.node) else ()
+        return self.parts if _reads(self.node) else ()
+
+
+def plan(node: Json, context: QueryContext, name_properties: list[str] | None) -> Json:
+    """The query behind a checked events query.
+
+    Returns:
+        ``{"query": HogQL node, "columns": [["event", "value", 1]], "cursor": "DESC" | "ASC" |
+        None}``; a column is its title, how it is put together, and of how many columns. With a
+        cursor two more columns follow: time and id of the event.
+
+    Raises:
+        SourceError: a part that is refused; with the code ``place`` its attr is a path.
+    """
+    names = display_name(name_properties)
+    items = [_item(text, index, names) for index, text in enumerate(node["select"])]
+    wheres = [(text, *_condition(text, i)) for i, text in enumerate(node.get("where", []))]
+    is_grouped = any(item.is_aggregate for item in items) or any(each[2] for each in wheres)
+    ordering = _ordering(node.get("orderBy"), items, names, is_grouped=is_grouped)
+    with about_keys():
+        found, values = _bounds(node, context)
+        filters = _filters(node, context)
+        found += _entities(node, context, values)
+    columns = [part for item in items for part in item.parts]
+    if ordering.cursor:
+        columns += ["events.timestamp AS hoglet_time", "events.uuid AS hoglet_uuid"]
+    keys = dict.fromkeys(key for item in items if not item.is_aggregate for key in item.key)
+    where = [
+        *found,
+        "{filters}",
+        *(f"({text}\n)" for text, _, is_having in wheres if not is_having),
+    ]
+    having = [f"({text}\n)" for text, _, is_having in wheres if is_having]
+    clauses = [
+        f"SELECT {_lines(columns)}\nFROM events",
+        f"WHERE {' AND '.join([*found, '{filters}', *where])}",
+        f"GROUP BY {_lines(list(keys))}" if is_grouped and keys else "",
+        f"HAVING {' AND '.join(having)}" if having else "",
+        f"ORDER BY {_lines(ordering.items)}" if ordering.items else "",
+    ]
+    text = "\n".join(clause for clause in clauses if clause)
+    return {
+        "query": {"kind": "HogQLQuery", "query": text, "values": values, "filters": filters},
+        "columns": [[item.title, item.kind, len(item.parts)] for item in items],
+        "cursor": ordering.cursor,
+    }
+
+
+def _named(node: tree.Alias) -> str:
+    return print_expression(field(node.alias))
+
+
+class Ordering(NamedTuple):
+    """Items of ORDER BY; ``cursor`` is the direction where the first is the time of the event."""
+
+    items: list[str]
+    cursor: str | None
+
+
+def _lines(items: Sequence[str]) -> str:
+    """Items each on a line of its own, so that a comment in one does not hide the next."""
+    return "\n, ".join(items)
+
+
+def _reads(node: Any) -> bool:
+    return any(isinstance(each, tree.Field) for each in walk(node))
+
+
+def _item(text: str, index: int, names: str) -> Item:
+    code, title = _titled(text)
+    special = SPECIAL.get(code)
+    if special is not None:
+        parts = tuple(part.replace(NAME, names) for part in special)
+        return Item(title or code, parts, code, None, is_aggregate=False)
+    with placed(f"select[{index}]"):
+        node = read_column(code)
+    return Item(title or code, (code,), "value", node, is_aggregate=holds_aggregate(node))
+
+
+def _titled(text: str) -> tuple[str, str]:
+    """A column and the title behind its comment: ``event -- Name``."""
+    for found in _COMMENT.finditer(text):
+        if found["title"] is not None:
+            return text[: found.start()].strip(), found["title"].strip()
+    return text.strip(), ""
+
+
+def _condition(text: str, index: int) -> tuple[tree.Expression, bool]:
+    with placed(f"where[{index}]"):
+        node = read_column(text)
+        if isinstance(node, tree.Alias):
+            raise refused("A condition has no name", node, code=SYNTAX)
+    return node, holds_aggregate(node)
+
+
+def holds_aggregate(node: Any) -> bool:
+    """Whether an expression aggregates rows of its own query; windows and subqueries do not."""
+    if isinstance(node, tree.SelectQuery | tree.SelectSetQuery):
+        return False
+    if isinstance(node, tree.Call):
+        function = find_function(node.name)
+        if function is not None and function.aggregate:
+            return True
+    if isinstance(node, tree.Node):
+        return any(holds_aggregate(getattr(node, name)) for name in node.__struct_fields__)
+    if isinstance(node, tuple):
+        return any(map(holds_aggregate, node))
+    return isinstance(node, dict) and any(map(holds_aggregate, node.values()))
+
+
+def _ordering(
+    sent: list[str] | None, items: list[Item], names: str, *, is_grouped: bool
+) -> Ordering:
+    if not sent:
+        return _default_ordering(items, is_grouped=is_grouped)
+    aliases = {item.node.alias for item in items if isinstance(item.node, tree.Alias)}
+    titles = {item.title: item for item in items}
+    written: list[str] = []
+    times: list[str] = []
+    for index, text in enumerate(sent):
+        with placed(f"orderBy[{index}]"):
+            node, core, direction = read_ordering(text)
+        if core in titles and titles[core].node is not None:
+            written.append(f"{_reference(titles[core])} {direction}")
+        elif core in SPECIAL:
+            parts = [part.replace(NAME, names) for part in SPECIAL[core]]
+            written.append(f"{parts[0]} {direction}")
+        else:
+            written.append(text)
+        if _is_time(node) and "timestamp" not in aliases:
+            times.append(direction if index == 0 else "")
+    if is_grouped or not times:
+        return Ordering(written, None)
+    cursor = times[0] if len(written) == 1 else None
+    return Ordering([*written, f"events.uuid {times[0] or 'ASC'}"], cursor or None)
+
+
+def _default_ordering(items: list[Item], *, is_grouped: bool) -> Ordering:
+    """By count, else by the first aggregation, else by time, else by the first column."""
+    aggregates = [item for item in items if item.is_aggregate]
+    counts = [item for item in aggregates if _is_count(item.node)]
+    for item in (*counts, *aggregates):
+        return Ordering([f"{_reference(item)} DESC"], None)
+    if any(item.kind == "*" or _is_time(item.node) for item in items):
+        if is_grouped:
+            return Ordering(["events.timestamp DESC"], None)
+        return Ordering(["events.timestamp DESC", "events.uuid DESC"], "DESC")
+    return Ordering([f"{_reference(items[0])} ASC"], None)
+
+
+def _reference(item: Item) -> str:
+    return _named(item.node) if isinstance(item.node, tree.Alias) else item.parts[0]
+
+
+def _is_time(node: Any) -> bool:
+    return isinstance(node, tree.Field) and node.chain in _TIMES
+
+
+def _is_count(node: Any) -> bool:
+    node = node.expr if isinstance(node, tree.Alias) else node
+    return isinstance(node, tree.Call) and node.name.lower() == "count" and not node.args
+
+
+def _bounds(node: Json, context: QueryContext) -> tuple[list[str], Json]:
+    """Conditions on the time of events; both ends are exclusive."""
+    found: list[str] = []
+    values: Json = {}
+    after = node.get("after") or _AFTER
+    if after != "all":
+        _bound("after", ">", after, context, (found, values))
+    if node.get("before"):
+        _bound("before", "<", node["before"], context, (found, values))
+    else:
+        values["before"] = as_text(elapse(clock_of(context).local(), _NOW_MARGIN))
+        found.append("events.timestamp < {before}")
+    return found, values
+
+
+def _bound(
+    key: str, sign: str, text: str, context: QueryContext, into: tuple[list[str], Json]
+) -> None:
+    found, values = into
+    moment, _, uuid = text.partition("|")
+    values[key] = as_text(read_date(moment, context, key).at)
+    if not uuid:
+        found.append(f"events.timestamp {sign} {{{key}}}")
+        return
+    try:
+        values[f"{key}_uuid"] = str(UUID(uuid))
+    except ValueError:
+        raise refused(
+            "This is not a cursor: use nextCursor of an answer as it is", attr=key
+        ) from None
+    found.append(
+        f"(events.timestamp {sign} {{{key}}} OR events.timestamp = {{{key}}} "
+        f"AND events.uuid {sign} toUUID({{{key}_uuid}}))"
+    )
+
+
+def _filters(node: Json, context: QueryContext) -> Json:
+    """What ``{filters}`` stands for; each list of filters is checked under its own path."""
+    lists = {key: node[key] for key in ("properties", "fixedProperties") if node.get(key)}
+    for key, sent in lists.items():
+        conditions(sent, context, attr=key)
+    groups = [
+        {"type": "AND", "values": sent} if isinstance(sent, list) else sent
+        for sent in lists.values()
+    ]
+    return {"properties": groups, "filterTestAccounts": bool(node.get("filterTestAccounts"))}
+
+
+def _entities(node: Json, context: QueryContext, values: Json) -> list[str]:
+    """Events, actions and steps, any of which may hold; and the person, who must."""
+    ways: list[str] = []
+    events = [*([node["event"]] if node.get("event") else []), *node.get("events", [])]
+    if events:
+        values["events"] = events
+        ways.append("events.event IN {events}")
+    if node.get("actionId") is not None:
+        with located("actionId"):
+            action_condition(str(node["actionId"]), context)
+        ways.append(f"matchesAction('{node['actionId']}')")
+    if node.get("actionSteps"):
+        with located("actionSteps"):
+            steps = [step_condition(step, context) for step in node["actionSteps"]]
+            ways.append(print_expression(some(steps)))
+    found = [f"({' OR '.join(ways)})"] if ways else []
+    if node.get("personId"):
+        values["personId"] = str(node["personId"])
+        found.append("events.person_id = toUUID({personId})")
+    return found

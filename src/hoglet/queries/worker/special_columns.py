@@ -1,0 +1,41 @@
+"""Columns of an events query that are objects: each is made of several columns of the query.
+
+Source: docs/spec/data-and-queries.md#17-eventsquery.
+"""
+
+from collections.abc import Sequence
+
+from hoglet.hogql.frontend.print_hogql import print_expression
+from hoglet.hogql.frontend.trees import call, constant, field
+
+EVENT_COLUMNS: tuple[str, ...] = (
+    "uuid",
+    "event",
+    "properties",
+    "timestamp",
+    "distinct_id",
+    "elements_chain",
+    "created_at",
+    "person_mode",
+)
+_DISPLAY = ("email", "Email", "$email", "name", "Name", "username", "Username", "UserName")
+NAME = "{name}"
+"""Stands for what a person is called."""
+
+SPECIAL: dict[str, tuple[str, ...]] = {
+    "*": tuple(f"events.{name}" for name in EVENT_COLUMNS),
+    "person": (
+        "events.distinct_id",
+        "events.person.id",
+        "events.person.created_at",
+        "events.person.properties",
+    ),
+    "person_display_name": (NAME, "events.person.id", "events.distinct_id"),
+}
+
+
+def display_name(properties: Sequence[str] | None) -> str:
+    """HogQL for what a person is called: the first property that is there, else the distinct id."""
+    values = (field("events", "person", "properties", each) for each in properties or _DISPLAY)
+    names = [call("nullIf", call("toString", value), constant("")) for value in values]
+    return print_expression(call("coalesce", *names, field("events", "distinct_id")))
