@@ -156,7 +156,7 @@ def test_tokens_go_where_they_may(server: RunningServer, receiver: Recorder) -> 
     (request,) = receiver.requests
     path, _, query = request.path.partition("?")
     assert SECRET not in path
-    assert query == "key=xoxb-4711-a/b%2Bc%3Dd"
+    assert query == "key=xoxb-4711-a%2Fb%2Bc%3Dd"
     basic = request.headers["authorization"].removeprefix("Basic ")
     assert base64.b64decode(basic).decode() == f"me:{SECRET}"
     assert request.json == {"token": SECRET}
