@@ -243,6 +243,23 @@ def port_out_of_range(start: Start) -> None:
     start.words = ["--port", "65536"]
 
 
+# Neighbours of other faults; a start costs two seconds of processor time.
+SLOW = {
+    key_empty,
+    key_binary,
+    key_folder,
+    folder_below_file,
+    folder_cannot_be_made,
+    database_folder,
+    database_overwritten,
+    database_foreign,
+    database_file_unreachable,
+    warehouse_part_incomplete,
+    warehouse_read_only,
+    address_has_port,
+    keys_of_another,
+    warehouse_is_file,
+}
 FAULTS: list[tuple[Callable[[Start], None], str]] = [
     (key_missing, "secret.key is missing"),
     (key_empty, "secret.key is damaged"),
@@ -283,7 +300,13 @@ FAULTS: list[tuple[Callable[[Start], None], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("damage", "told"), FAULTS, ids=[damage.__name__ for damage, _ in FAULTS])
+@pytest.mark.parametrize(
+    ("damage", "told"),
+    [
+        pytest.param(*fault, id=fault[0].__name__, marks=[pytest.mark.slow] * (fault[0] in SLOW))
+        for fault in FAULTS
+    ],
+)
 def test_a_fault_is_one_sentence(start: Start, damage: Callable[[Start], None], told: str):
     damage(start)
 
