@@ -107,7 +107,9 @@ def test_every_misspelt_key_is_refused_with_the_right_one(
         assert "1:1" not in str(error.value)
 
 
-@pytest.mark.parametrize(("kind", "path", "key", "keys"), cases(), ids=str)
+@pytest.mark.parametrize(
+    ("kind", "path", "key", "keys"), cases(), ids=lambda each: each if isinstance(each, str) else ""
+)
 def test_every_key_is_accepted(
     kind: str, path: list[str | int], key: str, keys: Mapping[str, Any]
 ) -> None:
