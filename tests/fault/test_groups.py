@@ -337,7 +337,7 @@ async def test_functions_that_no_worker_can_load_hold_the_events(
         await line.batches.work_once()
 
         assert await _stored(line) == {}
-        assert "functions of project" in (line.health.problem or "")
+        assert "functions of project" in (line.health.problem() or "")
         assert (await line.queue.depth("spool")).delayed == 1
 
         line.functions.functions = [_destination(line), _destination(line, SECOND)]
@@ -345,7 +345,7 @@ async def test_functions_that_no_worker_can_load_hold_the_events(
         await line.work()
         assert await _stored(line) == {_uuid(0): 1, _uuid(1): 1}
         assert len(await _runs(line)) == 4
-        assert line.health.problem is None
+        assert line.health.problem() is None
 
 
 async def test_a_warehouse_that_does_not_write_is_no_event_s_fault(
@@ -363,9 +363,11 @@ async def test_a_warehouse_that_does_not_write_is_no_event_s_fault(
             patch.setattr(line.warehouse, "insert_block", full)
             for _ in range(30):
                 await line.batches.work_once()
-            assert line.health.problem == ("cannot write: WarehouseDown: No space left on device")
+            assert line.health.problem() == (
+                "events cannot be written: WarehouseDown: No space left on device"
+            )
         await line.work()
 
         assert await _stored(line) == {_uuid(0): 1}
         assert await _runs(line) == {(FIRST, _uuid(0))}
-        assert line.health.problem is None
+        assert line.health.problem() is None

@@ -17,6 +17,7 @@ class EventServices:
     capture: CaptureService
     warnings: IngestionWarnings
     repository: EventsRepository
+    spool: Spool
 
 
 class TokensOfAccess:
@@ -35,10 +36,11 @@ def build_events(rooms: Services) -> EventServices:
     """The capture service on the shared database and queue."""
     repository = EventsRepository()
     warnings = IngestionWarnings(rooms.database, repository, rooms.clock)
+    spool = Spool(rooms.database, rooms.queue)
     capture = CaptureService(
         tokens=TokensOfAccess(rooms.access),
-        spool=Spool(rooms.database, rooms.queue),
+        spool=spool,
         warnings=warnings,
         clock=rooms.clock,
     )
-    return EventServices(capture, warnings, repository)
+    return EventServices(capture, warnings, repository, spool)

@@ -1,7 +1,6 @@
 """The web application of a server: the routers of all rooms over their services."""
 
 from fastapi import FastAPI
-from sqlalchemy import text
 from starlette.routing import BaseRoute
 
 from hoglet.access.api import keys as keys_api
@@ -11,6 +10,7 @@ from hoglet.access.api import user as access_api
 from hoglet.app import openapi as api_document
 from hoglet.app.container import Services
 from hoglet.app.features import Features
+from hoglet.app.readiness import Readiness
 from hoglet.console.application import mount_console
 from hoglet.endpoints import api as endpoint_api
 from hoglet.endpoints.openapi import api as endpoint_documents_api
@@ -30,7 +30,6 @@ from hoglet.functions.templates import api as template_api
 from hoglet.functions.webhooks import api as public_api
 from hoglet.queries import api as query_api
 from hoglet.web.app import create_application
-from hoglet.web.health import Check
 
 ROUTERS = (
     access_api.router,
@@ -67,11 +66,13 @@ def hot_routes() -> list[BaseRoute]:
 
 def build_application(rooms: Services, features: Features) -> FastAPI:
     """Mount every room; their services hang on ``app.state``."""
+    readiness = Readiness(rooms, features)
     app = create_application(
         routes=hot_routes(),
         routers=ROUTERS,
         project_routers=PROJECT_ROUTERS,
-        checks=_checks(rooms),
+        checks=readiness.checks(),
+        warnings=readiness.warnings,
         registry=rooms.registry,
         body_limit_bytes=rooms.settings.request_body_bytes,
         body_seconds=rooms.settings.request_body_seconds,
@@ -95,17 +96,3 @@ def build_application(rooms: Services, features: Features) -> FastAPI:
     if "console" in rooms.settings.roles:
         mount_console(app, rooms.secret_keys)
     return app
-
-
-def _checks(rooms: Services) -> dict[str, Check]:
-    async def storage() -> None:
-        async with rooms.database.read() as session:
-            await session.execute(text("SELECT 1"))
-
-    async def warehouse() -> None:
-        await rooms.warehouse.query("SELECT 1")
-
-    async def queue() -> None:
-        await rooms.queue.depth("spool")
-
-    return {"storage": storage, "warehouse": warehouse, "queue": queue}

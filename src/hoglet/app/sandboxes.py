@@ -11,6 +11,7 @@ from hoglet.app.sandbox_operations import (
     RUN_OPERATIONS,
 )
 from hoglet.sandbox import Sandbox
+from hoglet.sandbox.pool import RECENT_SECONDS
 from hoglet.settings import Settings
 
 # Programs of functions stand back behind capture and the API when the processors are all busy: at
@@ -19,6 +20,7 @@ _RUN_NICENESS = 5
 # What the largest request may take in the spare worker, for each of its bytes: parsing 20 MB of
 # small objects took 57, and the text is copied four times.
 _SPARE_BYTES_PER_BYTE = 100
+RECENT_MINUTES = round(RECENT_SECONDS / 60)
 MANY_DEATHS = 3  # of one kind of worker within five minutes
 
 

@@ -69,7 +69,7 @@ async def running(workers: list[BackgroundWorker]) -> AsyncGenerator[None]:
 def build_workers(rooms: Services, features: Features) -> list[BackgroundWorker]:
     """What the roles of this process ask for."""
     roles = rooms.settings.roles
-    outbox = TelemetryOutbox(rooms.database, features.functions.telemetry)
+    outbox = TelemetryOutbox(rooms.database, features.functions.telemetry, rooms.health)
     workers: list[BackgroundWorker] = []
     if "pipeline" in roles:
         workers += build_pipeline(rooms, features, outbox)
@@ -91,7 +91,7 @@ def build_pipeline(
     rooms: Services, features: Features, outbox: TelemetryOutbox
 ) -> list[BackgroundWorker]:
     """Spool to warehouse and runs; copies of persons; ingestion warnings."""
-    copies = WarehouseReplicator(rooms.database, rooms.queue, rooms.warehouse)
+    copies = WarehouseReplicator(rooms.database, rooms.queue, rooms.warehouse, rooms.health)
     definitions = DefinitionTracker(
         database=rooms.database,
         clock=rooms.clock,

@@ -3,9 +3,11 @@
 import json
 import urllib.error
 import urllib.request
+from typing import Any
 
 import typer
 from rich.console import Console
+from rich.markup import escape
 
 from hoglet.cli.api_client import ApiUnreachable
 from hoglet.cli.data_folder import print_table
@@ -21,10 +23,13 @@ def status(url: Url = DEFAULT_URL) -> None:
     Measured every few seconds by a server with the role pipeline.
     """
     url = server_url(url)
-    parts: dict[str, str] = json.loads(_read(f"{url}/_readyz"))["checks"]
+    ready: dict[str, Any] = json.loads(_read(f"{url}/_readyz"))
+    parts: dict[str, str] = ready["checks"]
     for name, state in parts.items():
         colour = "green" if state == "ok" else "red"
-        Console(highlight=False).print(f"{name} [{colour}]{state}[/]")
+        Console(highlight=False).print(f"{name} [{colour}]{escape(state)}[/]")
+    for warning in ready["warnings"]:
+        Console(highlight=False).print(f"[yellow]{escape(warning)}[/]")
     metrics = _read(f"{url}/metrics")
     rows = queue_rows(metrics)
     if rows:

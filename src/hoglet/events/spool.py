@@ -7,6 +7,7 @@ The pipeline's side of the queue is ``hoglet.pipeline``; the payload is :class:`
 """
 
 import asyncio
+import time
 from collections.abc import Sequence
 from datetime import datetime
 
@@ -74,6 +75,11 @@ class Spool:
         self._waiting: list[tuple[NewJob, asyncio.Future[None]]] = []
         self._waiting_bytes = 0
         self._committer: asyncio.Task[None] | None = None
+        self._failed_at: float | None = None
+
+    def failed_within(self, seconds: float) -> bool:
+        """Whether the last commit failed, and not longer ago than that."""
+        return self._failed_at is not None and time.monotonic() - self._failed_at < seconds
 
     async def append(self, job: NewJob) -> None:
         """Return once the job is on disk.
@@ -116,7 +122,10 @@ class Spool:
         except Exception:
             # Whatever it was: somebody waits for every batch, and would wait for ever.
             log.exception("the spool cannot be written", action="spool_failed")
+            self._failed_at = time.monotonic()
             problem = SpoolUnavailable("The batch could not be stored; send it again later.")
+        else:
+            self._failed_at = None
         self._waiting_bytes -= sum(len(job.payload) for job, _ in taken)
         for _, done in taken:
             if done.cancelled():

@@ -1,10 +1,15 @@
 """What keeps accepted events from being stored; shown by readiness checks and metrics."""
 
 import time
+from typing import Literal
 from uuid import UUID
 
 from prometheus_client import CollectorRegistry, Gauge
 
+type Part = Literal["events", "persons", "telemetry"]
+"""What is written to the warehouse: events; copies of persons and groups; logs and metrics."""
+
+PARTS: tuple[Part, ...] = ("events", "persons", "telemetry")
 _FORGOTTEN_AFTER_S = 900.0  # groups are tried again every five minutes at least
 _SHOWN = 200  # characters of an engine's error
 
@@ -13,43 +18,47 @@ class PipelineHealth:
     """Kept in memory by the process that has the role pipeline; a restart tries everything anew."""
 
     def __init__(self, registry: CollectorRegistry) -> None:
-        self._storage = ""
+        self._parts: dict[Part, str] = {}
         self._groups: dict[UUID, tuple[float, str]] = {}
-        gauge = Gauge(
-            "hoglet_pipeline_failing",
-            "What events wait for: storage (1 while it takes no writes), group (how many fail).",
-            ("cause",),
+        failing = Gauge(
+            "hoglet_writes_failing",
+            "1 while events, persons or telemetry (logs and metrics) cannot be written.",
+            ("part",),
             registry=registry,
         )
-        gauge.labels("storage").set_function(lambda: bool(self._storage))
-        gauge.labels("group").set_function(lambda: len(self._failing_groups()))
+        for part in PARTS:
+            failing.labels(part).set_function(lambda part=part: part in self._parts)
+        groups = Gauge(
+            "hoglet_failing_groups",
+            "Groups of captured requests that fail for another reason and are tried again.",
+            registry=registry,
+        )
+        groups.set_function(lambda: len(self._failing_groups()))
 
-    def storage_failed(self, error: Exception) -> None:
-        """The database or the warehouse does not take writes; everything waits."""
-        self._storage = f"cannot write: {_shown(error)}"
+    def failed(self, part: Part, error: Exception) -> None:
+        """The database, the warehouse or the start of workers fails; everything of it waits."""
+        self._parts[part] = _shown(error)
+
+    def works(self, part: Part) -> None:
+        """Something was written, or nothing waits to be."""
+        self._parts.pop(part, None)
 
     def group_failed(self, group: UUID, error: Exception) -> None:
         """One group fails for another reason and is tried again later."""
         self._groups[group] = (time.monotonic(), _shown(error))
 
-    def stored(self, group: UUID) -> None:
-        """A group was stored, so storage works."""
-        self._storage = ""
+    def group_stored(self, group: UUID) -> None:
+        """A group was stored."""
+        self.works("events")
         self._groups.pop(group, None)
 
-    def nothing_waits(self) -> None:
-        """There is nothing left to store."""
-        self._storage = ""
-
-    @property
     def problem(self) -> str | None:
         """One sentence, or None when nothing fails."""
-        if self._storage:
-            return self._storage
+        problems = [f"{part} cannot be written: {why}" for part, why in self._parts.items()]
         failing = self._failing_groups()
         if failing:
-            return f"{len(failing)} groups of batches fail and are tried again: {failing[0]}"
-        return None
+            problems.append(f"{len(failing)} groups of requests fail: {failing[0]}")
+        return "; ".join(problems) or None
 
     def _failing_groups(self) -> list[str]:
         """Why groups failed lately; one that another process has stored is forgotten in time."""

@@ -11,6 +11,7 @@ from hoglet.functions.jobs import BACKFILL_QUEUE, INVOKE_QUEUE
 from hoglet.pipeline.ingest.replication import COPIES_QUEUE
 from hoglet.pipeline.internal_events import INTERNAL_QUEUE
 from hoglet.queue import Queue
+from hoglet.queue.dead_letters import count_failed
 from hoglet.store.database import Database
 
 QUEUES = (SPOOL_QUEUE, INVOKE_QUEUE, BACKFILL_QUEUE, COPIES_QUEUE, INTERNAL_QUEUE)
@@ -28,6 +29,7 @@ class QueueMetrics:
             ("queue", "state"),
             registry=registry,
         )
+        self._with_buried = set(QUEUES)
         self._letters = Gauge(
             "hoglet_dead_letters",
             "Dead letters of all functions that were not run again.",
@@ -44,11 +46,22 @@ class QueueMetrics:
         async with self._database.read() as session:
             self._letters.set(await dead_letter_repository.count_waiting(session))
 
+    async def _count_buried(self) -> None:
+        """Of every queue, also those that are not the pipeline's."""
+        async with self._database.read() as session:
+            buried = await count_failed(session)
+        for queue in self._with_buried - buried.keys():
+            self._jobs.labels(queue, "buried").set(0)
+        for queue, number in buried.items():
+            self._jobs.labels(queue, "buried").set(number)
+        self._with_buried |= buried.keys()
+
     async def measure(self) -> None:
         """Take the figures anew."""
         await self._count_letters()
+        await self._count_buried()
         for queue in QUEUES:
             depth = await self._queue.depth(queue)
-            for state in ("ready", "delayed", "leased", "buried"):
+            for state in ("ready", "delayed", "leased"):
                 self._jobs.labels(queue, state).set(getattr(depth, state))
             self._lag.labels(queue).set(depth.lag_seconds)

@@ -20,6 +20,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from hoglet.kit.errors import HogletError
 from hoglet.kit.ids import new_id
 from hoglet.kit.text import pack
+from hoglet.pipeline.health import PipelineHealth
 from hoglet.pipeline.tables import TelemetryRow
 from hoglet.store.database import Database
 from hoglet.warehouse.telemetry import AppMetric, LogEntry, Telemetry
@@ -65,7 +66,10 @@ class TelemetryOutbox:
     Concurrency: one flusher runs at a time (the pipeline role starts it).
     """
 
-    def __init__(self, database: Database, telemetry: Telemetry) -> None:
+    def __init__(
+        self, database: Database, telemetry: Telemetry, health: PipelineHealth | None = None
+    ) -> None:
+        self._health = health
         self._database = database
         self._telemetry = telemetry
         self._stopping = asyncio.Event()
@@ -83,9 +87,13 @@ class TelemetryOutbox:
                 while await self.flush():
                     pass
                 pause = PAUSE_SECONDS
+                if self._health is not None:
+                    self._health.works("telemetry")
             except HogletError as error:
                 log.warning("telemetry cannot be written", action="outbox", error=error.detail)
                 pause = RETRY_SECONDS
+                if self._health is not None:
+                    self._health.failed("telemetry", error)
             await _wait(self._stopping, pause)
         while await self.flush():
             pass

@@ -2,12 +2,19 @@
 
 from collections.abc import Sequence
 
-from sqlalchemy import select
+from sqlalchemy import func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hoglet.queue.tables import JobRow
 
 _MOST = 1000
+
+
+async def count_failed(session: AsyncSession) -> dict[str, int]:
+    """Buried jobs by queue: ``{"spool": 1}``; queues without any are left out."""
+    buried = select(JobRow.queue, func.count()).where(JobRow.buried_at.is_not(None))
+    rows = await session.execute(buried.group_by(JobRow.queue))
+    return dict(rows.tuples().all())
 
 
 async def failed_jobs(session: AsyncSession) -> Sequence[JobRow]:

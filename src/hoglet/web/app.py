@@ -16,7 +16,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from hoglet.web.compression import Compression
 from hoglet.web.cors import OpenCors
 from hoglet.web.error_handlers import install
-from hoglet.web.health import Check, health_routes
+from hoglet.web.health import Check, Warnings, health_routes
 from hoglet.web.open_requests import (
     BODY_SECONDS,
     BUFFER_BYTES,
@@ -38,6 +38,7 @@ def create_application(
     routes: Sequence[BaseRoute] = (),
     lifespan: Lifespan | None = None,
     checks: Mapping[str, Check] | None = None,
+    warnings: Warnings | None = None,
     registry: CollectorRegistry | None = None,
     body_limit_bytes: int = DEFAULT_BODY_BYTES,
     body_seconds: float = BODY_SECONDS,
@@ -53,6 +54,7 @@ def create_application(
         routes: plain Starlette routes for the hot paths; they are tried first.
         lifespan: opens and closes what the rooms need.
         checks: parts that ``/_readyz`` asks, by name.
+        warnings: what ``/_readyz`` shows beside them.
         registry: where metrics are kept; a new one when left out.
         body_limit_bytes: largest body read.
         body_seconds: how long a body may take to arrive.
@@ -92,7 +94,7 @@ def create_application(
     app.state.open_requests = open_requests
     app.state.registry = registry
     install(app)
-    app.router.routes.extend([*routes, *health_routes(checks or {}, registry)])
+    app.router.routes.extend([*routes, *health_routes(checks or {}, registry, warnings)])
     for router in routers:
         _add(app, router, "")
     for router in project_routers:

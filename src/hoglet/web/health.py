@@ -14,13 +14,28 @@ from starlette.routing import Route
 from hoglet.web.responses import JsonResponse
 
 type Check = Callable[[], Awaitable[None]]
-"""Raises when its part is not usable."""
+"""Raises when its part is not usable; :class:`NotReady` with a reason that anybody may read."""
+
+type Warnings = Callable[[], Awaitable[list[str]]]
+"""Sentences about what needs an operator but keeps nobody waiting."""
 
 CHECK_SECONDS = 5.0  # a part that does not answer within this is not usable
 
 
-def health_routes(checks: Mapping[str, Check], registry: CollectorRegistry) -> list[Route]:
-    """The three routes; ``checks`` maps a part's name (``storage``, ``queue``) to its check."""
+class NotReady(Exception):
+    """A part is not usable; the message is shown as it is."""
+
+
+def health_routes(
+    checks: Mapping[str, Check],
+    registry: CollectorRegistry,
+    warnings: Warnings | None = None,
+) -> list[Route]:
+    """The three routes; ``checks`` maps a part's name (``storage``, ``queue``) to its check.
+
+    ``/_readyz`` answers ``{"status": "unavailable", "checks": {"disk": "12 MB are free"},
+    "warnings": ["3 dead letters wait"]}``, with 503 when a check fails.
+    """
 
     async def health(_request: Request) -> Response:
         return JsonResponse({"status": "ok"})
@@ -33,6 +48,7 @@ def health_routes(checks: Mapping[str, Check], registry: CollectorRegistry) -> l
             {
                 "status": "ok" if usable else "unavailable",
                 "checks": dict(zip(names, states, strict=True)),
+                "warnings": await _warnings(warnings),
             },
             status_code=200 if usable else 503,
         )
@@ -51,6 +67,18 @@ async def _state(check: Check) -> str:
     try:
         async with asyncio.timeout(CHECK_SECONDS):
             await check()
+    except NotReady as error:
+        return str(error)
     except Exception as error:  # noqa: BLE001 (whatever a check raises means: not usable)
         return type(error).__name__
     return "ok"
+
+
+async def _warnings(warnings: Warnings | None) -> list[str]:
+    if warnings is None:
+        return []
+    try:
+        async with asyncio.timeout(CHECK_SECONDS):
+            return await warnings()
+    except Exception as error:  # noqa: BLE001 (the checks tell what is wrong then)
+        return [f"Warnings cannot be read: {type(error).__name__}"]

@@ -14,6 +14,7 @@ import structlog
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hoglet.kit.errors import HogletError
+from hoglet.pipeline.health import PipelineHealth
 from hoglet.queue import Job, NewJob, Queue
 from hoglet.store.database import Database
 from hoglet.warehouse.port import Warehouse
@@ -54,7 +55,14 @@ _decoder = msgspec.msgpack.Decoder(ReplicateV1)
 class WarehouseReplicator:
     """Queues rows of copies, and flushes them."""
 
-    def __init__(self, database: Database, queue: Queue, warehouse: Warehouse) -> None:
+    def __init__(
+        self,
+        database: Database,
+        queue: Queue,
+        warehouse: Warehouse,
+        health: PipelineHealth | None = None,
+    ) -> None:
+        self._health = health
         self._database = database
         self._queue = queue
         self._warehouse = warehouse
@@ -74,10 +82,15 @@ class WarehouseReplicator:
         """Flush until :meth:`stop`; then what is left, so that a clean stop leaves none."""
         while not self._stopping:
             try:
-                if not await self.flush() and not self._stopping:
+                flushed = await self.flush()
+                if self._health is not None:
+                    self._health.works("persons")
+                if not flushed and not self._stopping:
                     await self._queue.wait(COPIES_QUEUE, _IDLE_WAIT)
             except HogletError as error:
                 log.warning("copies of persons wait", action="copies_wait", error=str(error))
+                if self._health is not None:
+                    self._health.failed("persons", error)
                 await asyncio.sleep(_FAILURE_PAUSE_S)
         while await self.flush():
             pass

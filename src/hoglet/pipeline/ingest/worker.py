@@ -165,7 +165,7 @@ class BatchWorker:
                 max_bytes=self._limits.size,
             )
             if not jobs:
-                self._health.nothing_waits()
+                self._health.works("events")
                 return None
             request = await self._request(jobs)
             project = await self._access.project(request.project.id)
@@ -208,7 +208,7 @@ class BatchWorker:
             log.exception("a group failed", action="group_failed", group=str(begun.request.group))
             await self._later(begun, error)
             return False
-        self._health.stored(begun.request.group)
+        self._health.group_stored(begun.request.group)
         self._storage_failures = 0
         return True
 
@@ -243,7 +243,7 @@ class BatchWorker:
             await self._committing.postpone(begun.jobs, min(pause, _LONGEST_GROUP_PAUSE))
 
     async def _wait_for_storage(self, error: Exception) -> None:
-        self._health.storage_failed(error)
+        self._health.failed("events", error)
         pause = _FIRST_PAUSE_S * 2 ** min(self._storage_failures, 10)
         self._storage_failures += 1
         with contextlib.suppress(TimeoutError):

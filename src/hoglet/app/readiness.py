@@ -1,0 +1,116 @@
+"""Whether a server can store what it accepts, for ``/_readyz`` and ``hoglet status``."""
+
+import shutil
+import time
+
+from prometheus_client import Gauge
+from sqlalchemy import text
+
+from hoglet.app.container import Services
+from hoglet.app.features import Features
+from hoglet.app.sandboxes import RECENT_MINUTES
+from hoglet.events.spool import SPOOL_QUEUE
+from hoglet.functions.dead_letters import repository as dead_letter_repository
+from hoglet.queue.dead_letters import count_failed
+from hoglet.web.health import Check, NotReady
+
+_REMEMBERED_S = 2.0  # counting reads a table; health checks come from several sides
+_CAPTURE_S = 30.0  # a capture that failed is told that long, unless a later one succeeds
+_MB = 1_000_000
+
+
+class Readiness:
+    """The checks, and warnings about what needs an operator."""
+
+    def __init__(self, rooms: Services, features: Features) -> None:
+        self._rooms = rooms
+        self._spool = features.events.spool
+        self._counted_at = 0.0
+        self._buried: dict[str, int] = {}
+        self._letters = 0
+        if self._has_data_folder:
+            free = Gauge(
+                "hoglet_disk_free_bytes",
+                "Free space of the file system that holds the data folder.",
+                registry=rooms.registry,
+            )
+            free.set_function(self._free_bytes)
+
+    def checks(self) -> dict[str, Check]:
+        """By the name under which ``/_readyz`` shows them."""
+        found: dict[str, Check] = {
+            "storage": self._storage,
+            "warehouse": self._warehouse,
+            "queue": self._queue,
+        }
+        if self._has_data_folder:
+            found["disk"] = self._disk
+        if "pipeline" in self._rooms.settings.roles:
+            found["pipeline"] = self._pipeline
+        return found
+
+    async def warnings(self) -> list[str]:
+        """What was given up, and workers that keep dying."""
+        await self._count()
+        found = [
+            f"{number} jobs of the queue {queue} were given up; see hoglet queue buried"
+            for queue, number in sorted(self._buried.items())
+            if queue != SPOOL_QUEUE
+        ]
+        if self._letters:
+            found.append(f"{self._letters} dead letters wait to be run again")
+        found.extend(
+            f"{number} {name} workers died within {RECENT_MINUTES} minutes"
+            for name, number in self._rooms.sandboxes.dying().items()
+        )
+        return found
+
+    async def _storage(self) -> None:
+        async with self._rooms.database.read() as session:
+            await session.execute(text("SELECT 1"))
+        if self._spool.failed_within(_CAPTURE_S):
+            raise NotReady("captured events cannot be written")
+
+    async def _warehouse(self) -> None:
+        await self._rooms.warehouse.query("SELECT 1")
+
+    async def _queue(self) -> None:
+        await self._count()
+        buried = self._buried.get(SPOOL_QUEUE, 0)
+        if buried:
+            raise NotReady(
+                f"{buried} captured requests cannot be stored; see hoglet queue buried, "
+                f"then hoglet queue revive {SPOOL_QUEUE}"
+            )
+
+    async def _disk(self) -> None:
+        free, wanted = self._free_bytes(), self._rooms.settings.free_disk_bytes
+        if free < wanted:
+            raise NotReady(
+                f"{free // _MB} MB are free in the data folder, less than the "
+                f"{wanted // _MB} MB of HOGLET_FREE_DISK_BYTES"
+            )
+
+    async def _pipeline(self) -> None:
+        problem = self._rooms.health.problem()
+        if problem is not None:
+            raise NotReady(problem)
+
+    @property
+    def _has_data_folder(self) -> bool:
+        """Whether the database or the warehouse is a file of this machine."""
+        settings = self._rooms.settings
+        return self._rooms.database.is_sqlite or settings.resolved_warehouse_url().startswith(
+            "chdb"
+        )
+
+    def _free_bytes(self) -> int:
+        return shutil.disk_usage(self._rooms.settings.data_dir).free
+
+    async def _count(self) -> None:
+        if time.monotonic() - self._counted_at < _REMEMBERED_S:
+            return
+        async with self._rooms.database.read() as session:
+            self._buried = await count_failed(session)
+            self._letters = await dead_letter_repository.count_waiting(session)
+        self._counted_at = time.monotonic()
