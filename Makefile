@@ -6,7 +6,7 @@ PYTEST := .venv/bin/pytest
 SHELL := /bin/bash
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run demo test check slow faults full load fuzz browser clients fuzz-api oracle bench bench-hog bench-capture bench-matching bench-isolation bench-endpoints docs lock clean
+.PHONY: help setup run demo quick test check slow faults full load fuzz browser clients fuzz-api oracle bench bench-hog bench-capture bench-matching bench-isolation bench-endpoints docs lock clean
 
 help: ## list the commands
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -22,6 +22,9 @@ run: setup ## start the server on ./hoglet-data
 
 demo: setup ## the main job on real input: 336,776 departures through functions and endpoints
 	$(HOGLET) demo --once
+
+quick: setup ## the tests that need no engine, no server and no worker (under a minute)
+	$(PYTEST) -n 2 --dist loadfile -m "not engine and not slow" tests/unit tests/docs
 
 test: setup oracle ## the tests (a few minutes)
 	$(PYTEST) -n 2 --dist loadfile -m "not slow and not browser and not clients"

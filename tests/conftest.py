@@ -2,6 +2,7 @@
 
 import os
 
+import pytest
 from hypothesis import settings
 
 # In CI the same examples every time: a new find belongs to whoever runs the tests at home, not to
@@ -23,3 +24,15 @@ pytest_plugins = [
 def pytest_make_parametrize_id(val: object) -> str | None:
     """Name bytes by their length: packed or sealed ones differ from process to process."""
     return f"{len(val)} bytes" if isinstance(val, bytes) else None
+
+
+_ENGINES = {"warehouse", "postgres_server", "hogql_world", "world", "vm", "oracle", "server"}
+"""Fixtures that start an engine, a server or another program."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark the tests that need an engine, a server or a worker; ``make quick`` leaves them out."""
+    for item in items:
+        fixtures: set[str] = set(getattr(item, "fixturenames", ()))
+        if fixtures & _ENGINES:
+            item.add_marker("engine")

@@ -1,9 +1,12 @@
 """``/api/schema`` tells of every route, and of none that is not there."""
 
+import pytest
 from openapi_spec_validator import validate
 
 from hoglet.app.described import ABOUT
 from hoglet.app.openapi import all_routes, api_document
+
+pytestmark = pytest.mark.engine
 
 
 def test_every_route_is_described() -> None:

@@ -13,6 +13,8 @@ import pytest
 from hoglet.hog.python import Budget, run_program
 from hoglet.hog.python.memory import frame_values, live_bytes, process_bytes
 
+pytestmark = pytest.mark.engine
+
 SHORT = Budget(timeout_s=0.3)
 
 

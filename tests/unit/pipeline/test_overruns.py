@@ -5,6 +5,7 @@ import uuid
 from datetime import UTC, datetime
 
 import msgspec
+import pytest
 
 from hoglet.events.parse import Event
 from hoglet.functions.compile.hog import template_tree
@@ -12,6 +13,8 @@ from hoglet.functions.executable.matching import Conditions
 from hoglet.functions.executable.model import ExecutableFunction
 from hoglet.pipeline.ingest.ipc import BatchCounters, ProjectFacts
 from hoglet.pipeline.ingest.transform import GroupTransformer
+
+pytestmark = pytest.mark.engine
 
 EVERY = msgspec.to_builtins(template_tree("{true}"))
 

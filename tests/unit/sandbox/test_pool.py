@@ -9,6 +9,8 @@ import pytest
 from hoglet.kit.errors import Bug, SourceError
 from hoglet.sandbox import Sandbox, SandboxCrashed, SandboxTimedOut
 
+pytestmark = pytest.mark.engine
+
 NAMES = ["echo", "spin", "die", "refuse", "crash", "hoard", "environment", "surrogate", "niceness"]
 
 
