@@ -56,8 +56,14 @@ def _keys(seeds: Seeds, server: RunningServer, post: Post) -> None:
 def _queries(seeds: Seeds, post: Post) -> None:
     query = {"kind": "HogQLQuery", "query": "SELECT 1"}
     events = {"kind": "EventsQuery", "select": ["*", "person", "count() -- n"], "limit": 1}
+    text = {"language": "hogQL", "query": "SELECT properties. FROM events", "filters": {}}
+    editors = (
+        {"kind": "DatabaseSchemaQuery"},
+        {"kind": "HogQLMetadata", **text, "variables": {}, "globals": {"inputs": {"a": 1}}},
+        {"kind": "HogQLAutocomplete", **text, "startPosition": 18, "endPosition": 18},
+    )
     for path in (f"{P}/query", f"{P}/query/{{kind}}", f"{P}/query/upgrade"):
-        seeds.take("POST", path, {"query": query}, {"query": events})
+        seeds.take("POST", path, *({"query": node} for node in (query, events, *editors)))
     seeds.take("POST", f"{P}/query/check_auth_for_async", {})
     started = {"query": query, "refresh": "force_async", "client_query_id": "seed"}
     post("query", started)

@@ -16,6 +16,8 @@ _ENDPOINTS = {
 }
 _QUERIES = {
     "queries.plan_events": "hoglet.queries.worker.operations:plan_events",
+    "queries.inspect": "hoglet.queries.worker.operations:inspect",
+    "queries.autocomplete": "hoglet.queries.worker.operations:complete",
 }
 
 PIPELINE_OPERATIONS = {

@@ -14,10 +14,12 @@ from hoglet.access.auth import requires
 from hoglet.access.principals import ProjectScope
 from hoglet.endpoints.run.api import CLIENT_CLOSED_REQUEST, unless_disconnected
 from hoglet.endpoints.run.result import NeedsBackground, RunResult
+from hoglet.endpoints.worker.query_errors import QueryError
 from hoglet.kit.errors import MethodNotAllowed, Unreadable
-from hoglet.queries.kinds import unwrap
+from hoglet.queries.editor_schema import check_editor_query
+from hoglet.queries.kinds import EDITOR_KINDS, unwrap
 from hoglet.queries.log import log_of
-from hoglet.queries.response import body_of, formatted, query_status
+from hoglet.queries.response import body_of, failed_body, formatted, query_status
 from hoglet.queries.schemas import QueryBody, UpgradeBody, read_body_fields
 from hoglet.queries.service import check_query
 from hoglet.queries.services import services_of
@@ -103,20 +105,31 @@ async def _run(request: Request, scope: ProjectScope, *, kind: str | None) -> Re
             f"The body holds a {body.query['kind']}, not a {kind}.", attr="query__kind"
         )
     services = services_of(request)
+    if node["kind"] in EDITOR_KINDS:
+        checked = check_editor_query(node, path)
+        return JsonResponse(await services.editors.answer(scope, checked))
     asked = services.service.read(node, path, body)
-    outcome = await unless_disconnected(request, services.service.run(scope, asked))
+    try:
+        outcome = await unless_disconnected(request, services.service.run(scope, asked))
+    except QueryError as error:
+        if not asked.is_explained:
+            raise
+        more = await services.editors.explain(scope.project, asked.node)
+        body = failed_body(asked.node, error.detail, scope.project.timezone)
+        return JsonResponse(body | more)
     if outcome is None:
         return Response(status_code=CLIENT_CLOSED_REQUEST)
     if isinstance(outcome, NeedsBackground):
         return _accepted(request, await services.background.start(scope, asked))
     if outcome.stale:
         await services.background.start(scope, asked)
-    return Response(body_of(outcome, extra=_extra(request, outcome)), media_type=_JSON)
+    extra = await services.editors.explain(scope.project, asked.node)
+    return Response(body_of(outcome, extra=extra | _extra(request, outcome)), media_type=_JSON)
 
 
-def _extra(request: Request, answer: RunResult) -> dict[str, Any] | None:
+def _extra(request: Request, answer: RunResult) -> dict[str, Any]:
     if request.headers.get("x-posthog-client", "").lower() != "mcp":
-        return None
+        return {}
     return {"formatted_results": formatted(answer)}
 
 

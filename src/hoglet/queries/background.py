@@ -18,11 +18,14 @@ from hoglet.access import repository as projects
 from hoglet.access.principals import Project, ProjectScope
 from hoglet.endpoints.errors import RunCancelled
 from hoglet.endpoints.run.result import RunResult
+from hoglet.endpoints.worker.query_errors import QueryError
 from hoglet.kit.clock import Clock
 from hoglet.kit.errors import HogletError, NotFound
 from hoglet.kit.ids import new_id
+from hoglet.kit.text import dump_json
 from hoglet.queries import repository
-from hoglet.queries.response import body_of
+from hoglet.queries.editors import EditorQueries
+from hoglet.queries.response import body_of, failed_body
 from hoglet.queries.service import QueryRequest, QueryService
 from hoglet.queries.tables import QueryRunRow
 from hoglet.queue.port import NewJob, Queue
@@ -50,6 +53,7 @@ class BackgroundQueries:
         queue: Queue,
         clock: Clock,
         service: QueryService,
+        editors: EditorQueries,
         *,
         seconds: float,
     ) -> None:
@@ -57,6 +61,7 @@ class BackgroundQueries:
         self._queue = queue
         self._clock = clock
         self._service = service
+        self._editors = editors
         self._seconds = seconds
 
     async def start(self, scope: ProjectScope, request: QueryRequest) -> QueryRunRow:
@@ -139,9 +144,21 @@ class BackgroundQueries:
                 seconds=self._seconds,
             )
         except HogletError as error:
-            await self._end(job, {"failure": _failure(error)})
+            await self._end(job, await self._ended_by(error, project, request))
             return
-        await self._end(job, {"answer": body_of(answer), "cache_key": _cache_key(answer)})
+        extra = await self._editors.explain(project, request.node)
+        body = body_of(answer, extra=extra)
+        await self._end(job, {"answer": body, "cache_key": _cache_key(answer)})
+
+    async def _ended_by(
+        self, error: HogletError, project: Project, request: QueryRequest
+    ) -> dict[str, Any]:
+        """The outcome of a query that failed; explained ones have the error inside the answer."""
+        if not isinstance(error, QueryError) or not request.is_explained:
+            return {"failure": _failure(error)}
+        body = failed_body(request.node, error.detail, project.timezone)
+        more = await self._editors.explain(project, request.node)
+        return {"answer": dump_json(body | more)}
 
     async def give_up(self, job: QueryJob) -> None:
         """End a query that hoglet itself could not do."""

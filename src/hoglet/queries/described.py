@@ -8,9 +8,13 @@ from hoglet.web.paths import PROJECT_PREFIX
 
 
 class QueryAnswer(OpenResponse):
-    """Results of a query; the other keys depend on its kind."""
+    """What a query gives; its keys depend on its kind.
 
-    timings: list[Any]
+    Runs have ``results``, a schema ``tables``, metadata ``isValid``, autocomplete ``suggestions``.
+    """
+
+    results: list[Any] | dict[str, Any] | None = None
+    timings: list[Any] | None = None
 
 
 class RunStatus(OpenResponse):

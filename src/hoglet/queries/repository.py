@@ -1,10 +1,14 @@
 """Every statement on background queries."""
 
 from datetime import datetime
+from typing import Any
 
-from sqlalchemy import delete
+from sqlalchemy import delete, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from hoglet.definitions.tables import PropertyDefinitionRow
+from hoglet.endpoints.repository import built_tables, materializations_in
+from hoglet.endpoints.tables import EndpointVersionRow, MaterializationRow
 from hoglet.queries.tables import QueryRunRow
 
 
@@ -28,3 +32,44 @@ async def delete_run(session: AsyncSession, project_id: int, query_id: str) -> N
 async def delete_expired_runs(session: AsyncSession, now: datetime) -> None:
     """Forget runs that nobody may poll any more."""
     await session.execute(delete(QueryRunRow).where(QueryRunRow.expires_at <= now))
+
+
+async def builds(
+    session: AsyncSession, project_id: int
+) -> list[tuple[str, EndpointVersionRow, MaterializationRow]]:
+    """Name in FROM, version and table of every materialized endpoint that can be read."""
+    ready = {
+        row.version_id: f"{name}_v{number}"
+        for name, number, row in await built_tables(session, project_id)
+    }
+    rows = await materializations_in(session, project_id)
+    return [
+        (ready[build.version_id], version, build)
+        for build, version, _ in rows
+        if build.version_id in ready
+    ]
+
+
+async def property_names(session: AsyncSession, project_id: int) -> list[list[Any]]:
+    """Kind, name and type of every property that is not hidden, by name."""
+    row = PropertyDefinitionRow
+    found = await session.execute(
+        select(row.kind, row.name, row.property_type)
+        .where(row.project_id == project_id, ~row.is_deleted, ~row.hidden)
+        .order_by(row.name, row.kind)
+    )
+    return [list(each) for each in found]
+
+
+async def unconverted_shares(session: AsyncSession, project_id: int) -> list[list[Any]]:
+    """Kind, name and type of properties with values that are not of it, and the share of them."""
+    row = PropertyDefinitionRow
+    found = await session.execute(
+        select(row.kind, row.name, row.property_type, row.unconverted_share).where(
+            row.project_id == project_id,
+            ~row.is_deleted,
+            row.property_type != "String",
+            row.unconverted_share > 0,
+        )
+    )
+    return [list(each) for each in found]

@@ -21,9 +21,10 @@ from hoglet.endpoints.worker.compiler import QueryCompiler
 from hoglet.endpoints.worker.query_errors import as_query_error
 from hoglet.kit.errors import HogletError, Invalid
 from hoglet.queries import overrides
+from hoglet.queries.editor_schema import check_editor_query
 from hoglet.queries.events_query import EventsPlan, as_events, plan_events
 from hoglet.queries.events_schema import check_events_query
-from hoglet.queries.kinds import EVENTS, check_node
+from hoglet.queries.kinds import EDITOR_KINDS, EVENTS, check_node
 from hoglet.queries.schemas import BACKGROUND_WORDS, QueryBody
 from hoglet.queries.target import is_cacheable, project_key, target_of_query
 
@@ -45,6 +46,11 @@ class QueryRequest(msgspec.Struct, frozen=True):
     refresh: str
     query_id: str | None = None
     name: str | None = None
+
+    @property
+    def is_explained(self) -> bool:
+        """Whether plan and metadata are wanted too, and an error of the query inside the answer."""
+        return self.node["kind"] == HOGQL and bool(self.node.get("explain"))
 
 
 class QueryService:
@@ -124,13 +130,16 @@ class QueryService:
 
 
 def check_query(node: Json, path: str) -> Json:
-    """A HogQL, insight or events node with every key of its kind.
+    """A query of any kind with every key that is read.
 
     Raises:
         Unreadable: an unknown or mistyped key; attr is its path.
     """
-    check = check_events_query if node["kind"] == EVENTS else check_node
-    return check(node, path)
+    if node["kind"] == EVENTS:
+        return check_events_query(node, path)
+    if node["kind"] in EDITOR_KINDS:
+        return check_editor_query(node, path)
+    return check_node(node, path)
 
 
 def with_known_variables(query: Json, known: Sequence[Variable]) -> Json:

@@ -7,6 +7,7 @@ from starlette.requests import Request
 
 from hoglet.endpoints.services import EndpointServices
 from hoglet.queries.background import QUERIES, BackgroundQueries, QueryJob
+from hoglet.queries.editors import EditorQueries
 from hoglet.queries.service import QueryService
 from hoglet.queue.port import Job, Queue
 from hoglet.queue.worker import JobPolicy, LeasedWorker
@@ -20,6 +21,7 @@ class QueryServices:
 
     endpoints: EndpointServices
     service: QueryService
+    editors: EditorQueries
     background: BackgroundQueries
     worker: LeasedWorker
 
@@ -28,8 +30,9 @@ def build_queries(endpoints: EndpointServices, queue: Queue) -> QueryServices:
     """The query API over the engine room of endpoints."""
     database, clock = endpoints.database, endpoints.access.clock
     service = QueryService(endpoints.runner, endpoints.compiler)
+    editors = EditorQueries(database, endpoints.compiler, endpoints.runner)
     background = BackgroundQueries(
-        database, queue, clock, service, seconds=endpoints.settings.background_seconds
+        database, queue, clock, service, editors, seconds=endpoints.settings.background_seconds
     )
 
     async def work(job: Job) -> None:
@@ -42,7 +45,7 @@ def build_queries(endpoints: EndpointServices, queue: Queue) -> QueryServices:
     worker = LeasedWorker(
         queue, database, clock, QUERIES, work=work, give_up=give_up, policy=policy
     )
-    return QueryServices(endpoints, service, background, worker)
+    return QueryServices(endpoints, service, editors, background, worker)
 
 
 def services_of(request: Request) -> QueryServices:

@@ -11,15 +11,41 @@ from typing import Any
 
 from hoglet.endpoints.worker.operations import context_of
 from hoglet.queries.worker import events
+from hoglet.queries.worker.autocomplete import Known, autocomplete
+from hoglet.queries.worker.metadata import metadata
 
 type Json = dict[str, Any]
 
 PLAN_EVENTS = "queries.plan_events"
+INSPECT = "queries.inspect"
+AUTOCOMPLETE = "queries.autocomplete"
 OPERATIONS = {
     PLAN_EVENTS: "hoglet.queries.worker.operations:plan_events",
+    INSPECT: "hoglet.queries.worker.operations:inspect",
+    AUTOCOMPLETE: "hoglet.queries.worker.operations:complete",
 }
 
 
 def plan_events(payload: Json) -> Json:
     """The HogQL of an events query and how its rows are read."""
     return events.plan(payload["query"], context_of(payload["context"]), payload["name_properties"])
+
+
+def inspect(payload: Json) -> Json:
+    """What an editor shows of a text, and the plan of a query.
+
+    ``shares`` of a payload are ``[["event", "price", "Numeric", 0.2]]``.
+    """
+    shares = {(kind, name): (type_, share) for kind, name, type_, share in payload["shares"]}
+    report = metadata(payload["query"], context_of(payload["context"]), shares)
+    return {"metadata": report.answer(), "explain": report.plan}
+
+
+def complete(payload: Json) -> Json:
+    """What may stand at a place of a text.
+
+    A payload has ``properties`` (``[["event", "price", "Numeric"]]``) and ``variables``, names.
+    """
+    context = context_of(payload["context"])
+    known = Known(context, payload["properties"], payload["variables"])
+    return autocomplete(payload["query"], known)

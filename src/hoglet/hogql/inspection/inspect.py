@@ -1,0 +1,116 @@
+"""Inspects one query: its errors, not only the first; its tables, properties and bounds.
+
+Source: docs/spec/data-and-queries.md#18-for-editors.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from hoglet.hogql.compile import compile_query
+from hoglet.hogql.context import QueryContext
+from hoglet.hogql.frontend.bind import Binder
+from hoglet.hogql.frontend.preprocess import read_query
+from hoglet.hogql.inspection.explain import explain
+from hoglet.hogql.inspection.property_reads import PropertyRead, property_reads
+from hoglet.hogql.inspection.time_bounds import (
+    IndexUse,
+    index_use,
+    table_names,
+    unbounded_events,
+)
+from hoglet.hogql.plan import Expr, Number
+from hoglet.hogql.resolve import Resolver
+from hoglet.hogql.resolve.scope import Scope
+from hoglet.hogql.types import UNKNOWN
+from hoglet.kit.errors import SourceError
+from hoglet.syntax import tree
+
+_MOST_ERRORS = 50
+
+
+class Inspection(msgspec.Struct, frozen=True, kw_only=True):
+    """What is known of a query; a wrong one has ``errors`` and no ``plan``."""
+
+    errors: tuple[SourceError, ...] = ()
+    tables: tuple[str, ...] = ()
+    reads: tuple[PropertyRead, ...] = ()
+    unbounded: tuple[tree.Node, ...] = ()
+    index_use: IndexUse = "undecisive"
+    plan: tuple[str, ...] = ()
+
+
+def inspect_query(
+    query: "str | tree.Query",
+    context: QueryContext,
+    *,
+    variables: Mapping[str, Any] | None = None,
+    filters: Mapping[str, Any] | None = None,
+    values: Mapping[str, Any] | None = None,
+) -> Inspection:
+    """Inspect a query; it is never refused.
+
+    Args:
+        query: HogQL text, or a tree of it.
+        context: the project.
+        variables: by code name.
+        filters: what ``{filters}`` stands for.
+        values: what other placeholders stand for.
+    """
+    try:
+        parsed = read_query(query) if isinstance(query, str) else query
+    except SourceError as error:
+        return Inspection(errors=(error,))
+    given: dict[str, Any] = {"variables": variables, "filters": filters, "values": values}
+    known = Inspection(tables=table_names(parsed), reads=property_reads(parsed, context))
+    try:
+        compiled = compile_query(query, context=context, **given)
+    except SourceError as error:
+        errors = _all_errors(parsed, context, error, given)
+        return msgspec.structs.replace(known, errors=errors)
+    binder = Binder(context, variables, filters, values)
+    relation = Resolver(context, binder).query(binder.without_absent_dates(parsed))
+    return msgspec.structs.replace(
+        known,
+        unbounded=unbounded_events(parsed),
+        index_use=index_use(parsed),
+        plan=explain(relation, compiled.limits),
+    )
+
+
+def _all_errors(
+    parsed: "tree.Query", context: QueryContext, first: SourceError, given: Mapping[str, Any]
+) -> tuple[SourceError, ...]:
+    """The error that ends the compilation, and those behind it, in the order of the text."""
+    found = [first]
+    try:
+        binder = Binder(context, **given)
+        collecting = _CollectingResolver(context, binder, found)
+        collecting.query(binder.without_absent_dates(parsed))
+    except SourceError as error:
+        found.append(error)
+    except RecursionError:
+        pass
+    apart = {(error.start, error.end, error.message): error for error in found}
+    return tuple(sorted(apart.values(), key=lambda error: error.start))[:_MOST_ERRORS]
+
+
+class _CollectingResolver(Resolver):
+    """Notes what is wrong with an expression and goes on as if it were an unknown value."""
+
+    def __init__(self, context: QueryContext, binder: Binder, found: list[SourceError]) -> None:
+        super().__init__(context, binder)
+        self._found = found
+
+    def expression(self, node: Any, scope: Scope) -> Expr:
+        """Resolve one expression, or note why not."""
+        depth = self._depth
+        try:
+            return super().expression(node, scope)
+        except SourceError as error:
+            if len(self._found) >= _MOST_ERRORS:
+                raise
+            self._found.append(error)
+            self._depth = depth
+            return Number(text="NULL", type=UNKNOWN)

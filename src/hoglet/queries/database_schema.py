@@ -1,0 +1,91 @@
+"""The tables that a key may read, with their fields.
+
+Source: docs/spec/data-and-queries.md#18-for-editors.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from hoglet.endpoints.run.response_body import stamp
+from hoglet.endpoints.tables import EndpointVersionRow, MaterializationRow
+from hoglet.hogql.schema import (
+    EMPTY_TABLES,
+    TABLES,
+    Column,
+    Computed,
+    Derived,
+    Field,
+    LazyTable,
+    Nested,
+    Properties,
+    Redirect,
+)
+from hoglet.hogql.schema.catalog import LAZY_TABLES
+from hoglet.hogql.types import Type, record_type
+
+type Json = dict[str, Any]
+type Build = tuple[str, EndpointVersionRow, MaterializationRow]
+
+_EXACT = {"Decimal": "decimal"}
+
+
+def database_schema(builds: Iterable[Build], group_types: Mapping[str, int]) -> Json:
+    """The body of a schema query.
+
+    Args:
+        builds: name in FROM, version and table of every materialized endpoint that can be read.
+        group_types: names of groups, which events have as fields: ``{"company": 0}``.
+    """
+    tables = {name: _table(name, table.fields) for name, table in TABLES.items()}
+    tables |= {name: _table(name, fields) for name, fields in EMPTY_TABLES.items()}
+    for name, index in group_types.items():
+        fields = tables["events"]["fields"]
+        fields.setdefault(name, _field(name, Redirect((f"group_{index}",))))
+    for name, version, build in builds:
+        tables[name] = _materialized(name, version, build)
+    return {"tables": tables, "joins": []}
+
+
+def _table(name: str, fields: Mapping[str, Field]) -> Json:
+    kind = "system" if name.startswith("system.") else "posthog"
+    shown = {field: _field(field, each) for field, each in fields.items()}
+    return {"type": kind, "id": name, "name": name, "fields": shown}
+
+
+def _materialized(name: str, version: EndpointVersionRow, build: MaterializationRow) -> Json:
+    columns: Sequence[Any] = build.plan["columns"]
+    fields = {column: _plain(column, record_type(Type(type_["name"]))) for column, type_ in columns}
+    return {
+        "type": "materialized_view",
+        "id": str(build.saved_query_id),
+        "name": name,
+        "fields": fields,
+        "query": {"kind": version.query["kind"], "query": version.query.get("query")},
+        "status": build.status,
+        "last_run_at": None if build.last_built_at is None else stamp(build.last_built_at),
+    }
+
+
+def _field(name: str, field: Field) -> Json:
+    match field:
+        case Column(type=type_) | Computed(type=type_) | Derived(type=type_):
+            return _plain(name, _word(type_))
+        case Properties():
+            return _plain(name, "json")
+        case LazyTable(table=table):
+            known = LAZY_TABLES.get(table)
+            inner = [] if known is None else list(known.fields)
+            return _plain(name, "lazy_table") | {"table": table, "fields": inner}
+        case Nested(fields=inner):
+            return _plain(name, "virtual_table") | {"table": name, "fields": list(inner)}
+        case Redirect(chain=chain):
+            return _plain(name, "field_traverser") | {"chain": list(chain)}
+
+
+def _plain(name: str, type_: str) -> Json:
+    quoted = name if name.replace("$", "_").isidentifier() else f"`{name}`"
+    return {"name": name, "hogql_value": quoted, "type": type_, "schema_valid": True}
+
+
+def _word(type_: Type) -> str:
+    return _EXACT.get(type_.name) or record_type(type_)

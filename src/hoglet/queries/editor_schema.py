@@ -1,0 +1,85 @@
+"""The queries of editors as clients send them: closed lists of keys.
+
+Source: docs/spec/data-and-queries.md#18-for-editors.
+"""
+
+from typing import Any
+
+from hoglet.kit.errors import Unreadable
+from hoglet.kit.suggestions import near
+
+type Json = dict[str, Any]
+
+SCHEMA, METADATA, AUTOCOMPLETE = "DatabaseSchemaQuery", "HogQLMetadata", "HogQLAutocomplete"
+LANGUAGES = ("hogQL", "hogQLExpr", "hogTemplate", "hog", "hogJson")
+LARGEST_TEXT = 100_000
+
+_COMMON: dict[str, tuple[type, ...]] = {
+    "kind": (str,),
+    "modifiers": (dict,),
+    "response": (dict,),
+    "tags": (dict,),
+    "version": (int, float),
+}
+_TEXT: dict[str, tuple[type, ...]] = _COMMON | {
+    "language": (str,),
+    "query": (str,),
+    "sourceQuery": (dict,),
+    "filters": (dict,),
+    "globals": (dict,),
+}
+_KEYS: dict[str, dict[str, tuple[type, ...]]] = {
+    SCHEMA: _COMMON,
+    METADATA: _TEXT | {"variables": (dict,), "debug": (bool,)},
+    AUTOCOMPLETE: _TEXT | {"startPosition": (int,), "endPosition": (int,)},
+}
+_WORDS = {str: "text", dict: "an object", int: "a whole number", bool: "true or false"}
+
+
+def check_editor_query(node: Json, path: str) -> Json:
+    """A query of an editor; ``language`` is ``hogQL`` unless sent.
+
+    Raises:
+        Unreadable: an unknown or mistyped key; attr is its path.
+    """
+    keys = _KEYS[node["kind"]]
+    for key, value in node.items():
+        if key not in keys:
+            detail = f'"{key}" is not a key of {node["kind"]}.{near(key, keys)}'
+            raise Unreadable(detail, attr=f"{path}__{key}")
+        _check_type(value, keys[key], f"{path}__{key}")
+    sent = {key: value for key, value in node.items() if value is not None}
+    if node["kind"] == SCHEMA:
+        return sent
+    sent.setdefault("language", LANGUAGES[0])
+    _check_text(sent, path)
+    if node["kind"] == AUTOCOMPLETE:
+        _check_positions(sent, path)
+    return sent
+
+
+def _check_type(value: Any, kinds: tuple[type, ...], attr: str) -> None:
+    if value is None:
+        return
+    if not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds):
+        raise Unreadable(f"This must be {_WORDS[kinds[0]]}.", attr=attr)
+
+
+def _check_text(sent: Json, path: str) -> None:
+    if "query" not in sent:
+        raise Unreadable("This field is required.", attr=f"{path}__query")
+    if len(sent["query"]) > LARGEST_TEXT:
+        raise Unreadable(f"At most {LARGEST_TEXT} characters are read.", attr=f"{path}__query")
+    if sent["language"] not in LANGUAGES:
+        detail = f'"{sent["language"]}" is not a language. Use one of: {", ".join(LANGUAGES)}.'
+        raise Unreadable(detail, attr=f"{path}__language")
+
+
+def _check_positions(sent: Json, path: str) -> None:
+    length = len(sent["query"])
+    end = sent.setdefault("endPosition", length)
+    sent.setdefault("startPosition", end)
+    for key in ("startPosition", "endPosition"):
+        if not 0 <= sent[key] <= length:
+            detail = f"This must be a place in the text: 0 to {length}."
+            raise Unreadable(detail, attr=f"{path}__{key}")

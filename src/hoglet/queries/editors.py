@@ -1,0 +1,100 @@
+"""Queries of editors: the tables there are, what is wrong with a text, what may stand next.
+
+Text of users is read in a worker, see ``hoglet.queries.worker``.
+
+Source: docs/spec/data-and-queries.md#18-for-editors.
+"""
+
+from typing import Any
+
+from hoglet.access.principals import Project, ProjectScope
+from hoglet.endpoints.enums import HOGQL
+from hoglet.endpoints.run.runner import EndpointRunner
+from hoglet.endpoints.variables import values_for_run
+from hoglet.endpoints.worker.compiler import QueryCompiler
+from hoglet.kit.errors import Invalid, SourceError
+from hoglet.queries import repository
+from hoglet.queries.database_schema import database_schema
+from hoglet.queries.editor_schema import LANGUAGES, METADATA, SCHEMA
+from hoglet.queries.service import with_known_variables
+from hoglet.queries.worker.findings import finding
+from hoglet.queries.worker.metadata import Report
+from hoglet.queries.worker.operations import AUTOCOMPLETE, INSPECT
+from hoglet.store.database import Database
+
+type Json = dict[str, Any]
+
+
+class EditorQueries:
+    """Answers the three kinds of query that editors send; nothing is run or cached."""
+
+    def __init__(self, database: Database, compiler: QueryCompiler, runner: EndpointRunner) -> None:
+        self._database = database
+        self._compiler = compiler
+        self._runner = runner
+
+    async def answer(self, scope: ProjectScope, node: Json) -> Json:
+        """The body for a checked query of an editor."""
+        if node["kind"] == SCHEMA:
+            return await self._schema(scope)
+        if node["kind"] == METADATA:
+            return (await self.inspect(scope.project, node))["metadata"]
+        return await self._autocomplete(scope, node)
+
+    async def inspect(self, project: Project, node: Json) -> Json:
+        """``{"metadata": …, "explain": […]}`` of a checked metadata query."""
+        try:
+            variables = await self._variables(project, node)
+            payload = {
+                "query": node | {"variables": variables},
+                "context": self._compiler.stamped(await self._compiler.context(project)),
+                "shares": await self._shares(project),
+            }
+            return await self._compiler.call(INSPECT, payload)
+        except (Invalid, SourceError) as error:
+            report = Report(node["query"])
+            report.errors.append(finding(node["query"], error.detail))
+            return {"metadata": report.answer(), "explain": []}
+
+    async def explain(self, project: Project, query: Json) -> Json:
+        """``explain`` and ``metadata`` of a HogQL query that asks for them; else nothing."""
+        if query["kind"] != HOGQL or not query.get("explain"):
+            return {}
+        keys = ("query", "filters", "variables", "values")
+        node = {"kind": METADATA, "language": LANGUAGES[0]} | {key: query[key] for key in keys}
+        found = await self.inspect(project, node)
+        return {"explain": found["explain"] or None, "metadata": found["metadata"]}
+
+    async def _variables(self, project: Project, node: Json) -> Json:
+        """The values of a query's variables by code name."""
+        if not node.get("variables"):
+            return {}
+        known = await self._runner.variables(project.id)
+        query = {"kind": HOGQL, "query": node["query"], "variables": node["variables"]}
+        return values_for_run(with_known_variables(query, known), {}, known)
+
+    async def _shares(self, project: Project) -> list[list[Any]]:
+        async with self._database.read() as session:
+            return await repository.unconverted_shares(session, project.id)
+
+    async def _schema(self, scope: ProjectScope) -> Json:
+        context = await self._compiler.context(scope.project)
+        async with self._database.read() as session:
+            builds = await repository.builds(session, scope.project.id)
+        return database_schema(builds, context["group_types"])
+
+    async def _autocomplete(self, scope: ProjectScope, node: Json) -> Json:
+        project = scope.project
+        async with self._database.read() as session:
+            properties = await repository.property_names(session, project.id)
+        variables = [each.code_name for each in await self._runner.variables(project.id)]
+        payload = {
+            "query": node,
+            "context": self._compiler.stamped(await self._compiler.context(project)),
+            "properties": properties,
+            "variables": variables,
+        }
+        try:
+            return await self._compiler.call(AUTOCOMPLETE, payload)
+        except Invalid:
+            return {"suggestions": [], "incomplete_list": True, "timings": []}

@@ -1,0 +1,78 @@
+"""What may stand at a place of a text that is still being written.
+
+Text that is not finished cannot be parsed, so the words before the place decide.
+
+Source: docs/spec/data-and-queries.md#18-for-editors.
+"""
+
+import re
+
+from hoglet.hogql.frontend.unsupported import without_constants
+from hoglet.queries.worker.suggest_hog import suggest_hog
+from hoglet.queries.worker.suggest_hogql import suggest_hogql, suggest_properties
+from hoglet.queries.worker.suggestion import Json, Known, answer
+
+_WORD = re.compile(r"[\w$]*\Z")
+_CHAIN = re.compile(r"(?:(?:[\w$]+|`[^`]*`)(?:\[\d+\])?\s*\.\s*)+\Z")
+_PART = re.compile(r"[\w$]+|`[^`]*`")
+_BRACKET = re.compile(r"(?P<chain>(?:[\w$]+\s*\.\s*)*properties)\s*\[\s*'[^']*\Z")
+_LOOK_BACK = 2_000
+
+
+def autocomplete(node: Json, known: Known) -> Json:
+    """The body for a checked autocomplete query."""
+    text = node["query"]
+    before = text[: node["endPosition"]]
+    word = before[_WORD.search(before).start() :]  # pyright: ignore[reportOptionalMemberAccess]
+    language = node["language"]
+    if language in {"hogQL", "hogQLExpr"}:
+        return answer(_in_hogql(node, before, word, known), word)
+    code = before if language == "hog" else _open_braces(before)
+    if code is None or _in_text(code):
+        return answer([], word)
+    given = node.get("globals") or {}
+    chain = _chain(code[: len(code) - len(word)])
+    return answer(suggest_hog(text, chain, given, known.properties), word)
+
+
+def _in_hogql(node: Json, before: str, word: str, known: Known) -> list[Json]:
+    text, source = node["query"], ""
+    if node["language"] == "hogQLExpr":
+        sent = (node.get("sourceQuery") or {}).get("query")
+        source = sent if isinstance(sent, str) else "SELECT 1 FROM events"
+    tables = without_constants(source or text)
+    if _in_text(before):
+        bracket = _BRACKET.search(before[-_LOOK_BACK:])
+        if bracket is None:
+            return []
+        chain = tuple(_PART.findall(bracket["chain"]))
+        return suggest_properties(chain, tables, known)
+    behind = without_constants(before)[: len(before) - len(word)]
+    return suggest_hogql(_chain(behind), behind[-_LOOK_BACK:], tables, known)
+
+
+def _chain(before: str) -> tuple[str, ...]:
+    """The names before a dot at the end: ``("person", "properties")``."""
+    found = _CHAIN.search(before[-_LOOK_BACK:])
+    return tuple(part.strip("`") for part in _PART.findall(found[0])) if found else ()
+
+
+_TOKEN = re.compile(r"'(?:[^'\\]|\\.)*'|--[^\n]*\n|/\*.*?\*/|(?P<open>'|--|/\*)", re.DOTALL)
+"""Text constants and comments; ``open`` where one has no end."""
+
+
+def _in_text(before: str) -> bool:
+    """Whether the end lies in a text constant or a comment."""
+    return any(found["open"] for found in _TOKEN.finditer(before))
+
+
+def _open_braces(before: str) -> str | None:
+    """The program inside the brace of a template that is still open; None outside of them."""
+    depth, start = 0, 0
+    for place in range(len(before)):
+        char = before[place]
+        if char == "{" and before[place - 1 : place] != "\\":
+            depth, start = depth + 1, place + 1 if depth == 0 else start
+        elif char == "}" and depth:
+            depth -= 1
+    return before[start:] if depth else None

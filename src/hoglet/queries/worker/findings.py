@@ -1,0 +1,44 @@
+"""Errors, warnings and notices about parts of a text, as editors draw them.
+
+Source: docs/spec/data-and-queries.md#18-for-editors.
+"""
+
+import re
+from typing import Any
+
+from hoglet.kit.errors import SourceError
+
+type Json = dict[str, Any]
+
+_MEANT = re.compile(r"Did you mean ['`](?P<name>[^'`]+)['`]\?")
+_NAME = re.compile(r"[\w$]+\Z")
+
+
+def finding(
+    text: str, message: str, start: int = 0, end: int = 0, *, fix: str | None = None
+) -> Json:
+    """``{message, start, end, fix}``: offsets in characters, the end exclusive.
+
+    One without a place spans the whole text; a place between two characters, the next of them.
+    """
+    start, end = max(0, min(start, len(text))), max(0, min(end, len(text)))
+    if start == end == 0:
+        end = len(text)
+    elif start >= end:
+        start, end = (start, start + 1) if start < len(text) else (len(text) - 1, len(text))
+    return {"message": message, "start": start, "end": end, "fix": fix}
+
+
+def of_error(text: str, error: SourceError, shift: int = 0) -> Json:
+    """An error with what to write instead; ``shift`` is where its own text begins in ``text``."""
+    message = error.message
+    if error.hint:
+        message = f"{message.rstrip('.')}. {error.hint[:1].upper()}{error.hint[1:].rstrip('.')}."
+    start, end = error.start + shift, error.end + shift
+    return finding(text, message, start, end, fix=_fix(text[start:end], message))
+
+
+def _fix(written: str, message: str) -> str | None:
+    """The name that was meant, where exactly a name is at fault."""
+    meant = _MEANT.search(message)
+    return meant["name"] if meant and _NAME.match(written) else None

@@ -1,0 +1,226 @@
+"""What an editor shows of a text in one of the languages.
+
+Source: docs/spec/data-and-queries.md#18-for-editors.
+"""
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import msgspec
+
+from hoglet.hog.compile import DEFAULT_GLOBALS, compile_program, compile_template
+from hoglet.hog.diagnostics import CompileError
+from hoglet.hogql.context import QueryContext
+from hoglet.hogql.frontend.preprocess import read_expression, read_query
+from hoglet.hogql.frontend.trees import fill, walk
+from hoglet.hogql.inspection import Inspection, PropertyRead, inspect_query
+from hoglet.kit.errors import SourceError
+from hoglet.queries.worker.findings import finding, of_error
+from hoglet.syntax import tree
+
+type Json = dict[str, Any]
+type Shares = Mapping[tuple[str, str], tuple[str, float]]
+
+HOGQL, EXPRESSION = "hogQL", "hogQLExpr"
+_LARGEST_SHARE = 0.01
+"""More values than this that do not convert are worth a warning."""
+_LITERAL = re.compile(r'"(?:[^"\\\n]|\\.)*"')
+_KINDS = {"event": "Event", "person": "Person", "session": "Session"}
+
+
+class Report:
+    """Collects what is found in one text."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self.errors: list[Json] = []
+        self.warnings: list[Json] = []
+        self.notices: list[Json] = []
+        self.tables: list[str] = []
+        self.index_use = "undecisive"
+        self.plan: list[str] = []
+
+    def answer(self) -> Json:
+        """The body of a metadata query."""
+        return {
+            "query": self._text,
+            "isValid": not self.errors,
+            "isUsingIndices": self.index_use,
+            "errors": self.errors,
+            "warnings": self.warnings,
+            "notices": self.notices,
+            "table_names": self.tables,
+            "ch_table_names": None,
+        }
+
+
+def metadata(node: Json, context: QueryContext, shares: Shares) -> Report:
+    """What is to be said of a text.
+
+    Args:
+        node: a checked metadata node; ``variables`` are values by code name.
+        context: the project.
+        shares: ``{("event", "price"): ("Numeric", 0.2)}``: which part of a property's latest
+            values does not convert to its type.
+    """
+    text, language = node["query"], node["language"]
+    report = Report(text)
+    if language in {HOGQL, EXPRESSION}:
+        _inspect(report, node, context, shares)
+    else:
+        _compile(report, text, language, node.get("globals") or {})
+    return report
+
+
+def _inspect(report: Report, node: Json, context: QueryContext, shares: Shares) -> None:
+    text = node["query"]
+    try:
+        parsed = _parsed(node)
+    except SourceError as error:
+        report.errors.append(of_error(text, error))
+        return
+    found = inspect_query(
+        parsed,
+        context,
+        variables=node.get("variables"),
+        filters=node.get("filters"),
+        values=node.get("values"),
+    )
+    report.errors += [of_error(text, error) for error in found.errors]
+    report.tables = list(found.tables)
+    report.index_use = found.index_use
+    report.plan = list(found.plan)
+    if node["language"] == HOGQL:
+        _warn_of_time(report, text, found)
+    for read in found.reads:
+        report.notices.append(_type_notice(text, read))
+        type_, share = shares.get((read.kind, read.name), ("", 0.0))
+        if share > _LARGEST_SHARE:
+            report.warnings.append(_share_warning(text, read, type_, share))
+    report.notices += _cohort_notices(text, parsed, context)
+
+
+def _parsed(node: Json) -> Any:
+    """The tree of a query, or of its source with the expression as the only column."""
+    if node["language"] == HOGQL:
+        return read_query(node["query"])
+    expression = read_expression(node["query"])
+    source = (node.get("sourceQuery") or {}).get("query")
+    query = read_query(source) if isinstance(source, str) else fill("SELECT 1 FROM events")
+    if not isinstance(query, tree.SelectQuery):
+        query = fill("SELECT 1 FROM {source}", source=query)
+    changes = dict.fromkeys(("group_by", "having", "order_by", "limit", "offset", "limit_by"))
+    return msgspec.structs.replace(query, select=(expression,), distinct=None, **changes)
+
+
+def _warn_of_time(report: Report, text: str, found: Inspection) -> None:
+    for place in found.unbounded:
+        if place.start is None or place.end is None:
+            continue
+        message = (
+            "No bound on timestamp: events of all time are read. Add a condition such as "
+            "timestamp > now() - INTERVAL 7 DAY."
+        )
+        report.warnings.append(finding(text, message, place.start.offset, place.end.offset))
+
+
+def _type_notice(text: str, read: PropertyRead) -> Json:
+    kind = _KINDS.get(read.kind) or f"Group {read.kind.removeprefix('group').strip('_')}".strip()
+    shown = f"{kind} property '{read.name}'"
+    if read.type is None:
+        message = f"{shown} has no type and is read as String."
+    else:
+        message = f"{shown} is of type '{read.type}'."
+    return finding(text, message, read.start, read.end)
+
+
+def _share_warning(text: str, read: PropertyRead, type_: str, share: float) -> Json:
+    message = (
+        f"{share:.1%} of the latest values of '{read.name}' are no {type_} and read as null. "
+        "Change the type of its property definition if that is wrong."
+    )
+    return finding(text, message, read.start, read.end)
+
+
+def _cohort_notices(text: str, query: Any, context: QueryContext) -> Iterator[Json]:
+    """Cohorts by id and by name; the other form is the fix."""
+    ids = {name: cohort for cohort, name in context.cohorts.items()}
+    for node in walk(query):
+        if not isinstance(node, tree.CompareOperation) or not node.op.endswith("in cohort"):
+            continue
+        named = node.right
+        if not isinstance(named, tree.Constant) or named.start is None or named.end is None:
+            continue
+        wanted = str(named.value)
+        place = (named.start.offset, named.end.offset)
+        if isinstance(named.value, str) and wanted in ids:
+            message = f"Cohort '{wanted}' has the id {ids[wanted]}."
+            yield finding(text, message, *place, fix=ids[wanted])
+        elif wanted in context.cohorts:
+            name = context.cohorts[wanted]
+            quoted = "'" + name.replace("\\", "\\\\").replace("'", "\\'") + "'"
+            yield finding(text, f"Cohort {wanted} is {quoted}.", *place, fix=quoted)
+
+
+def _compile(report: Report, text: str, language: str, given: Json) -> None:
+    known = DEFAULT_GLOBALS | set(map(str, given))
+    if language == "hog":
+        _check(report, text, lambda: compile_program(text, known_globals=known))
+    elif language == "hogTemplate":
+        _check(report, text, lambda: compile_template(text, known_globals=known))
+    else:
+        _check_json(report, text, known)
+
+
+def _check(
+    report: Report,
+    text: str,
+    compiled: Callable[[], Any],
+    shift: int = 0,
+    whole: tuple[int, int] | None = None,
+) -> None:
+    """Note what the compiler says; ``whole`` is the place of all of it, where it has no finer."""
+    try:
+        warnings = compiled().warnings
+    except CompileError as error:
+        report.errors += [_shifted(text, each, shift, whole) for each in error.errors]
+        return
+    except SourceError as error:
+        report.errors.append(_shifted(text, error, shift, whole))
+        return
+    for each in warnings:
+        place = whole or (each.start + shift, each.end + shift)
+        message = f"{each.message.rstrip('.')}. {each.hint}" if each.hint else each.message
+        report.warnings.append(finding(text, message, *place))
+
+
+def _shifted(text: str, error: SourceError, shift: int, whole: tuple[int, int] | None) -> Json:
+    if whole is not None:
+        return finding(text, error.message, *whole)
+    return of_error(text, error, shift)
+
+
+def _check_json(report: Report, text: str, known: frozenset[str]) -> None:
+    """JSON whose texts are templates."""
+    try:
+        json.loads(text)
+    except json.JSONDecodeError as error:
+        report.errors.append(finding(text, f"{error.msg}.", error.pos, error.pos + 1))
+        return
+    except (RecursionError, ValueError):
+        report.errors.append(finding(text, "The JSON is nested too deeply, or a number too long."))
+        return
+    for found in _LITERAL.finditer(text):
+        if text[found.end() :].lstrip()[:1] == ":":
+            continue
+        template = json.loads(found[0])
+        is_plain = template == found[0][1:-1]
+        _check(
+            report,
+            text,
+            lambda template=template: compile_template(template, known_globals=known),
+            found.start() + 1,
+            None if is_plain else found.span(),
+        )

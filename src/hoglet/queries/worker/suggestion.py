@@ -1,0 +1,55 @@
+"""One thing that may stand at a place, as editors list it."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any, Literal, NamedTuple
+
+from hoglet.hogql.context import QueryContext
+
+type Json = dict[str, Any]
+type Kind = Literal["Class", "Constant", "Function", "Keyword", "Property", "Variable"]
+
+MOST = 1_000
+
+
+class Known(NamedTuple):
+    """What a project has: properties as ``[kind, name, type]``, and code names of variables."""
+
+    context: QueryContext
+    properties: Sequence[Sequence[Any]]
+    variables: Sequence[str]
+
+
+def suggestion(
+    label: str,
+    kind: Kind,
+    detail: str | None = None,
+    *,
+    insert: str | None = None,
+    documentation: str | None = None,
+) -> Json:
+    """``{label, insertText, kind, detail, documentation}``."""
+    return {
+        "label": label,
+        "insertText": label if insert is None else insert,
+        "kind": kind,
+        "detail": detail,
+        "documentation": documentation,
+    }
+
+
+def answer(found: Iterable[Json], word: str) -> Json:
+    """The body of an autocomplete query: what holds the word, what begins with it first."""
+    wanted = word.lower()
+    fitting = {(each["label"], each["kind"]): each for each in found if _fits(each, wanted)}
+    ordered = sorted(
+        fitting.values(), key=lambda each: not each["label"].lower().startswith(wanted)
+    )
+    return {
+        "suggestions": ordered[:MOST],
+        "incomplete_list": len(ordered) > MOST,
+        "timings": [],
+    }
+
+
+def _fits(each: Json, wanted: str) -> bool:
+    return wanted in each["label"].lower()
