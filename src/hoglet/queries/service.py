@@ -18,8 +18,8 @@ from hoglet.endpoints.run.runner import EndpointRunner
 from hoglet.endpoints.run.targets import RunTarget
 from hoglet.endpoints.schemas import RunRequest
 from hoglet.endpoints.worker.compiler import QueryCompiler
-from hoglet.endpoints.worker.query_errors import as_query_error
-from hoglet.kit.errors import HogletError, Invalid
+from hoglet.endpoints.worker.query_errors import QueryError, as_query_error
+from hoglet.kit.errors import HogletError, Invalid, Unreadable
 from hoglet.queries import overrides
 from hoglet.queries.editor_schema import check_editor_query
 from hoglet.queries.events_query import EventsPlan, as_events, plan_events
@@ -40,12 +40,16 @@ class _Prepared(NamedTuple):
 
 
 class QueryRequest(msgspec.Struct, frozen=True):
-    """A checked query: ``node`` with every key of its kind and its overrides applied."""
+    """A checked query: ``node`` with every key of its kind and its overrides applied.
+
+    ``path`` is where the node stood in the body: ``query__source`` inside a wrapper.
+    """
 
     node: Json
     refresh: str
     query_id: str | None = None
     name: str | None = None
+    path: str = "query"
 
     @property
     def is_explained(self) -> bool:
@@ -74,20 +78,22 @@ class QueryService:
         checked = check_query(node, path)
         checked = overrides.with_variables(checked, body.variables_override)
         checked = overrides.with_filters(checked, body.filters_override)
-        return QueryRequest(checked, _word(checked, body.word), body.client_query_id, body.name)
+        word = _word(checked, body.word)
+        return QueryRequest(checked, word, body.client_query_id, body.name, path)
 
     async def run(self, scope: ProjectScope, request: QueryRequest) -> RunResult | NeedsBackground:
         """Answer from the cache, compute, or say that a background run is due.
 
         Raises:
             QueryError, CostExceeded, Throttled, Unavailable: as a run of an endpoint.
+            Unreadable: a part of the node is wrong; attr is its path.
         """
         target, wish, events = await self._prepare(scope.project, request)
         try:
             plan = await self._runner.plan(scope.project, target, wish)
+            outcome = await self._runner.run(scope, plan, wish)
         except HogletError as error:
-            raise as_query_error(error) from error
-        outcome = await self._runner.run(scope, plan, wish)
+            raise _of_node(as_query_error(error), request.path) from error
         if events is None or isinstance(outcome, NeedsBackground):
             return outcome
         return await as_events(outcome, events, request.node)
@@ -127,6 +133,13 @@ class QueryService:
         if node["kind"] == HOGQL and node.get("variables"):
             node = with_known_variables(node, await self._runner.variables(project.id))
         return _Prepared(target_of_query(project.id, node, request.name), wish, events)
+
+
+def _of_node(error: HogletError, path: str) -> HogletError:
+    """An error that names a part of the node, in the form of errors of the body."""
+    if not isinstance(error, QueryError) or not (error.attr or "").startswith("query__"):
+        return error
+    return Unreadable(error.detail, attr=path + (error.attr or "").removeprefix("query"))
 
 
 def check_query(node: Json, path: str) -> Json:

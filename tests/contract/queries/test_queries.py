@@ -137,6 +137,30 @@ async def test_a_wrong_query_is_an_error_of_the_query(queries: QueryWorld) -> No
     assert (await queries.refused("select 1 from nowhere"))[1] == "unknown_table"
 
 
+@pytest.mark.parametrize(
+    ("query", "attr"),
+    [
+        (TRENDS | {"foo": 1}, "query__foo"),
+        (TRENDS | {"series": [{"event": "a", "mth": "dau"}]}, "query__series__0__mth"),
+        (TRENDS | {"series": [{"event": "a", "math": "summ"}]}, "query__series__0__math"),
+        (TRENDS | {"dateRange": {"date_from": "7dd"}}, "query__dateRange__date_from"),
+        ({"kind": "InsightVizNode", "source": TRENDS | {"foo": 1}}, "query__source__foo"),
+        (
+            {
+                "kind": "InsightVizNode",
+                "source": TRENDS | {"series": [{"event": "a", "math": "summ"}]},
+            },
+            "query__source__series__0__math",
+        ),
+        ({"kind": "HogQLQuery", "query": "select 1", "qury": 1}, "query__qury"),
+    ],
+)
+async def test_a_wrong_part_of_a_node_is_named_by_its_path(
+    queries: QueryWorld, query: Any, attr: str
+) -> None:
+    assert await queries.refused(query) == (400, "parse_error", attr)
+
+
 async def test_the_second_run_comes_from_the_cache(queries: QueryWorld) -> None:
     first = await queries.ran("select count() from events")
     second = await queries.ran("select count() from events")
