@@ -15,6 +15,7 @@ _STATUS = re.compile(r" \([45]\d\d [^)]*\)")  # the table has it in columns of i
 
 FIELD_CODES = {
     "blank": "A text that may not be empty is empty.",
+    "invalid": "Not an id of this kind.",
     "invalid_choice": "The value is none of the choices.",
     "max_length": "The text or list is longer than it may be.",
     "max_value": "The number is higher than it may be.",

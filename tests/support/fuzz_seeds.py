@@ -1,5 +1,6 @@
 """What the fuzzing client finds in the server: one of everything, and some to be deleted."""
 
+from hoglet.events.persons.model import person_id_of
 from support.clients import Post
 from support.fuzz_endpoints import seed_endpoints
 from support.fuzz_functions import seed_failures, seed_functions
@@ -20,6 +21,7 @@ def seed(server: RunningServer, post: Post) -> Seeds:
     seed_endpoints(seeds, server, post, variable["id"])
     _queries(seeds, post)
     _keys(seeds, server, post)
+    _persons(seeds, server)
     _small_things(seeds, post)
     seeds.places[f"{P}/insight_variables"].append({"variable_id": variable["id"]})
     for path in (f"{P}/hog_function_templates", "/api/public_hog_function_templates"):
@@ -70,6 +72,24 @@ def _queries(seeds: Seeds, post: Post) -> None:
     seeds.places[f"{P}/query/{{kind}}"] = [{"kind": "HogQLQuery"}, {"kind": "EventsQuery"}]
     seeds.places[f"{P}/query/{{query_id}}"] = [{"query_id": "seed"}]
     seeds.places[f"{P}/query/{{query_id}}/log"] = [{"query_id": "seed"}]
+
+
+def _persons(seeds: Seeds, server: RunningServer) -> None:
+    """A person with an event; the bodies change only properties."""
+    event = EVENT | {"uuid": "01890000-0000-7000-8000-000000000001", "distinct_id": "seed"}
+    server.client.post("/batch", json={"api_key": TOKEN, "batch": [event]})
+    person = str(person_id_of(1, "seed"))
+    one = f"{P}/persons/{{person_id}}"
+    seeds.places[one] = [{"person_id": person}]
+    seeds.places[f"{P}/events/{{event_id}}"] = [{"event_id": event["uuid"]}]
+    seeds.change(one, {"person_id": person})
+    seeds.take("PATCH", one, {"properties": {"plan": "pro"}})
+    for name, body in (
+        ("update_property", {"key": "plan", "value": "pro"}),
+        ("delete_property", {"$unset": "plan"}),
+    ):
+        seeds.places[f"{one}/{name}"] = [{"person_id": person}]
+        seeds.take("POST", f"{one}/{name}", body)
 
 
 def _capture_bodies(seeds: Seeds) -> None:

@@ -4,8 +4,10 @@ from hoglet.access import described as access
 from hoglet.app.openapi import PATH
 from hoglet.endpoints import described as endpoints
 from hoglet.events import described as events
+from hoglet.events.persons import described as persons
 from hoglet.functions import described as functions
 from hoglet.queries import described as queries
+from hoglet.queries import described_lists
 from hoglet.web.openapi import RouteDoc
 
 _OWN: dict[tuple[str, str], RouteDoc] = {
@@ -15,5 +17,12 @@ _OWN: dict[tuple[str, str], RouteDoc] = {
     ("GET", "/metrics"): RouteDoc({200: "text/plain"}),
 }
 ABOUT: dict[tuple[str, str], RouteDoc] = (
-    access.ABOUT | events.ABOUT | functions.ABOUT | endpoints.ABOUT | queries.ABOUT | _OWN
+    access.ABOUT
+    | events.ABOUT
+    | functions.ABOUT
+    | endpoints.ABOUT
+    | queries.ABOUT
+    | persons.ABOUT
+    | described_lists.ABOUT
+    | _OWN
 )

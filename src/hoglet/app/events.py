@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from hoglet.access.service import AccessService
 from hoglet.app.container import Services
+from hoglet.events.persons.service import PersonService
 from hoglet.events.repository import EventsRepository
 from hoglet.events.service import CaptureProject, CaptureService
 from hoglet.events.spool import Spool
@@ -18,6 +19,7 @@ class EventServices:
     warnings: IngestionWarnings
     repository: EventsRepository
     spool: Spool
+    persons: PersonService
 
 
 class TokensOfAccess:
@@ -43,4 +45,5 @@ def build_events(rooms: Services) -> EventServices:
         warnings=warnings,
         clock=rooms.clock,
     )
-    return EventServices(capture, warnings, repository, spool)
+    persons = PersonService(rooms.database, spool, rooms.clock)
+    return EventServices(capture, warnings, repository, spool, persons)

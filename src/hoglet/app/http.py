@@ -19,6 +19,7 @@ from hoglet.endpoints.query_log import usage_api as endpoint_usage_api
 from hoglet.endpoints.run.api import run_routes
 from hoglet.endpoints.versions import api as endpoint_versions_api
 from hoglet.events.api import capture_routes
+from hoglet.events.persons import api as person_api
 from hoglet.functions import api as function_api
 from hoglet.functions import side_api
 from hoglet.functions.actions import api as action_api
@@ -29,6 +30,7 @@ from hoglet.functions.logs import live_tail_api
 from hoglet.functions.templates import api as template_api
 from hoglet.functions.webhooks import api as public_api
 from hoglet.queries import api as query_api
+from hoglet.queries import events_api, persons_api
 from hoglet.web.app import create_application
 
 ROUTERS = (
@@ -56,6 +58,9 @@ PROJECT_ROUTERS = (
     endpoint_usage_api.router,
     endpoint_api.router,
     query_api.router,
+    persons_api.router,
+    person_api.router,
+    events_api.router,
 )
 
 
@@ -82,6 +87,7 @@ def build_application(rooms: Services, features: Features) -> FastAPI:
     app.state.access = rooms.access
     app.state.trust_proxy = rooms.settings.trust_proxy
     app.state.events = features.events
+    app.state.persons = features.events.persons
     app.state.functions = features.functions.service
     app.state.integrations = features.functions.integrations
     app.state.actions = features.functions.actions

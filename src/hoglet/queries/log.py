@@ -8,10 +8,9 @@ from zoneinfo import ZoneInfo
 
 from hoglet.access.principals import ProjectScope
 from hoglet.endpoints.enums import HOGQL
-from hoglet.endpoints.run.result import NeedsBackground, RunResult
-from hoglet.kit.errors import Bug
+from hoglet.endpoints.run.result import RunResult
+from hoglet.queries.hogql import run_node
 from hoglet.queries.kinds import check_node
-from hoglet.queries.service import QueryRequest
 from hoglet.queries.services import QueryServices
 
 _QUERY = """SELECT * FROM query_log
@@ -26,8 +25,4 @@ async def log_of(services: QueryServices, scope: ProjectScope, query_id: str) ->
     since = yesterday.astimezone(ZoneInfo(scope.project.timezone)).strftime("%Y-%m-%d 00:00:00")
     values = {"query_id": query_id, "since": since}
     node = {"kind": HOGQL, "query": _QUERY, "values": values}
-    request = QueryRequest(check_node(node, "query"), refresh="force_blocking")
-    outcome = await services.service.run(scope, request)
-    if isinstance(outcome, NeedsBackground):
-        raise Bug("A forced query is never done in the background.")
-    return outcome
+    return await run_node(services.service, scope, check_node(node, "query"))

@@ -47,6 +47,14 @@ def envelope(request: Request, page: Page, count: int, results: Sequence[Any]) -
     }
 
 
+def page_links(request: Request, page: Page, *, has_more: bool) -> dict[str, str | None]:
+    """``next`` and ``previous`` of a list that does not say how long it is."""
+    following = None
+    if page.limit is not None and has_more:
+        following = _page_url(request, page.limit, page.offset + page.limit)
+    return {"next": following, "previous": _previous(request, page)}
+
+
 def absolute_url(request: Request) -> str:
     """The URL the client asked for, without its query string."""
     path: str = request.scope.get(ORIGINAL_PATH, request.url.path)

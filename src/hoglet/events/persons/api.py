@@ -1,0 +1,85 @@
+"""Routes of one person.
+
+Source: docs/spec/data-and-queries.md#41-persons.
+"""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Depends
+from starlette.requests import Request
+from starlette.responses import Response
+
+from hoglet.access.auth import requires
+from hoglet.access.principals import ProjectScope
+from hoglet.events.persons.schemas import (
+    PersonChanges,
+    PropertyChange,
+    PropertyRemoval,
+    refuse_missing,
+)
+from hoglet.events.persons.serializers import show_person
+from hoglet.events.persons.service import PersonService
+from hoglet.kit.errors import MethodNotAllowed
+from hoglet.web.request_body import read_object
+from hoglet.web.responses import JsonResponse
+from hoglet.web.validation import validate
+
+router = APIRouter()
+
+type Reader = Annotated[ProjectScope, Depends(requires("person:read"))]
+type Writer = Annotated[ProjectScope, Depends(requires("person:write"))]
+
+
+@router.post("/persons", dependencies=[Depends(requires("person:write"))])
+async def refuse_new_person() -> Response:
+    """Persons are made by events; this always refuses."""
+    raise MethodNotAllowed('Method "POST" not allowed.')
+
+
+@router.get("/persons/{person_id}")
+async def read_person(request: Request, person_id: str, scope: Reader) -> Response:
+    """A person, by UUID or number, with all distinct ids."""
+    person = await service_of(request).find(scope.project.id, person_id)
+    return JsonResponse(show_person(person, scope.project.person_display_name_properties))
+
+
+@router.patch("/persons/{person_id}")
+async def change_person(request: Request, person_id: str, scope: Writer) -> Response:
+    """Merge properties into those of a person; 202 once that is on disk."""
+    persons = service_of(request)
+    person = await persons.find(scope.project.id, person_id)
+    data = await read_object(request)
+    refuse_missing(data, "properties")
+    body = validate(PersonChanges, data)
+    await persons.set_properties(scope.project.id, person, body.properties)
+    return Response(status_code=202)
+
+
+@router.post("/persons/{person_id}/update_property")
+async def update_property(request: Request, person_id: str, scope: Writer) -> Response:
+    """Set one property of a person; 202 once that is on disk."""
+    persons = service_of(request)
+    person = await persons.find(scope.project.id, person_id)
+    data = await read_object(request)
+    refuse_missing(data, "key", "value")
+    body = validate(PropertyChange, data)
+    await persons.set_properties(scope.project.id, person, {body.key: body.value})
+    return Response(status_code=202)
+
+
+@router.post("/persons/{person_id}/delete_property")
+async def delete_property(request: Request, person_id: str, scope: Writer) -> Response:
+    """Remove one property of a person; 201 once that is on disk."""
+    persons = service_of(request)
+    person = await persons.find(scope.project.id, person_id)
+    data = await read_object(request)
+    refuse_missing(data, "$unset")
+    body = validate(PropertyRemoval, data)
+    await persons.unset_property(scope.project.id, person, body.unset)
+    return JsonResponse({"success": True}, status_code=201)
+
+
+def service_of(request: Request) -> PersonService:
+    """The service of the application."""
+    service: PersonService = request.app.state.persons
+    return service

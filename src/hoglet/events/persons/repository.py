@@ -1,0 +1,125 @@
+"""Reads persons and their distinct ids; a person is found by UUID, number or distinct id.
+
+The number of a person is made of its UUID, so that it needs no column and no sequence: the first
+12 hexadecimal digits and the 14th (the 13th is the same for all UUIDs of a version), 52 bits, which
+JSON clients read without loss.
+"""
+
+from collections.abc import Collection, Sequence
+from datetime import datetime
+from typing import Any, NamedTuple
+from uuid import UUID
+
+import orjson
+from sqlalchemy import Select, select
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from hoglet.events.tables import DistinctIdRow, PersonRow
+
+LARGEST_NUMBER = 2**52 - 1
+_IDS_PER_STATEMENT = 500
+
+
+class PersonRecord(NamedTuple):
+    """A person with its distinct ids, sorted."""
+
+    id: UUID
+    properties: dict[str, Any]
+    created_at: datetime
+    is_identified: bool
+    version: int
+    distinct_ids: list[str]
+
+    @property
+    def number(self) -> int:
+        """The number of this person, e.g. 1234567890123456."""
+        return number_of(self.id)
+
+
+def number_of(person_id: UUID) -> int:
+    """The number of a person."""
+    return (person_id.int >> 80) << 4 | (person_id.int >> 72) & 0xF
+
+
+async def find_by_uuid(
+    session: AsyncSession, project_id: int, person_id: UUID
+) -> PersonRecord | None:
+    """The person of this UUID."""
+    found = await load_persons(session, project_id, [person_id])
+    return found[0] if found else None
+
+
+async def find_by_number(session: AsyncSession, project_id: int, number: int) -> list[PersonRecord]:
+    """The persons of this number; more than one is possible but very unlikely."""
+    if not 0 <= number <= LARGEST_NUMBER:
+        return []
+    lowest = (number >> 4) << 80
+    wanted = select(PersonRow.id).where(
+        PersonRow.project_id == project_id,
+        PersonRow.id >= UUID(int=lowest),
+        PersonRow.id <= UUID(int=lowest | (1 << 80) - 1),
+    )
+    near = await session.scalars(wanted)
+    return await load_persons(
+        session, project_id, [one for one in near if number_of(one) == number]
+    )
+
+
+async def find_by_distinct_id(
+    session: AsyncSession, project_id: int, distinct_id: str
+) -> PersonRecord | None:
+    """The person that a distinct id belongs to."""
+    if "\x00" in distinct_id:  # PostgreSQL refuses it, and no distinct id has it
+        return None
+    wanted = select(DistinctIdRow.person_id).where(
+        DistinctIdRow.project_id == project_id, DistinctIdRow.distinct_id == distinct_id
+    )
+    person_id = await session.scalar(wanted)
+    return None if person_id is None else await find_by_uuid(session, project_id, person_id)
+
+
+async def find_by_distinct_ids(
+    session: AsyncSession, project_id: int, distinct_ids: Sequence[str]
+) -> list[PersonRecord]:
+    """The persons that these distinct ids belong to, each once."""
+    found: dict[UUID, None] = {}
+    for start in range(0, len(distinct_ids), _IDS_PER_STATEMENT):
+        wanted = select(DistinctIdRow.person_id).where(
+            DistinctIdRow.project_id == project_id,
+            DistinctIdRow.distinct_id.in_(distinct_ids[start : start + _IDS_PER_STATEMENT]),
+        )
+        found |= dict.fromkeys(await session.scalars(wanted))
+    return await load_persons(session, project_id, list(found))
+
+
+async def load_persons(
+    session: AsyncSession, project_id: int, ids: Sequence[UUID]
+) -> list[PersonRecord]:
+    """The persons of these UUIDs that exist, in the order of ``ids``."""
+    persons: dict[UUID, PersonRow] = {}
+    names: dict[UUID, list[str]] = {}
+    for start in range(0, len(ids), _IDS_PER_STATEMENT):
+        part = ids[start : start + _IDS_PER_STATEMENT]
+        for row in await session.scalars(_of_project(PersonRow, PersonRow.id, project_id, part)):
+            persons[row.id] = row
+        wanted = _of_project(DistinctIdRow, DistinctIdRow.person_id, project_id, part)
+        for row in await session.scalars(wanted.order_by(DistinctIdRow.distinct_id)):
+            names.setdefault(row.person_id, []).append(row.distinct_id)
+    return [_record(persons[each], names.get(each, [])) for each in ids if each in persons]
+
+
+def _of_project(
+    table: type[Any], column: Any, project_id: int, ids: Collection[UUID]
+) -> Select[Any]:
+    return select(table).where(table.project_id == project_id, column.in_(ids))
+
+
+def _record(row: PersonRow, distinct_ids: list[str]) -> PersonRecord:
+    return PersonRecord(
+        row.id,
+        orjson.loads(row.properties or "{}"),
+        row.created_at,
+        row.is_identified,
+        row.version,
+        distinct_ids,
+    )

@@ -1,0 +1,111 @@
+"""Finds persons, and changes their properties the way events do.
+
+A change is an event of the person in the spool: functions see it, and it keeps its place among
+the other events of the project.
+
+Source: docs/spec/data-and-queries.md#41-persons.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+from uuid import UUID
+
+from hoglet.events.parse import refusal_of
+from hoglet.events.persons import repository
+from hoglet.events.persons.repository import PersonRecord
+from hoglet.events.spool import Spool, SpooledV1, job_of
+from hoglet.kit.clock import Clock
+from hoglet.kit.errors import Invalid, NotFound
+from hoglet.kit.ids import new_id
+from hoglet.kit.text import dump_json
+from hoglet.store.database import Database
+
+SET_EVENT, UNSET_EVENT = "$set", "$delete_person_property"
+_LONGEST_NUMBER = 19
+
+
+class PersonService:
+    """Persons of a project."""
+
+    def __init__(self, database: Database, spool: Spool, clock: Clock) -> None:
+        self._database = database
+        self._spool = spool
+        self._clock = clock
+
+    async def find(self, project_id: int, given: str) -> PersonRecord:
+        """The person of a UUID or number.
+
+        Raises:
+            Invalid: neither of the two. NotFound: nobody, or a person of another project.
+        """
+        async with self._database.read() as session:
+            if given.isascii() and given.isdecimal() and len(given) <= _LONGEST_NUMBER:
+                found = await repository.find_by_number(session, project_id, int(given))
+            else:
+                one = await repository.find_by_uuid(session, project_id, _uuid(given))
+                found = [one] if one else []
+        if len(found) > 1:
+            raise Invalid(
+                "Several persons have this number: use the UUID.", code="invalid", attr="id"
+            )
+        if not found:
+            raise NotFound
+        return found[0]
+
+    async def find_by_distinct_id(self, project_id: int, distinct_id: str) -> PersonRecord | None:
+        """The person that a distinct id belongs to."""
+        async with self._database.read() as session:
+            return await repository.find_by_distinct_id(session, project_id, distinct_id)
+
+    async def load(self, project_id: int, ids: Sequence[UUID]) -> list[PersonRecord]:
+        """The persons of these UUIDs that exist, in this order."""
+        async with self._database.read() as session:
+            return await repository.load_persons(session, project_id, ids)
+
+    async def set_properties(
+        self, project_id: int, person: PersonRecord, properties: Mapping[str, Any]
+    ) -> None:
+        """Merge properties into those of the person; durable when this returns.
+
+        Raises:
+            Invalid: the person has no distinct id. SpoolUnavailable: storage is not writable.
+        """
+        await self._append(project_id, person, SET_EVENT, {"$set": dict(properties)})
+
+    async def unset_property(self, project_id: int, person: PersonRecord, key: str) -> None:
+        """Remove a property; otherwise as :meth:`set_properties`."""
+        await self._append(project_id, person, UNSET_EVENT, {"$unset": [key]})
+
+    async def _append(
+        self, project_id: int, person: PersonRecord, event: str, properties: Mapping[str, Any]
+    ) -> None:
+        if not person.distinct_ids:
+            raise Invalid("The person has no distinct id that an event could name.")
+        raw = {
+            "event": event,
+            "distinct_id": person.distinct_ids[0],
+            "uuid": str(new_id()),
+            "properties": properties,
+        }
+        refusal = refusal_of(raw)
+        if refusal is not None:
+            raise refusal
+        spooled = SpooledV1(
+            project_id=project_id,
+            received_at=self._clock.now(),
+            ip=None,
+            body=dump_json({"batch": [raw]}),
+        )
+        await self._spool.append(job_of(spooled, events=1))
+
+
+def _uuid(text: str) -> UUID:
+    try:
+        return UUID(text)
+    except ValueError:
+        raise Invalid(
+            "A person is named by its UUID or number. To find one by a distinct id, use"
+            " persons/?distinct_id=…",
+            code="invalid",
+            attr="id",
+        ) from None

@@ -1,0 +1,82 @@
+"""Routes of stored events.
+
+Source: docs/spec/data-and-queries.md#42-events-older-routes-scope-queryread.
+"""
+
+from typing import Annotated
+from urllib.parse import parse_qsl, urlencode
+from uuid import UUID
+
+from fastapi import APIRouter, Depends
+from starlette.requests import Request
+from starlette.responses import Response
+
+from hoglet.access.auth import requires
+from hoglet.access.principals import ProjectScope
+from hoglet.events.persons.api import service_of
+from hoglet.kit.errors import Invalid, NotFound
+from hoglet.queries.events_search import EventSearch, EventsPage, read_filters
+from hoglet.queries.services import services_of
+from hoglet.web.pagination import absolute_url
+from hoglet.web.responses import JsonResponse
+from hoglet.web.validation import NOT_UUID, REQUIRED
+
+router = APIRouter()
+
+type Reader = Annotated[ProjectScope, Depends(requires("query:read"))]
+
+
+@router.get("/events")
+async def list_events(request: Request, scope: Reader) -> Response:
+    """Events that satisfy all filters, newest first; ``next`` leads to older ones."""
+    person_id: UUID | None = None
+    given = request.query_params.get("person_id")
+    if given:
+        try:
+            person_id = (await service_of(request).find(scope.project.id, given)).id
+        except NotFound:
+            return JsonResponse({"next": None, "results": []})
+        except Invalid as error:
+            raise Invalid(error.detail, code=error.error_code, attr="person_id") from None
+    filters = read_filters(request.query_params, person_id)
+    page = await _search(request).page(scope, filters)
+    events = page.events
+    if request.query_params.get("include_person", "").lower() in {"false", "0"}:
+        events = [each | {"person": None} for each in events]
+    return JsonResponse({"next": _next(request, page), "results": events})
+
+
+@router.get("/events/values")
+async def list_event_values(request: Request, scope: Reader) -> Response:
+    """The most frequent values of a property of events in the last week."""
+    query = request.query_params
+    if not query.get("key"):
+        raise Invalid(REQUIRED, code="required", attr="key")
+    found = await _search(request).values(
+        scope, query["key"], query.get("event_name"), query.get("value")
+    )
+    return JsonResponse({"results": found, "refreshing": False})
+
+
+@router.get("/events/{event_id}")
+async def read_event(request: Request, event_id: str, scope: Reader) -> Response:
+    """One event with its person."""
+    try:
+        uuid = UUID(event_id)
+    except ValueError:
+        raise Invalid(NOT_UUID, code="invalid", attr="id") from None
+    return JsonResponse(await _search(request).find(scope, uuid))
+
+
+def _search(request: Request) -> EventSearch:
+    services = services_of(request)
+    return EventSearch(services.service, services.endpoints.access.clock)
+
+
+def _next(request: Request, page: EventsPage) -> str | None:
+    if page.cursor is None:
+        return None
+    bound = "after" if page.ascending else "before"
+    pairs = parse_qsl(request.url.query, keep_blank_values=True)
+    kept = [(name, value) for name, value in pairs if name not in {bound, "offset"}]
+    return f"{absolute_url(request)}?{urlencode([*kept, (bound, page.cursor)])}"

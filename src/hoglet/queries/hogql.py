@@ -1,0 +1,42 @@
+"""Runs HogQL of hoglet's own for a caller, with the budget and log of queries."""
+
+from typing import Any
+
+import orjson
+
+from hoglet.access.principals import ProjectScope
+from hoglet.endpoints.enums import HOGQL
+from hoglet.endpoints.run.result import NeedsBackground, RunResult
+from hoglet.kit.errors import Bug
+from hoglet.queries.kinds import check_node
+from hoglet.queries.service import QueryRequest, QueryService
+
+type Json = dict[str, Any]
+
+
+async def run_node(service: QueryService, scope: ProjectScope, node: Json) -> RunResult:
+    """Compute a checked node, past the cache.
+
+    Raises:
+        QueryError, CostExceeded, Throttled, Unavailable: as a run of an endpoint.
+    """
+    outcome = await service.run(scope, QueryRequest(node, refresh="force_blocking"))
+    if isinstance(outcome, NeedsBackground):
+        raise Bug("A forced query is never done in the background.")
+    return outcome
+
+
+async def select_rows(
+    service: QueryService,
+    scope: ProjectScope,
+    query: str,
+    *,
+    values: Json | None = None,
+    filters: Json | None = None,
+) -> list[list[Any]]:
+    """The rows of a HogQL query; ``values`` stand for its ``{placeholders}``."""
+    node: Json = {"kind": HOGQL, "query": query, "values": values or {}}
+    if filters:
+        node["filters"] = filters
+    answer = await run_node(service, scope, check_node(node, "query"))
+    return orjson.loads(answer.result.rows_json)

@@ -1,0 +1,76 @@
+"""Routes that look for persons.
+
+Source: docs/spec/data-and-queries.md#41-persons.
+"""
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends
+from starlette.requests import Request
+from starlette.responses import Response
+
+from hoglet.access.auth import requires
+from hoglet.access.principals import ProjectScope
+from hoglet.events.persons.api import service_of
+from hoglet.events.persons.repository import PersonRecord
+from hoglet.events.persons.serializers import persons_csv, show_listed_person
+from hoglet.kit.errors import Invalid
+from hoglet.queries.persons_search import PersonSearch, read_filters
+from hoglet.queries.services import services_of
+from hoglet.web.pagination import page_links, parse_page
+from hoglet.web.responses import JsonResponse
+from hoglet.web.validation import REQUIRED
+
+router = APIRouter()
+
+type Reader = Annotated[ProjectScope, Depends(requires("person:read"))]
+
+_TRUE = frozenset({"true", "1", "yes"})
+
+
+@router.get("/persons")
+async def list_persons(request: Request, scope: Reader) -> Response:
+    """Persons, newest first, that satisfy all filters."""
+    wanted, page = read_filters(request.query_params), parse_page(request.query_params)
+    search = search_of(request)
+    persons, has_more = await search.page(scope, wanted, page)
+    if wants_csv(request):
+        return csv_response(scope, persons)
+    names = scope.project.person_display_name_properties
+    answer: dict[str, Any] = {
+        **page_links(request, page, has_more=has_more),
+        "results": [show_listed_person(each, names) for each in persons],
+    }
+    if request.query_params.get("include_total", "").lower() in _TRUE:
+        answer["count"] = await search.count(scope, wanted)
+    return JsonResponse(answer)
+
+
+@router.get("/persons/values")
+async def list_person_values(request: Request, scope: Reader) -> Response:
+    """The most frequent values of a property of persons."""
+    key = request.query_params.get("key")
+    if not key:
+        raise Invalid(REQUIRED, code="required", attr="key")
+    part = request.query_params.get("value")
+    found = await search_of(request).values(scope, key, part)
+    return JsonResponse({"results": found, "refreshing": False})
+
+
+def search_of(request: Request) -> PersonSearch:
+    """The search over the services of the application."""
+    return PersonSearch(services_of(request).service, service_of(request))
+
+
+def wants_csv(request: Request) -> bool:
+    """Whether ``?format=csv`` or ``Accept: text/csv`` was sent."""
+    asked = request.query_params.get("format")
+    if asked is not None:
+        return asked.lower() == "csv"
+    return request.headers.get("accept", "").split(",")[0].split(";")[0].strip() == "text/csv"
+
+
+def csv_response(scope: ProjectScope, persons: list[PersonRecord]) -> Response:
+    """Persons as CSV."""
+    names = scope.project.person_display_name_properties
+    return Response(persons_csv(persons, names), media_type="text/csv; charset=utf-8")

@@ -1,0 +1,201 @@
+"""Searches persons in the warehouse: filters, text search, values of a property.
+
+The warehouse says who matches; the persons themselves are read from the database, where they are
+never older than the last commit.
+
+Source: docs/spec/data-and-queries.md#41-persons.
+"""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+from uuid import UUID
+
+from hoglet.access.principals import Project, ProjectScope
+from hoglet.endpoints.worker.query_errors import QueryError
+from hoglet.events.persons.repository import PersonRecord
+from hoglet.events.persons.serializers import NAME_PROPERTIES
+from hoglet.events.persons.service import PersonService
+from hoglet.hogql.frontend.print_hogql import print_expression
+from hoglet.hogql.frontend.trees import field
+from hoglet.kit.errors import Invalid, Unreadable
+from hoglet.queries.hogql import select_rows
+from hoglet.queries.service import QueryService
+from hoglet.web.pagination import Page
+from hoglet.web.request_body import parse_json
+
+type Json = dict[str, Any]
+
+MOST_VALUES = 10
+LONGEST_SEARCH = 500
+_PATH = "query__filters__"
+
+
+class PersonFilters(NamedTuple):
+    """Who is looked for; all parts must hold."""
+
+    distinct_id: str | None = None
+    email: str | None = None
+    search: str | None = None
+    properties: list[Any] | None = None
+
+
+class _Condition(NamedTuple):
+    text: str
+    values: Json
+    filters: Json | None
+
+
+def read_filters(query: Mapping[str, str]) -> PersonFilters:
+    """The filters in a query string.
+
+    Raises:
+        Invalid: attr is the parameter.
+    """
+    search = (query.get("search") or "").strip() or None
+    if search is not None and len(search) > LONGEST_SEARCH:
+        raise Invalid(f"At most {LONGEST_SEARCH} characters are searched for.", attr="search")
+    return PersonFilters(
+        query.get("distinct_id") or None,
+        query.get("email") or None,
+        search,
+        read_properties(query.get("properties"), kind="person"),
+    )
+
+
+def read_properties(text: str | None, *, kind: str) -> list[Any] | None:
+    """Property filters from a parameter; those without a ``type`` get ``kind``.
+
+    Raises:
+        Invalid: not a list or a group of filters; attr ``properties``.
+    """
+    if not text:
+        return None
+    try:
+        given = parse_json(text.encode())
+    except Unreadable as error:
+        raise Invalid(f"This is not JSON: {error.detail}", attr="properties") from None
+    items = [given] if isinstance(given, dict) and given else given
+    if not isinstance(items, list | dict):
+        raise Invalid("This must be a list of property filters.", attr="properties")
+    return [_typed(each, kind) for each in items]
+
+
+class PersonSearch:
+    """Finds persons by what is known of them."""
+
+    def __init__(self, queries: QueryService, persons: PersonService) -> None:
+        self._queries = queries
+        self._persons = persons
+
+    async def page(
+        self, scope: ProjectScope, wanted: PersonFilters, page: Page
+    ) -> tuple[list[PersonRecord], bool]:
+        """Persons, newest first, and whether more follow.
+
+        Raises:
+            Invalid: a filter is wrong; attr is its parameter.
+        """
+        condition = await self._condition(scope.project, wanted)
+        if condition is None:
+            return [], False
+        limit = page.limit or 0
+        rows = await self._select(
+            scope,
+            f"SELECT id FROM persons WHERE {condition.text} ORDER BY created_at DESC, id DESC"  # noqa: S608 (fixed texts)
+            f" LIMIT {limit + 1} OFFSET {page.offset}",
+            condition,
+        )
+        ids = [UUID(row[0]) for row in rows[:limit]]
+        return await self._persons.load(scope.project.id, ids), len(rows) > limit
+
+    async def count(self, scope: ProjectScope, wanted: PersonFilters) -> int:
+        """How many persons match."""
+        condition = await self._condition(scope.project, wanted)
+        if condition is None:
+            return 0
+        text = f"SELECT count() FROM persons WHERE {condition.text}"  # noqa: S608 (fixed texts)
+        rows = await self._select(scope, text, condition)
+        return int(rows[0][0])
+
+    async def values(self, scope: ProjectScope, key: str, part: str | None) -> list[Json]:
+        """The most frequent values of a property: ``[{"name": "pro", "count": 2}]``."""
+        read = property_field(key)
+        where = f"{read} IS NOT NULL AND toString({read}) != ''"
+        values: Json = {}
+        if part:
+            where += f" AND positionCaseInsensitiveUTF8(toString({read}), {{part}}) > 0"
+            values["part"] = part
+        rows = await select_rows(
+            self._queries,
+            scope,
+            f"SELECT toString({read}) AS value, count() AS total FROM persons WHERE {where}"  # noqa: S608 (fixed texts; the key is quoted)
+            f" GROUP BY value ORDER BY total DESC, value LIMIT {MOST_VALUES}",
+            values=values,
+        )
+        return [{"name": row[0], "count": row[1]} for row in rows]
+
+    async def _select(
+        self, scope: ProjectScope, query: str, condition: _Condition
+    ) -> list[list[Any]]:
+        try:
+            return await select_rows(
+                self._queries, scope, query, values=condition.values, filters=condition.filters
+            )
+        except QueryError as error:
+            raise under_parameters(error) from error
+
+    async def _condition(self, project: Project, wanted: PersonFilters) -> _Condition | None:
+        """What a person must satisfy; None where nobody can."""
+        parts, values = ["{filters}"] if wanted.properties else ["1 = 1"], dict[str, Any]()
+        if wanted.distinct_id is not None:
+            found = await self._persons.find_by_distinct_id(project.id, wanted.distinct_id)
+            if found is None:
+                return None
+            parts.append("id = toUUID({person_id})")
+            values["person_id"] = str(found.id)
+        if wanted.email is not None:
+            parts.append("toString(properties.email) = {email}")
+            values["email"] = wanted.email
+        if wanted.search is not None:
+            parts.append(await self._search(project, wanted.search, values))
+        filters = {"properties": wanted.properties} if wanted.properties else None
+        return _Condition(" AND ".join(parts), values, filters)
+
+    async def _search(self, project: Project, text: str, values: Json) -> str:
+        names = project.person_display_name_properties or ()
+        fields = map(property_field, dict.fromkeys([*NAME_PROPERTIES, *names]))
+        ways = [f"positionCaseInsensitiveUTF8(toString({each}), {{search}}) > 0" for each in fields]
+        values["search"] = text
+        owner = await self._persons.find_by_distinct_id(project.id, text)
+        identity = str(owner.id) if owner is not None else _uuid_text(text)
+        if identity is not None:
+            ways.append("id = toUUID({search_id})")
+            values["search_id"] = identity
+        return f"({' OR '.join(ways)})"
+
+
+def property_field(key: str) -> str:
+    """HogQL that reads a property of any name."""
+    return print_expression(field("properties", key))
+
+
+def under_parameters(error: QueryError) -> QueryError:
+    """An error of a query whose filters came as parameters, under the parameter's name."""
+    path = error.attr or ""
+    error.attr = path.removeprefix(_PATH).removeprefix("query__") or None
+    return error
+
+
+def _typed(item: Any, kind: str) -> Any:
+    if not isinstance(item, dict):
+        raise Invalid("Each property filter must be an object.", attr="properties")
+    if isinstance(item.get("values"), list) and "key" not in item:
+        return {"type": "AND"} | item | {"values": [_typed(each, kind) for each in item["values"]]}
+    return {"type": kind} | item
+
+
+def _uuid_text(text: str) -> str | None:
+    try:
+        return str(UUID(text))
+    except ValueError:
+        return None
