@@ -33,6 +33,7 @@ from hoglet.pipeline.maintenance import MaintenanceWorker
 from hoglet.pipeline.queue_metrics import QueueMetrics
 from hoglet.pipeline.recompile import Recompiler
 from hoglet.pipeline.telemetry_outbox import TelemetryOutbox
+from hoglet.queue.clock_steps import ClockSteps
 
 log = structlog.get_logger()
 
@@ -73,6 +74,8 @@ def build_workers(rooms: Services, features: Features) -> list[BackgroundWorker]
     workers: list[BackgroundWorker] = []
     if "pipeline" in roles:
         workers += build_pipeline(rooms, features, outbox)
+        steps = ClockSteps(rooms.queue)
+        workers.append(BackgroundWorker("clock steps", steps.run, steps.stop))
         recompiler = _recompiler(rooms, features)
         workers.append(BackgroundWorker("recompiler", recompiler.run, recompiler.stop))
     if "executor" in roles:

@@ -200,6 +200,14 @@ class Queue(Protocol):
         """Release whatever this owner name held before it was killed; returns how many jobs."""
         ...
 
+    async def catch_up(self) -> int:
+        """Bring jobs back that were enqueued in the future; returns how many.
+
+        The clock was set back since, and they would wait until it is there again. Each keeps the
+        delay it was enqueued with.
+        """
+        ...
+
     async def depth(self, queue: str) -> Depth:
         """Measure a queue."""
         ...

@@ -27,6 +27,10 @@ from hoglet.store.database import Database
 _ROWS_PER_STATEMENT = 500  # `IN` lists: SQLite allows 32766 variables, small plans are reused
 
 
+CLOCK_SKEW = timedelta(minutes=1)  # between the machines that share a database
+_ROWS_AT_ONCE = 1000
+
+
 class SqlQueue:
     """See :class:`hoglet.queue.port.Queue`.
 
@@ -171,6 +175,25 @@ class SqlQueue:
         async with self._database.write() as session:
             mine = update(JobRow).where(JobRow.lease_owner == self._owner)
             return _count(await session.execute(mine.values(**_UNLEASED)))
+
+    async def catch_up(self) -> int:
+        """Make jobs due that were enqueued in the future, each with the delay it had."""
+        now, moved = self._clock.now(), 0
+        ahead = (JobRow.run_at > now) & (JobRow.enqueued_at > now + CLOCK_SKEW)
+        columns = select(JobRow.id, JobRow.queue, JobRow.run_at, JobRow.enqueued_at)
+        async with self._database.read() as session:  # nearly always there are none
+            rows = (await session.execute(columns.where(ahead))).all()
+        for start in range(0, len(rows), _ROWS_AT_ONCE):
+            part = rows[start : start + _ROWS_AT_ONCE]
+            changes = [
+                {"id": row.id, "run_at": row.run_at - (row.enqueued_at - now), "enqueued_at": now}
+                for row in part
+            ]
+            async with self._database.write() as session:
+                await session.execute(update(JobRow), changes)
+                self._wake_after_commit(session, {row.queue for row in part})
+            moved += len(part)
+        return moved
 
     async def depth(self, queue: str) -> Depth:
         """Measure a queue."""

@@ -246,3 +246,31 @@ async def test_a_wake_up_before_the_wait_is_not_lost(queue: SqlQueue):
     queue.wake("q")
 
     await asyncio.wait_for(queue.wait("q", timedelta(seconds=30)), timeout=5)
+
+
+async def test_a_clock_that_was_set_back_keeps_no_job_waiting(
+    queue: SqlQueue, clock: FixedClock
+) -> None:
+    now = clock.now()
+    later = _job(b"later", run_at=now + MINUTE)
+    await _put(queue, *(_job(b"%d" % number) for number in range(3)), later)
+    clock.advance(seconds=-3600)
+    assert await _lease(queue) == []
+
+    assert await queue.catch_up() == 4
+    assert [job.payload for job in await _lease(queue)] == [b"0", b"1", b"2"]
+    clock.advance(seconds=59)
+    assert await _lease(queue) == []
+    clock.advance(seconds=1)  # the delay of the last one, no more and no less
+    assert b"later" in [job.payload for job in await _lease(queue)]
+    assert await queue.catch_up() == 0
+
+
+async def test_delayed_jobs_and_other_clocks_are_left_alone(
+    queue: SqlQueue, clock: FixedClock
+) -> None:
+    await _put(queue, _job(run_at=clock.now() + 60 * MINUTE))
+    assert await queue.catch_up() == 0
+    clock.advance(seconds=-30)  # as of another machine that shares the database
+    assert await queue.catch_up() == 0
+    assert await _lease(queue) == []

@@ -1,0 +1,52 @@
+"""A server whose open files run out while it works: it answers what it can, and recovers."""
+
+import resource
+from collections.abc import Generator
+from pathlib import Path
+
+import httpx
+import pytest
+
+from support.accepted import Accepted
+from support.receiver import Receiver
+from support.server import TOKEN, RunningServer
+
+FEW = 64  # fewer than an idle server has open
+
+
+@pytest.fixture
+def receiver() -> Generator[Receiver]:
+    opened = Receiver()
+    yield opened
+    opened.close()
+
+
+def test_descriptors_that_run_out(tmp_path: Path, receiver: Receiver) -> None:
+    if not hasattr(resource, "prlimit"):
+        pytest.skip("the limits of another process can be changed on Linux only")
+    server = RunningServer(tmp_path / "data").start()
+    assert server.process is not None
+    before = resource.prlimit(server.process.pid, resource.RLIMIT_NOFILE)
+    try:
+        accepted = Accepted(server, receiver)
+        assert accepted.send() == 200
+        with httpx.Client(base_url=server.url, timeout=60) as client:  # a connection that is open
+            assert client.get("/_health").status_code == 200
+            resource.prlimit(server.process.pid, resource.RLIMIT_NOFILE, (FEW, before[1]))
+            statuses: list[int] = []
+            for number in range(30):
+                one = f"00000000-0000-4000-8000-{number:012}"
+                event = {"api_key": TOKEN, "event": "e", "distinct_id": "a", "uuid": one}
+                try:
+                    statuses.append(client.post("/i/v0/e/", json=event).status_code)
+                except httpx.TransportError:
+                    statuses.append(0)
+                if statuses[-1] == 200:
+                    accepted.answered.add(one)
+            assert set(statuses) <= {0, 200, 503}
+            resource.prlimit(server.process.pid, resource.RLIMIT_NOFILE, before)
+        assert accepted.send() == 200
+        assert server.client.get("/_readyz").status_code == 200
+        accepted.assert_all_there()
+    finally:
+        assert server.stop() == 0
