@@ -113,7 +113,7 @@ def test_filters_of_functions(case: DateCase) -> None:
 
 @pytest.mark.parametrize("case", CASES, ids=repr)
 def test_date_variables(case: DateCase) -> None:
-    known = [Variable(VARIABLE, "Since", "since", "Date", None, None, None, case.clock.now)]
+    known = [Variable(VARIABLE, "Since", "since", "Date", None, None, False, None, case.clock.now)]
     query = {"variables": {str(VARIABLE): {"variableId": str(VARIABLE), "code_name": "since"}}}
     sent = {"since": convert("since", case.text, "Date")}
 

@@ -18,7 +18,7 @@ from hoglet.access.keys import (
     make_project_token,
 )
 from hoglet.access.principals import Project
-from hoglet.access.scopes import SECRET_KEY_SCOPES, check_scopes
+from hoglet.access.scopes import SECRET_KEY_SCOPES, check_form, check_scopes
 from hoglet.access.secret_keys import MOST_KEYS
 from hoglet.access.tables import PersonalKeyRow, ProjectRow, SecretKeyRow
 from hoglet.kit.clock import Clock
@@ -44,10 +44,10 @@ async def issue_personal_key(
         project_id: restricts the key to this project.
 
     Raises:
-        Invalid: a scope is not ``object:read`` or ``object:write`` of what hoglet has, or ``*``.
+        Invalid: a scope is not ``object:read``, ``object:write`` or ``*``.
         NotFound: no such project, or no user yet (the server never started on this data).
     """
-    check_scopes(scopes)
+    check_form(scopes)
     owner = await repository.first_user(session)
     if owner is None:
         raise NotFound("There is no user yet. Start the server once: hoglet serve")

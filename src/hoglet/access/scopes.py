@@ -3,6 +3,7 @@
 Source: docs/spec/data-and-queries.md#5-keys.
 """
 
+import re
 from collections.abc import Iterable, Sequence
 
 from hoglet.access.principals import ANY_SCOPE, Principal
@@ -28,6 +29,7 @@ OBJECTS = (
     "query",
     "user",
 )
+_FORM = re.compile(r"[a-z][a-z_]*:(read|write)")
 SCOPES = frozenset(f"{thing}:{action}" for thing in OBJECTS for action in ("read", "write"))
 SECRET_KEY_SCOPES = frozenset({"endpoint:read", "query:read"})
 """What a project secret key may carry."""
@@ -46,6 +48,18 @@ def check_scopes(scopes: Sequence[str], allowed: Iterable[str] = (*SCOPES, ANY_S
         if scope not in known:
             hint = near(scope, sorted(known - {ANY_SCOPE})) or _help(known)
             raise Invalid(f'"{scope}" is not a scope of such a key.{hint}', attr="scopes")
+
+
+def check_form(scopes: Sequence[str]) -> None:
+    """Refuse what does not look like scopes; for the command line, which knows no objects.
+
+    Raises:
+        Invalid: attr ``scopes``.
+    """
+    wrong = [scope for scope in scopes if scope != ANY_SCOPE and not _FORM.fullmatch(scope)]
+    if wrong or not scopes:
+        named = ", ".join(wrong) or "nothing given"
+        raise Invalid(f"Not a scope: {named}.{_help(frozenset({ANY_SCOPE}))}", attr="scopes")
 
 
 def check_grant(principal: Principal, scopes: Iterable[str]) -> None:
