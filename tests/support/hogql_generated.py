@@ -13,6 +13,7 @@ from typing import Any
 from uuid import UUID
 
 from hoglet.hogql import Limits, QueryContext
+from hoglet.hogql.context import CohortRef
 from hoglet.warehouse import ClickHouseWarehouse
 
 GENERATED = 880_010
@@ -28,7 +29,7 @@ CONTEXT = QueryContext(
     project_id=GENERATED,
     now=NOW,
     group_types={"company": 0},
-    cohorts={"1": "Odd", "2": "Even"},
+    cohorts={"1": CohortRef("Odd", 1), "2": CohortRef("Even", 1)},
     property_types={("event", "price"): "Numeric", ("event", "returning"): "Boolean"},
     test_account_filters=(
         {"key": "email", "type": "person", "operator": "not_icontains", "value": "@test.com"},
@@ -168,7 +169,7 @@ async def fill(warehouse: ClickHouseWarehouse) -> None:
          for key, size in (("acme", 10), ("globex", 200))],
     )  # fmt: skip
     await warehouse.insert(
-        "cohort_people",
-        ["project_id", "cohort_id", "person_id", "version"],
+        "cohort_members",
+        ["project_id", "cohort_id", "person_id", "calculation_id"],
         [[GENERATED, 1 + index % 2, human.id, 1] for index, human in enumerate(PEOPLE[:30])],
     )

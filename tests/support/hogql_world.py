@@ -21,6 +21,7 @@ from hoglet.hogql import (
     compile_query,
 )
 from hoglet.hogql.compile import CompiledQuery
+from hoglet.hogql.context import CohortRef
 from hoglet.hogql.types import DATE, INTEGER
 from hoglet.warehouse import ClickHouseWarehouse
 from support import hogql_generated
@@ -46,7 +47,7 @@ CONTEXT = QueryContext(
         ("group_0", "size"): "Numeric",
         ("group", "size"): "Numeric",
     },
-    cohorts={"5": "Five"},
+    cohorts={"5": CohortRef("Five", 1)},
     saved_tables={
         "daily_v1": SavedTable(
             "hogql_world_daily", (SavedColumn("day", DATE), SavedColumn("views", INTEGER))
@@ -210,9 +211,9 @@ _ROWS: dict[str, tuple[list[str], list[list[Any]]]] = {
          [PROJECT, 1, "acme", _FIRST, _FIRST, '{"name":"Not me"}', 1],
          [OTHER, 0, "acme", _FIRST, _FIRST, '{"name":"Secret"}', 9]],
     ),
-    "cohort_people": (
-        ["project_id", "cohort_id", "person_id", "version"],
-        [[PROJECT, 5, ANN, 1], [OTHER, 5, BOB, 1]],
+    "cohort_members": (
+        ["project_id", "cohort_id", "person_id", "calculation_id"],
+        [[PROJECT, 5, ANN, 1], [PROJECT, 5, EVE, 2], [OTHER, 5, BOB, 1]],
     ),
     "log_entries": (
         ["project_id", "log_source", "log_source_id", "instance_id", "timestamp", "level",

@@ -65,6 +65,17 @@ class SavedTable(msgspec.Struct, frozen=True):
     columns: tuple[SavedColumn, ...]
 
 
+class CohortRef(msgspec.Struct, frozen=True):
+    """A cohort that queries may name; ``calculation_id`` is the one whose members they read.
+
+    0 stands for none yet: a cohort without members.
+    """
+
+    name: str
+    calculation_id: int = 0
+    is_static: bool = False
+
+
 class Limits(msgspec.Struct, frozen=True):
     """Bounds of one compilation; ``max_limit`` None lifts the row bound (materialisation)."""
 
@@ -88,7 +99,7 @@ class QueryContext(msgspec.Struct, frozen=True, kw_only=True):
     ``saved_tables`` is ``{"daily_v1": SavedTable(...)}``; ``now`` is aware; ``week_start_day`` is 0
     for Sunday, 1 for Monday;
     ``actions`` is ``{"7": {"name": "Signed up", "steps": [...]}}`` by id as text; ``cohorts`` is
-    ``{"12": "Paying"}``, names by id as text: any other id is refused.
+    ``{"12": CohortRef("Paying", 31)}`` by id as text: any other id or name is refused.
     """
 
     project_id: int
@@ -100,7 +111,7 @@ class QueryContext(msgspec.Struct, frozen=True, kw_only=True):
     saved_tables: Mapping[str, SavedTable] = {}
     test_account_filters: tuple[Mapping[str, Any], ...] = ()
     actions: Mapping[str, Mapping[str, Any]] = {}
-    cohorts: Mapping[str, str] = {}
+    cohorts: Mapping[str, CohortRef] = {}
     now: datetime = datetime(1970, 1, 1, tzinfo=UTC)
     limits: Limits = Limits()
 

@@ -23,7 +23,7 @@ from support.hogql_world import CONTEXT, PROJECT, UNLIMITED, HogqlWorld
 
 ALLOWED = PHYSICAL_TABLES | {"hogql_world_daily"}
 _SCOPE = re.compile(
-    r"FROM `?(events|persons|person_distinct_ids|person_distinct_id_overrides|groups|cohort_people"
+    r"FROM `?(events|persons|person_distinct_ids|person_distinct_id_overrides|groups|cohort_members"
     r"|log_entries|app_metrics|query_log|hogql_world_daily)`?\b(?P<rest>.{0,60})"
 )
 

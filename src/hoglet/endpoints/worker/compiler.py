@@ -23,6 +23,7 @@ from hoglet.endpoints.worker.operations import (
     COMPILE_READ,
     TABLE,
 )
+from hoglet.hogql.context import CohortRef
 from hoglet.hogql.paging.keyset import Key
 from hoglet.hogql.paging.limit import ResolvedLimit
 from hoglet.kit.clock import Clock
@@ -44,7 +45,7 @@ class ProjectSchema:
     ``property_types`` is ``{("event", "price"): "Numeric"}``, ``property_forms``
     ``{("event", "price"): "number"}`` where all values have one JSON form, ``group_types`` is
     ``{"company": 0}``, ``actions`` ``{"7": {"name": "Signed up", "steps": [...]}}``, ``cohorts``
-    ``{"12": "Paying"}``: queries that name any other cohort are refused.
+    ``{"12": CohortRef("Paying", 31)}``: queries that name any other cohort are refused.
     """
 
     property_types: Mapping[tuple[str, str], str] = field(
@@ -55,7 +56,7 @@ class ProjectSchema:
     )
     group_types: Mapping[str, int] = field(default_factory=dict[str, int])
     actions: Mapping[str, Json] = field(default_factory=dict[str, Json])
-    cohorts: Mapping[str, str] = field(default_factory=dict[str, str])
+    cohorts: Mapping[str, CohortRef] = field(default_factory=dict[str, CohortRef])
 
     @cached_property
     def plain(self) -> Json:
@@ -69,7 +70,7 @@ class ProjectSchema:
             ],
             "group_types": dict(self.group_types),
             "actions": dict(self.actions),
-            "cohorts": dict(self.cohorts),
+            "cohorts": msgspec.to_builtins(self.cohorts),
         }
         digest = sha256(orjson.dumps(parts, option=orjson.OPT_SORT_KEYS, default=str))
         return parts | {"schema": digest.hexdigest()}

@@ -20,7 +20,7 @@ from hoglet.endpoints.insights.variables import (
     for_table,
 )
 from hoglet.hogql.compile import CompiledQuery, compile_query
-from hoglet.hogql.context import Limits, QueryContext, SavedColumn, SavedTable
+from hoglet.hogql.context import CohortRef, Limits, QueryContext, SavedColumn, SavedTable
 from hoglet.hogql.errors import ERRORS_OF_RUNS
 from hoglet.hogql.frontend.preprocess import read_query
 from hoglet.hogql.insights import compile_insight as compile_insight_queries
@@ -315,7 +315,7 @@ def context_of(plain: Json) -> QueryContext:
         property_forms={(kind, name): form for kind, name, form in plain["property_forms"]},
         group_types=plain["group_types"],
         actions=plain["actions"],
-        cohorts=plain.get("cohorts", {}),
+        cohorts=msgspec.convert(plain.get("cohorts", {}), dict[str, CohortRef]),
         saved_tables={name: _saved_table(table) for name, table in plain["saved_tables"].items()},
         test_account_filters=tuple(plain["test_account_filters"]),
         now=datetime.fromisoformat(plain["now"]),

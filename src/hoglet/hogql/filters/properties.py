@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from hoglet.hogql.client_schemas import check_shape
+from hoglet.hogql.cohorts import find_cohort
 from hoglet.hogql.context import QueryContext
 from hoglet.hogql.errors import located, near, refused
 from hoglet.hogql.filters.operators import Hint, operator_condition
@@ -188,11 +189,9 @@ def _cohort(
 ) -> Condition:
     value, operator = item.get("value"), item.get("operator")
     try:
-        cohort = int(str(value))
+        cohort = find_cohort(int(str(value)), context)
     except ValueError:
         raise refused(f"Not a cohort id: {value}") from None
-    if str(cohort) not in context.cohorts:
-        raise refused(f"Cohort {cohort} does not exist.{near(str(cohort), context.cohorts)}")
     if operator not in _MEMBERSHIP:
         raise refused(f"Cohorts are filtered with 'in' and 'not_in', not '{operator}'")
     negative = _MEMBERSHIP[operator] or item.get("negation")

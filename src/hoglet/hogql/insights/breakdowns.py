@@ -64,6 +64,7 @@ class Breakdown(msgspec.Struct, frozen=True):
     bins: tuple[int | None, ...]
     hides_rest: bool = False
     is_cohorts: bool = False
+    cohort_names: Mapping[str, str] = {}
 
     def key(self, where: Expression | None = None) -> Expression:
         """The values of an event, as one array; NULL reads as a stand-in.
@@ -116,6 +117,10 @@ class Breakdown(msgspec.Struct, frozen=True):
         """``breakdown_value`` of an answer: a list, or the one value."""
         return list(values) if self.many else values[0]
 
+    def label(self, values: Sequence[str | None]) -> str:
+        """How a value reads in labels; a cohort by its name."""
+        return label([value and self.cohort_names.get(value, value) for value in values])
+
 
 def breakdown_of(query: Mapping[str, Any], context: QueryContext) -> Breakdown | None:
     """The breakdown of an insight, or None.
@@ -147,6 +152,9 @@ def _breakdown(filter_: Mapping[str, Any], context: QueryContext) -> Breakdown |
         bins=tuple(bins_of(each) for each in items),
         hides_rest=bool(filter_.get("breakdown_hide_other_aggregation")),
         is_cohorts=is_cohorts,
+        cohort_names={key: cohort.name for key, cohort in context.cohorts.items()}
+        if is_cohorts
+        else {},
     )
 
 

@@ -10,7 +10,8 @@ docs/spec/query-endpoints.md#104-functions.
 from typing import TYPE_CHECKING, Any
 
 from hoglet.hogql.comparisons import COMPARISONS
-from hoglet.hogql.errors import near, refused
+from hoglet.hogql.cohorts import find_cohort
+from hoglet.hogql.errors import refused
 from hoglet.hogql.plan import (
     Expr,
     FunctionCall,
@@ -172,9 +173,11 @@ def _membership(operator: str, left: Expr, right: Expr, timezone: str, *, plain:
 
 
 def _cohort(resolver: "Resolver", node: tree.CompareOperation, scope: Scope) -> Expr:
-    if _cohort_is_null(resolver, node.right):
+    wanted = _cohort_named(resolver, node.right)
+    if wanted is None:
         return NEVER if node.op == "in cohort" else ALWAYS
-    cohort = tree.CompareOperation(left=tree.Field(chain=("cohort_id",)), right=node.right, op="==")
+    right = tree.Constant(value=wanted)
+    cohort = tree.CompareOperation(left=tree.Field(chain=("cohort_id",)), right=right, op="==")
     people = tree.SelectQuery(
         select=(tree.Field(chain=("person_id",)),),
         select_from=tree.JoinExpr(table=tree.Field(chain=("cohort_people",))),
@@ -185,19 +188,15 @@ def _cohort(resolver: "Resolver", node: tree.CompareOperation, scope: Scope) -> 
     return compare(node.op.removesuffix(" cohort"), left, listed, resolver.context.timezone, node)
 
 
-def _cohort_is_null(resolver: "Resolver", node: Any) -> bool:
-    """Whether no cohort is named, which a variable without a value is."""
+def _cohort_named(resolver: "Resolver", node: Any) -> int | None:
+    """The id of the cohort; None where none is named, which a variable without a value is."""
     bound = resolver.binder.expand(node) if isinstance(node, tree.Placeholder) else node
     value = getattr(bound, "value", None)
     if isinstance(bound, tree.Constant) and value is None:
-        return True
-    is_number = isinstance(value, int) and not isinstance(value, bool)
-    if not is_number and not (isinstance(value, str) and value.strip().isdigit()):
-        raise refused("IN COHORT needs the id of a cohort: cohorts have no names here", node)
-    known = resolver.context.cohorts
-    if str(int(str(value))) not in known:
-        raise refused(f"Cohort {value} does not exist.{near(str(value), known)}", node)
-    return False
+        return None
+    if not isinstance(bound, tree.Constant) or isinstance(value, bool | float):
+        raise refused("IN COHORT needs the id or the name of a cohort", node)
+    return find_cohort(value, resolver.context, node)
 
 
 def resolve_between(resolver: "Resolver", node: tree.BetweenExpr, scope: Scope) -> Expr:

@@ -11,6 +11,7 @@ from hoglet.hogql.schema.persons import (
     PERSON_DISTINCT_IDS,
     PERSONS,
     STATIC_COHORT_PEOPLE,
+    cohort_table,
 )
 from hoglet.hogql.schema.sessions import SESSIONS
 from hoglet.hogql.schema.telemetry import (
@@ -56,7 +57,8 @@ def find_table(name: str, context: QueryContext) -> Table | None:
     """The logical table of that name, or None."""
     table = TABLES.get(name)
     if table is not None:
-        return table
+        is_cohorts = table.physical == COHORT_PEOPLE.physical
+        return cohort_table(table, context) if is_cohorts else table
     saved = context.saved_tables.get(name)
     if saved is None:
         return None

@@ -1,5 +1,8 @@
 """Persons, their distinct ids, cohorts and groups: always the newest row of each key."""
 
+import msgspec
+
+from hoglet.hogql.context import QueryContext
 from hoglet.hogql.schema.fields import (
     Column,
     Computed,
@@ -55,8 +58,24 @@ _COHORT_FIELDS: dict[str, Field] = {
     "person": LazyTable("persons", ("person_id",), ("id",)),
 }
 
-COHORT_PEOPLE = Table("cohort_people", "cohort_people", _COHORT_FIELDS, final=True)
-STATIC_COHORT_PEOPLE = Table("static_cohort_people", "cohort_people", _COHORT_FIELDS, final=True)
+COHORT_PEOPLE = Table("cohort_people", "cohort_members", _COHORT_FIELDS, final=True)
+STATIC_COHORT_PEOPLE = Table("static_cohort_people", "cohort_members", _COHORT_FIELDS, final=True)
+
+
+def cohort_table(table: Table, context: QueryContext) -> Table:
+    """A table of members with those of the last finished calculations only."""
+    only_static = table.name == STATIC_COHORT_PEOPLE.name
+    current = [
+        f"({int(cohort_id)}, {cohort.calculation_id})"
+        for cohort_id, cohort in context.cohorts.items()
+        if cohort.calculation_id and (cohort.is_static or not only_static)
+    ]
+    if not current:
+        return msgspec.structs.replace(table, where="1 = 0")
+    pairs = ", ".join(current)
+    where = f"is_deleted = 0 AND (cohort_id, calculation_id) IN ({pairs})"
+    return msgspec.structs.replace(table, where=where)
+
 
 
 def _group_fields(kind: str) -> dict[str, Field]:

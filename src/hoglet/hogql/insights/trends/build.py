@@ -185,7 +185,8 @@ class _Trend:
         return action | {"days": [] if self._is_total else line.period.span.days()}
 
     def _label(self, line: _Line) -> str:
-        values = label(line.values)
+        breakdown = self._breakdown
+        values = label(line.values) if breakdown is None else breakdown.label(line.values)
         if self._formulas:
             name = self._formulas[line.order].label
             several = len(self._formulas) > 1 and values

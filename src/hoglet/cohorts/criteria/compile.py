@@ -1,0 +1,158 @@
+"""Criteria as one HogQL query over the persons they mean.
+
+Each criterion is a query of person ids marked with its number; they are put one below the other
+and grouped by person, and HAVING says in which of them a person has to be:
+
+    SELECT person_id FROM (SELECT person_id, 1 AS leaf FROM events ... UNION ALL
+                           SELECT id AS person_id, 0 AS leaf FROM persons)
+    GROUP BY person_id HAVING countIf(leaf = 0) > 0 AND countIf(leaf = 1) > 0
+
+Every step is a GROUP BY, which the engine can do on disk, so that memory does not grow with the
+number of persons. Number 0 are all persons: an id without a person is in no cohort, and NOT needs
+everybody.
+
+Source: docs/spec/data-and-queries.md#34-dynamic-cohorts.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from hoglet.cohorts.criteria.behavioral import behavioral_query
+from hoglet.cohorts.criteria.schema import COHORT_TYPES
+from hoglet.hogql.context import QueryContext
+from hoglet.hogql.errors import located
+from hoglet.hogql.filters.operators import Hint, operator_condition
+from hoglet.hogql.filters.properties import Source, property_condition
+from hoglet.hogql.frontend.trees import (
+    Expression,
+    call,
+    compare,
+    constant,
+    every,
+    field,
+    fill,
+    negated,
+    some,
+)
+from hoglet.syntax import tree
+
+type Json = Mapping[str, Any]
+
+_EVERYBODY = "SELECT id AS person_id, 0 AS leaf FROM persons"
+_PERSONS = "SELECT id AS person_id, {leaf} AS leaf FROM persons WHERE {where}"
+_MEMBERS = "SELECT person_id, {leaf} AS leaf FROM cohort_people WHERE cohort_id = {cohort}"
+_LAST_SEEN = (
+    "SELECT person_id, {leaf} AS leaf FROM (SELECT person_id, max(timestamp) AS last_seen_at "
+    "FROM events GROUP BY person_id) WHERE {where}"
+)
+_TOGETHER = "SELECT person_id FROM {parts} GROUP BY person_id HAVING {having}"
+_METADATA = "person_metadata"
+
+
+def criteria_query(filters: Json, context: QueryContext) -> tree.Query:
+    """The query of the persons that checked criteria mean: one column, ``person_id``.
+
+    Args:
+        filters: from ``read_criteria``.
+        context: the project.
+
+    Raises:
+        SourceError: ``attr`` is the path below ``filters``.
+    """
+    builder = _Builder(context)
+    with located("properties"):
+        wanted = builder.condition(filters["properties"])
+    if filters.get("filterTestAccounts"):
+        wanted = every([wanted, *builder.test_accounts()])
+    having = every([_is_in(0), wanted])
+    parts = tree.SelectSetQuery(
+        initial_select_query=fill(_EVERYBODY),
+        subsequent_select_queries=tuple(
+            tree.SelectSetNode(select_query=part, set_operator="UNION ALL")
+            for part in builder.parts
+        ),
+    )
+    return fill(_TOGETHER, parts=parts, having=having)
+
+
+class _Builder:
+    """Collects the queries of criteria while it builds the condition over them."""
+
+    def __init__(self, context: QueryContext) -> None:
+        types = {**context.property_types, (_METADATA, "is_identified"): "Boolean"}
+        self._context = tree_context(context, types)
+        self.parts: list[tree.Query] = []
+
+    def condition(self, node: Json) -> Expression:
+        """What a group or a criterion asks of the numbers of a person."""
+        if "values" not in node:
+            found = self._leaf(node)
+            return negated(found) if node["negation"] else found
+        inner: list[Expression] = []
+        for index, each in enumerate(node["values"]):
+            with located(f"values__{index}"):
+                inner.append(self.condition(each))
+        return every(inner) if node["type"] == "AND" else some(inner)
+
+    def test_accounts(self) -> list[Expression]:
+        """What the project's test-account filters ask of persons."""
+        found: list[Expression] = []
+        with located("filterTestAccounts"):
+            for item in self._context.test_account_filters:
+                kind = item.get("type")
+                if kind in COHORT_TYPES or kind == "person":
+                    where = property_condition(item, self._context, (), Source("persons"))
+                    found.append(self._add(_PERSONS, where=where))
+        return found
+
+    def _leaf(self, leaf: Json) -> Expression:
+        if leaf["type"] == "behavioral":
+            return self._add_query(behavioral_query(leaf, self._context, self._number()))
+        if leaf["type"] == "cohort":
+            return self._add(_MEMBERS, cohort=constant(leaf["value"]))
+        if leaf["type"] == "person":
+            where = property_condition(leaf, self._context, (), Source("persons"))
+            return self._add(_PERSONS, where=where)
+        hint = Hint(leaf, self._context)
+        target = field(leaf["key"])
+        where = operator_condition(target, leaf["operator"], leaf.get("value"), hint)
+        return self._add(_LAST_SEEN if leaf["key"] == "last_seen_at" else _PERSONS, where=where)
+
+    def _number(self) -> Expression:
+        return constant(len(self.parts) + 1)
+
+    def _add(self, template: str, **parts: Expression) -> Expression:
+        return self._add_query(fill(template, leaf=self._number(), **parts))
+
+    def _add_query(self, query: tree.Query) -> Expression:
+        self.parts.append(query)
+        return _is_in(len(self.parts))
+
+
+def _is_in(number: int) -> Expression:
+    same = compare("==", field("leaf"), constant(number))
+    return compare(">", call("countIf", same), constant(0))
+
+
+def tree_context(context: QueryContext, types: Mapping[tuple[str, str], str]) -> QueryContext:
+    """The context with other types of properties."""
+    import msgspec
+
+    return msgspec.structs.replace(context, property_types=types)
+
+
+def member_query(inner: tree.Query, columns: Sequence[str]) -> tree.Query:
+    """The persons that a query of the user lists.
+
+    Args:
+        inner: its first column, or one named ``person_id``, ``actor_id`` or ``id``, is a UUID.
+        columns: its columns by name.
+    """
+    named = [name for name in ("person_id", "actor_id", "id") if name in columns]
+    chosen = named[0] if named else columns[0]
+    return fill(
+        "SELECT id AS person_id FROM persons WHERE toString(id) IN "
+        "(SELECT lower(toString({chosen})) FROM {inner})",
+        chosen=field(chosen),
+        inner=inner,
+    )

@@ -1,0 +1,81 @@
+"""The spans of time that behavioral criteria look at.
+
+Windows roll: they end now, to the microsecond. Minutes and hours are elapsed time, longer units
+count on the wall clock of the project's zone.
+
+Source: docs/spec/data-and-queries.md#34-dynamic-cohorts, and its section 9 on it.
+"""
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from typing import Any, NamedTuple
+
+from hoglet.hogql.errors import located, refused
+from hoglet.kit.relative_dates import (
+    DateClock,
+    NotADate,
+    elapse,
+    end_of_day,
+    resolve_date,
+    shift,
+    start_of_day,
+)
+
+type Json = Mapping[str, Any]
+
+_ELAPSED = {"minute": timedelta(minutes=1), "hour": timedelta(hours=1)}
+_CALENDAR = {"day": "d", "week": "w", "month": "m", "year": "y"}
+
+
+class TimeWindow(NamedTuple):
+    """A span; both ends belong to it."""
+
+    start: datetime
+    end: datetime
+
+
+def back(moment: datetime, count: int, interval: str) -> datetime:
+    """``moment`` minus so many intervals, e.g. ``back(now, 7, "day")``."""
+    if interval in _ELAPSED:
+        return elapse(moment, -_ELAPSED[interval] * count)
+    return shift(moment, -count, _CALENDAR[interval])
+
+
+def window_of(leaf: Json, clock: DateClock) -> TimeWindow:
+    """The window of a criterion: the last ``time_value`` intervals, or an explicit one.
+
+    Raises:
+        SourceError: an explicit end that is no date.
+    """
+    now = clock.local()
+    if leaf.get("explicit_datetime") is None:
+        return TimeWindow(back(now, leaf["time_value"], leaf["time_interval"]), now)
+    start = _explicit(leaf, "explicit_datetime", clock)
+    if leaf.get("explicit_datetime_to") is None:
+        return TimeWindow(start, now)
+    return TimeWindow(start, _explicit(leaf, "explicit_datetime_to", clock, is_end=True))
+
+
+def last_span(leaf: Json, window: TimeWindow) -> datetime:
+    """Where the last ``seq_time_value`` intervals of a window begin."""
+    return back(window.end, leaf["seq_time_value"], leaf["seq_time_interval"])
+
+
+def period_starts(leaf: Json, clock: DateClock) -> list[datetime]:
+    """The edges of the last periods, newest first; the first one is where today begins.
+
+    Example:
+        Three periods of a day on 10 January: the starts of 10, 9, 8 and 7 January.
+    """
+    today = start_of_day(clock.local())
+    step, interval = leaf["time_value"], leaf["time_interval"]
+    return [back(today, step * count, interval) for count in range(leaf["total_periods"] + 1)]
+
+
+def _explicit(leaf: Json, name: str, clock: DateClock, *, is_end: bool = False) -> datetime:
+    with located(name):
+        try:
+            found = resolve_date(leaf[name], clock)
+        except NotADate as error:
+            raise refused(str(error)) from None
+    return end_of_day(found.at) if is_end and found.form == "day" else found.at
