@@ -248,6 +248,11 @@ class Settings(BaseSettings):
     query_concurrency_materialized: int = Field(
         10, gt=0, description="Reads of materialized endpoints running at once."
     )
+    cohort_minutes: float = Field(
+        15,
+        gt=0,
+        description="Age of the members of a dynamic cohort before they are computed anew.",
+    )
     query_queue_seconds: float = Field(
         30, ge=0, description="How long a run waits for its turn before it is refused, in seconds."
     )

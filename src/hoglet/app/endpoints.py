@@ -8,6 +8,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from hoglet.access.principals import Project
 from hoglet.access.rate_limit import RateLimit
 from hoglet.app.container import Services
+from hoglet.cohorts.references import cohort_refs
 from hoglet.definitions import repository as definitions
 from hoglet.endpoints.services import EndpointServices, build_endpoints
 from hoglet.endpoints.settings import EndpointSettings
@@ -42,6 +43,7 @@ class PropertySchemaProvider:
                 property_forms=await definitions.property_forms(session, project.id),
                 group_types=await self._events.group_types(session, project.id),
                 actions=await _actions(session, project.id),
+                cohorts=await cohort_refs(session, project.id),
             )
         self._known[key] = (time.monotonic(), schema)
         return schema

@@ -1,12 +1,14 @@
 """The features over the opened rooms, and what each hands the others."""
 
 from dataclasses import dataclass
+from datetime import timedelta
 
 from hoglet.app.container import Services
 from hoglet.app.endpoints import build_endpoint_services
 from hoglet.app.events import EventServices, build_events
 from hoglet.app.functions import FunctionServices, build_functions
 from hoglet.app.hooks import connect_hooks
+from hoglet.cohorts.services import CohortServices, build_cohorts
 from hoglet.definitions import repository as definitions
 from hoglet.endpoints.services import EndpointServices
 from hoglet.queries.services import QueryServices, build_queries
@@ -20,6 +22,7 @@ class Features:
     functions: FunctionServices
     endpoints: EndpointServices
     queries: QueryServices
+    cohorts: CohortServices
 
 
 def build_features(rooms: Services) -> Features:
@@ -29,4 +32,10 @@ def build_features(rooms: Services) -> Features:
     endpoints = build_endpoint_services(rooms, events.repository)
     connect_hooks(rooms, events)
     queries = build_queries(endpoints, rooms.queue)
-    return Features(events, functions, endpoints, queries)
+    cohorts = build_cohorts(
+        endpoints,
+        rooms.queue,
+        changed=rooms.access.forget,
+        age=timedelta(minutes=rooms.settings.cohort_minutes),
+    )
+    return Features(events, functions, endpoints, queries, cohorts)

@@ -19,6 +19,10 @@ _QUERIES = {
     "queries.inspect": "hoglet.queries.worker.operations:inspect",
     "queries.autocomplete": "hoglet.queries.worker.operations:complete",
 }
+_COHORTS = {
+    "cohorts.compile": "hoglet.cohorts.worker_operations:compile_cohort",
+    "cohorts.compile_persons": "hoglet.cohorts.worker_operations:compile_persons",
+}
 
 PIPELINE_OPERATIONS = {
     "pipeline.read": "hoglet.pipeline.ingest.worker_operations:read",
@@ -26,7 +30,7 @@ PIPELINE_OPERATIONS = {
     "pipeline.internal": "hoglet.pipeline.ingest.worker_operations:match_internal_event",
 }
 
-COMPILE_OPERATIONS = {**_FUNCTIONS, **_ENDPOINTS, **_QUERIES}
+COMPILE_OPERATIONS = {**_FUNCTIONS, **_ENDPOINTS, **_QUERIES, **_COHORTS}
 RUN_OPERATIONS = {
     **_FUNCTIONS,
     "pipeline.run_steps": "hoglet.pipeline.delivery.step_batcher:run_steps",

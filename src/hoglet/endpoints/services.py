@@ -55,6 +55,7 @@ class EndpointServices:
     analyser: QueryAnalyzer
     compiler: QueryCompiler
     materializer: MaterializationScheduler
+    warehouse: Warehouse
 
     @property
     def site_url(self) -> str | None:
@@ -146,6 +147,7 @@ def build_endpoints(
         analyser=analyser,
         compiler=compiler,
         materializer=materializer,
+        warehouse=warehouse,
     )
 
 

@@ -30,6 +30,7 @@ from hoglet.warehouse.schema import Retention, apply_schema, on_cluster, own_tab
 from hoglet.warehouse.values import BLOCK_FORMAT, encode_block
 
 WRITERS = 2
+BUILDERS = 2  # statements that fill tables; they take minutes
 SPARE_READERS = 12  # for short reads (tables, logs, checks) while the slow ones take their time
 STOP_PAUSE_S = 0.05
 STOP_SECONDS = 30.0
@@ -61,6 +62,7 @@ class ClickHouseWarehouse:
             readers or 2 * self._cores + SPARE_READERS, "warehouse-read"
         )
         self._writers = ThreadPoolExecutor(WRITERS, "warehouse-write")
+        self._builders = ThreadPoolExecutor(BUILDERS, "warehouse-build")
         self._stopper = ThreadPoolExecutor(1, "warehouse-stop")
         self._running: defaultdict[str, list[Future[Any]]] = defaultdict(list)
         self._stopping: list[tuple[str, Future[Any], float]] = []  # the last: until when
@@ -136,8 +138,18 @@ class ClickHouseWarehouse:
         seconds: float | None = None,
     ) -> None:
         """See ``Warehouse.command``."""
+        is_long = seconds is not None
         budget = WRITE if seconds is None else replace(WRITE, seconds=seconds)
-        await self._write(lambda client: _run_command(client, sql, params), budget)
+        pool = self._builders if is_long else self._writers
+        await self._write(lambda client: _run_command(client, sql, params), budget, pool)
+
+    async def delete_rows(self, table: str, condition: str) -> None:
+        """See ``Warehouse.delete_rows``."""
+        local = f"{table}_local" if self._cluster else table
+        await self.command(
+            f"DELETE FROM {local} {on_cluster(self._cluster)} "  # noqa: S608 (hoglet's own)
+            f"WHERE {condition}"
+        )
 
     async def create_table(self, name: str, columns: str, *, order_by: str) -> None:
         """See ``Warehouse.create_table``."""
@@ -160,7 +172,7 @@ class ClickHouseWarehouse:
     async def close(self) -> None:
         """See ``Warehouse.close``."""
         await asyncio.gather(*(self.cancel(query_id) for query_id in list(self._running)))
-        for pool in (self._readers, self._writers, self._stopper):
+        for pool in (self._readers, self._writers, self._builders, self._stopper):
             await asyncio.to_thread(pool.shutdown, wait=True, cancel_futures=True)
         await asyncio.to_thread(self._clients.close)
 
@@ -193,9 +205,14 @@ class ClickHouseWarehouse:
         if not running:
             self._running.pop(query_id, None)
 
-    async def _write(self, work: Callable[[Client], None], budget: Budget = WRITE) -> None:
+    async def _write(
+        self,
+        work: Callable[[Client], None],
+        budget: Budget = WRITE,
+        pool: ThreadPoolExecutor | None = None,
+    ) -> None:
         """Once begun a write is not abandoned: the caller's task may be cancelled meanwhile."""
-        future = self._writers.submit(self._with_client, work, budget)
+        future = (pool or self._writers).submit(self._with_client, work, budget)
         await asyncio.shield(asyncio.wrap_future(future))
 
     def _with_client[R](self, work: Callable[[Client], R], budget: Budget) -> R:

@@ -162,7 +162,20 @@ class Warehouse(Protocol):
         *,
         seconds: float | None = None,
     ) -> None:
-        """Run a statement of hoglet's own (DDL, INSERT SELECT) within ``seconds``."""
+        """Run a statement of hoglet's own (DDL, INSERT SELECT).
+
+        One with ``seconds`` is a long one: it runs in a pool of its own, so that it does not hold
+        up the inserts of events.
+        """
+        ...
+
+    async def delete_rows(self, table: str, condition: str) -> None:
+        """Delete rows of a table of ``ddl/``; readers no longer see them when this returns.
+
+        Args:
+            table: its name.
+            condition: SQL of hoglet's own, with numbers only.
+        """
         ...
 
     async def create_table(self, name: str, columns: str, *, order_by: str) -> None:

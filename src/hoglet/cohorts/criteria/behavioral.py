@@ -98,7 +98,7 @@ def _sequence(leaf: Json, context: QueryContext, number: Expression) -> tree.Que
     second = {"key": leaf["seq_event"], "event_type": leaf["seq_event_type"]}
     with located("seq_event"):
         later = _entity(second, context)
-    until = clock_of(context).now
+    until = clock_of(context).local()
     step = call(_INTERVALS[leaf["seq_time_interval"]], constant(leaf["seq_time_value"]))
     return fill(
         _SEQUENCE,
@@ -111,7 +111,7 @@ def _sequence(leaf: Json, context: QueryContext, number: Expression) -> tree.Que
 
 def _regularly(leaf: Json, context: QueryContext, number: Expression) -> tree.Query:
     starts = period_starts(leaf, clock_of(context))
-    edges = tree.Array(exprs=tuple(map(_at, starts[1:])))
+    edges = tree.Array(exprs=tuple(call("toDateTime", _at(start)) for start in starts[1:]))
     period = fill("SELECT arrayFirstIndex(edge -> timestamp >= edge, {edges})", edges=edges)
     inside = [
         compare(">=", field("timestamp"), _at(starts[-1])),

@@ -17,8 +17,11 @@ Source: docs/spec/data-and-queries.md#34-dynamic-cohorts.
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import msgspec
+
 from hoglet.cohorts.criteria.behavioral import behavioral_query
 from hoglet.cohorts.criteria.schema import COHORT_TYPES
+from hoglet.hogql.cohorts import find_cohort
 from hoglet.hogql.context import QueryContext
 from hoglet.hogql.errors import located
 from hoglet.hogql.filters.operators import Hint, operator_condition
@@ -80,7 +83,7 @@ class _Builder:
 
     def __init__(self, context: QueryContext) -> None:
         types = {**context.property_types, (_METADATA, "is_identified"): "Boolean"}
-        self._context = tree_context(context, types)
+        self._context = msgspec.structs.replace(context, property_types=types)
         self.parts: list[tree.Query] = []
 
     def condition(self, node: Json) -> Expression:
@@ -109,7 +112,9 @@ class _Builder:
         if leaf["type"] == "behavioral":
             return self._add_query(behavioral_query(leaf, self._context, self._number()))
         if leaf["type"] == "cohort":
-            return self._add(_MEMBERS, cohort=constant(leaf["value"]))
+            with located("value"):
+                cohort = find_cohort(leaf["value"], self._context)
+            return self._add(_MEMBERS, cohort=constant(cohort))
         if leaf["type"] == "person":
             where = property_condition(leaf, self._context, (), Source("persons"))
             return self._add(_PERSONS, where=where)
@@ -132,13 +137,6 @@ class _Builder:
 def _is_in(number: int) -> Expression:
     same = compare("==", field("leaf"), constant(number))
     return compare(">", call("countIf", same), constant(0))
-
-
-def tree_context(context: QueryContext, types: Mapping[tuple[str, str], str]) -> QueryContext:
-    """The context with other types of properties."""
-    import msgspec
-
-    return msgspec.structs.replace(context, property_types=types)
 
 
 def member_query(inner: tree.Query, columns: Sequence[str]) -> tree.Query:

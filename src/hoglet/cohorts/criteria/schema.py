@@ -63,7 +63,7 @@ def read_criteria(filters: Any) -> Json:
     """Criteria with numbers as numbers and defaults filled in.
 
     Raises:
-        Invalid: attr is the path of the part at fault, e.g. ``filters__properties__values__0__key``.
+        Invalid: attr is the path of the part at fault: ``filters__properties__values__0__key``.
     """
     if not isinstance(filters, dict) or not isinstance(filters.get("properties"), dict):
         raise Invalid("Criteria need an object 'properties' with type and values.", attr="filters")

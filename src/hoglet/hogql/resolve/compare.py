@@ -9,8 +9,8 @@ docs/spec/query-endpoints.md#104-functions.
 
 from typing import TYPE_CHECKING, Any
 
-from hoglet.hogql.comparisons import COMPARISONS
 from hoglet.hogql.cohorts import find_cohort
+from hoglet.hogql.comparisons import COMPARISONS
 from hoglet.hogql.errors import refused
 from hoglet.hogql.plan import (
     Expr,

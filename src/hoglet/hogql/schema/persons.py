@@ -77,7 +77,6 @@ def cohort_table(table: Table, context: QueryContext) -> Table:
     return msgspec.structs.replace(table, where=where)
 
 
-
 def _group_fields(kind: str) -> dict[str, Field]:
     return {
         "index": Column("index", INTEGER),

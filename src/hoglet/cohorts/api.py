@@ -1,0 +1,239 @@
+"""Routes of cohorts: docs/spec/data-and-queries.md#31-routes."""
+
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+import orjson
+from fastapi import APIRouter, Depends
+from starlette.requests import Request
+from starlette.responses import Response
+
+from hoglet.access import activity
+from hoglet.access.auth import authorize, requires
+from hoglet.access.principals import ProjectScope
+from hoglet.access.repository import users_by_id
+from hoglet.cohorts import repository
+from hoglet.cohorts.forms import read_cohort_body
+from hoglet.cohorts.listing import matching
+from hoglet.cohorts.persons import as_csv
+from hoglet.cohorts.schemas import AddedPersons, RemovedPerson, list_params, read_fields
+from hoglet.cohorts.serializers import calculation_object, cohort_object
+from hoglet.cohorts.service import ACTIVITY_SCOPE, as_uuids
+from hoglet.cohorts.services import services_of
+from hoglet.cohorts.tables import CohortRow
+from hoglet.cohorts.usage import usage_of
+from hoglet.endpoints.worker.query_errors import as_query_error
+from hoglet.kit.errors import Invalid, MethodNotAllowed, NotFound, SourceError
+from hoglet.web.pagination import DEFAULT_LIMIT, envelope, parse_page
+from hoglet.web.request_body import read_object
+from hoglet.web.responses import JsonResponse
+from hoglet.web.validation import validate
+
+router = APIRouter()
+
+type Reader = Annotated[ProjectScope, Depends(requires("cohort:read"))]
+type Writer = Annotated[ProjectScope, Depends(requires("cohort:write"))]
+type ActivityReader = Annotated[ProjectScope, Depends(requires("activity_log:read"))]
+
+_DONE = {"success": True}
+
+
+@router.get("/cohorts")
+async def list_cohorts(request: Request, scope: Reader) -> Response:
+    """Cohorts that are not deleted, newest first."""
+    wanted = list_params(request.query_params)
+    page = parse_page(request.query_params)
+    async with services_of(request).service.database.read() as session:
+        rows = matching(await repository.list_all(session, scope.project.id), wanted)
+        shown = rows[page.offset :][: page.limit]
+        users = await users_by_id(session, [row.created_by_id for row, _ in shown])
+    results = [cohort_object(row, users, match=match, basic=wanted.basic) for row, match in shown]
+    return JsonResponse(envelope(request, page, len(rows), results))
+
+
+@router.post("/cohorts")
+async def create_cohort(request: Request, scope: Writer) -> Response:
+    """Make a cohort; its members are found in the background."""
+    body, csv = await read_cohort_body(request)
+    fields, sent = read_fields(body, csv=csv)
+    shown = await services_of(request).service.create(scope, fields, sent, csv)
+    return JsonResponse(shown, status_code=201)
+
+
+@router.get("/cohorts/activity")
+async def list_all_activity(request: Request, scope: ActivityReader) -> Response:
+    """Who changed which cohort, newest first."""
+    return await _activity(request, scope, None)
+
+
+@router.get("/cohorts/{cohort_id}")
+async def read_cohort(request: Request, cohort_id: str, scope: Reader) -> Response:
+    """One cohort, also a deleted one."""
+    return JsonResponse(await services_of(request).service.get(scope, cohort_id))
+
+
+@router.api_route("/cohorts/{cohort_id}", methods=["PATCH", "PUT"])
+async def update_cohort(request: Request, cohort_id: str, scope: Writer) -> Response:
+    """Change a cohort; ``{"deleted": true}`` deletes it."""
+    body, csv = await read_cohort_body(request)
+    fields, sent = read_fields(body, csv=csv)
+    shown = await services_of(request).service.update(scope, cohort_id, fields, sent, csv)
+    return JsonResponse(shown)
+
+
+@router.delete("/cohorts/{cohort_id}")
+async def refuse_delete(request: Request, cohort_id: str, scope: Writer) -> Response:
+    """Cohorts are deleted by PATCH; this always refuses."""
+    await services_of(request).service.get(scope, cohort_id)
+    raise MethodNotAllowed('Method "DELETE" not allowed. PATCH {"deleted": true} deletes a cohort.')
+
+
+@router.get("/cohorts/{cohort_id}/persons")
+async def list_persons(request: Request, cohort_id: str, scope: Reader) -> Response:
+    """The persons of a cohort; needs ``person:read`` besides."""
+    await _also(request, scope, "person:read")
+    row = await _row(request, scope, cohort_id)
+    page = parse_page(request.query_params)
+    search = request.query_params.get("search", "").replace("\x00", "")
+    try:
+        persons, has_more = await services_of(request).persons.page(
+            scope.project, row, page, search=search, properties=_properties(request.query_params)
+        )
+    except SourceError as error:
+        raise as_query_error(error) from None
+    if _wants_csv(request):
+        return Response(as_csv(persons), media_type="text/csv")
+    body = envelope(request, page, page.offset + len(persons) + has_more, persons)
+    return JsonResponse({name: body[name] for name in ("results", "next", "previous")})
+
+
+@router.patch("/cohorts/{cohort_id}/add_persons_to_static_cohort")
+async def add_persons(request: Request, cohort_id: str, scope: Writer) -> Response:
+    """Add persons to a static cohort by their ids."""
+    row = await _static_row(request, scope, cohort_id)
+    body = validate(AddedPersons, await read_object(request))
+    wanted = as_uuids(body.person_ids, "person_ids")
+    if not wanted:
+        return JsonResponse(_DONE)
+    services = services_of(request)
+    async with services.service.database.read() as session:
+        known = await repository.known_persons(session, scope.project.id, wanted)
+    if not known:
+        raise Invalid("None of these persons exists in the project.", attr="person_ids")
+    await services.static.add(row, known)
+    return JsonResponse(_DONE)
+
+
+@router.patch("/cohorts/{cohort_id}/remove_person_from_static_cohort")
+async def remove_person(request: Request, cohort_id: str, scope: Writer) -> Response:
+    """Take a person out of a static cohort."""
+    row = await _static_row(request, scope, cohort_id)
+    body = validate(RemovedPerson, await read_object(request))
+    try:
+        (person,) = as_uuids([body.person_id], "person_id")
+    except Invalid as error:
+        error.attr = "person_id"
+        raise
+    services = services_of(request)
+    async with services.service.database.read() as session:
+        if not await repository.known_persons(session, scope.project.id, {person}):
+            raise NotFound("There is no such person.")
+    await services.static.remove(row, person)
+    return JsonResponse(_DONE)
+
+
+@router.api_route("/cohorts/{cohort_id}/duplicate_as_static_cohort", methods=["GET", "POST"])
+async def duplicate_cohort(request: Request, cohort_id: str, scope: Writer) -> Response:
+    """A static copy of a dynamic cohort."""
+    return JsonResponse(await services_of(request).service.duplicate(scope, cohort_id))
+
+
+@router.get("/cohorts/{cohort_id}/calculation_history")
+async def list_calculations(request: Request, cohort_id: str, scope: Reader) -> Response:
+    """The calculations of a cohort, newest first."""
+    row = await _row(request, scope, cohort_id)
+    page = parse_page(request.query_params)
+    async with services_of(request).service.database.read() as session:
+        count, rows = await repository.history(
+            session, row.id, limit=page.limit or DEFAULT_LIMIT, offset=page.offset
+        )
+    return JsonResponse(envelope(request, page, count, [calculation_object(row) for row in rows]))
+
+
+@router.get("/cohorts/{cohort_id}/used_in")
+async def list_users(request: Request, cohort_id: str, scope: Reader) -> Response:
+    """Who uses a cohort."""
+    row = await _row(request, scope, cohort_id)
+    async with services_of(request).service.database.read() as session:
+        found = await usage_of(session, scope.project, row)
+    return JsonResponse(found.body())
+
+
+@router.get("/cohorts/{cohort_id}/activity")
+async def list_activity(request: Request, cohort_id: str, scope: ActivityReader) -> Response:
+    """Who changed a cohort, newest first."""
+    row = await _row(request, scope, cohort_id)
+    return await _activity(request, scope, str(row.id))
+
+
+@router.get("/persons/cohorts")
+async def list_cohorts_of_person(request: Request, scope: Reader) -> Response:
+    """The cohorts that hold a person."""
+    await _also(request, scope, "person:read")
+    person_id = request.query_params.get("person_id")
+    if not person_id:
+        raise Invalid("This field is required.", code="required", attr="person_id")
+    found = await services_of(request).persons.cohorts_of(scope.project, person_id)
+    return JsonResponse({"results": found})
+
+
+async def _row(request: Request, scope: ProjectScope, cohort_id: str) -> CohortRow:
+    service = services_of(request).service
+    async with service.database.read() as session:
+        return await service.row(session, scope, cohort_id)
+
+
+async def _static_row(request: Request, scope: ProjectScope, cohort_id: str) -> CohortRow:
+    row = await _row(request, scope, cohort_id)
+    if not row.is_static:
+        raise Invalid("Persons are added to and removed from static cohorts only.")
+    return row
+
+
+async def _also(request: Request, scope: ProjectScope, wanted: str) -> None:
+    await authorize(request, str(scope.project.id), wanted, throttle=False)
+
+
+async def _activity(request: Request, scope: ProjectScope, item_id: str | None) -> Response:
+    page = parse_page(request.query_params)
+    async with services_of(request).service.database.read() as session:
+        count = await activity.count_activities(session, scope.project.id, ACTIVITY_SCOPE, item_id)
+        entries = await activity.list_activities(
+            session,
+            scope.project.id,
+            scope=ACTIVITY_SCOPE,
+            item_id=item_id,
+            limit=page.limit or DEFAULT_LIMIT,
+            offset=page.offset,
+        )
+        results = await activity.with_users(session, entries)
+    return JsonResponse(envelope(request, page, count, results))
+
+
+def _properties(query: Mapping[str, str]) -> list[Any]:
+    text = query.get("properties")
+    if not text:
+        return []
+    try:
+        found = orjson.loads(text)
+    except orjson.JSONDecodeError:
+        raise Invalid("Must be JSON: a list of filters.", attr="properties") from None
+    if not isinstance(found, list):
+        raise Invalid("Must be a list of filters.", attr="properties")
+    return [{"type": "person"} | each if isinstance(each, dict) else each for each in found]
+
+
+def _wants_csv(request: Request) -> bool:
+    if request.query_params.get("format") == "csv":
+        return True
+    return "text/csv" in request.headers.get("accept", "").lower()

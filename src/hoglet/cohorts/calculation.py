@@ -1,0 +1,235 @@
+"""Calculations: one attempt to compute a cohort, from its beginning to its outcome.
+
+Members are stored under the id of the attempt. A finished attempt becomes the one that queries
+read; until then, and after a failure, they read the one before.
+
+Idempotency: an attempt that was killed leaves rows that nobody reads; the next one drops them.
+
+Source: docs/spec/data-and-queries.md#35-calculation.
+"""
+
+from collections.abc import Callable, Mapping
+from time import perf_counter
+from typing import Any, NamedTuple
+
+import structlog
+
+from hoglet.access import repository as projects
+from hoglet.access.principals import Project
+from hoglet.cohorts import repository
+from hoglet.cohorts.compiler import CohortCompiler
+from hoglet.cohorts.criteria.schema import cohorts_in
+from hoglet.cohorts.jobs import CalculateV1
+from hoglet.cohorts.members import CohortMembers
+from hoglet.cohorts.tables import CohortRow
+from hoglet.endpoints.worker.query_errors import as_query_error
+from hoglet.kit.clock import Clock
+from hoglet.kit.errors import HogletError
+from hoglet.store.database import Database
+
+log = structlog.get_logger(__name__)
+
+UNEXPECTED = "The calculation broke unexpectedly; the server's log tells more."
+
+
+class Attempt(NamedTuple):
+    """A calculation that has begun."""
+
+    project: Project
+    cohort_id: int
+    calculation_id: int
+    version: int
+    filters: dict[str, Any]
+
+    @property
+    def key(self) -> tuple[int, int, int]:
+        """Where its members are."""
+        return self.project.id, self.cohort_id, self.calculation_id
+
+
+class CohortCalculator:
+    """Computes dynamic cohorts.
+
+    Args:
+        database: cohorts and history.
+        clock: the time.
+        compiler: criteria to SQL.
+        members: stores the result.
+        changed: told after each outcome, so that queries read it at once.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        clock: Clock,
+        compiler: CohortCompiler,
+        members: CohortMembers,
+        *,
+        changed: Callable[[], None],
+    ) -> None:
+        self._database = database
+        self._clock = clock
+        self._compiler = compiler
+        self._members = members
+        self._changed = changed
+
+    async def run(self, job: CalculateV1) -> None:
+        """Compute a cohort; of a save, also those it depends on and those that depend on it."""
+        if job.version is None:
+            await self._calculate(job.cohort_id, None)
+            return
+        async with self._database.read() as session:
+            row = await repository.find_locked(session, job.cohort_id)
+            if row is None or row.deleted or row.pending_version != job.version:
+                return
+            graph = graph_of(await repository.list_all(session, row.project_id))
+        before, after = around(job.cohort_id, graph)
+        for each in before:
+            await self._calculate(each, None)
+        await self._calculate(job.cohort_id, job.version)
+        for each in after:
+            await self._calculate(each, None)
+
+    async def _calculate(self, cohort_id: int, version: int | None) -> None:
+        attempt = await self._begin(cohort_id, version)
+        if attempt is None:
+            return
+        started = perf_counter()
+        try:
+            sql, params = await self._compiler.criteria(attempt.project, attempt.filters)
+            await self._members.compute(attempt.key, sql, params)
+            count = await self._members.count(attempt.key)
+        except HogletError as error:
+            public = as_query_error(error)
+            await self._fail(attempt, str(public), public.error_code)
+            return
+        except Exception:
+            log.exception("a calculation broke", action="cohort_failed", cohort=cohort_id)
+            await self._fail(attempt, UNEXPECTED, "error")
+            return
+        await self._finish(attempt, count, int((perf_counter() - started) * 1000))
+
+    async def _begin(self, cohort_id: int, version: int | None) -> Attempt | None:
+        now = self._clock.now()
+        async with self._database.write() as session:
+            row = await repository.find_locked(session, cohort_id)
+            if row is None or row.deleted or row.is_static:
+                return None
+            if version is None:
+                if row.is_calculating:  # a save has its own job
+                    return None
+                row.pending_version = (row.pending_version or 0) + 1
+            elif row.pending_version != version:
+                return None
+            row.is_calculating = True
+            row.calculating_since = now
+            made = await repository.add_calculation(session, row, now)
+            project = await projects.find_project(session, row.project_id)
+            if project is None:
+                return None
+            return Attempt(project, row.id, made.id, row.pending_version or 0, row.filters)
+
+    async def _finish(self, attempt: Attempt, count: int, milliseconds: int) -> None:
+        now = self._clock.now()
+        async with self._database.write() as session:
+            row = await repository.find_locked(session, attempt.cohort_id)
+            is_current = row is not None and row.pending_version == attempt.version
+            outcome: dict[str, Any] = {"count": count, "total_query_ms": milliseconds}
+            if not is_current:
+                outcome |= {"error": "A newer save replaced it.", "error_code": "obsolete"}
+            await self._note(session, attempt, outcome)
+            previous = 0
+            if row is not None and is_current:
+                previous = row.calculation_id
+                row.calculation_id = attempt.calculation_id
+                row.version = attempt.version
+                row.count = count
+                row.last_calculation = now
+                release(row)
+                row.errors_calculating = 0
+                row.last_error_at = row.last_error_message = None
+        self._changed()
+        if not is_current:
+            await self._members.forget(attempt.key)
+        elif previous:  # whose members a query that is just running may still read
+            await self._members.forget_before((attempt.project.id, attempt.cohort_id, previous))
+
+    async def _fail(self, attempt: Attempt, message: str, code: str) -> None:
+        async with self._database.write() as session:
+            await self._note(session, attempt, {"error": message, "error_code": code})
+            row = await repository.find_locked(session, attempt.cohort_id)
+            if row is not None and row.pending_version == attempt.version:
+                record_failure(row, self._clock, message)
+        try:
+            await self._members.forget(attempt.key)
+        except HogletError:  # nobody reads them; the next calculation drops them
+            log.warning("members were left", action="cohort_rows_left", cohort=attempt.cohort_id)
+
+    async def _note(self, session: Any, attempt: Attempt, outcome: Mapping[str, Any]) -> None:
+        made = await repository.calculation(session, attempt.calculation_id)
+        if made is not None:
+            made.finished_at = self._clock.now()
+            for name, value in outcome.items():
+                setattr(made, name, value)
+
+
+def release(row: CohortRow) -> None:
+    """The cohort calculates no more."""
+    row.is_calculating = False
+    row.calculating_since = None
+
+
+def record_failure(row: CohortRow, clock: Clock, message: str) -> None:
+    """Count an error; the members stay as they are."""
+    release(row)
+    row.errors_calculating += 1
+    row.last_error_at = clock.now()
+    row.last_error_message = message
+
+
+# --- dependencies
+
+type Graph = Mapping[int, set[int]]
+"""Dynamic cohort → the cohorts that its criteria name."""
+
+
+def graph_of(rows: Any) -> dict[int, set[int]]:
+    """Which cohorts the dynamic ones refer to."""
+    return {row.id: cohorts_in(row.filters) for row in rows if not row.is_static}
+
+
+def around(cohort_id: int, graph: Graph) -> tuple[list[int], list[int]]:
+    """What a cohort depends on and what depends on it, each in the order of computing.
+
+    Example:
+        >>> around(2, {1: set(), 2: {1}, 3: {2}})
+        ([1], [3])
+    """
+    before = [each for each in _ordered(cohort_id, graph) if each != cohort_id]
+    inverse: dict[int, set[int]] = {each: set() for each in graph}
+    for each, needed in graph.items():
+        for one in needed:
+            inverse.setdefault(one, set()).add(each)
+    after = [each for each in reversed(_ordered(cohort_id, inverse)) if each != cohort_id]
+    return before, after
+
+
+def reaches(start: int, goal: int, graph: Graph) -> bool:
+    """Whether a cohort depends on another, or is it."""
+    return goal in _ordered(start, graph)
+
+
+def _ordered(start: int, graph: Graph) -> list[int]:
+    """Everything reachable, what is needed before what needs it."""
+    done: list[int] = []
+    seen: set[int] = set()
+    waiting: list[tuple[int, bool]] = [(start, False)]
+    while waiting:
+        each, is_done = waiting.pop()
+        if is_done:
+            done.append(each)
+        elif each in graph and each not in seen:
+            seen.add(each)
+            waiting.append((each, True))
+            waiting += [(needed, False) for needed in sorted(graph[each], reverse=True)]
+    return done

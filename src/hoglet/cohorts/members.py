@@ -1,0 +1,115 @@
+"""Members of cohorts in the warehouse: written in one statement, counted, read.
+
+Rows bear the id of the calculation that made them; readers know which one is valid, so that no
+statement has to replace anything.
+"""
+
+from collections.abc import Collection, Sequence
+from typing import Any
+from uuid import UUID
+
+from hoglet.warehouse import Warehouse
+from hoglet.warehouse.port import MEGABYTE
+
+TABLE = "cohort_members"
+_COLUMNS = ("project_id", "cohort_id", "calculation_id", "person_id", "is_deleted", "revision")
+_OF_COHORT = "project_id = {project:Int64} AND cohort_id = {cohort:Int64}"
+_ROWS = 50_000
+_SPILLS_AT = 256 * MEGABYTE
+_MEMORY = 1024 * MEGABYTE
+
+
+class CohortMembers:
+    """Reads and writes members.
+
+    Args:
+        warehouse: where they are.
+        seconds: what a calculation may take.
+    """
+
+    def __init__(self, warehouse: Warehouse, *, seconds: float) -> None:
+        self._warehouse = warehouse
+        self._seconds = seconds
+
+    async def compute(
+        self, key: tuple[int, int, int], sql: str, params: dict[str, Any], *, revision: int = 0
+    ) -> None:
+        """Store the persons of a query as members, in the warehouse, in bounded memory.
+
+        Args:
+            key: project, cohort and calculation.
+            sql: a query of one column, ``person_id``.
+            params: its values.
+            revision: of a static cohort.
+        """
+        project, cohort, calculation = key
+        await self._warehouse.command(
+            f"INSERT INTO {TABLE} ({', '.join(_COLUMNS)}) "  # noqa: S608 (the compiler's own SQL)
+            "SELECT {member_project:Int64}, {member_cohort:Int64}, {member_calculation:Int64}, "
+            f"person_id, 0, {{member_revision:UInt64}} FROM ({sql}) "
+            f"SETTINGS max_bytes_before_external_group_by = {_SPILLS_AT}, "
+            f"max_bytes_before_external_sort = {_SPILLS_AT}, max_memory_usage = {_MEMORY}, "
+            "join_algorithm = 'grace_hash'",
+            params
+            | {
+                "member_project": project,
+                "member_cohort": cohort,
+                "member_calculation": calculation,
+                "member_revision": revision,
+            },
+            seconds=self._seconds,
+        )
+
+    async def put(
+        self,
+        key: tuple[int, int, int],
+        persons: Collection[UUID],
+        *,
+        revision: int,
+        is_deleted: bool = False,
+    ) -> None:
+        """Add persons to a static cohort, or take them out."""
+        rows = [[*key, person, int(is_deleted), revision] for person in persons]
+        for start in range(0, len(rows), _ROWS):
+            await self._warehouse.insert(TABLE, _COLUMNS, rows[start : start + _ROWS])
+
+    async def count(self, key: tuple[int, int, int]) -> int:
+        """How many members a calculation found."""
+        project, cohort, calculation = key
+        found = await self._warehouse.query(
+            f"SELECT count() FROM {TABLE} FINAL WHERE {_OF_COHORT} "  # noqa: S608
+            "AND calculation_id = {calculation:Int64} AND is_deleted = 0",
+            {"project": project, "cohort": cohort, "calculation": calculation},
+        )
+        return int(found.rows[0][0])
+
+    async def cohorts_of(
+        self, project_id: int, person_id: UUID, pairs: Sequence[tuple[int, int]]
+    ) -> set[int]:
+        """Which of the cohorts, given with their calculations, hold a person."""
+        if not pairs:
+            return set()
+        current = ", ".join(f"({cohort}, {calculation})" for cohort, calculation in pairs)
+        found = await self._warehouse.query(
+            f"SELECT cohort_id FROM {TABLE} FINAL WHERE project_id = {{project:Int64}} "  # noqa: S608
+            f"AND (cohort_id, calculation_id) IN ({current}) "
+            "AND person_id = {person:UUID} AND is_deleted = 0",
+            {"project": project_id, "person": str(person_id)},
+        )
+        return {int(row[0]) for row in found.rows}
+
+    async def forget_before(self, key: tuple[int, int, int]) -> None:
+        """Drop the members of a cohort's calculations that are older than this one."""
+        await self._forget(key, "<")
+
+    async def forget(self, key: tuple[int, int, int]) -> None:
+        """Drop the members that one calculation found."""
+        await self._forget(key, "=")
+
+    async def _forget(self, key: tuple[int, int, int], sign: str) -> None:
+        project, cohort, calculation = key
+        await self._warehouse.delete_rows(
+            TABLE,
+            f"project_id = {int(project)} AND cohort_id = {int(cohort)} "
+            f"AND calculation_id {sign} {int(calculation)}",
+        )

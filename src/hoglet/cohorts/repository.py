@@ -1,0 +1,162 @@
+"""Every statement on cohorts."""
+
+from collections.abc import Collection, Sequence
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import delete, func, select
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from hoglet.cohorts.tables import CohortCalculationRow, CohortRow, CohortUploadRow
+from hoglet.events.tables import DistinctIdRow, PersonRow
+
+MOST_HISTORY = 100
+MOST_ERRORS = 20
+_CHUNK = 500  # values of one IN; SQLite takes 32,766 and plans long lists slowly
+
+
+async def find(session: AsyncSession, project_id: int, cohort_id: int) -> CohortRow | None:
+    """A cohort of the project, deleted ones too."""
+    return await session.scalar(
+        select(CohortRow).where(CohortRow.id == cohort_id, CohortRow.project_id == project_id)
+    )
+
+
+async def find_locked(session: AsyncSession, cohort_id: int) -> CohortRow | None:
+    """A cohort of any project, locked against other changes."""
+    return await session.get(CohortRow, cohort_id, with_for_update=True)
+
+
+async def list_all(session: AsyncSession, project_id: int) -> Sequence[CohortRow]:
+    """The cohorts of a project that are not deleted, newest first."""
+    statement = select(CohortRow).where(
+        CohortRow.project_id == project_id, CohortRow.deleted.is_(False)
+    )
+    return list(await session.scalars(statement.order_by(CohortRow.id.desc())))
+
+
+async def refs(session: AsyncSession, project_id: int) -> Sequence[Any]:
+    """``(id, name, calculation_id, is_static)`` of each that is not deleted."""
+    statement = select(
+        CohortRow.id, CohortRow.name, CohortRow.calculation_id, CohortRow.is_static
+    ).where(CohortRow.project_id == project_id, CohortRow.deleted.is_(False))
+    return (await session.execute(statement.order_by(CohortRow.id))).all()
+
+
+async def candidates(session: AsyncSession) -> Sequence[Any]:
+    """What the schedule may compute, the oldest first.
+
+    Rows are ``(id, last_calculation, errors_calculating, last_error_at)``.
+    """
+    statement = select(
+        CohortRow.id,
+        CohortRow.last_calculation,
+        CohortRow.errors_calculating,
+        CohortRow.last_error_at,
+    ).where(
+        CohortRow.is_static.is_(False),
+        CohortRow.deleted.is_(False),
+        CohortRow.is_calculating.is_(False),
+        CohortRow.errors_calculating <= MOST_ERRORS,
+    )
+    by_age = (CohortRow.last_calculation.is_not(None), CohortRow.last_calculation, CohortRow.id)
+    return (await session.execute(statement.order_by(*by_age))).all()
+
+
+async def stuck(session: AsyncSession, before: datetime) -> Sequence[CohortRow]:
+    """Cohorts whose calculation began before a moment, locked."""
+    statement = select(CohortRow).where(
+        CohortRow.is_calculating.is_(True), CohortRow.calculating_since < before
+    )
+    return list(await session.scalars(statement.with_for_update()))
+
+
+# --- calculations
+
+
+async def add_calculation(
+    session: AsyncSession, cohort: CohortRow, now: datetime
+) -> CohortCalculationRow:
+    """Begin an attempt; the oldest beyond a hundred are forgotten."""
+    row = CohortCalculationRow(
+        cohort_id=cohort.id,
+        project_id=cohort.project_id,
+        version=cohort.pending_version or 0,
+        filters=cohort.filters,
+        started_at=now,
+    )
+    session.add(row)
+    await session.flush()
+    kept = (
+        select(CohortCalculationRow.id)
+        .where(CohortCalculationRow.cohort_id == cohort.id)
+        .order_by(CohortCalculationRow.id.desc())
+        .limit(MOST_HISTORY)
+    )
+    await session.execute(
+        delete(CohortCalculationRow).where(
+            CohortCalculationRow.cohort_id == cohort.id, CohortCalculationRow.id.not_in(kept)
+        )
+    )
+    return row
+
+
+async def calculation(session: AsyncSession, calculation_id: int) -> CohortCalculationRow | None:
+    """One attempt."""
+    return await session.get(CohortCalculationRow, calculation_id)
+
+
+async def history(
+    session: AsyncSession, cohort_id: int, *, limit: int, offset: int
+) -> tuple[int, Sequence[CohortCalculationRow]]:
+    """How many attempts are known, and a page of them, newest first."""
+    mine = CohortCalculationRow.cohort_id == cohort_id
+    count = await session.scalar(select(func.count()).select_from(CohortCalculationRow).where(mine))
+    newest = select(CohortCalculationRow).where(mine).order_by(CohortCalculationRow.id.desc())
+    return count or 0, list(await session.scalars(newest.limit(limit).offset(offset)))
+
+
+# --- uploads
+
+
+async def upload(session: AsyncSession, upload_id: UUID) -> CohortUploadRow | None:
+    """An upload that was not stored yet."""
+    return await session.get(CohortUploadRow, upload_id)
+
+
+async def drop_upload(session: AsyncSession, upload_id: UUID) -> None:
+    """Forget an upload that is stored."""
+    await session.execute(delete(CohortUploadRow).where(CohortUploadRow.id == upload_id))
+
+
+# --- persons
+
+
+async def known_persons(
+    session: AsyncSession, project_id: int, wanted: Collection[UUID]
+) -> set[UUID]:
+    """Those of the ids that are persons of the project."""
+    found: set[UUID] = set()
+    ids = list(wanted)
+    for start in range(0, len(ids), _CHUNK):
+        statement = select(PersonRow.id).where(
+            PersonRow.project_id == project_id, PersonRow.id.in_(ids[start : start + _CHUNK])
+        )
+        found |= set(await session.scalars(statement))
+    return found
+
+
+async def persons_by_distinct_id(
+    session: AsyncSession, project_id: int, wanted: Collection[str]
+) -> set[UUID]:
+    """The persons that the distinct ids belong to."""
+    found: set[UUID] = set()
+    ids = [one for one in wanted if len(one) <= DistinctIdRow.distinct_id.type.length]
+    for start in range(0, len(ids), _CHUNK):
+        statement = select(DistinctIdRow.person_id).where(
+            DistinctIdRow.project_id == project_id,
+            DistinctIdRow.distinct_id.in_(ids[start : start + _CHUNK]),
+        )
+        found |= set(await session.scalars(statement))
+    return found

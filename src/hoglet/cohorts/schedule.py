@@ -1,0 +1,94 @@
+"""When dynamic cohorts are computed again, and what becomes of calculations that hang.
+
+Source: docs/spec/data-and-queries.md#35-calculation.
+"""
+
+import asyncio
+import contextlib
+from datetime import datetime, timedelta
+
+import structlog
+
+from hoglet.cohorts import repository
+from hoglet.cohorts.calculation import record_failure
+from hoglet.cohorts.jobs import COHORTS, scheduled_job
+from hoglet.kit.clock import Clock
+from hoglet.queue.port import Queue
+from hoglet.store.database import Database
+
+log = structlog.get_logger(__name__)
+
+EVERY_SECONDS = 60.0
+DEFAULT_AGE = timedelta(minutes=15)
+STUCK_AFTER = timedelta(hours=1)
+_FIRST_WAIT = timedelta(minutes=30)
+_MOST_AT_ONCE = 50  # enqueued by one look
+
+
+class CohortSchedule:
+    """Enqueues what is due, every minute.
+
+    Args:
+        database: the cohorts.
+        clock: the time.
+        queue: takes the jobs.
+        age: how old members may get.
+    """
+
+    def __init__(
+        self, database: Database, clock: Clock, queue: Queue, *, age: timedelta = DEFAULT_AGE
+    ) -> None:
+        self._database = database
+        self._clock = clock
+        self._queue = queue
+        self._age = age
+
+    async def run_until(self, stopping: asyncio.Event) -> None:
+        """Look every minute until told to stop."""
+        while not stopping.is_set():
+            try:
+                await self.look()
+            except Exception:  # the database is away: the next look is in a minute
+                log.exception("cohorts could not be scheduled", action="cohort_schedule_failed")
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(stopping.wait(), EVERY_SECONDS)
+
+    async def look(self) -> list[int]:
+        """Release what hangs and enqueue what is due; the ids of the latter."""
+        now = self._clock.now()
+        async with self._database.write() as session:
+            for row in await repository.stuck(session, now - STUCK_AFTER):
+                record_failure(row, self._clock, "The calculation took longer than an hour.")
+        async with self._database.read() as session:
+            rows = await repository.candidates(session)
+        due = [
+            row.id
+            for row in rows
+            if is_due(
+                row.last_calculation, row.errors_calculating, row.last_error_at, now, self._age
+            )
+        ][:_MOST_AT_ONCE]
+        if due:
+            async with self._database.write() as session:
+                await self._queue.enqueue(session, [scheduled_job(each) for each in due])
+            self._queue.wake(COHORTS)
+        return due
+
+
+def is_due(
+    calculated_at: datetime | None,
+    errors: int,
+    failed_at: datetime | None,
+    now: datetime,
+    age: timedelta,
+) -> bool:
+    """Whether a cohort is to be computed again.
+
+    Example:
+        >>> at = datetime(2026, 1, 1)
+        >>> is_due(at, 1, at, at + timedelta(minutes=59), timedelta(minutes=15))
+        False
+    """
+    if errors and failed_at is not None and now < failed_at + _FIRST_WAIT * 2**errors:
+        return False
+    return calculated_at is None or calculated_at <= now - age

@@ -1,0 +1,363 @@
+"""Cohorts: create, change, delete and restore; every save of criteria is computed by a job.
+
+Source: docs/spec/data-and-queries.md#3-cohorts.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from hoglet.access.activity import Activity, ActivityLog, changes_between
+from hoglet.access.principals import Project, ProjectScope
+from hoglet.access.repository import users_by_id
+from hoglet.access.service import AccessService
+from hoglet.cohorts import repository
+from hoglet.cohorts.calculation import graph_of, reaches
+from hoglet.cohorts.compiler import CohortCompiler
+from hoglet.cohorts.criteria.groups import criteria_of_groups
+from hoglet.cohorts.criteria.schema import cohorts_in, read_criteria
+from hoglet.cohorts.errors import CohortInUse
+from hoglet.cohorts.jobs import CalculateV1, CohortJob, FillV1, saved_job
+from hoglet.cohorts.schemas import CohortFields
+from hoglet.cohorts.serializers import cohort_object
+from hoglet.cohorts.sources import StaticSource, read_source
+from hoglet.cohorts.static import new_upload
+from hoglet.cohorts.tables import CohortRow
+from hoglet.cohorts.usage import names_cohort, usage_of
+from hoglet.kit.errors import Invalid, NotFound, SourceError
+from hoglet.queue.port import Queue
+
+type Json = dict[str, Any]
+
+ACTIVITY_SCOPE = "Cohort"
+_LOGGED = ("name", "description", "filters", "query", "is_static", "deleted")
+
+
+class CohortService:
+    """The cohorts of all projects.
+
+    Args:
+        access: database, clock, activity log, hooks.
+        queue: takes the jobs.
+        compiler: checks criteria before they are stored.
+        changed: told after every save, so that queries see the cohort at once.
+    """
+
+    def __init__(
+        self,
+        access: AccessService,
+        queue: Queue,
+        compiler: CohortCompiler,
+        *,
+        changed: Callable[[], None],
+    ) -> None:
+        self._access = access
+        self.database = access.database
+        self._clock = access.clock
+        self._activity: ActivityLog = access.activity
+        self._queue = queue
+        self._compiler = compiler
+        self._changed = changed
+
+    async def get(self, scope: ProjectScope, cohort_id: str) -> Json:
+        """A cohort, also a deleted one.
+
+        Raises:
+            NotFound: none of the project.
+        """
+        async with self.database.read() as session:
+            return await self._shown(session, await self.row(session, scope, cohort_id))
+
+    async def create(
+        self, scope: ProjectScope, fields: CohortFields, sent: set[str], csv: bytes | None
+    ) -> Json:
+        """Make a cohort; its members are found by a job.
+
+        Raises:
+            Invalid: the first rule that is broken.
+        """
+        if fields.name is None:
+            raise Invalid("This field is required.", code="required", attr="name")
+        source = StaticSource()
+        filters = None
+        if fields.is_static:
+            source = await read_source(fields, sent, csv)
+            filters = source.filters
+        else:
+            filters = self._criteria(fields, sent)
+        if source.query is not None:
+            await self._check_query(scope.project, source.query)
+        now = self._clock.now()
+        row = CohortRow(
+            project_id=scope.project.id,
+            name=fields.name,
+            description=fields.description or "",
+            deleted=False,
+            filters=filters,
+            query=source.query,
+            groups=fields.groups or [],
+            is_static=bool(fields.is_static),
+            version=None,
+            pending_version=1,
+            is_calculating=True,
+            calculating_since=now,
+            errors_calculating=0,
+            calculation_id=0,
+            revision=1,
+            created_by_id=scope.user_id,
+            created_at=now,
+        )
+        if filters is not None:
+            await self._check_criteria(scope.project, filters, None)
+        async with self.database.write() as session:
+            session.add(row)
+            await session.flush()
+            await self._enqueue_first(session, row, source)
+            await self._record(session, scope, row, "created", {})
+            shown = await self._shown(session, row)
+        self._changed()
+        return shown
+
+    async def update(
+        self,
+        scope: ProjectScope,
+        cohort_id: str,
+        fields: CohortFields,
+        sent: set[str],
+        csv: bytes | None,
+    ) -> Json:
+        """Change a cohort; new criteria are computed by a job.
+
+        Raises:
+            NotFound: none of the project.
+            Invalid: the first rule that is broken; it is in use and is to be deleted.
+        """
+        async with self.database.read() as session:
+            stored = await self.row(session, scope, cohort_id)
+        filters = await self._new_criteria(scope.project, stored, fields, sent)
+        upload = None
+        if csv is not None:
+            if not stored.is_static:
+                raise Invalid("Only static cohorts take a file.", attr="csv")
+            upload = await read_source(fields, {"csv"}, csv)
+        async with self.database.write() as session:
+            row = await self.row(session, scope, cohort_id)
+            before = {name: getattr(row, name) for name in _LOGGED}
+            if fields.deleted and not row.deleted:
+                await _refuse_used(session, scope.project, row)
+            is_restored = fields.deleted is False and row.deleted
+            for name in ("name", "description", "deleted"):
+                if name in sent:
+                    setattr(row, name, getattr(fields, name))
+            if filters is not None:
+                row.filters = filters
+                row.groups = fields.groups or []
+            if (filters is not None or is_restored) and not row.is_static:
+                await self._recalculate(session, row)
+            if upload is not None:
+                await self._fill(session, row, upload)
+            await self._record(session, scope, row, _activity(before, row), before)
+            await self._tell(session, scope.project, row, before)
+            shown = await self._shown(session, row)
+        self._changed()
+        return shown
+
+    async def row(self, session: AsyncSession, scope: ProjectScope, cohort_id: str) -> CohortRow:
+        """The cohort of a path.
+
+        Raises:
+            NotFound: none of the project.
+        """
+        is_number = cohort_id.isascii() and cohort_id.isdecimal() and len(cohort_id) <= 9
+        row = None
+        if is_number:
+            row = await repository.find(session, scope.project.id, int(cohort_id))
+        if row is None:
+            raise NotFound
+        return row
+
+    # --- criteria
+
+    def _criteria(self, fields: CohortFields, sent: set[str]) -> Json:
+        if "query" in sent:
+            raise Invalid("Only static cohorts are made from a query: set is_static.", attr="query")
+        if sent & {"csv", "create_static_person_ids"}:
+            raise Invalid(
+                "Only static cohorts are made from a list: set is_static.", attr="filters"
+            )
+        if fields.filters is None and fields.groups:
+            return read_criteria(criteria_of_groups(fields.groups))
+        return read_criteria(fields.filters)
+
+    async def _new_criteria(
+        self, project: Project, stored: CohortRow, fields: CohortFields, sent: set[str]
+    ) -> Json | None:
+        """The criteria of a change, where it has any."""
+        if fields.is_static is not None and fields.is_static != stored.is_static:
+            raise Invalid("A cohort stays static or dynamic.", attr="is_static")
+        if "query" in sent and fields.query != stored.query:
+            detail = "Only static cohorts are made from a query: set is_static at creation."
+            if stored.is_static:
+                detail = "The source of a static cohort cannot be changed."
+            raise Invalid(detail, attr="query")
+        if "filters" not in sent and not fields.groups:
+            return None
+        if "filters" in sent and fields.filters == stored.filters:
+            return None
+        if "filters" not in sent and fields.groups == stored.groups:
+            return None
+        if stored.is_static:
+            raise Invalid("The criteria of a static cohort cannot be changed.", attr="filters")
+        filters = self._criteria(fields, sent - {"query"})
+        if filters == stored.filters:
+            return None
+        await self._check_criteria(project, filters, stored.id)
+        return filters
+
+    async def _check_criteria(self, project: Project, filters: Json, cohort_id: int | None) -> None:
+        """What the schema cannot see: cohorts, actions, dates, properties of events."""
+        wanted = cohorts_in(filters)
+        if wanted:
+            async with self.database.read() as session:
+                rows = await repository.list_all(session, project.id)
+            known = {row.id for row in rows}
+            for each in sorted(wanted - known):
+                raise Invalid(f"Cohort {each} does not exist.", attr="filters")
+            graph = graph_of(rows)
+            if cohort_id is not None and any(reaches(each, cohort_id, graph) for each in wanted):
+                raise Invalid(
+                    "The cohort would depend on itself: its criteria name it, or a cohort that "
+                    "depends on it.",
+                    attr="filters",
+                )
+        try:
+            await self._compiler.criteria(project, filters)
+        except SourceError as error:
+            path = f"filters__{error.attr}" if error.attr else "filters"
+            raise Invalid(error.advice, attr=path) from None
+
+    async def _check_query(self, project: Project, query: Json) -> None:
+        try:
+            await self._compiler.query(project, query)
+        except SourceError as error:
+            raise Invalid(error.advice, attr="query") from None
+
+    # --- jobs
+
+    async def _enqueue_first(
+        self, session: AsyncSession, row: CohortRow, source: StaticSource
+    ) -> None:
+        if not row.is_static:
+            await self._enqueue(session, CalculateV1(row.id, row.pending_version))
+            return
+        made = await repository.add_calculation(session, row, self._clock.now())
+        row.calculation_id = made.id
+        if source.upload is None:
+            await self._enqueue(session, FillV1(row.id, 1))
+            return
+        await self._fill(session, row, source)
+
+    async def _fill(self, session: AsyncSession, row: CohortRow, source: StaticSource) -> None:
+        if source.upload is None:
+            return
+        upload = new_upload(row.id, *source.upload)
+        session.add(upload)
+        row.is_calculating = True
+        row.calculating_since = self._clock.now()
+        await self._enqueue(session, FillV1(row.id, row.pending_version or 1, upload.id))
+
+    async def _recalculate(self, session: AsyncSession, row: CohortRow) -> None:
+        row.pending_version = (row.pending_version or 0) + 1
+        row.is_calculating = True
+        row.calculating_since = self._clock.now()
+        await self._enqueue(session, CalculateV1(row.id, row.pending_version))
+
+    async def _enqueue(self, session: AsyncSession, job: CohortJob) -> None:
+        await self._queue.enqueue(session, [saved_job(job)])
+
+    # --- what a save tells others
+
+    async def _tell(
+        self, session: AsyncSession, project: Project, row: CohortRow, before: Mapping[str, Any]
+    ) -> None:
+        """Functions hold the criteria of cohorts in the test-account filters."""
+        if before["filters"] == row.filters and before["deleted"] == row.deleted:
+            return
+        if names_cohort(project.test_account_filters, row.id, row.name):
+            for told in self._access.providers.project_changed:
+                await told(session, project)
+
+    async def _record(
+        self,
+        session: AsyncSession,
+        scope: ProjectScope,
+        row: CohortRow,
+        activity: str,
+        before: Json,
+    ) -> None:
+        after = {name: getattr(row, name) for name in _LOGGED}
+        await self._activity.record(
+            session,
+            Activity(
+                project_id=row.project_id,
+                user_id=scope.user_id,
+                activity=activity,
+                scope=ACTIVITY_SCOPE,
+                item_id=str(row.id),
+                name=row.name,
+                changes=changes_between(before, after),
+            ),
+        )
+
+    async def _shown(self, session: AsyncSession, row: CohortRow) -> Json:
+        return cohort_object(row, await users_by_id(session, [row.created_by_id]))
+
+    async def duplicate(self, scope: ProjectScope, cohort_id: str) -> Json:
+        """A static copy of a dynamic cohort, with its present members.
+
+        Raises:
+            NotFound: none of the project. Invalid: it is static itself.
+        """
+        async with self.database.read() as session:
+            row = await self.row(session, scope, cohort_id)
+        if row.is_static:
+            raise Invalid("Only dynamic cohorts can be copied as static ones.")
+        fields = CohortFields(
+            name=f"{row.name[:386]} (static copy)",
+            description=row.description,
+            is_static=True,
+            query={
+                "kind": "HogQLQuery",
+                "query": f"SELECT id FROM persons WHERE id IN COHORT {row.id}",
+            },
+        )
+        return await self.create(scope, fields, {"name", "is_static", "query"}, None)
+
+
+def as_uuids(values: list[Any], attr: str) -> set[UUID]:
+    """Person ids of a body.
+
+    Raises:
+        Invalid: one of them is no UUID.
+    """
+    found: set[UUID] = set()
+    for index, value in enumerate(values):
+        try:
+            found.add(UUID(value))
+        except (ValueError, TypeError, AttributeError):
+            raise Invalid("Must be a valid UUID.", attr=f"{attr}__{index}") from None
+    return found
+
+
+async def _refuse_used(session: AsyncSession, project: Project, row: CohortRow) -> None:
+    users = (await usage_of(session, project, row)).names()
+    if users:
+        raise CohortInUse(f"The cohort is in use by {users}: change them first.", attr="deleted")
+
+
+def _activity(before: Mapping[str, Any], row: CohortRow) -> str:
+    if before["deleted"] == row.deleted:
+        return "updated"
+    return "deleted" if row.deleted else "restored"

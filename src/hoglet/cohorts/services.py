@@ -1,0 +1,93 @@
+"""The services of cohorts, kept on ``app.state.cohorts``."""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import timedelta
+
+from starlette.requests import Request
+
+from hoglet.cohorts.calculation import UNEXPECTED, CohortCalculator
+from hoglet.cohorts.compiler import CohortCompiler
+from hoglet.cohorts.jobs import COHORTS, CalculateV1, read_job
+from hoglet.cohorts.members import CohortMembers
+from hoglet.cohorts.persons import CohortPersons
+from hoglet.cohorts.schedule import DEFAULT_AGE, CohortSchedule
+from hoglet.cohorts.service import CohortService
+from hoglet.cohorts.static import StaticCohorts
+from hoglet.endpoints.services import EndpointServices
+from hoglet.queue.port import Job, Queue
+from hoglet.queue.worker import JobPolicy, LeasedWorker
+
+AT_ONCE = 2
+
+
+@dataclass(frozen=True, slots=True)
+class CohortServices:
+    """Everything the routes and jobs of cohorts use."""
+
+    service: CohortService
+    static: StaticCohorts
+    persons: CohortPersons
+    schedule: CohortSchedule
+    worker: LeasedWorker
+
+    async def run_until(self, stopping: asyncio.Event) -> None:
+        """Do the jobs and keep the schedule until told to stop."""
+        schedule = asyncio.create_task(self.schedule.run_until(stopping), name="cohort schedule")
+        work = asyncio.create_task(self.worker.run(), name="cohort worker")
+        await stopping.wait()
+        self.worker.stop()
+        await asyncio.gather(schedule, work)
+
+
+def build_cohorts(
+    endpoints: EndpointServices,
+    queue: Queue,
+    *,
+    changed: Callable[[], None],
+    age: timedelta = DEFAULT_AGE,
+) -> CohortServices:
+    """Cohorts over the engine room of endpoints.
+
+    Args:
+        endpoints: compiler, warehouse and limits.
+        queue: takes the jobs.
+        changed: told when queries may name other cohorts, or read other members.
+        age: how old the members of a dynamic cohort may get.
+    """
+    access, database = endpoints.access, endpoints.database
+    compiler = CohortCompiler(endpoints.compiler)
+    seconds = endpoints.settings.background_seconds
+    members = CohortMembers(endpoints.warehouse, seconds=seconds)
+    calculator = CohortCalculator(database, access.clock, compiler, members, changed=changed)
+    static = StaticCohorts(database, access.clock, compiler, members, changed=changed)
+
+    async def work(job: Job) -> None:
+        wanted = read_job(job.payload)
+        if isinstance(wanted, CalculateV1):
+            await calculator.run(wanted)
+        else:
+            await static.fill(wanted)
+
+    async def give_up(job: Job) -> None:
+        wanted = read_job(job.payload)
+        if not isinstance(wanted, CalculateV1):
+            await static.fail(wanted, UNEXPECTED, "error")
+
+    policy = JobPolicy(at_once=AT_ONCE, lease=timedelta(hours=1))
+    return CohortServices(
+        service=CohortService(access, queue, compiler, changed=changed),
+        static=static,
+        persons=CohortPersons(database, endpoints.warehouse, compiler, members),
+        schedule=CohortSchedule(database, access.clock, queue, age=age),
+        worker=LeasedWorker(
+            queue, database, access.clock, COHORTS, work=work, give_up=give_up, policy=policy
+        ),
+    )
+
+
+def services_of(request: Request) -> CohortServices:
+    """The services of the application."""
+    services: CohortServices = request.app.state.cohorts
+    return services

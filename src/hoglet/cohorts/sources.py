@@ -1,0 +1,109 @@
+"""What a static cohort is filled from: exactly one of a list, a file, a query or criteria.
+
+Source: docs/spec/data-and-queries.md#33-static-cohorts.
+"""
+
+import asyncio
+from typing import Any, NamedTuple
+
+from hoglet.cohorts.criteria.groups import criteria_of_groups
+from hoglet.cohorts.criteria.schema import read_criteria
+from hoglet.cohorts.csv_upload import read_csv
+from hoglet.cohorts.schemas import CohortFields
+from hoglet.cohorts.static import PERSON_ID, as_uuid
+from hoglet.kit.errors import Invalid
+from hoglet.kit.suggestions import near
+
+type Json = dict[str, Any]
+
+_KINDS = ("HogQLQuery", "ActorsQuery")
+_HOGQL_KEYS = frozenset(
+    {
+        "kind", "query", "variables", "filters", "values", "name", "modifiers", "explain", "tags",
+        "version", "response",
+    }
+)  # fmt: skip
+_ACTORS_KEYS = frozenset(
+    {
+        "kind", "source", "select", "search", "properties", "orderBy", "limit", "offset",
+        "modifiers", "tags", "version", "response",
+    }
+)  # fmt: skip
+
+
+class StaticSource(NamedTuple):
+    """One of its parts is set; ``upload`` is ``("email", ["a@b.c"])``."""
+
+    upload: tuple[str, list[str]] | None = None
+    query: Json | None = None
+    filters: Json | None = None
+
+
+async def read_source(fields: CohortFields, sent: set[str], csv: bytes | None) -> StaticSource:
+    """The source of a static cohort.
+
+    Raises:
+        Invalid: none, several, or one that cannot be read.
+    """
+    if {"query", "filters"} <= sent:
+        raise Invalid("A cohort is made from a query or from criteria, not both.", attr="query")
+    given = sent & {"create_static_person_ids", "csv", "query", "filters"}
+    if fields.groups and not given:
+        return StaticSource(filters=read_criteria(criteria_of_groups(fields.groups)))
+    if len(given) != 1:
+        raise Invalid(
+            "A static cohort is filled from exactly one of _create_static_person_ids, csv, query "
+            "and filters.",
+            attr="is_static",
+        )
+    if csv is not None:
+        return StaticSource(upload=await asyncio.to_thread(read_csv, csv))
+    if fields.query is not None:
+        return StaticSource(query=_query(fields.query))
+    if fields.filters is not None:
+        return StaticSource(filters=read_criteria(fields.filters))
+    return StaticSource(upload=(PERSON_ID, _person_ids(fields.create_static_person_ids or [])))
+
+
+def _person_ids(values: list[Any]) -> list[str]:
+    for index, value in enumerate(values):
+        if as_uuid(value) is None:
+            raise Invalid("Must be a valid UUID.", attr=f"_create_static_person_ids__{index}")
+    return [str(value) for value in values]
+
+
+def _query(query: Json) -> Json:
+    kind = query.get("kind")
+    if kind not in _KINDS:
+        hint = near(str(kind), _KINDS) or f" Use one of {', '.join(_KINDS)}."
+        raise Invalid(f"A cohort cannot be made from '{str(kind)[:60]}'.{hint}", attr="query__kind")
+    _check_keys(query, _HOGQL_KEYS if kind == "HogQLQuery" else _ACTORS_KEYS, "query")
+    if kind == "HogQLQuery":
+        _check_hogql(query, "query")
+        return query
+    source = query.get("source")
+    if not isinstance(source, dict) or source.get("kind") != "HogQLQuery":
+        raise Invalid("The source of an ActorsQuery is a HogQLQuery here.", attr="query__source")
+    _check_keys(source, _HOGQL_KEYS, "query__source")
+    _check_hogql(source, "query__source")
+    for name in ("search", "limit", "offset"):
+        if query.get(name):
+            raise Invalid(
+                f"'{name}' of an ActorsQuery is not supported: put it into the source.",
+                attr=f"query__{name}",
+            )
+    return query
+
+
+def _check_hogql(query: Json, path: str) -> None:
+    if not isinstance(query.get("query"), str) or not query["query"].strip():
+        raise Invalid("A HogQLQuery needs its text.", attr=f"{path}__query")
+    if not isinstance(query.get("variables") or {}, dict):
+        raise Invalid("Expected an object.", attr=f"{path}__variables")
+
+
+def _check_keys(query: Json, known: frozenset[str], path: str) -> None:
+    for name in query:
+        if name not in known:
+            detail = f'"{name[:60]}" is not a known field.{near(name, known)}'
+            raise Invalid(detail, attr=f"{path}__{name[:60]}")

@@ -1,0 +1,199 @@
+"""Static cohorts: filled once from a list, a file, a query or criteria; then changed by hand.
+
+Source: docs/spec/data-and-queries.md#33-static-cohorts.
+"""
+
+import zlib
+from collections.abc import Callable, Sequence
+from typing import Any
+from uuid import UUID
+
+import orjson
+
+from hoglet.access import repository as projects
+from hoglet.access.principals import Project
+from hoglet.cohorts import repository
+from hoglet.cohorts.calculation import record_failure, release
+from hoglet.cohorts.compiler import CohortCompiler
+from hoglet.cohorts.jobs import FillV1
+from hoglet.cohorts.members import CohortMembers
+from hoglet.cohorts.tables import CohortRow, CohortUploadRow
+from hoglet.endpoints.worker.query_errors import as_query_error
+from hoglet.kit.clock import Clock
+from hoglet.kit.errors import HogletError, NotFound
+from hoglet.kit.ids import new_id
+from hoglet.store.database import Database
+
+PERSON_ID, DISTINCT_ID, EMAIL = "person_id", "distinct_id", "email"
+_EMAILS = 2_000  # in one query
+_FIRST_REVISION = 1  # of what a cohort is filled with: changes by hand come after it
+
+
+def new_upload(cohort_id: int, kind: str, texts: Sequence[str]) -> CohortUploadRow:
+    """An upload to be stored by a job."""
+    packed = zlib.compress(orjson.dumps(list(texts)), 1)
+    return CohortUploadRow(id=new_id(), cohort_id=cohort_id, kind=kind, texts=packed)
+
+
+class StaticCohorts:
+    """Fills and changes static cohorts.
+
+    Args:
+        database: cohorts, uploads, persons.
+        clock: the time.
+        compiler: queries and criteria to SQL.
+        members: stores the result.
+        changed: told after each outcome.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        clock: Clock,
+        compiler: CohortCompiler,
+        members: CohortMembers,
+        *,
+        changed: Callable[[], None],
+    ) -> None:
+        self._database = database
+        self._clock = clock
+        self._compiler = compiler
+        self._members = members
+        self._changed = changed
+
+    async def fill(self, job: FillV1) -> None:
+        """Fill a cohort.
+
+        Raises:
+            HogletError: trying later helps; the job is done again.
+        """
+        async with self._database.read() as session:
+            row = await repository.find_locked(session, job.cohort_id)
+            project = row and await projects.find_project(session, row.project_id)
+        if row is None or project is None:
+            return
+        try:
+            if job.upload_id is not None:
+                await self._store_upload(project, row, job.upload_id)
+            else:
+                await self._store_query(project, row)
+        except HogletError as error:
+            public = as_query_error(error)
+            if public.retry == "later":
+                raise
+            await self.fail(job, str(public), public.error_code)
+            return
+        await self._settle(row.id, job.upload_id)
+
+    async def fail(self, job: FillV1, message: str, code: str) -> None:
+        """Record that a cohort could not be filled."""
+        async with self._database.write() as session:
+            row = await repository.find_locked(session, job.cohort_id)
+            if row is None:
+                return
+            record_failure(row, self._clock, message)
+            made = await repository.calculation(session, row.calculation_id)
+            if made is not None and made.finished_at is None:
+                made.finished_at = self._clock.now()
+                made.error, made.error_code = message, code
+
+    async def add(self, row: CohortRow, persons: set[UUID]) -> None:
+        """Add persons by hand."""
+        await self._change(row, persons, is_deleted=False)
+
+    async def remove(self, row: CohortRow, person: UUID) -> None:
+        """Take a person out; nothing happens when it is no member."""
+        await self._change(row, {person}, is_deleted=True)
+
+    async def _change(self, row: CohortRow, persons: set[UUID], *, is_deleted: bool) -> None:
+        """The revision is taken first, so that of two changes the later one holds."""
+        async with self._database.write() as session:
+            fresh = await repository.find_locked(session, row.id)
+            if fresh is None:
+                raise NotFound
+            fresh.revision += 1
+            revision, key = fresh.revision, key_of(fresh)
+        await self._members.put(key, persons, revision=revision, is_deleted=is_deleted)
+        count = await self._members.count(key)
+        async with self._database.write() as session:
+            fresh = await repository.find_locked(session, row.id)
+            if fresh is not None:
+                fresh.count = count
+                fresh.last_calculation = self._clock.now()
+        self._changed()
+
+    async def _store_upload(self, project: Project, row: CohortRow, upload_id: UUID) -> None:
+        async with self._database.read() as session:
+            upload = await repository.upload(session, upload_id)
+            if upload is None:
+                return
+            texts: list[str] = orjson.loads(zlib.decompress(upload.texts))
+            persons: set[UUID] = set()
+            if upload.kind == PERSON_ID:
+                ids = {found for text in texts if (found := as_uuid(text)) is not None}
+                persons = await repository.known_persons(session, project.id, ids)
+            elif upload.kind == DISTINCT_ID:
+                wanted = set(texts)
+                persons = await repository.persons_by_distinct_id(session, project.id, wanted)
+        revision = await self._next_revision(row.id)
+        if upload.kind == EMAIL:
+            for start in range(0, len(texts), _EMAILS):
+                part = texts[start : start + _EMAILS]
+                leaf = {"type": "person", "key": "email", "operator": "exact", "value": part}
+                group = {"type": "AND", "values": [leaf | {"negation": False}]}
+                sql, params = await self._compiler.criteria(project, {"properties": group})
+                await self._members.compute(key_of(row), sql, params, revision=revision)
+            return
+        await self._members.put(key_of(row), persons, revision=revision)
+
+    async def _store_query(self, project: Project, row: CohortRow) -> None:
+        if row.query is not None:
+            sql, params = await self._compiler.query(project, row.query)
+        else:
+            sql, params = await self._compiler.criteria(project, row.filters)
+        await self._members.compute(key_of(row), sql, params, revision=_FIRST_REVISION)
+
+    async def _next_revision(self, cohort_id: int) -> int:
+        async with self._database.write() as session:
+            row = await repository.find_locked(session, cohort_id)
+            if row is None:
+                raise NotFound
+            row.revision += 1
+            return row.revision
+
+    async def _settle(self, cohort_id: int, upload_id: UUID | None) -> None:
+        async with self._database.read() as session:
+            row = await repository.find_locked(session, cohort_id)
+        if row is None:
+            return
+        count = await self._members.count(key_of(row))
+        now = self._clock.now()
+        async with self._database.write() as session:
+            fresh = await repository.find_locked(session, cohort_id)
+            if fresh is None:
+                return
+            if upload_id is not None:
+                await repository.drop_upload(session, upload_id)
+            release(fresh)
+            fresh.count, fresh.last_calculation = count, now
+            fresh.version = fresh.pending_version
+            fresh.errors_calculating = 0
+            fresh.last_error_at = fresh.last_error_message = None
+            made = await repository.calculation(session, fresh.calculation_id)
+            if made is not None:
+                made.finished_at, made.count = now, count
+                made.error = made.error_code = None
+        self._changed()
+
+
+def key_of(row: CohortRow) -> tuple[int, int, int]:
+    """Where the members of a cohort are."""
+    return row.project_id, row.id, row.calculation_id
+
+
+def as_uuid(text: Any) -> UUID | None:
+    """The UUID that a text is, or None."""
+    try:
+        return UUID(text) if isinstance(text, str) and len(text) <= 40 else None
+    except ValueError:
+        return None

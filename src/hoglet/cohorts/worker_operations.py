@@ -1,0 +1,108 @@
+"""What runs in a worker process: compiling criteria and queries that list persons."""
+
+from typing import Any
+
+from hoglet.cohorts.criteria.compile import criteria_query, member_query
+from hoglet.endpoints.worker.operations import context_of
+from hoglet.hogql.compile import CompiledQuery, compile_query
+from hoglet.hogql.context import QueryContext
+from hoglet.hogql.errors import refused
+from hoglet.hogql.filters.properties import Source, conditions
+from hoglet.hogql.frontend.preprocess import read_query
+from hoglet.hogql.frontend.trees import call, compare, constant, every, field, fill, some
+from hoglet.kit.errors import SourceError
+from hoglet.syntax import tree
+
+type Json = dict[str, Any]
+
+COMPILE_COHORT = "cohorts.compile"
+COMPILE_PERSONS = "cohorts.compile_persons"
+OPERATIONS = {
+    COMPILE_COHORT: "hoglet.cohorts.worker_operations:compile_cohort",
+    COMPILE_PERSONS: "hoglet.cohorts.worker_operations:compile_persons",
+}
+SEARCHED = ("email", "Email", "$email", "name", "Name", "username", "Username", "UserName")
+_PERSON_TYPES = frozenset({"UUID", "String", "Unknown", "JSON"})
+
+
+def compile_cohort(payload: Json) -> Json:
+    """The SQL of a cohort's persons, one column ``person_id``.
+
+    ``{"filters": {...}, "context": {...}}`` or ``{"query": {...}, "context": {...}}``.
+    """
+    context = context_of(payload["context"])
+    try:
+        if payload.get("filters") is not None:
+            compiled = compile_query(criteria_query(payload["filters"], context), context=context)
+        else:
+            compiled = _compile_query(payload["query"], context)
+    except (AttributeError, IndexError, KeyError, OverflowError, TypeError, ValueError) as error:
+        raise SourceError(
+            f"A part of the criteria has an unexpected form ({error}).", code="hogql_query_error"
+        ) from error
+    return {"sql": compiled.sql, "params": compiled.params}
+
+
+def _compile_query(query: Json, context: QueryContext) -> CompiledQuery:
+    source = query if query["kind"] == "HogQLQuery" else query["source"]
+    inner = read_query(source["query"])
+    given = {"variables": source.get("variables") or {}, "filters": source.get("filters")}
+    given["variables"] = {
+        entry.get("code_name", key): entry.get("value") for key, entry in given["variables"].items()
+    }
+    given["values"] = source.get("values")
+    columns = compile_query(inner, context=context, **given).columns
+    named = [each for each in columns if each.name in {"person_id", "actor_id", "id"}]
+    chosen = (named or list(columns))[0]
+    if chosen.kind.name not in _PERSON_TYPES:
+        raise refused(
+            f"The column '{chosen.name}' holds no person ids, but values of type "
+            f"{chosen.kind.name}: list persons in the first column, or in one named person_id"
+        )
+    members = member_query(inner, [each.label for each in columns])
+    return compile_query(_narrowed(members, query, context), context=context, **given)
+
+
+def _narrowed(members: tree.Query, query: Json, context: QueryContext) -> tree.Query:
+    """The persons of an ``ActorsQuery``: those of its source that its properties let through."""
+    if query["kind"] == "HogQLQuery" or not query.get("properties"):
+        return members
+    where = every(conditions(query["properties"], context, (), Source("persons")))
+    return fill(
+        "SELECT id AS person_id FROM persons WHERE {where} AND id IN {members}",
+        where=where,
+        members=members,
+    )
+
+
+def compile_persons(payload: Json) -> Json:
+    """The SQL of a page of a cohort's persons: ``id, created_at, properties, is_identified``.
+
+    ``{"cohort": 12, "search": "ann", "found": ["<uuid>"], "properties": [...],
+    "limit": 100, "offset": 0, "context": {...}}``; ``found`` are persons that the search named by
+    a distinct id.
+    """
+    context = context_of(payload["context"])
+    parts = [fill("SELECT id IN COHORT {cohort}", cohort=constant(payload["cohort"])).select[0]]
+    if payload.get("properties"):
+        parts += conditions(payload["properties"], context, (), Source("persons"))
+    if payload.get("search"):
+        parts.append(_search(payload["search"], payload["found"]))
+    query = fill(
+        "SELECT id, created_at, properties, is_identified FROM persons WHERE {where} "
+        "ORDER BY created_at DESC, id DESC LIMIT {limit} OFFSET {offset}",
+        where=every(parts),
+        limit=constant(payload["limit"]),
+        offset=constant(payload["offset"]),
+    )
+    compiled = compile_query(query, context=context)
+    return {"sql": compiled.sql, "params": compiled.params}
+
+
+def _search(text: str, found: list[str]) -> tree.Expression:
+    pattern = constant(
+        "%" + text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_") + "%"
+    )
+    named = [compare("ilike", field("properties", name), pattern) for name in SEARCHED]
+    ids = tree.Array(exprs=tuple(constant(each) for each in found))
+    return some([*named, call("has", ids, call("toString", field("id")))])
