@@ -16,6 +16,7 @@ pytest_plugins = [
     "support.warehouses",
     "support.endpoints",
     "support.queries",
+    "support.cohorts",
     "support.filter_cases",
     "support.hogql_world",
 ]

@@ -249,9 +249,7 @@ class Settings(BaseSettings):
         10, gt=0, description="Reads of materialized endpoints running at once."
     )
     cohort_minutes: float = Field(
-        15,
-        gt=0,
-        description="Age of the members of a dynamic cohort before they are computed anew.",
+        15, gt=0, description="Minutes after which a dynamic cohort is computed again."
     )
     query_queue_seconds: float = Field(
         30, ge=0, description="How long a run waits for its turn before it is refused, in seconds."

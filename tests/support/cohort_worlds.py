@@ -92,7 +92,7 @@ def _bag(person: WorldPerson) -> str:
 
 def random_world(seed: int) -> CohortWorld:
     """Forty persons with up to nine events each in the last weeks, some at the very same time."""
-    dice = random.Random(seed)
+    dice = random.Random(seed)  # noqa: S311 (test data)
     moments = [NOW - timedelta(minutes=dice.randrange(1, 60 * 24 * 40)) for _ in range(30)]
     moments += [NOW, NOW - timedelta(days=7), NOW + timedelta(hours=1)]
     moments += [NOW - timedelta(days=7, microseconds=1), NOW - timedelta(days=1)]

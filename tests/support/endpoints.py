@@ -16,7 +16,12 @@ from fastapi import FastAPI
 from hoglet.access.api import keys as api_keys
 from hoglet.access.api import project as api_project
 from hoglet.access.api import user as api_user
+from hoglet.access.principals import Project
 from hoglet.access.tables import ProjectRow
+from hoglet.cohorts import api as cohort_api
+from hoglet.cohorts import worker_operations as cohort_operations
+from hoglet.cohorts.references import cohort_refs
+from hoglet.cohorts.services import build_cohorts
 from hoglet.endpoints import api
 from hoglet.endpoints.openapi import api as api_documents
 from hoglet.endpoints.query_log import api as api_log
@@ -26,6 +31,7 @@ from hoglet.endpoints.services import EndpointServices, build_endpoints
 from hoglet.endpoints.settings import EndpointSettings
 from hoglet.endpoints.versions import api as api_versions
 from hoglet.endpoints.worker import operations as endpoint_operations
+from hoglet.endpoints.worker.compiler import ProjectSchema, SchemaOf
 from hoglet.queries import api as query_api
 from hoglet.queries.services import build_queries
 from hoglet.queries.worker import operations as query_operations
@@ -127,6 +133,7 @@ async def open_endpoints(
             queue=queue,
             sandbox=sandbox,
             settings=settings,
+            schema_of=_schema_of(world),
         )
         app = create_application(
             routes=run_routes(),
@@ -140,17 +147,30 @@ async def open_endpoints(
                 api_project.router,
                 api_keys.project_router,
                 query_api.router,
+                cohort_api.router,
             ],
             log_requests=False,
         )
         app.state.access = world.access
         app.state.endpoints = rooms
         app.state.queries = build_queries(rooms, queue)
+        app.state.cohorts = build_cohorts(rooms, queue, changed=world.access.forget)
         transport = httpx.ASGITransport(app, raise_app_exceptions=False)
         async with httpx.AsyncClient(
             transport=transport, base_url="http://h", headers=world.headers
         ) as client:
             yield EndpointWorld(world, warehouse, rooms, app, client, project_id)
+
+
+def _schema_of(world: World) -> SchemaOf:
+    async def schema_of(project: Project) -> ProjectSchema:
+        async with world.database.read() as session:
+            return ProjectSchema(
+                actions={"7": {"name": "Bought", "steps": [{"event": "buy"}]}},
+                cohorts=await cohort_refs(session, project.id),
+            )
+
+    return schema_of
 
 
 async def _add_project(world: World, project_id: int) -> None:
@@ -174,7 +194,11 @@ async def _add_project(world: World, project_id: int) -> None:
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
 async def endpoint_sandbox() -> AsyncGenerator[Sandbox]:
     """One worker process for all tests; such tests run on the session's event loop."""
-    targets = {**endpoint_operations.OPERATIONS, **query_operations.OPERATIONS}
+    targets = {
+        **endpoint_operations.OPERATIONS,
+        **query_operations.OPERATIONS,
+        **cohort_operations.OPERATIONS,
+    }
     sandbox = Sandbox(targets, workers=1)
     yield sandbox
     await sandbox.close()

@@ -2,6 +2,7 @@
 
 from hoglet.access import described as access
 from hoglet.app.openapi import PATH
+from hoglet.cohorts import described as cohorts
 from hoglet.endpoints import described as endpoints
 from hoglet.events import described as events
 from hoglet.events.persons import described as persons
@@ -24,5 +25,6 @@ ABOUT: dict[tuple[str, str], RouteDoc] = (
     | queries.ABOUT
     | persons.ABOUT
     | described_lists.ABOUT
+    | cohorts.ABOUT
     | _OWN
 )

@@ -11,6 +11,7 @@ from hoglet.app import openapi as api_document
 from hoglet.app.container import Services
 from hoglet.app.features import Features
 from hoglet.app.readiness import Readiness
+from hoglet.cohorts import api as cohort_api
 from hoglet.console.application import mount_console
 from hoglet.endpoints import api as endpoint_api
 from hoglet.endpoints.openapi import api as endpoint_documents_api
@@ -58,6 +59,7 @@ PROJECT_ROUTERS = (
     endpoint_usage_api.router,
     endpoint_api.router,
     query_api.router,
+    cohort_api.router,
     persons_api.router,
     person_api.router,
     events_api.router,
@@ -99,6 +101,7 @@ def build_application(rooms: Services, features: Features) -> FastAPI:
     app.state.trials = features.functions.trials
     app.state.endpoints = features.endpoints
     app.state.queries = features.queries
+    app.state.cohorts = features.cohorts
     if "console" in rooms.settings.roles:
         mount_console(app, rooms.secret_keys)
     return app

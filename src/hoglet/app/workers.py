@@ -85,6 +85,7 @@ def build_workers(rooms: Services, features: Features) -> list[BackgroundWorker]
         workers.append(_endpoint_jobs(features))
         worker = features.queries.worker
         workers.append(BackgroundWorker("queries", worker.run, worker.stop))
+        workers.append(_cohort_jobs(features))
     if "pipeline" in roles:  # it has the warehouse that is read; an executor's may be its own
         workers.append(BackgroundWorker("telemetry", outbox.run, outbox.stop))
     return workers
@@ -187,6 +188,16 @@ def _endpoint_jobs(features: Features) -> BackgroundWorker:
         await jobs.run_until(stopping)
 
     return BackgroundWorker("endpoints", run, stopping.set)
+
+
+def _cohort_jobs(features: Features) -> BackgroundWorker:
+    """Beside the API, because an outcome changes what the API remembers."""
+    stopping = asyncio.Event()
+
+    async def run() -> None:
+        await features.cohorts.run_until(stopping)
+
+    return BackgroundWorker("cohorts", run, stopping.set)
 
 
 def _executor(rooms: Services, features: Features) -> Executor:

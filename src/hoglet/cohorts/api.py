@@ -16,7 +16,12 @@ from hoglet.cohorts import repository
 from hoglet.cohorts.forms import read_cohort_body
 from hoglet.cohorts.listing import matching
 from hoglet.cohorts.persons import as_csv
-from hoglet.cohorts.schemas import AddedPersons, RemovedPerson, list_params, read_fields
+from hoglet.cohorts.schemas import (
+    AddedPersons,
+    RemovedPerson,
+    list_params,
+    read_fields,
+)
 from hoglet.cohorts.serializers import calculation_object, cohort_object
 from hoglet.cohorts.service import ACTIVITY_SCOPE, as_uuids
 from hoglet.cohorts.services import services_of

@@ -1,6 +1,7 @@
 """Which cohorts a list shows.
 
-Source: docs/spec/data-and-queries.md#31-routes (row 1), and its section 9 on search.
+Source: docs/spec/data-and-queries.md#31-routes (row 1), and its
+docs/spec/hog-functions.md#9-rows-6-13 on search.
 """
 
 from collections.abc import Sequence

@@ -62,11 +62,9 @@ class CohortSchedule:
         async with self._database.read() as session:
             rows = await repository.candidates(session)
         due = [
-            row.id
-            for row in rows
-            if is_due(
-                row.last_calculation, row.errors_calculating, row.last_error_at, now, self._age
-            )
+            id_
+            for id_, calculated_at, errors, failed_at in rows
+            if is_due(calculated_at, errors, failed_at, now, self._age)
         ][:_MOST_AT_ONCE]
         if due:
             async with self._database.write() as session:

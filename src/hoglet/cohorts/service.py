@@ -184,9 +184,8 @@ class CohortService:
         if "query" in sent:
             raise Invalid("Only static cohorts are made from a query: set is_static.", attr="query")
         if sent & {"csv", "create_static_person_ids"}:
-            raise Invalid(
-                "Only static cohorts are made from a list: set is_static.", attr="filters"
-            )
+            detail = "Only static cohorts are made from a list: set is_static."
+            raise Invalid(detail, attr="filters")
         if fields.filters is None and fields.groups:
             return read_criteria(criteria_of_groups(fields.groups))
         return read_criteria(fields.filters)
@@ -330,7 +329,7 @@ class CohortService:
             is_static=True,
             query={
                 "kind": "HogQLQuery",
-                "query": f"SELECT id FROM persons WHERE id IN COHORT {row.id}",
+                "query": f"SELECT id FROM persons WHERE id IN COHORT {row.id}",  # noqa: S608 (a number)
             },
         )
         return await self.create(scope, fields, {"name", "is_static", "query"}, None)

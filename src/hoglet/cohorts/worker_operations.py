@@ -1,5 +1,6 @@
 """What runs in a worker process: compiling criteria and queries that list persons."""
 
+import re
 from typing import Any
 
 from hoglet.cohorts.criteria.compile import criteria_query, member_query
@@ -9,7 +10,15 @@ from hoglet.hogql.context import QueryContext
 from hoglet.hogql.errors import refused
 from hoglet.hogql.filters.properties import Source, conditions
 from hoglet.hogql.frontend.preprocess import read_query
-from hoglet.hogql.frontend.trees import call, compare, constant, every, field, fill, some
+from hoglet.hogql.frontend.trees import (
+    call,
+    compare,
+    constant,
+    every,
+    field,
+    fill,
+    some,
+)
 from hoglet.kit.errors import SourceError
 from hoglet.syntax import tree
 
@@ -46,12 +55,16 @@ def compile_cohort(payload: Json) -> Json:
 def _compile_query(query: Json, context: QueryContext) -> CompiledQuery:
     source = query if query["kind"] == "HogQLQuery" else query["source"]
     inner = read_query(source["query"])
-    given = {"variables": source.get("variables") or {}, "filters": source.get("filters")}
-    given["variables"] = {
-        entry.get("code_name", key): entry.get("value") for key, entry in given["variables"].items()
-    }
-    given["values"] = source.get("values")
-    columns = compile_query(inner, context=context, **given).columns
+    entries: Json = source.get("variables") or {}
+    variables = {entry.get("code_name", key): entry.get("value") for key, entry in entries.items()}
+    filters, values = source.get("filters"), source.get("values")
+
+    def compiled(query: tree.Query) -> CompiledQuery:
+        return compile_query(
+            query, context=context, variables=variables, filters=filters, values=values
+        )
+
+    columns = compiled(inner).columns
     named = [each for each in columns if each.name in {"person_id", "actor_id", "id"}]
     chosen = (named or list(columns))[0]
     if chosen.kind.name not in _PERSON_TYPES:
@@ -60,7 +73,7 @@ def _compile_query(query: Json, context: QueryContext) -> CompiledQuery:
             f"{chosen.kind.name}: list persons in the first column, or in one named person_id"
         )
     members = member_query(inner, [each.label for each in columns])
-    return compile_query(_narrowed(members, query, context), context=context, **given)
+    return compiled(_narrowed(members, query, context))
 
 
 def _narrowed(members: tree.Query, query: Json, context: QueryContext) -> tree.Query:
@@ -100,9 +113,8 @@ def compile_persons(payload: Json) -> Json:
 
 
 def _search(text: str, found: list[str]) -> tree.Expression:
-    pattern = constant(
-        "%" + text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_") + "%"
-    )
+    escaped = re.sub(r"([\\%_])", r"\\\1", text)
+    pattern = constant(f"%{escaped}%")
     named = [compare("ilike", field("properties", name), pattern) for name in SEARCHED]
     ids = tree.Array(exprs=tuple(constant(each) for each in found))
     return some([*named, call("has", ids, call("toString", field("id")))])

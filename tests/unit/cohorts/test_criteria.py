@@ -60,7 +60,7 @@ async def test_each_behavioral_value(
     warehouse: ClickHouseWarehouse, fresh_project_id: int, value: str, seed: int
 ) -> None:
     world, context = await stored_world(warehouse, fresh_project_id, seed)
-    dice = random.Random(f"{value}{seed}")
+    dice = random.Random(f"{value}{seed}")  # noqa: S311 (test data)
     sizes: set[int] = set()
     for _ in range(12):
         criteria = {"properties": {"type": "AND", "values": [behavioral_leaf(dice, value)]}}
@@ -75,7 +75,7 @@ async def test_random_groups(
     warehouse: ClickHouseWarehouse, fresh_project_id: int, seed: int
 ) -> None:
     world, context = await stored_world(warehouse, fresh_project_id, seed)
-    dice = random.Random(seed)
+    dice = random.Random(seed)  # noqa: S311 (test data)
     for _ in range(25):
         criteria = random_criteria(dice)
         assert await found(warehouse, context, criteria) == members_of(criteria, world), criteria

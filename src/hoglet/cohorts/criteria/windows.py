@@ -3,7 +3,8 @@
 Windows roll: they end now, to the microsecond. Minutes and hours are elapsed time, longer units
 count on the wall clock of the project's zone.
 
-Source: docs/spec/data-and-queries.md#34-dynamic-cohorts, and its section 9 on it.
+Source: docs/spec/data-and-queries.md#34-dynamic-cohorts, and its
+docs/spec/hog-functions.md#9-rows-6-13 on it.
 """
 
 from collections.abc import Mapping

@@ -20,7 +20,13 @@ from hoglet.endpoints.insights.variables import (
     for_table,
 )
 from hoglet.hogql.compile import CompiledQuery, compile_query
-from hoglet.hogql.context import CohortRef, Limits, QueryContext, SavedColumn, SavedTable
+from hoglet.hogql.context import (
+    CohortRef,
+    Limits,
+    QueryContext,
+    SavedColumn,
+    SavedTable,
+)
 from hoglet.hogql.errors import ERRORS_OF_RUNS
 from hoglet.hogql.frontend.preprocess import read_query
 from hoglet.hogql.insights import compile_insight as compile_insight_queries
