@@ -33,6 +33,11 @@ _KEYS: dict[str, dict[str, tuple[type, ...]]] = {
     METADATA: _TEXT | {"variables": (dict,), "debug": (bool,)},
     AUTOCOMPLETE: _TEXT | {"startPosition": (int,), "endPosition": (int,)},
 }
+_VARIABLE: dict[str, tuple[type, ...]] = {
+    "variableId": (str,),
+    "code_name": (str,),
+    "isNull": (bool,),
+}
 _WORDS = {str: "text", dict: "an object", int: "a whole number", bool: "true or false"}
 
 
@@ -53,6 +58,8 @@ def check_editor_query(node: Json, path: str) -> Json:
         return sent
     sent.setdefault("language", LANGUAGES[0])
     _check_text(sent, path)
+    sent["variables"] = {key: each or {} for key, each in (sent.get("variables") or {}).items()}
+    _check_variables(sent["variables"], f"{path}__variables")
     if node["kind"] == AUTOCOMPLETE:
         _check_positions(sent, path)
     return sent
@@ -73,6 +80,13 @@ def _check_text(sent: Json, path: str) -> None:
     if sent["language"] not in LANGUAGES:
         detail = f'"{sent["language"]}" is not a language. Use one of: {", ".join(LANGUAGES)}.'
         raise Unreadable(detail, attr=f"{path}__language")
+
+
+def _check_variables(variables: Json, attr: str) -> None:
+    for key, entry in variables.items():
+        _check_type(entry, (dict,), f"{attr}__{key}")
+        for name, kinds in _VARIABLE.items():
+            _check_type(entry.get(name), kinds, f"{attr}__{key}__{name}")
 
 
 def _check_positions(sent: Json, path: str) -> None:

@@ -282,6 +282,8 @@ async def test_variables_have_their_values(queries: QueryWorld) -> None:
         ({"query": None}, "query"),
         ({"query": 5}, "query"),
         ({"globals": []}, "globals"),
+        ({"variables": {"a": 1}}, "variables__a"),
+        ({"variables": {"a": {"code_name": 1}}}, "variables__a__code_name"),
         ({"query": "x" * 100_001}, "query"),
     ],
 )

@@ -99,6 +99,11 @@ async def test_persons_and_their_names(queries: QueryWorld) -> None:
     assert [each["distinct_id"] for each in named] == ["u3", "u2", "u1"]
     assert await column(queries, "event", personId=str(person)) == ["a"]
     assert await column(queries, "event", personId=str(uuid4())) == []
+    digits = person.hex[:12] + person.hex[13]
+    assert await column(queries, "event", personId=int(digits, 16)) == ["a"]
+    assert await column(queries, "event", personId=str(int(digits, 16))) == ["a"]
+    for number in (int(digits, 16) ^ 1, 0, -1, 2**52, "9" * 40):
+        assert await column(queries, "event", personId=number) == []
 
 
 async def test_elements_of_a_chain(queries: QueryWorld) -> None:
@@ -127,6 +132,8 @@ async def test_aggregations_group_by_the_other_columns(queries: QueryWorld) -> N
     assert named["results"] == [["c", 1], ["a", 3], ["b", 5]]
     constant = await queries.ran(node("1", "count()", "'x'"))
     assert constant["results"] == [[1, 9, "x"]]
+    by_name = await queries.ran(node("event", "count() AS n", "n * 2 AS m", where=["m > 6"]))
+    assert by_name["results"] == [["b", 5, 10]]
     only_having = await queries.ran(node("event", where=["count() >= 5"]))
     assert only_having["results"] == [["b"]]
 

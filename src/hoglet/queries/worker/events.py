@@ -3,7 +3,6 @@
 Source: docs/spec/data-and-queries.md#17-eventsquery.
 """
 
-import re
 from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any, NamedTuple
@@ -15,9 +14,14 @@ from hoglet.hogql.errors import SYNTAX, located, refused
 from hoglet.hogql.filters.actions import action_condition, step_condition
 from hoglet.hogql.filters.properties import conditions
 from hoglet.hogql.frontend.print_hogql import print_expression
-from hoglet.hogql.frontend.trees import field, some, walk
-from hoglet.hogql.functions.registry import find_function
+from hoglet.hogql.frontend.trees import some
 from hoglet.kit.relative_dates import elapse
+from hoglet.queries.worker.columns import (
+    Item,
+    holds_aggregate,
+    read_items,
+    total_names,
+)
 from hoglet.queries.worker.fragments import (
     about_keys,
     placed,
@@ -32,35 +36,8 @@ type Json = dict[str, Any]
 _AFTER = "-24h"
 _NOW_MARGIN = timedelta(seconds=5)
 """How far the default end lies behind now: clocks of clients run ahead a little."""
+_LARGEST_NUMBER, _MOST_DIGITS = 2**52 - 1, 18
 _TIMES = frozenset({("timestamp",), ("events", "timestamp")})
-
-
-_COMMENT = re.compile(
-    r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|`(?:[^`\\]|\\.)*`|--(?P<title>[^\n]*)\Z"""
-)
-"""The comment at the end of a column, or a text or name that is passed over."""
-
-
-class Item(NamedTuple):
-    """A column as it was asked for.
-
-    ``parts`` are the columns of the query that it is made of, ``kind`` how they are put together.
-    """
-
-    title: str
-    parts: tuple[str, ...]
-    kind: str
-    node: tree.Expression | None
-    is_aggregate: bool
-
-    @property
-    def key(self) -> tuple[str, ...]:
-        """What GROUP BY names; a constant is none, and its text might be a position."""
-        if self.node is None:
-            return self.parts
-        if isinstance(self.node, tree.Alias):
-            return (_named(self.node),) if _reads(self.node) else ()
-        return self.parts if _reads(self.node) else ()
 
 
 def plan(node: Json, context: QueryContext, name_properties: list[str] | None) -> Json:
@@ -75,9 +52,12 @@ def plan(node: Json, context: QueryContext, name_properties: list[str] | None) -
         SourceError: a part that is refused; with the code ``place`` its attr is a path.
     """
     names = display_name(name_properties)
-    items = [_item(text, index, names) for index, text in enumerate(node["select"])]
-    wheres = [(text, *_condition(text, i)) for i, text in enumerate(node.get("where", []))]
-    is_grouped = any(item.is_aggregate for item in items) or any(each[2] for each in wheres)
+    items = read_items(node["select"], names)
+    totals = total_names(items)
+    wheres = [(text, _condition(text, i, totals)) for i, text in enumerate(node.get("where", []))]
+    is_grouped = any(item.is_aggregate for item in items) or any(
+        is_having for _, is_having in wheres
+    )
     ordering = _ordering(node.get("orderBy"), items, names, is_grouped=is_grouped)
     with about_keys():
         found, values = _bounds(node, context)
@@ -87,12 +67,8 @@ def plan(node: Json, context: QueryContext, name_properties: list[str] | None) -
     if ordering.cursor:
         columns += ["events.timestamp AS hoglet_time", "events.uuid AS hoglet_uuid"]
     keys = dict.fromkeys(key for item in items if not item.is_aggregate for key in item.key)
-    where = [
-        *found,
-        "{filters}",
-        *(f"({text}\n)" for text, _, is_having in wheres if not is_having),
-    ]
-    having = [f"({text}\n)" for text, _, is_having in wheres if is_having]
+    where = [f"({text}\n)" for text, is_having in wheres if not is_having]
+    having = [f"({text}\n)" for text, is_having in wheres if is_having]
     clauses = [
         f"SELECT {_lines(columns)}\nFROM events",
         f"WHERE {' AND '.join([*found, '{filters}', *where])}",
@@ -108,10 +84,6 @@ def plan(node: Json, context: QueryContext, name_properties: list[str] | None) -
     }
 
 
-def _named(node: tree.Alias) -> str:
-    return print_expression(field(node.alias))
-
-
 class Ordering(NamedTuple):
     """Items of ORDER BY; ``cursor`` is the direction where the first is the time of the event."""
 
@@ -124,50 +96,17 @@ def _lines(items: Sequence[str]) -> str:
     return "\n, ".join(items)
 
 
-def _reads(node: Any) -> bool:
-    return any(isinstance(each, tree.Field) for each in walk(node))
+def _condition(text: str, index: int, totals: frozenset[str]) -> bool:
+    """Whether a condition is about groups.
 
-
-def _item(text: str, index: int, names: str) -> Item:
-    code, title = _titled(text)
-    special = SPECIAL.get(code)
-    if special is not None:
-        parts = tuple(part.replace(NAME, names) for part in special)
-        return Item(title or code, parts, code, None, is_aggregate=False)
-    with placed(f"select[{index}]"):
-        node = read_column(code)
-    return Item(title or code, (code,), "value", node, is_aggregate=holds_aggregate(node))
-
-
-def _titled(text: str) -> tuple[str, str]:
-    """A column and the title behind its comment: ``event -- Name``."""
-    for found in _COMMENT.finditer(text):
-        if found["title"] is not None:
-            return text[: found.start()].strip(), found["title"].strip()
-    return text.strip(), ""
-
-
-def _condition(text: str, index: int) -> tuple[tree.Expression, bool]:
+    Raises:
+        SourceError: it is none.
+    """
     with placed(f"where[{index}]"):
         node = read_column(text)
         if isinstance(node, tree.Alias):
             raise refused("A condition has no name", node, code=SYNTAX)
-    return node, holds_aggregate(node)
-
-
-def holds_aggregate(node: Any) -> bool:
-    """Whether an expression aggregates rows of its own query; windows and subqueries do not."""
-    if isinstance(node, tree.SelectQuery | tree.SelectSetQuery):
-        return False
-    if isinstance(node, tree.Call):
-        function = find_function(node.name)
-        if function is not None and function.aggregate:
-            return True
-    if isinstance(node, tree.Node):
-        return any(holds_aggregate(getattr(node, name)) for name in node.__struct_fields__)
-    if isinstance(node, tuple):
-        return any(map(holds_aggregate, node))
-    return isinstance(node, dict) and any(map(holds_aggregate, node.values()))
+    return holds_aggregate(node, totals)
 
 
 def _ordering(
@@ -183,7 +122,7 @@ def _ordering(
         with placed(f"orderBy[{index}]"):
             node, core, direction = read_ordering(text)
         if core in titles and titles[core].node is not None:
-            written.append(f"{_reference(titles[core])} {direction}")
+            written.append(f"{titles[core].reference} {direction}")
         elif core in SPECIAL:
             parts = [part.replace(NAME, names) for part in SPECIAL[core]]
             written.append(f"{parts[0]} {direction}")
@@ -202,16 +141,12 @@ def _default_ordering(items: list[Item], *, is_grouped: bool) -> Ordering:
     aggregates = [item for item in items if item.is_aggregate]
     counts = [item for item in aggregates if _is_count(item.node)]
     for item in (*counts, *aggregates):
-        return Ordering([f"{_reference(item)} DESC"], None)
+        return Ordering([f"{item.reference} DESC"], None)
     if any(item.kind == "*" or _is_time(item.node) for item in items):
         if is_grouped:
             return Ordering(["events.timestamp DESC"], None)
         return Ordering(["events.timestamp DESC", "events.uuid DESC"], "DESC")
-    return Ordering([f"{_reference(items[0])} ASC"], None)
-
-
-def _reference(item: Item) -> str:
-    return _named(item.node) if isinstance(item.node, tree.Alias) else item.parts[0]
+    return Ordering([f"{items[0].reference} ASC"], None)
 
 
 def _is_time(node: Any) -> bool:
@@ -287,7 +222,21 @@ def _entities(node: Json, context: QueryContext, values: Json) -> list[str]:
             steps = [step_condition(step, context) for step in node["actionSteps"]]
             ways.append(print_expression(some(steps)))
     found = [f"({' OR '.join(ways)})"] if ways else []
-    if node.get("personId"):
-        values["personId"] = str(node["personId"])
-        found.append("events.person_id = toUUID({personId})")
+    if node.get("personId") is not None:
+        found.append(_person(str(node["personId"]), values))
     return found
+
+
+def _person(person: str, values: Json) -> str:
+    """The condition of a person by UUID or number.
+
+    A number holds the first 12 hexadecimal digits of the UUID and the 14th.
+    """
+    if not person.removeprefix("-").isdigit():
+        values["personId"] = person
+        return "events.person_id = toUUID({personId})"
+    if not 0 <= int(person[:_MOST_DIGITS]) <= _LARGEST_NUMBER:
+        return "false"
+    digits = f"{int(person[:_MOST_DIGITS]):013x}"
+    values["personId"] = f"{digits[:8]}-{digits[8:12]}-_{digits[12]}%"
+    return "toString(events.person_id) LIKE {personId}"

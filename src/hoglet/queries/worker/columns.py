@@ -1,0 +1,116 @@
+"""The columns of an events query: HogQL with titles, or objects made of several columns."""
+
+import re
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+from hoglet.hogql.frontend.print_hogql import print_expression
+from hoglet.hogql.frontend.trees import field, walk
+from hoglet.hogql.functions.registry import find_function
+from hoglet.queries.worker.fragments import placed, read_column
+from hoglet.queries.worker.special_columns import NAME, SPECIAL
+from hoglet.syntax import tree
+
+_COMMENT = re.compile(
+    r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|`(?:[^`\\]|\\.)*`|--(?P<title>[^\n]*)\Z"""
+)
+"""The comment at the end of a column, or a text or name that is passed over."""
+
+
+class Item(NamedTuple):
+    """A column as it was asked for.
+
+    ``parts`` are the columns of the query that it is made of, ``kind`` how they are put together.
+    """
+
+    title: str
+    parts: tuple[str, ...]
+    kind: str
+    node: tree.Expression | None
+    is_aggregate: bool
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        """What GROUP BY names; a constant is none, and its text might be a position."""
+        if self.node is None:
+            return self.parts
+        if isinstance(self.node, tree.Alias):
+            return (_named(self.node),) if _reads(self.node) else ()
+        return self.parts if _reads(self.node) else ()
+
+    @property
+    def reference(self) -> str:
+        """What ORDER BY names: the alias, else the first part."""
+        return _named(self.node) if isinstance(self.node, tree.Alias) else self.parts[0]
+
+
+def read_items(select: list[str], names: str) -> list[Item]:
+    """The columns of ``select``.
+
+    Args:
+        select: as sent: ``["event", "count() AS n -- Total"]``.
+        names: HogQL for what a person is called.
+
+    Raises:
+        SourceError: a text that is no column.
+    """
+    items = [_item(text, index, names) for index, text in enumerate(select)]
+    found: frozenset[str] | None = None
+    while found != (known := total_names(items)):
+        found = known  # a column that names an aggregation is one too, and may be named itself
+        items = [each._replace(is_aggregate=holds_aggregate(each.node, known)) for each in items]
+    return items
+
+
+def total_names(items: list[Item]) -> frozenset[str]:
+    """The names of columns that aggregate."""
+    named = (each.node for each in items if each.is_aggregate)
+    return frozenset(node.alias for node in named if isinstance(node, tree.Alias))
+
+
+def _item(text: str, index: int, names: str) -> Item:
+    code, title = _titled(text)
+    special = SPECIAL.get(code)
+    if special is not None:
+        parts = tuple(part.replace(NAME, names) for part in special)
+        return Item(title or code, parts, code, None, is_aggregate=False)
+    with placed(f"select[{index}]"):
+        node = read_column(code)
+    return Item(title or code, (code,), "value", node, is_aggregate=holds_aggregate(node))
+
+
+def _titled(text: str) -> tuple[str, str]:
+    """A column and the title behind its comment: ``event -- Name``."""
+    for found in _COMMENT.finditer(text):
+        if found["title"] is not None:
+            return text[: found.start()].strip(), found["title"].strip()
+    return text.strip(), ""
+
+
+def holds_aggregate(node: Any, totals: frozenset[str] = frozenset()) -> bool:
+    """Whether an expression aggregates rows of its own query; windows and subqueries do not.
+
+    ``totals`` are names of aggregations.
+    """
+    if isinstance(node, tree.SelectQuery | tree.SelectSetQuery):
+        return False
+    if isinstance(node, tree.Call):
+        function = find_function(node.name)
+        if function is not None and function.aggregate:
+            return True
+    if isinstance(node, tree.Field):
+        return len(node.chain) == 1 and node.chain[0] in totals
+    inside: Iterable[Any] = ()
+    if isinstance(node, tree.Node):
+        inside = (getattr(node, name) for name in node.__struct_fields__)
+    elif isinstance(node, tuple | dict):
+        inside = node.values() if isinstance(node, dict) else node
+    return any(holds_aggregate(each, totals) for each in inside)
+
+
+def _named(node: tree.Alias) -> str:
+    return print_expression(field(node.alias))
+
+
+def _reads(node: Any) -> bool:
+    return any(isinstance(each, tree.Field) for each in walk(node))
