@@ -7,9 +7,10 @@ from uuid import UUID
 import pytest
 from sqlalchemy.exc import OperationalError
 
-from hoglet.functions.executable.model import ExecutableFunction
+from hoglet.functions.executable.model import ExecutableFunction, ExecutableMapping
 from hoglet.functions.jobs import decode_invoke
 from hoglet.kit.clock import FixedClock
+from hoglet.pipeline.ingest.matching import invocation_id
 from hoglet.store.database import Database
 from hoglet.warehouse.errors import WarehouseDown
 from support.pipeline import Line, at, open_line
@@ -185,14 +186,51 @@ async def test_a_filter_that_raises_becomes_a_letter(line: Line):
     assert (await line.counts(FUNCTION))["filtering_failed"] == 1
 
 
-async def test_a_disabled_function_gets_letters_instead_of_runs(line: Line):
-    line.functions.functions = [_function(line, state=3, enabled=False)]
+@pytest.mark.parametrize("mappings", [False, True])
+async def test_a_function_the_watcher_disabled_gets_letters_instead_of_runs(
+    line: Line, *, mappings: bool
+):
+    more: dict[str, Any] = {}
+    if mappings:
+        never = _condition("false")
+        more["mappings"] = (
+            ExecutableMapping(number=4, filter=never),
+            ExecutableMapping(number=7, filter=_condition("true")),
+        )
+    line.functions.functions = [_function(line, state=3, enabled=False, **more)]
+    await line.capture(_event("buy", uuid=UUID_1, price=5))
+    await line.work()
+
+    (letter,) = line.letters.kept
+    mapping = 7 if mappings else None
+    assert (letter.letter_class, letter.mapping) == ("disabled", mapping)
+    assert letter.invocation_id == invocation_id(UUID(UUID_1), FUNCTION, mapping)
+    assert letter.globals["event"]["properties"]["price"] == 5
+    assert letter.globals["source"]["name"] == "d"
+    assert "switched off" in letter.error
+    assert await line.runs() == []
+    assert await line.counts(FUNCTION) == {"disabled_permanently": 1, "dead_lettered": 1}
+
+
+async def test_a_function_an_administrator_disabled_gets_neither(line: Line):
+    line.functions.functions = [_function(line, state=12, enabled=False)]
     await line.capture(_event())
     await line.work()
 
-    assert [letter.letter_class for letter in line.letters.kept] == ["disabled"]
+    assert line.letters.kept == []
     assert await line.runs() == []
-    assert (await line.counts(FUNCTION))["disabled_permanently"] == 1
+    assert await line.counts(FUNCTION) == {"disabled_permanently": 1}
+
+
+async def test_a_disabled_function_gets_no_letter_of_what_it_does_not_want(line: Line):
+    line.functions.functions = [
+        _function(line, state=3, enabled=False, filter=_condition("event = 'other'"))
+    ]
+    await line.capture(_event())
+    await line.work()
+
+    assert line.letters.kept == []
+    assert await line.counts(FUNCTION) == {"filtered": 1}
 
 
 async def test_a_crash_between_insert_and_commit_changes_nothing(

@@ -274,3 +274,58 @@ async def test_delayed_jobs_and_other_clocks_are_left_alone(
     clock.advance(seconds=-30)  # as of another machine that shares the database
     assert await queue.catch_up() == 0
     assert await _lease(queue) == []
+
+
+async def test_discarding_a_lane_leaves_what_is_held_and_other_lanes(
+    queue: SqlQueue, clock: FixedClock
+):
+    await _put(queue, _job(b"held", lane="a"))
+    held = await _lease(queue)
+    await _put(queue, _job(b"free", lane="a"), _job(b"other", lane="b"))
+    await _put(queue, NewJob(queue="another", payload=b"another", lane="a"))
+
+    async with queue._database.write() as session:
+        assert await queue.discard(session, "q", "a") == 1
+    assert _payloads(await _lease(queue)) == [b"other"]
+    async with queue._database.write() as session:
+        await queue.finish(session, held)  # its holder has not lost it
+    assert (await queue.depth("another")).ready == 1
+
+
+async def test_discarding_a_lane_takes_what_nobody_holds_any_more(
+    queue: SqlQueue, clock: FixedClock
+):
+    await _put(queue, _job(b"lost", lane="a"))
+    lost = await _lease(queue)
+    clock.advance(seconds=60)
+
+    async with queue._database.write() as session:
+        assert await queue.discard(session, "q", "a") == 1
+    with pytest.raises(LeaseLost):
+        async with queue._database.write() as session:
+            await queue.finish(session, lost)
+
+
+async def test_a_group_is_bounded_by_bytes_and_one_large_job_goes_alone(queue: SqlQueue):
+    sizes = (40, 40, 40, 300, 10)
+    jobs = [_job(b"x" * size, ordering_key="k") for size in sizes]
+    await _put(queue, *jobs)
+
+    groups: list[list[int]] = []
+    while group := await queue.lease_group(
+        "q", limit=10, duration=MINUTE, max_weight=10, max_bytes=100
+    ):
+        groups.append([len(job.payload) for job in group])
+        async with queue._database.write() as session:
+            await queue.finish(session, group)
+    assert groups == [[40, 40], [40], [300], [10]]
+
+
+async def test_a_job_may_be_enqueued_buried(queue: SqlQueue):
+    await _put(queue, _job(b"broken", error="too much"), _job(b"sound"))
+
+    assert _payloads(await _lease(queue)) == [b"sound"]
+    assert (await queue.depth("q")).buried == 1
+    async with queue._database.write() as session:
+        assert await queue.revive(session, "q") == 1
+    assert _payloads(await _lease(queue)) == [b"broken"]

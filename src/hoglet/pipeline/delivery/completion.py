@@ -62,13 +62,15 @@ class CompletionBatcher:
         settled = self._endings.settle(ending.record, function, ending.step if has_ended else None)
         await self._wait(job, settled, None if has_ended else ending)
 
-    async def refuse(self, job: Job, record: RunRecord, *, why: str | None) -> None:
-        """End a run that is not to run; ``why`` goes into a dead letter of class ``disabled``.
+    async def refuse(
+        self, job: Job, record: RunRecord, *, why: str | None, letter_class: str = "disabled"
+    ) -> None:
+        """End a run that is not to run; ``why`` goes into a dead letter, None means none.
 
         Raises:
             LeaseLost: as :meth:`commit`.
         """
-        letter = None if why is None else record.letter("disabled", why)
+        letter = None if why is None else record.letter(letter_class, why)
         await self._wait(job, CompletedRun(record=record, has_ended=True, letter=letter), None)
 
     async def _wait(self, job: Job, settled: CompletedRun, later: RunOutcome | None) -> None:

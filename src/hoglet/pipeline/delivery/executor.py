@@ -24,6 +24,7 @@ from hoglet.pipeline.delivery.function_cache import FunctionCache
 from hoglet.pipeline.delivery.host_limits import AGAIN_SECONDS, HostLimiter
 from hoglet.pipeline.delivery.run import InvocationRunner, RunOutcome
 from hoglet.pipeline.delivery.run_record import RunRecord
+from hoglet.pipeline.storage_failures import is_storage_failure
 from hoglet.queue import Job, LeaseLost, Queue
 from hoglet.store.database import Database
 
@@ -36,7 +37,8 @@ LEASE = timedelta(seconds=60)
 LEASE_IS_EXTENDED_EVERY = 20.0
 IDLE = timedelta(seconds=1)  # how soon a retry that came due is noticed
 PAUSES_ARE_READ_EVERY = 2.0  # those that other executors were asked for
-MOST_LOST_LEASES = 10  # of one run: it kills its process, or nobody can carry it on
+MOST_LOST_LEASES = 10  # of one run: it kills its process, or hoglet fails on it
+STORAGE_PAUSE = timedelta(seconds=5)  # before a run is tried again whose end cannot be written
 STOP_SECONDS = 10.0  # a run that takes longer is given back; another process goes on with it
 
 
@@ -151,6 +153,8 @@ class Executor:
             )
             if function is None or not function.enabled:
                 await self._refuse(job, invoke, function)
+            elif _lost_leases(job) > MOST_LOST_LEASES:
+                await self._give_up(job, invoke)
             else:
                 ending = await self._runner.run(function, invoke)
                 if ending.found_no_room:
@@ -164,8 +168,8 @@ class Executor:
         except Exception as error:
             # The lease runs out and the run is tried again: a fault of ours must not lose it.
             log.exception("a run failed inside hoglet", action="run_failed", job=str(job.id))
-            if job.attempt - job.retries > MOST_LOST_LEASES:
-                await self._bury(job, f"failed inside hoglet {MOST_LOST_LEASES} times: {error}")
+            if is_storage_failure(error):
+                await self._give_back(job)
 
     def _wake_for(self, ending: RunOutcome) -> None:
         """A retry that is due before the next look is looked for when it is due."""
@@ -191,6 +195,25 @@ class Executor:
             record.log("warn", "Not run: the function is disabled", now)
         why = "The watcher disabled this function" if state == DISABLED else None
         await self._endings.refuse(job, record, why=why)
+
+    async def _give_up(self, job: Job, invoke: InvokeV1) -> None:
+        """Keep a dead letter of a run that never comes to an end."""
+        now = self._clock.now()
+        lost = _lost_leases(job) - 1
+        why = f"Given up: {lost} times its process died, or hoglet failed on it"
+        log.error("a run is given up", action="run_given_up", job=str(job.id), reason=why)
+        record = RunRecord(invoke, now)
+        record.count("failure", "failed", now)
+        record.count("other", "dead_lettered", now)
+        record.log("error", why, now)
+        await self._endings.refuse(job, record, why=why, letter_class="hog")
+
+    async def _give_back(self, job: Job) -> None:
+        """Try a run again soon; this does not count towards giving it up."""
+        with contextlib.suppress(LeaseLost, SQLAlchemyError, OSError):
+            async with self._database.write() as session:
+                run_at = self._clock.now() + STORAGE_PAUSE
+                await self._queue.retry(session, job, run_at=run_at)
 
     async def _bury(self, job: Job, reason: str) -> None:
         log.error("a run is given up", action="run_buried", job=str(job.id), reason=reason)
@@ -230,3 +253,8 @@ class Executor:
         with contextlib.suppress(asyncio.CancelledError):
             await asyncio.gather(*left, return_exceptions=True)
         await self._queue.release(list(left.values()))
+
+
+def _lost_leases(job: Job) -> int:
+    """How many leases did not end in giving the run back on purpose, the present one included."""
+    return job.attempt - job.retries

@@ -20,7 +20,12 @@ import structlog
 from hoglet.functions.executable.model import ExecutableFunction
 from hoglet.functions.runtime.step import Step, StepRequest, run_step
 from hoglet.kit.text import pack
-from hoglet.sandbox import Sandbox, SandboxCrashed, SandboxTimedOut
+from hoglet.sandbox import (
+    Sandbox,
+    SandboxCrashed,
+    SandboxTimedOut,
+    SandboxUnavailable,
+)
 
 log = structlog.get_logger()
 
@@ -51,7 +56,11 @@ class StepBatcher:
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def step(self, request: StepRequest) -> Step:
-        """Run one step; a failure of the worker is a failed step, never an exception."""
+        """Run one step; a program that is too much for the worker is a failed step.
+
+        Raises:
+            SandboxUnavailable: no worker can be started.
+        """
         done: asyncio.Future[Step] = asyncio.get_running_loop().create_future()
         key = request.function.cache_key
         if key in self._waiting:
@@ -79,23 +88,26 @@ class StepBatcher:
         try:
             steps = await self._call([request for request, _ in taken])
             self._classify_speed(function_id, max(step.milliseconds for step in steps))
-        except (SandboxTimedOut, SandboxCrashed) as error:
-            self._slow.add(function_id)
+        except SandboxUnavailable as error:  # no program is to blame: the runs wait
+            return _fail(taken, error)
+        except Exception as error:  # noqa: BLE001 (one step's failure must not end the others')
+            if isinstance(error, SandboxTimedOut | SandboxCrashed):
+                self._slow.add(function_id)
             if len(taken) > 1:  # one of them is to blame; the others are innocent
-                for one in taken:
-                    await self._run([one])
-                return []
+                return await self._run_each(taken)
             crashes += isinstance(error, SandboxCrashed)
             if 0 < crashes < CRASHES_OF_ONE_STEP:
                 return await self._run(taken, crashes)
-            steps = [_failed(taken[0][0], "timeout", error.detail)]
-        except Exception as error:
-            log.exception("steps failed inside hoglet", action="steps_failed")
-            steps = [_failed(request, "hog", str(error)) for request, _ in taken]
+            steps = [_failed_step(taken[0][0], error)]
         for (_, done), step in zip(taken, steps, strict=False):
             if not done.done():
                 done.set_result(step)
         return taken[len(steps) :]
+
+    async def _run_each(self, taken: list[_Waiting]) -> list[_Waiting]:
+        for one in taken:
+            await self._run([one])
+        return []
 
     async def _call(self, requests: list[StepRequest]) -> list[Step]:
         function = requests[0].function
@@ -111,6 +123,13 @@ class StepBatcher:
             self._slow.add(function_id)
         else:
             self._slow.discard(function_id)
+
+
+def _fail(taken: list[_Waiting], error: Exception) -> list[_Waiting]:
+    for _, done in taken:
+        if not done.done():
+            done.set_exception(error)
+    return []
 
 
 class StepsRequest(msgspec.Struct):
@@ -144,10 +163,10 @@ def run_steps(payload: bytes) -> bytes:
     return pack(_encoder, steps)
 
 
-def _failed(request: StepRequest, error_class: str, error: str) -> Step:
-    return Step(
-        outcome="failed",
-        journal=request.journal,
-        error=error,
-        error_class=error_class,  # pyright: ignore[reportArgumentType] (one of the two above)
-    )
+def _failed_step(request: StepRequest, error: Exception) -> Step:
+    if isinstance(error, SandboxTimedOut | SandboxCrashed):
+        return Step(
+            outcome="failed", journal=request.journal, error=error.detail, error_class="timeout"
+        )
+    log.error("a step failed inside hoglet", action="step_failed", error=str(error))
+    return Step(outcome="failed", journal=request.journal, error=str(error), error_class="hog")

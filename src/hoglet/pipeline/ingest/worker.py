@@ -15,8 +15,7 @@ from datetime import timedelta
 
 import msgspec
 import structlog
-from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError, SQLAlchemyError
-from sqlalchemy.exc import TimeoutError as PoolTimedOut
+from sqlalchemy.exc import SQLAlchemyError
 
 from hoglet.access.service import AccessService
 from hoglet.definitions.tracker import DefinitionTracker
@@ -38,6 +37,7 @@ from hoglet.pipeline.ingest.ipc import (
 from hoglet.pipeline.ingest.process import EVENT_COLUMNS
 from hoglet.pipeline.ingest.sandbox_client import FunctionLoader
 from hoglet.pipeline.leases import LEASE, keep_leases
+from hoglet.pipeline.storage_failures import is_storage_failure
 from hoglet.queue import Job, LeaseLost, Queue
 from hoglet.warehouse.port import Warehouse
 
@@ -233,7 +233,7 @@ class BatchWorker:
 
     async def _later(self, begun: _Begun, error: Exception) -> None:
         """Try a group again: at its place once storage works, or later, behind other groups."""
-        if _is_storage(error):
+        if is_storage_failure(error) and not isinstance(error, FunctionsUnusable):
             await self._wait_for_storage(error)
             await self._queue.release(begun.jobs)
             return
@@ -249,14 +249,3 @@ class BatchWorker:
         with contextlib.suppress(TimeoutError):
             pause = min(pause, _LONGEST_STORAGE_PAUSE_S)
             await asyncio.wait_for(self._stopping.wait(), pause)
-
-
-def _is_storage(error: Exception) -> bool:
-    """Whether a place to store things failed: no group is to blame for that."""
-    if isinstance(error, FunctionsUnusable):
-        return False
-    if isinstance(error, HogletError):
-        return error.blame == "operator"
-    if isinstance(error, DBAPIError) and error.connection_invalidated:
-        return True
-    return isinstance(error, (OperationalError, InterfaceError, PoolTimedOut, OSError))

@@ -1,0 +1,118 @@
+"""Runs whose process dies, or that hoglet cannot carry on: kept as dead letters, never lost."""
+
+import sys
+
+import pytest
+from sqlalchemy.exc import OperationalError
+
+from hoglet.functions.jobs import INVOKE_QUEUE
+from hoglet.pipeline.delivery.executor import LEASE, MOST_LOST_LEASES
+from hoglet.queue.dead_letters import failed_jobs
+from support.runs import ScriptedReceiver, open_runs
+
+
+@pytest.fixture
+def receiver():
+    opened = ScriptedReceiver()
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+async def runs(hoglet):
+    async with open_runs(hoglet) as opened:
+        yield opened
+
+
+async def destination(hoglet, receiver, **fields):
+    return await hoglet.create(enabled=True, hog=f"fetch('{receiver.url}/x')", **fields)
+
+
+async def letters_of(hoglet, made):
+    return (await hoglet.call("GET", f"/{made['id']}/dead_letters")).json()["results"]
+
+
+async def lose_leases(hoglet, times):
+    """As if the process died ``times`` times while it held the run."""
+    for _ in range(times):
+        assert len(await hoglet.queue.lease(INVOKE_QUEUE, limit=1, duration=LEASE)) == 1
+        hoglet.clock.advance(seconds=LEASE.total_seconds() + 1)
+
+
+async def test_a_run_that_lost_many_leases_is_still_carried_on(hoglet, runs, receiver):
+    made = await destination(hoglet, receiver)
+    await runs.trigger(made, "e")
+    await lose_leases(hoglet, MOST_LOST_LEASES - 1)
+    await runs.work()
+
+    assert receiver.paths() == ["/x"]
+    assert await letters_of(hoglet, made) == []
+
+
+async def test_a_run_that_kills_its_process_becomes_a_dead_letter(hoglet, runs, receiver):
+    made = await destination(hoglet, receiver)
+    await runs.trigger(made, "e")
+    await lose_leases(hoglet, MOST_LOST_LEASES)
+    await runs.work()
+
+    assert receiver.paths() == []
+    (letter,) = await letters_of(hoglet, made)
+    assert letter["class"] == "hog"
+    assert letter["error"] == "Given up: 10 times its process died, or hoglet failed on it"
+    counts = await runs.counts()
+    assert (counts["failure/failed"], counts["other/dead_lettered"]) == (1, 1)
+    assert len(await runs.lines_of_log("ERROR")) == 1
+    depth = await hoglet.queue.depth(INVOKE_QUEUE)
+    assert (depth.ready, depth.delayed, depth.leased, depth.buried) == (0, 0, 0, 0)
+
+    redriven = await hoglet.call("POST", f"/{made['id']}/dead_letters/redrive", json={"all": True})
+    assert redriven.json() == {"queued": 1, "skipped": 0}
+    await runs.work()
+    assert receiver.paths() == ["/x"]
+
+
+async def test_attempts_that_the_receiver_refused_do_not_count(hoglet, runs, receiver):
+    made = await destination(hoglet, receiver, retry={"max_delay_seconds": 60})
+    receiver.script["/x"] = [(503, {})] * 14
+    await runs.trigger(made, "e")
+    for _ in range(15):
+        await runs.work()
+        hoglet.clock.advance(seconds=61)
+
+    assert len(receiver.arrivals) == 15
+    assert (await runs.counts())["success/succeeded"] == 1
+
+
+async def test_a_failing_database_does_not_count(hoglet, runs, receiver, monkeypatch):
+    made = await destination(hoglet, receiver)
+    await runs.trigger(made, "e")
+
+    async def full(*_arguments, **_more):
+        raise OperationalError("INSERT", {}, Exception("database or disk is full"))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(runs.executor._endings, "commit", full)
+        for _ in range(MOST_LOST_LEASES + 5):
+            await runs.work()
+            hoglet.clock.advance(seconds=LEASE.total_seconds() + 1)
+    await runs.work()
+
+    assert (await runs.counts())["success/succeeded"] == 1
+    assert await letters_of(hoglet, made) == []
+
+
+async def test_workers_that_do_not_start_do_not_count(hoglet, runs, receiver, monkeypatch):
+    made = await destination(hoglet, receiver)
+    await runs.trigger(made, "e")
+    with monkeypatch.context() as patch:
+        patch.setattr(sys, "executable", "/no/such/python")
+        for _ in range(MOST_LOST_LEASES + 5):
+            await runs.work()
+            hoglet.clock.advance(seconds=LEASE.total_seconds() + 1)
+    assert receiver.paths() == []
+    assert await letters_of(hoglet, made) == []
+    await runs.work()
+
+    assert receiver.paths() == ["/x"]
+    async with hoglet.database.read() as session:
+        assert await failed_jobs(session) == []

@@ -1,0 +1,12 @@
+"""The operation of the step batcher, with a bug that one event brings to light."""
+
+import msgspec
+
+from hoglet.pipeline.delivery import step_batcher
+
+
+def run_steps(payload):
+    asked = msgspec.msgpack.decode(payload)
+    if any(one["globals"]["event"]["event"] == "poison" for one in asked["requests"]):
+        raise ZeroDivisionError
+    return step_batcher.run_steps(payload)
