@@ -5,6 +5,7 @@ Source: docs/spec/data-and-queries.md#18-for-editors.
 
 import json
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -14,7 +15,8 @@ from hoglet.hog.compile import DEFAULT_GLOBALS, compile_program, compile_templat
 from hoglet.hog.diagnostics import CompileError
 from hoglet.hogql.context import QueryContext
 from hoglet.hogql.frontend.preprocess import read_expression, read_query
-from hoglet.hogql.frontend.trees import fill, walk
+from hoglet.hogql.frontend.print_hogql import print_expression
+from hoglet.hogql.frontend.trees import constant, fill, walk
 from hoglet.hogql.inspection import Inspection, PropertyRead, inspect_query
 from hoglet.kit.errors import SourceError
 from hoglet.queries.worker.findings import finding, of_error
@@ -145,8 +147,9 @@ def _share_warning(text: str, read: PropertyRead, type_: str, share: float) -> J
 
 
 def _cohort_notices(text: str, query: Any, context: QueryContext) -> Iterator[Json]:
-    """Cohorts by id and by name; the other form is the fix."""
-    ids = {name: cohort for cohort, name in context.cohorts.items()}
+    """Cohorts by id and by name; the other form is the fix, where it names one cohort only."""
+    names = Counter(cohort.name for cohort in context.cohorts.values())
+    ids = {each.name: cohort for cohort, each in context.cohorts.items() if names[each.name] == 1}
     for node in walk(query):
         if not isinstance(node, tree.CompareOperation) or not node.op.endswith("in cohort"):
             continue
@@ -159,9 +162,10 @@ def _cohort_notices(text: str, query: Any, context: QueryContext) -> Iterator[Js
             message = f"Cohort '{wanted}' has the id {ids[wanted]}."
             yield finding(text, message, *place, fix=ids[wanted])
         elif wanted in context.cohorts:
-            name = context.cohorts[wanted]
-            quoted = "'" + name.replace("\\", "\\\\").replace("'", "\\'") + "'"
-            yield finding(text, f"Cohort {wanted} is {quoted}.", *place, fix=quoted)
+            name = context.cohorts[wanted].name
+            quoted = print_expression(constant(name))
+            fix = quoted if names[name] == 1 else None
+            yield finding(text, f"Cohort {wanted} is {quoted}.", *place, fix=fix)
 
 
 def _compile(report: Report, text: str, language: str, given: Json) -> None:
