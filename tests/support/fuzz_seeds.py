@@ -22,6 +22,7 @@ def seed(server: RunningServer, post: Post) -> Seeds:
     _queries(seeds, post)
     _keys(seeds, server, post)
     _persons(seeds, server)
+    _cohorts(seeds, post)
     _small_things(seeds, post)
     seeds.places[f"{P}/insight_variables"].append({"variable_id": variable["id"]})
     for path in (f"{P}/hog_function_templates", "/api/public_hog_function_templates"):
@@ -72,6 +73,48 @@ def _queries(seeds: Seeds, post: Post) -> None:
     seeds.places[f"{P}/query/{{kind}}"] = [{"kind": "HogQLQuery"}, {"kind": "EventsQuery"}]
     seeds.places[f"{P}/query/{{query_id}}"] = [{"query_id": "seed"}]
     seeds.places[f"{P}/query/{{query_id}}/log"] = [{"query_id": "seed"}]
+
+
+def _cohorts(seeds: Seeds, post: Post) -> None:
+    """A static cohort to read and change, a dynamic one to copy."""
+    leaf = {"type": "person", "key": "email", "operator": "icontains", "value": "@"}
+    often = {
+        "type": "behavioral",
+        "value": "performed_event_multiple",
+        "key": "e",
+        "event_type": "events",
+        "time_value": 7,
+        "time_interval": "day",
+        "operator": "gte",
+        "operator_value": 2,
+        "event_filters": [{"type": "event", "key": "k", "value": 1}],
+    }
+    filters = {"properties": {"type": "OR", "values": [leaf, often]}}
+    static: Json = {"name": "s", "is_static": True, "_create_static_person_ids": []}
+    dynamic: Json = {"name": "d", "filters": filters}
+    grouped: Json = {"name": "g", "groups": [{"event_id": "e", "days": 7, "count": 1}]}
+    one = f"{P}/cohorts/{{cohort_id}}"
+    seeds.take("POST", f"{P}/cohorts", static, dynamic, grouped)
+    place = {"cohort_id": post("cohorts", static)["id"]}
+    other = {"cohort_id": post("cohorts", dynamic)["id"]}
+    for path in (
+        one,
+        f"{one}/activity",
+        f"{one}/calculation_history",
+        f"{one}/persons",
+        f"{one}/used_in",
+    ):
+        seeds.places[path] = [place, other]
+    seeds.places[f"{one}/duplicate_as_static_cohort"] = [other]
+    person = str(person_id_of(1, "seed"))
+    for name, body in (
+        ("add_persons_to_static_cohort", {"person_ids": [person]}),
+        ("remove_person_from_static_cohort", {"person_id": person}),
+    ):
+        seeds.places[f"{one}/{name}"] = [place]
+        seeds.take("PATCH", f"{one}/{name}", body)
+    seeds.change(one, other)
+    seeds.take("PATCH", one, {"name": "n"}, {"filters": filters})
 
 
 def _persons(seeds: Seeds, server: RunningServer) -> None:

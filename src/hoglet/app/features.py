@@ -8,6 +8,7 @@ from hoglet.app.endpoints import build_endpoint_services
 from hoglet.app.events import EventServices, build_events
 from hoglet.app.functions import FunctionServices, build_functions
 from hoglet.app.hooks import connect_hooks
+from hoglet.cohorts.references import person_criteria
 from hoglet.cohorts.services import CohortServices, build_cohorts
 from hoglet.definitions import repository as definitions
 from hoglet.endpoints.services import EndpointServices
@@ -28,7 +29,7 @@ class Features:
 def build_features(rooms: Services) -> Features:
     """Build the features and plug them into the access room's providers."""
     events = build_events(rooms)
-    functions = build_functions(rooms, definitions.property_types)
+    functions = build_functions(rooms, definitions.property_types, person_criteria)
     endpoints = build_endpoint_services(rooms, events.repository)
     connect_hooks(rooms, events)
     queries = build_queries(endpoints, rooms.queue)

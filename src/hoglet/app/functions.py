@@ -18,6 +18,7 @@ from hoglet.functions.logs.live_tail import LiveTail
 from hoglet.functions.runtime.geoip import check_database
 from hoglet.functions.runtime.host_calls import HostCalls
 from hoglet.functions.runtime.host_config import HostConfig
+from hoglet.functions.save.planner import CohortCriteria
 from hoglet.functions.secrets.box import SecretBox
 from hoglet.functions.service import FunctionService, PropertyTypes
 from hoglet.functions.templates.registry import Templates
@@ -87,7 +88,9 @@ def _mail_domain(settings: Settings) -> str:
     return urlsplit(settings.resolved_site_url()).hostname or "hoglet"
 
 
-def build_functions(rooms: Services, property_types: PropertyTypes) -> FunctionServices:
+def build_functions(
+    rooms: Services, property_types: PropertyTypes, cohorts: CohortCriteria
+) -> FunctionServices:
     """The services on the shared database, queue and sandbox."""
     settings, access = rooms.settings, rooms.access
     box = open_box(settings)
@@ -106,6 +109,7 @@ def build_functions(rooms: Services, property_types: PropertyTypes) -> FunctionS
         activity=access.activity,
         watcher=watcher,
         property_types=property_types,
+        cohorts=cohorts,
         facilities=_facilities(settings),
     )
     calls = HostCalls(

@@ -1,8 +1,11 @@
-"""What queries may know of a project's cohorts."""
+"""What queries and functions may know of a project's cohorts."""
+
+from typing import Any
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hoglet.cohorts import repository
+from hoglet.cohorts.criteria.schema import leaves
 from hoglet.hogql.context import CohortRef
 
 
@@ -12,3 +15,28 @@ async def cohort_refs(session: AsyncSession, project_id: int) -> dict[str, Cohor
         str(row.id): CohortRef(row.name, row.calculation_id, row.is_static)
         for row in await repository.refs(session, project_id)
     }
+
+
+async def person_criteria(
+    session: AsyncSession, project_id: int
+) -> dict[str, list[dict[str, Any]]]:
+    """The criteria of cohorts that can be checked on a person alone.
+
+    These are dynamic cohorts of person properties without negation:
+    ``{"3": [{"type": "AND", "values": [{"type": "person", "key": "plan", "value": "pro"}]}]}``.
+    """
+    found: dict[str, list[dict[str, Any]]] = {}
+    for row in await repository.list_all(session, project_id):
+        filters = row.filters or {}
+        if row.is_static or not filters or filters.get("filterTestAccounts"):
+            continue
+        root = filters["properties"]
+        if all(leaf["type"] == "person" and not leaf["negation"] for leaf in leaves(root)):
+            found[str(row.id)] = [_plain(root)]
+    return found
+
+
+def _plain(node: dict[str, Any]) -> dict[str, Any]:
+    if "values" in node:
+        return {"type": node["type"], "values": [_plain(each) for each in node["values"]]}
+    return {name: value for name, value in node.items() if name != "negation"}

@@ -42,8 +42,10 @@ from hoglet.functions.save.execution_order import assign_execution_order
 from hoglet.functions.save.order_request import one_type, read_orders
 from hoglet.functions.save.plan import SavePlan
 from hoglet.functions.save.planner import (
+    CohortCriteria,
     PropertyTypes,
     SavePlanner,
+    no_cohort_criteria,
     no_property_types,
 )
 from hoglet.functions.schemas import read_fields
@@ -93,6 +95,7 @@ class FunctionService:
         activity: gets an entry for every save.
         watcher: tells and changes states.
         property_types: types of the properties a project has seen.
+        cohorts: criteria of cohorts that are made of person properties.
         facilities: what the operator set up for programs.
     """
 
@@ -107,6 +110,7 @@ class FunctionService:
         activity: ActivityLog,
         watcher: Watcher,
         property_types: PropertyTypes = no_property_types,
+        cohorts: CohortCriteria = no_cohort_criteria,
         facilities: HostConfig = HostConfig(),  # noqa: B008 (frozen)
     ) -> None:
         self.database = database
@@ -125,6 +129,7 @@ class FunctionService:
             clock=clock,
             templates=templates,
             property_types=property_types,
+            cohorts=cohorts,
         )
 
     async def create(self, scope: ProjectScope, body: dict[str, Any]) -> FunctionView:

@@ -8,6 +8,8 @@ from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID, uuid5
 
+import orjson
+
 from hoglet.endpoints.analysis.model import Analysis
 from hoglet.endpoints.enums import HOGQL
 from hoglet.endpoints.run.targets import RunTarget
@@ -55,8 +57,11 @@ def target_of_query(project_id: int, query: Json, name: str | None) -> RunTarget
 def is_cacheable(query: Json) -> bool:
     """Whether a result may be served again.
 
-    Not of tables that show the present state, and of events only when both ends were sent.
+    Not of tables that show the present state, nor of cohorts, whose members change with every
+    calculation; of events only when both ends were sent.
     """
     if query["kind"] == EVENTS:
         return is_bounded(query)
+    if b"cohort" in orjson.dumps(query).lower():
+        return False
     return query["kind"] != HOGQL or _LIVE_TABLES.search(query["query"]) is None

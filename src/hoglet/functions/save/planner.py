@@ -30,6 +30,17 @@ type PropertyTypes = Callable[[AsyncSession, int], Awaitable[Mapping[tuple[str, 
 """Project id to ``{("event", "paid"): "Boolean"}``."""
 
 
+type CohortCriteria = Callable[[AsyncSession, int], Awaitable[dict[str, list[dict[str, Any]]]]]
+"""Project id to the cohorts that test-account filters may name: ``{"3": [{...}]}``."""
+
+
+async def no_cohort_criteria(
+    _session: AsyncSession, _project_id: int
+) -> dict[str, list[dict[str, Any]]]:
+    """No cohorts."""
+    return {}
+
+
 async def no_property_types(_session: AsyncSession, _project_id: int) -> dict[tuple[str, str], str]:
     """For projects whose properties nobody types."""
     return {}
@@ -45,6 +56,7 @@ class SavePlanner:
         clock: tells from when relative dates count.
         templates: what functions may be made from.
         property_types: types of the properties a project has seen.
+        cohorts: criteria of cohorts that are made of person properties.
     """
 
     def __init__(
@@ -56,6 +68,7 @@ class SavePlanner:
         clock: Clock,
         templates: Templates,
         property_types: PropertyTypes,
+        cohorts: CohortCriteria,
     ) -> None:
         self._database = database
         self._compiler = compiler
@@ -63,6 +76,7 @@ class SavePlanner:
         self._clock = clock
         self._templates = templates
         self._property_types = property_types
+        self._cohorts = cohorts
 
     def new(self, body: dict[str, Any]) -> SavePlan:
         """The save that makes a function.
@@ -125,12 +139,14 @@ class SavePlanner:
         async with self._database.read() as session:
             actions = await action_repository.steps_by_id(session, project.id, wanted)
             types_ = await self._property_types(session, project.id)
+            cohorts = await self._cohorts(session, project.id)
         return FilterContext(
             now=self._clock.now(),
             timezone=project.timezone,
             week_start_day=project.week_start_day,
             test_account_filters=[f for f in project.test_account_filters if isinstance(f, dict)],
             actions=actions,
+            cohorts=cohorts,
             boolean_properties=[
                 f"{scope}:{name}" for (scope, name), kind in types_.items() if kind == "Boolean"
             ],
