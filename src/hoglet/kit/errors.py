@@ -194,7 +194,9 @@ class SourceError(HogletError):
         """``str(error)`` with the hint behind it."""
         if not self.hint:
             return str(self)
-        return f"{str(self).rstrip('.')}. {self.hint[:1].upper()}{self.hint[1:].rstrip('.')}."
+        said = str(self).rstrip(".")
+        end = "" if said.endswith("?") else "."
+        return f"{said}{end} {self.hint[:1].upper()}{self.hint[1:].rstrip('.')}."
 
 
 class Bug(HogletError):

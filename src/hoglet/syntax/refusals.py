@@ -7,6 +7,17 @@ _PATH = re.compile(r"at `\$([^`]*)`")
 _STEP = re.compile(r"\.(\w+)|\[(\d+)\]")
 _CLAUSE = re.compile(r"Unsupported: \w+\.(\w+?)Clause\(\)")
 _SET = re.compile(r"invalid set operator (\w+) with modifier Some\(\"(\w+)\"\)")
+_PLAIN = {
+    "Call": "A function call",
+    "Field": "A name",
+    "Constant": "A constant",
+    "Lambda": "A lambda",
+    "ArithmeticOperation": "A calculation",
+    "CompareOperation": "A comparison",
+    "ArrayAccess": "A position in a list",
+    "TupleAccess": "A position in a tuple",
+}
+"""Nodes that users have no word for, or another one."""
 _WORDS = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 
@@ -38,6 +49,8 @@ def unknown_part(tree: Any, error: str) -> tuple[str, int, int | None]:
             start, end = node["start"]["offset"], node["end"]["offset"]
     if name == "Placeholder" or "`expr`" in error:
         return "A placeholder here", start, end
+    if name in _PLAIN:
+        return f"{_PLAIN[name]} here", start, end
     word = name.removesuffix("Query").removesuffix("Expr")
     return _WORDS.sub(" ", word).upper() or "This syntax", start, end
 

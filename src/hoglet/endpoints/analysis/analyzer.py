@@ -9,12 +9,17 @@ from typing import Any
 import msgspec
 
 from hoglet.access.principals import Project
-from hoglet.endpoints.analysis.infer_types import derive_types, has_unknown
-from hoglet.endpoints.analysis.model import Analysis
+from hoglet.endpoints.analysis.infer_types import derive_types
+from hoglet.endpoints.analysis.model import Analysis, Eligibility
+from hoglet.endpoints.enums import HOGQL
 from hoglet.endpoints.variables import stored_values
 from hoglet.endpoints.worker.compiler import QueryCompiler
 from hoglet.endpoints.worker.operations import ANALYSE, PREVIEW
+from hoglet.endpoints.worker.query_errors import as_query_error
+from hoglet.hogql.materialize.refusal import INVALID
+from hoglet.kit.errors import HogletError
 from hoglet.warehouse import Warehouse
+from hoglet.warehouse.errors import QueryRefused
 
 type Json = dict[str, Any]
 
@@ -31,10 +36,15 @@ class QueryAnalyzer:
         payload = await self._payload(project, query, buckets)
         answer = await self._compiler.call(ANALYSE, payload)
         analysis = msgspec.convert(answer, Analysis)
-        if not has_unknown(analysis) or set(analysis.variables) - set(payload["variables"]):
+        if query.get("kind") != HOGQL or _has_no_value(analysis, payload["variables"]):
             return analysis
-        compiled = await self._compiler.compile(project, query, variables=payload["variables"])
-        return await derive_types(analysis, compiled, self._warehouse)
+        try:
+            compiled = await self._compiler.compile(project, query, variables=payload["variables"])
+            return await derive_types(analysis, compiled, self._warehouse)
+        except QueryRefused as error:
+            return _failing(analysis, await self._compiler.explained(query, error))
+        except HogletError:
+            return analysis
 
     async def preview(
         self, project: Project, query: Json, buckets: Json | None, table: str
@@ -52,6 +62,18 @@ class QueryAnalyzer:
             "buckets": buckets,
             "context": self._compiler.stamped(context),
         }
+
+
+def _failing(analysis: Analysis, error: HogletError) -> Analysis:
+    """A query that parses and that the engine refuses (ADR 14)."""
+    reason = f"The query is not valid: {as_query_error(error)}"
+    refusal = Eligibility(can_materialize=False, reason=reason, reason_code=INVALID)
+    return msgspec.structs.replace(analysis, columns=[], types=[], eligibility=refusal, plan=None)
+
+
+def _has_no_value(analysis: Analysis, values: Json) -> bool:
+    """Whether a variable of the query has no value yet: NULL is of no type."""
+    return any(values.get(name) is None for name in analysis.variables)
 
 
 def stored_names(query: Json) -> Json:

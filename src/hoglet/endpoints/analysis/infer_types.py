@@ -1,7 +1,6 @@
 """Types of columns that the compiler does not know, asked of the engine when a query is saved.
 
-``DESCRIBE`` reads no data. The engine may be away or busy: then the type stays ``unknown``, and
-saving goes on.
+``DESCRIBE`` reads no data, and finds what only the engine knows to be wrong.
 """
 
 import re
@@ -12,7 +11,6 @@ import msgspec
 from hoglet.endpoints.analysis.model import Analysis
 from hoglet.endpoints.worker.compiler import CompiledQuery
 from hoglet.hogql.types import Type, record_type
-from hoglet.kit.errors import HogletError
 from hoglet.warehouse import Budget, Warehouse
 
 UNKNOWN = "unknown"
@@ -38,11 +36,6 @@ _NAMES = (  # beginnings of the engine's names, the first that fits
 )
 
 
-def has_unknown(analysis: Analysis) -> bool:
-    """Whether some column's type is not known."""
-    return any(column["type"] == UNKNOWN for column in analysis.columns)
-
-
 async def derive_types(
     analysis: Analysis, compiled: CompiledQuery, warehouse: Warehouse
 ) -> Analysis:
@@ -52,13 +45,13 @@ async def derive_types(
         analysis: of a HogQL query.
         compiled: the same query as SQL.
         warehouse: the engine.
+
+    Raises:
+        QueryRefused: the query is wrong; WarehouseBusy, WarehouseDown: the engine is away.
     """
-    try:
-        described = await warehouse.query(
-            f"DESCRIBE TABLE ({compiled.sql})", compiled.params, budget=_BUDGET
-        )
-    except HogletError:
-        return analysis
+    described = await warehouse.query(
+        f"DESCRIBE TABLE ({compiled.sql})", compiled.params, budget=_BUDGET
+    )
     found = [type_of(row[1]) for row in described.rows]
     if len(found) != len(analysis.columns):  # untuple() made several of one
         return _engines(analysis, [row[0] for row in described.rows], found)

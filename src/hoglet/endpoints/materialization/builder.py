@@ -44,7 +44,7 @@ from hoglet.kit.errors import HogletError
 from hoglet.kit.ids import new_id
 from hoglet.store.database import Database
 from hoglet.warehouse import Warehouse
-from hoglet.warehouse.errors import QueryCancelled
+from hoglet.warehouse.errors import QueryCancelled, QueryRefused
 from hoglet.warehouse.values import quoted_name
 
 type Json = dict[str, Any]
@@ -104,7 +104,7 @@ class TableBuilder:
         try:
             await self._fill(project, version, table)
         except HogletError as error:
-            public = as_query_error(error)
+            public = await self._public(version.query, error)
             status = "Cancelled" if isinstance(error, QueryCancelled) else "Failed"
             logger.info("a build failed", action="build_failed", version=str(version.id))
             soon = AGAIN_AFTER if public.retry == "later" else None
@@ -113,6 +113,11 @@ class TableBuilder:
             return
         values = {"status": COMPLETED, "error": "", "table_name": table, "last_built_at": built_at}
         await self._finish(job, values)
+
+    async def _public(self, query: Json, error: HogletError) -> HogletError:
+        if isinstance(error, QueryRefused):
+            error = await self._compiler.explained(query, error)
+        return as_query_error(error)
 
     async def give_up(self, job: BuildJob) -> None:
         """Record a build that broke in a way nobody expected; the next one is at its usual time."""

@@ -26,7 +26,7 @@ from hoglet.hogql.paging.limit import cut_page
 from hoglet.kit.clock import Clock
 from hoglet.kit.text import dump_json
 from hoglet.warehouse import Budget, JsonRows, QueryResult, Statistics, Warehouse
-from hoglet.warehouse.errors import refuse_large
+from hoglet.warehouse.errors import QueryRefused, refuse_large
 
 type Json = dict[str, Any]
 
@@ -74,6 +74,12 @@ class QueryExecutor:
             QueryError: the query is wrong; QueryTooCostly: it is too heavy;
             TooManyQueries: no slot; WarehouseBusy, WarehouseDown: try later.
         """
+        try:
+            return await self._compute(reading, query_id=query_id, seconds=seconds)
+        except QueryRefused as error:
+            raise await self._compiler.explained(reading.query, error) from error
+
+    async def _compute(self, reading: ReadPlan, *, query_id: str, seconds: float) -> Result:
         slots = self._inline if reading.kept is None else self._materialized
         if reading.query["kind"] != HOGQL:
             return await self._compute_insight(reading, slots, query_id=query_id, seconds=seconds)

@@ -15,20 +15,24 @@ import msgspec
 import orjson
 
 from hoglet.access.principals import Project
+from hoglet.endpoints.enums import HOGQL
 from hoglet.endpoints.materialization.catalog import MaterializedTables
 from hoglet.endpoints.worker.operations import (
     COMPILE,
     COMPILE_BUILD,
     COMPILE_INSIGHT,
     COMPILE_READ,
+    EXPLAIN,
     TABLE,
 )
 from hoglet.hogql.context import CohortRef
+from hoglet.hogql.diagnostics import explain
 from hoglet.hogql.paging.keyset import Key
 from hoglet.hogql.paging.limit import ResolvedLimit
 from hoglet.kit.clock import Clock
-from hoglet.kit.errors import Invalid
+from hoglet.kit.errors import HogletError, Invalid
 from hoglet.sandbox import Sandbox, SandboxCrashed, SandboxTimedOut
+from hoglet.warehouse.errors import QueryRefused
 
 type Json = dict[str, Any]
 
@@ -215,6 +219,20 @@ class QueryCompiler:
         while len(self._known) > REMEMBERED:
             self._known.popitem(last=False)
         return compiled
+
+    async def explained(self, query: Json, error: QueryRefused) -> HogletError:
+        """What the engine refused, in the words of HogQL and with a place in the query's text.
+
+        Insights have no text: their error has no place.
+        """
+        if query.get("kind") != HOGQL:
+            return explain(error.detail, error.error_code, None)
+        payload = {"query": query["query"], "message": error.detail, "code": error.error_code}
+        try:
+            await self.call(EXPLAIN, payload)
+        except HogletError as explained:
+            return explained
+        return error
 
     async def call(self, operation: str, payload: Json) -> Any:
         """One operation of ``operations`` in a worker."""

@@ -27,6 +27,7 @@ from hoglet.hogql.context import (
     SavedColumn,
     SavedTable,
 )
+from hoglet.hogql.diagnostics import explain
 from hoglet.hogql.errors import ERRORS_OF_RUNS
 from hoglet.hogql.frontend.preprocess import read_query
 from hoglet.hogql.insights import compile_insight as compile_insight_queries
@@ -49,6 +50,7 @@ COMPILE_BUILD = "endpoints.compile_build"
 COMPILE_READ = "endpoints.compile_read"
 COMPILE_INSIGHT = "endpoints.compile_insight"
 PREVIEW = "endpoints.preview"
+EXPLAIN = "endpoints.explain"
 OPERATIONS = {
     COMPILE: "hoglet.endpoints.worker.operations:compile_run",
     ANALYSE: "hoglet.endpoints.worker.operations:analyze",
@@ -56,6 +58,7 @@ OPERATIONS = {
     COMPILE_READ: "hoglet.endpoints.worker.operations:compile_read",
     COMPILE_INSIGHT: "hoglet.endpoints.worker.operations:compile_insight",
     PREVIEW: "hoglet.endpoints.worker.operations:preview",
+    EXPLAIN: "hoglet.endpoints.worker.operations:explain_refusal",
 }
 TABLE = "materialized_table"
 _MALFORMED = (AttributeError, IndexError, KeyError, OverflowError, TypeError, ValueError)
@@ -123,6 +126,15 @@ def compile_run(payload: Json) -> Json:
 
 
 @_refusing_malformed
+def explain_refusal(payload: Json) -> Json:
+    """What the engine refused, as an error of the query's text, which is raised.
+
+    The payload holds ``{"query": "SELECT ...", "message": "...", "code": "no_common_type"}``.
+    """
+    raise explain(payload["message"], payload["code"], read_query(payload["query"]))
+
+
+@_refusing_malformed
 def analyze(payload: Json) -> Json:
     """The columns of a query, the variables it uses, and whether it can be kept as a table."""
     query = payload["query"]
@@ -151,7 +163,7 @@ def analyze(payload: Json) -> Json:
 
 def _analyse_failing(query: Json, error: SourceError) -> Json:
     """What is known of a query that parses and will fail when it is run (ADR 14)."""
-    refusal = Refusal(f"The query is not valid: {error.message}", code=INVALID)
+    refusal = Refusal(f"The query is not valid: {error}", code=INVALID)
     return {"variables": variables_in(read_query(query["query"])), **_ineligible(refusal)}
 
 

@@ -5,6 +5,7 @@
 Source: docs/spec/query-endpoints.md#58-run-errors-in-order-of-evaluation row 13.
 """
 
+from hoglet.hogql.diagnostics import explain
 from hoglet.hogql.paging.keyset import NO_KEY
 from hoglet.kit.errors import HogletError, Invalid, SourceError
 from hoglet.warehouse.errors import QueryCancelled, QueryRefused, WarehouseBusy
@@ -38,11 +39,19 @@ def as_query_error(error: HogletError) -> HogletError:
     """The error a run answers with; those that are not about the query pass."""
     if isinstance(error, SourceError) and error.error_code == NO_KEY:
         return Invalid(error.detail, attr="cursor")
-    if isinstance(error, SourceError | QueryRefused):
+    if isinstance(error, QueryRefused):
+        error = explain(error.detail, error.error_code, None)
+    if isinstance(error, SourceError):
         code = error.error_code if error.error_code in CODES else "invalid_input"
-        text = error.advice if isinstance(error, SourceError) else str(error)
-        path = error.attr if isinstance(error, SourceError) else None
-        return QueryError(text, code=code, attr=f"query__{path}" if path else None)
+        attr = f"query__{error.attr}" if error.attr else None
+        return QueryError(_advice(error), code=code, attr=attr)
     if isinstance(error, QueryCancelled):
         return WarehouseBusy("The query was cancelled; try again.")
     return error
+
+
+def _advice(error: SourceError) -> str:
+    """The error with its hint, and its place where it has one."""
+    if error.end > 0 or error.attr is not None:
+        return error.advice
+    return error.advice.removeprefix(f"{error.line}:{error.column}: ")

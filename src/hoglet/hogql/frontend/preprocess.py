@@ -45,6 +45,7 @@ def read_query(source: str) -> "tree.Query":
     except SourceError as error:
         if error.error_code == "source_error":
             error.error_code = SYNTAX
+        error.message = _in_words(error, source)
         error.hint = _hint(source, error) or error.hint
         raise
     refuse_empty_names(source)
@@ -63,6 +64,30 @@ def read_expression(source: str) -> "tree.Expression":
     return parsed
 
 
+_BEGINNING = re.compile(r"mismatched input '(?P<word>[^']*)' expecting \{SELECT")
+_NOT_EXPECTED = re.compile(
+    r"(?:trailing tokens after expression|unexpected token in expression|unexpected token)\b.*",
+    re.DOTALL,
+)
+_EXPECTED = re.compile(r"expected (?P<what>.+?),? got \w+(?:\(.*\))?$", re.DOTALL)
+
+
+def _in_words(error: SourceError, source: str) -> str:
+    """The parser's message without its names of tokens."""
+    message = error.message
+    if found := _BEGINNING.match(message):
+        return f"A query begins with SELECT or WITH, not with '{found['word']}'"
+    rest = source[error.start :].split()
+    here = f"'{rest[0][:40]}'" if rest else "the end"
+    if _NOT_EXPECTED.match(message):
+        return f"{here} is not expected here" if rest else "The query ends too early"
+    if found := _EXPECTED.match(message):
+        what = found["what"].strip("'`")
+        shown = what if " " in what or what.isupper() else f"'{what}'"
+        return f"{shown} is expected before {here}" if rest else f"{shown} is missing at the end"
+    return message
+
+
 _NEAR = 30  # characters around the place that the parser stopped at
 _HINTS = (
     (re.compile(r"\.\s*-\s*\d"), "positions in lists from 1 on, e.g. properties.list.1"),
@@ -73,6 +98,12 @@ _HINTS = (
     (re.compile(r"\b(?:date|timestamp)\s*'", _ANY), "toDate('2026-01-05')"),
     (re.compile(r"\b(?:regexp|rlike)\b", _ANY), "x =~ 'pattern'"),
     (re.compile(r"\b(?:group|order)\s+(?!by\b)\w", _ANY), "GROUP BY x, ORDER BY x"),
+    (
+        re.compile(
+            r"\binterval\s+\S+\s+(?!(?:second|minute|hour|day|week|month|quarter|year)s?\b)\w", _ANY
+        ),
+        "interval 1 day; units are second, minute, hour, day, week, month, quarter, year",
+    ),
     (re.compile(r"\bdiv\b", _ANY), "intDiv(a, b)"),
     (re.compile(r"\bmod\b", _ANY), "a % b"),
 )

@@ -14,6 +14,7 @@ from hoglet.hogql.functions.by_name import check_named
 from hoglet.hogql.functions.datetime_zone import as_time
 from hoglet.hogql.functions.special import SPECIAL
 from hoglet.hogql.functions.times import TIME_PLACES, ZONED
+from hoglet.hogql.functions.units import checked_unit
 from hoglet.hogql.plan import Expr, FunctionCall, Ordering, TrustedSQL
 from hoglet.hogql.resolve.aggregation import (
     COLLECTED,
@@ -26,6 +27,7 @@ from hoglet.hogql.resolve.property_text import text_arguments
 from hoglet.hogql.resolve.scope import Scope
 from hoglet.hogql.resolve.special_forms import SPECIAL_FORMS
 from hoglet.hogql.types import STRING
+from hoglet.kit.errors import SourceError
 from hoglet.syntax import tree
 
 if TYPE_CHECKING:
@@ -75,9 +77,8 @@ def build_call(
     """The plan of a call whose arguments are resolved."""
     if function.name in ZONED and len(args) == 2:
         args = (_in_zone(*args, resolver),)
-    count = len(args)
-    if count < function.low or (function.high is not None and count > function.high):
-        raise refused(_arity_message(function, count), node, code=ARITY)
+    check_count(function, len(args), node)
+    args = checked_unit(function.clickhouse, args, node)
     params = _parameters(resolver, node, function, scope)
     if function.clickhouse.removesuffix("If") in _WHOLE_SECONDS:
         args = (_whole_seconds(args[0]), *args[1:])
@@ -95,7 +96,10 @@ def build_call(
         return collected(function.name, args, distinct=distinct, order_by=order_by, node=node)
     special = SPECIAL.get(function.name)
     if special is not None and not params:
-        return special(args, type_, resolver.context)
+        try:
+            return special(args, type_, resolver.context)
+        except SourceError as error:  # builders know no places
+            raise refused(error.message, node, code=error.error_code, hint=error.hint) from None
     return FunctionCall(
         function=function.clickhouse,
         args=args,
@@ -139,6 +143,16 @@ def _not_null_text(arg: Expr) -> Expr:
     if not arg.type.nullable or arg.type.name not in {"String", "JSON"}:
         return arg
     return TrustedSQL(parts=("ifNull(", arg, ", '')"), type=STRING)
+
+
+def check_count(function: Function, count: int, node: Any) -> None:
+    """Refuse a call with too few or too many arguments.
+
+    Raises:
+        SourceError: code ``number_of_arguments_doesnt_match``.
+    """
+    if count < function.low or (function.high is not None and count > function.high):
+        raise refused(_arity_message(function, count), node, code=ARITY)
 
 
 def _arity_message(function: Function, count: int) -> str:

@@ -20,7 +20,7 @@ from hoglet.hogql.plan import (
     TrustedSQL,
 )
 from hoglet.hogql.resolve.scope import Scope
-from hoglet.hogql.types import FLOAT, INTEGER, TIMES
+from hoglet.hogql.types import FLOAT, INTEGER, NUMBERS, TIMES
 from hoglet.syntax import tree
 
 if TYPE_CHECKING:
@@ -98,6 +98,9 @@ def _measurable(
     if ordered.type.name not in TIMES:
         if units != {""}:
             message = "RANGE with an interval needs a time or a date in ORDER BY"
+            raise refused(message, node, code=TYPE_MISMATCH)
+        if ordered.type.name not in {*NUMBERS, "Unknown"}:
+            message = "RANGE with a distance needs a number, a date or a time in ORDER BY"
             raise refused(message, node, code=TYPE_MISMATCH)
         return order_by, {"": 1}
     expr = order_by[0].expr

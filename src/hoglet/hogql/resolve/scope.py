@@ -1,5 +1,6 @@
 """The names that are visible while one select is resolved."""
 
+import re
 from typing import Any
 
 from hoglet.hogql.errors import refused, unknown_field
@@ -7,6 +8,9 @@ from hoglet.hogql.plan import Expr, Name, Relation
 from hoglet.hogql.resolve.sources import Chain, Source, TableSource, read_deeper
 from hoglet.hogql.types import Type
 from hoglet.syntax import tree
+
+_UNNAMED = re.compile(r"q\d+\Z")
+"""What a query of FROM without a name is called inside."""
 
 
 class CteQuery:
@@ -98,7 +102,8 @@ class Scope:
             message = f"'{first}' is an item of this ARRAY JOIN: its arrays cannot be made from it"
             raise refused(message, node, hint="an alias of SELECT must not go round in a circle")
         known = [name for source in self.sources.values() for name in source.names()]
-        where = f"tables: {', '.join(self.sources)}" if self.sources else "no table in FROM"
+        tables = dict.fromkeys(_UNNAMED.sub("a query", alias) for alias in self.sources)
+        where = f"tables: {', '.join(tables)}" if tables else "no table in FROM"
         path = ".".join(map(str, chain))
         if self._is_outside(first):
             raise refused(

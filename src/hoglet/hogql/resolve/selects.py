@@ -83,7 +83,8 @@ def _resolve_queries(
             raise refused(f"{item.set_operator} is not supported", item)
         query = resolver.query(item.select_query, shared)
         if len(column_types(query)) != width:
-            raise refused("The queries of a union must have the same number of columns", item)
+            message = "The queries of a union must have the same number of columns"
+            raise refused(message, item.select_query)
         rest.append((item.set_operator, query))
     return SetQuery(first=first, rest=tuple(rest))
 

@@ -18,7 +18,7 @@ from hoglet.hogql.plan import (
     Window,
 )
 from hoglet.hogql.resolve.aggregation import COLLECTED
-from hoglet.hogql.resolve.calls import is_star
+from hoglet.hogql.resolve.calls import check_count, is_star
 from hoglet.hogql.resolve.frames import resolve_frame
 from hoglet.hogql.resolve.scope import Scope
 from hoglet.hogql.types import TIMES
@@ -44,6 +44,7 @@ def resolve_window_function(resolver: "Resolver", node: tree.WindowFunction, sco
     if function.name == "count" and len(given) == 1 and is_star(given[0]):
         given = ()
     args = resolver.expressions(given, scope)
+    check_count(function, len(args), node)
     if function.name in _NEIGHBOURS:
         args = tuple([_or_null(arg) if at != 1 else arg for at, arg in enumerate(args)])
     type_ = function.type_of(tuple(arg.type for arg in args))

@@ -1,0 +1,109 @@
+"""Wrong queries: the code, the place and the words of each, whoever finds the error.
+
+``hogql/wrong_queries.txt`` holds a query in a line, and below it who refuses it (``compiled`` or
+``run``), the code, the characters at fault and the message. Nothing of the engine's or hoglet's
+inside may show: neither names of columns that hoglet made, nor types and functions of the engine.
+"""
+
+import random
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from hoglet.endpoints.worker.query_errors import as_query_error
+from hoglet.hogql import compile_query
+from hoglet.hogql.diagnostics import explain, problem_of
+from hoglet.hogql.frontend.preprocess import read_query
+from hoglet.hogql.functions import functions
+from hoglet.kit.errors import SourceError
+from hoglet.warehouse.errors import QueryRefused
+from support.hogql_world import CONTEXT, HogqlWorld
+
+_FILE = Path(__file__).parent / "hogql" / "wrong_queries.txt"
+_LINE = re.compile(r"  (?P<who>compiled|run) (?P<code>\w+) `(?P<at>.*?)`: (?P<message>.*)")
+INSIDE = re.compile(
+    r"__|DB::|\b_?CAST\(|BestEffort|accurateCast|_json\b|project_id|ifNull\(|assumeNotNull|"
+    r"OrNull\(|Nullable|LowCardinality|hoglet|U?Int(?:8|16|32|64|128)\b|DateTime64|Float64|"
+    r"supertype|re2|github|while executing|In scope|Exception|setting|\bq0\b|Const\(|_String\b"
+)
+
+
+def read() -> Iterator[tuple[str, re.Match[str]]]:
+    """Queries and what is expected of them."""
+    lines = _FILE.read_text(encoding="utf-8").splitlines()
+    for query, expected in zip(lines[::2], lines[1::2], strict=True):
+        found = _LINE.fullmatch(expected)
+        assert found is not None, expected
+        yield query, found
+
+
+CASES = list(read())
+
+
+def error_of(query: str, world: HogqlWorld) -> tuple[str, SourceError] | None:
+    """Who refuses the query, and how; None when nobody does."""
+    try:
+        compiled = compile_query(query, context=CONTEXT)
+    except SourceError as error:
+        return "compiled", error
+    try:
+        world.run(compiled)
+    except QueryRefused as error:
+        return "run", explain(error.detail, error.error_code, read_query(query))
+    return None
+
+
+def test_there_are_enough() -> None:
+    assert len(CASES) > 380
+    assert sum(not expected["at"] for _, expected in CASES) < 20
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case[0])
+def test_wrong_query(case: tuple[str, re.Match[str]], hogql_world: HogqlWorld) -> None:
+    query, expected = case
+    found = error_of(query, hogql_world)
+    assert found is not None
+    who, error = found
+
+    assert (who, error.error_code) == (expected["who"], expected["code"])
+    assert query[error.start : error.end] == expected["at"]
+    assert error.message == expected["message"]
+    assert not INSIDE.search(error.advice), error.advice
+    problem = problem_of(error, query)
+    if expected["at"]:
+        assert query[problem.start : problem.end] == expected["at"]
+        place = f"{error.line}:{error.column}: "
+        assert str(as_query_error(error)).startswith(place)
+    elif error.end == 0:
+        assert (problem.start, problem.end) == (0, len(query))
+        assert not str(as_query_error(error)).startswith("1:1")
+
+
+def test_places_count_characters(hogql_world: HogqlWorld) -> None:
+    query = "select 'ä😀', sum(event)\nfrom events"
+    found = error_of(query, hogql_world)
+
+    assert found is not None
+    assert query[found[1].start : found[1].end] == "sum(event)"
+    assert (found[1].line, found[1].column) == (1, 14)
+
+
+ARGUMENTS = ("5", "'a'", "[1]", "now()", "null", "(1, 'b')", "map('a', 1)", "toDate('2026-01-05')",
+             "1.5", "x -> x", "event", "properties.price", "true", "interval 1 day")  # fmt: skip
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_wrong_arguments_show_nothing_of_the_inside(seed: int, hogql_world: HogqlWorld) -> None:
+    """Every function with arguments of random kinds and numbers."""
+    chosen = random.Random(seed)  # noqa: S311 (a test)
+    shown: dict[str, str] = {}
+    for function in functions()[seed::3]:
+        count = chosen.randint(0, 4)
+        args = ", ".join(chosen.choice(ARGUMENTS) for _ in range(count))
+        query = f"select {function.name}({args}) from events limit 1"
+        found = error_of(query, hogql_world)
+        if found is not None and INSIDE.search(found[1].advice.replace(function.name, "")):
+            shown[query] = found[1].advice
+    assert shown == {}
