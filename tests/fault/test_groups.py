@@ -12,6 +12,7 @@ from uuid import UUID
 
 import orjson
 import pytest
+from sqlalchemy import select
 
 from hoglet.functions.compile.hog import template_tree
 from hoglet.functions.executable.model import ExecutableFunction
@@ -19,6 +20,7 @@ from hoglet.functions.jobs import decode_invoke
 from hoglet.kit.clock import FixedClock
 from hoglet.pipeline.ingest.worker import GroupLimits
 from hoglet.queue.dead_letters import failed_jobs
+from hoglet.queue.tables import JobRow
 from hoglet.store.database import Database
 from hoglet.warehouse.errors import WarehouseDown
 from support.pipeline import Line, at, open_line
@@ -221,15 +223,15 @@ async def test_a_group_is_bounded_by_bytes_and_one_large_batch_goes_alone(opened
         assert [size // 40_000 for size in sizes] == [2, 2, 2, 2, 7, 0]
 
 
-@pytest.mark.parametrize("times", [1, 2])
-async def test_a_worker_killed_from_outside_costs_nothing(opened: Opened, times: int):
+@pytest.mark.parametrize(("events", "times"), [(9, 1), (9, 2), (1, 1), (1, 3)])
+async def test_a_worker_killed_from_outside_costs_nothing(opened: Opened, events: int, times: int):
     async with opened() as line:
         line.functions.functions = [_destination(line)]
-        await line.capture(*[_event(number) for number in range(9)])
+        await line.capture(*[_event(number) for number in range(events)])
         with _killing(line, times):
             await line.work()
 
-        everything = {_uuid(number) for number in range(9)}
+        everything = {_uuid(number) for number in range(events)}
         assert await _stored(line) == dict.fromkeys(everything, 1)
         assert await _runs(line) == {(FIRST, one) for one in everything}
         assert (_letters(line), _warnings(line)) == (set(), {})
@@ -295,6 +297,22 @@ async def test_pieces_act_as_one_group(opened: Opened):
         ]
         last = "SELECT `$group_0`, person_id FROM events WHERE project_id = {p} AND uuid = "
         assert await line.select(f"{last}'{_uuid(8)}'") == [("acme", by_properties["pro"])]
+
+
+async def test_events_without_a_uuid_get_the_same_one_in_whichever_piece_they_are(opened: Opened):
+    async with opened() as line:
+        line.functions.functions = [_destination(line)]
+        events = [{"event": f"e{number}", "distinct_id": "u"} for number in range(5)]
+        await line.capture(*events)
+        async with line.database.read() as session:
+            job = await session.scalar(select(JobRow.id))
+        assert job is not None
+        with _killing(line, 1):
+            await line.work()
+
+        rows = await line.select("SELECT event, toString(uuid) FROM events WHERE project_id = {p}")
+        assert dict(rows) == {f"e{n}": str(UUID(int=job.int + n)) for n in range(5)}
+        assert {uuid for _, uuid in await _runs(line)} == {uuid for _, uuid in rows}
 
 
 @pytest.mark.parametrize("is_halved_first", [True, False])
