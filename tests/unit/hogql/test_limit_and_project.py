@@ -1,0 +1,75 @@
+"""Rules that nothing else would notice when they break: saved limits, and plans of a project."""
+
+import msgspec
+import pytest
+
+from hoglet.hogql import Limits, QueryContext, compile_query, cut_page
+from hoglet.hogql.enforce import enforce
+from hoglet.hogql.plan import Name, Scan, Value
+from hoglet.hogql.types import INTEGER
+from hoglet.kit.errors import Bug
+
+CONTEXT = QueryContext(project_id=7)
+
+
+@pytest.mark.parametrize(
+    ("saved", "limit", "offset", "asked", "page", "more"),
+    [
+        # saved LIMIT, request, rows the SQL asks for, rows of the page, hasMore with all of them
+        (10, None, 0, 10, 10, False),
+        (10, 4, 0, 5, 4, True),
+        (10, 4, 4, 5, 4, True),
+        (10, 4, 6, 4, 4, False),
+        (10, 4, 8, 2, 2, False),
+        (10, 4, 10, 0, 0, False),
+        (10, 4, 11, 0, 0, False),
+        (10, 10, 0, 10, 10, False),
+        (10, 11, 0, 10, 10, False),
+        (50_000, None, 0, 50_000, 50_000, False),
+        (50_001, None, 0, 50_001, 50_000, True),
+        (60_000, 60_000, 0, 50_001, 50_000, True),
+    ],
+)
+def test_a_saved_limit_is_a_ceiling_over_all_pages(
+    saved: int, limit: int | None, offset: int, asked: int, page: int, more: bool
+) -> None:
+    query = f"SELECT number FROM numbers(100000) LIMIT {saved}"
+    compiled = compile_query(query, context=CONTEXT, limit=limit, offset=offset)
+
+    assert f"LIMIT {asked}" in f"{compiled.sql} "
+    assert (f"OFFSET {offset}" in compiled.sql) is bool(offset)
+    rows, has_more = cut_page(list(range(asked)), compiled.limits)
+    assert (len(rows), has_more) == (page, more)
+
+
+def test_a_page_beyond_its_end_has_no_more() -> None:
+    compiled = compile_query("SELECT number FROM numbers(9)", context=CONTEXT, limit=5)
+
+    assert cut_page([1, 2, 3, 4, 5], compiled.limits) == ([1, 2, 3, 4, 5], False)
+    assert cut_page([1, 2, 3, 4, 5, 6], compiled.limits) == ([1, 2, 3, 4, 5], True)
+
+
+def test_without_a_bound_nothing_is_cut() -> None:
+    context = msgspec.structs.replace(CONTEXT, limits=Limits(max_limit=None))
+    compiled = compile_query("SELECT number FROM numbers(9)", context=context)
+
+    assert cut_page(list(range(200)), compiled.limits) == (list(range(200)), False)
+
+
+def scan(project: int | None) -> Scan:
+    """A read of events of that project."""
+    value = None if project is None else Value(value=project, bind="Project", type=INTEGER)
+    return Scan(table="events", columns=(("event", Name(name="event")),), project=value)
+
+
+def test_a_plan_of_another_project_is_refused() -> None:
+    with pytest.raises(Bug, match="another project"):
+        enforce(scan(8), CONTEXT)
+
+
+def test_a_plan_gets_its_project() -> None:
+    for given in (scan(None), scan(7)):
+        enforced = enforce(given, CONTEXT)
+        assert isinstance(enforced, Scan)
+        assert isinstance(enforced.project, Value)
+        assert enforced.project.value == 7
