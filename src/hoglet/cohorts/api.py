@@ -15,7 +15,6 @@ from hoglet.access.repository import users_by_id
 from hoglet.cohorts import repository
 from hoglet.cohorts.forms import read_cohort_body
 from hoglet.cohorts.listing import matching
-from hoglet.cohorts.persons import as_csv
 from hoglet.cohorts.schemas import (
     AddedPersons,
     RemovedPerson,
@@ -28,8 +27,9 @@ from hoglet.cohorts.services import services_of
 from hoglet.cohorts.tables import CohortRow
 from hoglet.cohorts.usage import usage_of
 from hoglet.endpoints.worker.query_errors import as_query_error
+from hoglet.events.persons.serializers import persons_csv, show_listed_person
 from hoglet.kit.errors import Invalid, MethodNotAllowed, NotFound, SourceError
-from hoglet.web.pagination import DEFAULT_LIMIT, envelope, parse_page
+from hoglet.web.pagination import DEFAULT_LIMIT, envelope, page_links, parse_page
 from hoglet.web.request_body import read_object
 from hoglet.web.responses import JsonResponse
 from hoglet.web.validation import validate
@@ -106,10 +106,11 @@ async def list_persons(request: Request, cohort_id: str, scope: Reader) -> Respo
         )
     except SourceError as error:
         raise as_query_error(error) from None
+    names = scope.project.person_display_name_properties
     if _wants_csv(request):
-        return Response(as_csv(persons), media_type="text/csv")
-    body = envelope(request, page, page.offset + len(persons) + has_more, persons)
-    return JsonResponse({name: body[name] for name in ("results", "next", "previous")})
+        return Response(persons_csv(persons, names), media_type="text/csv; charset=utf-8")
+    links = page_links(request, page, has_more=has_more)
+    return JsonResponse({**links, "results": [show_listed_person(each, names) for each in persons]})
 
 
 @router.patch("/cohorts/{cohort_id}/add_persons_to_static_cohort")

@@ -5,6 +5,7 @@ from typing import Any
 
 from hoglet.cohorts.criteria.compile import criteria_query, member_query
 from hoglet.endpoints.worker.operations import context_of
+from hoglet.events.persons.serializers import NAME_PROPERTIES
 from hoglet.hogql.compile import CompiledQuery, compile_query
 from hoglet.hogql.context import QueryContext
 from hoglet.hogql.errors import refused
@@ -30,7 +31,6 @@ OPERATIONS = {
     COMPILE_COHORT: "hoglet.cohorts.worker_operations:compile_cohort",
     COMPILE_PERSONS: "hoglet.cohorts.worker_operations:compile_persons",
 }
-SEARCHED = ("email", "Email", "$email", "name", "Name", "username", "Username", "UserName")
 _PERSON_TYPES = frozenset({"UUID", "String", "Unknown", "JSON"})
 
 
@@ -89,7 +89,7 @@ def _narrowed(members: tree.Query, query: Json, context: QueryContext) -> tree.Q
 
 
 def compile_persons(payload: Json) -> Json:
-    """The SQL of a page of a cohort's persons: ``id, created_at, properties, is_identified``.
+    """The SQL of a page of a cohort's persons: their ids.
 
     ``{"cohort": 12, "search": "ann", "found": ["<uuid>"], "properties": [...],
     "limit": 100, "offset": 0, "context": {...}}``; ``found`` are persons that the search named by
@@ -102,7 +102,7 @@ def compile_persons(payload: Json) -> Json:
     if payload.get("search"):
         parts.append(_search(payload["search"], payload["found"]))
     query = fill(
-        "SELECT id, created_at, properties, is_identified FROM persons WHERE {where} "
+        "SELECT id FROM persons WHERE {where} "
         "ORDER BY created_at DESC, id DESC LIMIT {limit} OFFSET {offset}",
         where=every(parts),
         limit=constant(payload["limit"]),
@@ -115,6 +115,6 @@ def compile_persons(payload: Json) -> Json:
 def _search(text: str, found: list[str]) -> tree.Expression:
     escaped = re.sub(r"([\\%_])", r"\\\1", text)
     pattern = constant(f"%{escaped}%")
-    named = [compare("ilike", field("properties", name), pattern) for name in SEARCHED]
+    named = [compare("ilike", field("properties", name), pattern) for name in NAME_PROPERTIES]
     ids = tree.Array(exprs=tuple(constant(each) for each in found))
     return some([*named, call("has", ids, call("toString", field("id")))])
