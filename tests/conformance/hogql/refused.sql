@@ -224,13 +224,13 @@ select event from events e where exists(select 1 from persons p where p.id = e.p
 -- case: also as a value
 select (select count() from persons p where p.id = e.person_id) from events e
 -- refused hogql_query_error at 1:52: "of the query around it"
--- case: a cohort needs its number
+-- case: a cohort that nobody made
 select count() from events where person_id in cohort 'power users'
--- refused hogql_query_error at 1:54: "id of a cohort"
+-- refused hogql_query_error at 1:54: "Cohort 'power users' does not exist"
 -- case: also from a variable
 -- variables {"c": "1 or 1"}
 select count() from events where person_id in cohort {variables.c}
--- refused hogql_query_error: "id of a cohort"
+-- refused hogql_query_error: "does not exist"
 -- case: fields of joined tables get suggestions
 select person.propertis.email from events
 -- refused hogql_query_error at 1:8: "Did you mean 'properties'?"

@@ -18,7 +18,7 @@ select index, key, created_at, updated_at, properties.size, properties.name from
 -- rows [[0, "acme", "2026-01-01 00:00:00", "2026-01-01 00:00:00", 10.0, "Acme"], [1, "acme", "2026-01-01 00:00:00", "2026-01-01 00:00:00", null, "Not me"]]
 -- case: members of cohorts
 select cohort_id, person_id, person.properties.email from cohort_people union all select cohort_id, person_id, person.properties.email from static_cohort_people
--- rows [[5, "00000000-0000-0000-0000-00000000000a", "ann@b.com"], [5, "00000000-0000-0000-0000-00000000000a", "ann@b.com"]]
+-- rows [[5, "00000000-0000-0000-0000-00000000000a", "ann@b.com"]]
 -- case: membership by the number of a cohort
 -- variables {"c": 5}
 select countIf(person_id in cohort 5), countIf(person_id not in cohort 5), countIf(person_id in cohort {variables.c}) from events
