@@ -1,6 +1,7 @@
 # ruff: noqa: E501 (lines of pages)
 """The reference pages of HogQL: tables and functions, from the tables in the code."""
 
+from collections.abc import Iterator
 from itertools import chain
 
 from hogql_examples import example_results
@@ -17,6 +18,7 @@ from hoglet.hogql.schema import (
     table_names,
 )
 from hoglet.hogql.schema.fields import Field
+from hoglet.hogql.schema.system import SYSTEM_TABLES
 
 
 def tables_page() -> str:
@@ -30,6 +32,7 @@ def tables_page() -> str:
         lines.extend([f"## {name}\n", "| field | holds |", "|---|---|"])
         lines.extend(_field(field_name, field) for field_name, field in table.fields.items())
         lines.append("")
+    lines += [*_system_tables()]
     known = {*TABLES, *EMPTY_TABLES}
     others = [name for name in table_names(QueryContext(project_id=0)) if name not in known]
     lines.append("## Others\n")
@@ -38,6 +41,21 @@ def tables_page() -> str:
     )
     lines.append(f"There, but without rows: `{'`, `'.join(EMPTY_TABLES)}`.")
     return "\n".join(lines) + "\n"
+
+
+def _system_tables() -> Iterator[str]:
+    yield "## Tables of system\n"
+    yield "The project's own records, read live, with the scope of a key that each needs. Flags are 0 or 1, objects and lists JSON text (*JSON*), times in UTC.\n"
+    yield "| table | scope | fields |"
+    yield "|---|---|---|"
+    for name, each in SYSTEM_TABLES.items():
+        fields = ", ".join(_system_field(field, kind) for field, kind in each.table.fields.items())
+        yield f"| `{name}` | `{each.scope}` | {fields} |"
+    yield ""
+
+
+def _system_field(name: str, field: Field) -> str:
+    return f"`{name}` *JSON*" if isinstance(field, Properties) else f"`{name}`"
 
 
 def _field(name: str, field: Field) -> str:

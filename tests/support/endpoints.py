@@ -11,6 +11,7 @@ from uuid import uuid4
 
 import httpx
 import pytest_asyncio
+from cryptography.fernet import Fernet
 from fastapi import FastAPI
 
 from hoglet.access.api import keys as api_keys
@@ -18,6 +19,7 @@ from hoglet.access.api import project as api_project
 from hoglet.access.api import user as api_user
 from hoglet.access.principals import Project
 from hoglet.access.tables import ProjectRow
+from hoglet.app.system_tables import row_readers
 from hoglet.cohorts import api as cohort_api
 from hoglet.cohorts import worker_operations as cohort_operations
 from hoglet.cohorts.references import cohort_refs
@@ -32,6 +34,8 @@ from hoglet.endpoints.settings import EndpointSettings
 from hoglet.endpoints.versions import api as api_versions
 from hoglet.endpoints.worker import operations as endpoint_operations
 from hoglet.endpoints.worker.compiler import ProjectSchema, SchemaOf
+from hoglet.functions.integrations.service import IntegrationService
+from hoglet.functions.secrets.box import SecretBox
 from hoglet.queries import api as query_api
 from hoglet.queries.services import build_queries
 from hoglet.queries.worker import operations as query_operations
@@ -134,6 +138,7 @@ async def open_endpoints(
             sandbox=sandbox,
             settings=settings,
             schema_of=_schema_of(world),
+            row_readers=row_readers(_integrations(world)),
         )
         app = create_application(
             routes=run_routes(),
@@ -171,6 +176,12 @@ def _schema_of(world: World) -> SchemaOf:
             )
 
     return schema_of
+
+
+def _integrations(world: World) -> IntegrationService:
+    box = SecretBox([Fernet.generate_key()])
+    activity = world.access.activity
+    return IntegrationService(world.database, box, world.clock, activity, lambda _kind: None)
 
 
 async def _add_project(world: World, project_id: int) -> None:

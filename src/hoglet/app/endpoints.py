@@ -1,6 +1,7 @@
 """Builds the endpoints room; queries learn a project's property types from what was captured."""
 
 import time
+from collections.abc import Mapping
 from typing import Any
 
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -10,6 +11,7 @@ from hoglet.access.rate_limit import RateLimit
 from hoglet.app.container import Services
 from hoglet.cohorts.references import cohort_refs
 from hoglet.definitions import repository as definitions
+from hoglet.endpoints.run.system_rows import RowReader
 from hoglet.endpoints.services import EndpointServices, build_endpoints
 from hoglet.endpoints.settings import EndpointSettings
 from hoglet.endpoints.worker.compiler import ProjectSchema
@@ -58,7 +60,9 @@ async def _actions(session: AsyncSession, project_id: int) -> dict[str, dict[str
     return {str(row.id): {"name": row.name, "steps": row.steps} for row in rows}
 
 
-def build_endpoint_services(rooms: Services, repository: EventsRepository) -> EndpointServices:
+def build_endpoint_services(
+    rooms: Services, repository: EventsRepository, row_readers: Mapping[str, RowReader]
+) -> EndpointServices:
     """The services of endpoints with the limits of the settings."""
     settings = rooms.settings
     schema = PropertySchemaProvider(rooms.database, repository)
@@ -85,6 +89,7 @@ def build_endpoint_services(rooms: Services, repository: EventsRepository) -> En
             secret_keys=rooms.secret_keys,
         ),
         schema_of=schema,
+        row_readers=row_readers,
     )
     providers = rooms.access.providers
     providers.forget = (schema.forget, endpoints.forget)

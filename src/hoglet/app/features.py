@@ -30,7 +30,9 @@ def build_features(rooms: Services) -> Features:
     """Build the features and plug them into the access room's providers."""
     events = build_events(rooms)
     functions = build_functions(rooms, definitions.property_types, person_criteria)
-    endpoints = build_endpoint_services(rooms, events.repository)
+    endpoints = build_endpoint_services(
+        rooms, events.repository, row_readers(functions.integrations)
+    )
     connect_hooks(rooms, events)
     queries = build_queries(endpoints, rooms.queue)
     cohorts = build_cohorts(

@@ -157,6 +157,7 @@ class RunRequest:
     """A run as it was asked for, from body and query string.
 
     ``after`` is what ``cursor`` holds: the ordered values of the row before the page.
+    ``system_tables`` are those that the caller's scopes allow, e.g. ``("system.actions",)``.
     """
 
     variables: dict[str, Any] = field(default_factory=dict[str, Any])
@@ -170,6 +171,7 @@ class RunRequest:
     offset: int | None = None
     cursor: str | None = None
     after: list[Any] | None = None
+    system_tables: tuple[str, ...] = ()
 
 
 def read_create(data: Mapping[str, Any]) -> CreateBody:

@@ -1,6 +1,6 @@
 """The services of endpoints, built by the composition root, kept on ``app.state.endpoints``."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 
 from starlette.requests import Request
@@ -20,6 +20,7 @@ from hoglet.endpoints.run.cursors import Cursors
 from hoglet.endpoints.run.executor import QueryExecutor
 from hoglet.endpoints.run.fast_path import CachedResponseFastPath
 from hoglet.endpoints.run.runner import EndpointRunner
+from hoglet.endpoints.run.system_rows import RowReader, SystemRows
 from hoglet.endpoints.run.targets import RunTargets
 from hoglet.endpoints.service import EndpointService
 from hoglet.endpoints.settings import EndpointSettings
@@ -80,6 +81,7 @@ def build_endpoints(
     sandbox: Sandbox,
     settings: EndpointSettings | None = None,
     schema_of: SchemaOf = _no_schema,
+    row_readers: Mapping[str, RowReader] | None = None,
 ) -> EndpointServices:
     """Put the room together.
 
@@ -90,6 +92,7 @@ def build_endpoints(
         sandbox: must know ``hoglet.endpoints.worker.operations.OPERATIONS``.
         settings: limits.
         schema_of: property types and group types of a project.
+        row_readers: of the tables of ``system``, by name: ``{"system.actions": read_actions}``.
     """
     settings = settings or EndpointSettings()
     database, clock = access.database, access.clock
@@ -109,6 +112,7 @@ def build_endpoints(
             settings.concurrent_materialized, wait_seconds=settings.queue_seconds
         ),
         result_bytes=settings.result_bytes,
+        system_rows=SystemRows(database, row_readers or {}),
     )
     cursors = Cursors(settings.secret_keys)
     runner = EndpointRunner(database, clock, computer, log, settings, cursors=cursors)

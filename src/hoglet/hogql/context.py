@@ -99,7 +99,8 @@ class QueryContext(msgspec.Struct, frozen=True, kw_only=True):
     ``saved_tables`` is ``{"daily_v1": SavedTable(...)}``; ``now`` is aware; ``week_start_day`` is 0
     for Sunday, 1 for Monday;
     ``actions`` is ``{"7": {"name": "Signed up", "steps": [...]}}`` by id as text; ``cohorts`` is
-    ``{"12": CohortRef("Paying", 31)}`` by id as text: any other id or name is refused.
+    ``{"12": CohortRef("Paying", 31)}`` by id as text: any other id or name is refused;
+    ``readable_system_tables`` are those that the caller's scopes allow, e.g. ``system.actions``.
     """
 
     project_id: int
@@ -112,6 +113,7 @@ class QueryContext(msgspec.Struct, frozen=True, kw_only=True):
     test_account_filters: tuple[Mapping[str, Any], ...] = ()
     actions: Mapping[str, Mapping[str, Any]] = {}
     cohorts: Mapping[str, CohortRef] = {}
+    readable_system_tables: frozenset[str] = frozenset()
     now: datetime = datetime(1970, 1, 1, tzinfo=UTC)
     limits: Limits = Limits()
 

@@ -11,9 +11,11 @@ from typing import Any
 
 from hoglet.hogql import plan
 from hoglet.hogql.schema.properties import quote_name
+from hoglet.hogql.schema.system import NO_ROWS, ROW_SOURCES
 from hoglet.kit.errors import Bug
 
 PROJECT_PARAMETER = "project_id"
+_NOT_VALUES = frozenset({PROJECT_PARAMETER, *ROW_SOURCES})
 
 _PLAIN = re.compile(r"[a-z_][a-z0-9_]*\Z")
 _RESERVED = frozenset(
@@ -70,12 +72,27 @@ class Printer:
             raise Bug(f"scan of {node.table} without its project")
         columns = ", ".join(self._column(*column) for column in node.columns)
         columns = columns or ("1" if node.group_by else PROJECT_PARAMETER)
-        parts = [f"SELECT {columns} FROM {name(node.table)}"]  # noqa: S608 (the printer's job)
+        parts = [f"SELECT {columns} FROM {self._place(node.table)}"]  # noqa: S608 (the printer's job)
         parts += ["FINAL"] if node.final else []
         parts.append(f"WHERE {PROJECT_PARAMETER} = {self.expr(node.project)}")
         parts += [f"AND ({self.expr(node.where)})"] if node.where is not None else []
         parts += [f"GROUP BY {self._list(node.group_by)}"] if node.group_by else []
         return " ".join(parts)
+
+    def _place(self, table: str) -> str:
+        """A stored table, or the rows that are bound for this query in its place."""
+        source = ROW_SOURCES.get(table)
+        if source is None:
+            return name(table)
+        self.params.setdefault(source.parameter, NO_ROWS)
+        kinds = ", ".join(f"{name(column)} {kind}" for column, kind in source.columns)
+        columns = ", ".join(
+            f"tupleElement(bound_row, {number}) AS {name(column)}"
+            for number, (column, _) in enumerate(source.columns, 1)
+        )
+        kinds = f"Array(Tuple({kinds}))".replace("\\", "\\\\").replace("'", "\\'")
+        rows = f"arrayJoin(JSONExtract({{{source.parameter}:String}}, '{kinds}'))"
+        return f"(SELECT {columns} FROM (SELECT {rows} AS bound_row))"  # noqa: S608 (own names)
 
     def _column(self, label: str, expr: plan.Expr) -> str:
         if isinstance(expr, plan.Name) and expr.source is None and expr.name == label:
@@ -189,11 +206,7 @@ class Printer:
         label = self._bound.get(key)
         if label is None:
             project = node.bind == "Project"
-            label = (
-                PROJECT_PARAMETER
-                if project
-                else f"v{len(self.params.keys() - {PROJECT_PARAMETER})}"
-            )
+            label = PROJECT_PARAMETER if project else f"v{len(self.params.keys() - _NOT_VALUES)}"
             self._bound[key] = label
             self.params[label] = node.value
         bind = "Int64" if node.bind == "Project" else node.bind

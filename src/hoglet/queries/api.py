@@ -7,6 +7,7 @@ import re
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends
+from msgspec import structs
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -15,6 +16,7 @@ from hoglet.access.principals import ProjectScope
 from hoglet.endpoints.run.api import CLIENT_CLOSED_REQUEST, unless_disconnected
 from hoglet.endpoints.run.result import NeedsBackground, RunResult
 from hoglet.endpoints.worker.query_errors import QueryError
+from hoglet.hogql.schema.system import readable_system_tables
 from hoglet.kit.errors import MethodNotAllowed, Unreadable
 from hoglet.queries.editor_schema import check_editor_query
 from hoglet.queries.kinds import EDITOR_KINDS, unwrap
@@ -108,7 +110,8 @@ async def _run(request: Request, scope: ProjectScope, *, kind: str | None) -> Re
     if node["kind"] in EDITOR_KINDS:
         checked = check_editor_query(node, path)
         return JsonResponse(await services.editors.answer(scope, checked))
-    asked = services.service.read(node, path, body)
+    tables = readable_system_tables(scope.principal.scopes)
+    asked = structs.replace(services.service.read(node, path, body), system_tables=tables)
     try:
         outcome = await unless_disconnected(request, services.service.run(scope, asked))
     except QueryError as error:

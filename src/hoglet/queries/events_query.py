@@ -43,15 +43,17 @@ class EventsPlan(msgspec.Struct, frozen=True):
     cursor: str | None
 
 
-async def plan_events(compiler: QueryCompiler, project: Project, node: Json) -> EventsPlan:
-    """Plan a checked events query.
+async def plan_events(
+    compiler: QueryCompiler, project: Project, node: Json, system_tables: Sequence[str] = ()
+) -> EventsPlan:
+    """Plan a checked events query; ``system_tables`` are those that the caller may read.
 
     Raises:
         Unreadable: a key of the node; attr is its path. QueryError: HogQL that is refused.
     """
     payload = {
         "query": node,
-        "context": compiler.stamped(await compiler.context(project)),
+        "context": compiler.stamped(await compiler.context(project, system_tables=system_tables)),
         "name_properties": project.person_display_name_properties,
     }
     try:

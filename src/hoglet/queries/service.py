@@ -43,6 +43,7 @@ class QueryRequest(msgspec.Struct, frozen=True):
     """A checked query: ``node`` with every key of its kind and its overrides applied.
 
     ``path`` is where the node stood in the body: ``query__source`` inside a wrapper.
+    ``system_tables`` are those that the caller's scopes allow, e.g. ``("system.actions",)``.
     """
 
     node: Json
@@ -50,6 +51,7 @@ class QueryRequest(msgspec.Struct, frozen=True):
     query_id: str | None = None
     name: str | None = None
     path: str = "query"
+    system_tables: tuple[str, ...] = ()
 
     @property
     def is_explained(self) -> bool:
@@ -125,9 +127,13 @@ class QueryService:
 
     async def _prepare(self, project: Project, request: QueryRequest) -> _Prepared:
         node, events = request.node, None
-        wish = RunRequest(refresh=request.refresh, client_query_id=request.query_id)
+        wish = RunRequest(
+            refresh=request.refresh,
+            client_query_id=request.query_id,
+            system_tables=request.system_tables,
+        )
         if node["kind"] == EVENTS:
-            events = await plan_events(self._compiler, project, node)
+            events = await plan_events(self._compiler, project, node, request.system_tables)
             wish = replace(wish, limit=node["limit"], offset=node["offset"])
             node = events.query
         if node["kind"] == HOGQL and node.get("variables"):

@@ -39,7 +39,7 @@ _COMMON: dict[str, Any] = {
     # chDB 26.9 can move an expression behind a sort and back for ever ("Too many optimizations"),
     # e.g. with ORDER BY concat(a, b) over a join.
     "query_plan_execute_functions_after_sorting": 0,
-    "max_query_size": 4 * 1024 * 1024,
+    "max_query_size": 64 * 1024 * 1024,  # rows of system tables stand in the text
     "insert_distributed_sync": 1,
 }
 

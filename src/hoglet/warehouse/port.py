@@ -12,6 +12,9 @@ from typing import Any, Protocol
 
 MEGABYTE = 1024 * 1024
 
+ROWS_PARAMETER = "rows_of_"
+"""Begins the names of parameters that hold a whole table as JSON; they may be megabytes long."""
+
 
 @dataclass(frozen=True, slots=True)
 class Budget:

@@ -11,7 +11,13 @@ from zoneinfo import available_timezones
 from clickhouse_connect.driver.client import Client
 
 from hoglet.warehouse.json_rows import FORMAT, read_rows, rewritten
-from hoglet.warehouse.port import Column, JsonRows, QueryResult, Statistics
+from hoglet.warehouse.port import (
+    ROWS_PARAMETER,
+    Column,
+    JsonRows,
+    QueryResult,
+    Statistics,
+)
 
 REMEMBERED = 2_000  # texts of queries whose columns are known; half a megabyte to ten
 _FORMATS = {"Tuple": "tuple"}  # also those with names, as arrays are (10.5)
@@ -22,6 +28,8 @@ type Asked = tuple[str, ...]
 
 def select(client: Client, sql: str, params: dict[str, Any]) -> QueryResult:
     """The rows as Python values."""
+    rows, params = _split_rows(params)
+    sql = _written_out(sql, rows)
     answer = client.query(sql, parameters=params or None, query_formats=_FORMATS)
     if not answer.column_names:
         return QueryResult(_describe(client, sql, params), [], _statistics(answer.summary))
@@ -60,11 +68,14 @@ class JsonSelects:
         Raises:
             QueryTooCostly: the JSON is more than ``most_bytes``.
         """
+        rows, params = _split_rows(params)
         asked = (sql, *_deciding(sql, params))
         columns = self._known.get(asked)
         if columns is None:
-            columns = _describe(client, f"{tag} {sql}", params)
+            without_rows = _written_out(sql, dict.fromkeys(rows, "[]"))
+            columns = _describe(client, f"{tag} {without_rows}", params)
             self._remember(asked, columns)
+        sql = _written_out(sql, rows)
         written = rewritten(sql, columns, zone)
         if written is None:
             return select(client, f"{tag} {sql}", params)
@@ -79,6 +90,25 @@ class JsonSelects:
             self._known[asked] = columns
             while len(self._known) > REMEMBERED:
                 self._known.popitem(last=False)
+
+
+def _split_rows(params: dict[str, Any]) -> tuple[dict[str, str], dict[str, Any]]:
+    """Parameters that hold whole tables, and all others."""
+    if not any(name.startswith(ROWS_PARAMETER) for name in params):
+        return {}, params
+    rows = {name: text for name, text in params.items() if name.startswith(ROWS_PARAMETER)}
+    return rows, {name: value for name, value in params.items() if name not in rows}
+
+
+def _written_out(sql: str, rows: Mapping[str, str]) -> str:
+    """The query with its tables as text constants: parameters travel in the address of a request.
+
+    A server takes no more than 128 KiB there.
+    """
+    for name, text in rows.items():
+        quoted = text.replace("\\", "\\\\").replace("'", "\\'")
+        sql = sql.replace(f"{{{name}:String}}", f"'{quoted}'")
+    return sql
 
 
 def _deciding(sql: str, params: Mapping[str, Any]) -> list[str]:

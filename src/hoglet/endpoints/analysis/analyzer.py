@@ -17,11 +17,15 @@ from hoglet.endpoints.worker.compiler import QueryCompiler
 from hoglet.endpoints.worker.operations import ANALYSE, PREVIEW
 from hoglet.endpoints.worker.query_errors import as_query_error
 from hoglet.hogql.materialize.refusal import INVALID
+from hoglet.hogql.schema.system import SYSTEM_TABLES
 from hoglet.kit.errors import HogletError
 from hoglet.warehouse import Warehouse
 from hoglet.warehouse.errors import QueryRefused
 
 type Json = dict[str, Any]
+
+EVERY_SYSTEM_TABLE = tuple(SYSTEM_TABLES)
+"""Saving reads no rows; every run is checked against the scopes of its own caller."""
 
 
 class QueryAnalyzer:
@@ -39,7 +43,9 @@ class QueryAnalyzer:
         if query.get("kind") != HOGQL or _has_no_value(analysis, payload["variables"]):
             return analysis
         try:
-            compiled = await self._compiler.compile(project, query, variables=payload["variables"])
+            compiled = await self._compiler.compile(
+                project, query, variables=payload["variables"], system_tables=EVERY_SYSTEM_TABLE
+            )
             return await derive_types(analysis, compiled, self._warehouse)
         except QueryRefused as error:
             return _failing(analysis, await self._compiler.explained(query, error))
@@ -55,7 +61,7 @@ class QueryAnalyzer:
 
     async def _payload(self, project: Project, query: Json, buckets: Json | None) -> Json:
         definitions = {} if not isinstance(query.get("variables"), dict) else stored_names(query)
-        context = await self._compiler.context(project)
+        context = await self._compiler.context(project, system_tables=EVERY_SYSTEM_TABLE)
         return {
             "query": query,
             "variables": definitions,

@@ -35,6 +35,7 @@ from hoglet.endpoints.run.targets import RunTarget
 from hoglet.endpoints.schemas import RunRequest
 from hoglet.endpoints.services import EndpointServices, services_of
 from hoglet.endpoints.tables import AsyncRunRow
+from hoglet.hogql.schema.system import readable_system_tables
 from hoglet.kit.errors import HogletError, Invalid, NotFound
 from hoglet.web.paths import PROJECT_PREFIX
 from hoglet.web.request_body import read_body
@@ -83,6 +84,8 @@ async def run_endpoint(request: Request) -> Response:
     if quick is not None:
         return _quickly(request, rooms, quick)
     wanted = _at_cursor(rooms, await read_run(request, current.aliases))
+    tables = readable_system_tables(scope.principal.scopes)
+    wanted = replace(wanted, system_tables=tables)
     target = await rooms.targets.version(current, wanted.version)
     form = form_of(request, target)
     reading = await rooms.runner.check(scope, target, wanted)

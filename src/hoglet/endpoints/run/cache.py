@@ -23,7 +23,8 @@ class Result:
     be written part by part; ``types`` are ``[["count()", "UInt64"]]``; ``materialized_at`` is set
     when a materialized table was read; ``is_joined`` says that another run computed it;
     ``saved_offset`` is the OFFSET in the text of the query; ``next_key`` holds the ordered values
-    of the last row when a page by cursor has another one behind it.
+    of the last row when a page by cursor has another one behind it; ``is_live`` says that tables of
+    ``system`` were read: such a result answers the run it was computed for and no other.
     """
 
     parts: tuple[bytes, ...]
@@ -45,6 +46,7 @@ class Result:
     is_joined: bool = False
     next_key: list[Any] | None = None
     saved_offset: int = 0
+    is_live: bool = False
 
     @property
     def rows_json(self) -> bytes:

@@ -13,6 +13,8 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
+import msgspec
+
 from hoglet.endpoints.encoding.json import encode_parts, join_parts
 from hoglet.endpoints.enums import HOGQL
 from hoglet.endpoints.insights.all_time import is_of_all_time, since_oldest
@@ -20,6 +22,7 @@ from hoglet.endpoints.insights.runs import compute_insight, read_items
 from hoglet.endpoints.run.cache import Result
 from hoglet.endpoints.run.concurrency import ConcurrencyLimiter
 from hoglet.endpoints.run.plan import ReadPlan, effective_ttl_seconds
+from hoglet.endpoints.run.system_rows import SystemRows
 from hoglet.endpoints.worker.compiler import CompiledQuery, QueryCompiler
 from hoglet.hogql.paging.keyset import Key
 from hoglet.hogql.paging.limit import cut_page
@@ -43,6 +46,7 @@ class QueryExecutor:
         inline: slots of queries on raw data.
         materialized: slots of reads of materialized tables.
         result_bytes: the largest ``results``, as JSON, in whichever form they are answered.
+        system_rows: loads the rows of tables of ``system``.
     """
 
     def __init__(
@@ -54,7 +58,9 @@ class QueryExecutor:
         inline: ConcurrencyLimiter,
         materialized: ConcurrencyLimiter,
         result_bytes: int,
+        system_rows: SystemRows,
     ) -> None:
+        self._system_rows = system_rows
         self._compiler = compiler
         self._warehouse = warehouse
         self._clock = clock
@@ -83,7 +89,7 @@ class QueryExecutor:
         slots = self._inline if reading.kept is None else self._materialized
         if reading.query["kind"] != HOGQL:
             return await self._compute_insight(reading, slots, query_id=query_id, seconds=seconds)
-        compiled = await self._compile(reading)
+        compiled = await self._with_rows(reading, await self._compile(reading))
         async with self._turn(slots, query_id):
             started_at = self._clock.now()
             budget = Budget(seconds=seconds, result_bytes=self._result_bytes)
@@ -97,6 +103,13 @@ class QueryExecutor:
             result = _result(reading, compiled, answer, started_at, kept_for)
         refuse_large(result.rows_bytes, self._result_bytes)
         return result
+
+    async def _with_rows(self, reading: ReadPlan, compiled: CompiledQuery) -> CompiledQuery:
+        """The query with the project's rows of the tables of ``system`` that it reads."""
+        if not compiled.system_tables:
+            return compiled
+        rows = await self._system_rows.load(reading.project, compiled.system_tables)
+        return msgspec.structs.replace(compiled, params=compiled.params | rows)
 
     async def stop(self, query_id: str) -> None:
         """Stop the queries of this name and wait until the engine has ended them."""
@@ -199,6 +212,7 @@ class QueryExecutor:
                 limit=reading.limit,
                 offset=reading.offset,
                 seek=reading.seek,
+                system_tables=reading.system_tables,
             )
         kept = reading.kept
         return await self._compiler.compile_read(
@@ -236,13 +250,14 @@ def _result(
         saved_offset=compiled.limits.saved_offset,
         has_more=has_more,
         computed_at=computed_at,
-        cache_seconds=cache_seconds,
+        cache_seconds=0 if compiled.system_tables else cache_seconds,
         is_materialized=kept is not None,
         materialized_at=None if kept is None else kept.built_at,
         rows_read=spent.rows_read,
         bytes_read=spent.bytes_read,
         engine_seconds=spent.seconds,
         debug=_debug(reading, spent, hogql=compiled.hogql),
+        is_live=bool(compiled.system_tables),
         next_key=_key_of(rows[-1], compiled.keys) if has_more and compiled.keys else None,
     )
 

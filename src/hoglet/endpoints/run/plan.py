@@ -35,6 +35,7 @@ class ReadPlan:
     """One thing to compute; ``kept`` is set when a materialized table is to be read.
 
     ``seek`` is ``{"after": [...]}`` for a page by cursor, with None for the first one.
+    ``system_tables`` are those that the caller may read.
     """
 
     project: Project
@@ -46,6 +47,7 @@ class ReadPlan:
     kept: Materialization | None
     key: str
     seek: Json | None = None
+    system_tables: tuple[str, ...] = ()
 
 
 def plan_read(
@@ -113,7 +115,16 @@ def _reading(
     text = orjson.dumps(parts, option=orjson.OPT_SORT_KEYS)
     key = f"endpoint_{blake2b(text, digest_size=16).hexdigest()}"
     return ReadPlan(
-        project, target, query, variables, request.limit, request.offset, kept, key, seek
+        project,
+        target,
+        query,
+        variables,
+        request.limit,
+        request.offset,
+        kept,
+        key,
+        seek,
+        request.system_tables,
     )
 
 

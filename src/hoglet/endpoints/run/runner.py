@@ -236,12 +236,15 @@ class EndpointRunner:
             nonlocal mine
             mine = True
             result = await self._computer.compute(reading, query_id=query_id, seconds=seconds)
-            self.cache.put(reading.key, result)
+            if not result.is_live:
+                self.cache.put(reading.key, result)
             return result
 
         if refresh in _FORCED:
             return await compute()
         result = await self._flights.join(reading.key, compute)
+        if result.is_live and not mine:  # whoever computed it may have had other scopes
+            return await compute()
         return result if mine else replace(_lasting(reading, result), is_joined=True)
 
     async def plan(self, project: Project, target: RunTarget, request: RunRequest) -> ReadPlan:

@@ -5,7 +5,7 @@ the same few values again and again, so the outcome is kept by everything it dep
 """
 
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import sha256
@@ -87,7 +87,8 @@ class CompiledQuery(msgspec.Struct, frozen=True):
     """A query ready to run; ``columns`` are ``[("count()", "integer")]``.
 
     ``keys`` is the order of a page by cursor; ``filtered`` are the columns of a table that its runs
-    look for values in.
+    look for values in; ``system_tables`` are those whose rows have to be bound, e.g.
+    ``system.actions``.
     """
 
     sql: str
@@ -97,6 +98,7 @@ class CompiledQuery(msgspec.Struct, frozen=True):
     limits: ResolvedLimit
     keys: list[Key] = []
     filtered: list[str] = []
+    system_tables: list[str] = []
 
 
 class CompiledInsight(msgspec.Struct, frozen=True):
@@ -135,6 +137,7 @@ class QueryCompiler:
         limit: int | None = None,
         offset: int | None = None,
         seek: Json | None = None,
+        system_tables: Sequence[str] = (),
     ) -> CompiledQuery:
         """A HogQL query with typed values as SQL on the raw data.
 
@@ -145,6 +148,7 @@ class QueryCompiler:
             limit: rows of the page, or None.
             offset: rows to skip.
             seek: ``{"after": [...]}`` for a page by cursor.
+            system_tables: those that the caller may read, e.g. ``system.actions``.
 
         Raises:
             SourceError: it is refused; the code is one of
@@ -158,7 +162,8 @@ class QueryCompiler:
             "offset": offset,
             "seek": seek,
         }
-        return await self._compile(COMPILE, payload, await self.context(project))
+        context = await self.context(project, system_tables=system_tables)
+        return await self._compile(COMPILE, payload, context)
 
     async def compile_read(
         self,
@@ -241,7 +246,9 @@ class QueryCompiler:
         except (SandboxTimedOut, SandboxCrashed):
             raise Invalid("The query is too large or too deeply nested to be read.") from None
 
-    async def context(self, project: Project, *, unlimited: bool = False) -> Json:
+    async def context(
+        self, project: Project, *, unlimited: bool = False, system_tables: Sequence[str] = ()
+    ) -> Json:
         """What a worker is told about a project; without ``now``, which every call adds."""
         schema = await self._schema_of(project)
         return schema.plain | {
@@ -251,6 +258,7 @@ class QueryCompiler:
             "saved_tables": await self._tables.of(project.id),
             "test_account_filters": project.test_account_filters,
             "unlimited": unlimited,
+            "readable_system_tables": list(system_tables),
         }
 
     def stamped(self, context: Json) -> Json:

@@ -39,6 +39,7 @@ from hoglet.hogql.materialize import (
 from hoglet.hogql.materialize.predicates import variables_in
 from hoglet.hogql.materialize.refusal import INVALID
 from hoglet.hogql.paging.keyset import KeysetCondition
+from hoglet.hogql.schema.system import SYSTEM_TABLES
 from hoglet.hogql.types import Type
 from hoglet.kit.errors import SourceError
 
@@ -320,6 +321,7 @@ def _plain(compiled: CompiledQuery) -> Json:
         "hogql": compiled.hogql,
         "limits": msgspec.to_builtins(compiled.limits),
         "keys": msgspec.to_builtins(compiled.keys),
+        "system_tables": [name for name in compiled.tables if name in SYSTEM_TABLES],
     }
 
 
@@ -336,6 +338,7 @@ def context_of(plain: Json) -> QueryContext:
         cohorts=msgspec.convert(plain.get("cohorts", {}), dict[str, CohortRef]),
         saved_tables={name: _saved_table(table) for name, table in plain["saved_tables"].items()},
         test_account_filters=tuple(plain["test_account_filters"]),
+        readable_system_tables=frozenset(plain.get("readable_system_tables", ())),
         now=datetime.fromisoformat(plain["now"]),
         limits=Limits(max_limit=None) if plain["unlimited"] else Limits(),
     )

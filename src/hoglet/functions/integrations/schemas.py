@@ -86,6 +86,17 @@ def read_update(body: dict[str, Any], kind: str) -> dict[str, Any]:
     return sent
 
 
+def without_credentials(config: Any) -> Any:
+    """A config without any part that is named like a credential, at any depth."""
+    if isinstance(config, dict):
+        return {
+            key: without_credentials(value)
+            for key, value in config.items()
+            if not _CREDENTIAL.search(key)
+        }
+    return [without_credentials(each) for each in config] if isinstance(config, list) else config
+
+
 def _refuse_credentials(config: dict[str, Any]) -> None:
     """The config is shown to everybody who may read, so nothing secret belongs there."""
     for key in config:

@@ -192,8 +192,12 @@ class IntegrationService:
             "created_at": iso_z(row.created_at),
             "updated_at": iso_z(row.updated_at),
             "created_by": user_object(users.get(row.created_by or 0)),
-            "errors": "" if self._is_readable(row) else UNREADABLE,
+            "errors": self.error_of(row),
         }
+
+    def error_of(self, row: IntegrationRow) -> str:
+        """What keeps functions from using an integration; empty when nothing does."""
+        return "" if self._is_readable(row) else UNREADABLE
 
     def _is_readable(self, row: IntegrationRow) -> bool:
         try:

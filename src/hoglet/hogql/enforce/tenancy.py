@@ -13,7 +13,7 @@ import msgspec
 from hoglet.hogql import plan
 from hoglet.hogql.context import QueryContext
 from hoglet.hogql.functions import find_function, functions
-from hoglet.hogql.schema.catalog import PHYSICAL_TABLES
+from hoglet.hogql.schema.catalog import SCANNED
 from hoglet.hogql.types import INTEGER
 from hoglet.kit.errors import Bug
 
@@ -29,7 +29,7 @@ def enforce(relation: plan.Relation, context: QueryContext) -> plan.Relation:
     Raises:
         Bug: the plan reads a table or calls a function that is on no allow-list.
     """
-    tables = PHYSICAL_TABLES | {table.physical for table in context.saved_tables.values()}
+    tables = SCANNED | {table.physical for table in context.saved_tables.values()}
     project = plan.Value(value=context.project_id, bind="Project", type=INTEGER)
     return _Enforcer(project, tables).visit(relation)
 

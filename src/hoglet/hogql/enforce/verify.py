@@ -1,7 +1,8 @@
 """Reads the printed SQL back, as a second opinion that knows nothing of plans.
 
 Every FROM and JOIN must be followed by a subselect, by ``numbers(``, or by an allowed table with
-``[FINAL] WHERE project_id = {project_id:Int64}`` and nothing that could loosen it. Statements that
+``[FINAL] WHERE project_id = {project_id:Int64}`` and nothing that could loosen it. Rows that are
+bound as a parameter stand in one fixed form, with the same condition. Statements that
 are not one SELECT, comments and unbalanced brackets are refused too.
 
 Source: docs/adr/0008-warehouse.md.
@@ -9,6 +10,7 @@ Source: docs/adr/0008-warehouse.md.
 
 import re
 
+from hoglet.hogql.schema.system import ROWS
 from hoglet.kit.errors import Bug
 
 _TOKEN = re.compile(
@@ -17,6 +19,9 @@ _TOKEN = re.compile(
 )
 _PREDICATE = ["WHERE", "project_id", "=", "{project_id:Int64}"]
 _ENDS = frozenset({")", "AND", "GROUP"})
+_BOUND_ROWS = "{" + ROWS
+_BEFORE_ROWS = ["FROM", "(", "SELECT", "arrayJoin", "(", "JSONExtract", "("]
+_AFTER_ROWS = [",", "''", ")", ")", "AS", "bound_row", ")", ")", *_PREDICATE]
 _STRAY = frozenset({";", "#", "'", "`"})
 _COMMENTS = (["-", "-"], ["/", "*"])
 _CHECKED = frozenset({"(", ")", "-", "/", "FROM", "JOIN", *_STRAY})
@@ -50,13 +55,15 @@ def verify_sql(sql: str, tables: frozenset[str]) -> None:
     Raises:
         Bug: the SQL breaks the rule; it must not be executed.
     """
-    words = [*tokens(sql), *[""] * len(_PREDICATE) * 2]  # so that looking ahead is safe
+    words = [*tokens(sql), *[""] * (len(_AFTER_ROWS) + 1)]  # so that looking ahead is safe
     if words[0] not in {"SELECT", "("}:
         raise Bug("printed SQL is not a SELECT")
     if forbidden := _FORBIDDEN & set(words):
         raise Bug(f"printed SQL holds {min(forbidden)}")
     depth = 0
     for index, word in enumerate(words):
+        if word.startswith(_BOUND_ROWS):
+            _check_bound_rows(words, index)
         if word not in _CHECKED:
             continue
         depth += (word == "(") - (word == ")")
@@ -80,3 +87,10 @@ def _check_relation(words: list[str], start: int, tables: frozenset[str]) -> Non
     end = after + len(_PREDICATE)
     if words[after:end] != _PREDICATE or words[end] not in _ENDS:
         raise Bug(f"printed SQL reads {table!r} without its project")
+
+
+def _check_bound_rows(words: list[str], index: int) -> None:
+    end = index + 1 + len(_AFTER_ROWS)
+    before = words[max(0, index - len(_BEFORE_ROWS)) : index]
+    if before != _BEFORE_ROWS or words[index + 1 : end] != _AFTER_ROWS or words[end] not in _ENDS:
+        raise Bug(f"printed SQL reads {words[index]} without its project")

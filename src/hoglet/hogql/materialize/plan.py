@@ -46,7 +46,8 @@ from hoglet.hogql.materialize.predicates import (
     variables_in,
 )
 from hoglet.hogql.materialize.push_up_variables import lift_ctes
-from hoglet.hogql.materialize.refusal import INVALID, Refusal
+from hoglet.hogql.materialize.refusal import INVALID, UNSUPPORTED_TYPE, Refusal
+from hoglet.hogql.schema.system import SYSTEM_TABLES
 from hoglet.kit.errors import SourceError
 from hoglet.syntax import tree
 
@@ -167,6 +168,11 @@ class _Compiler:
             )
         except SourceError as error:
             raise Refusal(f"The query is not valid: {error.message}", code=INVALID) from None
+        live = next((name for name in compiled.tables if name in SYSTEM_TABLES), None)
+        if live is not None:
+            raise Refusal(
+                f"The query reads {live}, whose records are always read live", code=UNSUPPORTED_TYPE
+            )
         return [(column.name, column.label, column.hogql) for column in compiled.columns]
 
 

@@ -6,6 +6,7 @@ Source: docs/spec/query-endpoints.md#72-what-can-be-materialized.
 from hoglet.kit.errors import HogletError
 
 VARIABLES = "variables_not_supported"
+UNSUPPORTED_TYPE = "query_type_not_materializable"
 INVALID = "empty_or_invalid_query"
 
 

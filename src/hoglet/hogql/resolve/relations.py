@@ -25,6 +25,7 @@ from hoglet.hogql.resolve.sources import (
     TableSource,
 )
 from hoglet.hogql.schema.catalog import EMPTY_TABLES, find_table, table_names
+from hoglet.hogql.schema.system import SYSTEM_TABLES
 from hoglet.hogql.types import INTEGER, UNKNOWN
 from hoglet.syntax import tree
 
@@ -167,9 +168,18 @@ def _named_source(
     found = find_table(name, resolver.context)
     if found is None:
         raise unknown_table(name, table, table_names(resolver.context))
+    _check_access(resolver, name, table)
     resolver.tables.append(name)
     scope.table_aliases.append((alias, name))
     return alias, TableSource(found, printed, resolver.context, _sample(join, name))
+
+
+def _check_access(resolver: "Resolver", name: str, node: Any) -> None:
+    """Refuse a table of ``system`` that the caller's key does not allow."""
+    if name in SYSTEM_TABLES and name not in resolver.context.readable_system_tables:
+        scope = SYSTEM_TABLES[name].scope
+        message = f"Access to {name} is denied: it needs a key with the scope {scope}"
+        raise refused(message, node, code=TABLE_DENIED)
 
 
 def _cte_relation(resolver: "Resolver", cte: CteQuery, node: Any) -> Relation:

@@ -188,6 +188,7 @@ class TableSource:
         self.alias = alias
         self.table = table
         self._context = context
+        self._zone = "UTC" if table.stays_utc else context.timezone
         self._sample = sample
         self._base: dict[str, Expr] = {}
         self._named: dict[Expr, str] = {}
@@ -320,13 +321,13 @@ class TableSource:
 
     def _stored(self, field: Column | Properties | Computed) -> Expr:
         if isinstance(field, Properties):
-            return Name(name=field.text, type=JSON)
+            return Name(name=field.text, type=JSON.or_null(field.nullable))
         if isinstance(field, Computed):
             raw: Expr = TrustedSQL(parts=(field.sql,), type=field.type)
         else:
             raw = Name(name=field.physical, type=field.type)
-        if field.type.name == "DateTime" and self._context.timezone != "UTC":
-            parts = ("toTimeZone(", raw, f", '{self._context.timezone}')")
+        if field.type.name == "DateTime" and self._zone != "UTC":
+            parts = ("toTimeZone(", raw, f", '{self._zone}')")
             return TrustedSQL(parts=parts, type=field.type)
         return raw
 

@@ -14,6 +14,7 @@ from hoglet.hogql.schema.persons import (
     cohort_table,
 )
 from hoglet.hogql.schema.sessions import SESSIONS
+from hoglet.hogql.schema.system import ROW_SOURCES, SYSTEM_TABLES
 from hoglet.hogql.schema.telemetry import (
     APP_METRICS,
     EMPTY,
@@ -45,12 +46,21 @@ EMPTY_TABLES = EMPTY
 """Tables that exist without rows: ``{name: {field: Column}}``."""
 
 PHYSICAL_TABLES = frozenset(table.physical for table in LAZY_TABLES.values())
-"""Everything a scan may read, besides the context's materialised tables."""
+"""Every stored table a scan may read, besides the context's materialised tables."""
+
+SCANNED = PHYSICAL_TABLES | ROW_SOURCES.keys()
+"""Everything a scan may read: stored tables, and rows bound by whoever runs the query."""
 
 
 def table_names(context: QueryContext) -> tuple[str, ...]:
     """Every name that FROM accepts in this project."""
-    return (*TABLES, *EMPTY_TABLES, *context.saved_tables, "numbers")
+    return (
+        *TABLES,
+        *EMPTY_TABLES,
+        *context.saved_tables,
+        "numbers",
+        *context.readable_system_tables,
+    )
 
 
 def find_table(name: str, context: QueryContext) -> Table | None:
@@ -59,6 +69,8 @@ def find_table(name: str, context: QueryContext) -> Table | None:
     if table is not None:
         is_cohorts = table.physical == COHORT_PEOPLE.physical
         return cohort_table(table, context) if is_cohorts else table
+    if name in SYSTEM_TABLES:
+        return SYSTEM_TABLES[name].table
     saved = context.saved_tables.get(name)
     if saved is None:
         return None

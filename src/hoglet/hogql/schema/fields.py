@@ -32,6 +32,7 @@ class Properties(msgspec.Struct, frozen=True):
     json: str
     kind: str
     star: bool = True
+    nullable: bool = False
 
 
 class Computed(msgspec.Struct, frozen=True):
@@ -82,6 +83,7 @@ class Table(msgspec.Struct, frozen=True):
 
     ``where`` and ``group_by`` are fixed parts of the scan, over physical columns. ``final`` reads
     the newest row of each key. ``time`` is the field that date filters of ``{filters}`` bound.
+    Times are read in the project's zone unless the table ``stays_utc``.
     """
 
     name: str
@@ -91,3 +93,4 @@ class Table(msgspec.Struct, frozen=True):
     where: str = ""
     group_by: str = ""
     time: str | None = None
+    stays_utc: bool = False
