@@ -117,7 +117,7 @@ async def _run(request: Request, scope: ProjectScope, *, kind: str | None) -> Re
     except QueryError as error:
         if not asked.is_explained:
             raise
-        more = await services.editors.explain(scope.project, asked.node)
+        more = await services.editors.explain(scope.project, asked.node, asked.system_tables)
         body = failed_body(asked.node, error.detail, scope.project.timezone)
         return JsonResponse(body | more)
     if outcome is None:
@@ -126,7 +126,7 @@ async def _run(request: Request, scope: ProjectScope, *, kind: str | None) -> Re
         return _accepted(request, await services.background.start(scope, asked))
     if outcome.stale:
         await services.background.start(scope, asked)
-    extra = await services.editors.explain(scope.project, asked.node)
+    extra = await services.editors.explain(scope.project, asked.node, asked.system_tables)
     return Response(body_of(outcome, extra=extra | _extra(request, outcome)), media_type=_JSON)
 
 

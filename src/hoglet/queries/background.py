@@ -146,7 +146,7 @@ class BackgroundQueries:
         except HogletError as error:
             await self._end(job, await self._ended_by(error, project, request))
             return
-        extra = await self._editors.explain(project, request.node)
+        extra = await self._editors.explain(project, request.node, request.system_tables)
         body = body_of(answer, extra=extra)
         await self._end(job, {"answer": body, "cache_key": _cache_key(answer)})
 
@@ -157,7 +157,7 @@ class BackgroundQueries:
         if not isinstance(error, QueryError) or not request.is_explained:
             return {"failure": _failure(error)}
         body = failed_body(request.node, error.detail, project.timezone)
-        more = await self._editors.explain(project, request.node)
+        more = await self._editors.explain(project, request.node, request.system_tables)
         return {"answer": dump_json(body | more)}
 
     async def give_up(self, job: QueryJob) -> None:

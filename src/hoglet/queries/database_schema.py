@@ -21,6 +21,7 @@ from hoglet.hogql.schema import (
     Redirect,
 )
 from hoglet.hogql.schema.catalog import LAZY_TABLES
+from hoglet.hogql.schema.system import SYSTEM_TABLES
 from hoglet.hogql.types import Type, record_type
 
 type Json = dict[str, Any]
@@ -29,15 +30,19 @@ type Build = tuple[str, EndpointVersionRow, MaterializationRow]
 _EXACT = {"Decimal": "decimal"}
 
 
-def database_schema(builds: Iterable[Build], group_types: Mapping[str, int]) -> Json:
+def database_schema(
+    builds: Iterable[Build], group_types: Mapping[str, int], system_tables: Iterable[str]
+) -> Json:
     """The body of a schema query.
 
     Args:
         builds: name in FROM, version and table of every materialized endpoint that can be read.
         group_types: names of groups, which events have as fields: ``{"company": 0}``.
+        system_tables: those that the key may read, e.g. ``system.actions``.
     """
     tables = {name: _table(name, table.fields) for name, table in TABLES.items()}
     tables |= {name: _table(name, fields) for name, fields in EMPTY_TABLES.items()}
+    tables |= {name: _table(name, SYSTEM_TABLES[name].table.fields) for name in system_tables}
     for name, index in group_types.items():
         fields = tables["events"]["fields"]
         fields.setdefault(name, _field(name, Redirect((f"group_{index}",))))

@@ -5,6 +5,7 @@ Text of users is read in a worker, see ``hoglet.queries.worker``.
 Source: docs/spec/data-and-queries.md#18-for-editors.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 from hoglet.access.principals import Project, ProjectScope
@@ -12,6 +13,7 @@ from hoglet.endpoints.enums import HOGQL
 from hoglet.endpoints.run.runner import EndpointRunner
 from hoglet.endpoints.variables import values_for_run
 from hoglet.endpoints.worker.compiler import QueryCompiler
+from hoglet.hogql.schema.system import readable_system_tables
 from hoglet.kit.errors import Invalid, SourceError
 from hoglet.queries import repository
 from hoglet.queries.database_schema import database_schema
@@ -38,16 +40,17 @@ class EditorQueries:
         if node["kind"] == SCHEMA:
             return await self._schema(scope)
         if node["kind"] == METADATA:
-            return (await self.inspect(scope.project, node))["metadata"]
+            tables = readable_system_tables(scope.principal.scopes)
+            return (await self.inspect(scope.project, node, tables))["metadata"]
         return await self._autocomplete(scope, node)
 
-    async def inspect(self, project: Project, node: Json) -> Json:
+    async def inspect(self, project: Project, node: Json, system_tables: Sequence[str]) -> Json:
         """``{"metadata": …, "explain": […]}`` of a checked metadata query."""
         try:
             variables = await self._variables(project, node)
             payload = {
                 "query": node | {"variables": variables},
-                "context": self._compiler.stamped(await self._compiler.context(project)),
+                "context": await self._context(project, system_tables),
                 "shares": await self._shares(project),
             }
             return await self._compiler.call(INSPECT, payload)
@@ -56,14 +59,18 @@ class EditorQueries:
             report.errors.append(finding(node["query"], error.detail))
             return {"metadata": report.answer(), "explain": []}
 
-    async def explain(self, project: Project, query: Json) -> Json:
+    async def explain(self, project: Project, query: Json, system_tables: Sequence[str]) -> Json:
         """``explain`` and ``metadata`` of a HogQL query that asks for them; else nothing."""
         if query["kind"] != HOGQL or not query.get("explain"):
             return {}
         keys = ("query", "filters", "variables", "values")
         node = {"kind": METADATA, "language": LANGUAGES[0]} | {key: query[key] for key in keys}
-        found = await self.inspect(project, node)
+        found = await self.inspect(project, node, system_tables)
         return {"explain": found["explain"] or None, "metadata": found["metadata"]}
+
+    async def _context(self, project: Project, system_tables: Sequence[str]) -> Json:
+        context = await self._compiler.context(project, system_tables=system_tables)
+        return self._compiler.stamped(context)
 
     async def _variables(self, project: Project, node: Json) -> Json:
         """The values of a query's variables by code name."""
@@ -81,7 +88,8 @@ class EditorQueries:
         context = await self._compiler.context(scope.project)
         async with self._database.read() as session:
             builds = await repository.builds(session, scope.project.id)
-        return database_schema(builds, context["group_types"])
+        tables = readable_system_tables(scope.principal.scopes)
+        return database_schema(builds, context["group_types"], tables)
 
     async def _autocomplete(self, scope: ProjectScope, node: Json) -> Json:
         project = scope.project
@@ -90,7 +98,7 @@ class EditorQueries:
         variables = [each.code_name for each in await self._runner.variables(project.id)]
         payload = {
             "query": node,
-            "context": self._compiler.stamped(await self._compiler.context(project)),
+            "context": await self._context(project, readable_system_tables(scope.principal.scopes)),
             "properties": properties,
             "variables": variables,
         }

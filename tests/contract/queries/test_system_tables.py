@@ -471,3 +471,43 @@ async def test_scopes_open_their_tables() -> None:
         "system.groups",
         "system.group_type_mappings",
     )
+
+
+async def test_editors_see_the_tables_that_the_key_may_read(queries: QueryWorld) -> None:
+    tables = (await queries.ran({"kind": "DatabaseSchemaQuery"}))["tables"]
+    assert set(SYSTEM_TABLES) <= set(tables)
+    assert tables["system.cohorts"]["type"] == "system"
+    assert tables["system.cohorts"]["fields"]["filters"]["type"] == "json"
+    response = await node_with_scopes(queries, {"kind": "DatabaseSchemaQuery"}, "action:read")
+    assert [each for each in response["tables"] if "system." in each] == ["system.actions"]
+
+
+async def node_with_scopes(queries: QueryWorld, node: Json, *scopes: str) -> Json:
+    key = await queries.endpoints.world.add_key(["query:read", *scopes])
+    headers = {"Authorization": f"Bearer {key}"}
+    response = await queries.client.post(f"{queries.base}/", json={"query": node}, headers=headers)
+    assert response.status_code == 200, response.text
+    return response.json()
+
+
+@pytest.mark.parametrize(("scope", "is_valid"), [("action:read", True), ("cohort:read", False)])
+async def test_metadata_knows_the_scopes(queries: QueryWorld, scope: str, is_valid: bool) -> None:
+    sql = "SELECT id FROM system.actions"
+    node = {"kind": "HogQLMetadata", "language": "hogQL", "query": sql}
+    found = await node_with_scopes(queries, node, scope)
+    assert (found["isValid"], bool(found["errors"])) == (is_valid, not is_valid)
+
+
+async def test_a_query_is_explained_by_the_names_of_its_tables(queries: QueryWorld) -> None:
+    node = {"kind": "HogQLQuery", "query": "SELECT id FROM system.actions", "explain": True}
+    body = await queries.ran(node)
+    assert any("Read system.actions" in line for line in body["explain"])
+
+
+async def test_an_events_query_may_read_them_within(queries: QueryWorld) -> None:
+    await fill(queries)
+    at = NOW - timedelta(hours=1)
+    await queries.endpoints.add_events([("a", at, "u", "{}"), ("b", at, "u", "{}")])
+    where = "event IN (SELECT name FROM system.event_definitions)"
+    node = {"kind": "EventsQuery", "select": ["event"], "where": [where]}
+    assert (await queries.ran(node))["results"] == [["a"]]

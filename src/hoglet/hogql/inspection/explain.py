@@ -4,7 +4,8 @@ from collections.abc import Iterator
 
 from hoglet.hogql.paging.limit import ResolvedLimit
 from hoglet.hogql.plan import Join, Numbers, Relation, Scan, Select, SetQuery
-from hoglet.hogql.schema.catalog import PHYSICAL_TABLES
+from hoglet.hogql.schema.catalog import SCANNED
+from hoglet.hogql.schema.system import PREFIX, ROWS
 
 _INDENT = "  "
 
@@ -78,7 +79,8 @@ def _scan(scan: Scan, depth: int) -> Iterator[str]:
         yield _INDENT * depth + "Group rows"
         depth += 1
     names = ", ".join(sorted(name.replace("__", ".") for name, _ in scan.columns))
-    table = scan.table if scan.table in PHYSICAL_TABLES else "a materialized endpoint"
+    table = scan.table if scan.table in SCANNED else "a materialized endpoint"
+    table = table.replace(ROWS, PREFIX)
     yield f"{_INDENT * depth}Read {table}" + (f": {names}" if names else "")
 
 
