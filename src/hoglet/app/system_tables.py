@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from hoglet.access import system_rows as access
+from hoglet.cohorts import system_rows as cohorts
 from hoglet.definitions import system_rows as definitions
 from hoglet.endpoints import system_rows as endpoints
 from hoglet.endpoints.run.system_rows import RowReader
@@ -16,6 +17,8 @@ def row_readers(integrations: IntegrationService) -> Mapping[str, RowReader]:
     return {
         "system.activity_logs": access.activity_logs,
         "system.actions": functions.actions,
+        "system.cohort_calculation_history": cohorts.cohort_calculations,
+        "system.cohorts": cohorts.cohorts,
         "system.data_modeling_endpoint_versions": endpoints.endpoint_versions,
         "system.data_modeling_endpoints": endpoints.endpoints,
         "system.event_definitions": definitions.event_definitions,

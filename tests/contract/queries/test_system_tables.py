@@ -12,11 +12,16 @@ import httpx
 import pytest
 
 from hoglet.access.tables import ActivityRow, ProjectRow
+from hoglet.cohorts.tables import CohortCalculationRow, CohortRow
 from hoglet.definitions.tables import EventDefinitionRow, PropertyDefinitionRow
 from hoglet.endpoints.run.system_rows import SystemRows
 from hoglet.events.tables import GroupTypeRow, IngestionWarningRow
 from hoglet.functions.tables import ActionRow, HogFunctionRow, IntegrationRow
-from hoglet.hogql.schema.system import ROW_SOURCES, SYSTEM_TABLES, readable_system_tables
+from hoglet.hogql.schema.system import (
+    ROW_SOURCES,
+    SYSTEM_TABLES,
+    readable_system_tables,
+)
 from hoglet.kit.ids import new_id
 from support.access import NOW
 from support.queries import QueryWorld
@@ -27,7 +32,6 @@ type Json = dict[str, Any]
 
 SHOWN = "2026-01-05T12:00:00Z"
 FILTERS = {"events": [{"id": "$pageview", "name": 'it\'s \\ "quoted"\n\tü 😀'}]}
-NOT_BUILT_IN = {"system.cohorts", "system.cohort_calculation_history"}
 OTHER = 1
 """The first project, which every world has besides its own."""
 
@@ -159,7 +163,7 @@ async def test_every_table_has_a_reader(queries: QueryWorld) -> None:
     executor: Any = queries.endpoints.rooms.runner._computer
     readers = set(executor._system_rows._readers)
     loaded = {name for name, each in SYSTEM_TABLES.items() if each.table.physical in ROW_SOURCES}
-    assert readers == loaded - NOT_BUILT_IN
+    assert readers == loaded
 
 
 async def test_functions_without_inputs_and_code(queries: QueryWorld) -> None:
@@ -191,6 +195,47 @@ async def test_actions_and_activity(queries: QueryWorld) -> None:
     (entry,) = found
     assert (entry["activity"], entry["item_id"], entry["created_at"]) == ("created", None, SHOWN)
     assert json.loads(entry["detail"]) == {"name": "x", "changes": []}
+
+
+async def test_cohorts_and_their_calculations(queries: QueryWorld) -> None:
+    for project_id in (queries.endpoints.project_id, OTHER):
+        cohort = a_cohort(project_id)
+        await add(queries, cohort)
+        await add(queries, a_calculation(project_id, cohort.id))
+    record = await one(queries, "cohorts")
+    assert (record["name"], record["deleted"], record["is_static"]) == ("Paying", 0, 0)
+    assert json.loads(record["filters"]) == {"properties": {"type": "OR", "values": []}}
+    assert (record["query"], record["groups"], record["count"]) == (None, "[]", 3)
+    assert (record["version"], record["last_calculation"], record["created_at"]) == (1, None, SHOWN)
+    calculation = await one(queries, "cohort_calculation_history")
+    assert (calculation["cohort_id"], calculation["count"]) == (record["id"], 3)
+    assert (calculation["started_at"], calculation["finished_at"]) == (SHOWN, None)
+    assert calculation["error_code"] is None
+
+
+def a_cohort(project_id: int) -> CohortRow:
+    return CohortRow(
+        project_id=project_id,
+        name="Paying",
+        description="",
+        deleted=False,
+        filters={"properties": {"type": "OR", "values": []}},
+        groups=[],
+        is_static=False,
+        version=1,
+        is_calculating=False,
+        errors_calculating=0,
+        count=3,
+        calculation_id=0,
+        revision=0,
+        created_at=NOW,
+    )
+
+
+def a_calculation(project_id: int, cohort_id: int) -> CohortCalculationRow:
+    return CohortCalculationRow(
+        cohort_id=cohort_id, project_id=project_id, version=1, count=3, started_at=NOW
+    )
 
 
 async def test_variables_and_teams(queries: QueryWorld) -> None:

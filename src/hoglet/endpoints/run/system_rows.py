@@ -12,7 +12,12 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from hoglet.access.principals import Project
 from hoglet.endpoints.worker.query_errors import QueryError
-from hoglet.hogql.schema.system import PROJECT, ROW_SOURCES, SYSTEM_TABLES, RowSource
+from hoglet.hogql.schema.system import (
+    PROJECT,
+    ROW_SOURCES,
+    SYSTEM_TABLES,
+    RowSource,
+)
 from hoglet.kit.text import dump_storable_json
 from hoglet.store.database import Database
 
