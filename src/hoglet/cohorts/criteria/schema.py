@@ -135,19 +135,17 @@ class _Reader:
     def _value(self, node: Any, path: str, depth: int) -> Json:
         if not isinstance(node, dict):
             raise Invalid("A criterion is an object with a type.", attr=path)
-        if "values" in node or node.get("type") in {"AND", "OR"}:
+        if "values" in node or str(node.get("type")) in {"AND", "OR"}:
             return self.group(node, path, depth + 1)
         self._count += 1
         if self._count > MOST_CONDITIONS:
             raise Invalid(f"A cohort has at most {MOST_CONDITIONS} criteria.", attr=path)
-        kind = node.get("type")
-        read = _READERS.get("cohort" if kind in COHORT_TYPES else str(kind))
+        kind = str(node.get("type"))
+        read = _READERS.get("cohort" if kind in COHORT_TYPES else kind)
         if read is None:
             known = ", ".join(_READERS)
-            hint = near(str(kind), _READERS) or f" Use one of {known}."
-            raise Invalid(
-                f"Unknown type of criterion '{str(kind)[:60]}'.{hint}", attr=f"{path}__type"
-            )
+            hint = near(kind, _READERS) or f" Use one of {known}."
+            raise Invalid(f"Unknown type of criterion '{kind[:60]}'.{hint}", attr=f"{path}__type")
         plain = {name: value for name, value in node.items() if name not in _MADE_BY_SERVERS}
         plain["negation"] = _flag(plain, "negation", path)
         return read(plain, path)
@@ -156,7 +154,7 @@ class _Reader:
 def _person(node: Json, path: str) -> Json:
     _closed(node, _PERSON_KEYS, path)
     operator = node.get("operator") or "exact"
-    if operator not in OPERATORS:
+    if not isinstance(operator, str) or operator not in OPERATORS:
         hint = near(str(operator), OPERATORS) or f" Use one of {', '.join(OPERATORS)}."
         raise Invalid(f"Unknown operator '{str(operator)[:60]}'.{hint}", attr=f"{path}__operator")
     needs_value = operator not in WITHOUT_VALUE
@@ -171,12 +169,12 @@ def _person(node: Json, path: str) -> Json:
 
 def _cohort(node: Json, path: str) -> Json:
     _closed(node, _COHORT_KEYS, path)
-    if node.get("key") not in {None, "id"}:
+    if node.get("key") not in (None, "id"):
         raise Invalid("A cohort is found by its id: the key is 'id'.", attr=f"{path}__key")
     operator = node.get("operator")
-    if operator not in {None, "in", "not_in", "exact", "is_not"}:
+    if operator not in (None, "in", "not_in", "exact", "is_not"):
         raise Invalid("Cohorts take the operators in and not_in.", attr=f"{path}__operator")
-    negation = node["negation"] or operator in {"not_in", "is_not"}
+    negation = node["negation"] or operator in ("not_in", "is_not")
     wanted = _number(node, "value", path)
     return {"type": "cohort", "key": "id", "value": wanted, "negation": negation}
 
