@@ -1,6 +1,7 @@
 """Errors that only the engine finds: at runs and at saves, with places, in words of HogQL.
 
-Source: docs/spec/query-endpoints.md#58-run-errors-in-order-of-evaluation; docs/adr/0014.
+Source: docs/spec/query-endpoints.md#58-run-errors-in-order-of-evaluation and
+docs/adr/0014-what-saving-refuses.md.
 """
 
 import pytest
