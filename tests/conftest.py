@@ -13,6 +13,7 @@ if os.environ.get("CI"):
 
 pytest_plugins = [
     "support.databases",
+    "support.definitions",
     "support.warehouses",
     "support.endpoints",
     "support.queries",

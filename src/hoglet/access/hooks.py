@@ -48,6 +48,14 @@ build the tables anew whose rows depend on the settings.
 """
 
 
+type PropertyTypeChanged = Callable[[AsyncSession, int, str], Awaitable[None]]
+"""Told of a project id and the name of a property that is read by another type from now on.
+
+Inside the transaction that changes it: functions enqueue their recompilation, endpoints mark the
+tables whose rows may differ.
+"""
+
+
 type Forget = Callable[[], None]
 """Told in the process that changed a project, its variables or its actions."""
 
@@ -70,4 +78,5 @@ class AccessHooks:
     file_entries: tuple[FileEntries, ...] = ()
     unpack: Unpack = _as_sent
     project_changed: tuple[ProjectChanged, ...] = ()
+    property_type_changed: tuple[PropertyTypeChanged, ...] = ()
     forget: tuple[Forget, ...] = ()

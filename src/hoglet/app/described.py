@@ -3,6 +3,7 @@
 from hoglet.access import described as access
 from hoglet.app.openapi import PATH
 from hoglet.cohorts import described as cohorts
+from hoglet.definitions import described as definitions
 from hoglet.endpoints import described as endpoints
 from hoglet.events import described as events
 from hoglet.events.persons import described as persons
@@ -19,6 +20,7 @@ _OWN: dict[tuple[str, str], RouteDoc] = {
 }
 ABOUT: dict[tuple[str, str], RouteDoc] = (
     access.ABOUT
+    | definitions.ABOUT
     | events.ABOUT
     | functions.ABOUT
     | endpoints.ABOUT

@@ -94,6 +94,7 @@ def build_endpoint_services(
     providers = rooms.access.providers
     providers.forget = (schema.forget, endpoints.forget)
     providers.project_changed += (endpoints.materializer.project_changed,)
+    providers.property_type_changed += (endpoints.materializer.property_type_changed,)
     return endpoints
 
 

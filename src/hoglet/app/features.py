@@ -11,7 +11,9 @@ from hoglet.app.hooks import connect_hooks
 from hoglet.app.system_tables import row_readers
 from hoglet.cohorts.references import person_criteria
 from hoglet.cohorts.services import CohortServices, build_cohorts
-from hoglet.definitions import repository as definitions
+from hoglet.definitions.conversion import ConversionShares
+from hoglet.definitions.repository import property_types
+from hoglet.definitions.service import DefinitionService
 from hoglet.endpoints.services import EndpointServices
 from hoglet.queries.services import QueryServices, build_queries
 
@@ -25,12 +27,13 @@ class Features:
     endpoints: EndpointServices
     queries: QueryServices
     cohorts: CohortServices
+    definitions: DefinitionService
 
 
 def build_features(rooms: Services) -> Features:
     """Build the features and plug them into the access room's providers."""
     events = build_events(rooms)
-    functions = build_functions(rooms, definitions.property_types, person_criteria)
+    functions = build_functions(rooms, property_types, person_criteria)
     endpoints = build_endpoint_services(
         rooms, events.repository, row_readers(functions.integrations)
     )
@@ -42,4 +45,6 @@ def build_features(rooms: Services) -> Features:
         changed=rooms.access.forget,
         age=timedelta(minutes=rooms.settings.cohort_minutes),
     )
-    return Features(events, functions, endpoints, queries, cohorts)
+    shares = ConversionShares(rooms.database, rooms.warehouse, rooms.clock)
+    definitions = DefinitionService(rooms.access, shares)
+    return Features(events, functions, endpoints, queries, cohorts, definitions)

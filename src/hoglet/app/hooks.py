@@ -34,6 +34,7 @@ def connect_hooks(rooms: Services, events: EventServices) -> None:
     providers.site_scripts = parts.site_scripts
     providers.file_entries = (parts.functions, parts.endpoints)
     providers.project_changed += (parts.recompile,)
+    providers.property_type_changed += (RecompileLater(rooms.queue).property_type_changed,)
     providers.unpack = _unpack
 
 

@@ -13,6 +13,7 @@ from hoglet.app.features import Features
 from hoglet.app.readiness import Readiness
 from hoglet.cohorts import api as cohort_api
 from hoglet.console.application import mount_console
+from hoglet.definitions import api as definition_api
 from hoglet.endpoints import api as endpoint_api
 from hoglet.endpoints.openapi import api as endpoint_documents_api
 from hoglet.endpoints.query_log import api as endpoint_log_api
@@ -63,6 +64,7 @@ PROJECT_ROUTERS = (
     persons_api.router,
     person_api.router,
     events_api.router,
+    definition_api.router,
 )
 
 
@@ -102,6 +104,7 @@ def build_application(rooms: Services, features: Features) -> FastAPI:
     app.state.endpoints = features.endpoints
     app.state.queries = features.queries
     app.state.cohorts = features.cohorts
+    app.state.definitions = features.definitions
     if "console" in rooms.settings.roles:
         mount_console(app, rooms.secret_keys)
     return app

@@ -64,6 +64,7 @@ class Materialized(DocumentedResponse):
     saved_query_id: str
     enabled: Literal[True]
     ready: bool
+    stale_reason: Literal["property_type_changed"] | None = None
 
 
 class NamedEligible(Eligible):

@@ -132,7 +132,8 @@ def status_object(version: EndpointVersionRow, row: MaterializationRow | None) -
             "ready": False,
         }
     built = row.last_built_at
-    return {
+    stale = {} if row.stale_reason is None else {"stale_reason": row.stale_reason}
+    return stale | {
         "status": row.status,
         "can_materialize": True,
         "last_materialized_at": None if built is None else built.isoformat(),

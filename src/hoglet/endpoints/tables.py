@@ -77,7 +77,8 @@ class MaterializationRow(Base):
     """A version that is kept as a table; the row exists while materialization is enabled.
 
     ``table_name`` is the physical table that serves now (NULL before the first build);
-    ``plan`` describes how it is built and read; ``schedule`` names the one build job that counts.
+    ``plan`` describes how it is built and read; ``schedule`` names the one build job that counts;
+    ``stale_reason`` says why the table is not read until it is built again.
     """
 
     __tablename__ = "endpoint_materializations"
@@ -91,6 +92,7 @@ class MaterializationRow(Base):
     table_name: Mapped[str | None] = mapped_column(String(200))
     status: Mapped[str] = mapped_column(String(20))
     error: Mapped[str] = mapped_column(Text)
+    stale_reason: Mapped[str | None] = mapped_column(String(40))
     schedule: Mapped[UUID] = mapped_column(Uuid)
     enabled_at: Mapped[datetime] = mapped_column(UtcDateTime)
     last_built_at: Mapped[datetime | None] = mapped_column(UtcDateTime)

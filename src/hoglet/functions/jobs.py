@@ -27,10 +27,11 @@ LINE_PREFIX = "line:"  # of the ordering keys of runs that are kept in order
 
 
 class RecompileV1(msgspec.Struct, frozen=True, tag="recompile.v1"):
-    """Compile filters again: those using an action, or (None) the test-account setting."""
+    """Compile filters again: of an action, of a property, or else the test-account setting."""
 
     project_id: int
     action_id: int | None = None
+    property: str | None = None
 
 
 class InvokeV1(msgspec.Struct, frozen=True, kw_only=True, tag="invoke.v1"):
@@ -126,8 +127,16 @@ class RecompileLater:
 
     async def __call__(self, session: AsyncSession, project_id: int, action_id: int | None) -> None:
         """Compile the functions that use an action (None: the test-account setting) again."""
-        payload = encode(RecompileV1(project_id, action_id))
-        await self._queue.enqueue(session, [NewJob(queue=RECOMPILE_QUEUE, payload=payload)])
+        await self._enqueue(session, RecompileV1(project_id, action_id))
+
+    async def property_type_changed(
+        self, session: AsyncSession, project_id: int, name: str
+    ) -> None:
+        """Compile the functions whose filters may use a property again."""
+        await self._enqueue(session, RecompileV1(project_id, property=name))
+
+    async def _enqueue(self, session: AsyncSession, job: RecompileV1) -> None:
+        await self._queue.enqueue(session, [NewJob(queue=RECOMPILE_QUEUE, payload=encode(job))])
 
 
 def line_of(function_id: str, distinct_id: str, backfill: str = "") -> str:

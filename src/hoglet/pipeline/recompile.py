@@ -73,7 +73,9 @@ class Recompiler:
         wanted = decode_recompile(job.payload)
         project = await self._access.project(wanted.project_id)
         if project is not None:
-            await recompile(self._functions, project, action_id=wanted.action_id)
+            await recompile(
+                self._functions, project, action_id=wanted.action_id, property_name=wanted.property
+            )
 
     async def _later(self, job: Job) -> None:
         async with self._database.write() as session:

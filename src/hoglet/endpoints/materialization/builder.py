@@ -14,11 +14,15 @@ from datetime import timedelta
 from typing import Any
 
 import structlog
+from sqlalchemy.ext.asyncio import AsyncSession
 
 from hoglet.access import repository as projects
 from hoglet.access.principals import Project
 from hoglet.endpoints import repository
+from hoglet.endpoints.analysis.analyzer import QueryAnalyzer
+from hoglet.endpoints.analysis.model import Analysis, to_json
 from hoglet.endpoints.enums import HOGQL
+from hoglet.endpoints.errors import NotMaterializable
 from hoglet.endpoints.insights.all_time import is_of_all_time, since_oldest
 from hoglet.endpoints.insights.runs import (
     TABLE_COLUMNS,
@@ -34,7 +38,7 @@ from hoglet.endpoints.materialization.scheduler import (
 )
 from hoglet.endpoints.serializers import COMPLETED, interval_seconds
 from hoglet.endpoints.settings import EndpointSettings
-from hoglet.endpoints.tables import EndpointVersionRow
+from hoglet.endpoints.tables import EndpointVersionRow, MaterializationRow
 from hoglet.endpoints.variables import stored_values
 from hoglet.endpoints.worker.compiler import CompiledQuery, QueryCompiler
 from hoglet.endpoints.worker.query_errors import as_query_error
@@ -87,6 +91,7 @@ class TableBuilder:
         self._warehouse = warehouse
         self._clock = clock
         self._compiler = compiler
+        self._analyzer = QueryAnalyzer(compiler, warehouse)
         self._materializer = materializer
         self._settings = settings
 
@@ -98,10 +103,11 @@ class TableBuilder:
         started = await self._start(job)
         if started is None:
             return
-        version, project = started
+        version, project, was_stale = started
         table = f"{TABLE_PREFIX}{new_id().hex}"
         built_at = self._clock.now()
         try:
+            fresh = await self._analyzed(project, version) if was_stale else None
             await self._fill(project, version, table)
         except HogletError as error:
             public = await self._public(version.query, error)
@@ -112,7 +118,7 @@ class TableBuilder:
             await self._finish(job, values, dropped=table, next_in=soon)
             return
         values = {"status": COMPLETED, "error": "", "table_name": table, "last_built_at": built_at}
-        await self._finish(job, values)
+        await self._finish(job, values, project=project, fresh=fresh)
 
     async def _public(self, query: Json, error: HogletError) -> HogletError:
         if isinstance(error, QueryRefused):
@@ -144,7 +150,8 @@ class TableBuilder:
             if name not in used:
                 await self.drop(name)
 
-    async def _start(self, job: BuildJob) -> tuple[EndpointVersionRow, Project] | None:
+    async def _start(self, job: BuildJob) -> tuple[EndpointVersionRow, Project, bool] | None:
+        """Version, project, and whether its columns may have other types than it was saved with."""
         async with self._database.write() as session:
             found = await repository.find_materialization(session, job.version_id)
             if found is None or found[0].schedule != job.schedule:
@@ -152,7 +159,19 @@ class TableBuilder:
             row, version, _ = found
             row.status = "Running"
             project = await projects.find_project(session, row.project_id)
-        return None if project is None else (version, project)
+            was_stale = row.stale_reason is not None
+        return None if project is None else (version, project, was_stale)
+
+    async def _analyzed(self, project: Project, version: EndpointVersionRow) -> Analysis:
+        """The query as it is read by the present types of properties.
+
+        Raises:
+            NotMaterializable: it cannot be kept as a table any more.
+        """
+        fresh = await self._analyzer.analyse(project, version.query, version.bucket_overrides)
+        if fresh.plan is None:
+            raise NotMaterializable(fresh.eligibility.reason or "", attr="is_materialized")
+        return fresh
 
     async def _fill_insight(self, project: Project, query: Json, table: str) -> None:
         wanted = for_table(query)
@@ -213,6 +232,8 @@ class TableBuilder:
         *,
         dropped: str | None = None,
         next_in: timedelta | None = None,
+        project: Project | None = None,
+        fresh: Analysis | None = None,
     ) -> None:
         """Record an outcome, swap, and schedule the next build, all in one transaction."""
         async with self._database.write() as session:
@@ -224,6 +245,8 @@ class TableBuilder:
             old = row.table_name
             for name, value in values.items():
                 setattr(row, name, value)
+            if project is not None:
+                await _renew(session, row, version, project, fresh)
             await self._drop_later(session, dropped or old)
             next_in = next_in or timedelta(seconds=interval_seconds(version))
             await self._materializer.schedule(session, row, self._clock.now() + next_in)
@@ -231,6 +254,22 @@ class TableBuilder:
     async def _drop_later(self, session: Any, table: str | None) -> None:
         if table is not None:
             await self._materializer.drop_table(session, table)
+
+
+async def _renew(
+    session: AsyncSession,
+    row: MaterializationRow,
+    version: EndpointVersionRow,
+    project: Project,
+    fresh: Analysis | None,
+) -> None:
+    """A table is stale no more unless a type changed while it was built."""
+    if fresh is not None and fresh.plan is not None:
+        version.analysis = to_json(fresh)
+        row.plan = row.plan | fresh.plan
+    now = await projects.find_project(session, project.id)
+    if now is not None and now.definitions_version == project.definitions_version:
+        row.stale_reason = None
 
 
 def _order(columns: Sequence[tuple[str, str]], filtered: Sequence[str]) -> str:

@@ -7,12 +7,31 @@ Source: docs/spec/query-endpoints.md#55-which-source-is-read-and-the-cache and
 docs/spec/query-endpoints.md#73-how-variables-are-stored (same rows as the inline run).
 """
 
+import re
 from typing import Any
+
+import orjson
 
 from hoglet.access.principals import Project
 from hoglet.endpoints.enums import HOGQL
 
 type Json = dict[str, Any]
+
+
+PROPERTY_TYPE_CHANGED = "property_type_changed"
+_PLAIN_NAME = re.compile(r"[\w$ .:/-]+")
+_NAMED_ELSEWHERE = ("filterTestAccounts", "ActionsNode", "matchesAction", "cohort")
+
+
+def may_read_property(query: Json, name: str) -> bool:
+    """Whether a query may read the property; true where its text does not tell.
+
+    Actions, cohorts and the test-account filter name properties outside the query.
+    """
+    text = orjson.dumps(query).decode()
+    if _PLAIN_NAME.fullmatch(name) is None or any(word in text for word in _NAMED_ELSEWHERE):
+        return True
+    return re.search(rf"(?<![\w$]){re.escape(name)}(?!\w)", text) is not None
 
 
 def depends_on(query: Json, project: Project) -> Json:

@@ -18,7 +18,11 @@ from hoglet.access.principals import Project
 from hoglet.endpoints import repository
 from hoglet.endpoints.analysis.model import from_json
 from hoglet.endpoints.errors import NotMaterializable
-from hoglet.endpoints.materialization.dependencies import depends_on
+from hoglet.endpoints.materialization.dependencies import (
+    PROPERTY_TYPE_CHANGED,
+    depends_on,
+    may_read_property,
+)
 from hoglet.endpoints.tables import (
     EndpointRow,
     EndpointVersionRow,
@@ -96,6 +100,14 @@ class MaterializationScheduler:
         for row, version, endpoint in await repository.materializations_in(session, project.id):
             if row.plan.get("built_for") != depends_on(version.query, project):
                 await self.enable(session, project, endpoint, version)
+
+    async def property_type_changed(
+        self, session: AsyncSession, project_id: int, name: str
+    ) -> None:
+        """Tables that may depend on the type of a property answer no more until the next build."""
+        for row, version, _ in await repository.materializations_in(session, project_id):
+            if may_read_property(version.query, name):
+                row.stale_reason = PROPERTY_TYPE_CHANGED
 
     async def renew_outdated(self, session: AsyncSession) -> None:
         """Build anew what was built for other settings of its project than it has now."""

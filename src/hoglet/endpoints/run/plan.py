@@ -111,7 +111,8 @@ def _reading(
     source = None if kept is None else kept.table
     seek = None if request.cursor is None else {"after": request.after}
     page = [request.limit, request.offset, *([] if seek is None else [seek])]
-    parts = [project.id, depends_on(query, project), source, query, variables, page]
+    types = project.definitions_version
+    parts = [project.id, types, depends_on(query, project), source, query, variables, page]
     text = orjson.dumps(parts, option=orjson.OPT_SORT_KEYS)
     key = f"endpoint_{blake2b(text, digest_size=16).hexdigest()}"
     return ReadPlan(

@@ -22,17 +22,21 @@ RECALL_SECONDS = 2.0  # another process may change an endpoint; this one forgets
 
 @dataclass(frozen=True, slots=True)
 class Materialization:
-    """The table of a materialized version; ``table`` None before the first build."""
+    """The table of a materialized version; ``table`` None before the first build.
+
+    ``is_stale``: a property that it may depend on has another type since it was built.
+    """
 
     table: str | None
     plan: Json
     built_at: datetime | None
     interval_seconds: int
     buckets: Json | None
+    is_stale: bool = False
 
     def seconds_left(self, now: datetime) -> float:
         """How long the table is still fresh; 0 or less when it must not be read."""
-        if self.table is None or self.built_at is None:
+        if self.table is None or self.built_at is None or self.is_stale:
             return 0
         return self.interval_seconds - (now - self.built_at).total_seconds()
 
@@ -115,6 +119,7 @@ def target_of(found: FoundEndpoint, aliases: Names | None = None) -> RunTarget:
             row.last_built_at,
             interval_seconds(version),
             version.bucket_overrides,
+            is_stale=row.stale_reason is not None,
         )
     return RunTarget(
         endpoint_id=endpoint.id,

@@ -3,7 +3,7 @@
 Source: docs/spec/hog-functions.md#55-bytecode_error.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 from uuid import UUID
 
@@ -21,22 +21,29 @@ _ATTEMPTS = 5  # as for the saves of a function
 
 
 async def recompile(
-    service: FunctionService, project: Project, *, action_id: int | None = None
+    service: FunctionService,
+    project: Project,
+    *,
+    action_id: int | None = None,
+    property_name: str | None = None,
 ) -> int:
     """Compile the filters of a project's functions again; doing it twice changes nothing.
 
     Args:
         service: the functions.
-        project: whose test-account setting or action changed.
-        action_id: only functions that name this action; None means those that use the
-            test-account setting.
+        project: whose test-account setting, action or property changed.
+        action_id: only functions that name this action.
+        property_name: only functions whose filters may use this property. With neither, those
+            that use the test-account setting.
 
     Returns:
         How many functions were compiled.
     """
     async with service.database.read() as session:
         rows = await repository.all_live(session, project.id)
-    affected = [row for row in rows if _is_affected(row.filters, row.mappings, action_id)]
+    affected = [
+        row for row in rows if _is_affected(row.filters, row.mappings, action_id, property_name)
+    ]
     for row in affected:
         await _recompile_one(service, project, row.id)
     return len(affected)
@@ -73,9 +80,29 @@ async def _try_one(service: FunctionService, project: Project, function_id: UUID
 
 
 def _is_affected(
-    filters: dict[str, Any], mappings: Sequence[dict[str, Any]] | None, action_id: int | None
+    filters: dict[str, Any],
+    mappings: Sequence[dict[str, Any]] | None,
+    action_id: int | None,
+    property_name: str | None,
 ) -> bool:
     every = [filters, *filters_of(mappings)]
+    if property_name is not None:
+        return any(_may_use(one, property_name) for one in every)
     if action_id is None:
         return any(one.get("filter_test_accounts") for one in every)
     return str(action_id) in action_ids(every)
+
+
+def _may_use(filters: dict[str, Any], name: str) -> bool:
+    """Whether a filter may test a property: by its key, in an action, or of test accounts."""
+    if filters.get("filter_test_accounts") or filters.get("actions"):
+        return True
+    return any(name in text for text in _texts(filters))
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict | list):
+        for each in value.values() if isinstance(value, dict) else value:
+            yield from _texts(each)

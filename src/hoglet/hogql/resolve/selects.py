@@ -17,6 +17,7 @@ from hoglet.hogql.plan import (
     column_types,
 )
 from hoglet.hogql.resolve.aggregation import holds_aggregate
+from hoglet.hogql.resolve.grouped_text import with_grouped_texts
 from hoglet.hogql.resolve.relations import (
     array_join_kind,
     count_of,
@@ -118,6 +119,8 @@ def _resolve_select(resolver: "Resolver", node: tree.SelectQuery, parent: Scope 
         offset=count_of(resolver, node.offset, scope, "OFFSET"),
         with_ties=bool(node.limit_with_ties),
     )
+    if group_by:
+        selected = with_grouped_texts(selected, scope)
     _refuse_rest(node)
     finished = tuple(
         Join(relation=source.relation(), alias=source.alias, kind=kind, on=on)

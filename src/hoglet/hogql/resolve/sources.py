@@ -77,6 +77,10 @@ class Source(Protocol):
         """The text of a property that ``resolve`` gave by its type; None for anything else."""
         ...
 
+    def known_text(self, expr: Expr) -> Expr | None:
+        """What ``text_of`` gave before; None where it was not asked for."""
+        ...
+
     def relation(self) -> Relation:
         """The plan of this relation; called once, after everything is resolved."""
         ...
@@ -129,6 +133,10 @@ class QuerySource:
 
     def text_of(self, expr: Expr) -> Expr | None:
         """The text of a property that was read by its type."""
+        return self._texts.get(expr)
+
+    def known_text(self, expr: Expr) -> Expr | None:
+        """As ``text_of``: nothing is added for it."""
         return self._texts.get(expr)
 
     def star(self) -> list[str]:
@@ -227,6 +235,16 @@ class TableSource:
         """The text of a property that was read by its type, as another output column."""
         chain = self._chains.get(expr.name) if isinstance(expr, Name) else None
         return None if chain is None else self.text_at(chain)
+
+    def known_text(self, expr: Expr) -> Expr | None:
+        """The output column of a text that was asked for."""
+        if not isinstance(expr, Name) or expr.source != self.alias:
+            return None
+        known = self._outputs.get((_TEXT, *self._chains.get(expr.name, ())))
+        if known is None:
+            return None
+        name, inner = known
+        return Name(source=self.alias, name=name, type=inner.type)
 
     def text_at(self, chain: Chain) -> Expr | None:
         """The text of the property at a chain, as an output column; None for other chains."""

@@ -1,0 +1,127 @@
+"""Routes of property and event definitions.
+
+Source: docs/spec/data-and-queries.md#22-property_definitions and
+docs/spec/data-and-queries.md#25-event_definitions.
+"""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Depends
+from starlette.requests import Request
+from starlette.responses import Response
+
+from hoglet.access.auth import requires
+from hoglet.access.principals import ProjectScope
+from hoglet.definitions.listing import (
+    read_event_filter,
+    read_names,
+    read_property_filter,
+)
+from hoglet.definitions.schemas import EventChanges, NewEvent, PropertyChanges
+from hoglet.definitions.service import DefinitionService
+from hoglet.kit.errors import Invalid
+from hoglet.web.pagination import envelope, parse_page
+from hoglet.web.request_body import read_object
+from hoglet.web.responses import JsonResponse
+from hoglet.web.validation import validate
+
+router = APIRouter()
+
+type PropertyReader = Annotated[ProjectScope, Depends(requires("property_definition:read"))]
+type PropertyWriter = Annotated[ProjectScope, Depends(requires("property_definition:write"))]
+type EventReader = Annotated[ProjectScope, Depends(requires("event_definition:read"))]
+type EventWriter = Annotated[ProjectScope, Depends(requires("event_definition:write"))]
+
+
+def service_of(request: Request) -> DefinitionService:
+    """The definitions of the application."""
+    service: DefinitionService = request.app.state.definitions
+    return service
+
+
+@router.get("/property_definitions")
+async def list_property_definitions(request: Request, scope: PropertyReader) -> Response:
+    """Properties of events, persons, one group type, or sessions."""
+    page = parse_page(request.query_params)
+    wanted = read_property_filter(request.query_params)
+    count, results = await service_of(request).list_properties(scope.project, wanted, page)
+    return JsonResponse(envelope(request, page, count, results))
+
+
+@router.get("/property_definitions/seen_together")
+async def read_seen_together(request: Request, scope: PropertyReader) -> Response:
+    """Whether events ever carried a property."""
+    events = read_names(request.query_params, "event_names")
+    name = request.query_params.get("property_name")
+    if not name:
+        raise Invalid("This field is required.", attr="property_name", code="required")
+    return JsonResponse(await service_of(request).seen_together(scope.project, events, name))
+
+
+@router.get("/property_definitions/{definition_id}")
+async def read_property_definition(
+    request: Request, definition_id: str, scope: PropertyReader
+) -> Response:
+    """One property definition."""
+    return JsonResponse(await service_of(request).get_property(scope.project, definition_id))
+
+
+@router.api_route("/property_definitions/{definition_id}", methods=["PATCH", "PUT"])
+async def update_property_definition(
+    request: Request, definition_id: str, scope: PropertyWriter
+) -> Response:
+    """Change a property's type, description, tags, or whether it is verified or hidden."""
+    changes = validate(PropertyChanges, await read_object(request))
+    record = await service_of(request).change_property(scope, definition_id, changes)
+    return JsonResponse(record)
+
+
+@router.delete("/property_definitions/{definition_id}")
+async def delete_property_definition(
+    request: Request, definition_id: str, scope: PropertyWriter
+) -> Response:
+    """Forget a property definition until the next event that has the property."""
+    await service_of(request).delete_property(scope, definition_id)
+    return Response(status_code=204)
+
+
+@router.get("/event_definitions")
+async def list_event_definitions(request: Request, scope: EventReader) -> Response:
+    """Events that were seen or announced."""
+    page = parse_page(request.query_params)
+    wanted = read_event_filter(request.query_params)
+    count, results = await service_of(request).list_events(scope.project, wanted, page)
+    return JsonResponse(envelope(request, page, count, results))
+
+
+@router.post("/event_definitions")
+async def create_event_definition(request: Request, scope: EventWriter) -> Response:
+    """Announce an event."""
+    body = validate(NewEvent, await read_object(request))
+    return JsonResponse(await service_of(request).create_event(scope, body), status_code=201)
+
+
+@router.get("/event_definitions/{definition_id}")
+async def read_event_definition(
+    request: Request, definition_id: str, scope: EventReader
+) -> Response:
+    """One event definition."""
+    return JsonResponse(await service_of(request).get_event(scope.project, definition_id))
+
+
+@router.api_route("/event_definitions/{definition_id}", methods=["PATCH", "PUT"])
+async def update_event_definition(
+    request: Request, definition_id: str, scope: EventWriter
+) -> Response:
+    """Change an event's owner, description, tags, columns, or whether it is verified or hidden."""
+    changes = validate(EventChanges, await read_object(request))
+    return JsonResponse(await service_of(request).change_event(scope, definition_id, changes))
+
+
+@router.delete("/event_definitions/{definition_id}")
+async def delete_event_definition(
+    request: Request, definition_id: str, scope: EventWriter
+) -> Response:
+    """Forget an event definition until the next such event."""
+    await service_of(request).delete_event(scope, definition_id)
+    return Response(status_code=204)

@@ -1,0 +1,145 @@
+"""The share of a property's values that do not convert to its type.
+
+Source: docs/spec/data-and-queries.md#24-what-the-type-does-to-queries.
+"""
+
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import Final
+
+import structlog
+from sqlalchemy import update
+
+from hoglet.definitions.observer import BOOLEAN as BOOLEAN_FORM
+from hoglet.definitions.observer import MIXED, NUMBER, UNSEEN
+from hoglet.definitions.tables import PropertyDefinitionRow
+from hoglet.hogql import QueryContext, compile_query
+from hoglet.kit.clock import Clock
+from hoglet.kit.errors import HogletError
+from hoglet.store.database import Database
+from hoglet.warehouse import Budget, Warehouse
+
+log = structlog.get_logger(__name__)
+
+LOOKED_AT: Final = 10_000  # values, the last ones
+LASTING: Final = timedelta(minutes=1)
+MAX_PER_REQUEST: Final = 25  # properties of a list that are looked at; the others keep their share
+_SECONDS: Final = 2.0
+_WINDOWS: Final = (1, 30, None)  # days of events; most properties fill the first
+_NUMBERS = frozenset({"Numeric", "Duration"})
+_KNOWN: dict[tuple[str, str], float] = {
+    **{(type_, NUMBER): 0.0 for type_ in _NUMBERS},
+    **{(type_, BOOLEAN_FORM): 1.0 for type_ in _NUMBERS},
+    ("Boolean", BOOLEAN_FORM): 0.0,
+    ("Boolean", NUMBER): 1.0,
+    ("DateTime", BOOLEAN_FORM): 1.0,
+}
+"""What the JSON form of all values tells without a look at them."""
+
+
+class ConversionShares:
+    """Measures shares, and keeps them with the definitions."""
+
+    def __init__(self, database: Database, warehouse: Warehouse, clock: Clock) -> None:
+        self._database = database
+        self._warehouse = warehouse
+        self._clock = clock
+
+    async def refresh(
+        self, project_id: int, timezone: str, rows: Sequence[PropertyDefinitionRow]
+    ) -> None:
+        """Set ``unconverted_share`` of the rows; those looked at a minute ago keep theirs.
+
+        A warehouse that is busy or away leaves the shares as they are.
+        """
+        looks = 0
+        for row in rows:
+            known = _known_share(row)
+            if known is not None or row.property_type is None:
+                row.unconverted_share = known
+            elif self._is_due(row) and looks < MAX_PER_REQUEST:
+                looks += 1
+                if not await self._measure(project_id, timezone, row):
+                    return
+
+    def _is_due(self, row: PropertyDefinitionRow) -> bool:
+        return row.measured_at is None or row.measured_at <= self._clock.now() - LASTING
+
+    async def _measure(self, project_id: int, timezone: str, row: PropertyDefinitionRow) -> bool:
+        try:
+            values, unconverted = await self._count(project_id, timezone, row)
+        except HogletError as error:
+            log.warning("values could not be looked at", property=row.name, error=str(error))
+            return False
+        row.unconverted_share = unconverted / values if values else None
+        row.measured_at = self._clock.now()
+        async with self._database.write() as session:
+            await session.execute(
+                update(PropertyDefinitionRow)
+                .where(
+                    PropertyDefinitionRow.id == row.id,
+                    PropertyDefinitionRow.property_type == row.property_type,
+                )
+                .values(unconverted_share=row.unconverted_share, measured_at=row.measured_at)
+                .execution_options(synchronize_session=False)
+            )
+        return True
+
+    async def _count(
+        self, project_id: int, timezone: str, row: PropertyDefinitionRow
+    ) -> tuple[int, int]:
+        """How many of the last values there are, and how many of them do not convert."""
+        counted = (0, 0)
+        for days in _WINDOWS if row.kind == "event" else (None,):
+            counted = await self._count_since(project_id, timezone, row, days)
+            if counted[0] >= LOOKED_AT:
+                break
+        return counted
+
+    async def _count_since(
+        self, project_id: int, timezone: str, row: PropertyDefinitionRow, days: int | None
+    ) -> tuple[int, int]:
+        context = QueryContext(
+            project_id=project_id,
+            timezone=timezone,
+            property_types={(_bag(row.kind), row.name): row.property_type or ""},
+            property_forms=(
+                {} if row.form in {MIXED, UNSEEN} else {(_bag(row.kind), row.name): row.form}
+            ),
+            now=self._clock.now(),
+        )
+        query = compile_query(_source(row, days), context=context)
+        answer = await self._warehouse.query(
+            query.sql, query.params, budget=Budget(seconds=_SECONDS)
+        )
+        values, unconverted = answer.rows[0]
+        return int(values), int(unconverted)
+
+
+def _known_share(row: PropertyDefinitionRow) -> float | None:
+    if row.property_type == "String":
+        return 0.0
+    return _KNOWN.get((row.property_type or "", row.form))
+
+
+def _bag(kind: str) -> str:
+    """Groups of one type are read from the table of all groups."""
+    return "group" if kind.startswith("group_") else kind
+
+
+def _source(row: PropertyDefinitionRow, days: int | None) -> str:
+    name = row.name.replace("\\", "\\\\").replace("'", "\\'")
+    value = f"properties['{name}']"
+    table, order, where = "events", "timestamp", f"toString({value}) is not null"
+    if row.kind == "person":
+        table, order = "persons", "created_at"
+    elif row.kind != "event":
+        table, order = "groups", "updated_at"
+        where += f" and index = {row.kind.removeprefix('group_')}"
+    elif days is not None:
+        where += f" and timestamp > now() - interval {days} day"
+    last = (
+        f"select {value} as value, toString({value}) as sent from {table} where {where} "  # noqa: S608 (escaped)
+        f"order by {order} desc limit {LOOKED_AT}"
+    )
+    return f"select count(), countIf(value is null) from ({last})"  # noqa: S608 (made above)

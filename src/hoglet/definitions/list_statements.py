@@ -1,0 +1,177 @@
+"""Statements of the lists: what is counted and paged.
+
+Source: docs/spec/data-and-queries.md#22-property_definitions and
+docs/spec/data-and-queries.md#25-event_definitions.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import orjson
+from sqlalchemy import (
+    ColumnElement,
+    Text,
+    and_,
+    func,
+    literal,
+    not_,
+    null,
+    or_,
+    select,
+    type_coerce,
+)
+from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm import InstrumentedAttribute
+
+from hoglet.definitions.detection import NUMERIC
+from hoglet.definitions.listing import EVENT, EventFilter, PropertyFilter, titled
+from hoglet.definitions.tables import (
+    EventDefinitionRow,
+    EventPropertyRow,
+    PropertyDefinitionRow,
+)
+from hoglet.web.pagination import Page
+
+_NEVER_LISTED = (
+    "distinct_id", "$set", "$set_once", "$initial_referrer", "$initial_referring_domain",
+    "$groups", "$group_type", "$group_key", "$group_set",
+    *(f"$group_{index}" for index in range(5)),
+)  # fmt: skip
+_SESSION_COPIES = "$session_entry_"
+_FLAG = "$feature/"
+_NOT_NUMERICAL = ("distinct_id", "timestamp")
+_CORE = (
+    "utm_source", "utm_medium", "utm_campaign", "utm_content", "utm_term", "gclid", "gad_source",
+    "gclsrc", "dclid", "gbraid", "wbraid", "fbclid", "msclkid", "twclid", "li_fat_id", "mc_cid",
+    "igshid", "ttclid", "rdt_cid", "irclid", "_kx", "epik", "qclid", "sccid", "distinct_id",
+)  # fmt: skip
+
+
+async def list_properties(
+    session: AsyncSession, project_id: int, wanted: PropertyFilter, page: Page
+) -> tuple[int, list[tuple[PropertyDefinitionRow, bool | None]]]:
+    """How many there are, and the page with whether the named events have each property."""
+    row = PropertyDefinitionRow
+    seen = _is_seen(project_id, wanted)
+    conditions = [row.project_id == project_id, ~row.is_deleted, *_property_conditions(wanted)]
+    if wanted.only_of_events and wanted.event_names is not None:
+        conditions.append(seen)
+    count = await session.scalar(select(func.count()).select_from(row).where(*conditions)) or 0
+    order = [seen.desc()] if wanted.event_names is not None else []
+    rows = select(row, seen).where(*conditions).order_by(*order, row.verified.desc(), row.name)
+    found = await session.execute(rows.limit(page.limit).offset(page.offset))
+    return count, [(one[0], None if wanted.event_names is None else bool(one[1])) for one in found]
+
+
+async def list_events(
+    session: AsyncSession, project_id: int, wanted: EventFilter, page: Page
+) -> tuple[int, Sequence[EventDefinitionRow]]:
+    """How many there are, and the page."""
+    row = EventDefinitionRow
+    conditions = [row.project_id == project_id, *_event_conditions(wanted)]
+    count = await session.scalar(select(func.count()).select_from(row).where(*conditions)) or 0
+    rows = select(row).where(*conditions).order_by(*_event_order(wanted), row.name)
+    return count, (await session.scalars(rows.limit(page.limit).offset(page.offset))).all()
+
+
+async def seen_together(
+    session: AsyncSession, project_id: int, events: Sequence[str], name: str
+) -> dict[str, bool]:
+    """``{"buy": True}``: which of the events carried the property."""
+    row = EventPropertyRow
+    found = await session.scalars(
+        select(row.event).where(
+            row.project_id == project_id, row.property == name, row.event.in_(events)
+        )
+    )
+    seen = set(found)
+    return {event: event in seen for event in events}
+
+
+def _is_seen(project_id: int, wanted: PropertyFilter) -> ColumnElement[Any]:
+    if wanted.event_names is None:
+        return null()
+    pair = EventPropertyRow
+    return (
+        select(literal(1))
+        .where(
+            pair.project_id == project_id,
+            pair.property == PropertyDefinitionRow.name,
+            pair.event.in_(wanted.event_names),
+        )
+        .exists()
+    )
+
+
+def _property_conditions(wanted: PropertyFilter) -> list[ColumnElement[bool]]:
+    row = PropertyDefinitionRow
+    found: list[ColumnElement[bool]] = [row.kind == wanted.kind]
+    if wanted.kind == EVENT:
+        found.append(row.name.not_in(_NEVER_LISTED))
+        found.append(not_(row.name.startswith(_SESSION_COPIES, autoescape=True)))
+    if wanted.words:
+        found.append(_matches(row.name, wanted.words))
+    if wanted.names is not None:
+        found.append(row.name.in_(wanted.names))
+    if wanted.excluded:
+        found.append(row.name.not_in(wanted.excluded))
+    if wanted.is_numerical is not None:
+        numerical = and_(
+            func.coalesce(row.property_type, "") == NUMERIC, row.name.not_in(_NOT_NUMERICAL)
+        )
+        found.append(numerical if wanted.is_numerical else not_(numerical))
+    if wanted.is_feature_flag is not None:
+        flag = row.name.startswith(_FLAG, autoescape=True)
+        found.append(flag if wanted.is_feature_flag else not_(flag))
+    if wanted.exclude_core:
+        found.append(not_(row.name.startswith("$", autoescape=True)))
+        found.append(row.name.not_in(_CORE))
+    return found + _said_conditions(
+        row.verified, row.hidden, verified=wanted.verified, exclude_hidden=wanted.exclude_hidden
+    )
+
+
+def _event_conditions(wanted: EventFilter) -> list[ColumnElement[bool]]:
+    row = EventDefinitionRow
+    found: list[ColumnElement[bool]] = []
+    own = row.name.startswith("$", autoescape=True)
+    if wanted.event_type != "event":
+        found.append(own if wanted.event_type == "event_posthog" else not_(own))
+    if wanted.words:
+        found.append(_matches(row.name, wanted.words))
+    if wanted.excluded:
+        found.append(row.name.not_in(wanted.excluded))
+    if wanted.tags:
+        text = type_coerce(row.tags, Text)
+        written = (orjson.dumps(tag).decode() for tag in wanted.tags)
+        found.append(or_(*(text.contains(tag, autoescape=True) for tag in written)))
+    return found + _said_conditions(
+        row.verified, row.hidden, verified=wanted.verified, exclude_hidden=wanted.exclude_hidden
+    )
+
+
+def _said_conditions(
+    is_verified: InstrumentedAttribute[bool],
+    is_hidden: InstrumentedAttribute[bool],
+    *,
+    verified: bool | None,
+    exclude_hidden: bool,
+) -> list[ColumnElement[bool]]:
+    found: list[ColumnElement[bool]] = [~is_hidden] if exclude_hidden else []
+    if verified is not None:
+        found.append(is_verified.is_(verified))
+    return found
+
+
+def _matches(name: InstrumentedAttribute[str], words: tuple[str, ...]) -> ColumnElement[bool]:
+    lower = func.lower(name)
+    in_name = and_(*(lower.contains(word, autoescape=True) for word in words))
+    return or_(in_name, name.in_(titled(words)))
+
+
+def _event_order(wanted: EventFilter) -> list[ColumnElement[Any]]:
+    row = EventDefinitionRow
+    if wanted.ordering is None:
+        return [func.date(row.last_seen_at).desc().nulls_last()]
+    column: Any = getattr(row, wanted.ordering)
+    return [column.desc().nulls_last() if wanted.descending else column.asc().nulls_last()]

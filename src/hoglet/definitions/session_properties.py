@@ -1,0 +1,65 @@
+"""Properties of sessions: computed by hoglet, always there, never changed.
+
+Source: docs/spec/data-and-queries.md#22-property_definitions.
+"""
+
+from typing import Any
+
+from hoglet.definitions.listing import PropertyFilter
+from hoglet.definitions.serializers import property_record
+from hoglet.definitions.tables import PropertyDefinitionRow
+from hoglet.hogql.schema.fields import Column, Computed, Derived
+from hoglet.hogql.schema.sessions import SESSIONS
+
+BUILT_IN = "$builtin_"
+_TYPES = {
+    "String": "String",
+    "Integer": "Numeric",
+    "Float": "Numeric",
+    "Boolean": "Boolean",
+    "DateTime": "DateTime",
+}
+
+
+def session_properties(wanted: PropertyFilter) -> list[dict[str, Any]]:
+    """The records that a list asks for, by name."""
+    return [_record(name) for name in sorted(_NAMES) if _is_wanted(name, wanted)]
+
+
+def find_session_property(definition_id: str) -> dict[str, Any] | None:
+    """The record of an id such as ``$builtin_$session_duration``."""
+    name = definition_id.removeprefix(BUILT_IN)
+    return _record(name) if name in _NAMES else None
+
+
+def _types() -> dict[str, str | None]:
+    types = {
+        name: _TYPES.get(field.type.name)
+        for name, field in SESSIONS.fields.items()
+        if name.startswith("$") and isinstance(field, Column | Computed | Derived)
+    }
+    return types | {"$session_duration": "Duration"}
+
+
+_NAMES = _types()
+
+
+def _record(name: str) -> dict[str, Any]:
+    row = PropertyDefinitionRow(
+        name=name, property_type=_NAMES[name], description="", tags=[], verified=False, hidden=False
+    )
+    record = property_record(row, {}, is_seen=None)
+    return record | {"id": BUILT_IN + name}
+
+
+def _is_wanted(name: str, wanted: PropertyFilter) -> bool:
+    is_numerical = _NAMES[name] == "Numeric"
+    return (
+        all(word in name.lower() for word in wanted.words)
+        and (wanted.names is None or name in wanted.names)
+        and name not in wanted.excluded
+        and wanted.is_numerical in {None, is_numerical}
+        and wanted.is_feature_flag is not True
+        and wanted.verified is not True
+        and not wanted.exclude_core
+    )

@@ -1,0 +1,125 @@
+"""The whole application and its pipeline on one project of its own."""
+
+from collections.abc import AsyncGenerator
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import httpx
+import pytest_asyncio
+from cryptography.fernet import Fernet
+
+from hoglet.access.bootstrap import ensure_first_project
+from hoglet.access.tables import ProjectRow
+from hoglet.app.container import Services, open_services
+from hoglet.app.features import Features, build_features
+from hoglet.app.http import build_application
+from hoglet.settings import Settings
+from hoglet.warehouse import ClickHouseWarehouse
+from support.pipeline import Line, open_line
+from support.server import KEY
+
+
+@dataclass
+class DefinitionWorld:
+    """A client with a key of everything, a pipeline, and what is behind them."""
+
+    client: httpx.AsyncClient
+    line: Line
+    rooms: Services
+    features: Features
+    project_id: int
+
+    async def send(
+        self, method: str, path: str, body: Any = None, *, key: str = KEY, **params: Any
+    ) -> tuple[int, Any]:
+        """Status and body of a request below the project."""
+        response = await self.client.request(
+            method,
+            f"/api/projects/{self.project_id}/{path}",
+            json=body,
+            params=params,
+            headers={"Authorization": f"Bearer {key}"},
+        )
+        return response.status_code, response.json() if response.content else None
+
+    async def got(self, path: str, **params: Any) -> Any:
+        """The body of a GET that must be answered."""
+        status, body = await self.send("GET", path, **params)
+        assert status == 200, body
+        return body
+
+    async def capture(self, *events: dict[str, Any]) -> None:
+        """Capture and store events; ``event`` and ``distinct_id`` may be left out."""
+        await self.line.capture(*({"event": "e", "distinct_id": "u", **each} for each in events))
+        self.line.forget_definitions()
+        await self.line.work()
+
+    async def property(self, name: str, kind: str = "event", **more: Any) -> dict[str, Any]:
+        """The definition of a property."""
+        found = await self.got("property_definitions", type=kind, properties=name, **more)
+        assert [each["name"] for each in found["results"]] == [name]
+        return found["results"][0]
+
+    async def retype(self, name: str, property_type: str | None, kind: str = "event") -> None:
+        """Set the type of a property."""
+        more = {"group_type_index": 0} if kind == "group" else {}
+        one = await self.property(name, kind, **more)
+        path = f"property_definitions/{one['id']}"
+        status, body = await self.send("PATCH", path, {"property_type": property_type})
+        assert (status, body["property_type"]) == (200, property_type)
+
+    async def query(self, sql: str) -> list[Any]:
+        """Rows of a HogQL query by the query API."""
+        status, body = await self.send(
+            "POST", "query", {"query": {"kind": "HogQLQuery", "query": sql}}
+        )
+        assert status == 200, body
+        return body["results"]
+
+
+@pytest_asyncio.fixture
+async def world(
+    tmp_path: Path, warehouse: ClickHouseWarehouse, fresh_project_id: int
+) -> AsyncGenerator[DefinitionWorld]:
+    settings = Settings(  # pyright: ignore[reportCallIssue]
+        data_dir=tmp_path,
+        roles=["api", "pipeline"],
+        warehouse_url=warehouse.url,
+        secret_keys=[Fernet.generate_key().decode()],
+    )
+    async with AsyncExitStack() as stack:
+        rooms = await stack.enter_async_context(open_services(settings))
+        await ensure_first_project(rooms.database, rooms.clock, personal_api_key=KEY)
+        await _add_project(rooms, fresh_project_id)
+        features = build_features(rooms)
+        app = build_application(rooms, features)
+        await stack.enter_async_context(app.router.lifespan_context(app))
+        line = await stack.enter_async_context(
+            open_line(rooms.database, rooms.warehouse, rooms.clock, fresh_project_id)
+        )
+        line.definitions._readers_notice_after = timedelta(0)
+        transport = httpx.ASGITransport(app, raise_app_exceptions=False)
+        client = httpx.AsyncClient(transport=transport, base_url="http://h", follow_redirects=True)
+        await stack.enter_async_context(client)
+        yield DefinitionWorld(client, line, rooms, features, fresh_project_id)
+
+
+async def _add_project(rooms: Services, project_id: int) -> None:
+    async with rooms.database.write() as session:
+        first = await session.get(ProjectRow, 1)
+        assert first is not None
+        session.add(
+            ProjectRow(
+                id=project_id,
+                uuid=uuid4(),
+                organization_id=first.organization_id,
+                api_token=f"phc_{uuid4()}",
+                name="Definitions",
+                created_at=first.created_at,
+                updated_at=first.updated_at,
+            )
+        )
