@@ -76,6 +76,7 @@ def test_a_disk_that_is_full_at_once(disk: SmallDisk, receiver: Receiver) -> Non
         disk.fill()
         assert {accepted.send(padding=2000) for _ in range(50)} == {503}
         assert server.client.get("/_health").status_code == 200
+        assert ready_status(server) == 503
         disk.free()
         assert accepted.send() == 200
         accepted.assert_all_there()

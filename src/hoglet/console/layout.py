@@ -1,6 +1,7 @@
 """What all pages have around them: colours, the bar at the top, who is signed in."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Generator
+from contextlib import contextmanager
 from typing import Any
 from urllib.parse import quote
 
@@ -11,10 +12,12 @@ from starlette.responses import RedirectResponse, Response
 from hoglet.console.api_client import Backend, Reply
 from hoglet.console.session import SIGN_IN, Sessions
 from hoglet.console.source_excerpt import code_block, pointed
+from hoglet.web.pagination import ORIGINAL_PATH
 
 EDITOR = "w-full rounded text-sm border border-slate-300"
 PRIMARY = "#1d4aff"
 ACCENT = "#f54e00"
+BUILD_SECONDS = 30.0  # for pages that ask the warehouse before they are sent
 
 type Build = Callable[[Backend], Awaitable[None]]
 
@@ -28,13 +31,14 @@ async def signed_in_page(
         sessions: knows who is signed in.
         request: the page's request.
         project_id: from the path.
-        section: the part of the site to mark in the bar, ``functions`` or ``endpoints``.
+        section: the part of the site to mark in the bar, ``functions``, ``endpoints`` or none.
         build: makes the page's own elements.
     """
     backend = sessions.backend(request, project_id)
     projects = None if backend is None else await backend.call("GET", "/api/projects")
     if backend is None or projects is None or projects.status == 401:
-        return RedirectResponse(f"{SIGN_IN}?next={quote(request.url.path)}", 303)
+        path: str = request.scope.get(ORIGINAL_PATH, request.scope["path"])  # decoded
+        return RedirectResponse(f"{SIGN_IN}?next={quote(quote(path))}", 303)
     listed = projects.body["results"] if projects.is_good else []
     _bar(listed, project_id, section)
     with ui.column().classes("w-full max-w-6xl mx-auto p-4 gap-4"):
@@ -60,6 +64,14 @@ async def tabs(builders: dict[str, Callable[[], Awaitable[None]]]) -> None:
     unopened = set(builders)
     bar.on_value_change(lambda event: open_tab(str(event.value)))
     await open_tab(first)
+
+
+@contextmanager
+def section(title: str) -> Generator[None]:
+    """A part of a page under a title of its own."""
+    with ui.column().classes("w-full gap-2"):
+        ui.label(title).classes("text-lg font-medium").props("role=heading aria-level=2")
+        yield
 
 
 def heading(text: str, note: str = "") -> None:

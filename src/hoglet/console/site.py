@@ -4,7 +4,16 @@ from fastapi import FastAPI
 from nicegui import ui
 from starlette.types import ASGIApp
 
-from hoglet.console.pages import endpoint, endpoints, function, functions, sign_in
+from hoglet.console.pages import (
+    endpoint,
+    endpoints,
+    event,
+    function,
+    functions,
+    not_found,
+    person,
+    sign_in,
+)
 from hoglet.console.session import Sessions
 from hoglet.web.error_handlers import install
 
@@ -25,7 +34,8 @@ def make_site(api: ASGIApp, secret_keys: list[str]) -> FastAPI:
     site = FastAPI(docs_url=None, redoc_url=None, openapi_url=None)
     install(site)
     site.router.routes.extend(sessions.routes())
-    for page in (sign_in, functions, function, endpoints, endpoint):
+    pages = (sign_in, functions, function, endpoints, endpoint, event, person, not_found)
+    for page in pages:
         page.register(sessions)
     ui.run_with(
         site,

@@ -1,0 +1,175 @@
+"""One event: its properties, elements and person, and the functions it ran through.
+
+Source: docs/spec/data-and-queries.md#43-links.
+"""
+
+from typing import Any
+from urllib.parse import quote
+from uuid import UUID
+
+from nicegui import ui
+from starlette.requests import Request
+from starlette.responses import Response
+
+from hoglet.console.api_client import Backend
+from hoglet.console.layout import (
+    BUILD_SECONDS,
+    badge_cell,
+    columns,
+    empty,
+    failed,
+    heading,
+    link_cell,
+    section,
+    short_time,
+    signed_in_page,
+)
+from hoglet.console.pages.not_found import not_found
+from hoglet.console.pages.properties import properties_table
+from hoglet.console.session import Sessions
+from hoglet.console.source_excerpt import code_block
+from hoglet.pipeline.ingest.matching import invocation_id
+
+type Json = dict[str, Any]
+
+_LEVEL_COLORS = {"ERROR": "negative", "WARN": "warning", "INFO": "primary"}
+_FUNCTIONS = 1000
+# Lines of the runs themselves, and of others that name the event: backfills, test runs.
+_RUN_LINES = (
+    "SELECT timestamp, log_source_id, level, message FROM log_entries "
+    "WHERE has({runs}, instance_id) OR position(message, {event}) > 0 "
+    "ORDER BY timestamp LIMIT 200"
+)
+
+
+def register(sessions: Sessions) -> None:
+    """Add the pages; the time in the address is for people."""
+
+    @ui.page(
+        "/project/{project_id}/events/{uuid}",
+        title="Event · hoglet",
+        response_timeout=BUILD_SECONDS,
+    )
+    async def event(request: Request, project_id: str, uuid: str) -> Response | None:
+        return await _page(sessions, request, project_id, uuid)
+
+    @ui.page(
+        "/project/{project_id}/events/{uuid}/{timestamp:path}",
+        title="Event · hoglet",
+        response_timeout=BUILD_SECONDS,
+    )
+    async def event_at(
+        request: Request,
+        project_id: str,
+        uuid: str,
+        timestamp: str,  # noqa: ARG001
+    ) -> Response | None:
+        return await _page(sessions, request, project_id, uuid)
+
+
+async def _page(
+    sessions: Sessions, request: Request, project_id: str, uuid: str
+) -> Response | None:
+    async def build(backend: Backend) -> None:
+        await _build(backend, uuid)
+
+    return await signed_in_page(sessions, request, project_id, section="", build=build)
+
+
+async def _build(backend: Backend, uuid: str) -> None:
+    reply = await backend.get(f"/events/{quote(uuid, safe='')}")
+    if reply.status in {400, 404}:
+        hint = "It was not captured, is still on its way, or was deleted."
+        not_found(backend, f"There is no event {uuid}", hint)
+        return
+    if not reply.is_good:
+        failed(reply)
+        return
+    event: Json = reply.body
+    heading(event["event"], f"{short_time(event['timestamp'])} UTC · {event['id']}")
+    _person_line(backend, event)
+    with section("Properties"):
+        properties_table(event["properties"], "The event was sent without any.")
+    if event["elements"]:
+        with section("Elements"):
+            _elements(event)
+    with section("Functions"):
+        await _runs(backend, event)
+
+
+def _person_line(backend: Backend, event: Json) -> None:
+    distinct_id = event["distinct_id"]
+    person = event.get("person") or {}
+    name = str(person.get("name") or distinct_id)
+    with ui.row().classes("items-center gap-2"):
+        ui.icon("person")
+        target = f"/project/{backend.project_id}/person/{quote(distinct_id, safe='')}"
+        ui.link(name, target).classes("break-all").mark("person")
+
+
+def _elements(event: Json) -> None:
+    rows = [
+        {
+            "order": element["order"],
+            "tag": element["tag_name"] or "",
+            "text": element["text"] or "",
+            "attributes": ", ".join(
+                f"{name}={value}" for name, value in (element["attributes"] or {}).items()
+            ),
+        }
+        for element in event["elements"]
+    ]
+    shown = columns(("tag", "Tag"), ("text", "Text"), ("attributes", "Attributes"))
+    table = ui.table(rows=rows, row_key="order", columns=shown).classes("w-full")
+    table.props("dense wrap-cells").mark("elements")
+    code_block(event["elements_chain"])
+
+
+async def _runs(backend: Backend, event: Json) -> None:
+    """Log lines of the runs that the event began."""
+    functions = await backend.get("/hog_functions", limit=_FUNCTIONS)
+    if not functions.is_good:
+        failed(functions)
+        return
+    names = {
+        function["id"]: function["name"] or "Untitled" for function in functions.body["results"]
+    }
+    runs = [
+        str(invocation_id(UUID(event["id"]), function["id"], mapping))
+        for function in functions.body["results"]
+        for mapping in (None, *range(len(function.get("mappings") or ())))
+    ]
+    query = {
+        "kind": "HogQLQuery",
+        "query": _RUN_LINES,
+        "values": {"runs": runs, "event": event["id"]},
+    }
+    reply = await backend.send("POST", "/query", {"query": query, "refresh": "force_blocking"})
+    if not reply.is_good:
+        failed(reply)
+    elif not reply.body["results"]:
+        empty("No log lines", "No function wrote a line about this event.", "subject")
+    else:
+        _lines(backend, reply.body["results"], names)
+
+
+def _lines(backend: Backend, lines: list[list[Any]], names: dict[str, str]) -> None:
+    rows = [
+        {
+            "id": index,
+            "time": short_time(timestamp),
+            "function": names.get(source, source),
+            "href": f"/project/{backend.project_id}/functions/{source}",
+            "level": level,
+            "level_color": _LEVEL_COLORS.get(level, "grey"),
+            "message": message,
+        }
+        for index, (timestamp, source, level, message) in enumerate(lines)
+    ]
+    shown = columns(
+        ("time", "Time (UTC)"), ("function", "Function"), ("level", "Level"), ("message", "Message")
+    )
+    table = ui.table(rows=rows, row_key="id", pagination=50, columns=shown).classes("w-full")
+    table.props("dense wrap-cells").mark("runs")
+    link_cell(table, "function")
+    badge_cell(table, "level")

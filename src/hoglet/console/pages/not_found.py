@@ -1,0 +1,74 @@
+"""What stands where there is nothing: a sentence and a search for events and persons."""
+
+from urllib.parse import quote
+from uuid import UUID
+
+from nicegui import ui
+from starlette.requests import Request
+from starlette.responses import Response
+
+from hoglet.console.api_client import Backend
+from hoglet.console.layout import BUILD_SECONDS, empty, heading, signed_in_page
+from hoglet.console.session import Sessions
+
+
+def register(sessions: Sessions) -> None:
+    """Add the page of every other address below a project; the last to be added."""
+
+    @ui.page(
+        "/project/{project_id}/{rest:path}",
+        title="Not found · hoglet",
+        response_timeout=BUILD_SECONDS,
+    )
+    async def nothing(request: Request, project_id: str, rest: str) -> Response | None:
+        async def build(backend: Backend) -> None:
+            not_found(backend, "This page does not exist", f"There is nothing at {rest}.")
+
+        return await signed_in_page(sessions, request, project_id, section="", build=build)
+
+
+def not_found(backend: Backend, title: str, hint: str) -> None:
+    """Say that something is missing, and offer to look for it."""
+    heading("Not found")
+    empty(title, hint, "search_off")
+    search_field(backend)
+
+
+def search_field(backend: Backend) -> None:
+    """Finds an event by its UUID, a person by UUID or distinct id, and opens the page."""
+    with ui.row().classes("w-full justify-center items-start"):
+        field = ui.input("UUID of an event or person, or a distinct id")
+        field.props("outlined dense clearable").classes("w-96")
+
+        async def find() -> None:
+            text = (field.value or "").strip()
+            target = await page_of(backend, text) if text else None
+            if target is None:
+                field.props('error error-message="Nothing has this id."')
+            else:
+                ui.navigate.to(target)
+
+        field.on("keydown.enter", find)
+        ui.button("Search", icon="search", on_click=find).props("no-caps")
+
+
+async def page_of(backend: Backend, text: str) -> str | None:
+    """The address of the event's or person's page; None when nothing has this id."""
+    project = f"/project/{backend.project_id}"
+    if _is_uuid(text):
+        if (await backend.get(f"/events/{text}")).is_good:
+            return f"{project}/events/{text}"
+        if (await backend.get(f"/persons/{text}")).is_good:
+            return f"{project}/persons/{text}"
+    found = await backend.get("/persons", distinct_id=text, limit=1)
+    if found.is_good and found.body["results"]:
+        return f"{project}/person/{quote(text, safe='')}"
+    return None
+
+
+def _is_uuid(text: str) -> bool:
+    try:
+        UUID(text)
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,125 @@
+"""One person: properties, distinct ids and the newest events.
+
+Source: docs/spec/data-and-queries.md#43-links.
+"""
+
+from typing import Any
+from urllib.parse import quote
+
+from nicegui import ui
+from starlette.requests import Request
+from starlette.responses import Response
+
+from hoglet.console.api_client import Backend, Reply
+from hoglet.console.layout import (
+    BUILD_SECONDS,
+    columns,
+    empty,
+    failed,
+    heading,
+    link_cell,
+    section,
+    short_time,
+    signed_in_page,
+)
+from hoglet.console.pages.not_found import not_found
+from hoglet.console.pages.properties import properties_table
+from hoglet.console.session import Sessions
+from hoglet.web.pagination import ORIGINAL_PATH
+
+type Json = dict[str, Any]
+
+_EVENTS = 100
+_EVER = "1970-01-01T00:00:00Z"
+
+
+def register(sessions: Sessions) -> None:
+    """Add the pages; a distinct id may hold any letters, slashes too."""
+
+    @ui.page(
+        "/project/{project_id}/person/{distinct_id:path}",
+        title="Person · hoglet",
+        response_timeout=BUILD_SECONDS,
+    )
+    async def person(request: Request, project_id: str, distinct_id: str) -> Response | None:
+        whole: str = request.scope.get(ORIGINAL_PATH, request.scope["path"])
+        distinct_id = whole.split("/", 4)[4]  # routing drops a slash at the end
+
+        async def build(backend: Backend) -> None:
+            reply = await backend.get("/persons", distinct_id=distinct_id, limit=1)
+            found = reply.body["results"] if reply.is_good else []
+            if found:  # the list shows some distinct ids only
+                reply = await backend.get(f"/persons/{found[0]['uuid']}")
+            elif reply.is_good:
+                reply = Reply(404, None)
+            await _build(backend, reply, f"the distinct id {distinct_id}")
+
+        return await signed_in_page(sessions, request, project_id, section="", build=build)
+
+    @ui.page(
+        "/project/{project_id}/persons/{uuid}",
+        title="Person · hoglet",
+        response_timeout=BUILD_SECONDS,
+    )
+    async def person_by_uuid(request: Request, project_id: str, uuid: str) -> Response | None:
+        async def build(backend: Backend) -> None:
+            reply = await backend.get(f"/persons/{quote(uuid, safe='')}")
+            await _build(backend, reply, f"the id {uuid}")
+
+        return await signed_in_page(sessions, request, project_id, section="", build=build)
+
+
+async def _build(backend: Backend, reply: Reply, what: str) -> None:
+    if reply.status in {400, 404}:
+        hint = "Nobody was seen under it, or the person was deleted."
+        not_found(backend, f"There is no person with {what}", hint)
+        return
+    if not reply.is_good:
+        failed(reply)
+        return
+    person: Json = reply.body
+    heading(person["name"], f"first seen {short_time(person['created_at'])} UTC · {person['uuid']}")
+    with section("Properties"):
+        properties_table(person["properties"], "Events set them by $set and $set_once.")
+    with section("Distinct ids"):
+        _distinct_ids(person)
+    with section("Events"):
+        await _events(backend, person)
+
+
+def _distinct_ids(person: Json) -> None:
+    rows = [{"id": distinct_id} for distinct_id in person["distinct_ids"]]
+    table = ui.table(
+        rows=rows, row_key="id", pagination=50, columns=columns(("id", "Distinct id"))
+    ).classes("w-full")
+    table.props("dense wrap-cells").mark("distinct-ids")
+
+
+async def _events(backend: Backend, person: Json) -> None:
+    reply = await backend.get(
+        "/events", person_id=person["uuid"], limit=_EVENTS, after=_EVER, include_person="false"
+    )
+    if not reply.is_good:
+        failed(reply)
+    elif not reply.body["results"]:
+        empty("No events", "Events of this person are listed here.", "bolt")
+    else:
+        _event_table(backend, reply.body["results"])
+
+
+def _event_table(backend: Backend, events: list[Json]) -> None:
+    rows = [
+        {
+            "id": event["id"],
+            "href": f"/project/{backend.project_id}/events/{event['id']}/"
+            f"{quote(event['timestamp'], safe='')}",
+            "event": event["event"],
+            "time": short_time(event["timestamp"]),
+            "distinct_id": event["distinct_id"],
+        }
+        for event in events
+    ]
+    shown = columns(("event", "Event"), ("time", "Time (UTC)"), ("distinct_id", "Distinct id"))
+    table = ui.table(rows=rows, row_key="id", pagination=25, columns=shown).classes("w-full")
+    table.props("dense").mark("events")
+    link_cell(table, "event")
