@@ -1,13 +1,14 @@
 """A server whose open files run out while it works: it answers what it can, and recovers."""
 
 import resource
+import time
 from collections.abc import Generator
 from pathlib import Path
 
 import httpx
 import pytest
 
-from support.accepted import Accepted
+from support.accepted import SECONDS, Accepted
 from support.receiver import Receiver
 from support.server import TOKEN, RunningServer
 
@@ -46,7 +47,11 @@ def test_descriptors_that_run_out(tmp_path: Path, receiver: Receiver) -> None:
             assert set(statuses) <= {0, 200, 503}
             resource.prlimit(server.process.pid, resource.RLIMIT_NOFILE, before)
         assert accepted.send() == 200
-        assert server.client.get("/_readyz").status_code == 200
         accepted.assert_all_there()
+        deadline = time.monotonic() + SECONDS
+        while (ready := server.client.get("/_readyz").status_code) != 200:
+            assert time.monotonic() < deadline
+            time.sleep(0.5)
+        assert ready == 200
     finally:
         assert server.stop() == 0
