@@ -13,6 +13,7 @@ _ENDPOINTS = {
     "endpoints.compile_read": "hoglet.endpoints.worker.operations:compile_read",
     "endpoints.compile_insight": "hoglet.endpoints.worker.operations:compile_insight",
     "endpoints.preview": "hoglet.endpoints.worker.operations:preview",
+    "endpoints.explain": "hoglet.endpoints.worker.operations:explain_refusal",
 }
 _QUERIES = {
     "queries.plan_events": "hoglet.queries.worker.operations:plan_events",

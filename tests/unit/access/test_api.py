@@ -206,6 +206,7 @@ async def test_variables_from_creation_to_deletion(client: httpx.AsyncClient) ->
         "default_value",
         "code_name",
         "values",
+        "is_multi",
         "created_by",
         "created_at",
     }
