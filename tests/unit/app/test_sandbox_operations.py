@@ -2,7 +2,11 @@
 
 import pytest
 
-from hoglet.app.sandbox_operations import COMPILE_OPERATIONS, PIPELINE_OPERATIONS, RUN_OPERATIONS
+from hoglet.app.sandbox_operations import (
+    COMPILE_OPERATIONS,
+    PIPELINE_OPERATIONS,
+    RUN_OPERATIONS,
+)
 from hoglet.cohorts.worker_operations import OPERATIONS as COHORTS
 from hoglet.endpoints.worker.operations import OPERATIONS as ENDPOINTS
 from hoglet.functions.worker_operations import OPERATIONS as FUNCTIONS

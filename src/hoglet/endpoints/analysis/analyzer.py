@@ -16,6 +16,7 @@ from hoglet.endpoints.variables import stored_values
 from hoglet.endpoints.worker.compiler import QueryCompiler
 from hoglet.endpoints.worker.operations import ANALYSE, PREVIEW
 from hoglet.endpoints.worker.query_errors import as_query_error
+from hoglet.hogql.errors import ERRORS_OF_RUNS
 from hoglet.hogql.materialize.refusal import INVALID
 from hoglet.hogql.schema.system import SYSTEM_TABLES
 from hoglet.kit.errors import HogletError
@@ -48,7 +49,10 @@ class QueryAnalyzer:
             )
             return await derive_types(analysis, compiled, self._warehouse)
         except QueryRefused as error:
-            return _failing(analysis, await self._compiler.explained(query, error))
+            explained = await self._compiler.explained(query, error)
+            if explained.error_code in ERRORS_OF_RUNS:
+                return _failing(analysis, explained)
+            return analysis  # a value does not fit: the build or the run says so
         except HogletError:
             return analysis
 
