@@ -127,7 +127,13 @@ def _persons(seeds: Seeds, server: RunningServer) -> None:
     seeds.places[f"{P}/events/{{event_id}}"] = [{"event_id": event["uuid"]}]
     seeds.change(one, {"person_id": person})
     seeds.take("PATCH", one, {"properties": {"plan": "pro"}})
+    spares = [f"spare {number}" for number in range(SPARES)]
+    batch = [EVENT | {"distinct_id": each} for each in spares]
+    server.client.post("/batch", json={"api_key": TOKEN, "batch": batch})
+    seeds.spares[one] = [{"person_id": str(person_id_of(1, each))} for each in spares]
+    seeds.take("POST", f"{P}/persons/bulk_delete", {"distinct_ids": ["bulk $number"]})
     for name, body in (
+        ("split", {"distinct_ids_to_split": ["seed"]}),
         ("update_property", {"key": "plan", "value": "pro"}),
         ("delete_property", {"$unset": "plan"}),
     ):

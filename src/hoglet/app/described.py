@@ -8,6 +8,7 @@ from hoglet.endpoints import described as endpoints
 from hoglet.events import described as events
 from hoglet.events.persons import described as persons
 from hoglet.functions import described as functions
+from hoglet.pipeline.persons import described as person_changes
 from hoglet.queries import described as queries
 from hoglet.queries import described_lists
 from hoglet.web.openapi import RouteDoc
@@ -26,6 +27,7 @@ ABOUT: dict[tuple[str, str], RouteDoc] = (
     | endpoints.ABOUT
     | queries.ABOUT
     | persons.ABOUT
+    | person_changes.ABOUT
     | described_lists.ABOUT
     | cohorts.ABOUT
     | _OWN

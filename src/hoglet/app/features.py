@@ -8,6 +8,7 @@ from hoglet.app.endpoints import build_endpoint_services
 from hoglet.app.events import EventServices, build_events
 from hoglet.app.functions import FunctionServices, build_functions
 from hoglet.app.hooks import connect_hooks
+from hoglet.app.persons import build_person_changes
 from hoglet.app.system_tables import row_readers
 from hoglet.cohorts.references import person_criteria
 from hoglet.cohorts.services import CohortServices, build_cohorts
@@ -15,6 +16,7 @@ from hoglet.definitions.conversion import ConversionShares
 from hoglet.definitions.repository import property_types
 from hoglet.definitions.service import DefinitionService
 from hoglet.endpoints.services import EndpointServices
+from hoglet.pipeline.persons.api import PersonChangeServices
 from hoglet.queries.services import QueryServices, build_queries
 
 
@@ -26,6 +28,7 @@ class Features:
     functions: FunctionServices
     endpoints: EndpointServices
     queries: QueryServices
+    person_changes: PersonChangeServices
     cohorts: CohortServices
     definitions: DefinitionService
 
@@ -47,4 +50,5 @@ def build_features(rooms: Services) -> Features:
     )
     shares = ConversionShares(rooms.database, rooms.warehouse, rooms.clock)
     definitions = DefinitionService(rooms.access, shares)
-    return Features(events, functions, endpoints, queries, cohorts, definitions)
+    changes = build_person_changes(rooms, events, endpoints)
+    return Features(events, functions, endpoints, queries, changes, cohorts, definitions)

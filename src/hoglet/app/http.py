@@ -31,6 +31,7 @@ from hoglet.functions.integrations import api as integration_api
 from hoglet.functions.logs import live_tail_api
 from hoglet.functions.templates import api as template_api
 from hoglet.functions.webhooks import api as public_api
+from hoglet.pipeline.persons import api as person_change_api
 from hoglet.queries import api as query_api
 from hoglet.queries import events_api, persons_api
 from hoglet.web.app import create_application
@@ -62,6 +63,7 @@ PROJECT_ROUTERS = (
     query_api.router,
     cohort_api.router,
     persons_api.router,
+    person_change_api.router,
     person_api.router,
     events_api.router,
     definition_api.router,
@@ -92,6 +94,7 @@ def build_application(rooms: Services, features: Features) -> FastAPI:
     app.state.trust_proxy = rooms.settings.trust_proxy
     app.state.events = features.events
     app.state.persons = features.events.persons
+    app.state.person_changes = features.person_changes
     app.state.functions = features.functions.service
     app.state.integrations = features.functions.integrations
     app.state.actions = features.functions.actions

@@ -30,14 +30,17 @@ from hoglet.pipeline.ingest.sandbox_client import PipelineSandboxClient
 from hoglet.pipeline.ingest.worker import BatchWorker, GroupLimits
 from hoglet.pipeline.internal_events import InternalEventWorker
 from hoglet.pipeline.maintenance import MaintenanceWorker
+from hoglet.pipeline.persons.deletions import DELETIONS_QUEUE
 from hoglet.pipeline.queue_metrics import QueueMetrics
 from hoglet.pipeline.recompile import Recompiler
 from hoglet.pipeline.telemetry_outbox import TelemetryOutbox
 from hoglet.queue.clock_steps import ClockSteps
+from hoglet.queue.worker import JobPolicy, LeasedWorker
 
 log = structlog.get_logger()
 
 COMPILE_SECONDS = 1.0  # between a query learning the schema and the engine beginning to read
+DELETION_ATTEMPTS = 100  # hours apart in the end; a deletion must not be lost
 RESTART_SECONDS = 1.0  # after a worker failed
 
 
@@ -160,11 +163,20 @@ def build_pipeline(
         access=rooms.access,
         site_url=rooms.settings.resolved_site_url(),
     )
+    deletions = LeasedWorker(
+        rooms.queue,
+        rooms.database,
+        rooms.clock,
+        DELETIONS_QUEUE,
+        work=features.person_changes.deletions.work,
+        policy=JobPolicy(lease=timedelta(minutes=30), attempts=DELETION_ATTEMPTS),
+    )
     return [
         BackgroundWorker("internal events", internal.run, internal.stop),
         BackgroundWorker("backfills", backfills.run, backfills.stop),
         BackgroundWorker("batches", batches.run, batches.stop),
         BackgroundWorker("copies", copies.run, copies.stop),
+        BackgroundWorker("person deletions", deletions.run, deletions.stop),
         BackgroundWorker("upkeep", upkeep.run, upkeep.stop),
     ]
 

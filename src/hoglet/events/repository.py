@@ -38,6 +38,7 @@ from hoglet.events.tables import (
     GroupTypeRow,
     IngestionWarningRow,
     PersonRow,
+    RetiredDistinctIdRow,
     SeenEventRow,
 )
 from hoglet.store.base import Base
@@ -73,7 +74,9 @@ class EventsRepository:
         for row in await _all_ids(session, project_id, touched):
             one = DistinctIdState(row.distinct_id, row.person_id, row.version)
             ids.setdefault(row.distinct_id, one)
-        return PersonStoreState(list(persons.values()), list(ids.values()))
+        unknown = {*names, *merging} - ids.keys()
+        retired = await _retired(session, project_id, unknown)
+        return PersonStoreState(list(persons.values()), list(ids.values()), retired=retired)
 
     async def save_people(
         self, session: AsyncSession, project_id: int, changes: PersonStoreState
@@ -235,6 +238,20 @@ async def _all_ids(session: AsyncSession, project_id: int, persons: Collection[U
         DistinctIdRow.project_id == project_id, DistinctIdRow.person_id.in_(given)
     )
     return list((await session.scalars(wanted)).all())
+
+
+async def _retired(
+    session: AsyncSession, project_id: int, names: Collection[str]
+) -> dict[str, int]:
+    """The versions of those distinct ids whose person was deleted."""
+    if not names:
+        return {}
+    given = _one_parameter(session, RetiredDistinctIdRow.distinct_id, sorted(names))
+    wanted = select(RetiredDistinctIdRow.distinct_id, RetiredDistinctIdRow.version).where(
+        RetiredDistinctIdRow.project_id == project_id,
+        RetiredDistinctIdRow.distinct_id.in_(given),
+    )
+    return {row.distinct_id: row.version for row in await session.execute(wanted)}
 
 
 def _one_parameter(

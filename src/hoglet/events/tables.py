@@ -52,6 +52,35 @@ class DistinctIdRow(Base):
     )
 
 
+class RetiredDistinctIdRow(Base):
+    """A distinct id whose person was deleted; when it comes back its versions go on from here."""
+
+    __tablename__ = "retired_distinct_ids"
+
+    project_id: Mapped[int] = mapped_column(BigInteger, primary_key=True)
+    distinct_id: Mapped[str] = mapped_column(String(200), primary_key=True)
+    version: Mapped[int] = mapped_column(BigInteger)
+
+    __table_args__ = ({"sqlite_with_rowid": False},)
+
+
+class PersonDeletionRow(Base):
+    """A request to delete a person, its events, or both; ``verified_at``: nothing is left."""
+
+    __tablename__ = "person_deletions"
+
+    id: Mapped[UUID] = mapped_column(Uuid, primary_key=True)
+    project_id: Mapped[int] = mapped_column(BigInteger)
+    person_id: Mapped[UUID] = mapped_column(Uuid)
+    distinct_ids: Mapped[list[str]] = mapped_column(JsonText)
+    delete_person: Mapped[bool] = mapped_column(Boolean)
+    delete_events: Mapped[bool] = mapped_column(Boolean)
+    requested_at: Mapped[datetime] = mapped_column(UtcDateTime)
+    verified_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+
+    __table_args__ = (Index("ix_person_deletions_project", "project_id", "requested_at"),)
+
+
 class GroupTypeRow(Base):
     """The index (0..4) of a project's group type."""
 

@@ -159,6 +159,18 @@ class ClickHouseWarehouse:
         """See ``Warehouse.drop_table``."""
         await self.command(f"DROP TABLE IF EXISTS {name} {on_cluster(self._cluster)} SYNC")
 
+    async def erase_rows(
+        self, table: str, where: str, params: Mapping[str, Any], *, seconds: float
+    ) -> None:
+        """See ``Warehouse.erase_rows``."""
+        name = f"{table}_local" if self._cluster else table
+        await self.command(
+            f"ALTER TABLE {name} {on_cluster(self._cluster)} DELETE WHERE {where}"
+            " SETTINGS mutations_sync = 2",
+            params,
+            seconds=seconds,
+        )
+
     async def cancel(self, query_id: str) -> None:
         """See ``Warehouse.cancel``."""
         known = list(self._running.get(query_id, ()))

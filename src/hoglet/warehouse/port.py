@@ -195,6 +195,21 @@ class Warehouse(Protocol):
         """Drop a table made by ``create_table``; nothing happens when it is not there."""
         ...
 
+    async def erase_rows(
+        self, table: str, where: str, params: Mapping[str, Any], *, seconds: float
+    ) -> None:
+        """Delete rows of a table for good; when this returns no query sees them any more.
+
+        The parts that hold such rows are written anew, so this is for rare requests.
+
+        Args:
+            table: name of a table of ``ddl/``.
+            where: hoglet's own condition with ``{name:Type}`` for every value.
+            params: the values.
+            seconds: what it may take.
+        """
+        ...
+
     async def cancel(self, query_id: str) -> None:
         """Stop the queries of that id, in whichever process, and wait for their end.
 

@@ -110,6 +110,11 @@ class ResultCache:
         while self.size_bytes > self._capacity:
             self._remove(next(iter(self._results)))
 
+    def clear(self) -> None:
+        """Drop all results."""
+        self._results.clear()
+        self.size_bytes = 0
+
     def _remove(self, key: str) -> None:
         old = self._results.pop(key, None)
         if old is not None:

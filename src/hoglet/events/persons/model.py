@@ -47,11 +47,15 @@ class DistinctIdState(msgspec.Struct, array_like=True):
 
 
 class PersonStoreState(msgspec.Struct, array_like=True):
-    """Persons and distinct ids: loaded for a batch, or changed by it."""
+    """Persons and distinct ids: loaded for a batch, or changed by it.
+
+    ``retired``: versions of distinct ids whose person was deleted.
+    """
 
     persons: list[PersonState] = []
     ids: list[DistinctIdState] = []
     deleted: list[PersonState] = []
+    retired: dict[str, int] = {}
 
 
 class Person(msgspec.Struct, eq=False):
@@ -103,9 +107,14 @@ def is_never_merged(distinct_id: str) -> bool:
     return len(distinct_id) > MAX_DISTINCT_ID_LENGTH or distinct_id.strip().lower() in NEVER_MERGED
 
 
-def person_id_of(project_id: int, distinct_id: str) -> UUID:
-    """The id of the person that a distinct id makes, or would make."""
-    return uuid5(_NAMESPACE, f"{project_id}:{distinct_id}")
+def person_id_of(project_id: int, distinct_id: str, after: int | None = None) -> UUID:
+    """The id of the person that a distinct id makes, or would make.
+
+    ``after`` is the version of the distinct id when its earlier person was deleted or it was split
+    off: the person that follows is another one.
+    """
+    suffix = "" if after is None else f":{after}"
+    return uuid5(_NAMESPACE, f"{project_id}:{distinct_id}{suffix}")
 
 
 class PersonStore:
@@ -126,6 +135,7 @@ class PersonStore:
         self._ids = {
             one.distinct_id: DistinctId(persons[one.person_id], one.version) for one in state.ids
         }
+        self._retired = state.retired
         self._deleted: list[Person] = []
         self.warnings: list[tuple[str, dict[str, Any]]] = []
 
@@ -137,7 +147,10 @@ class PersonStore:
     def id_without_profile(self, distinct_id: str) -> UUID:
         """The person id of an event that makes no person."""
         found = self.find(distinct_id)
-        return found.id if found else person_id_of(self._project_id, distinct_id)
+        return found.id if found else self._new_id(distinct_id)
+
+    def _new_id(self, distinct_id: str) -> UUID:
+        return person_id_of(self._project_id, distinct_id, self._retired.get(distinct_id))
 
     def apply(self, distinct_id: str, at: datetime, effect: PersonUpdate | None) -> Person:
         """Let one event act; returns the person as it is for that event."""
@@ -162,7 +175,7 @@ class PersonStore:
         )
 
     def _create(self, distinct_id: str, at: datetime) -> Person:
-        person = Person(person_id_of(self._project_id, distinct_id), at, changed=True)
+        person = Person(self._new_id(distinct_id), at, changed=True)
         self._attach(distinct_id, person)
         return person
 
@@ -170,7 +183,8 @@ class PersonStore:
         known = self._ids.get(distinct_id)
         moved = person.id != person_id_of(self._project_id, distinct_id)
         if known is None:
-            self._ids[distinct_id] = DistinctId(person, changed=True, moved=moved)
+            version = self._retired.get(distinct_id, 0)
+            self._ids[distinct_id] = DistinctId(person, version, changed=True, moved=moved)
         else:
             # `moved` also when it comes home: an older override has to be replaced
             known.person, known.changed, known.moved = person, True, True

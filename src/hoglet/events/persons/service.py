@@ -57,6 +57,13 @@ class PersonService:
         async with self._database.read() as session:
             return await repository.find_by_distinct_id(session, project_id, distinct_id)
 
+    async def find_by_distinct_ids(
+        self, project_id: int, distinct_ids: Sequence[str]
+    ) -> list[PersonRecord]:
+        """The persons that these distinct ids belong to, each once."""
+        async with self._database.read() as session:
+            return await repository.find_by_distinct_ids(session, project_id, distinct_ids)
+
     async def load(self, project_id: int, ids: Sequence[UUID]) -> list[PersonRecord]:
         """The persons of these UUIDs that exist, in this order."""
         async with self._database.read() as session:

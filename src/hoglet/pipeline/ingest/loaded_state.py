@@ -30,6 +30,7 @@ class LoadedState:
         self._project_id = project_id
         self._persons: dict[UUID, PersonState] = {}
         self._ids: dict[str, DistinctIdState] = {}
+        self._retired: dict[str, int] = {}
         self._types: dict[str, int] = {}
         self._groups: dict[tuple[int, str], GroupState] = {}
         self._seen: set[UUID] = set()
@@ -75,6 +76,7 @@ class LoadedState:
             self._persons.setdefault(person.id, person)
         for one in people.ids:
             self._ids.setdefault(one.distinct_id, one)
+        self._retired |= people.retired
         for one in groups:
             self._groups.setdefault((one.index, one.key), one)
 
@@ -86,4 +88,7 @@ class LoadedState:
             names.update(name for name, one in self._ids.items() if one.person_id in merged)
         ids = [self._ids[name] for name in names]
         persons = {one.person_id for one in ids}
-        return PersonStoreState([self._persons[person] for person in persons], ids)
+        unknown = {*wanted.distinct_ids, *wanted.merging} - names
+        retired = {name: self._retired[name] for name in unknown if name in self._retired}
+        loaded = [self._persons[person] for person in persons]
+        return PersonStoreState(loaded, ids, retired=retired)

@@ -1,0 +1,1 @@
+"""Deleting and splitting persons: the database, and the copies in the warehouse."""

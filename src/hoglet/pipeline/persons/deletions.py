@@ -1,0 +1,265 @@
+"""Deletes persons at once, and their events in the background until none is left.
+
+Events that were accepted before the request may still be in the spool, so the background job waits
+until those are stored. A group of events that was being worked on may write the person once more;
+the job removes that, too.
+
+Source: docs/spec/data-and-queries.md#41-persons.
+"""
+
+from collections.abc import Callable, Sequence
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+import msgspec
+from sqlalchemy import delete, exists, select
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from hoglet.access.activity import Activity, ActivityLog
+from hoglet.access.principals import ProjectScope
+from hoglet.events.persons.repository import PersonRecord
+from hoglet.events.spool import SPOOL_QUEUE
+from hoglet.events.tables import (
+    DistinctIdRow,
+    PersonDeletionRow,
+    PersonRow,
+    RetiredDistinctIdRow,
+)
+from hoglet.functions.tables import DeadLetterRow
+from hoglet.kit.clock import Clock
+from hoglet.kit.errors import Unavailable
+from hoglet.kit.ids import new_id
+from hoglet.pipeline.ingest.replication import WarehouseReplicator
+from hoglet.queue import Job, NewJob, Queue
+from hoglet.queue.tables import JobRow
+from hoglet.store.database import Database
+from hoglet.warehouse import Budget, Warehouse
+from hoglet.warehouse.values import instant_text
+
+DELETIONS_QUEUE = "person_deletions"
+BEYOND = 1_000_000
+"""How far the version of a deleted row is ahead of what a group in progress may still write."""
+_SECONDS = 600.0
+_PAUSE = timedelta(seconds=1)
+_IDS_PER_STATEMENT = 500
+
+type DropResults = Callable[[], None]
+
+
+class PersonDeletions:
+    """Requests to delete persons, and the job that carries them out."""
+
+    def __init__(
+        self,
+        *,
+        database: Database,
+        queue: Queue,
+        warehouse: Warehouse,
+        clock: Clock,
+        activity: ActivityLog,
+        drop_results: DropResults,
+    ) -> None:
+        self._database = database
+        self._queue = queue
+        self._warehouse = warehouse
+        self._clock = clock
+        self._activity = activity
+        self._drop_results = drop_results
+        self._copies = WarehouseReplicator(database, queue, warehouse)
+
+    async def request(
+        self,
+        scope: ProjectScope,
+        persons: Sequence[PersonRecord],
+        *,
+        delete_events: bool,
+        keep_person: bool,
+    ) -> None:
+        """Delete persons; with ``delete_events`` their events follow in the background."""
+        if keep_person and not delete_events:
+            return
+        now = self._clock.now()
+        async with self._database.write() as session:
+            for person in persons:
+                row = PersonDeletionRow(
+                    id=new_id(),
+                    project_id=scope.project.id,
+                    person_id=person.id,
+                    distinct_ids=person.distinct_ids,
+                    delete_person=not keep_person,
+                    delete_events=delete_events,
+                    requested_at=now,
+                    verified_at=None,
+                )
+                session.add(row)
+                await self._queue.enqueue(session, [_job(row.id)])
+                if not keep_person:
+                    await self._delete(session, scope, person)
+        self._drop_results()
+
+    async def find_requests(
+        self, project_id: int, *, is_done: bool | None, person_id: UUID | None
+    ) -> list[PersonDeletionRow]:
+        """Requests that delete events, newest first."""
+        wanted = select(PersonDeletionRow).where(
+            PersonDeletionRow.project_id == project_id, PersonDeletionRow.delete_events
+        )
+        if is_done is not None:
+            pending = PersonDeletionRow.verified_at.is_(None)
+            wanted = wanted.where(~pending if is_done else pending)
+        if person_id is not None:
+            wanted = wanted.where(PersonDeletionRow.person_id == person_id)
+        ordered = wanted.order_by(PersonDeletionRow.requested_at.desc(), PersonDeletionRow.id)
+        async with self._database.read() as session:
+            return list(await session.scalars(ordered))
+
+    async def work(self, job: Job) -> None:
+        """Do one deletion; it is queued again while older events are in the spool.
+
+        Raises:
+            Unavailable: events are left, so the attempt counts as failed.
+        """
+        async with self._database.write() as session:
+            row = await session.get(
+                PersonDeletionRow, msgspec.msgpack.decode(job.payload, type=UUID)
+            )
+            if row is None or row.verified_at is not None:
+                return
+            if await _is_spooled(session, row):
+                await self._queue.enqueue(session, [_job(row.id, self._clock.now() + _PAUSE)])
+                return
+            if row.delete_person:
+                await _delete_rows(session, row.project_id, row.person_id)
+        if row.delete_events:
+            await self._delete_events(row)
+        async with self._database.write() as session:
+            done = await session.get_one(PersonDeletionRow, row.id)
+            done.verified_at = self._clock.now()
+        self._drop_results()
+
+    async def _delete(
+        self, session: AsyncSession, scope: ProjectScope, person: PersonRecord
+    ) -> None:
+        project_id = scope.project.id
+        wanted = select(DistinctIdRow).where(
+            DistinctIdRow.project_id == project_id, DistinctIdRow.person_id == person.id
+        )
+        ids = [(row.distinct_id, row.version + BEYOND) for row in await session.scalars(wanted)]
+        await _delete_rows(session, project_id, person.id)
+        for distinct_id, version in ids:
+            await session.merge(
+                RetiredDistinctIdRow(
+                    project_id=project_id, distinct_id=distinct_id, version=version
+                )
+            )
+        gone = (project_id, person.id, person.created_at, "{}", int(person.is_identified), 1)
+        await self._copies.add(
+            session,
+            {
+                "persons": [(*gone, person.version + BEYOND)],
+                "person_distinct_ids": [
+                    (project_id, distinct_id, person.id, 1, version) for distinct_id, version in ids
+                ],
+            },
+        )
+        await self._activity.record(
+            session,
+            Activity(
+                project_id=project_id,
+                user_id=scope.user_id,
+                activity="deleted",
+                scope="Person",
+                item_id=str(person.id),
+                name=None,
+            ),
+        )
+
+    async def _delete_events(self, row: PersonDeletionRow) -> None:
+        params = {
+            "project_id": row.project_id,
+            "person_id": str(row.person_id),
+            "distinct_ids": row.distinct_ids,
+            "until": instant_text(row.requested_at),
+        }
+        others = await self._foreign_ids(row, params)
+        where = (
+            "project_id = {project_id:Int64} AND created_at <= {until:DateTime64(6, 'UTC')}"
+            " AND (distinct_id IN {distinct_ids:Array(String)}"
+            " OR person_id = {person_id:UUID} AND distinct_id NOT IN {others:Array(String)})"
+        )
+        params["others"] = others
+        if await self._count(where, params):
+            await self._warehouse.erase_rows("events", where, params, seconds=_SECONDS)
+        async with self._database.write() as session:
+            for part in _parts(row.distinct_ids):
+                await session.execute(
+                    delete(DeadLetterRow).where(
+                        DeadLetterRow.project_id == row.project_id,
+                        DeadLetterRow.distinct_id.in_(part),
+                        DeadLetterRow.first_failed_at <= row.requested_at,
+                    )
+                )
+        left = await self._count(where, params)
+        if left:
+            raise Unavailable(f"{left} events of a deleted person are left.")
+
+    async def _foreign_ids(self, row: PersonDeletionRow, params: dict[str, Any]) -> list[str]:
+        """Distinct ids of events stored under the person that are somebody else's by now."""
+        found = await self._warehouse.query(
+            "SELECT DISTINCT distinct_id FROM events WHERE project_id = {project_id:Int64}"
+            " AND person_id = {person_id:UUID} AND distinct_id NOT IN {distinct_ids:Array(String)}",
+            params,
+            budget=Budget(seconds=_SECONDS),
+        )
+        names = [str(each[0]) for each in found.rows]
+        foreign: list[str] = []
+        async with self._database.read() as session:
+            for part in _parts(names):
+                wanted = select(DistinctIdRow.distinct_id).where(
+                    DistinctIdRow.project_id == row.project_id,
+                    DistinctIdRow.distinct_id.in_(part),
+                    DistinctIdRow.person_id != row.person_id,
+                )
+                foreign += await session.scalars(wanted)
+        return foreign
+
+    async def _count(self, where: str, params: dict[str, Any]) -> int:
+        found = await self._warehouse.query(
+            f"SELECT count() FROM events WHERE {where}",  # noqa: S608 (fixed texts)
+            params,
+            budget=Budget(seconds=_SECONDS),
+        )
+        return int(found.rows[0][0])
+
+
+def _job(deletion_id: UUID, run_at: datetime | None = None) -> NewJob:
+    payload = msgspec.msgpack.encode(deletion_id)
+    return NewJob(queue=DELETIONS_QUEUE, payload=payload, run_at=run_at)
+
+
+async def _is_spooled(session: AsyncSession, row: PersonDeletionRow) -> bool:
+    """Whether events that were accepted before the request are not stored yet."""
+    older = exists().where(
+        JobRow.queue == SPOOL_QUEUE,
+        JobRow.ordering_key == f"project:{row.project_id}",
+        JobRow.enqueued_at <= row.requested_at,
+        JobRow.buried_at.is_(None),
+    )
+    return bool(await session.scalar(select(older)))
+
+
+async def _delete_rows(session: AsyncSession, project_id: int, person_id: UUID) -> None:
+    await session.execute(
+        delete(DistinctIdRow).where(
+            DistinctIdRow.project_id == project_id, DistinctIdRow.person_id == person_id
+        )
+    )
+    await session.execute(
+        delete(PersonRow).where(PersonRow.project_id == project_id, PersonRow.id == person_id)
+    )
+
+
+def _parts(names: Sequence[str]) -> list[Sequence[str]]:
+    step = _IDS_PER_STATEMENT
+    return [names[start : start + step] for start in range(0, len(names), step)]

@@ -1,0 +1,50 @@
+"""Bodies and flags of deleting and splitting persons.
+
+Source: docs/spec/data-and-queries.md#41-persons.
+"""
+
+from collections.abc import Mapping
+from typing import Annotated
+
+from pydantic import ConfigDict, Field, StrictBool
+
+from hoglet.kit.errors import Invalid
+from hoglet.web.validation import NOT_BOOLEAN, Body, Text
+
+MOST_PERSONS = 1000
+type Id = Annotated[Text, Field(strict=True, min_length=1)]
+
+_FLAGS = {"": False, "true": True, "1": True, "false": False, "0": False}
+
+
+class _Body(Body):
+    model_config = ConfigDict(str_strip_whitespace=False, coerce_numbers_to_str=False)
+
+
+class BulkDelete(_Body):
+    """Body of ``bulk_delete``: ``ids`` are UUIDs or numbers."""
+
+    ids: Annotated[list[Id | int], Field(max_length=MOST_PERSONS)] | None = None
+    distinct_ids: Annotated[list[Id], Field(max_length=MOST_PERSONS)] | None = None
+    delete_events: StrictBool = False
+    delete_recordings: StrictBool = False
+    keep_person: StrictBool = False
+
+
+class Split(_Body):
+    """Body of ``split``: what stays, or what goes."""
+
+    main_distinct_id: Id | None = None
+    distinct_ids_to_split: list[Id] | None = None
+
+
+def read_flag(query: Mapping[str, str], name: str) -> bool:
+    """A flag of the query string.
+
+    Raises:
+        Invalid: neither true nor false.
+    """
+    word = query.get(name, "").lower()
+    if word not in _FLAGS:
+        raise Invalid(NOT_BOOLEAN, attr=name)
+    return _FLAGS[word]

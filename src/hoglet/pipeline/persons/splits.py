@@ -1,0 +1,99 @@
+"""Splits distinct ids off a person.
+
+Source: docs/spec/data-and-queries.md#41-persons.
+"""
+
+from collections.abc import Sequence
+from uuid import UUID
+
+from sqlalchemy import select
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from hoglet.access.activity import Activity, ActivityLog
+from hoglet.access.principals import ProjectScope
+from hoglet.events.persons.model import (
+    DistinctIdState,
+    PersonState,
+    PersonStoreState,
+    person_id_of,
+)
+from hoglet.events.persons.repository import PersonRecord
+from hoglet.events.repository import EventsRepository
+from hoglet.events.tables import DistinctIdRow, PersonRow
+from hoglet.kit.clock import Clock
+from hoglet.kit.errors import Invalid
+from hoglet.pipeline.ingest.replication import WarehouseReplicator
+from hoglet.pipeline.ingest.warehouse_rows import person_rows
+from hoglet.store.database import Database
+
+
+class PersonSplits:
+    """Gives distinct ids persons of their own."""
+
+    def __init__(
+        self,
+        database: Database,
+        repository: EventsRepository,
+        copies: WarehouseReplicator,
+        activity: ActivityLog,
+        clock: Clock,
+    ) -> None:
+        self._database = database
+        self._repository = repository
+        self._copies = copies
+        self._activity = activity
+        self._clock = clock
+
+    async def split(
+        self, scope: ProjectScope, person: PersonRecord, distinct_ids: Sequence[str]
+    ) -> None:
+        """Give each of these distinct ids a new person without properties.
+
+        Raises:
+            Invalid: one of them is not the person's (any more).
+        """
+        project_id = scope.project.id
+        async with self._database.write() as session:
+            versions = await _versions(session, project_id, person.id)
+            changes = PersonStoreState()
+            for distinct_id in dict.fromkeys(distinct_ids):
+                if distinct_id not in versions:
+                    raise Invalid(
+                        f'"{distinct_id}" is no distinct id of this person.',
+                        attr="distinct_ids_to_split",
+                    )
+                version = versions[distinct_id] + 1
+                made = await self._new_person(session, project_id, person.id, distinct_id, version)
+                changes.persons.append(made)
+                changes.ids.append(DistinctIdState(distinct_id, made.id, version, moved=True))
+            await self._repository.save_people(session, project_id, changes)
+            await self._copies.add(session, person_rows(project_id, changes))
+            await self._activity.record(
+                session,
+                Activity(
+                    project_id=project_id,
+                    user_id=scope.user_id,
+                    activity="split_person",
+                    scope="Person",
+                    item_id=str(person.id),
+                    name=None,
+                ),
+            )
+
+    async def _new_person(
+        self, session: AsyncSession, project_id: int, old: UUID, distinct_id: str, version: int
+    ) -> PersonState:
+        new = person_id_of(project_id, distinct_id)
+        if new == old or await session.get(PersonRow, (new, project_id)) is not None:
+            new = person_id_of(project_id, distinct_id, version)
+        now = self._clock.now()
+        # The warehouse may hold a person of this id that was merged away, in some lower version.
+        first_version = int(now.timestamp() * 1000)
+        return PersonState(new, "{}", now, False, first_version)
+
+
+async def _versions(session: AsyncSession, project_id: int, person_id: UUID) -> dict[str, int]:
+    wanted = select(DistinctIdRow.distinct_id, DistinctIdRow.version).where(
+        DistinctIdRow.project_id == project_id, DistinctIdRow.person_id == person_id
+    )
+    return {row.distinct_id: row.version for row in await session.execute(wanted)}
