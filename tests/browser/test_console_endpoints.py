@@ -94,8 +94,7 @@ def test_variables_have_fields_of_their_type(signed_in: Page, server: RunningSer
     expect(page.get_by_label("least")).to_have_attribute("placeholder", "8")
     expect(page.get_by_label("needed *")).to_be_visible()
     run(page)
-    expect(page.get_by_text("2 rows")).to_be_visible()
-    expect(page.get_by_role("cell", name="null").first).to_be_visible()
+    expect(page.get_by_role("alert").filter(has_text="missing: needed")).to_be_visible()
 
     page.get_by_label("least").fill("9")
     choose(page, "flag", "false")

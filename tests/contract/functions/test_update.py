@@ -218,7 +218,10 @@ async def test_a_lost_key_stops_one_function_only(hoglet):
     other = await hoglet.create(enabled=True)
     use_box(hoglet, SecretBox([Fernet.generate_key()]))
 
-    assert [one.id for one in await hoglet.service.load_runnable(1)] == [other["id"]]
+    loaded = {each.id: each for each in await hoglet.service.load_runnable(1)}
+    assert loaded.keys() == {made["id"], other["id"]}
+    assert loaded[made["id"]].problem
+    assert not loaded[other["id"]].problem
     shown = (await hoglet.call("GET", f"/{made['id']}")).json()
     assert shown["inputs"]["token"] == {"secret": True}
     assert (await hoglet.patch(made["id"], name="x")).status_code == 200
