@@ -19,7 +19,7 @@ def seed(server: RunningServer, post: Post) -> Seeds:
     seed_failures(seeds, server, post)
     variable = post("insight_variables", {"name": "n", "type": "Number", "default_value": 1})
     seed_endpoints(seeds, server, post, variable["id"])
-    _queries(seeds, post)
+    _queries(seeds, server)
     _keys(seeds, server, post)
     _persons(seeds, server)
     _cohorts(seeds, post)
@@ -37,7 +37,7 @@ def _keys(seeds: Seeds, server: RunningServer, post: Post) -> None:
 
     def personal(label: str) -> str:
         body = {"label": label, "scopes": ["query:read"]}
-        answer = server.client.post("/api/personal_api_keys/", json=body, headers=server.headers)
+        answer = server.client.post("/api/personal_api_keys/", json=body)
         return str(answer.json()["id"])
 
     def secret(label: str) -> str:
@@ -56,7 +56,7 @@ def _keys(seeds: Seeds, server: RunningServer, post: Post) -> None:
         seeds.spares[one] = [{"key_id": make(f"spare {number}")} for number in range(spares)]
 
 
-def _queries(seeds: Seeds, post: Post) -> None:
+def _queries(seeds: Seeds, server: RunningServer) -> None:
     query = {"kind": "HogQLQuery", "query": "SELECT 1"}
     events = {"kind": "EventsQuery", "select": ["*", "person", "count() -- n"], "limit": 1}
     text = {"language": "hogQL", "query": "SELECT properties. FROM events", "filters": {}}
@@ -69,7 +69,7 @@ def _queries(seeds: Seeds, post: Post) -> None:
         seeds.take("POST", path, *({"query": node} for node in (query, events, *editors)))
     seeds.take("POST", f"{P}/query/check_auth_for_async", {})
     started = {"query": query, "refresh": "force_async", "client_query_id": "seed"}
-    post("query", started)
+    server.client.post("/api/projects/1/query/", json=started)
     seeds.places[f"{P}/query/{{kind}}"] = [{"kind": "HogQLQuery"}, {"kind": "EventsQuery"}]
     seeds.places[f"{P}/query/{{query_id}}"] = [{"query_id": "seed"}]
     seeds.places[f"{P}/query/{{query_id}}/log"] = [{"query_id": "seed"}]
