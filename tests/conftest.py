@@ -19,6 +19,7 @@ pytest_plugins = [
     "support.queries",
     "support.cohorts",
     "support.filter_cases",
+    "support.hog_alone",
     "support.hogql_world",
 ]
 

@@ -57,7 +57,8 @@ SAME = [
     ("select distinct_id, minIf(timestamp, event = 'purchase') from events where timestamp >= {variables.f} "
      "group by distinct_id order by distinct_id", [{"f": "2026-01-05"}]),
     # limits of sets, ties, gaps that are filled, ORDER BY ALL
-    ("(select event from events union all select 'x') limit 3", [{}]),
+    # (without an order of the whole any three rows are an answer, so that all are equal)
+    ("(select 'x' as e from events union all select 'x') limit 3", [{}]),
     ("select event, toDate(timestamp) as d from events order by toDate(timestamp) limit 1 with ties", [{}]),
     ("select toDate(timestamp) as day, count() as c from events group by day order by day with fill step 1", [{}]),
     ("select event, count() as c from events group by event order by all desc limit 2", [{}]),
@@ -102,7 +103,7 @@ def test_same_rows(query: str, runs, hogql_world: HogqlWorld) -> None:
         inline = compile_query(query, context=CONTEXT, variables=variables)
         read = compile_query(plan.read("kept"), context=context, variables=variables)
         expected, found = hogql_world.run(inline), hogql_world.run(read)
-        if "order by" not in query:
+        if "order by" not in query or "with ties" in query:  # which of equals comes first is open
             expected, found = sorted(map(repr, expected)), sorted(map(repr, found))
 
         assert expected == found
