@@ -6,7 +6,7 @@ PYTEST := .venv/bin/pytest
 SHELL := /bin/bash
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run demo quick test check slow faults full load fuzz browser clients fuzz-api oracle bench bench-hog bench-capture bench-matching bench-isolation bench-endpoints docs lock clean
+.PHONY: help setup run demo quick test check slow faults full load fuzz browser clients fuzz-api oracle bench bench-hog bench-capture profile-capture bench-matching bench-isolation bench-endpoints docs lock clean
 
 help: ## list the commands
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -75,6 +75,9 @@ bench-hog: setup oracle ## Hog against the official VM and Python by hand
 
 bench-capture: setup ## capture to queryable against bare decoding and inserting
 	.venv/bin/python -m benchmarks.capture
+
+profile-capture: setup ## processor time from capture to queryable, by stage
+	.venv/bin/python -m benchmarks.profile_capture
 
 bench-matching: setup ## what matching costs an event with 10, 1,000 and 10,000 functions
 	.venv/bin/python -m benchmarks.matching

@@ -19,6 +19,8 @@ START_SECONDS = 180  # an idle machine takes two; a busy one has taken sixty
 class RunningServer:
     """Started on a data folder and a free port; ``client`` is signed in as the first user."""
 
+    module = "hoglet.cli.main"
+
     def __init__(self, data_dir: Path, *, port: int | None = None, **settings: str) -> None:
         self.data_dir = data_dir
         self.port = port or free_port()
@@ -39,7 +41,7 @@ class RunningServer:
         """Start it and wait until it answers."""
         self.data_dir.mkdir(parents=True, exist_ok=True)
         log = (self.data_dir / "server.log").open("ab")
-        command = [sys.executable, "-m", "hoglet.cli.main", "serve", "--port", str(self.port)]
+        command = [sys.executable, "-m", self.module, "serve", "--port", str(self.port)]
         self.process = subprocess.Popen(command, env=self.environment, stdout=log, stderr=log)
         deadline = time.monotonic() + START_SECONDS
         while time.monotonic() < deadline and self.process.poll() is None:

@@ -1,0 +1,230 @@
+"""Processor time from capture to queryable, by stage, in µs an event.
+
+The flow of ``benchmarks.capture``, without deliveries, on a real server that samples its own threads
+(``benchmarks.stages``). What the server asked its pipeline worker is recorded and asked again in
+this process, where the worker's stages can be sampled: the workers of the server are confined.
+Stages are good to about a tenth of the whole; the sums are exact.
+
+Run: ``make profile-capture`` or ``.venv/bin/python -m benchmarks.profile_capture [--events 15000]``
+"""
+
+import argparse
+import json
+import os
+import pickle
+import shutil
+import sys
+import tempfile
+import time
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from benchmarks.capture import BATCH, CLIENTS, bodies, count, send, set_up
+from benchmarks.stages import StageSampler
+from support.server import RunningServer
+
+ROUNDS = 3
+SERVER_STAGES = {
+    "events/spool.py": "spool: group commit",
+    "hoglet/events/decode.py": "request: decode",
+    "hoglet/events/parse.py": "request: check events",
+    "hoglet/events/service.py": "request: other",
+    "hoglet/events/api.py": "request: other",
+    "starlette/": "request: HTTP",
+    "granian/": "request: HTTP",
+    "hoglet/web/": "request: HTTP",
+    "ingest/loaded_state.py": "pipeline: load state",
+    "sandbox/pool.py": "pipeline: worker calls",
+    "ingest/sandbox_client.py": "pipeline: worker calls",
+    "queue/sql.py:lease_group": "pipeline: lease",
+    "pipeline/leases.py": "pipeline: lease",
+    "definitions/tracker.py": "pipeline: definitions",
+    "ingest/enqueue.py": "pipeline: enqueue runs",
+    "ingest/commit.py": "pipeline: commit",
+    "ingest/worker.py": "pipeline: other",
+    "ingest/replication.py": "copies and telemetry",
+    "pipeline/telemetry_outbox.py": "copies and telemetry",
+    "pipeline/delivery/": "runs",
+    "warehouse/clickhouse.py": "warehouse: calls of Python",
+    "warehouse/clients.py": "warehouse: calls of Python",
+    "aiosqlite/": "metadata: database threads",
+    "sqlalchemy/": "metadata: SQLAlchemy",
+    "endpoints/": "queries",
+    "prometheus_client/": "metrics",
+    "uvloop": "event loop",
+    "asyncio/": "event loop",
+    "concurrent/futures/": "idle threads",
+}
+WORKER_STAGES = {
+    "ingest/parse.py:_events_of": "parse",
+    "events/parse.py": "parse",
+    "events/elements.py": "parse",
+    "definitions/observer.py": "observe properties",
+    "hog/python/": "transform: engine",
+    "hog/runtime/": "transform: engine",
+    "<hog>": "transform: program",
+    "runtime/filter_globals.py": "filters",
+    "executable/matching.py": "filters",
+    "executable/transform.py": "transform: other",
+    "ingest/transform.py": "transform: other",
+    "functions/runtime/engine.py": "transform: engine",
+    "runtime/redaction.py": "transform: other",
+    "runtime/host.py": "transform: other",
+    "runtime/inputs.py": "transform: other",
+    "ingest/matching.py": "match: runs",
+    "runtime/globals.py": "match: globals",
+    "ingest/process.py:_globals": "match: globals",
+    "persons/updates.py": "persons",
+    "persons/model.py": "persons",
+    "events/groups.py": "persons",
+    "ingest/process.py:_line": "rows",
+    "ingest/process.py:blocks_of": "rows",
+    "kit/text.py:dump_storable_json": "rows",
+    "kit/text.py:pack": "answer",
+    "ingest/process.py": "process: other",
+    "ingest/parse.py": "parse: other",
+    "ingest/worker_operations.py": "messages",
+}
+
+
+class ProfiledServer(RunningServer):
+    """A server that samples itself while ``<data>/profile`` exists."""
+
+    module = "benchmarks.profile_capture"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--events", type=int, default=15_000)
+    parser.add_argument("--json", action="store_true")
+    options = parser.parse_args()
+    folder = Path(tempfile.mkdtemp(prefix="hoglet-profile-"))
+    try:
+        server, worker_s = capture(bodies(options.events), folder)
+        worker = replay(folder)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    table = {f"server: {name}": seconds for name, seconds in server.items()}
+    table["worker: as measured in the server"] = worker_s
+    figures = {name: round(s * 1e6 / options.events, 1) for name, s in table.items()}
+    inside = {name: round(s * 1e6 / options.events, 1) for name, s in worker.items()}
+    if options.json:
+        print(json.dumps({"whole": figures, "worker": inside}))
+        return
+    show("Whole product, µs of processor time an event", figures)
+    show("Worker, its requests repeated in this process", inside)
+
+
+def show(title: str, figures: dict[str, float]) -> None:
+    print(f"\n{title}")
+    for name, figure in sorted(figures.items(), key=lambda pair: -pair[1]):
+        print(f"  {name:45}{figure:8.1f}")
+    print(f"  {'sum':45}{sum(figures.values()):8.1f}")
+
+
+def capture(given: list[bytes], folder: Path) -> tuple[Counter[str], float]:
+    """Send the bodies; the server's seconds by stage, and those of its workers."""
+    server = ProfiledServer(folder).start()
+    try:
+        set_up(server, deliveries=False)
+        send(server, bodies(BATCH)[0])
+        while count(server) < BATCH:
+            time.sleep(0.1)
+        (folder / "profile").touch()
+        wait_for(folder / "begun")
+        began = workers_seconds(server)
+        with ThreadPoolExecutor(CLIENTS) as clients:
+            list(clients.map(lambda body: send(server, body), given))
+        while count(server) < (len(given) + 1) * BATCH:
+            time.sleep(0.5)
+        worker_s = workers_seconds(server) - began
+        (folder / "profile").unlink()
+        wait_for(folder / "stages.json")
+    finally:
+        server.stop()
+    return Counter(json.loads((folder / "stages.json").read_text())), worker_s
+
+
+def replay(folder: Path) -> Counter[str]:
+    """The worker's seconds by stage for the recorded requests."""
+    from hoglet.pipeline.ingest import worker_operations as operations
+
+    called = {
+        "pipeline.read": operations.read,
+        "pipeline.act": operations.process,
+    }
+    with (folder / "calls.pickle").open("rb") as file:
+        calls = [pickle.load(file) for _ in range(pickle.load(file))]
+    for operation, payload in calls[:4]:  # compile what is compiled once
+        if operation in called:
+            called[operation](payload)
+    sampler = StageSampler(WORKER_STAGES)
+    sampler.start()
+    for _ in range(ROUNDS):
+        for operation, payload in calls:
+            if operation in called:
+                called[operation](payload)
+    sampler.stop()
+    sampler.seconds.pop("sampling", None)
+    return Counter({name: seconds / ROUNDS for name, seconds in sampler.seconds.items()})
+
+
+def wait_for(path: Path) -> None:
+    while not path.exists():
+        time.sleep(0.05)
+
+
+def workers_seconds(server: RunningServer) -> float:
+    """Processor time of the server's child processes."""
+    total = 0
+    for entry in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = entry.read_text().rpartition(")")[2].split()
+        except OSError:
+            continue
+        if server.process is not None and int(fields[1]) == server.process.pid:
+            total += int(fields[11]) + int(fields[12])
+    return total / os.sysconf("SC_CLK_TCK")
+
+
+def serve() -> None:
+    """``hoglet serve`` that samples itself and records the calls of its workers."""
+    import threading
+
+    from hoglet.cli.main import main as hoglet
+    from hoglet.sandbox import Sandbox
+
+    folder = Path(os.environ["HOGLET_DATA_DIR"])
+    calls: list[tuple[str, bytes]] = []
+    call = Sandbox.call
+
+    async def recorded(self: Sandbox, operation: str, payload: bytes, *, deadline: float) -> object:
+        if operation.startswith("pipeline."):
+            calls.append((operation, payload))
+        return await call(self, operation, payload, deadline=deadline)
+
+    def sample() -> None:
+        wait_for(folder / "profile")
+        sampler = StageSampler(SERVER_STAGES)
+        sampler.start()
+        (folder / "begun").touch()
+        while (folder / "profile").exists():
+            time.sleep(0.05)
+        sampler.stop()
+        sampler.seconds.pop("sampling", None)
+        sampler.seconds["engine and other threads"] = max(sampler.other_s, 0.0)
+        with (folder / "calls.pickle").open("wb") as file:
+            pickle.dump(len(calls), file)
+            for one in calls:
+                pickle.dump(one, file)
+        (folder / "stages.tmp").write_text(json.dumps(sampler.seconds))
+        (folder / "stages.tmp").rename(folder / "stages.json")
+
+    Sandbox.call = recorded
+    threading.Thread(target=sample, daemon=True).start()
+    hoglet()
+
+
+if __name__ == "__main__":
+    serve() if sys.argv[1:2] == ["serve"] else main()
