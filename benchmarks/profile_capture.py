@@ -1,7 +1,7 @@
 """Processor time from capture to queryable, by stage, in µs an event.
 
-The flow of ``benchmarks.capture``, without deliveries, on a real server that samples its own threads
-(``benchmarks.stages``). What the server asked its pipeline worker is recorded and asked again in
+The flow of ``benchmarks.capture``, without deliveries, on a real server that samples its own
+threads (``benchmarks.stages``). What the server asked its pipeline worker is recorded and asked again in
 this process, where the worker's stages can be sampled: the workers of the server are confined.
 Stages are good to about a tenth of the whole; the sums are exact.
 
@@ -22,6 +22,7 @@ from pathlib import Path
 
 from benchmarks.capture import BATCH, CLIENTS, bodies, count, send, set_up
 from benchmarks.stages import StageSampler
+
 from support.server import RunningServer
 
 ROUNDS = 3

@@ -54,7 +54,7 @@ class StageSampler:
             self._sample(count=True)
 
     def _sample(self, *, count: bool) -> None:
-        frames = sys._current_frames()
+        frames = sys._current_frames()  # noqa: SLF001 (the documented way to the stacks of all threads)
         for thread in threading.enumerate():
             if thread.native_id is None:
                 continue
