@@ -1,8 +1,8 @@
 """Processor time from capture to queryable, by stage, in µs an event.
 
 The flow of ``benchmarks.capture``, without deliveries, on a real server that samples its own
-threads (``benchmarks.stages``). What the server asked its pipeline worker is recorded and asked again in
-this process, where the worker's stages can be sampled: the workers of the server are confined.
+threads (``benchmarks.stages``). What the server asked its pipeline worker is recorded and asked
+again in this process, where it can be sampled: the workers of the server are confined.
 Stages are good to about a tenth of the whole; the sums are exact.
 
 Run: ``make profile-capture`` or ``.venv/bin/python -m benchmarks.profile_capture [--events 15000]``
