@@ -94,6 +94,65 @@ SAME = [
 ]  # fmt: skip
 
 
+# conditions on events, values of each run; None is a variable without value
+CONDITIONS = [
+    ("toDate(timestamp) >= toDate({variables.x})",
+     [{"x": "2026-01-06"}, {"x": "2026-01-06 10:00:00"}, {"x": "x"}, {"x": None}]),
+    ("lower(event) = lower({variables.x})", [{"x": "PURCHASE"}, {"x": "nope"}, {"x": None}]),
+    ("toStartOfMonth(timestamp) = toStartOfMonth({variables.x})", [{"x": "2026-01-15"}, {"x": "2026-02-15"}]),
+    ("toString(properties.price) = toString({variables.x})",
+     [{"x": 10}, {"x": "10"}, {"x": "none"}, {"x": 2.5}, {"x": None}]),
+    ("toFloat(properties.price) = toFloat({variables.x})", [{"x": 10}, {"x": "none"}, {"x": None}]),
+    ("coalesce(properties.$browser, 'none') = coalesce({variables.x}, 'none')",
+     [{"x": "Chrome"}, {"x": None}, {"x": "none"}]),
+    ("ifNull(properties.price, 0) > ifNull({variables.x}, 5)", [{"x": 50}, {"x": None}]),
+    ("event ilike concat('%', {variables.x}, '%')", [{"x": "PAGE"}, {"x": ""}, {"x": None}]),
+    ("event like '%' || {variables.x} || '%'", [{"x": "page"}, {"x": None}]),
+    ("event in splitByChar(',', {variables.x})", [{"x": "purchase,$pageview"}, {"x": ""}]),
+    ("event in ({variables.x}, {variables.y})",
+     [{"x": "purchase", "y": "$pageview"}, {"x": None, "y": "purchase"}]),
+    ("event in arrayMap(v -> lower(v), {variables.x})", [{"x": ["PURCHASE"]}, {"x": []}]),
+    ("toDate(timestamp) between toDate({variables.x}) and toDate({variables.y})",
+     [{"x": "2026-01-05", "y": "2026-01-06"}, {"x": "2026-01-06", "y": None}]),
+    ("event between 'a' and {variables.x}", [{"x": "q"}, {"x": "p"}]),
+    ("timestamp >= toDateTime({variables.x}) and timestamp < toDateTime({variables.x}) + interval 1 day",
+     [{"x": "2026-01-05"}, {"x": "2026-01-06"}, {"x": None}]),
+    ("toDate(timestamp) >= today() - {variables.x}", [{"x": 4}, {"x": 100}]),
+    ("event = if({variables.x} = '' or {variables.x} = 'all', 'purchase', {variables.x})",
+     [{"x": ""}, {"x": "$pageview"}]),
+    ("equals(event, {variables.x}) and greaterOrEquals(timestamp, {variables.y})",
+     [{"x": "purchase", "y": "2026-01-07"}]),
+    ("event is not distinct from {variables.x}", [{"x": "purchase"}, {"x": None}]),
+    ("length(event) > length({variables.x}) + 1", [{"x": "purchase"}, {"x": ""}]),
+    ("dateTrunc('week', timestamp) = dateTrunc('week', toDateTime({variables.x}))", [{"x": "2026-01-07"}]),
+    ("toDate(timestamp) = toDate(concat({variables.x}, '-', {variables.y}))", [{"x": "2026", "y": "01-06"}]),
+    ("timestamp::date >= {variables.x}::date", [{"x": "2026-01-06"}]),
+    ("toDateTime(properties.when) >= toDateTime({variables.x})", [{"x": "2026-01-01"}, {"x": "zz"}]),
+    ("lower(person.properties.email) = lower({variables.x})", [{"x": "ANN@b.com"}]),
+    # a property that is not text: beside a text its text is compared, also from the table
+    ("properties.price = {variables.x}", [{"x": "none"}, {"x": 10}, {"x": "10.0"}, {"x": None}]),
+    ("properties.price = concat({variables.x}, '')", [{"x": "10"}, {"x": "none"}]),
+    ("properties.price is not distinct from {variables.x}", [{"x": "none"}, {"x": None}, {"x": 10}]),
+    ("properties.price in {variables.x}", [{"x": ["none", 10]}, {"x": ["7"]}, {"x": []}, {"x": [None]}]),
+    ("properties.price not in ({variables.x}, {variables.y})", [{"x": 10, "y": "none"}, {"x": None, "y": 10}]),
+    ("properties.price like {variables.x}", [{"x": "no%"}, {"x": "1%"}]),
+    ("properties.paid = {variables.x}", [{"x": "true"}, {"x": False}, {"x": "x"}, {"x": None}]),
+    ("properties.when = {variables.x}", [{"x": "2026-01-04T08:00:00Z"}, {"x": "x"}]),
+    ("company.properties.size = {variables.x}", [{"x": "10"}, {"x": 10}, {"x": "x"}]),
+]  # fmt: skip
+FORMS = [
+    "select count() from events where {}",
+    "select event, distinct_id from events where {}",
+    "select properties.price as p, max(timestamp) from events where {} group by p",
+    "with a as (select event, uuid from events where {}) select event, count() from a group by event",
+]
+SAME += [
+    (form.replace("{}", condition), runs)
+    for number, (condition, runs) in enumerate(CONDITIONS)
+    for form in (FORMS[0], FORMS[1 + number % 3])
+]
+
+
 @pytest.mark.parametrize(("query", "runs"), SAME, ids=str)
 def test_same_rows(query: str, runs, hogql_world: HogqlWorld) -> None:
     plan = plan_materialisation(query, context=CONTEXT, variables=dict.fromkeys(runs[0]))
@@ -138,7 +197,20 @@ def _build(world: HogqlWorld, plan):
         ("select {variables.x} from events", "not used in WHERE"),
         ("select event from events limit {variables.x}", "not used in WHERE"),
         ("select event from events where not (event = {variables.x})", "column operator variable"),
-        ("select event from events where concat({variables.x}, 'a') = event", "column operator"),
+        ("select event from events where concat({variables.x}, distinct_id) = event", "column operator"),
+        ("select event from events where concat(event, {variables.x}) = 'a'", "column operator"),
+        ("select event from events where event = concat({variables.x}, rand())", "rand()"),
+        ("select event from events where event = arrayJoin([{variables.x}])", "arrayJoin()"),
+        ("select event from events where event = (select {variables.x})", "column operator"),
+        ("select event from events where event not between {variables.x} and 'z'", "column operator"),
+        ("select event from events where event is distinct from {variables.x}", "Operator '!='"),
+        ("select event from events where has({variables.x}, event)", "column operator"),
+        ("select event from events where now() - timestamp < {variables.x}", "compared with a column"),
+        ("select event from events where event = {variables.x} and lower(event) = lower({variables.x})",
+         "several columns"),
+        ("select uniq(distinct_id) from events where properties.price = {variables.x}", "toFloat(property)"),
+        ("with a as (select event, count() as c from events where properties.price = {variables.x} "
+         "group by event) select c from a", "toFloat(property)"),
         ("select event from events where event = {variables.x} and distinct_id = {variables.x}",
          "several columns"),
         ("select event, avg(properties.price) from events where timestamp > {variables.x} group by event",

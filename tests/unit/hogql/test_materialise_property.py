@@ -33,6 +33,10 @@ _predicates = [
     ("properties.price in {variables.l}", "l", [[5, 1000], [5]]),
     ("toDate(timestamp) = {variables.h}", "h", ["2026-01-05", "2031-01-01"]),
     ("person.properties.email = {variables.i}", "i", ["ann@b.com", "nope"]),
+    ("toDate(timestamp) >= toDate({variables.m})", "m", ["2026-01-06 12:00:00", "zz", None]),
+    ("lower(event) = lower({variables.n})", "n", ["PURCHASE", None]),
+    ("properties.price = {variables.o}", "o", ["none", 10, "10.0", None]),
+    ("toFloat(properties.price) = toFloat({variables.p})", "p", ["10.0", 7]),
     # code names that are columns or aliases too
     ("timestamp >= {variables.timestamp}", "timestamp", ["2026-01-06"]),
     ("event = {variables.event}", "event", ["$pageview", "nope"]),

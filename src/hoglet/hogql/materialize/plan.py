@@ -9,7 +9,8 @@ docs/spec/query-endpoints.md#73-how-variables-are-stored and
 docs/spec/query-endpoints.md#76-preview.
 """
 
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 import msgspec
@@ -26,7 +27,6 @@ from hoglet.hogql.frontend.trees import (
     compare,
     every,
     field,
-    same,
 )
 from hoglet.hogql.materialize.add_group_columns import (
     add_columns,
@@ -38,11 +38,15 @@ from hoglet.hogql.materialize.add_group_columns import (
     refuse_unsound,
 )
 from hoglet.hogql.materialize.merge_aggregates import Aggregate, reread_items
+from hoglet.hogql.materialize.order_by import keep_order
 from hoglet.hogql.materialize.predicates import (
     EQUALITY,
     RANGE,
+    TEXT_HINT,
     Predicate,
+    compares_text,
     take_predicates,
+    text_name,
     variables_in,
 )
 from hoglet.hogql.materialize.push_up_variables import lift_ctes
@@ -175,6 +179,13 @@ class _Compiler:
             )
         return [(column.name, column.label, column.hogql) for column in compiled.columns]
 
+    def has_text(self, select: tree.SelectQuery, predicate: Predicate) -> bool:
+        """Whether a predicate's column is a property that is not read as text."""
+        if not compares_text(predicate, select):
+            return False
+        probe = add_columns(changed(select, order_by=None), {"__probe": predicate.column})
+        return self.columns(probe)[-1][2] != "String"
+
 
 def _plan(parsed: Any, overrides: Mapping[str, str], compiler: _Compiler) -> MaterialisationPlan:
     if isinstance(parsed, tree.SelectSetQuery):
@@ -185,13 +196,18 @@ def _plan(parsed: Any, overrides: Mapping[str, str], compiler: _Compiler) -> Mat
         raise Refusal("The query is empty", code=INVALID)
     if not variables_in(parsed):
         return _plain_plan(parsed, compiler)
-    lifted, from_ctes = lift_ctes(parsed)
+    lifted, from_ctes = lift_ctes(parsed, compiler.has_text)
     if from_ctes and has_star(lifted):
         lifted = _named(lifted, compiler.columns(parsed))
     refuse_unsound(lifted, inner=False)
     rest, found = take_predicates(lifted)
-    found = [*from_ctes, *found]
-    return _variable_plan(rest, found, overrides, compiler)
+    texts = [
+        msgspec.structs.replace(each, text=call("toString", each.column))
+        if compiler.has_text(rest, each)
+        else each
+        for each in found
+    ]
+    return _variable_plan(rest, [*from_ctes, *texts], overrides, compiler)
 
 
 def _named(select: tree.SelectQuery, columns: list[tuple[str, str, str]]) -> tree.SelectQuery:
@@ -202,7 +218,7 @@ def _named(select: tree.SelectQuery, columns: list[tuple[str, str, str]]) -> tre
 
 
 def _plain_plan(parsed: Any, compiler: _Compiler) -> MaterialisationPlan:
-    ordered = _keep_order(parsed) if isinstance(parsed, tree.SelectQuery) else (parsed, ())
+    ordered = keep_order(parsed) if isinstance(parsed, tree.SelectQuery) else (parsed, ())
     build, order_by = ordered
     count = len(compiler.columns(parsed))
     columns = compiler.columns(build)[:count]
@@ -222,30 +238,33 @@ def _variable_plan(
     compiler: _Compiler,
 ) -> MaterialisationPlan:
     whole = not rest.group_by and not rest.group_by_mode and bool(aggregates_in(rest.select))
-    several = any(each.operator not in EQUALITY for each in found)
+    several = any(not each.is_exact for each in found)
     if (several or whole) and rest.having is not None:
         raise Refusal("HAVING is only supported with GROUP BY and variables compared by '='")
     original = compiler.columns(rest)
     buckets = _buckets(rest, found, overrides, compiler)
     kept = {each.code: _kept(each.column, buckets[each.code]) for each in found}
     names = {code: column_name(code, expr, rest) for code, expr in kept.items()}
+    texts = {code: own_name(text_name(names[code]), rest) for code in names}
     columns = {names[code]: expr for code, expr in kept.items()}
+    columns |= {texts[each.code]: each.text for each in found if each.text is not None}
     regroup = several and (is_aggregated(rest) or bool(rest.distinct))
-    ordered, order_by = _keep_order(changed(rest, limit=None, offset=None), regroup=regroup)
+    ordered, order_by = keep_order(changed(rest, limit=None, offset=None), regroup=regroup)
     again = is_aggregated(rest) and (several or whole)
-    reread = reread_items(
-        rest,
-        original,
-        again=again,
-        several=several,
-        types_of=lambda parts: _types(rest, parts, compiler),
-    )
+    with _explaining_texts(found):
+        reread = reread_items(
+            rest,
+            original,
+            again=again,
+            several=several,
+            types_of=lambda parts: _types(rest, parts, compiler),
+        )
     kept_too = changed(ordered, select=(*ordered.select, *reread.parts))
     build = add_columns(kept_too, columns)
     reading = tree.SelectQuery(
         select=reread.items,
         distinct=rest.distinct if several else None,
-        where=every([_filter(each, names[each.code], buckets[each.code]) for each in found]),
+        where=every([_filter(each, names, texts, buckets) for each in found]),
         group_by=reread.group_by,
         order_by=order_by or None,
         limit=rest.limit,
@@ -254,12 +273,24 @@ def _variable_plan(
     by_equality = sorted(found, key=lambda each: each.operator not in EQUALITY)
     return MaterialisationPlan(
         changed(build, order_by=None),
-        tuple(names),
+        tuple(dict.fromkeys(code for each in found for code in each.codes)),
         _pairs(found, buckets),
         reread.aggregates,
         reading,
         tuple(dict.fromkeys(names[each.code] for each in by_equality)),
     )
+
+
+@contextmanager
+def _explaining_texts(found: list[Predicate]) -> Generator[None]:
+    """Say why ``=`` may match several rows, where it does for the text of a property only."""
+    try:
+        yield
+    except Refusal as refusal:
+        if any(each.text is None and not each.is_exact for each in found):
+            raise
+        reason = f"{refusal.reason}, nor for a property that is not text; {TEXT_HINT}"
+        raise Refusal(reason, code=refusal.reason_code) from None
 
 
 def _types(
@@ -303,11 +334,18 @@ def _buckets(
     return buckets
 
 
-def _filter(each: Predicate, name: str, bucket: str | None) -> Expression:
-    value: Expression = tree.Placeholder(expr=field("variables", each.code))
+def _filter(
+    each: Predicate,
+    names: Mapping[str, str],
+    texts: Mapping[str, str],
+    buckets: Mapping[str, str | None],
+) -> Expression:
+    column, bucket, value = field(names[each.code]), buckets[each.code], each.value
     if bucket is not None:
         value = call(bucket, call("_toDateTime", value))  # text that is no time is an error inline
-    return compare(each.operator, field(name), value)
+    elif each.text is not None:
+        column = call("_propertyOrText", column, field(texts[each.code]))
+    return compare(each.operator, column, value)
 
 
 def _pairs(found: list[Predicate], buckets: dict[str, str | None]) -> tuple[RangePair, ...]:
@@ -317,52 +355,6 @@ def _pairs(found: list[Predicate], buckets: dict[str, str | None]) -> tuple[Rang
             continue
         name = print_expression(each.column)
         known = pairs.get(name)
-        names = (*(known.variables if known else ()), each.code)
+        names = (*(known.variables if known else ()), *each.codes)
         pairs[name] = RangePair(name, tuple(dict.fromkeys(names)), buckets[each.code])
     return tuple(pairs.values())
-
-
-def _keep_order(
-    select: tree.SelectQuery, *, regroup: bool = False
-) -> tuple[tree.SelectQuery, tuple[tree.OrderExpr, ...]]:
-    """The select with what ORDER BY needs among its columns, and ORDER BY over those columns."""
-    added: list[Expression] = []
-    order: list[tree.OrderExpr] = []
-    for item in _spelled_order(select):
-        name = _ordered_column(select, item.expr)
-        if name is None:
-            if regroup or select.distinct or item.with_fill is not None:
-                raise Refusal("ORDER BY must name columns of the result")
-            name = own_name(f"__order_{len(added)}", select)
-            added.append(alias(name, item.expr))
-        order.append(changed(item, expr=field(name)))
-    return changed(select, select=(*select.select, *added)), tuple(order)
-
-
-def _spelled_order(select: tree.SelectQuery) -> tuple[tree.OrderExpr, ...]:
-    """ORDER BY, with ``ALL`` as the columns it stands for."""
-    order = select.order_by or ()
-    chains = [item.expr.chain for item in order if isinstance(item.expr, tree.Field)]
-    if len(order) != 1 or [str(chain[-1]).lower() for chain in chains] != ["all"]:
-        return order
-    if any(_shown(item) == "all" for item in select.select):
-        return order
-    columns = (item.expr if isinstance(item, tree.Alias) else item for item in select.select)
-    return tuple(changed(order[0], expr=column) for column in columns)
-
-
-def _ordered_column(select: tree.SelectQuery, expr: Any) -> str | None:
-    if isinstance(expr, tree.Constant) and isinstance(expr.value, int):
-        if not 0 < expr.value <= len(select.select):
-            return None
-        return _shown(select.select[expr.value - 1])
-    for item in select.select:
-        inner = item.expr if isinstance(item, tree.Alias) else item
-        aliased = isinstance(item, tree.Alias) and getattr(expr, "chain", None) == (item.alias,)
-        if same(inner, expr) or aliased:
-            return _shown(item)
-    return None
-
-
-def _shown(item: Any) -> str:
-    return item.alias if isinstance(item, tree.Alias) else print_expression(item)

@@ -7,9 +7,12 @@ Source: docs/spec/query-endpoints.md#72-what-can-be-materialized and
 docs/spec/query-endpoints.md#73-how-variables-are-stored.
 """
 
+from collections.abc import Callable
 from typing import Any
 
-from hoglet.hogql.frontend.trees import changed, field, same, walk
+import msgspec
+
+from hoglet.hogql.frontend.trees import call, changed, field, same, walk
 from hoglet.hogql.materialize.add_group_columns import (
     add_columns,
     column_name,
@@ -20,8 +23,10 @@ from hoglet.hogql.materialize.add_group_columns import (
 )
 from hoglet.hogql.materialize.predicates import (
     EQUALITY,
+    TEXT_HINT,
     Predicate,
     take_predicates,
+    text_name,
     variables_in,
 )
 from hoglet.hogql.materialize.refusal import Refusal
@@ -30,7 +35,13 @@ from hoglet.syntax import tree
 _INNER = frozenset({"JOIN", "INNER JOIN", "ALL JOIN", "ALL INNER JOIN", "INNER ALL JOIN"})
 
 
-def lift_ctes(select: tree.SelectQuery) -> tuple[tree.SelectQuery, list[Predicate]]:
+type HasText = Callable[[tree.SelectQuery, Predicate], bool]
+"""Whether the column of a predicate is a property whose text has to be kept beside its value."""
+
+
+def lift_ctes(
+    select: tree.SelectQuery, has_text: HasText
+) -> tuple[tree.SelectQuery, list[Predicate]]:
     """Variables of one CTE carried to the top level, through the CTEs that read it.
 
     Returns:
@@ -50,17 +61,34 @@ def lift_ctes(select: tree.SelectQuery) -> tuple[tree.SelectQuery, list[Predicat
         raise Refusal("Variables are used in several CTEs")
     if variables_in(changed(select, ctes=None)):
         raise Refusal("Variables are used in both a CTE and the top level")
-    return _carry(select, holders[0])
+    return _carry(select, holders[0], has_text)
 
 
-def _carry(select: tree.SelectQuery, holder: tree.CTE) -> tuple[tree.SelectQuery, list[Predicate]]:
+def _carry(
+    select: tree.SelectQuery, holder: tree.CTE, has_text: HasText
+) -> tuple[tree.SelectQuery, list[Predicate]]:
+    ctes = select.ctes or ()
+    before = ctes[: ctes.index(holder)]
     rests, found = _take(holder.expr)
+    texts = {
+        each.code: text_name(each.code)
+        for each in found
+        if any(has_text(changed(rest, ctes=before or None), each) for rest in rests)
+    }
+    if texts and any(is_aggregated(rest) or rest.distinct for rest in rests):
+        raise Refusal(
+            f"Variable '{next(iter(texts))}' is compared with a property that is not text, in a "
+            f"CTE that groups rows; {TEXT_HINT}"
+        )
     columns = {each.code: each.column for each in found}
+    columns |= {
+        texts[each.code]: call("toString", each.column) for each in found if each.code in texts
+    }
     for code, expr in columns.items():
         if any(column_name(code, expr, rest) != code for rest in rests):
             raise Refusal(f"'{code}' is both a variable and a column of the CTE it is used in")
     carried = {holder.name: _put_parts(holder.expr, [add_columns(rest, columns) for rest in rests])}
-    ranged = any(each.operator not in EQUALITY for each in found)
+    ranged = bool(texts) or any(not each.is_exact for each in found)
     for cte in select.ctes or ():
         if cte is not holder and _reads(cte.expr, set(carried)):
             carried[cte.name] = _execute(cte.expr, set(carried), list(columns), ranged=ranged)
@@ -71,7 +99,13 @@ def _carry(select: tree.SelectQuery, holder: tree.CTE) -> tuple[tree.SelectQuery
     if _reader(select, set(carried)) is not None:
         raise Refusal("A CTE with variables together with a JOIN is not supported")
     lifted = changed(select, ctes=new_ctes)
-    return lifted, [Predicate(each.code, each.operator, field(each.code)) for each in found]
+    return lifted, [_lifted(each, texts.get(each.code)) for each in found]
+
+
+def _lifted(each: Predicate, text: str | None) -> Predicate:
+    """The predicate on the carried columns."""
+    told = None if text is None else field(text)
+    return msgspec.structs.replace(each, column=field(each.code), text=told)
 
 
 def _take(node: Any) -> tuple[list[tree.SelectQuery], list[Predicate]]:

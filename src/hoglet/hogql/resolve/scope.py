@@ -39,6 +39,7 @@ class Scope:
         self.table_aliases: list[tuple[str, str]] = []
         self.merged: set[str] = set()
         self.unresolved: set[str] = set()  # items of ARRAY JOIN whose arrays are being resolved
+        self.property_texts: dict[Expr, Expr] = {}  # by the column that holds the typed value
         self.plain_nulls = False  # inside of JOIN ... ON
 
     @property

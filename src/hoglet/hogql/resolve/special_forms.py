@@ -145,6 +145,19 @@ def _unique_submissions(resolver: "Resolver", node: tree.Call, scope: Scope) -> 
     return resolver.expression(compare("in", field("uuid"), query), scope)
 
 
+def _property_or_text(resolver: "Resolver", node: tree.Call, scope: Scope) -> Expr | None:
+    """Columns of a table that hold a property by its type and as text; comparisons choose.
+
+    Only the reading query of a materialized endpoint has it.
+    """
+    columns = [resolver.expression(arg, scope) for arg in node.args if isinstance(arg, tree.Field)]
+    if len(columns) != 2 or len(node.args) != 2:
+        raise refused("_propertyOrText needs two columns", node)
+    value, text = columns
+    scope.property_texts[value] = text
+    return value
+
+
 type SpecialForm = Callable[["Resolver", tree.Call, Scope], Expr | None]
 
 SPECIAL_FORMS: dict[str, SpecialForm] = {
@@ -156,6 +169,7 @@ SPECIAL_FORMS: dict[str, SpecialForm] = {
     "percentile_cont": _percentile,
     "percentile_disc": _percentile,
     "getsurveyresponse": _survey_response,
+    "_propertyortext": _property_or_text,
     "uniquesurveysubmissionsfilter": _unique_submissions,
 }
 """By name in small letters."""
