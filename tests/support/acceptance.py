@@ -1,4 +1,4 @@
-"""Acceptance cases as data: what is sent to a real server, and what must come back.
+"""Data-driven acceptance cases: requests to a real server and the expected responses.
 
 A case is a list of steps in a project of its own::
 

@@ -1,4 +1,4 @@
-"""What a server accepted, and the count of it afterwards: stored once, delivered at least once."""
+"""Records what a server accepted; verifies it was stored once and delivered at least once."""
 
 import time
 import uuid

@@ -1,4 +1,4 @@
-"""A database with a first project, and keys for it, for tests of rooms above access."""
+"""A database with a project and API keys, for tests of packages above ``access``."""
 
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager

@@ -1,4 +1,4 @@
-"""Certificates for servers on this machine."""
+"""TLS certificates for servers on localhost."""
 
 import ipaddress
 from datetime import UTC, datetime, timedelta

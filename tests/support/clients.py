@@ -1,4 +1,4 @@
-"""Where the public clients of ``tests/clients`` are installed, and how their programs are run."""
+"""Paths of the public clients installed for ``tests/clients``, and a runner for them."""
 
 import json
 import subprocess

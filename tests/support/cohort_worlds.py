@@ -1,4 +1,4 @@
-"""Small random worlds, random criteria over them, and their members found in plain Python."""
+"""Small random data sets and cohort criteria, with members computed in plain Python."""
 
 import json
 import random

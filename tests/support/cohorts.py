@@ -1,4 +1,4 @@
-"""A whole application with cohorts, over the worlds of endpoints."""
+"""A complete application with cohorts, on the warehouse of the endpoint tests."""
 
 import json
 from collections.abc import Iterable

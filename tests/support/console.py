@@ -1,4 +1,4 @@
-"""Steps that tests of the console share."""
+"""Shared steps of console tests."""
 
 import time
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Real databases for tests: a SQLite file, and a PostgreSQL server from a wheel.
+"""Real databases for tests: a SQLite file and a PostgreSQL server from a wheel.
 
 ``database`` runs a test on both; ``sqlite_database`` on SQLite alone. Each test gets an empty
 database with all tables of the rooms that are imported.

@@ -1,4 +1,4 @@
-"""The table of dates, ``tests/conformance/dates/relative.yaml``, and texts that are none."""
+"""Relative date cases from ``tests/conformance/dates/relative.yaml``, and invalid dates."""
 
 from dataclasses import dataclass
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""The whole application and its pipeline on one project of its own."""
+"""A complete application and pipeline with one project."""
 
 from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack

@@ -1,4 +1,4 @@
-"""A whole application with endpoints: real database, real warehouse, real worker processes."""
+"""A complete application with endpoints: database, warehouse and worker processes."""
 
 import itertools
 from collections.abc import AsyncGenerator, Sequence

@@ -1,4 +1,4 @@
-"""Damaged data folders and processes of few rights, for tests of what a server does about them."""
+"""Damaged data folders and unprivileged processes, for tests of fault handling."""
 
 import contextlib
 import ctypes

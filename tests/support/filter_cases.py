@@ -1,4 +1,4 @@
-"""Property filters on the same events in every engine; the table is ``operators.yaml``."""
+"""Property filter cases from ``operators.yaml``, evaluated by every engine."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""A target of deliveries that fails as real ones do, in a process of its own.
+"""A delivery target with realistic failures, in its own process.
 
 One request in ten is answered 500, answered 429 with ``Retry-After``, never answered, or ends with
 a connection reset. Which one is drawn from the delivery id and the attempt, so a run can be told

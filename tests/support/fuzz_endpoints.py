@@ -1,4 +1,4 @@
-"""Endpoints for the fuzzing client: of several kinds, with versions and aliases."""
+"""Seeds the fuzzing client's server with endpoints, versions and aliases."""
 
 from support.clients import Post
 from support.fuzz_places import SPARES, Json, P, Seeds

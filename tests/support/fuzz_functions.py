@@ -1,4 +1,4 @@
-"""Functions for the fuzzing client: of each kind, failing ones, with backfills."""
+"""Seeds the fuzzing client's server with functions, failing runs and backfills."""
 
 import time
 from typing import Any

@@ -1,4 +1,4 @@
-"""What is told to the hooks of the fuzzing client: parameters that exist, bodies that are valid."""
+"""Seed data for the hooks of the fuzzing client: existing parameters and valid bodies."""
 
 from dataclasses import dataclass, field
 from typing import Any

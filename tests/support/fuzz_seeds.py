@@ -1,4 +1,4 @@
-"""What the fuzzing client finds in the server: one of everything, and some to be deleted."""
+"""Seeds the fuzzing client's server with one of everything and spares to delete."""
 
 from hoglet.events.persons.model import person_id_of
 from support.clients import Post

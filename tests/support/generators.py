@@ -1,4 +1,4 @@
-"""Generators of typed clients: document in, package or checked program out."""
+"""Client generators: from an OpenAPI document to a package or a type-checked program."""
 
 import json
 import os

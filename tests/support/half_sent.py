@@ -1,4 +1,4 @@
-"""Connections that send a part of a request and then nothing."""
+"""Connections that send part of a request and then stall."""
 
 import socket
 from collections.abc import Generator

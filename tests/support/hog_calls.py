@@ -1,4 +1,4 @@
-"""Generated calls of library functions, with arguments of the types they are made for."""
+"""Generated library calls with arguments of the declared types."""
 
 from collections.abc import Callable
 

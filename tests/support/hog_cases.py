@@ -1,4 +1,4 @@
-"""Conformance cases of Hog: programs with what they print in the margin. See the README there."""
+"""Hog conformance cases: programs with expected output in comments. See the README there."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""The list of deliberate differences between hoglet's Hog and the official virtual machine.
+"""The deliberate differences between hoglet's Hog and the official virtual machine.
 
 ``docs/hog-differences.yaml`` is the only list of exceptions of the sweep, and the source of
 ``docs/reference/hog-differences.md``.

@@ -1,4 +1,4 @@
-"""The three ways a Hog program runs in tests, with one kind of result."""
+"""The three engines for Hog programs in tests, with one result type."""
 
 from functools import cache
 from typing import NamedTuple

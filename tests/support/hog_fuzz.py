@@ -1,4 +1,4 @@
-"""Damaged Hog programs: made from the conformance cases and generated ones by small mutations.
+"""Mutated Hog programs, derived from conformance cases and generated programs.
 
 The same seed and number always give the same program.
 """

@@ -1,4 +1,4 @@
-"""Random Hog programs that mix kinds of values, for comparing engines.
+"""Random Hog programs that mix value types, for comparing engines.
 
 They keep away from what docs/spec/hog-language.md#11-deviations-from-npm-1071 of the language's
 specification lists as deviations: ordering

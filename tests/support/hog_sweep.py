@@ -1,4 +1,4 @@
-"""The sweep: calls of every library function, and operators, with arguments of every type.
+"""Calls of every library function and operator with arguments of every type.
 
 A :class:`Call` is one program. :func:`outcome` says what a run of it came to: the printed line, or
 :data:`ERROR`. The texts of errors are not compared.

@@ -1,4 +1,4 @@
-"""Generated Hog programs for the differential tests.
+"""Generated well-typed Hog programs for differential tests.
 
 They stay clear of the deviations of docs/spec/hog-language.md#11-deviations-from-npm-1071: no null
 in an ordering, no capture of a variable

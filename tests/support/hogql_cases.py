@@ -1,4 +1,4 @@
-"""Conformance cases of HogQL; the format is told in ``tests/conformance/hogql/README.md``."""
+"""HogQL conformance cases; the format is in ``tests/conformance/hogql/README.md``."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""A generated project for insights: people with several ids, merges, groups, sessions, gaps.
+"""A generated project for insights: persons with several ids, merges, groups, sessions.
 
 Three weeks around the day on which Europe sets its clocks back (25 October 2026), a few days
 around the one on which it sets them forward (29 March 2026). ``EVENTS`` is what plain Python

@@ -1,4 +1,4 @@
-"""What paths should answer, computed in plain Python from the generated events."""
+"""Expected results of paths insights, computed in plain Python."""
 
 import itertools
 from collections import defaultdict

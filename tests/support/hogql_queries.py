@@ -1,4 +1,4 @@
-"""Generated HogQL queries and insight queries, of every shape that reads tables."""
+"""Generated HogQL and insight queries of every shape that reads tables."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What insights should answer, computed in plain Python from the generated events.
+"""Expected results of insights, computed in plain Python.
 
 Nothing here shares code with hoglet; the meaning is that of
 docs/spec/query-endpoints.md#106-insight-queries-and-results.

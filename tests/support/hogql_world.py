@@ -1,4 +1,4 @@
-"""A tiny world for HogQL: two projects in the shared warehouse, and how a query is run in one.
+"""A tiny HogQL data set: two projects in the shared warehouse, and a query runner.
 
 Project ``PROJECT`` is the one that cases run in; rows of ``OTHER`` must never show.
 """

@@ -1,4 +1,4 @@
-"""The delivery flow under load: functions, events, and what must be true of them at the end."""
+"""The delivery flow under load: functions, events and the invariants to check at the end."""
 
 import os
 import random

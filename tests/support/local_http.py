@@ -1,4 +1,4 @@
-"""An HTTP server on this machine, for functions under test to call."""
+"""An HTTP server on localhost for functions under test."""
 
 import http.server
 import threading

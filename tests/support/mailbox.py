@@ -1,4 +1,4 @@
-"""A real SMTP server that keeps what it is sent and answers as it is told."""
+"""An SMTP server that records messages and sends scripted replies."""
 
 import ssl
 from email import message_from_bytes

@@ -1,4 +1,4 @@
-"""Node as a reference in tests: the official Hog machine, and printed JavaScript.
+"""Node as a reference: the official Hog VM and generated JavaScript.
 
 Both run as line servers: one JSON job in, one JSON answer out. Neither is shipped. Where Node or
 the package is missing the tests are skipped with a reason that says which; with CI=true they fail.

@@ -1,4 +1,4 @@
-"""The pipeline with real parts: a database, the embedded warehouse, a worker process."""
+"""The pipeline on real parts: a database, the embedded warehouse and a worker process."""
 
 import contextlib
 from collections.abc import AsyncGenerator

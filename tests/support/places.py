@@ -1,4 +1,4 @@
-"""A database of places in MaxMind's format, with the records a test wants."""
+"""A GeoIP database in MaxMind's format with given records."""
 
 from pathlib import Path
 from typing import Any

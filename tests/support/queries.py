@@ -1,4 +1,4 @@
-"""A whole application with the query API, over the worlds of endpoints."""
+"""A complete application with the query API, on the warehouse of the endpoint tests."""
 
 from dataclasses import dataclass
 from typing import Any

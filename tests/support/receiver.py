@@ -1,4 +1,4 @@
-"""A target of deliveries that remembers what arrived."""
+"""A delivery target that records what arrives."""
 
 import collections
 

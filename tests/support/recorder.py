@@ -1,4 +1,4 @@
-"""A receiver that keeps whole requests and answers as it is told."""
+"""A receiver that records whole requests and sends scripted responses."""
 
 import json
 from typing import Any, NamedTuple

@@ -1,4 +1,4 @@
-"""An executor with real parts beside the application of ``tests/contract/functions``."""
+"""An executor on real parts, for ``tests/contract/functions``."""
 
 import asyncio
 import threading

@@ -1,4 +1,4 @@
-"""A real ``hoglet serve`` in its own process, for tests that go through the front door."""
+"""``hoglet serve`` in its own process, for end-to-end tests."""
 
 import contextlib
 import os

@@ -1,4 +1,4 @@
-"""One embedded warehouse for a whole test run: chDB allows one data folder for each process.
+"""One embedded warehouse per test process: chDB allows one data folder per process.
 
 Tests keep apart by project: take ``fresh_project_id`` or make up an id of your own.
 """
