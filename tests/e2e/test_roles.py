@@ -1,5 +1,7 @@
 """One server in several processes on PostgreSQL, with the embedded warehouse in one of them."""
 
+import subprocess
+import sys
 import time
 import uuid
 from collections.abc import Callable
@@ -63,3 +65,32 @@ def test_an_executor_of_its_own_runs_what_the_others_take_in(
 def _send(server: RunningServer, event: str) -> None:
     batch = [{"event": "paid", "distinct_id": "ada", "uuid": event}]
     httpx.post(server.url + "/batch/", json={"api_key": TOKEN, "batch": batch}, timeout=30)
+
+
+def test_a_second_embedded_warehouse_on_one_database_is_refused(
+    tmp_path: Path, postgres_url: str
+) -> None:
+    shared = {"database_url": postgres_url, "secret_keys": Fernet.generate_key().decode()}
+    first = RunningServer(tmp_path / "first", **shared).start()
+    try:
+        beside = _refusal(tmp_path / "second", shared)
+        assert "Another server on this database writes its embedded warehouse" in beside
+    finally:
+        first.stop()
+    assert "belongs to another" in _refusal(tmp_path / "second", shared)
+    assert first.start().stop() == 0
+
+
+def _refusal(folder: Path, settings: dict[str, str]) -> str:
+    server = RunningServer(folder, **settings)
+    ended = subprocess.run(
+        [sys.executable, "-m", "hoglet.cli.main", "serve", "--port", str(server.port)],
+        env=server.environment,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert ended.returncode == 2
+    assert "serves at" not in ended.stdout
+    return ended.stderr

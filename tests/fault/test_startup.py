@@ -8,6 +8,7 @@ import socket
 import sqlite3
 import stat
 import subprocess
+import sys
 from collections.abc import Callable, Generator
 from pathlib import Path
 
@@ -200,6 +201,18 @@ def warehouse_table_gone(start: Start) -> None:
         file.unlink()
 
 
+def warehouse_gone(start: Start) -> None:
+    shutil.rmtree(start.folder / "warehouse")
+
+
+def warehouse_of_another(start: Start) -> None:
+    other = Start(start.folder.parent / "other")
+    with other.running():
+        pass
+    warehouse_gone(start)
+    shutil.move(other.folder / "warehouse", start.folder / "warehouse")
+
+
 def warehouse_is_file(start: Start) -> None:
     shutil.rmtree(start.folder / "warehouse")
     (start.folder / "warehouse").write_text("x")
@@ -259,6 +272,7 @@ SLOW = {
     address_has_port,
     keys_of_another,
     warehouse_is_file,
+    warehouse_of_another,
 }
 FAULTS: list[tuple[Callable[[Start], None], str]] = [
     (key_missing, "secret.key is missing"),
@@ -287,6 +301,8 @@ FAULTS: list[tuple[Callable[[Start], None], str]] = [
     (warehouse_part_incomplete, "parts are broken (events "),
     (warehouse_metadata_garbage, "from a backup"),
     (warehouse_table_gone, "table events of the warehouse is gone"),
+    (warehouse_gone, "is empty, but this database belongs to another"),
+    (warehouse_of_another, "is not the one, but this database belongs to another"),
     (warehouse_is_file, "File exists"),
     (warehouse_read_only, "cannot be written"),
     (warehouse_newer, "newer hoglet (schema 9999"),
@@ -385,6 +401,18 @@ def test_the_key_may_come_from_the_environment(start: Start):
 
     assert server.stop() == 0
     assert not key_file.exists()
+
+
+def test_another_warehouse_can_be_adopted(start: Start):
+    warehouse_gone(start)
+    refused(start)
+
+    command = [sys.executable, "-m", "hoglet.cli.main", "warehouse", "adopt"]
+    subprocess.run([*command, "--data-dir", str(start.folder)], check=True)
+
+    for _ in range(2):
+        server = RunningServer(start.folder).start()
+        assert server.stop() == 0
 
 
 def test_a_key_more_does_no_harm(start: Start):

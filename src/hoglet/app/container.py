@@ -14,6 +14,7 @@ from hoglet.access.service import AccessService
 from hoglet.app.native_stderr import native_stderr
 from hoglet.app.sandboxes import Sandboxes
 from hoglet.app.secret_keys import open_secret_keys
+from hoglet.app.warehouse_identity import claim_warehouse, embedded_writer
 from hoglet.kit.clock import Clock, SystemClock
 from hoglet.kit.ids import new_id
 from hoglet.migrations.upgrade import migrate
@@ -51,6 +52,9 @@ async def open_services(settings: Settings) -> AsyncGenerator[Services]:
     async with AsyncExitStack() as stack:
         clock = SystemClock()
         database, warehouse = await _open_storage(settings, stack)
+        if set(settings.roles) & {"api", "pipeline"}:  # an executor reads and writes no warehouse
+            await stack.enter_async_context(embedded_writer(database, settings))
+            await claim_warehouse(database, warehouse, settings, clock)
         secret_keys = await open_secret_keys(database, settings)
         access = AccessService(database, clock, rates=_rates(settings))
         registry = CollectorRegistry()

@@ -20,6 +20,7 @@ from hoglet.cli import (
     secrets,
     serve,
     status,
+    warehouse,
 )
 from hoglet.cli.refusals import print_error
 from hoglet.cli.server_address import warn_of_old_spelling
@@ -52,6 +53,7 @@ app.add_typer(secrets.secrets_app, name="secrets")
 app.add_typer(keys.key_app, name="key")
 app.add_typer(keys.project_app, name="project")
 app.add_typer(queues.queue_app, name="queue")
+app.add_typer(warehouse.warehouse_app, name="warehouse")
 
 
 @app.command()

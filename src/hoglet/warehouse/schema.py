@@ -24,6 +24,9 @@ _OWN_GRANULARITY = 1024
 _RECORD = """CREATE TABLE IF NOT EXISTS hoglet_ddl ${on_cluster} (
     number UInt32, name String, applied_at DateTime DEFAULT now()
 ) ENGINE = ${replicated}MergeTree ORDER BY number"""
+_IDENTITY = """CREATE TABLE IF NOT EXISTS hoglet_identity ${on_cluster} (
+    id UUID, created_at DateTime64(6) DEFAULT now64(6)
+) ENGINE = ${replicated}MergeTree ORDER BY created_at SETTINGS ${durable}"""
 _TABLES = "SELECT name FROM system.tables WHERE database = currentDatabase()"
 _NAME = re.compile(r"CREATE TABLE IF NOT EXISTS (\w+)\$\{local\}")
 _SHARDED = re.compile(r"-- distributed by: (.+)")
@@ -75,7 +78,8 @@ async def apply_schema(
         SchemaTooNew: a newer version applied more.
         WarehouseBroken: a table that was made before is gone.
     """
-    await warehouse.command(_render(_RECORD, cluster, Retention()))
+    for template in (_RECORD, _IDENTITY):
+        await warehouse.command(_render(template, cluster, Retention()))
     rows = (await warehouse.query("SELECT number FROM hoglet_ddl")).rows
     done = {number for (number,) in rows}
     known = list(migrations(cluster=cluster, retention=retention))

@@ -1,0 +1,101 @@
+"""Ties a database to one warehouse, so that no server reads or fills another by mistake.
+
+Two servers on one PostgreSQL with a chDB folder each would split the events between them, and both
+would give wrong answers. An emptied or exchanged folder would answer with fewer events than were
+accepted. Both are refused at the start.
+
+Source: docs/adr/0019-warehouse-identity.md.
+"""
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from uuid import UUID, uuid4
+
+from sqlalchemy import delete, insert, select, text
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from hoglet.app.startup_faults import StartupFault
+from hoglet.app.tables import WarehouseIdentityRow
+from hoglet.kit.clock import Clock
+from hoglet.settings import Settings
+from hoglet.store.database import Database
+from hoglet.warehouse import Warehouse
+from hoglet.warehouse.identity import store_warehouse_identity, warehouse_identity
+
+IN_MEMORY = "chdb://:memory:"
+
+# Any two numbers that nothing else in the database locks.
+_CLAIM_LOCK = 7_226_312
+_WRITER_LOCK = 7_226_313
+_ADVICE = "or run `hoglet warehouse adopt` to accept this one with the events that it holds."
+
+
+async def claim_warehouse(
+    database: Database, warehouse: Warehouse, settings: Settings, clock: Clock
+) -> None:
+    """Record the warehouse in the database at the first start; compare it at every later one.
+
+    Idempotency: killed between its two writes, the next start finishes the claim.
+
+    Raises:
+        StartupFault: the database belongs to another warehouse.
+    """
+    url = settings.resolved_warehouse_url()
+    if url.startswith(IN_MEMORY):
+        return
+    async with database.write() as session:
+        if not database.is_sqlite:  # two first starts at once: one records, the other compares
+            await session.execute(text(f"SELECT pg_advisory_xact_lock({_CLAIM_LOCK})"))
+        stored = await warehouse_identity(warehouse)
+        recorded = await session.scalar(select(WarehouseIdentityRow.warehouse_id))
+        if recorded is None:
+            stored = stored or await store_warehouse_identity(warehouse, uuid4())
+            await _record(session, stored, clock)
+        elif stored != recorded:
+            raise StartupFault(_refusal(url, is_new=stored is None))
+
+
+async def forget_warehouse(session: AsyncSession) -> None:
+    """Let the next start accept whichever warehouse it finds."""
+    await session.execute(delete(WarehouseIdentityRow))
+
+
+@asynccontextmanager
+async def embedded_writer(database: Database, settings: Settings) -> AsyncGenerator[None]:
+    """Be the one server that writes the embedded warehouse of a shared PostgreSQL.
+
+    A copied folder has the same identity, so a lock in the database tells two writers apart.
+    PostgreSQL drops it when the connection ends, in whatever way the server dies.
+
+    Raises:
+        StartupFault: another server is writing.
+    """
+    is_embedded = settings.resolved_warehouse_url().startswith("chdb")
+    if database.is_sqlite or not is_embedded:
+        yield
+        return
+    async with database.engine.connect() as connection:
+        await connection.execution_options(isolation_level="AUTOCOMMIT")
+        taken = await connection.scalar(text(f"SELECT pg_try_advisory_lock({_WRITER_LOCK})"))
+        if not taken:
+            raise StartupFault(
+                "Another server on this database writes its embedded warehouse: stop that one, "
+                "start this one with --roles executor, or give both the same ClickHouse server "
+                "in HOGLET_WAREHOUSE_URL."
+            )
+        yield
+
+
+async def _record(session: AsyncSession, identity: UUID, clock: Clock) -> None:
+    await session.execute(
+        insert(WarehouseIdentityRow).values(warehouse_id=identity, recorded_at=clock.now())
+    )
+
+
+def _refusal(url: str, *, is_new: bool) -> str:
+    place = url.removeprefix("chdb://") if url.startswith("chdb") else "of HOGLET_WAREHOUSE_URL"
+    kind = "is empty" if is_new else "is not the one"
+    return (
+        f"The warehouse {place} {kind}, but this database belongs to another: restore the folder "
+        f"from a backup, set the HOGLET_WAREHOUSE_URL that was used before, {_ADVICE}"
+    )

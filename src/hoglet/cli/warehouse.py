@@ -1,0 +1,16 @@
+"""``hoglet warehouse``: which warehouse belongs to a database; works on the data folder."""
+
+import typer
+
+from hoglet.cli.data_folder import DataDir, in_transaction
+
+warehouse_app = typer.Typer(help="The warehouse of a data folder.", no_args_is_help=True)
+
+
+@warehouse_app.command("adopt")
+def adopt(data_dir: DataDir = None) -> None:
+    """Let the next start accept the warehouse it finds, with the events that it holds."""
+    from hoglet.app.warehouse_identity import forget_warehouse
+
+    in_transaction(data_dir, forget_warehouse)
+    print("The next start takes the configured warehouse as its own.")
