@@ -48,12 +48,12 @@ def expand(query: Json, *, attr: str = "query") -> Json:
     """
     kind = _kind_of(query, attr)
     found = upgraded(query)
-    _check_required(found, kind, attr)
     try:
         check_node(found)
     except SourceError as error:
         path = f"{attr}__{error.attr}" if error.attr else attr
         raise Invalid(str(error), code=error.error_code, attr=path) from None
+    _check_required(found, kind, attr)
     filled = {
         key: _default(kind, key) if found.get(key) is None else found[key] for key in NODES[kind]
     }

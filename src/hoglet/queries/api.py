@@ -17,10 +17,11 @@ from hoglet.endpoints.run.api import CLIENT_CLOSED_REQUEST, unless_disconnected
 from hoglet.endpoints.run.result import NeedsBackground, RunResult
 from hoglet.endpoints.worker.query_errors import QueryError
 from hoglet.hogql.schema.system import readable_system_tables
-from hoglet.kit.errors import MethodNotAllowed, Unreadable
+from hoglet.kit.errors import MethodNotAllowed, NotFound, Unreadable
 from hoglet.queries.editor_schema import check_editor_query
 from hoglet.queries.kinds import EDITOR_KINDS, unwrap
 from hoglet.queries.log import log_of
+from hoglet.queries.progress import query_progress
 from hoglet.queries.response import body_of, failed_body, formatted, query_status
 from hoglet.queries.schemas import QueryBody, UpgradeBody, read_body_fields
 from hoglet.queries.service import check_query
@@ -37,6 +38,9 @@ type PersonalReader = Annotated[ProjectScope, Depends(requires("query:read"))]
 _READ = Depends(requires("query:read"))
 _KIND = re.compile(r"[A-Z][A-Za-z]*")
 _JSON = "application/json"
+_DRAFTS = "draft_sql"  # a language model writes queries there; not offered
+_YES = frozenset({"true", "1"})
+_PROGRESS_WORDS = ("show_progress", "showProgress")
 
 
 @router.post("/query")
@@ -68,6 +72,8 @@ async def check_auth_for_async() -> Response:
 @router.post("/query/{kind}")
 async def run_query_of_kind(request: Request, kind: str, scope: Reader) -> Response:
     """Run a query whose kind is also in the path."""
+    if kind == _DRAFTS:
+        raise NotFound
     if _KIND.fullmatch(kind) is None:
         raise MethodNotAllowed('Method "POST" not allowed.')
     return await _run(request, scope, kind=kind)
@@ -76,17 +82,18 @@ async def run_query_of_kind(request: Request, kind: str, scope: Reader) -> Respo
 @router.get("/query/{query_id}")
 async def poll_query(request: Request, query_id: str, scope: Reader) -> Response:
     """How far a background query is, and its results once it is done."""
-    row = await services_of(request).background.find(scope.project.id, query_id)
+    services = services_of(request)
+    row = await services.background.find(scope.project.id, query_id)
     status = query_status(row)
-    if request.query_params.get("show_progress") or request.query_params.get("showProgress"):
-        status["query_progress"] = _progress(row)
+    if any(request.query_params.get(name, "").lower() in _YES for name in _PROGRESS_WORDS):
+        status["query_progress"] = await query_progress(services.endpoints.warehouse, row)
     return JsonResponse({"query_status": status}, status_code=_status_code(row))
 
 
 @router.delete("/query/{query_id}")
 async def cancel_query(request: Request, query_id: str, scope: Reader) -> Response:
     """Cancel a queued or running query; the slot is free when this returns."""
-    waiting_only = request.query_params.get("dequeue_only", "").lower() in {"true", "1"}
+    waiting_only = request.query_params.get("dequeue_only", "").lower() in _YES
     background = services_of(request).background
     await background.cancel(scope.project.id, query_id, waiting_only=waiting_only)
     return JsonResponse({"message": "Query cancelled"})
@@ -124,9 +131,9 @@ async def _run(request: Request, scope: ProjectScope, *, kind: str | None) -> Re
         return Response(status_code=CLIENT_CLOSED_REQUEST)
     if isinstance(outcome, NeedsBackground):
         return _accepted(request, await services.background.start(scope, asked))
-    if outcome.stale:
-        await services.background.start(scope, asked)
     extra = await services.editors.explain(scope.project, asked.node, asked.system_tables)
+    if outcome.stale:
+        extra["query_status"] = query_status(await services.background.start(scope, asked))
     return Response(body_of(outcome, extra=extra | _extra(request, outcome)), media_type=_JSON)
 
 
@@ -147,18 +154,6 @@ def _status_code(row: QueryRunRow) -> int:
     if row.failure is not None:
         return 500 if row.failure["status"] == 500 else 400
     return 200 if row.ended_at is not None else 202
-
-
-def _progress(row: QueryRunRow) -> dict[str, Any]:
-    ended = row.ended_at or row.picked_up_at or row.started_at
-    seconds = (ended - row.started_at).total_seconds()
-    return {
-        "bytes_read": 0,
-        "rows_read": 0,
-        "estimated_rows_total": 0,
-        "time_elapsed": round(seconds, 3),
-        "active_cpu_time": 0,
-    }
 
 
 def _wrapped(sent: dict[str, Any], node: dict[str, Any]) -> dict[str, Any]:

@@ -25,6 +25,7 @@ from hoglet.kit.ids import new_id
 from hoglet.kit.text import dump_json
 from hoglet.queries import repository
 from hoglet.queries.editors import EditorQueries
+from hoglet.queries.progress import final_progress
 from hoglet.queries.response import body_of, failed_body
 from hoglet.queries.service import QueryRequest, QueryService
 from hoglet.queries.tables import QueryRunRow
@@ -84,6 +85,7 @@ class BackgroundQueries:
                 cache_key=None,
                 answer=None,
                 failure=None,
+                progress=None,
                 started_at=now,
                 picked_up_at=None,
                 ended_at=None,
@@ -148,7 +150,8 @@ class BackgroundQueries:
             return
         extra = await self._editors.explain(project, request.node, request.system_tables)
         body = body_of(answer, extra=extra)
-        await self._end(job, {"answer": body, "cache_key": _cache_key(answer)})
+        outcome = {"answer": body, "cache_key": _cache_key(answer)}
+        await self._end(job, outcome | {"progress": final_progress(answer)})
 
     async def _ended_by(
         self, error: HogletError, project: Project, request: QueryRequest

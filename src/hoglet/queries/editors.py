@@ -9,20 +9,24 @@ from collections.abc import Sequence
 from typing import Any
 
 from hoglet.access.principals import Project, ProjectScope
+from hoglet.endpoints.analysis.infer_types import describe
 from hoglet.endpoints.enums import HOGQL
 from hoglet.endpoints.run.runner import EndpointRunner
 from hoglet.endpoints.variables import values_for_run
 from hoglet.endpoints.worker.compiler import QueryCompiler
+from hoglet.hogql.errors import ERRORS_OF_RUNS
 from hoglet.hogql.schema.system import readable_system_tables
-from hoglet.kit.errors import Invalid, SourceError
+from hoglet.kit.errors import HogletError, Invalid, SourceError, Unreadable
 from hoglet.queries import repository
 from hoglet.queries.database_schema import database_schema
 from hoglet.queries.editor_schema import LANGUAGES, METADATA, SCHEMA
 from hoglet.queries.service import with_known_variables
-from hoglet.queries.worker.findings import finding
+from hoglet.queries.worker.findings import finding, of_error
 from hoglet.queries.worker.metadata import Report
 from hoglet.queries.worker.operations import AUTOCOMPLETE, INSPECT
 from hoglet.store.database import Database
+from hoglet.warehouse import Warehouse
+from hoglet.warehouse.errors import QueryRefused
 
 type Json = dict[str, Any]
 
@@ -30,10 +34,17 @@ type Json = dict[str, Any]
 class EditorQueries:
     """Answers the three kinds of query that editors send; nothing is run or cached."""
 
-    def __init__(self, database: Database, compiler: QueryCompiler, runner: EndpointRunner) -> None:
+    def __init__(
+        self,
+        database: Database,
+        compiler: QueryCompiler,
+        runner: EndpointRunner,
+        warehouse: Warehouse,
+    ) -> None:
         self._database = database
         self._compiler = compiler
         self._runner = runner
+        self._warehouse = warehouse
 
     async def answer(self, scope: ProjectScope, node: Json) -> Json:
         """The body for a checked query of an editor."""
@@ -53,11 +64,35 @@ class EditorQueries:
                 "context": await self._context(project, system_tables),
                 "shares": await self._shares(project),
             }
-            return await self._compiler.call(INSPECT, payload)
-        except (Invalid, SourceError) as error:
-            report = Report(node["query"])
-            report.errors.append(finding(node["query"], error.detail))
-            return {"metadata": report.answer(), "explain": []}
+            report = await self._compiler.call(INSPECT, payload)
+        except (Invalid, SourceError, Unreadable) as error:
+            failed = Report(node["query"])
+            failed.errors.append(finding(node["query"], error.detail))
+            return {"metadata": failed.answer(), "explain": []}
+        body = report["metadata"]
+        if node["language"] == LANGUAGES[0] and body["isValid"]:
+            error = await self._refusal(project, node, variables, system_tables)
+            if error is not None:
+                body |= {"errors": [of_error(node["query"], error)], "isValid": False}
+        return report
+
+    async def _refusal(
+        self, project: Project, node: Json, variables: Json, system_tables: Sequence[str]
+    ) -> SourceError | None:
+        """What compiler or engine refuse of a query that names what there is; no data is read."""
+        query = {key: node.get(key) for key in ("query", "filters", "values")} | {"kind": HOGQL}
+        try:
+            compiled = await self._compiler.compile(
+                project, query, variables=variables, system_tables=system_tables
+            )
+            if any(value is None for value in variables.values()) or compiled.system_tables:
+                return None
+            await describe(self._warehouse, compiled)
+        except QueryRefused as error:
+            return _certain(await self._compiler.explained(query, error))
+        except HogletError as error:
+            return _certain(error)
+        return None
 
     async def explain(self, project: Project, query: Json, system_tables: Sequence[str]) -> Json:
         """``explain`` and ``metadata`` of a HogQL query that asks for them; else nothing."""
@@ -106,3 +141,10 @@ class EditorQueries:
             return await self._compiler.call(AUTOCOMPLETE, payload)
         except Invalid:
             return {"suggestions": [], "incomplete_list": True, "timings": []}
+
+
+def _certain(error: HogletError) -> SourceError | None:
+    """An error that the query has whatever its values and the state of the engine are."""
+    if isinstance(error, SourceError) and error.error_code in ERRORS_OF_RUNS:
+        return error
+    return None

@@ -5,10 +5,13 @@ Source: docs/spec/data-and-queries.md#12-body.
 
 import re
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from typing import Any
 
 from hoglet.endpoints.enums import HOGQL
 from hoglet.endpoints.errors import not_allowed
+from hoglet.kit.errors import Unreadable
+from hoglet.kit.relative_dates import DateClock, NotADate, range_bounds
 from hoglet.queries.kinds import EVENTS
 from hoglet.queries.schemas import FiltersOverride, VariableOverride
 
@@ -39,9 +42,11 @@ def with_filters(query: Json, sent: FiltersOverride | None) -> Json:
 
     Raises:
         Invalid: attr ``filters_override``; HogQL without the placeholder ``{filters}``.
+        Unreadable: attr ``filters_override__date_from`` or ``__date_to``; no date.
     """
     if sent is None or not (fields := sent.model_dump(exclude_none=True)):
         return query
+    _check_dates(fields)
     if query["kind"] == EVENTS:
         return query | _of_events(query, fields)
     if query["kind"] != HOGQL:
@@ -54,6 +59,13 @@ def with_filters(query: Json, sent: FiltersOverride | None) -> Json:
         )
     filters = query.get("filters") or {}
     return query | {"filters": filters | _merged(filters, fields)}
+
+
+def _check_dates(fields: Json) -> None:
+    try:
+        range_bounds(fields.get("date_from"), fields.get("date_to"), DateClock(datetime.now(UTC)))
+    except NotADate as error:
+        raise Unreadable(str(error), attr=f"filters_override__{error.key}") from None
 
 
 def _of_events(query: Json, fields: Json) -> Json:

@@ -45,9 +45,16 @@ def failed_body(query: Json, error: str, timezone: str) -> Json:
         "metadata": None,
         "modifiers": query.get("modifiers") or {},
         "timings": [],
-        "is_cached": False,
-        "timezone": timezone,
         "query_status": None,
+        "resolved_date_range": None,
+        "is_cached": False,
+        "cache_key": None,
+        "cache_target_age": None,
+        "last_refresh": None,
+        "next_allowed_client_refresh": None,
+        "timezone": timezone,
+        "calculation_trigger": None,
+        "query_metadata": None,
     }
 
 

@@ -19,7 +19,8 @@ from hoglet.endpoints.run.targets import RunTarget
 from hoglet.endpoints.schemas import RunRequest
 from hoglet.endpoints.worker.compiler import QueryCompiler
 from hoglet.endpoints.worker.query_errors import QueryError, as_query_error
-from hoglet.kit.errors import HogletError, Invalid, Unreadable
+from hoglet.kit.errors import HogletError, Unreadable
+from hoglet.kit.suggestions import near
 from hoglet.queries import overrides
 from hoglet.queries.editor_schema import check_editor_query
 from hoglet.queries.events_query import EventsPlan, as_events, plan_events
@@ -137,7 +138,8 @@ class QueryService:
             wish = replace(wish, limit=node["limit"], offset=node["offset"])
             node = events.query
         if node["kind"] == HOGQL and node.get("variables"):
-            node = with_known_variables(node, await self._runner.variables(project.id))
+            known = await self._runner.variables(project.id)
+            node = with_known_variables(node, known, request.path)
         return _Prepared(target_of_query(project.id, node, request.name), wish, events)
 
 
@@ -161,13 +163,13 @@ def check_query(node: Json, path: str) -> Json:
     return check_node(node, path)
 
 
-def with_known_variables(query: Json, known: Sequence[Variable]) -> Json:
+def with_known_variables(query: Json, known: Sequence[Variable], path: str = "query") -> Json:
     """A HogQL query whose variables name a variable of the project each.
 
     A list that takes one value is marked ``isSingle``.
 
     Raises:
-        Invalid: attr ``variables``; the project has no such variable, or no longer.
+        Unreadable: the project has no such variable, or no longer; attr is the path of the entry.
     """
     by_id = {str(variable.id): variable for variable in known}
     completed: Json = {}
@@ -175,7 +177,9 @@ def with_known_variables(query: Json, known: Sequence[Variable]) -> Json:
         variable = by_id.get(str(entry.get("variableId") or key))
         if variable is None:
             named = entry.get("code_name") or key
-            raise Invalid(f'The project has no variable "{named}".', attr="variables")
+            names = [each.code_name for each in known]
+            detail = f'The project has no variable "{named}".{near(str(named), names)}'
+            raise Unreadable(detail, attr=f"{path}__variables__{key}")
         completed[key] = entry | {
             "variableId": str(variable.id),
             "code_name": entry.get("code_name") or variable.code_name,

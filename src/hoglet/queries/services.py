@@ -30,7 +30,7 @@ def build_queries(endpoints: EndpointServices, queue: Queue) -> QueryServices:
     """The query API over the engine room of endpoints."""
     database, clock = endpoints.database, endpoints.access.clock
     service = QueryService(endpoints.runner, endpoints.compiler)
-    editors = EditorQueries(database, endpoints.compiler, endpoints.runner)
+    editors = EditorQueries(database, endpoints.compiler, endpoints.runner, endpoints.warehouse)
     background = BackgroundQueries(
         database, queue, clock, service, editors, seconds=endpoints.settings.background_seconds
     )

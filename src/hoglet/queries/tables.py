@@ -14,7 +14,8 @@ class QueryRunRow(Base):
     """A query in the background; kept for twenty minutes after it was sent.
 
     ``request`` is a stored ``QueryRequest``; ``answer`` the whole body of the finished run;
-    ``failure`` is ``{"status": 400, "code": "query_cancelled", "message": "…"}``.
+    ``failure`` is ``{"status": 400, "code": "query_cancelled", "message": "…"}``; ``progress`` the
+    ``query_progress`` of a finished run.
     """
 
     __tablename__ = "query_runs"
@@ -27,6 +28,7 @@ class QueryRunRow(Base):
     cache_key: Mapped[str | None] = mapped_column(String(100))
     answer: Mapped[bytes | None] = mapped_column(LargeBinary)
     failure: Mapped[Any] = mapped_column(JsonText, nullable=True)
+    progress: Mapped[Any] = mapped_column(JsonText, nullable=True)
     started_at: Mapped[datetime] = mapped_column(UtcDateTime)
     picked_up_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
     ended_at: Mapped[datetime | None] = mapped_column(UtcDateTime)

@@ -24,7 +24,7 @@ from clickhouse_connect.driver.exceptions import ClickHouseError, NotSupportedEr
 from hoglet.warehouse.clients import WRITE_TIMEOUT_S, ConnectionPool
 from hoglet.warehouse.errors import QueryCancelled, QueryRefused, from_engine
 from hoglet.warehouse.integrity import check_parts
-from hoglet.warehouse.port import Budget, JsonRows, QueryResult
+from hoglet.warehouse.port import Budget, JsonRows, Progress, QueryResult
 from hoglet.warehouse.reading import JsonSelects, select
 from hoglet.warehouse.schema import Retention, apply_schema, on_cluster, own_table
 from hoglet.warehouse.values import BLOCK_FORMAT, encode_block
@@ -37,7 +37,8 @@ STOP_SECONDS = 30.0
 QUERY_MEMORY_BYTES = 2 * 1024**3
 READ = Budget()
 WRITE = Budget(seconds=WRITE_TIMEOUT_S, memory_bytes=4 * 1024**3, read_only=False)
-
+_PROGRESS = """SELECT count(), sum(read_rows), sum(total_rows_approx), sum(read_bytes),
+max(elapsed), sum(ProfileEvents['OSCPUVirtualTimeMicroseconds']) / 1e6"""
 
 log = structlog.get_logger()
 
@@ -170,6 +171,18 @@ class ClickHouseWarehouse:
             params,
             seconds=seconds,
         )
+
+    async def progress(self, query_id: str) -> Progress | None:
+        """See ``Warehouse.progress``."""
+        processes = "system.processes"
+        if self._cluster:
+            processes = f"clusterAllReplicas('{self._cluster}', system.processes)"
+        result = await self.query(
+            f"{_PROGRESS} FROM {processes} WHERE startsWith(query, {{tag:String}})",
+            {"tag": _tag(query_id)},
+        )
+        count, *figures = result.rows[0]
+        return Progress(*figures) if count else None
 
     async def cancel(self, query_id: str) -> None:
         """See ``Warehouse.cancel``."""

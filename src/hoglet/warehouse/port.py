@@ -56,6 +56,24 @@ class Statistics:
 
 
 @dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a running query is.
+
+    Args:
+        rows_read: so far; ``rows_total`` is the engine's estimate of all of them.
+        bytes_read: so far, uncompressed.
+        seconds: since the engine began.
+        cpu_seconds: of all its threads.
+    """
+
+    rows_read: int = 0
+    rows_total: int = 0
+    bytes_read: int = 0
+    seconds: float = 0.0
+    cpu_seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
 class QueryResult:
     """An answer: ``rows`` are tuples in the order of ``columns``, e.g. ``[("$pageview", 10)]``.
 
@@ -208,6 +226,10 @@ class Warehouse(Protocol):
             params: the values.
             seconds: what it may take.
         """
+        ...
+
+    async def progress(self, query_id: str) -> Progress | None:
+        """How far the queries of that id are, in whichever process; None when none runs."""
         ...
 
     async def cancel(self, query_id: str) -> None:

@@ -165,6 +165,20 @@ async def test_cancelling_by_id_stops_the_query(warehouse: Warehouse) -> None:
         await asyncio.wait_for(running, 5)
 
 
+async def test_progress_of_a_running_query(warehouse: Warehouse) -> None:
+    query_id = uuid.uuid4().hex
+    assert await warehouse.progress(query_id) is None
+    running = asyncio.create_task(warehouse.query(SLOW, query_id=query_id))
+    while (seen := await warehouse.progress(query_id)) is None or not seen.rows_read:
+        await asyncio.sleep(0.01)
+    assert (seen.rows_total, seen.bytes_read) == (1_000_000_000_000, 8 * seen.rows_read)
+    assert seen.seconds > 0
+    await warehouse.cancel(query_id)
+    with pytest.raises(QueryCancelled):
+        await running
+    assert await warehouse.progress(query_id) is None
+
+
 async def test_an_abandoned_query_stops_in_the_engine(warehouse: Warehouse) -> None:
     running = asyncio.create_task(warehouse.query(SLOW, query_id="abandoned"))
     await asyncio.sleep(0.2)

@@ -397,6 +397,30 @@ async def test_a_place_outside_of_the_text_is_refused(queries: QueryWorld) -> No
     assert await queries.refused(node) == (400, "parse_error", "query__endPosition")
 
 
+@pytest.mark.parametrize(
+    ("text", "part"),
+    [
+        ("select 'ä', sum(event) from events", "sum(event)"),
+        ("select count(1, 2, 3) from events", "count(1, 2, 3)"),
+        ("select event, count() from events", "event"),
+        ("select max(count()) from events", "max(count())"),
+        ("select event from events where count() > 1", "count() > 1"),
+        ("select 1, arraySum('x')", "arraySum('x')"),
+        ("select timestamp\n+ event from events", "timestamp\n+ event"),
+    ],
+)
+async def test_errors_of_types_and_aggregates_are_found_with_their_place(
+    queries: QueryWorld, text: str, part: str
+) -> None:
+    body = await queries.ran(metadata(text))
+    assert body["isValid"] is False
+    [error] = body["errors"]
+    assert text[error["start"] : error["end"]] == part
+    refused = await queries.send(text)
+    assert refused.status_code == 400
+    assert error["message"].split(".")[0] in refused.json()["detail"]
+
+
 # --- explain
 
 
@@ -421,6 +445,7 @@ async def test_an_error_of_an_explained_query_is_in_the_answer(queries: QueryWor
     body = await queries.ran(node)
     assert "nope" in body["error"]
     assert (body["results"], body["explain"]) == ([], None)
+    assert set(body) == set(await queries.ran("select 1"))
     assert body["metadata"]["errors"][0]["start"] == 7
     response = await queries.send(node, refresh="force_async", client_query_id="explained")
     assert response.status_code == 202

@@ -153,6 +153,9 @@ async def test_a_wrong_query_is_an_error_of_the_query(queries: QueryWorld) -> No
             "query__source__series__0__math",
         ),
         ({"kind": "HogQLQuery", "query": "select 1", "qury": 1}, "query__qury"),
+        ({"kind": "HogQLQuery", "qury": "select 1"}, "query__qury"),
+        ({"kind": "TrendsQuery", "serie": []}, "query__serie"),
+        ({"kind": "EventsQuery", "selct": ["*"]}, "query__selct"),
     ],
 )
 async def test_a_wrong_part_of_a_node_is_named_by_its_path(
@@ -166,6 +169,7 @@ async def test_the_second_run_comes_from_the_cache(queries: QueryWorld) -> None:
     second = await queries.ran("select count() from events")
     assert (first["is_cached"], second["is_cached"]) == (False, True)
     assert first["cache_key"] == second["cache_key"]
+    assert first["cache_key"].startswith(f"cache_{queries.endpoints.project_id}_")
     forced = await queries.ran("select count() from events", refresh="force_blocking")
     assert forced["is_cached"] is False
     older = await queries.ran("select count() from events", refresh=True)
@@ -218,6 +222,59 @@ async def test_a_running_query_is_cancelled(queries: QueryWorld) -> None:
     await working
     assert (await queries.delete("q3")).status_code == 200
     assert (await queries.delete("nobody")).status_code == 404
+
+
+async def test_progress_is_what_the_engine_has_read(queries: QueryWorld) -> None:
+    async def progress(query_id: str, word: str = "show_progress") -> dict[str, Any]:
+        answer = await queries.get(query_id, **{word: "true"})
+        return answer.json()["query_status"]["query_progress"]
+
+    await queries.send(SLOW, refresh="force_async", client_query_id="p1")
+    nothing = dict.fromkeys(
+        ("bytes_read", "rows_read", "estimated_rows_total", "time_elapsed", "active_cpu_time"), 0
+    )
+    assert await progress("p1") == nothing
+    working = asyncio.ensure_future(queries.services.worker.drain())
+    while not (seen := await progress("p1"))["rows_read"]:
+        await asyncio.sleep(0.01)
+    assert seen["bytes_read"] == 8 * seen["rows_read"]
+    assert seen["estimated_rows_total"] == 100_000_000_000
+    assert seen["time_elapsed"] > 0
+    later = await progress("p1", "showProgress")
+    assert later["rows_read"] >= seen["rows_read"]
+    assert (await queries.get("p1")).json()["query_status"]["query_progress"] is None
+    await queries.delete("p1")
+    await working
+
+    await add_events(queries.endpoints, 50)
+    await queries.send("select event from events", refresh="force_async", client_query_id="p2")
+    await queries.services.worker.drain()
+    done = await progress("p2")
+    assert (done["rows_read"], done["estimated_rows_total"]) == (50, 50)
+    assert done["bytes_read"] > 0
+
+
+async def test_a_stale_result_says_which_run_refreshes_it(queries: QueryWorld) -> None:
+    query = "select count(), 'stale' from events"
+    first = await queries.ran(query)
+    word = "async_except_on_cache_miss"
+    fresh = await queries.ran(query, refresh=word)
+    assert (fresh["is_cached"], fresh["query_status"]) == (True, None)
+    queries.endpoints.world.clock.advance(seconds=7 * 3600)
+    stale = await queries.ran(query, refresh=word, client_query_id="behind")
+    assert (stale["is_cached"], stale["last_refresh"]) == (True, first["last_refresh"])
+    assert stale["query_status"]["id"] == "behind"
+    assert stale["query_status"]["complete"] is False
+    await queries.services.worker.drain()
+    assert (await queries.get("behind")).status_code == 200
+    renewed = await queries.ran(query, refresh=word)
+    assert renewed["last_refresh"] != first["last_refresh"]
+
+
+async def test_no_queries_are_drafted(queries: QueryWorld) -> None:
+    for method in ("GET", "POST"):
+        response = await queries.client.request(method, f"{queries.base}/draft_sql/", json={})
+        assert response.status_code == 404
 
 
 async def test_a_waiting_query_is_dequeued(queries: QueryWorld) -> None:
@@ -281,13 +338,32 @@ async def test_variables_and_filters_are_overridden(queries: QueryWorld) -> None
     assert refused == (400, "invalid_input", "filters_override")
 
 
+@pytest.mark.parametrize("key", ["date_from", "date_to"])
+@pytest.mark.parametrize(
+    "node",
+    [
+        TRENDS,
+        {"kind": "HogQLQuery", "query": "select 1 from events where {filters}"},
+        {"kind": "EventsQuery", "select": ["*"]},
+    ],
+    ids=lambda node: node["kind"],
+)
+async def test_an_override_that_is_no_date_is_named_where_it_was_sent(
+    queries: QueryWorld, node: Any, key: str
+) -> None:
+    refused = await queries.refused(node, filters_override={key: "-1D"})
+    assert refused == (400, "parse_error", f"filters_override__{key}")
+
+
 async def test_a_variable_without_an_entry_is_refused(queries: QueryWorld) -> None:
     response = await queries.send("select {variables.nobody}")
     assert response.status_code == 400
     assert "nobody" in response.json()["detail"]
     gone = {"v": {"variableId": "0199", "code_name": "nobody", "value": 1}}
     query = {"kind": "HogQLQuery", "query": "select {variables.nobody}", "variables": gone}
-    assert await queries.refused(query) == (400, "invalid_input", "variables")
+    assert await queries.refused(query) == (400, "parse_error", "query__variables__v")
+    wrapped = {"kind": "DataVisualizationNode", "source": query}
+    assert await queries.refused(wrapped) == (400, "parse_error", "query__source__variables__v")
 
 
 async def test_the_log_of_a_query(queries: QueryWorld) -> None:

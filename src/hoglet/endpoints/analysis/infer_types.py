@@ -11,7 +11,7 @@ import msgspec
 from hoglet.endpoints.analysis.model import Analysis
 from hoglet.endpoints.worker.compiler import CompiledQuery
 from hoglet.hogql.types import Type, record_type
-from hoglet.warehouse import Budget, Warehouse
+from hoglet.warehouse import Budget, QueryResult, Warehouse
 
 UNKNOWN = "unknown"
 _ANY = Type("Unknown", nullable=True)
@@ -36,6 +36,17 @@ _NAMES = (  # beginnings of the engine's names, the first that fits
 )
 
 
+async def describe(warehouse: Warehouse, compiled: CompiledQuery) -> QueryResult:
+    """Name and type of every column, e.g. ``[("n", "UInt64")]``, without reading data.
+
+    Raises:
+        QueryRefused: the query is wrong; WarehouseBusy, WarehouseDown: the engine is away.
+    """
+    return await warehouse.query(
+        f"DESCRIBE TABLE ({compiled.sql})", compiled.params, budget=_BUDGET
+    )
+
+
 async def derive_types(
     analysis: Analysis, compiled: CompiledQuery, warehouse: Warehouse
 ) -> Analysis:
@@ -49,9 +60,7 @@ async def derive_types(
     Raises:
         QueryRefused: the query is wrong; WarehouseBusy, WarehouseDown: the engine is away.
     """
-    described = await warehouse.query(
-        f"DESCRIBE TABLE ({compiled.sql})", compiled.params, budget=_BUDGET
-    )
+    described = await describe(warehouse, compiled)
     found = [type_of(row[1]) for row in described.rows]
     if len(found) != len(analysis.columns):  # untuple() made several of one
         return _engines(analysis, [row[0] for row in described.rows], found)

@@ -114,7 +114,7 @@ def _reading(
     types = project.definitions_version
     parts = [project.id, types, depends_on(query, project), source, query, variables, page]
     text = orjson.dumps(parts, option=orjson.OPT_SORT_KEYS)
-    key = f"endpoint_{blake2b(text, digest_size=16).hexdigest()}"
+    key = f"cache_{project.id}_{blake2b(text, digest_size=16).hexdigest()}"
     return ReadPlan(
         project,
         target,

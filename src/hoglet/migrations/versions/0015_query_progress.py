@@ -1,0 +1,21 @@
+"""What the engine had read when a background query ended."""
+
+import sqlalchemy as sa
+from alembic import op
+
+import hoglet.store.base
+
+revision = "0015"
+down_revision = "0014"
+branch_labels = None
+depends_on = None
+
+
+def upgrade() -> None:
+    with op.batch_alter_table("query_runs") as table:
+        table.add_column(sa.Column("progress", hoglet.store.base.JsonText(), nullable=True))
+
+
+def downgrade() -> None:
+    with op.batch_alter_table("query_runs") as table:
+        table.drop_column("progress")

@@ -1,0 +1,41 @@
+"""How far a background query is: what the engine has read of it.
+
+Source: docs/spec/data-and-queries.md#14-asynchronous-runs.
+"""
+
+from typing import Any
+
+from hoglet.endpoints.run.result import RunResult
+from hoglet.queries.tables import QueryRunRow
+from hoglet.warehouse import Progress, Warehouse
+
+type Json = dict[str, Any]
+
+
+async def query_progress(warehouse: Warehouse, row: QueryRunRow) -> Json:
+    """``query_progress`` of a run: of the engine while it works, then what was read in the end.
+
+    Example:
+        ``{"bytes_read": 8000, "rows_read": 1000, "estimated_rows_total": 5000,
+        "time_elapsed": 0.2, "active_cpu_time": 0.15}``; the times are seconds.
+    """
+    if row.ended_at is not None:
+        return row.progress or _shown(Progress())
+    return _shown(await warehouse.progress(str(row.execution_id)) or Progress())
+
+
+def final_progress(answer: RunResult) -> Json:
+    """The progress of a run that is done."""
+    result = answer.result
+    rows = result.rows_read
+    return _shown(Progress(rows, rows, result.bytes_read, result.engine_seconds))
+
+
+def _shown(progress: Progress) -> Json:
+    return {
+        "bytes_read": progress.bytes_read,
+        "rows_read": progress.rows_read,
+        "estimated_rows_total": progress.rows_total,
+        "time_elapsed": round(progress.seconds, 3),
+        "active_cpu_time": round(progress.cpu_seconds, 3),
+    }
