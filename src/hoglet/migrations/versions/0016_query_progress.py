@@ -5,8 +5,8 @@ from alembic import op
 
 import hoglet.store.base
 
-revision = "0015"
-down_revision = "0014"
+revision = "0016"
+down_revision = "0015"
 branch_labels = None
 depends_on = None
 
