@@ -235,7 +235,7 @@ async def test_progress_is_what_the_engine_has_read(queries: QueryWorld) -> None
     )
     assert await progress("p1") == nothing
     working = asyncio.ensure_future(queries.services.worker.drain())
-    while not (seen := await progress("p1"))["rows_read"]:
+    while not (seen := await progress("p1"))["rows_read"]:  # noqa: ASYNC110 (over HTTP)
         await asyncio.sleep(0.01)
     assert seen["bytes_read"] == 8 * seen["rows_read"]
     assert seen["estimated_rows_total"] == 100_000_000_000
