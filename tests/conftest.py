@@ -3,13 +3,17 @@
 import os
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
-# In CI the same examples every time: a new find belongs to whoever runs the tests at home, not to
-# the change that happens to be checked.
-settings.register_profile("ci", derandomize=True, print_blob=True)
-if os.environ.get("CI"):
-    settings.load_profile("ci")
+# No example is late on a busy machine. In CI the same examples every time: a new find belongs to
+# whoever runs the tests at home, not to the change that happens to be checked.
+settings.register_profile(
+    "any",
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
+)
+settings.register_profile("ci", settings.get_profile("any"), derandomize=True, print_blob=True)
+settings.load_profile("ci" if os.environ.get("CI") else "any")
 
 pytest_plugins = [
     "support.databases",

@@ -16,8 +16,8 @@ from support.hog_engines import run_javascript, run_machine, run_python
 from support.hog_typed_programs import programs
 
 _QUIET = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
-quick = settings(max_examples=100, deadline=None, suppress_health_check=_QUIET, derandomize=True)
-slow = settings(max_examples=2000, deadline=None, suppress_health_check=_QUIET)
+quick = settings(max_examples=100, suppress_health_check=_QUIET, derandomize=True)
+slow = settings(max_examples=2000, suppress_health_check=_QUIET)
 SOURCES = [case.source.strip() for case in read_cases() if len(case.source) < 2000]
 
 
@@ -95,7 +95,7 @@ def damaged(draw: st.DrawFn) -> str:
     return source
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=_QUIET)
+@settings(max_examples=300, suppress_health_check=_QUIET)
 @given(damaged())
 @example("() -> { x := 1 }")
 def test_damaged_programs_never_crash_the_compiler(source: str) -> None:

@@ -18,14 +18,14 @@ def _agree(source: str) -> None:
     assert run_python(case) == run_machine(case)
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=_QUIET, derandomize=True)
+@settings(max_examples=60, suppress_health_check=_QUIET, derandomize=True)
 @given(programs)
 def test_library_calls_agree(source: str) -> None:
     _agree(source)
 
 
 @pytest.mark.slow
-@settings(max_examples=2000, deadline=None, suppress_health_check=_QUIET)
+@settings(max_examples=2000, suppress_health_check=_QUIET)
 @given(programs)
 def test_library_calls_agree_at_length(source: str) -> None:
     _agree(source)

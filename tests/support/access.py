@@ -20,8 +20,8 @@ from hoglet.access.tables import (
 )
 from hoglet.kit.clock import FixedClock
 from hoglet.kit.ids import new_id
-from hoglet.store.base import Base
 from hoglet.store.database import Database
+from support.databases import open_database, sqlite_file
 
 NOW = datetime(2026, 1, 5, 12, tzinfo=UTC)
 
@@ -140,13 +140,8 @@ async def open_world(place: Path | str) -> AsyncGenerator[World]:
 
     ``place`` is a folder for a SQLite file, or the URL of an empty database.
     """
-    url = place if isinstance(place, str) else f"sqlite+aiosqlite:///{place / 'hoglet.db'}"
-    database = Database(url)
-    async with database.engine.begin() as connection:
-        await connection.run_sync(Base.metadata.create_all)
-    clock = FixedClock(NOW)
-    first = await ensure_first_project(database, clock)
-    try:
+    url = place if isinstance(place, str) else sqlite_file(place)
+    async with open_database(url) as database:
+        clock = FixedClock(NOW)
+        first = await ensure_first_project(database, clock)
         yield World(database, clock, AccessService(database, clock, recall_seconds=0), first)
-    finally:
-        await database.close()

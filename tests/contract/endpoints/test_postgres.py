@@ -12,13 +12,13 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 
 async def test_side_by_side(
-    postgres_url: str,
+    postgres_tables_url: str,
     warehouse: ClickHouseWarehouse,
     endpoint_sandbox: Sandbox,
     fresh_project_id: int,
 ) -> None:
     async with open_endpoints(
-        postgres_url, warehouse, endpoint_sandbox, fresh_project_id
+        postgres_tables_url, warehouse, endpoint_sandbox, fresh_project_id
     ) as endpoints:
         body = endpoints.body(name="a")
         made = await asyncio.gather(*(endpoints.post("", body) for _ in range(5)))

@@ -3,7 +3,6 @@
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 import httpx
@@ -43,7 +42,6 @@ from hoglet.pipeline.delivery.webhook_completion import WebhookCompletion
 from hoglet.pipeline.telemetry_outbox import TelemetryOutbox
 from hoglet.queue.sql import SqlQueue
 from hoglet.sandbox import Sandbox
-from hoglet.store.base import Base
 from hoglet.store.database import Database
 from hoglet.warehouse.telemetry import Telemetry
 from hoglet.web.app import create_application
@@ -97,10 +95,8 @@ class Hoglet:
 
 
 @pytest.fixture
-async def hoglet(tmp_path: Path) -> AsyncIterator[Hoglet]:
-    database = Database(f"sqlite+aiosqlite:///{tmp_path}/hoglet.db")
-    async with database.engine.begin() as connection:
-        await connection.run_sync(Base.metadata.create_all)
+async def hoglet(sqlite_database: Database) -> AsyncIterator[Hoglet]:
+    database = sqlite_database
     clock = TickingClock(datetime(2026, 1, 5, 12, tzinfo=UTC))
     await ensure_first_project(database, clock, personal_api_key=KEY)
     app = create_application(
@@ -158,7 +154,6 @@ async def hoglet(tmp_path: Path) -> AsyncIterator[Hoglet]:
         yield Hoglet(client, database, clock, service, app, queue)
     await sandbox.close()
     await outbound.close()
-    await database.close()
 
 
 @pytest.fixture

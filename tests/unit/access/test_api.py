@@ -32,9 +32,9 @@ P = "/api/projects/1"
 
 
 @pytest.fixture
-async def world(database_url: str) -> AsyncGenerator[World]:
+async def world(tables_url: str) -> AsyncGenerator[World]:
     """Once on SQLite, once on PostgreSQL."""
-    async with open_world(database_url) as world:
+    async with open_world(tables_url) as world:
         yield world
 
 

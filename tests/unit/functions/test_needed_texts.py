@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from hoglet.functions.compile.hog import template_tree
@@ -60,7 +60,6 @@ def functions(draw: st.DrawFn) -> list[ExecutableFunction]:
     return made
 
 
-@settings(deadline=None)
 @given(
     functions(),
     st.sampled_from(["order", "visit"]),

@@ -4,7 +4,7 @@
 import itertools
 
 import msgspec
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hoglet.hogql import SavedColumn, SavedTable, compile_query
@@ -78,9 +78,7 @@ def queries(draw: st.DrawFn) -> tuple[str, dict[str, list]]:
     return query, {name: values for _, name, values in used}
 
 
-@settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=60)
 @given(queries())
 def test_same_rows(hogql_world: HogqlWorld, made: tuple[str, dict[str, list]]) -> None:
     query, values = made

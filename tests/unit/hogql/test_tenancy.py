@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hoglet.hogql import CompiledQuery, compile_query
@@ -38,12 +38,10 @@ def _check_scopes(sql: str) -> list[str]:
     return [scope[1] for scope in scopes]
 
 
-_SHARED = settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+_SHARED = settings(max_examples=60)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(queries(), st.text(max_size=20))
 def test_every_scan_has_its_project(query: str, value: str) -> None:
     try:
@@ -76,7 +74,7 @@ def test_the_generator_makes_every_scope() -> None:
     """Each table, and each place where one can stand: a test of nothing would find nothing."""
     seen: Counter[str] = Counter()
 
-    @settings(max_examples=1500, deadline=None, database=None, derandomize=True)
+    @settings(max_examples=1500, database=None, derandomize=True)
     @given(queries())
     def look(query: str) -> None:
         try:
@@ -121,7 +119,7 @@ def test_both_checks_notice_a_scope_without_its_project(name: str) -> None:
             verify_sql(loose, ALLOWED)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(insights)
 def test_every_scan_of_insights_has_its_project(query: dict[str, Any]) -> None:
     for compiled in _compiled_insight(query):
