@@ -6,6 +6,7 @@ import typer
 
 from hoglet.app.openapi import all_routes
 from hoglet.cli.main import app
+from hoglet.web.openapi import DescribedRoute
 
 
 def routes_page() -> str:
@@ -19,14 +20,14 @@ def routes_page() -> str:
         "| method | path | scope | does |",
         "|---|---|---|---|",
     ]
-    lines.extend(_route_row(*route) for route in sorted(all_routes()))
+    lines.extend(map(_route_row, all_routes()))
     return "\n".join(lines) + "\n"
 
 
-def _route_row(path: str, method: str, scope: str, does: str) -> str:
-    wanted = "any" if scope == "any" else f"`{scope}`" if scope else ""
-    sentence = does.replace("|", "\\|")
-    return f"| {method} | `{path}` | {wanted} | {sentence} |"
+def _route_row(route: DescribedRoute) -> str:
+    scope = "any" if route.scope == "any" else f"`{route.scope}`" if route.scope else ""
+    summary = route.summary.replace("|", "\\|")
+    return f"| {route.method} | `{route.path}` | {scope} | {summary} |"
 
 
 def commands_page() -> str:

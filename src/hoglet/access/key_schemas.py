@@ -8,6 +8,8 @@ from uuid import UUID
 
 from pydantic import Field, StrictStr
 
+from hoglet.access.schemas import UserObject
+from hoglet.web.openapi import DocumentedResponse, OpenResponse
 from hoglet.web.validation import Body, Text, Whole
 
 type Label = Annotated[Text, Field(min_length=1, max_length=40)]
@@ -43,3 +45,33 @@ class SecretKeyChanges(Body):
 
     label: Label = ""
     scopes: list[StrictStr] = Field(default_factory=list[str])
+
+
+class KeyObject(OpenResponse):
+    """The key that was sent, without its value."""
+
+    id: str
+    label: str
+    value: str | None
+    mask_value: str
+    created_at: str
+    last_used_at: str | None
+    last_rolled_at: str | None
+    user_id: int
+    scopes: list[str]
+    scoped_teams: list[int]
+    scoped_organizations: list[str]
+
+
+class SecretKeyObject(DocumentedResponse):
+    """A project secret key; ``value`` only right after it was made or rolled."""
+
+    id: str
+    label: str
+    value: str | None
+    mask_value: str
+    created_at: str
+    created_by: UserObject | None
+    last_used_at: str | None
+    last_rolled_at: str | None
+    scopes: list[str]

@@ -6,6 +6,7 @@ from zoneinfo import available_timezones
 from pydantic import AfterValidator, BeforeValidator, Field
 from pydantic_core import PydanticCustomError
 
+from hoglet.web.openapi import DocumentedResponse, Json, OpenResponse
 from hoglet.web.validation import Body, Text, not_a_choice
 
 
@@ -69,3 +70,152 @@ def code_name(name: str) -> str:
     """
     kept = "".join(letter for letter in name if letter.isalnum() or letter == " ")
     return kept.strip().replace(" ", "_").lower()
+
+
+class UserObject(DocumentedResponse):
+    """A user as ``created_by`` shows it."""
+
+    id: int
+    uuid: str
+    distinct_id: str
+    first_name: str
+    last_name: str
+    email: str
+    is_email_verified: bool | None
+    hedgehog_config: Json | None
+    role_at_organization: str | None
+
+
+class TeamObject(OpenResponse):
+    """A project as lists show it."""
+
+    id: int
+    uuid: str
+    organization: str
+    api_token: str
+    name: str
+    timezone: str
+    is_demo: bool
+    ingested_event: bool
+    completed_snippet_onboarding: bool
+    access_control: bool
+
+
+class GroupType(OpenResponse):
+    """A kind of groups."""
+
+    group_type: str
+    group_type_index: int
+    name_singular: str | None
+    name_plural: str | None
+
+
+class ProjectObject(TeamObject):
+    """A project in full."""
+
+    created_at: str
+    updated_at: str
+    app_urls: list[str]
+    test_account_filters: list[Json]
+    person_display_name_properties: list[str] | None
+    anonymize_ips: bool
+    week_start_day: Literal[0, 1]
+    group_types: list[GroupType]
+
+
+class ProjectName(OpenResponse):
+    """A project in the list of an organization."""
+
+    id: int
+    organization_id: str
+    name: str
+
+
+class OrganizationObject(OpenResponse):
+    """An organization in full."""
+
+    id: str
+    name: str
+    slug: str
+    created_at: str
+    updated_at: str
+    membership_level: int
+    plugins_access_level: int
+    member_count: int
+    available_product_features: list[Any]
+    metadata: Json
+    teams: list[TeamObject]
+    projects: list[ProjectName]
+
+
+class Membership(OpenResponse):
+    """An organization the caller is a member of."""
+
+    id: str
+    name: str
+    slug: str
+    membership_level: int
+
+
+class MeObject(OpenResponse):
+    """The user behind the key."""
+
+    id: int
+    uuid: str
+    distinct_id: str
+    first_name: str
+    last_name: str
+    email: str
+    is_email_verified: bool | None
+    is_staff: bool
+    date_joined: str
+    has_password: bool
+    hedgehog_config: Json | None
+    role_at_organization: str | None
+    theme_mode: str | None
+    team: TeamObject | None
+    organization: OrganizationObject | None
+    organizations: list[Membership]
+
+
+class VariableObject(OpenResponse):
+    """A variable of queries."""
+
+    id: str
+    name: str
+    type: VariableType
+    default_value: Any
+    code_name: str
+    values: list[Any] | None
+    is_multi: bool
+    created_by: int | None
+    created_at: str
+
+
+class ActivityChange(DocumentedResponse):
+    """One changed field; ``before`` and ``after`` of a secret are ``masked``."""
+
+    type: str
+    action: str
+    field: str | None
+    before: Any
+    after: Any
+
+
+class ActivityDetail(OpenResponse):
+    """What an entry of the activity log tells."""
+
+    name: str | None
+    changes: list[ActivityChange] | None
+
+
+class ActivityObject(OpenResponse):
+    """An entry of the activity log."""
+
+    id: str
+    user: UserObject | None
+    activity: str
+    scope: str
+    item_id: str | None
+    created_at: str
+    detail: ActivityDetail

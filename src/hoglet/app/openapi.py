@@ -2,6 +2,7 @@
 
 import inspect
 import re
+from collections.abc import Callable
 from functools import cache
 from importlib.metadata import version
 from typing import Any
@@ -10,8 +11,12 @@ from fastapi import APIRouter
 from fastapi.routing import APIRoute
 from prometheus_client import CollectorRegistry
 from starlette.responses import Response
-from starlette.routing import BaseRoute, Route
+from starlette.routing import Route
 
+from hoglet.app.routes import PROJECT_ROUTERS, ROUTERS, hot_routes
+from hoglet.web.health import health_routes
+from hoglet.web.openapi import DescribedRoute, build_document, describe, route_doc
+from hoglet.web.paths import PROJECT_PREFIX
 from hoglet.web.responses import JsonResponse
 
 PATH = "/api/schema"
@@ -23,6 +28,7 @@ router = APIRouter()
 
 
 @router.get(PATH)
+@describe({200: {"type": "object"}})
 async def read_schema() -> Response:
     """The OpenAPI document of the whole API."""
     return JsonResponse(api_document())
@@ -31,42 +37,34 @@ async def read_schema() -> Response:
 @cache
 def api_document() -> dict[str, Any]:
     """The document; built when it is first asked for."""
-    from hoglet.app.described import ABOUT
-    from hoglet.web.openapi import DescribedRoute, RouteDoc, build_document
-
-    routes = [
-        DescribedRoute(
-            method, path, scope, sentence, ABOUT.get((method, path), RouteDoc({200: {}}))
-        )
-        for path, method, scope, sentence in sorted(all_routes())
-    ]
-    return build_document("hoglet", version("hoglet"), routes)
+    return build_document("hoglet", version("hoglet"), all_routes())
 
 
-def all_routes() -> list[tuple[str, str, str, str]]:
-    """Path, method, scope and sentence of every route; the scope "any" is any key."""
-    from hoglet.app.http import PROJECT_ROUTERS, ROUTERS, hot_routes
-    from hoglet.web.health import health_routes
-    from hoglet.web.paths import PROJECT_PREFIX
-
-    found = [
-        (prefix + route.path, method, _scope(route), _sentence(route.endpoint))
-        for prefix, routers in (("", ROUTERS), (PROJECT_PREFIX, PROJECT_ROUTERS))
-        for router in routers
-        for route in router.routes
+def all_routes() -> list[DescribedRoute]:
+    """Every route, by path and method; the scope "any" is any key."""
+    included = [
+        _described(route.endpoint, prefix + route.path, method, _scope(route))
+        for prefix, routers in (("", (*ROUTERS, router)), (PROJECT_PREFIX, PROJECT_ROUTERS))
+        for each in routers
+        for route in each.routes
         if isinstance(route, APIRoute)
         for method in route.methods or ()
     ]
-    plain = [*hot_routes(), *health_routes({}, CollectorRegistry())]
-    return found + [row for route in plain for row in _plain_rows(route)]
+    plain = [
+        _described(route.endpoint, route.path, method, _plain_scope(route.path))
+        for route in (*hot_routes(), *health_routes({}, CollectorRegistry()))
+        if isinstance(route, Route)
+        for method in set(route.methods or ()) - {"HEAD"}
+    ]
+    return sorted(included + plain, key=lambda route: (route.path, route.method))
 
 
-def _plain_rows(route: BaseRoute) -> list[tuple[str, str, str, str]]:
-    if not isinstance(route, Route):
-        return []
-    scope = "endpoint:read" if route.path.endswith(_RUN) else ""
-    methods = set(route.methods or ()) - {"HEAD"}
-    return [(route.path, method, scope, _sentence(route.endpoint)) for method in methods]
+def _described(endpoint: Callable[..., Any], path: str, method: str, scope: str) -> DescribedRoute:
+    return DescribedRoute(method, path, scope, _sentence(endpoint), route_doc(endpoint, method))
+
+
+def _plain_scope(path: str) -> str:
+    return "endpoint:read" if path.endswith(_RUN) else ""
 
 
 def _scope(route: APIRoute) -> str:

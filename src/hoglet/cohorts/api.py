@@ -17,6 +17,13 @@ from hoglet.cohorts.forms import read_cohort_body
 from hoglet.cohorts.listing import matching
 from hoglet.cohorts.schemas import (
     AddedPersons,
+    CohortAnswer,
+    CohortFields,
+    CohortPage,
+    CohortsOfPerson,
+    CohortUsers,
+    Done,
+    PersonPage,
     RemovedPerson,
     list_params,
     read_fields,
@@ -29,6 +36,7 @@ from hoglet.cohorts.usage import usage_of
 from hoglet.endpoints.worker.query_errors import as_query_error
 from hoglet.events.persons.serializers import persons_csv, show_listed_person
 from hoglet.kit.errors import Invalid, MethodNotAllowed, NotFound, SourceError
+from hoglet.web.openapi import describe
 from hoglet.web.pagination import DEFAULT_LIMIT, envelope, page_links, parse_page
 from hoglet.web.request_body import read_object
 from hoglet.web.responses import JsonResponse
@@ -44,6 +52,7 @@ _DONE = {"success": True}
 
 
 @router.get("/cohorts")
+@describe({200: CohortPage})
 async def list_cohorts(request: Request, scope: Reader) -> Response:
     """Cohorts that are not deleted, newest first."""
     wanted = list_params(request.query_params)
@@ -57,6 +66,7 @@ async def list_cohorts(request: Request, scope: Reader) -> Response:
 
 
 @router.post("/cohorts")
+@describe({201: CohortAnswer}, body=CohortFields)
 async def create_cohort(request: Request, scope: Writer) -> Response:
     """Make a cohort; its members are found in the background."""
     body, csv = await read_cohort_body(request)
@@ -66,18 +76,21 @@ async def create_cohort(request: Request, scope: Writer) -> Response:
 
 
 @router.get("/cohorts/activity")
+@describe({200: CohortPage})
 async def list_all_activity(request: Request, scope: ActivityReader) -> Response:
     """Who changed which cohort, newest first."""
     return await _activity(request, scope, None)
 
 
 @router.get("/cohorts/{cohort_id}")
+@describe({200: CohortAnswer})
 async def read_cohort(request: Request, cohort_id: str, scope: Reader) -> Response:
     """One cohort, also a deleted one."""
     return JsonResponse(await services_of(request).service.get(scope, cohort_id))
 
 
 @router.api_route("/cohorts/{cohort_id}", methods=["PATCH", "PUT"])
+@describe({200: CohortAnswer}, body=CohortFields)
 async def update_cohort(request: Request, cohort_id: str, scope: Writer) -> Response:
     """Change a cohort; ``{"deleted": true}`` deletes it."""
     body, csv = await read_cohort_body(request)
@@ -87,6 +100,7 @@ async def update_cohort(request: Request, cohort_id: str, scope: Writer) -> Resp
 
 
 @router.delete("/cohorts/{cohort_id}")
+@describe({405: {"type": "object"}})
 async def refuse_delete(request: Request, cohort_id: str, scope: Writer) -> Response:
     """Cohorts are deleted by PATCH; this always refuses."""
     await services_of(request).service.get(scope, cohort_id)
@@ -94,6 +108,7 @@ async def refuse_delete(request: Request, cohort_id: str, scope: Writer) -> Resp
 
 
 @router.get("/cohorts/{cohort_id}/persons")
+@describe({200: PersonPage})
 async def list_persons(request: Request, cohort_id: str, scope: Reader) -> Response:
     """The persons of a cohort; needs ``person:read`` besides."""
     await _also(request, scope, "person:read")
@@ -114,6 +129,7 @@ async def list_persons(request: Request, cohort_id: str, scope: Reader) -> Respo
 
 
 @router.patch("/cohorts/{cohort_id}/add_persons_to_static_cohort")
+@describe({200: Done}, body=AddedPersons)
 async def add_persons(request: Request, cohort_id: str, scope: Writer) -> Response:
     """Add persons to a static cohort by their ids."""
     row = await _static_row(request, scope, cohort_id)
@@ -131,6 +147,7 @@ async def add_persons(request: Request, cohort_id: str, scope: Writer) -> Respon
 
 
 @router.patch("/cohorts/{cohort_id}/remove_person_from_static_cohort")
+@describe({200: Done}, body=RemovedPerson)
 async def remove_person(request: Request, cohort_id: str, scope: Writer) -> Response:
     """Take a person out of a static cohort."""
     row = await _static_row(request, scope, cohort_id)
@@ -149,12 +166,14 @@ async def remove_person(request: Request, cohort_id: str, scope: Writer) -> Resp
 
 
 @router.api_route("/cohorts/{cohort_id}/duplicate_as_static_cohort", methods=["GET", "POST"])
+@describe({200: CohortAnswer})
 async def duplicate_cohort(request: Request, cohort_id: str, scope: Writer) -> Response:
     """A static copy of a dynamic cohort."""
     return JsonResponse(await services_of(request).service.duplicate(scope, cohort_id))
 
 
 @router.get("/cohorts/{cohort_id}/calculation_history")
+@describe({200: CohortPage})
 async def list_calculations(request: Request, cohort_id: str, scope: Reader) -> Response:
     """The calculations of a cohort, newest first."""
     row = await _row(request, scope, cohort_id)
@@ -167,6 +186,7 @@ async def list_calculations(request: Request, cohort_id: str, scope: Reader) -> 
 
 
 @router.get("/cohorts/{cohort_id}/used_in")
+@describe({200: CohortUsers})
 async def list_users(request: Request, cohort_id: str, scope: Reader) -> Response:
     """Who uses a cohort."""
     row = await _row(request, scope, cohort_id)
@@ -176,6 +196,7 @@ async def list_users(request: Request, cohort_id: str, scope: Reader) -> Respons
 
 
 @router.get("/cohorts/{cohort_id}/activity")
+@describe({200: CohortPage})
 async def list_activity(request: Request, cohort_id: str, scope: ActivityReader) -> Response:
     """Who changed a cohort, newest first."""
     row = await _row(request, scope, cohort_id)
@@ -183,6 +204,7 @@ async def list_activity(request: Request, cohort_id: str, scope: ActivityReader)
 
 
 @router.get("/persons/cohorts")
+@describe({200: CohortsOfPerson})
 async def list_cohorts_of_person(request: Request, scope: Reader) -> Response:
     """The cohorts that hold a person."""
     await _also(request, scope, "person:read")

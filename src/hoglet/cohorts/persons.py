@@ -15,7 +15,7 @@ from hoglet.events.persons.repository import PersonRecord, load_persons
 from hoglet.kit.errors import Invalid, NotFound
 from hoglet.store.database import Database
 from hoglet.warehouse import Warehouse
-from hoglet.web.pagination import Page
+from hoglet.web.pagination import PageRequest
 
 type Json = dict[str, Any]
 
@@ -43,7 +43,13 @@ class CohortPersons:
         self._members = members
 
     async def page(
-        self, project: Project, row: CohortRow, page: Page, *, search: str, properties: list[Any]
+        self,
+        project: Project,
+        row: CohortRow,
+        page: PageRequest,
+        *,
+        search: str,
+        properties: list[Any],
     ) -> tuple[list[PersonRecord], bool]:
         """A page of a cohort's persons, newest first, and whether there are more.
 

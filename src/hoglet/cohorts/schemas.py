@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, StrictBool
 
 from hoglet.kit.errors import Invalid
+from hoglet.web.openapi import DocumentedResponse, OpenResponse
 from hoglet.web.validation import Body, Text, Whole, validate
 
 MOST_SEARCH = 200
@@ -74,3 +75,55 @@ def list_params(query: Mapping[str, str]) -> CohortListParams:
         Invalid: attr is the parameter.
     """
     return validate(CohortListParams, {key: value for key, value in query.items() if value})
+
+
+class CohortAnswer(OpenResponse):
+    """A cohort."""
+
+    id: int
+    name: str
+    description: str
+    deleted: bool
+    filters: dict[str, Any] | None
+    query: dict[str, Any] | None
+    is_calculating: bool
+    errors_calculating: int
+    count: int | None
+    is_static: bool
+    cohort_type: str
+
+
+class CohortPage(OpenResponse):
+    """A page of cohorts, calculations or activity."""
+
+    count: int
+    next: str | None
+    previous: str | None
+    results: list[dict[str, Any]]
+
+
+class PersonPage(OpenResponse):
+    """A page of persons; with ``format=csv`` the answer is CSV."""
+
+    next: str | None
+    previous: str | None
+    results: list[dict[str, Any]]
+
+
+class Done(DocumentedResponse):
+    """The change was made."""
+
+    success: bool
+
+
+class CohortUsers(OpenResponse):
+    """Who uses a cohort, each ``{results, total, has_more}``."""
+
+    cohorts: dict[str, Any]
+    endpoints: dict[str, Any]
+
+
+class CohortsOfPerson(DocumentedResponse):
+    """The cohorts that hold a person."""
+
+    results: list[dict[str, Any]]

@@ -13,13 +13,25 @@ from starlette.responses import Response
 from hoglet.access.auth import requires
 from hoglet.access.principals import ProjectScope
 from hoglet.definitions.listing import (
+    EVENT_TYPES,
+    ORDERINGS,
+    PROPERTY_KINDS,
     read_event_filter,
     read_names,
     read_property_filter,
 )
-from hoglet.definitions.schemas import EventChanges, NewEvent, PropertyChanges
+from hoglet.definitions.schemas import (
+    EventChanges,
+    EventDefinition,
+    EventDefinitions,
+    NewEvent,
+    PropertyChanges,
+    PropertyDefinition,
+    PropertyDefinitions,
+)
 from hoglet.definitions.service import DefinitionService
 from hoglet.kit.errors import Invalid
+from hoglet.web.openapi import PAGE, describe, flag, text
 from hoglet.web.pagination import envelope, parse_page
 from hoglet.web.request_body import read_object
 from hoglet.web.responses import JsonResponse
@@ -32,6 +44,11 @@ type PropertyWriter = Annotated[ProjectScope, Depends(requires("property_definit
 type EventReader = Annotated[ProjectScope, Depends(requires("event_definition:read"))]
 type EventWriter = Annotated[ProjectScope, Depends(requires("event_definition:write"))]
 
+_SEARCH = text("search", "Words that all occur in the name or its title.")
+_SAID = (flag("verified"), flag("exclude_hidden"))
+_EXCLUDED = text("excluded_properties", "A JSON list of names to leave out.")
+_ORDERS = [*ORDERINGS, *(f"-{name}" for name in ORDERINGS)]
+
 
 def service_of(request: Request) -> DefinitionService:
     """The definitions of the application."""
@@ -40,6 +57,23 @@ def service_of(request: Request) -> DefinitionService:
 
 
 @router.get("/property_definitions")
+@describe(
+    {200: PropertyDefinitions},
+    query=(
+        *PAGE,
+        text("type", "Whose properties; default event.", enum=list(PROPERTY_KINDS)),
+        text("group_type_index", "0 to 4, with type=group only.", enum=list("01234")),
+        _SEARCH,
+        text("properties", "Exact names, separated by commas."),
+        _EXCLUDED,
+        text("event_names", "A JSON list; tells which properties these events have."),
+        flag("filter_by_event_names", "Only properties of these events."),
+        flag("is_numerical"),
+        flag("is_feature_flag"),
+        flag("exclude_core_properties"),
+        *_SAID,
+    ),
+)
 async def list_property_definitions(request: Request, scope: PropertyReader) -> Response:
     """Properties of events, persons, one group type, or sessions."""
     page = parse_page(request.query_params)
@@ -49,6 +83,10 @@ async def list_property_definitions(request: Request, scope: PropertyReader) -> 
 
 
 @router.get("/property_definitions/seen_together")
+@describe(
+    {200: {"type": "object", "additionalProperties": {"type": "boolean"}}},
+    query=(text("event_names", "A JSON list."), text("property_name", "Required.")),
+)
 async def read_seen_together(request: Request, scope: PropertyReader) -> Response:
     """Whether events ever carried a property."""
     events = read_names(request.query_params, "event_names")
@@ -59,6 +97,7 @@ async def read_seen_together(request: Request, scope: PropertyReader) -> Respons
 
 
 @router.get("/property_definitions/{definition_id}")
+@describe({200: PropertyDefinition})
 async def read_property_definition(
     request: Request, definition_id: str, scope: PropertyReader
 ) -> Response:
@@ -67,6 +106,7 @@ async def read_property_definition(
 
 
 @router.api_route("/property_definitions/{definition_id}", methods=["PATCH", "PUT"])
+@describe({200: PropertyDefinition}, body=PropertyChanges)
 async def update_property_definition(
     request: Request, definition_id: str, scope: PropertyWriter
 ) -> Response:
@@ -77,6 +117,7 @@ async def update_property_definition(
 
 
 @router.delete("/property_definitions/{definition_id}")
+@describe({204: None})
 async def delete_property_definition(
     request: Request, definition_id: str, scope: PropertyWriter
 ) -> Response:
@@ -86,6 +127,18 @@ async def delete_property_definition(
 
 
 @router.get("/event_definitions")
+@describe(
+    {200: EventDefinitions},
+    query=(
+        *PAGE,
+        text("event_type", "All, without or with a $ before the name.", enum=list(EVENT_TYPES)),
+        _SEARCH,
+        text("ordering", "Default: last seen day, newest first, then name.", enum=_ORDERS),
+        _EXCLUDED,
+        text("tags", "A JSON list; events that have one of them."),
+        *_SAID,
+    ),
+)
 async def list_event_definitions(request: Request, scope: EventReader) -> Response:
     """Events that were seen or announced."""
     page = parse_page(request.query_params)
@@ -95,6 +148,7 @@ async def list_event_definitions(request: Request, scope: EventReader) -> Respon
 
 
 @router.post("/event_definitions")
+@describe({201: EventDefinition}, body=NewEvent)
 async def create_event_definition(request: Request, scope: EventWriter) -> Response:
     """Announce an event."""
     body = validate(NewEvent, await read_object(request))
@@ -102,6 +156,7 @@ async def create_event_definition(request: Request, scope: EventWriter) -> Respo
 
 
 @router.get("/event_definitions/{definition_id}")
+@describe({200: EventDefinition})
 async def read_event_definition(
     request: Request, definition_id: str, scope: EventReader
 ) -> Response:
@@ -110,6 +165,7 @@ async def read_event_definition(
 
 
 @router.api_route("/event_definitions/{definition_id}", methods=["PATCH", "PUT"])
+@describe({200: EventDefinition}, body=EventChanges)
 async def update_event_definition(
     request: Request, definition_id: str, scope: EventWriter
 ) -> Response:
@@ -119,6 +175,7 @@ async def update_event_definition(
 
 
 @router.delete("/event_definitions/{definition_id}")
+@describe({204: None})
 async def delete_event_definition(
     request: Request, definition_id: str, scope: EventWriter
 ) -> Response:

@@ -30,7 +30,7 @@ from hoglet.definitions.tables import (
     EventPropertyRow,
     PropertyDefinitionRow,
 )
-from hoglet.web.pagination import Page
+from hoglet.web.pagination import PageRequest
 
 _NEVER_LISTED = (
     "distinct_id", "$set", "$set_once", "$initial_referrer", "$initial_referring_domain",
@@ -48,7 +48,7 @@ _CORE = (
 
 
 async def list_properties(
-    session: AsyncSession, project_id: int, wanted: PropertyFilter, page: Page
+    session: AsyncSession, project_id: int, wanted: PropertyFilter, page: PageRequest
 ) -> tuple[int, list[tuple[PropertyDefinitionRow, bool | None]]]:
     """How many there are, and the page with whether the named events have each property."""
     row = PropertyDefinitionRow
@@ -64,7 +64,7 @@ async def list_properties(
 
 
 async def list_events(
-    session: AsyncSession, project_id: int, wanted: EventFilter, page: Page
+    session: AsyncSession, project_id: int, wanted: EventFilter, page: PageRequest
 ) -> tuple[int, Sequence[EventDefinitionRow]]:
     """How many there are, and the page."""
     row = EventDefinitionRow

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
+from hoglet.web.openapi import DocumentedResponse, OpenResponse
 from hoglet.web.validation import Body, Text, Whole
 
 type PropertyType = Literal["DateTime", "String", "Numeric", "Boolean", "Duration"]
@@ -45,3 +46,73 @@ class NewEvent(EventChanges):
 def sent(body: Body) -> dict[str, Any]:
     """The fields that the body has, by name."""
     return {name: getattr(body, name) for name in body.model_fields_set}
+
+
+class DefinitionUser(OpenResponse):
+    """A user."""
+
+    id: int
+    email: str
+
+
+class PropertyDefinition(DocumentedResponse):
+    """A property; ``unconverted_share`` of its last 10,000 values do not convert to its type."""
+
+    id: str
+    name: str
+    description: str
+    tags: list[str]
+    is_numerical: bool
+    property_type: PropertyType | None
+    is_seen_on_filtered_events: bool | None
+    updated_at: str | None
+    updated_by: DefinitionUser | None
+    verified: bool
+    verified_at: str | None
+    verified_by: DefinitionUser | None
+    hidden: bool
+    unconverted_share: Annotated[float, Field(ge=0, le=1)] | None
+
+
+class EventDefinition(DocumentedResponse):
+    """An event."""
+
+    id: str
+    name: str
+    owner: DefinitionUser | None
+    description: str
+    tags: list[str]
+    created_at: str | None
+    updated_at: str | None
+    updated_by: DefinitionUser | None
+    last_seen_at: str | None
+    last_updated_at: str | None
+    verified: bool
+    verified_at: str | None
+    verified_by: DefinitionUser | None
+    hidden: bool
+    is_action: Literal[False]
+    action_id: None
+    is_calculating: Literal[False]
+    last_calculated_at: None
+    created_by: DefinitionUser | None
+    post_to_slack: Literal[False]
+    default_columns: list[Any]
+
+
+class PropertyDefinitions(DocumentedResponse):
+    """A page of property definitions."""
+
+    count: int
+    next: str | None
+    previous: str | None
+    results: list[PropertyDefinition]
+
+
+class EventDefinitions(DocumentedResponse):
+    """A page of event definitions."""
+
+    count: int
+    next: str | None
+    previous: str | None
+    results: list[EventDefinition]

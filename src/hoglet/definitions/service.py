@@ -33,7 +33,7 @@ from hoglet.definitions.session_properties import (
 from hoglet.definitions.tables import EventDefinitionRow, PropertyDefinitionRow
 from hoglet.kit.errors import Invalid, NotFound
 from hoglet.kit.ids import new_id
-from hoglet.web.pagination import Page
+from hoglet.web.pagination import PageRequest
 
 type Json = dict[str, Any]
 type Row = PropertyDefinitionRow | EventDefinitionRow
@@ -57,7 +57,7 @@ class DefinitionService:
         self._shares = shares
 
     async def list_properties(
-        self, project: Project, wanted: PropertyFilter, page: Page
+        self, project: Project, wanted: PropertyFilter, page: PageRequest
     ) -> tuple[int, list[Json]]:
         """How many there are, and the records of the page."""
         if wanted.kind == SESSION:
@@ -142,7 +142,7 @@ class DefinitionService:
             return await list_statements.seen_together(session, project.id, events, name)
 
     async def list_events(
-        self, project: Project, wanted: EventFilter, page: Page
+        self, project: Project, wanted: EventFilter, page: PageRequest
     ) -> tuple[int, list[Json]]:
         """How many there are, and the records of the page."""
         async with self._database.read() as session:

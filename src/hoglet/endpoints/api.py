@@ -17,6 +17,17 @@ from hoglet.access.principals import ProjectScope, User
 from hoglet.endpoints import serializers as records
 from hoglet.endpoints.enums import is_name
 from hoglet.endpoints.openapi.urls import place_of
+from hoglet.endpoints.record_schemas import (
+    VERSION_PARAMETER,
+    ChangedRecord,
+    Deleted,
+    LastExecutions,
+    NamedEligible,
+    NamedMaterialized,
+    Preview,
+    Record,
+    Version,
+)
 from hoglet.endpoints.repository import FoundEndpoint, ListFilters
 from hoglet.endpoints.run.query_params import read_version, version_of
 from hoglet.endpoints.schemas import (
@@ -29,7 +40,8 @@ from hoglet.endpoints.schemas import (
 from hoglet.endpoints.services import EndpointServices, services_of
 from hoglet.endpoints.versions.aliases import Names
 from hoglet.kit.errors import Invalid, NotFound
-from hoglet.web.pagination import Page, envelope, parse_page
+from hoglet.web.openapi import PAGE, Page, describe, flag, number
+from hoglet.web.pagination import PageRequest, envelope, parse_page
 from hoglet.web.request_body import read_object
 from hoglet.web.responses import JsonResponse
 from hoglet.web.validation import NOT_BOOLEAN
@@ -44,6 +56,7 @@ _ONE = "/endpoints/{name}"
 
 
 @router.get(_COLLECTION)
+@describe({200: Page[Record]}, query=(*PAGE, flag("is_active"), number("created_by")))
 async def list_endpoints(request: Request, scope: Reader) -> Response:
     """Row 1."""
     rooms, page = services_of(request), parse_page(request.query_params, default=None, maximum=None)
@@ -59,6 +72,7 @@ async def list_endpoints(request: Request, scope: Reader) -> Response:
 
 
 @router.post(_COLLECTION)
+@describe({201: Record}, body=CreateBody)
 async def create_endpoint(request: Request, scope: Writer) -> Response:
     """Row 2."""
     rooms = services_of(request)
@@ -69,6 +83,7 @@ async def create_endpoint(request: Request, scope: Writer) -> Response:
 
 
 @router.post("/endpoints/last_execution_times")
+@describe({200: LastExecutions}, body=NamesBody)
 async def last_execution_times(request: Request, scope: Reader) -> Response:
     """Row 12."""
     rooms = services_of(request)
@@ -79,6 +94,7 @@ async def last_execution_times(request: Request, scope: Reader) -> Response:
 
 
 @router.get(_ONE)
+@describe({200: (Record, Version)}, query=(VERSION_PARAMETER,))
 async def read_endpoint(request: Request, name: str, scope: Reader) -> Response:
     """Row 3."""
     rooms = services_of(request)
@@ -91,6 +107,7 @@ async def read_endpoint(request: Request, name: str, scope: Reader) -> Response:
 
 @router.patch(_ONE)
 @router.put(_ONE)
+@describe({200: (ChangedRecord, Version, Deleted)}, body=UpdateBody, query=(VERSION_PARAMETER,))
 async def update_endpoint(request: Request, name: str, scope: Writer) -> Response:
     """Row 4."""
     rooms = services_of(request)
@@ -111,6 +128,7 @@ async def update_endpoint(request: Request, name: str, scope: Writer) -> Respons
 
 
 @router.delete(_ONE)
+@describe({204: None})
 async def delete_endpoint(request: Request, name: str, scope: Writer) -> Response:
     """Row 5."""
     rooms = services_of(request)
@@ -120,6 +138,7 @@ async def delete_endpoint(request: Request, name: str, scope: Writer) -> Respons
 
 
 @router.get("/endpoints/{name}/materialization_status")
+@describe({200: (NamedEligible, NamedMaterialized)}, query=(VERSION_PARAMETER,))
 async def materialization_status(request: Request, name: str, scope: Reader) -> Response:
     """Row 6."""
     number = await _asked_version(request, scope, name)
@@ -129,6 +148,7 @@ async def materialization_status(request: Request, name: str, scope: Reader) -> 
 
 
 @router.post("/endpoints/{name}/materialization_preview")
+@describe({200: Preview}, body=PreviewBody)
 async def materialization_preview(request: Request, name: str, scope: Reader) -> Response:
     """Row 14."""
     rooms = services_of(request)
@@ -143,6 +163,7 @@ async def materialization_preview(request: Request, name: str, scope: Reader) ->
 
 
 @router.get("/endpoints/{name}/versions")
+@describe({200: Page[Version]}, query=PAGE)
 async def list_versions(request: Request, name: str, scope: Reader) -> Response:
     """Row 10."""
     rooms, page = services_of(request), parse_page(request.query_params, default=None, maximum=None)
@@ -155,6 +176,7 @@ async def list_versions(request: Request, name: str, scope: Reader) -> Response:
 
 
 @router.get("/endpoints/{name}/versions/{version_number}")
+@describe({200: Version})
 async def read_one_version(
     request: Request, name: str, version_number: str, scope: Reader
 ) -> Response:
@@ -171,7 +193,9 @@ async def read_one_version(
     return await _version(request, scope, name, version)
 
 
-async def _list_filters(request: Request, rooms: EndpointServices, page: Page) -> ListFilters:
+async def _list_filters(
+    request: Request, rooms: EndpointServices, page: PageRequest
+) -> ListFilters:
     created_by = request.query_params.get("created_by")
     return ListFilters(
         is_active=_flag(request.query_params.get("is_active")),

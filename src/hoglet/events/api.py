@@ -3,19 +3,58 @@
 Cross-origin answers and slash spelling are ``hoglet.web``'s; errors go through its one mapper.
 """
 
+from typing import Any
+
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
 from hoglet.events.service import CaptureRequest, CaptureService
 from hoglet.web.client_ip import client_ip
+from hoglet.web.openapi import DocumentedResponse, describe, text
 from hoglet.web.request_body import read_body
 
 CAPTURE_PATHS = ("/batch", "/i/v0/e", "/e", "/capture", "/track", "/engage")
 RECORDING_PATHS = ("/s",)
 _STORED = b'{"status":1}'
+_EVENT: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "event": {"type": "string", "maxLength": 200},
+        "distinct_id": {"type": ["string", "number"]},
+        "properties": {"type": "object"},
+        "timestamp": {"type": "string", "format": "date-time"},
+        "uuid": {"type": "string", "format": "uuid"},
+        "api_key": {"type": "string"},
+    },
+}
+_BATCH: dict[str, Any] = {
+    "type": "object",
+    "required": ["api_key", "batch"],
+    "properties": {
+        "api_key": {"type": "string", "description": "The project's token, phc_…"},
+        "batch": {"type": "array", "items": _EVENT, "minItems": 1},
+        "historical_migration": {"type": "boolean"},
+        "sent_at": {"type": "string", "format": "date-time"},
+    },
+}
+_BODY: dict[str, Any] = {"anyOf": [_BATCH, _EVENT, {"type": "array", "items": _EVENT}]}
 
 
+_QUERY = (
+    text("compression", "How the body is packed.", enum=["gzip", "gzip-js", "base64"]),
+    text("token", "Token of the project, where the body has none."),
+    text("beacon", "1 asks for an answer without body."),
+)
+
+
+class Stored(DocumentedResponse):
+    """The batch is on disk."""
+
+    status: int
+
+
+@describe({200: Stored, 204: None}, body=_BODY, query=_QUERY, problems=(401,))
 async def capture(request: Request) -> Response:
     """Accept a batch; 200 means that it is on disk."""
     service: CaptureService = request.app.state.events.capture
@@ -30,6 +69,7 @@ async def capture(request: Request) -> Response:
     return _accepted(request)
 
 
+@describe({200: Stored, 204: None}, body=_BODY, query=_QUERY, problems=(401,))
 async def drop_recording(request: Request) -> Response:
     """Session recordings are accepted and dropped."""
     await read_body(request)

@@ -15,8 +15,11 @@ from hoglet.access.auth import requires
 from hoglet.access.principals import ProjectScope
 from hoglet.functions.function_view import full_item, full_object, list_item
 from hoglet.functions.listing import read_listing, unknown_user
+from hoglet.functions.response_schemas import FunctionFullItem, FunctionItem, FunctionObject
+from hoglet.functions.schemas import FunctionFields
 from hoglet.functions.service import FunctionService
-from hoglet.kit.errors import MethodNotAllowed
+from hoglet.kit.errors import Invalid, MethodNotAllowed, NotFound
+from hoglet.web.openapi import PAGE, Page, describe, flag, json_object, number, text
 from hoglet.web.pagination import envelope, parse_page
 from hoglet.web.request_body import read_object
 from hoglet.web.responses import JsonResponse, json_response
@@ -29,6 +32,23 @@ ONE = PATH + "/{function_id}"
 type Reads = Annotated[ProjectScope, Depends(requires("hog_function:read"))]
 type Writes = Annotated[ProjectScope, Depends(requires("hog_function:write"))]
 
+_ORDERS = json_object(
+    "orders", orders={"type": "object", "additionalProperties": {"type": "integer"}}
+)
+_LIST_QUERY = (
+    *PAGE,
+    text("type", "Comma list, or repeated."),
+    flag("enabled"),
+    text("id", format="uuid"),
+    number("created_by"),
+    text("created_at", format="date-time"),
+    text("updated_at", format="date-time"),
+    text("search", maxLength=200),
+    text("filters", "JSON object that the function's filters contain."),
+    text("filter_groups", "JSON array of such objects."),
+    flag("full", "Full objects instead of list items."),
+)
+
 
 def service_of(request: Request) -> FunctionService:
     """The functions of the application."""
@@ -37,6 +57,7 @@ def service_of(request: Request) -> FunctionService:
 
 
 @router.get(PATH)
+@describe({200: Page[FunctionItem | FunctionFullItem]}, query=_LIST_QUERY)
 async def list_functions(request: Request, scope: Reads) -> Response:
     """Row 1."""
     service = service_of(request)
@@ -51,6 +72,7 @@ async def list_functions(request: Request, scope: Reads) -> Response:
 
 
 @router.post(PATH)
+@describe({201: FunctionObject}, body=FunctionFields)
 async def create_function(request: Request, scope: Writes) -> Response:
     """Row 2."""
     shown = await service_of(request).create(scope, await read_object(request))
@@ -58,6 +80,7 @@ async def create_function(request: Request, scope: Writes) -> Response:
 
 
 @router.api_route(PATH + "/rearrange", methods=["PATCH", "PUT"])
+@describe({200: {"type": "array", "items": {"type": "object"}}}, body=_ORDERS)
 async def rearrange_functions(request: Request, scope: Writes) -> Response:
     """Row 13."""
     body = await read_object(request)
@@ -66,18 +89,50 @@ async def rearrange_functions(request: Request, scope: Writes) -> Response:
 
 
 @router.get(PATH + "/rearrange")
+@describe({}, problems=(405,))
 async def refuse_rearrange(request: Request, scope: Reads) -> Response:  # noqa: ARG001 (the guard)
     """``rearrange`` is no function id, so it is not for the route below."""
     raise MethodNotAllowed(f'Method "{request.method}" not allowed.')
 
 
+@router.get(PATH + "/icons")
+@describe({200: {"type": "array", "items": {"type": "object"}}}, query=(text("query"),))
+async def list_icons(request: Request, scope: Reads) -> Response:  # noqa: ARG001 (the guard)
+    """Row 12: no logo provider is configured, so there is nothing to choose from."""
+    return json_response(request, [])
+
+
+@router.get(PATH + "/icon")
+@describe({200: "image/*"}, query=(text("id"),), problems=(404,))
+async def get_icon(request: Request, scope: Reads) -> Response:  # noqa: ARG001 (the guard)
+    """Row 11: no logo provider is configured.
+
+    Raises:
+        Invalid: no id.
+        NotFound: always, with an id.
+    """
+    if not request.query_params.get("id"):
+        raise Invalid("The parameter id is required.")
+    raise NotFound
+
+
+@router.api_route(PATH + "/icon", methods=["PATCH", "PUT"])
+@router.api_route(PATH + "/icons", methods=["PATCH", "PUT"])
+@describe({}, problems=(405,))
+async def refuse_icons(request: Request, scope: Writes) -> Response:  # noqa: ARG001 (the guard)
+    """``icon`` and ``icons`` are no function ids, so they are not for the route of one function."""
+    raise MethodNotAllowed(f'Method "{request.method}" not allowed.')
+
+
 @router.get(ONE)
+@describe({200: FunctionObject})
 async def get_function(request: Request, function_id: str, scope: Reads) -> Response:
     """Row 3."""
     return JsonResponse(full_object(await service_of(request).get(scope, function_id)))
 
 
 @router.api_route(ONE, methods=["PATCH", "PUT"])
+@describe({200: FunctionObject}, body=FunctionFields, problems=(409,))
 async def update_function(request: Request, function_id: str, scope: Writes) -> Response:
     """Row 4."""
     body: dict[str, Any] = await read_object(request)
@@ -85,6 +140,7 @@ async def update_function(request: Request, function_id: str, scope: Writes) -> 
 
 
 @router.delete(ONE)
+@describe({405: None})
 async def delete_function(function_id: str, scope: Writes) -> Response:  # noqa: ARG001 (the path)
     """Row 5: functions are deleted by ``PATCH {"deleted": true}``; this always refuses."""
     return Response(status_code=405)

@@ -58,7 +58,7 @@ from hoglet.kit.clock import Clock
 from hoglet.kit.errors import NotFound, Stale, Unavailable
 from hoglet.kit.ids import new_id
 from hoglet.store.database import Database
-from hoglet.web.pagination import Page
+from hoglet.web.pagination import PageRequest
 
 log = structlog.get_logger(__name__)
 
@@ -194,7 +194,7 @@ class FunctionService:
         raise Unavailable("This function is being changed by somebody else. Try again.")
 
     async def page(
-        self, scope: ProjectScope, listing: Listing, page: Page
+        self, scope: ProjectScope, listing: Listing, page: PageRequest
     ) -> tuple[int, Sequence[FunctionView]]:
         """A page of functions and how many there are in all."""
         project_id = scope.project.id

@@ -23,10 +23,20 @@ from hoglet.queries.kinds import EDITOR_KINDS, unwrap
 from hoglet.queries.log import log_of
 from hoglet.queries.progress import query_progress
 from hoglet.queries.response import body_of, failed_body, formatted, query_status
-from hoglet.queries.schemas import QueryBody, UpgradeBody, read_body_fields
+from hoglet.queries.schemas import (
+    Allowed,
+    Cancelled,
+    QueryAnswer,
+    QueryBody,
+    RunStatusAnswer,
+    UpgradeBody,
+    Upgraded,
+    read_body_fields,
+)
 from hoglet.queries.service import check_query
 from hoglet.queries.services import services_of
 from hoglet.queries.tables import QueryRunRow
+from hoglet.web.openapi import describe, flag
 from hoglet.web.request_body import read_object
 from hoglet.web.responses import JsonResponse
 
@@ -44,18 +54,21 @@ _PROGRESS_WORDS = ("show_progress", "showProgress")
 
 
 @router.post("/query")
+@describe({200: QueryAnswer, 202: RunStatusAnswer}, body=QueryBody)
 async def run_query(request: Request, scope: Reader) -> Response:
     """Run a query: HogQL, an insight, events, or one for editors."""
     return await _run(request, scope, kind=None)
 
 
 @router.get("/query", dependencies=[_READ])
+@describe({405: {"type": "object"}})
 async def refuse_query_list() -> Response:
     """Queries are not listed; this always refuses."""
     raise MethodNotAllowed('Method "GET" not allowed.')
 
 
 @router.post("/query/upgrade", dependencies=[_READ])
+@describe({200: Upgraded}, body=UpgradeBody)
 async def upgrade_query(request: Request) -> Response:
     """Rewrite a query of an older client into today's form; nothing is run."""
     body = read_body_fields(UpgradeBody, await read_object(request))
@@ -64,12 +77,14 @@ async def upgrade_query(request: Request) -> Response:
 
 
 @router.post("/query/check_auth_for_async", dependencies=[_READ])
+@describe({200: Allowed})
 async def check_auth_for_async() -> Response:
     """Say whether the key may run queries."""
     return JsonResponse({"user": "ok"})
 
 
 @router.post("/query/{kind}")
+@describe({200: QueryAnswer, 202: RunStatusAnswer}, body=QueryBody)
 async def run_query_of_kind(request: Request, kind: str, scope: Reader) -> Response:
     """Run a query whose kind is also in the path."""
     if kind == _DRAFTS:
@@ -80,6 +95,10 @@ async def run_query_of_kind(request: Request, kind: str, scope: Reader) -> Respo
 
 
 @router.get("/query/{query_id}")
+@describe(
+    {200: RunStatusAnswer, 202: RunStatusAnswer, 400: RunStatusAnswer},
+    query=(flag("show_progress"),),
+)
 async def poll_query(request: Request, query_id: str, scope: Reader) -> Response:
     """How far a background query is, and its results once it is done."""
     services = services_of(request)
@@ -91,6 +110,7 @@ async def poll_query(request: Request, query_id: str, scope: Reader) -> Response
 
 
 @router.delete("/query/{query_id}")
+@describe({200: Cancelled}, query=(flag("dequeue_only"),))
 async def cancel_query(request: Request, query_id: str, scope: Reader) -> Response:
     """Cancel a queued or running query; the slot is free when this returns."""
     waiting_only = request.query_params.get("dequeue_only", "").lower() in _YES
@@ -100,6 +120,7 @@ async def cancel_query(request: Request, query_id: str, scope: Reader) -> Respon
 
 
 @router.get("/query/{query_id}/log")
+@describe({200: QueryAnswer})
 async def read_query_log(request: Request, query_id: str, scope: PersonalReader) -> Response:
     """The rows of the query log with this id since the start of yesterday."""
     answer = await log_of(services_of(request), scope, query_id)

@@ -3,7 +3,7 @@
 Source: docs/spec/data-and-queries.md#42-events-older-routes-scope-queryread.
 """
 
-from typing import Annotated
+from typing import Annotated, Any
 from urllib.parse import parse_qsl, urlencode
 from uuid import UUID
 
@@ -16,7 +16,9 @@ from hoglet.access.principals import ProjectScope
 from hoglet.events.persons.api import service_of
 from hoglet.kit.errors import Invalid, NotFound
 from hoglet.queries.events_search import EventSearch, EventsPage, read_filters
+from hoglet.queries.schemas import FILTER_QUERY, VALUE_QUERY
 from hoglet.queries.services import services_of
+from hoglet.web.openapi import PAGE, DocumentedResponse, describe, flag, text
 from hoglet.web.pagination import absolute_url
 from hoglet.web.responses import JsonResponse
 from hoglet.web.validation import NOT_UUID, REQUIRED
@@ -26,7 +28,63 @@ router = APIRouter()
 type Reader = Annotated[ProjectScope, Depends(requires("query:read"))]
 
 
+class PersonOfEvent(DocumentedResponse):
+    """The person an event belongs to."""
+
+    uuid: str
+    distinct_ids: list[str]
+    properties: dict[str, Any]
+    created_at: str
+
+
+class EventAnswer(DocumentedResponse):
+    """A stored event."""
+
+    id: str
+    distinct_id: str
+    properties: dict[str, Any]
+    event: str
+    timestamp: str
+    person: PersonOfEvent | None
+    elements: list[dict[str, Any]]
+    elements_chain: str
+
+
+class EventList(DocumentedResponse):
+    """Events; ``next`` leads on by time."""
+
+    next: str | None
+    results: list[EventAnswer]
+
+
+class NamedValue(DocumentedResponse):
+    """A value of a property."""
+
+    name: str
+
+
+class EventValues(DocumentedResponse):
+    """The most frequent values first."""
+
+    results: list[NamedValue]
+    refreshing: bool
+
+
 @router.get("/events")
+@describe(
+    {200: EventList},
+    query=(
+        *FILTER_QUERY,
+        text("event", "Name of the events."),
+        text("person_id", "UUID or number."),
+        text("action_id"),
+        text("after", "Exclusive; 24 hours ago unless sent, `all` for no bound."),
+        text("before", "Exclusive; 5 seconds from now unless sent."),
+        text("orderBy", '`["-timestamp"]` or `["timestamp"]`.'),
+        flag("include_person"),
+        *PAGE,
+    ),
+)
 async def list_events(request: Request, scope: Reader) -> Response:
     """Events that satisfy all filters, newest first; ``next`` leads to older ones."""
     person_id: UUID | None = None
@@ -47,6 +105,7 @@ async def list_events(request: Request, scope: Reader) -> Response:
 
 
 @router.get("/events/values")
+@describe({200: EventValues}, query=(*VALUE_QUERY, text("event_name", "Only of these events.")))
 async def list_event_values(request: Request, scope: Reader) -> Response:
     """The most frequent values of a property of events in the last week."""
     query = request.query_params
@@ -59,6 +118,7 @@ async def list_event_values(request: Request, scope: Reader) -> Response:
 
 
 @router.get("/events/{event_id}")
+@describe({200: EventAnswer})
 async def read_event(request: Request, event_id: str, scope: Reader) -> Response:
     """One event with its person."""
     try:

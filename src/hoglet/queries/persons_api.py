@@ -13,10 +13,13 @@ from hoglet.access.auth import requires
 from hoglet.access.principals import ProjectScope
 from hoglet.events.persons.api import service_of
 from hoglet.events.persons.repository import PersonRecord
+from hoglet.events.persons.schemas import PersonAnswer
 from hoglet.events.persons.serializers import persons_csv, show_listed_person
 from hoglet.kit.errors import Invalid
 from hoglet.queries.persons_search import PersonSearch, read_filters
+from hoglet.queries.schemas import FILTER_QUERY, VALUE_QUERY
 from hoglet.queries.services import services_of
+from hoglet.web.openapi import PAGE, DocumentedResponse, describe, flag, text
 from hoglet.web.pagination import page_links, parse_page
 from hoglet.web.responses import JsonResponse
 from hoglet.web.validation import REQUIRED
@@ -28,7 +31,50 @@ type Reader = Annotated[ProjectScope, Depends(requires("person:read"))]
 _TRUE = frozenset({"true", "1", "yes"})
 
 
+class ListedPerson(PersonAnswer):
+    """A person in a list, with at most ten distinct ids."""
+
+    type: str
+    is_identified: bool
+    matched_recordings: list[Any]
+    value_at_data_point: None
+
+
+class PersonList(DocumentedResponse):
+    """Persons, newest first; ``count`` where it was asked for."""
+
+    results: list[ListedPerson]
+    next: str | None
+    previous: str | None
+    count: int = 0
+
+
+class CountedValue(DocumentedResponse):
+    """A value of a property, and how many persons have it."""
+
+    name: str
+    count: int
+
+
+class PersonValues(DocumentedResponse):
+    """The most frequent values first."""
+
+    results: list[CountedValue]
+    refreshing: bool
+
+
 @router.get("/persons")
+@describe(
+    {200: PersonList},
+    query=(
+        *FILTER_QUERY,
+        text("email", "The whole e-mail."),
+        text("search", "A part of e-mail or name, or a whole distinct id or UUID."),
+        flag("include_total", "Whether `count` is answered."),
+        text("format", "`csv` for CSV."),
+        *PAGE,
+    ),
+)
 async def list_persons(request: Request, scope: Reader) -> Response:
     """Persons, newest first, that satisfy all filters."""
     wanted, page = read_filters(request.query_params), parse_page(request.query_params)
@@ -47,6 +93,7 @@ async def list_persons(request: Request, scope: Reader) -> Response:
 
 
 @router.get("/persons/values")
+@describe({200: PersonValues}, query=VALUE_QUERY)
 async def list_person_values(request: Request, scope: Reader) -> Response:
     """The most frequent values of a property of persons."""
     key = request.query_params.get("key")

@@ -20,7 +20,7 @@ from hoglet.hogql.frontend.trees import field
 from hoglet.kit.errors import Invalid, Unreadable
 from hoglet.queries.hogql import select_rows
 from hoglet.queries.service import QueryService
-from hoglet.web.pagination import Page
+from hoglet.web.pagination import PageRequest
 from hoglet.web.request_body import parse_json
 
 type Json = dict[str, Any]
@@ -88,7 +88,7 @@ class PersonSearch:
         self._persons = persons
 
     async def page(
-        self, scope: ProjectScope, wanted: PersonFilters, page: Page
+        self, scope: ProjectScope, wanted: PersonFilters, page: PageRequest
     ) -> tuple[list[PersonRecord], bool]:
         """Persons, newest first, and whether more follow.
 

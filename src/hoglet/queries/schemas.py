@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StrictBool, StrictStr
 
 from hoglet.kit.errors import Invalid, Unreadable
+from hoglet.web.openapi import DocumentedResponse, OpenResponse, text
 from hoglet.web.validation import REQUIRED, Text, validate
 
 type RefreshWord = Literal[
@@ -103,3 +104,55 @@ def read_body_fields[M: (QueryBody, UpgradeBody)](model: type[M], data: Mapping[
     if body.query is None:
         raise Unreadable(REQUIRED, attr="query")
     return body
+
+
+class QueryAnswer(OpenResponse):
+    """What a query gives; its keys depend on its kind.
+
+    Runs have ``results``, a schema ``tables``, metadata ``isValid``, autocomplete ``suggestions``.
+    """
+
+    results: list[Any] | dict[str, Any] | None = None
+    timings: list[Any] | None = None
+
+
+class RunStatus(OpenResponse):
+    """How far a background query is."""
+
+    id: str
+    query_async: bool
+    team_id: int
+    complete: bool
+    error: bool
+    error_message: str | None
+    error_code: str | None
+    start_time: str
+    expiration_time: str
+
+
+class RunStatusAnswer(DocumentedResponse):
+    """A background query; ``results`` inside once it is done."""
+
+    query_status: RunStatus
+
+
+class Cancelled(DocumentedResponse):
+    """A query that is running no more."""
+
+    message: str
+
+
+class Upgraded(DocumentedResponse):
+    """A query in today's form."""
+
+    query: dict[str, Any]
+
+
+class Allowed(DocumentedResponse):
+    """The key may run queries."""
+
+    user: str
+
+
+VALUE_QUERY = (text("key", "Name of the property."), text("value", "A part of the value."))
+FILTER_QUERY = (text("distinct_id"), text("properties", "JSON list of property filters."))

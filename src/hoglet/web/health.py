@@ -11,6 +11,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from hoglet.web.openapi import describe
 from hoglet.web.responses import JsonResponse
 
 type Check = Callable[[], Awaitable[None]]
@@ -37,9 +38,11 @@ def health_routes(
     "warnings": ["3 dead letters wait"]}``, with 503 when a check fails.
     """
 
+    @describe({200: {"type": "object"}})
     async def health(_request: Request) -> Response:
         return JsonResponse({"status": "ok"})
 
+    @describe({200: {"type": "object"}, 503: {"type": "object"}})
     async def ready(_request: Request) -> Response:
         names = list(checks)
         states = await asyncio.gather(*(_state(checks[name]) for name in names))
@@ -53,6 +56,7 @@ def health_routes(
             status_code=200 if usable else 503,
         )
 
+    @describe({200: "text/plain"})
     async def metrics(_request: Request) -> Response:
         return Response(generate_latest(registry), media_type=CONTENT_TYPE_LATEST)
 

@@ -1,14 +1,14 @@
-"""What rooms tell about their routes, and the OpenAPI document made of it.
+"""Descriptions of routes, beside their handlers, and the OpenAPI document made of them.
 
-A table from method and path to ``RouteDoc`` is joined with the routes that exist.
-It is built on request, so that neither routes nor the start get slower.
+``@describe({200: Model})`` stands below the route's decorator. Models are built when the document
+is first requested, so that descriptions do not slow down the start.
 
 Answers are described by models that allow no other key, so that a client may rely on them and a
 fuzzing client finds out when they lie.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -20,18 +20,38 @@ type Json = dict[str, Any]
 _PARAMETER = re.compile(r"{(\w+)}")
 _REFERENCE = "#/components/schemas/{model}"
 _JSON = "application/json"
+_DOCS = "route_docs"
 
 
 class DocumentedResponse(BaseModel):
     """Root of the models of answers: exactly these keys."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", defer_build=True)
 
 
 class OpenResponse(BaseModel):
     """Root of the models of answers that may have more keys than these."""
 
-    model_config = ConfigDict(extra="allow")
+    model_config = ConfigDict(extra="allow", defer_build=True)
+
+
+class Page[Item](DocumentedResponse):
+    """One page of a list; ``next`` and ``previous`` are whole URLs."""
+
+    count: int
+    next: str | None
+    previous: str | None
+    results: list[Item]
+
+
+class LogLine(DocumentedResponse):
+    """One line of a log."""
+
+    log_source_id: str
+    instance_id: str
+    timestamp: str
+    level: str
+    message: str
 
 
 class Problem(OpenResponse):
@@ -91,6 +111,42 @@ class RouteDoc:
     problems: Sequence[int] = ()
 
 
+def describe[Handler: Callable[..., Any]](
+    answers: Mapping[int, Content],
+    *,
+    body: type[BaseModel] | Json | None = None,
+    query: Sequence[Parameter] = (),
+    problems: Sequence[int] = (),
+    methods: Sequence[str] = (),
+) -> Callable[[Handler], Handler]:
+    """Describe the handler below.
+
+    Args:
+        answers: see ``RouteDoc``.
+        body: see ``RouteDoc``.
+        query: see ``RouteDoc``.
+        problems: see ``RouteDoc``.
+        methods: only for these methods of the handler; all unless given.
+    """
+    doc = RouteDoc(answers, body, query, problems)
+
+    def attach(handler: Handler) -> Handler:
+        docs: dict[str, RouteDoc] = vars(handler).setdefault(_DOCS, {})
+        docs.update(dict.fromkeys(methods or ("",), doc))
+        return handler
+
+    return attach
+
+
+UNDESCRIBED = RouteDoc({200: {}})
+
+
+def route_doc(handler: Callable[..., Any], method: str) -> RouteDoc:
+    """What ``describe`` says about a handler under a method, or ``UNDESCRIBED``."""
+    docs: dict[str, RouteDoc] = getattr(handler, _DOCS, {})
+    return docs.get(method) or docs.get("") or UNDESCRIBED
+
+
 @dataclass(frozen=True, slots=True)
 class DescribedRoute:
     """A route that exists; ``scope`` is "" when no key is needed, "any" when any key will do."""
@@ -117,6 +173,14 @@ def flag(name: str, description: str = "") -> Parameter:
     return Parameter(name, {"type": "boolean"}, description)
 
 
+def json_object(*required: str, **properties: Json) -> Json:
+    """JSON schema of an object."""
+    return {"type": "object", "properties": properties, "required": list(required)}
+
+
+TEXT: Json = {"type": "string"}
+OBJECT: Json = {"type": "object"}
+TIME: Json = {"type": "string", "format": "date-time"}
 PAGE = (
     number("limit", "How many of the list.", minimum=1),
     number("offset", "Where in the list to begin.", minimum=0),

@@ -17,7 +17,7 @@ ORIGINAL_PATH = "hoglet.path"
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class PageRequest:
     """Which slice of a list is asked for; ``limit`` None means all of it."""
 
     limit: int | None
@@ -29,15 +29,17 @@ def parse_page(
     *,
     default: int | None = DEFAULT_LIMIT,
     maximum: int | None = MAXIMUM_LIMIT,
-) -> Page:
+) -> PageRequest:
     """Read ``limit`` and ``offset``; 0 or garbage gives the default, too much is clamped."""
     limit = _positive(query.get("limit")) or default
     if limit is not None and maximum is not None:
         limit = min(limit, maximum)
-    return Page(limit, min(_positive(query.get("offset")) or 0, MAXIMUM_OFFSET))
+    return PageRequest(limit, min(_positive(query.get("offset")) or 0, MAXIMUM_OFFSET))
 
 
-def envelope(request: Request, page: Page, count: int, results: Sequence[Any]) -> dict[str, Any]:
+def envelope(
+    request: Request, page: PageRequest, count: int, results: Sequence[Any]
+) -> dict[str, Any]:
     """The answer of a list route; ``count`` is the total, ``results`` this page."""
     return {
         "count": count,
@@ -47,7 +49,7 @@ def envelope(request: Request, page: Page, count: int, results: Sequence[Any]) -
     }
 
 
-def page_links(request: Request, page: Page, *, has_more: bool) -> dict[str, str | None]:
+def page_links(request: Request, page: PageRequest, *, has_more: bool) -> dict[str, str | None]:
     """``next`` and ``previous`` of a list that does not say how long it is."""
     following = None
     if page.limit is not None and has_more:
@@ -61,13 +63,13 @@ def absolute_url(request: Request) -> str:
     return str(request.url.replace(path=path, query="", fragment=""))
 
 
-def _next(request: Request, page: Page, count: int) -> str | None:
+def _next(request: Request, page: PageRequest, count: int) -> str | None:
     if page.limit is None or page.offset + page.limit >= count:
         return None
     return _page_url(request, page.limit, page.offset + page.limit)
 
 
-def _previous(request: Request, page: Page) -> str | None:
+def _previous(request: Request, page: PageRequest) -> str | None:
     if page.limit is None or page.offset <= 0:
         return None
     return _page_url(request, page.limit, max(0, page.offset - page.limit))

@@ -11,9 +11,10 @@ from cryptography.fernet import Fernet
 
 from hoglet.access.bootstrap import ensure_first_project
 from hoglet.access.service import AccessService
-from hoglet.functions import api, side_api
+from hoglet.functions import api
 from hoglet.functions.actions import api as action_api
 from hoglet.functions.actions.service import ActionService
+from hoglet.functions.backfills import api as backfill_api
 from hoglet.functions.backfills.service import Backfills
 from hoglet.functions.compile.compiler import read_answer
 from hoglet.functions.compile.unit import CompiledFunction, CompileInput
@@ -24,11 +25,13 @@ from hoglet.functions.integrations import api as integration_api
 from hoglet.functions.integrations.credentials import Credentials
 from hoglet.functions.integrations.service import IntegrationService
 from hoglet.functions.jobs import RecompileLater
+from hoglet.functions.logs import api as logs_api
 from hoglet.functions.runtime.host_calls import HostCalls
 from hoglet.functions.secrets.box import SecretBox
 from hoglet.functions.service import FunctionService
 from hoglet.functions.templates import api as template_api
 from hoglet.functions.templates.registry import Templates
+from hoglet.functions.test_runs import api as test_run_api
 from hoglet.functions.test_runs.service import TestRunService
 from hoglet.functions.watcher.service import Watcher
 from hoglet.functions.webhooks import api as public_api
@@ -102,7 +105,9 @@ async def hoglet(sqlite_database: Database) -> AsyncIterator[Hoglet]:
     app = create_application(
         routers=[template_api.public_router, public_api.router],
         project_routers=[
-            side_api.router,
+            logs_api.router,
+            backfill_api.router,
+            test_run_api.router,
             dead_letter_api.router,
             history_api.router,
             action_api.router,

@@ -11,10 +11,12 @@ from starlette.responses import Response
 
 from hoglet.access.auth import access_of, requires, requires_key
 from hoglet.access.key_schemas import (
+    KeyObject,
     PersonalKeyChanges,
     PersonalKeyFields,
     SecretKeyChanges,
     SecretKeyFields,
+    SecretKeyObject,
 )
 from hoglet.access.personal_keys import PersonalKeys
 from hoglet.access.principals import Principal, ProjectScope
@@ -22,6 +24,7 @@ from hoglet.access.repository import users_by_id
 from hoglet.access.secret_keys import SecretKeys
 from hoglet.access.serializers import key_object, secret_key_object
 from hoglet.access.tables import SecretKeyRow
+from hoglet.web.openapi import PAGE, Page, describe
 from hoglet.web.pagination import envelope, parse_page
 from hoglet.web.request_body import read_object
 from hoglet.web.responses import JsonResponse
@@ -39,6 +42,7 @@ _SECRET = "/project_secret_api_keys"  # noqa: S105 (a path, not a secret)
 
 
 @router.get(_PERSONAL)
+@describe({200: {"type": "array", "items": {"type": "object"}}})
 async def list_personal_keys(request: Request, caller: Caller) -> Response:
     """The caller's own keys, newest first, without their values."""
     rows = await PersonalKeys(access_of(request), caller).all()
@@ -46,6 +50,7 @@ async def list_personal_keys(request: Request, caller: Caller) -> Response:
 
 
 @router.post(_PERSONAL)
+@describe({201: KeyObject}, body=PersonalKeyFields)
 async def create_personal_key(request: Request, caller: Caller) -> Response:
     """Make a personal key; its value is in this answer only."""
     keys = PersonalKeys(access_of(request), caller)
@@ -54,12 +59,14 @@ async def create_personal_key(request: Request, caller: Caller) -> Response:
 
 
 @router.get(_PERSONAL + "/{key_id}")
+@describe({200: KeyObject})
 async def read_personal_key(request: Request, key_id: str, caller: Caller) -> Response:
     """One personal key, without its value."""
     return JsonResponse(key_object(await PersonalKeys(access_of(request), caller).get(key_id)))
 
 
 @router.api_route(_PERSONAL + "/{key_id}", methods=["PATCH", "PUT"])
+@describe({200: KeyObject}, body=PersonalKeyChanges)
 async def update_personal_key(request: Request, key_id: str, caller: Caller) -> Response:
     """Change label, scopes or restrictions of a personal key."""
     keys = PersonalKeys(access_of(request), caller)
@@ -68,6 +75,7 @@ async def update_personal_key(request: Request, key_id: str, caller: Caller) -> 
 
 
 @router.delete(_PERSONAL + "/{key_id}")
+@describe({204: None})
 async def delete_personal_key(request: Request, key_id: str, caller: Caller) -> Response:
     """Delete a personal key; the last one with every scope stays."""
     await PersonalKeys(access_of(request), caller).delete(key_id)
@@ -75,6 +83,7 @@ async def delete_personal_key(request: Request, key_id: str, caller: Caller) -> 
 
 
 @router.post(_PERSONAL + "/{key_id}/roll")
+@describe({200: KeyObject})
 async def roll_personal_key(request: Request, key_id: str, caller: Caller) -> Response:
     """Give a personal key a new value; the old one stops working at once."""
     row, value = await PersonalKeys(access_of(request), caller).roll(key_id)
@@ -82,6 +91,7 @@ async def roll_personal_key(request: Request, key_id: str, caller: Caller) -> Re
 
 
 @project_router.get(_SECRET)
+@describe({200: Page[SecretKeyObject]}, query=PAGE)
 async def list_secret_keys(request: Request, scope: Reader) -> Response:
     """The project's secret keys, newest first, without their values."""
     page = parse_page(request.query_params)
@@ -92,6 +102,7 @@ async def list_secret_keys(request: Request, scope: Reader) -> Response:
 
 
 @project_router.post(_SECRET)
+@describe({201: SecretKeyObject}, body=SecretKeyFields)
 async def create_secret_key(request: Request, scope: Writer) -> Response:
     """Make a project secret key; its value is in this answer only."""
     keys = SecretKeys(access_of(request), scope)
@@ -100,6 +111,7 @@ async def create_secret_key(request: Request, scope: Writer) -> Response:
 
 
 @project_router.get(_SECRET + "/{key_id}")
+@describe({200: SecretKeyObject})
 async def read_secret_key(request: Request, key_id: str, scope: Reader) -> Response:
     """One project secret key, without its value."""
     row = await SecretKeys(access_of(request), scope).get(key_id)
@@ -107,6 +119,7 @@ async def read_secret_key(request: Request, key_id: str, scope: Reader) -> Respo
 
 
 @project_router.api_route(_SECRET + "/{key_id}", methods=["PATCH", "PUT"])
+@describe({200: SecretKeyObject}, body=SecretKeyChanges)
 async def update_secret_key(request: Request, key_id: str, scope: Writer) -> Response:
     """Change label or scopes of a project secret key."""
     changes = validate(SecretKeyChanges, await read_object(request))
@@ -115,6 +128,7 @@ async def update_secret_key(request: Request, key_id: str, scope: Writer) -> Res
 
 
 @project_router.delete(_SECRET + "/{key_id}")
+@describe({204: None})
 async def delete_secret_key(request: Request, key_id: str, scope: Writer) -> Response:
     """Delete a project secret key."""
     await SecretKeys(access_of(request), scope).delete(key_id)
@@ -122,6 +136,7 @@ async def delete_secret_key(request: Request, key_id: str, scope: Writer) -> Res
 
 
 @project_router.post(_SECRET + "/{key_id}/roll")
+@describe({200: SecretKeyObject})
 async def roll_secret_key(request: Request, key_id: str, scope: Writer) -> Response:
     """Give a project secret key a new value; the old one stops working at once."""
     row, value = await SecretKeys(access_of(request), scope).roll(key_id)

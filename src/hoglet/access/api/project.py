@@ -13,7 +13,8 @@ from hoglet.access import activity, variables
 from hoglet.access.auth import access_of, requires
 from hoglet.access.hooks import FileEntry
 from hoglet.access.principals import ProjectScope
-from hoglet.access.schemas import NewVariable, VariableChanges
+from hoglet.access.schemas import ActivityObject, NewVariable, VariableChanges, VariableObject
+from hoglet.web.openapi import PAGE, OpenResponse, Page, describe, text
 from hoglet.web.pagination import DEFAULT_LIMIT, envelope, parse_page
 from hoglet.web.request_body import read_object
 from hoglet.web.responses import JsonResponse
@@ -26,7 +27,19 @@ VariableReader = Annotated[ProjectScope, Depends(requires("insight_variable:read
 VariableWriter = Annotated[ProjectScope, Depends(requires("insight_variable:write"))]
 
 
+class FileObject(OpenResponse):
+    """An entry of the file tree."""
+
+    id: str
+    path: str
+    type: str
+    ref: str
+    href: str | None
+    created_at: str
+
+
 @router.get("/insight_variables")
+@describe({200: Page[VariableObject]}, query=PAGE)
 async def list_variables(request: Request, scope: VariableReader) -> Response:
     """The project's variables."""
     page = parse_page(request.query_params)
@@ -39,6 +52,7 @@ async def list_variables(request: Request, scope: VariableReader) -> Response:
 
 
 @router.post("/insight_variables")
+@describe({201: VariableObject}, body=NewVariable)
 async def create_variable(request: Request, scope: VariableWriter) -> Response:
     """Make a variable."""
     body = validate(NewVariable, await read_object(request))
@@ -50,6 +64,7 @@ async def create_variable(request: Request, scope: VariableWriter) -> Response:
 
 
 @router.get("/insight_variables/{variable_id}")
+@describe({200: VariableObject})
 async def read_variable(request: Request, variable_id: str, scope: VariableReader) -> Response:
     """One variable."""
     async with access_of(request).database.read() as session:
@@ -58,6 +73,7 @@ async def read_variable(request: Request, variable_id: str, scope: VariableReade
 
 
 @router.api_route("/insight_variables/{variable_id}", methods=["PATCH", "PUT"])
+@describe({200: VariableObject}, body=VariableChanges)
 async def update_variable(request: Request, variable_id: str, scope: VariableWriter) -> Response:
     """Change a variable; its code name stays."""
     body = validate(VariableChanges, await read_object(request))
@@ -69,6 +85,7 @@ async def update_variable(request: Request, variable_id: str, scope: VariableWri
 
 
 @router.delete("/insight_variables/{variable_id}")
+@describe({204: None})
 async def delete_variable(request: Request, variable_id: str, scope: VariableWriter) -> Response:
     """Delete a variable."""
     access = access_of(request)
@@ -79,6 +96,10 @@ async def delete_variable(request: Request, variable_id: str, scope: VariableWri
 
 
 @router.get("/activity_log")
+@describe(
+    {200: Page[ActivityObject]},
+    query=(*PAGE, text("scope", "e.g. HogFunction"), text("item_id")),
+)
 async def list_activity(
     request: Request, scope: Annotated[ProjectScope, Depends(requires("activity_log:read"))]
 ) -> Response:
@@ -101,6 +122,7 @@ async def list_activity(
 
 
 @router.get("/file_system")
+@describe({200: Page[FileObject]}, query=(*PAGE, text("type"), text("ref"), text("search")))
 async def list_files(
     request: Request, scope: Annotated[ProjectScope, Depends(requires("file_system:read"))]
 ) -> Response:

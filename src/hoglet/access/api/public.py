@@ -16,6 +16,7 @@ from hoglet.access.principals import Principal, Project
 from hoglet.kit.errors import NotFound, Unauthenticated
 from hoglet.kit.ids import new_id
 from hoglet.kit.text import dump_json
+from hoglet.web.openapi import DocumentedResponse, Json, OpenResponse, describe, text
 from hoglet.web.request_body import parse_json, read_body
 from hoglet.web.responses import JsonResponse
 
@@ -24,7 +25,48 @@ router = APIRouter()
 _CACHE = {"Cache-Control": "public, max-age=300"}  # 5 minutes
 
 
+class SiteApp(DocumentedResponse):
+    """A script that posthog-js loads."""
+
+    id: str
+    url: str
+    type: str
+
+
+class RemoteConfig(OpenResponse):
+    """What posthog-js reads when it starts."""
+
+    token: str
+    supportedCompression: list[str]  # noqa: N815 (the name on the wire)
+    analytics: dict[str, str]
+    elementsChainAsString: bool  # noqa: N815
+    defaultIdentifiedOnly: bool  # noqa: N815
+    siteApps: list[SiteApp]  # noqa: N815
+
+
+class Flags(OpenResponse):
+    """No flags, in the older form (``featureFlags``) or the newer (``flags``)."""
+
+    errorsWhileComputingFlags: bool  # noqa: N815
+
+
+class FlagDefinitions(OpenResponse):
+    """No flags to decide locally."""
+
+    flags: list[Any]
+    group_type_mapping: Json
+    cohorts: Json
+
+
+TOKEN_BODY: Json = {
+    "type": "object",
+    "properties": {"token": {"type": "string"}, "distinct_id": {"type": "string"}},
+}
+_TOKEN = text("token", "Token of the project, where the body has none.")
+
+
 @router.post("/flags")
+@describe({200: Flags}, body=TOKEN_BODY, query=(text("v"), text("config"), _TOKEN), problems=(401,))
 async def flags(request: Request) -> Response:
     """No flags; ``v=2`` has its own shape, ``config=true`` adds the configuration."""
     project = await _project_of(request)
@@ -42,6 +84,7 @@ async def flags(request: Request) -> Response:
 
 
 @router.post("/decide")
+@describe({200: Flags}, body=TOKEN_BODY, query=(_TOKEN,), problems=(401,))
 async def decide(request: Request) -> Response:
     """The older form: no flags, and the configuration."""
     project = await _project_of(request)
@@ -49,12 +92,14 @@ async def decide(request: Request) -> Response:
 
 
 @router.get("/array/{token}/config")
+@describe({200: RemoteConfig})
 async def remote_config(request: Request, token: str) -> Response:
     """The configuration of posthog-js."""
     return JsonResponse(await _config(request, await _by_token(request, token)), headers=_CACHE)
 
 
 @router.get("/array/{token}/config.js")
+@describe({200: "application/javascript"})
 async def remote_config_script(request: Request, token: str) -> Response:
     """The same as a script, in which posthog-js finds the site functions ready to start."""
     project = await _by_token(request, token)
@@ -71,6 +116,7 @@ async def remote_config_script(request: Request, token: str) -> Response:
 
 @router.get("/flags/definitions")
 @router.get("/api/feature_flag/local_evaluation")
+@describe({200: FlagDefinitions})
 async def local_evaluation(_principal: Annotated[Principal, Depends(requires_key())]) -> Response:
     """What server SDKs load to decide flags themselves: nothing.
 

@@ -11,11 +11,19 @@ from starlette.responses import Response
 
 from hoglet.access import key_repository
 from hoglet.access.auth import CURRENT, access_of, requires, requires_key
+from hoglet.access.key_schemas import KeyObject
 from hoglet.access.principals import Principal, Project, ProjectScope
 from hoglet.access.queries import AccessQueries, change_project
-from hoglet.access.schemas import ProjectChanges
+from hoglet.access.schemas import (
+    MeObject,
+    OrganizationObject,
+    ProjectChanges,
+    ProjectObject,
+    TeamObject,
+)
 from hoglet.access.serializers import key_object, project_object, team_object
 from hoglet.kit.errors import NotFound
+from hoglet.web.openapi import PAGE, Page, describe
 from hoglet.web.pagination import envelope, parse_page
 from hoglet.web.request_body import read_object
 from hoglet.web.responses import JsonResponse
@@ -25,6 +33,7 @@ router = APIRouter()
 
 
 @router.get("/api/users/@me")
+@describe({200: MeObject})
 async def read_me(
     request: Request, principal: Annotated[Principal, Depends(requires_key("user:read"))]
 ) -> Response:
@@ -33,6 +42,7 @@ async def read_me(
 
 
 @router.get("/api/personal_api_keys/@current")
+@describe({200: KeyObject})
 async def read_current_key(
     request: Request, principal: Annotated[Principal, Depends(requires_key())]
 ) -> Response:
@@ -45,6 +55,7 @@ async def read_current_key(
 
 
 @router.get("/api/organizations")
+@describe({200: Page[OrganizationObject]}, query=PAGE)
 async def list_organizations(
     request: Request, principal: Annotated[Principal, Depends(requires_key("organization:read"))]
 ) -> Response:
@@ -56,6 +67,7 @@ async def list_organizations(
 
 
 @router.get("/api/organizations/{organization_id}")
+@describe({200: OrganizationObject})
 async def read_organization(
     request: Request,
     organization_id: str,
@@ -67,6 +79,7 @@ async def read_organization(
 
 
 @router.get("/api/organizations/{organization_id}/projects")
+@describe({200: Page[TeamObject]}, query=PAGE)
 async def list_organization_projects(
     request: Request,
     organization_id: str,
@@ -78,6 +91,7 @@ async def list_organization_projects(
 
 
 @router.get("/api/organizations/{organization_id}/projects/{project_id}")
+@describe({200: ProjectObject})
 async def read_organization_project(
     request: Request,
     organization_id: str,
@@ -90,6 +104,7 @@ async def read_organization_project(
 
 
 @router.get("/api/projects")
+@describe({200: Page[TeamObject]}, query=PAGE)
 async def list_projects(
     request: Request, principal: Annotated[Principal, Depends(requires_key("project:read"))]
 ) -> Response:
@@ -98,6 +113,7 @@ async def list_projects(
 
 
 @router.get("/api/projects/{project_id}")
+@describe({200: ProjectObject})
 async def read_project(
     request: Request, scope: Annotated[ProjectScope, Depends(requires("project:read"))]
 ) -> Response:
@@ -106,6 +122,7 @@ async def read_project(
 
 
 @router.api_route("/api/projects/{project_id}", methods=["PATCH", "PUT"])
+@describe({200: ProjectObject}, body=ProjectChanges)
 async def update_project(
     request: Request, scope: Annotated[ProjectScope, Depends(requires("project:write"))]
 ) -> Response:

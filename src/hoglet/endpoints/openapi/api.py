@@ -14,10 +14,12 @@ from hoglet.access.principals import ProjectScope
 from hoglet.endpoints.openapi import endpoint as openapi
 from hoglet.endpoints.openapi.project import project_document
 from hoglet.endpoints.openapi.urls import place_of
+from hoglet.endpoints.record_schemas import VERSION_PARAMETER
 from hoglet.endpoints.repository import ListFilters
 from hoglet.endpoints.run.query_params import read_version
 from hoglet.endpoints.run.targets import target_of
 from hoglet.endpoints.services import services_of
+from hoglet.web.openapi import describe
 from hoglet.web.responses import JsonResponse
 
 router = APIRouter()
@@ -26,6 +28,7 @@ type Reader = Annotated[ProjectScope, Depends(requires("endpoint:read"))]
 
 
 @router.get("/endpoints/openapi.json")
+@describe({200: {"type": "object"}})
 async def openapi_of_project(request: Request, scope: Reader) -> Response:
     """One document for all active endpoints, by name, each as its newest version is."""
     rooms, place = services_of(request), place_of(request, scope)
@@ -39,6 +42,7 @@ async def openapi_of_project(request: Request, scope: Reader) -> Response:
 
 
 @router.get("/endpoints/{name}/openapi.json")
+@describe({200: {"type": "object"}}, query=(VERSION_PARAMETER,))
 async def openapi_document(request: Request, name: str, scope: Reader) -> Response:
     """Row 7; works for inactive endpoints too."""
     rooms = services_of(request)

@@ -16,10 +16,12 @@ from starlette.responses import Response
 from hoglet.access.auth import requires
 from hoglet.access.principals import ProjectScope
 from hoglet.endpoints.query_log.log import LOG_SOURCE, message_start
+from hoglet.endpoints.record_schemas import VERSION_PARAMETER
 from hoglet.endpoints.run.query_params import read_version
 from hoglet.endpoints.services import services_of
 from hoglet.kit.errors import Invalid
 from hoglet.warehouse.telemetry import DEFAULT_LOGS, LogEntry, LogFilters
+from hoglet.web.openapi import LogLine, Page, describe, number, text
 from hoglet.web.responses import JsonResponse
 from hoglet.web.timestamps import iso_z, parse_instant
 from hoglet.web.validation import NOT_INSTANT, NOT_INTEGER
@@ -31,7 +33,19 @@ type Reader = Annotated[ProjectScope, Depends(requires("endpoint:read"))]
 LEAST_LINES, MOST_LINES = 1, 500
 
 
+_LOG_QUERY = (
+    number("limit", minimum=1, maximum=500),
+    text("after"),
+    text("before"),
+    text("level"),
+    text("search"),
+    text("instance_id"),
+    VERSION_PARAMETER,
+)
+
+
 @router.get("/endpoints/{name}/logs")
+@describe({200: Page[LogLine]}, query=_LOG_QUERY)
 async def list_query_log(request: Request, name: str, scope: Reader) -> Response:
     """Row 13: newest first; ``count`` is how many lines are in the answer."""
     rooms = services_of(request)

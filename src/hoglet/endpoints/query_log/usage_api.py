@@ -3,13 +3,16 @@
 from typing import Annotated
 
 from fastapi import APIRouter, Depends
+from pydantic import Field
 from starlette.requests import Request
 from starlette.responses import Response
 
 from hoglet.access.auth import requires
 from hoglet.access.principals import ProjectScope
+from hoglet.endpoints.record_schemas import VERSION_PARAMETER
 from hoglet.endpoints.run.query_params import read_number, read_version
 from hoglet.endpoints.services import services_of
+from hoglet.web.openapi import DocumentedResponse, describe, number
 from hoglet.web.responses import JsonResponse
 
 router = APIRouter()
@@ -17,7 +20,38 @@ router = APIRouter()
 type Reader = Annotated[ProjectScope, Depends(requires("endpoint:read"))]
 
 
+class Figures(DocumentedResponse):
+    """Figures of some runs; shares are of those without an error, null without any."""
+
+    count: int
+    errors: int
+    p50_ms: int | None
+    p95_ms: int | None
+    cache_hit_share: float | None
+    materialized_share: float | None
+    rows: int
+    rows_read: int
+    bytes_read: int
+
+
+class DayFigures(Figures):
+    """Figures of one day of the project's time zone."""
+
+    day: str
+
+
+class UsageAnswer(Figures):
+    """Figures of an endpoint in a span, and of each of its days; ``version`` when asked for."""
+
+    name: str
+    version: int = Field(default=0)
+    after: str
+    before: str
+    days: list[DayFigures]
+
+
 @router.get("/endpoints/{name}/usage")
+@describe({200: UsageAnswer}, query=(number("days", minimum=1, maximum=366), VERSION_PARAMETER))
 async def read_usage(request: Request, name: str, scope: Reader) -> Response:
     """The last ``days`` days (30), today included, in the project's time zone.
 

@@ -19,6 +19,7 @@ from hoglet.access.auth import authorize
 from hoglet.access.principals import ProjectScope
 from hoglet.endpoints.encoding.csv_ndjson import cost_headers
 from hoglet.endpoints.encoding.negotiate import JSON
+from hoglet.endpoints.record_schemas import VERSION_PARAMETER, QueryStatus
 from hoglet.endpoints.run.fast_path import CachedResponse
 from hoglet.endpoints.run.plan import ReadPlan
 from hoglet.endpoints.run.request import polled_id, read_run
@@ -32,16 +33,58 @@ from hoglet.endpoints.run.response import (
 from hoglet.endpoints.run.response_body import query_status
 from hoglet.endpoints.run.result import NeedsBackground, RunResult
 from hoglet.endpoints.run.targets import RunTarget
-from hoglet.endpoints.schemas import RunRequest
+from hoglet.endpoints.schemas import RunBody, RunRequest
 from hoglet.endpoints.services import EndpointServices, services_of
 from hoglet.endpoints.tables import AsyncRunRow
 from hoglet.hogql.schema.system import readable_system_tables
 from hoglet.kit.errors import HogletError, Invalid, NotFound
+from hoglet.web.openapi import DocumentedResponse, OpenResponse, describe, flag, number, text
 from hoglet.web.paths import PROJECT_PREFIX
 from hoglet.web.request_body import read_body
 from hoglet.web.validation import REQUIRED
 
 CLIENT_CLOSED_REQUEST = 499
+
+
+class Accepted(DocumentedResponse):
+    """A run that is still to be done."""
+
+    query_status: QueryStatus
+    name: str
+    endpoint_version: int
+    execution_id: str
+
+
+class RunAnswer(OpenResponse):
+    """The results of a run; of HogQL with ``columns``, ``types``, ``limit`` and ``offset``.
+
+    ``next_cursor`` is there when the run was paged by cursor.
+    """
+
+    results: list[Any]
+    hasMore: bool  # noqa: N815 (the name on the wire)
+    error: None
+    is_cached: bool
+    last_refresh: str
+    next_allowed_client_refresh: str
+    cache_target_age: str
+    timezone: str
+    query_status: QueryStatus | None
+    name: str
+    execution_id: str
+    endpoint_version: int
+    endpoint_version_created_at: str
+
+
+_RUN_QUERY = (
+    VERSION_PARAMETER,
+    number("limit", minimum=1, maximum=50_000),
+    number("offset", minimum=0),
+    text("refresh"),
+    flag("debug"),
+    text("client_query_id", "Id of the run; the one of a background run asks for its state."),
+    text("cursor", "* for the first page by cursor, then next_cursor of the page before."),
+)
 
 
 def run_routes() -> list[BaseRoute]:
@@ -53,6 +96,10 @@ def run_routes() -> list[BaseRoute]:
     ]
 
 
+@describe(
+    {200: RunAnswer, 202: Accepted}, body=RunBody, query=(VERSION_PARAMETER,), methods=("POST",)
+)
+@describe({200: RunAnswer, 202: Accepted}, query=_RUN_QUERY, methods=("GET",))
 async def run_endpoint(request: Request) -> Response:
     """Run an endpoint, or look up a background run."""
     rooms = services_of(request)
@@ -96,6 +143,7 @@ async def run_endpoint(request: Request) -> Response:
     return await _respond(request, rooms, scope, outcome, form)
 
 
+@describe({204: None}, query=(text("client_query_id"),))
 async def cancel_run(request: Request) -> Response:
     """Stop the run that was started with ``client_query_id`` (hoglet goes further).
 

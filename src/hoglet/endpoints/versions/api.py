@@ -17,6 +17,7 @@ from hoglet.endpoints.services import services_of
 from hoglet.endpoints.tables import EndpointAliasRow
 from hoglet.endpoints.versions.diff import difference
 from hoglet.kit.errors import NotFound
+from hoglet.web.openapi import DocumentedResponse, Page, describe
 from hoglet.web.request_body import read_object
 from hoglet.web.responses import JsonResponse
 from hoglet.web.timestamps import iso_z
@@ -29,7 +30,34 @@ type Writer = Annotated[ProjectScope, Depends(requires("endpoint:write"))]
 _ALIAS = "/endpoints/{name}/aliases/{alias}"
 
 
+class Alias(DocumentedResponse):
+    """A movable name of a version."""
+
+    alias: str
+    version: int
+    created_at: str
+    updated_at: str
+
+
+class Change(DocumentedResponse):
+    """A field that differs between two versions."""
+
+    field: str
+    a: Any
+    b: Any
+
+
+class Difference(DocumentedResponse):
+    """What differs between two versions; the diff of the queries is unified."""
+
+    a: int
+    b: int
+    query_diff: str
+    changes: list[Change]
+
+
 @router.get("/endpoints/{name}/versions/{a}/diff/{b}")
+@describe({200: Difference})
 async def diff_versions(request: Request, name: str, a: str, b: str, scope: Reader) -> Response:
     """The query of two versions as a unified diff, and the fields that changed."""
     rooms = services_of(request)
@@ -41,6 +69,7 @@ async def diff_versions(request: Request, name: str, a: str, b: str, scope: Read
 
 
 @router.get("/endpoints/{name}/aliases")
+@describe({200: Page[Alias]})
 async def list_aliases(request: Request, name: str, scope: Reader) -> Response:
     """The aliases of an endpoint, by name."""
     results = [_shown(row) for row in await services_of(request).aliases.all(scope, name)]
@@ -49,6 +78,7 @@ async def list_aliases(request: Request, name: str, scope: Reader) -> Response:
 
 @router.put(_ALIAS)
 @router.patch(_ALIAS)
+@describe({200: Alias, 201: Alias}, body=AliasBody)
 async def put_alias(request: Request, name: str, alias: str, scope: Writer) -> Response:
     """Create an alias (201) or move it (200): runs that name it use the other version at once."""
     rooms = services_of(request)
@@ -60,6 +90,7 @@ async def put_alias(request: Request, name: str, alias: str, scope: Writer) -> R
 
 
 @router.delete(_ALIAS)
+@describe({204: None})
 async def delete_alias(request: Request, name: str, alias: str, scope: Writer) -> Response:
     """Forget an alias; its version stays."""
     rooms = services_of(request)

@@ -12,14 +12,17 @@ from starlette.responses import Response
 from hoglet.access.auth import requires
 from hoglet.access.principals import ProjectScope
 from hoglet.events.persons.schemas import (
+    PersonAnswer,
     PersonChanges,
     PropertyChange,
     PropertyRemoval,
+    Succeeded,
     refuse_missing,
 )
 from hoglet.events.persons.serializers import show_person
 from hoglet.events.persons.service import PersonService
 from hoglet.kit.errors import MethodNotAllowed
+from hoglet.web.openapi import describe
 from hoglet.web.request_body import read_object
 from hoglet.web.responses import JsonResponse
 from hoglet.web.validation import validate
@@ -31,12 +34,14 @@ type Writer = Annotated[ProjectScope, Depends(requires("person:write"))]
 
 
 @router.post("/persons", dependencies=[Depends(requires("person:write"))])
+@describe({405: {"type": "object"}})
 async def refuse_new_person() -> Response:
     """Persons are made by events; this always refuses."""
     raise MethodNotAllowed('Method "POST" not allowed.')
 
 
 @router.get("/persons/{person_id}")
+@describe({200: PersonAnswer})
 async def read_person(request: Request, person_id: str, scope: Reader) -> Response:
     """A person, by UUID or number, with all distinct ids."""
     person = await service_of(request).find(scope.project.id, person_id)
@@ -44,6 +49,7 @@ async def read_person(request: Request, person_id: str, scope: Reader) -> Respon
 
 
 @router.patch("/persons/{person_id}")
+@describe({202: None}, body=PersonChanges)
 async def change_person(request: Request, person_id: str, scope: Writer) -> Response:
     """Merge properties into those of a person; 202 once that is on disk."""
     persons = service_of(request)
@@ -56,6 +62,7 @@ async def change_person(request: Request, person_id: str, scope: Writer) -> Resp
 
 
 @router.post("/persons/{person_id}/update_property")
+@describe({202: None}, body=PropertyChange)
 async def update_property(request: Request, person_id: str, scope: Writer) -> Response:
     """Set one property of a person; 202 once that is on disk."""
     persons = service_of(request)
@@ -68,6 +75,7 @@ async def update_property(request: Request, person_id: str, scope: Writer) -> Re
 
 
 @router.post("/persons/{person_id}/delete_property")
+@describe({201: Succeeded}, body=PropertyRemoval)
 async def delete_property(request: Request, person_id: str, scope: Writer) -> Response:
     """Remove one property of a person; 201 once that is on disk."""
     persons = service_of(request)

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 from pydantic import ConfigDict, Field
 
 from hoglet.kit.errors import Invalid
+from hoglet.web.openapi import DocumentedResponse
 from hoglet.web.validation import NULL, REQUIRED, Body, Text
 
 type PropertyKey = Annotated[Text, Field(strict=True, min_length=1)]
@@ -49,3 +50,21 @@ def refuse_missing(data: dict[str, Any], *names: str) -> None:
             raise Invalid(REQUIRED, code="required", attr=name)
         if data[name] is None and name != "value":
             raise Invalid(NULL, code="null", attr=name)
+
+
+class PersonAnswer(DocumentedResponse):
+    """A person."""
+
+    id: int
+    uuid: str
+    name: str
+    distinct_ids: list[str]
+    properties: dict[str, Any]
+    created_at: str
+    last_seen_at: str | None
+
+
+class Succeeded(DocumentedResponse):
+    """It is done, or on disk to be done."""
+
+    success: bool

@@ -9,6 +9,7 @@ from starlette.responses import Response
 from hoglet.access.auth import requires
 from hoglet.access.principals import ProjectScope
 from hoglet.functions.actions.service import ActionService
+from hoglet.web.openapi import PAGE, TEXT, Json, OpenResponse, Page, describe, json_object
 from hoglet.web.pagination import envelope, parse_page
 from hoglet.web.request_body import read_object
 from hoglet.web.responses import JsonResponse
@@ -19,6 +20,23 @@ type Reads = Annotated[ProjectScope, Depends(requires("action:read"))]
 type Writes = Annotated[ProjectScope, Depends(requires("action:write"))]
 
 
+class ActionObject(OpenResponse):
+    """A named set of events."""
+
+    id: int
+    name: str | None
+    steps: list[Json]
+    deleted: bool
+
+
+_ACTION_BODY = json_object(
+    name=TEXT,
+    description=TEXT,
+    steps={"type": "array", "items": json_object(event={"type": ["string", "null"]})},
+    deleted={"type": "boolean"},
+)
+
+
 def service_of(request: Request) -> ActionService:
     """The actions of the application."""
     service: ActionService = request.app.state.actions
@@ -26,6 +44,7 @@ def service_of(request: Request) -> ActionService:
 
 
 @router.get("/actions")
+@describe({200: Page[ActionObject]}, query=PAGE)
 async def list_actions(request: Request, scope: Reads) -> Response:
     """All live actions."""
     page = parse_page(request.query_params)
@@ -34,6 +53,7 @@ async def list_actions(request: Request, scope: Reads) -> Response:
 
 
 @router.post("/actions")
+@describe({201: ActionObject}, body=_ACTION_BODY)
 async def create_action(request: Request, scope: Writes) -> Response:
     """Make an action."""
     shown = await service_of(request).create(scope, await read_object(request))
@@ -41,12 +61,14 @@ async def create_action(request: Request, scope: Writes) -> Response:
 
 
 @router.get("/actions/{action_id}")
+@describe({200: ActionObject})
 async def get_action(request: Request, action_id: str, scope: Reads) -> Response:
     """Read an action."""
     return JsonResponse(await service_of(request).get(scope, action_id))
 
 
 @router.api_route("/actions/{action_id}", methods=["PATCH", "PUT"])
+@describe({200: ActionObject}, body=_ACTION_BODY)
 async def update_action(request: Request, action_id: str, scope: Writes) -> Response:
     """Change an action."""
     body = await read_object(request)

@@ -22,7 +22,7 @@ from hoglet.functions.tables import ActionRow
 from hoglet.kit.clock import Clock
 from hoglet.kit.errors import NotFound
 from hoglet.store.database import Database
-from hoglet.web.pagination import Page
+from hoglet.web.pagination import PageRequest
 from hoglet.web.timestamps import iso_z
 from hoglet.web.validation import Body, Text, validate
 
@@ -87,7 +87,9 @@ class ActionService:
         self._recompile = recompile
         self._changed = changed
 
-    async def page(self, scope: ProjectScope, page: Page) -> tuple[int, list[dict[str, Any]]]:
+    async def page(
+        self, scope: ProjectScope, page: PageRequest
+    ) -> tuple[int, list[dict[str, Any]]]:
         """A page of actions and how many there are in all."""
         async with self._database.read() as session:
             count = await action_repository.count(session, scope.project.id)

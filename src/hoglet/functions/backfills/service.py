@@ -22,7 +22,7 @@ from hoglet.functions.tables import BackfillRow, BatchExportRow, HogFunctionRow
 from hoglet.kit.errors import Invalid, NotFound
 from hoglet.kit.ids import new_id
 from hoglet.queue.port import NewJob, Queue
-from hoglet.web.pagination import Page
+from hoglet.web.pagination import PageRequest
 from hoglet.web.timestamps import iso_z, iso_z_or_none, parse_instant
 
 MOST_AHEAD = 1000  # runs of one backfill in the queue
@@ -109,7 +109,7 @@ class Backfills:
             return {name: backfill_object(row)[name] for name in _ANSWERED}
 
     async def page(
-        self, scope: ProjectScope, batch_export_id: str, page: Page
+        self, scope: ProjectScope, batch_export_id: str, page: PageRequest
     ) -> tuple[int, list[dict[str, Any]]]:
         """Backfills of a function, newest first, and how many there are in all.
 

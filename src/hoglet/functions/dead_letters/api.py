@@ -1,12 +1,25 @@
 """Routes of dead letters: docs/spec/hog-functions.md#10-dead-letters-hoglet-goes-further."""
 
 from fastapi import APIRouter
+from pydantic import Field
 from starlette.requests import Request
 from starlette.responses import Response
 
 from hoglet.functions.api import ONE, Reads, Writes
-from hoglet.functions.dead_letters.filters import read_filters
+from hoglet.functions.dead_letters.filters import CLASSES, read_filters
 from hoglet.functions.dead_letters.service import DeadLetters
+from hoglet.web.openapi import (
+    PAGE,
+    TEXT,
+    TIME,
+    DocumentedResponse,
+    Json,
+    Page,
+    describe,
+    flag,
+    json_object,
+    text,
+)
 from hoglet.web.pagination import envelope, parse_page
 from hoglet.web.request_body import read_object
 from hoglet.web.responses import JsonResponse
@@ -18,7 +31,47 @@ DEFAULT_LIMIT = 50
 MAXIMUM_LIMIT = 500
 
 
+class DeadLetterObject(DocumentedResponse):
+    """An invocation that ended in failure."""
+
+    id: str
+    letter_class: str = Field(alias="class", json_schema_extra={"enum": list(CLASSES)})
+    invocation_id: str
+    event_uuid: str | None
+    event: str | None
+    distinct_id: str | None
+    attempts: int
+    error: str
+    first_failed_at: str
+    last_failed_at: str
+    redriven_at: str | None
+
+
+class DeadLetterDetail(DeadLetterObject):
+    """A letter with what the invocation saw."""
+
+    globals: Json
+
+
+class Redriven(DocumentedResponse):
+    """How many letters run again."""
+
+    queued: int
+    skipped: int
+
+
+_REDRIVE_BODY = json_object(
+    ids={"type": "array", "items": TEXT},
+    **{"class": {"type": "array", "items": {"type": "string", "enum": list(CLASSES)}}},
+    after=TIME,
+    before=TIME,
+    all={"type": "boolean"},
+)
+_LETTER_QUERY = (*PAGE, text("class"), text("after"), text("before"), flag("redriven"))
+
+
 @router.get(LETTERS)
+@describe({200: Page[DeadLetterObject]}, query=_LETTER_QUERY)
 async def list_letters(request: Request, function_id: str, scope: Reads) -> Response:
     """Letters, newest first."""
     page = parse_page(request.query_params, default=DEFAULT_LIMIT, maximum=MAXIMUM_LIMIT)
@@ -28,6 +81,7 @@ async def list_letters(request: Request, function_id: str, scope: Reads) -> Resp
 
 
 @router.post(LETTERS + "/redrive")
+@describe({200: Redriven}, body=_REDRIVE_BODY)
 async def redrive_letters(request: Request, function_id: str, scope: Writes) -> Response:
     """Run letters again."""
     body = await read_object(request)
@@ -35,12 +89,14 @@ async def redrive_letters(request: Request, function_id: str, scope: Writes) -> 
 
 
 @router.get(LETTERS + "/{letter_id}")
+@describe({200: DeadLetterDetail})
 async def get_letter(request: Request, function_id: str, letter_id: str, scope: Reads) -> Response:
     """One letter with its globals."""
     return JsonResponse(await _letters(request).get(scope, function_id, letter_id))
 
 
 @router.delete(LETTERS + "/{letter_id}")
+@describe({204: None})
 async def delete_letter(
     request: Request, function_id: str, letter_id: str, scope: Writes
 ) -> Response:

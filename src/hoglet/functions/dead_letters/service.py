@@ -29,7 +29,7 @@ from hoglet.kit.errors import Invalid, NotFound
 from hoglet.kit.ids import new_id
 from hoglet.queue.port import NewJob, Priority, Queue
 from hoglet.warehouse.telemetry import LogEntry
-from hoglet.web.pagination import Page
+from hoglet.web.pagination import PageRequest
 from hoglet.web.timestamps import iso_z, iso_z_or_none
 
 _ERROR_CHARACTERS = 10_000
@@ -129,7 +129,7 @@ class DeadLetters:
         return await repository.drop_before(session, oldest)
 
     async def page(
-        self, scope: ProjectScope, function_id: str, wish: DeadLetterFilter, page: Page
+        self, scope: ProjectScope, function_id: str, wish: DeadLetterFilter, page: PageRequest
     ) -> tuple[int, list[dict[str, Any]]]:
         """A page of letters, newest first, and how many there are in all.
 

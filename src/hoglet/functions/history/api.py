@@ -4,9 +4,12 @@ from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
 
+from hoglet.access.schemas import ActivityObject
 from hoglet.functions.api import ONE, Reads, Writes, service_of
 from hoglet.functions.function_view import full_object
 from hoglet.functions.history.service import History
+from hoglet.functions.response_schemas import FunctionObject
+from hoglet.web.openapi import PAGE, TEXT, TIME, Page, describe, json_object
 from hoglet.web.pagination import envelope, parse_page
 from hoglet.web.request_body import read_object
 from hoglet.web.responses import JsonResponse
@@ -15,6 +18,7 @@ router = APIRouter()
 
 
 @router.get(ONE + "/activity")
+@describe({200: Page[ActivityObject]}, query=PAGE)
 async def list_function_activity(request: Request, function_id: str, scope: Reads) -> Response:
     """Who changed what of the function, newest first."""
     page = parse_page(request.query_params)
@@ -23,6 +27,7 @@ async def list_function_activity(request: Request, function_id: str, scope: Read
 
 
 @router.post(ONE + "/restore")
+@describe({200: FunctionObject}, body=json_object(activity_id=TEXT, to=TIME))
 async def restore_function(request: Request, function_id: str, scope: Writes) -> Response:
     """Bring an earlier state back: `{"activity_id": ...}` or `{"to": time}`; secrets stay."""
     body = await read_object(request)

@@ -21,7 +21,7 @@ from hoglet.functions.history.secrets import kept_secret
 from hoglet.functions.service import ACTIVITY_SCOPE, FunctionService
 from hoglet.functions.tables import HogFunctionRow
 from hoglet.kit.errors import Invalid
-from hoglet.web.pagination import DEFAULT_LIMIT, Page
+from hoglet.web.pagination import DEFAULT_LIMIT, PageRequest
 from hoglet.web.timestamps import iso_z, parse_instant
 
 RESTORED = (
@@ -69,7 +69,7 @@ class History:
         self._functions = functions
 
     async def page(
-        self, scope: ProjectScope, function_id: str, page: Page
+        self, scope: ProjectScope, function_id: str, page: PageRequest
     ) -> tuple[int, list[Json]]:
         """Entries of a function, newest first, and how many there are in all.
 

@@ -8,7 +8,9 @@ from starlette.responses import Response
 
 from hoglet.access.auth import requires
 from hoglet.access.principals import ProjectScope
+from hoglet.functions.integrations.schemas import IntegrationFields, IntegrationObject
 from hoglet.functions.integrations.service import IntegrationService
+from hoglet.web.openapi import PAGE, Page, describe, text
 from hoglet.web.pagination import envelope, parse_page
 from hoglet.web.request_body import read_object
 from hoglet.web.responses import JsonResponse
@@ -29,6 +31,7 @@ def service_of(request: Request) -> IntegrationService:
 
 
 @router.get(PATH)
+@describe({200: Page[IntegrationObject]}, query=(*PAGE, text("kind")))
 async def list_integrations(request: Request, scope: Reads) -> Response:
     """The integrations of a project, all or those of a ``kind``."""
     page, kind = parse_page(request.query_params), request.query_params.get("kind") or None
@@ -37,6 +40,7 @@ async def list_integrations(request: Request, scope: Reads) -> Response:
 
 
 @router.post(PATH)
+@describe({201: IntegrationObject}, body=IntegrationFields)
 async def create_integration(request: Request, scope: Writes) -> Response:
     """Store a credential."""
     shown = await service_of(request).create(scope, await read_object(request))
@@ -44,12 +48,14 @@ async def create_integration(request: Request, scope: Writes) -> Response:
 
 
 @router.get(ONE)
+@describe({200: IntegrationObject})
 async def get_integration(request: Request, integration_id: str, scope: Reads) -> Response:
     """Read an integration, without its token."""
     return JsonResponse(await service_of(request).get(scope, integration_id))
 
 
 @router.api_route(ONE, methods=["PATCH", "PUT"])
+@describe({200: IntegrationObject}, body=IntegrationFields)
 async def update_integration(request: Request, integration_id: str, scope: Writes) -> Response:
     """Change an integration or its token."""
     body = await read_object(request)
@@ -57,6 +63,7 @@ async def update_integration(request: Request, integration_id: str, scope: Write
 
 
 @router.delete(ONE)
+@describe({204: None})
 async def delete_integration(request: Request, integration_id: str, scope: Writes) -> Response:
     """Forget an integration and its token."""
     await service_of(request).delete(scope, integration_id)

@@ -9,7 +9,9 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, Field
 
+from hoglet.access.schemas import UserObject
 from hoglet.kit.errors import Invalid
+from hoglet.web.openapi import DocumentedResponse, Json
 from hoglet.web.validation import REQUIRED, Body, Text, validate
 
 MASK = "********"
@@ -105,3 +107,18 @@ def _refuse_credentials(config: dict[str, Any]) -> None:
                 "The config is shown in answers. Send the credential as access_token beside it.",
                 attr=f"config__{key}",
             )
+
+
+class IntegrationObject(DocumentedResponse):
+    """A stored credential, without its token."""
+
+    id: int
+    kind: str
+    display_name: str
+    icon_url: str | None
+    config: Json
+    hosts: list[str] | None
+    created_at: str
+    updated_at: str
+    created_by: UserObject | None
+    errors: str

@@ -21,7 +21,7 @@ from hoglet.functions.tables import IntegrationRow
 from hoglet.kit.clock import Clock
 from hoglet.kit.errors import NotFound
 from hoglet.store.database import Database
-from hoglet.web.pagination import Page
+from hoglet.web.pagination import PageRequest
 from hoglet.web.timestamps import iso_z
 
 ACTIVITY_SCOPE = "Integration"
@@ -60,7 +60,7 @@ class IntegrationService:
         self._icon_url = icon_url
 
     async def page(
-        self, scope: ProjectScope, page: Page, kind: str | None
+        self, scope: ProjectScope, page: PageRequest, kind: str | None
     ) -> tuple[int, list[dict[str, Any]]]:
         """A page of integrations and how many there are in all."""
         project_id = scope.project.id

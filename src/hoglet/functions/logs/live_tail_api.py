@@ -12,11 +12,13 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
 from hoglet.functions.api import ONE, Reads, service_of
+from hoglet.functions.logs.api import LOG_QUERY
 from hoglet.functions.logs.live_tail import LiveTail, NewLines
 from hoglet.functions.logs.telemetry import read_log_filters, shown_logs
 from hoglet.kit.errors import Invalid
 from hoglet.kit.text import dump_json
 from hoglet.warehouse.telemetry import LogFilters
+from hoglet.web.openapi import describe
 from hoglet.web.timestamps import iso_z, parse_instant
 
 router = APIRouter()
@@ -31,6 +33,7 @@ _QUIET_LOOKS = (
 
 
 @router.get(ONE + "/logs/stream")
+@describe({200: "text/event-stream"}, query=LOG_QUERY)
 async def stream_logs(request: Request, function_id: str, scope: Reads) -> Response:
     """New log lines as server-sent events; parameters of the logs route except `before`."""
     filters = _filters(request)

@@ -13,6 +13,7 @@ from starlette.responses import Response
 
 from hoglet.functions import repository, types
 from hoglet.functions.api import Reads, service_of
+from hoglet.functions.response_schemas import TemplateObject
 from hoglet.functions.service import FunctionService
 from hoglet.functions.templates.registry import (
     DEPRECATED,
@@ -21,6 +22,7 @@ from hoglet.functions.templates.registry import (
     Template,
 )
 from hoglet.kit.errors import NotFound
+from hoglet.web.openapi import PAGE, Page, describe, text
 from hoglet.web.pagination import envelope, parse_page
 from hoglet.web.responses import JsonResponse
 
@@ -28,27 +30,32 @@ router = APIRouter()
 public_router = APIRouter()
 
 _ICON_SECONDS = 24 * 3600
+_TEMPLATE_QUERY = (*PAGE, text("type"), text("types"), text("template_id"))
 
 
 @router.get("/hog_function_templates")
+@describe({200: Page[TemplateObject]}, query=_TEMPLATE_QUERY)
 async def list_templates(request: Request, scope: Reads) -> Response:  # noqa: ARG001 (the guard)
     """The templates of a type, most used first."""
     return await _list(request, unlisted={DEPRECATED})
 
 
 @router.get("/hog_function_templates/{template_id}")
+@describe({200: TemplateObject})
 async def get_template(request: Request, template_id: str, scope: Reads) -> Response:  # noqa: ARG001 (the guard)
     """One template, deprecated and hidden ones too."""
     return JsonResponse(_find(request, template_id).as_json())
 
 
 @public_router.get("/api/public_hog_function_templates")
+@describe({200: Page[TemplateObject]}, query=_TEMPLATE_QUERY)
 async def list_public_templates(request: Request) -> Response:
     """The templates anybody may see."""
     return await _list(request, unlisted={DEPRECATED, HIDDEN})
 
 
 @public_router.get("/api/public_hog_function_templates/{template_id}")
+@describe({200: TemplateObject})
 async def get_public_template(request: Request, template_id: str) -> Response:
     """One template that anybody may see."""
     template = _find(request, template_id)
@@ -58,6 +65,7 @@ async def get_public_template(request: Request, template_id: str) -> Response:
 
 
 @public_router.get("/static/services/{name}.svg")
+@describe({200: "image/svg+xml"})
 async def get_template_icon(request: Request, name: str) -> Response:
     """The icon of a template."""
     template = _find(request, PREFIX + name)

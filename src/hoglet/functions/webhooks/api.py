@@ -16,6 +16,7 @@ from hoglet.functions.webhooks.service import Incoming, WebhookAnswer, Webhooks
 from hoglet.kit.errors import TooLarge
 from hoglet.web.client_ip import client_ip
 from hoglet.web.error_handlers import add_error_key
+from hoglet.web.openapi import describe
 from hoglet.web.request_body import read_body
 from hoglet.web.responses import JsonResponse
 
@@ -30,6 +31,7 @@ _GUARD_HEADERS = {
 
 
 @router.api_route("/public/webhooks/{name}", methods=["GET", "POST"])
+@describe({200: "*/*", 201: "*/*", 500: "*/*"}, problems=(405, 413, 429))
 async def receive_webhook(request: Request, name: str) -> Response:
     """Run a function of the type ``source_webhook``.
 
@@ -52,6 +54,7 @@ async def receive_webhook(request: Request, name: str) -> Response:
 
 
 @router.get("/site_function/{function_id}/{stamp}")
+@describe({200: "application/javascript"})
 async def get_site_script(request: Request, function_id: str, stamp: str) -> Response:  # noqa: ARG001 (only makes the URL new)
     """The script of an enabled site function."""
     script = await _script(request, function_id)

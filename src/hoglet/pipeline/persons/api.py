@@ -15,11 +15,13 @@ from hoglet.access.auth import requires
 from hoglet.access.principals import ProjectScope
 from hoglet.events.persons.api import service_of
 from hoglet.events.persons.repository import PersonRecord
+from hoglet.events.persons.schemas import Succeeded
 from hoglet.events.tables import PersonDeletionRow
 from hoglet.kit.errors import Invalid, NotFound
 from hoglet.pipeline.persons.deletions import PersonDeletions
-from hoglet.pipeline.persons.schemas import BulkDelete, Split, read_flag
+from hoglet.pipeline.persons.schemas import BulkDelete, BulkDeletion, DeletionList, Split, read_flag
 from hoglet.pipeline.persons.splits import PersonSplits
+from hoglet.web.openapi import PAGE, describe, flag, text
 from hoglet.web.pagination import envelope, parse_page
 from hoglet.web.request_body import read_object
 from hoglet.web.responses import JsonResponse
@@ -43,6 +45,7 @@ class PersonChangeServices:
 
 
 @router.post("/persons/bulk_delete")
+@describe({202: BulkDeletion}, body=BulkDelete)
 async def delete_persons(request: Request, scope: Writer) -> Response:
     """Delete many persons; unknown ones are passed over."""
     body = validate(BulkDelete, await read_object(request))
@@ -65,6 +68,14 @@ async def delete_persons(request: Request, scope: Writer) -> Response:
 
 
 @router.get("/persons/deletion_status")
+@describe(
+    {200: DeletionList},
+    query=(
+        text("status", enum=["pending", "completed", "all"]),
+        text("person_uuid"),
+        *PAGE,
+    ),
+)
 async def list_deletions(request: Request, scope: Reader) -> Response:
     """How far the deletions of events are, newest first."""
     query, person_id = request.query_params, None
@@ -85,6 +96,10 @@ async def list_deletions(request: Request, scope: Reader) -> Response:
 
 
 @router.delete("/persons/{person_id}")
+@describe(
+    {202: None},
+    query=(flag("delete_events"), flag("delete_recordings"), flag("keep_person")),
+)
 async def delete_person(request: Request, person_id: str, scope: Writer) -> Response:
     """Delete a person, with its events if asked to; 202, because events follow."""
     query = request.query_params
@@ -99,6 +114,7 @@ async def delete_person(request: Request, person_id: str, scope: Writer) -> Resp
 
 
 @router.post("/persons/{person_id}/split")
+@describe({201: Succeeded}, body=Split)
 async def split_person(request: Request, person_id: str, scope: Writer) -> Response:
     """Give distinct ids of a person new persons of their own."""
     person = await service_of(request).find(scope.project.id, person_id)

@@ -4,11 +4,12 @@ Source: docs/spec/data-and-queries.md#41-persons.
 """
 
 from collections.abc import Mapping
-from typing import Annotated
+from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field, StrictBool
 
 from hoglet.kit.errors import Invalid
+from hoglet.web.openapi import DocumentedResponse
 from hoglet.web.validation import NOT_BOOLEAN, Body, Text
 
 MOST_PERSONS = 1000
@@ -48,3 +49,31 @@ def read_flag(query: Mapping[str, str], name: str) -> bool:
     if word not in _FLAGS:
         raise Invalid(NOT_BOOLEAN, attr=name)
     return _FLAGS[word]
+
+
+class BulkDeletion(DocumentedResponse):
+    """What a bulk deletion found."""
+
+    persons_found: int
+    persons_deleted: int
+    events_queued_for_deletion: bool
+    recordings_queued_for_deletion: bool
+    deletion_errors: list[Any]
+
+
+class Deletion(DocumentedResponse):
+    """How far the deletion of a person's events is."""
+
+    person_uuid: str
+    created_at: str
+    status: Literal["pending", "completed"]
+    delete_verified_at: str | None
+
+
+class DeletionList(DocumentedResponse):
+    """Deletions, newest first."""
+
+    count: int
+    next: str | None
+    previous: str | None
+    results: list[Deletion]

@@ -1,0 +1,97 @@
+"""Routes of backfills: docs/spec/hog-functions.md#91-enable_backfills."""
+
+from fastapi import APIRouter
+from starlette.requests import Request
+from starlette.responses import Response
+
+from hoglet.functions.api import ONE, Reads, Writes
+from hoglet.functions.backfills.service import Backfills
+from hoglet.kit.errors import NotFound
+from hoglet.web.openapi import (
+    PAGE,
+    TIME,
+    DocumentedResponse,
+    OpenResponse,
+    Page,
+    describe,
+    json_object,
+)
+from hoglet.web.pagination import envelope, parse_page
+from hoglet.web.request_body import read_object
+from hoglet.web.responses import JsonResponse, json_response
+
+router = APIRouter()
+
+
+class BackfillsEnabled(DocumentedResponse):
+    """The paused job that backfills are started for."""
+
+    batch_export_id: str
+
+
+class BackfillObject(OpenResponse):
+    """A run over stored events."""
+
+    id: str
+    start_at: str | None
+    end_at: str | None
+    status: str
+
+
+@router.post(ONE + "/enable_backfills")
+@describe({200: BackfillsEnabled})
+async def enable_backfills(request: Request, function_id: str, scope: Writes) -> Response:
+    """Row 6."""
+    made = await _backfills(request).enable(scope, function_id)
+    return json_response(request, {"batch_export_id": str(made)})
+
+
+@router.post("/batch_exports/{batch_export_id}/backfills")
+@describe(
+    {201: BackfillObject},
+    body=json_object(start_at=TIME, end_at=TIME, with_filters={"type": "boolean"}),
+)
+async def start_backfill(request: Request, batch_export_id: str, scope: Writes) -> Response:
+    """Run a function on the stored events of a window.
+
+    Source: docs/spec/hog-functions.md#91-enable_backfills.
+    """
+    body = await read_object(request)
+    return JsonResponse(
+        await _backfills(request).start(scope, batch_export_id, body), status_code=201
+    )
+
+
+@router.get("/batch_exports/{batch_export_id}/backfills")
+@describe({200: Page[BackfillObject]}, query=PAGE)
+async def list_backfills(request: Request, batch_export_id: str, scope: Reads) -> Response:
+    """Backfills of a function, newest first."""
+    page = parse_page(request.query_params)
+    count, shown = await _backfills(request).page(scope, batch_export_id, page)
+    return JsonResponse(envelope(request, page, count, shown))
+
+
+@router.get("/batch_exports/{batch_export_id}/backfills/{backfill_id}")
+@describe({200: BackfillObject})
+async def get_backfill(
+    request: Request, batch_export_id: str, backfill_id: str, scope: Reads
+) -> Response:
+    """One backfill with its progress."""
+    return JsonResponse(await _backfills(request).get(scope, batch_export_id, backfill_id))
+
+
+@router.post("/batch_exports/{batch_export_id}/backfills/{backfill_id}/{verb}")
+@describe({200: BackfillObject})
+async def control_backfill(
+    request: Request, batch_export_id: str, backfill_id: str, verb: str, scope: Writes
+) -> Response:
+    """Pause, resume or cancel a backfill."""
+    if verb not in ("pause", "resume", "cancel"):
+        raise NotFound
+    backfills = _backfills(request)
+    return JsonResponse(await backfills.control(scope, batch_export_id, backfill_id, verb))
+
+
+def _backfills(request: Request) -> Backfills:
+    backfills: Backfills = request.app.state.backfills
+    return backfills

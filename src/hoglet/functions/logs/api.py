@@ -1,0 +1,116 @@
+"""Logs and metrics of a function: docs/spec/hog-functions.md#9-rows-6-13."""
+
+from fastapi import APIRouter
+from starlette.requests import Request
+from starlette.responses import Response
+
+from hoglet.access.principals import ProjectScope
+from hoglet.functions.api import ONE, Reads, service_of
+from hoglet.functions.logs.telemetry import (
+    SOURCE,
+    read_interval,
+    read_log_filters,
+    read_metric_filters,
+    shown_logs,
+)
+from hoglet.kit.relative_dates import DateClock
+from hoglet.warehouse.telemetry import Telemetry
+from hoglet.web.openapi import DocumentedResponse, LogLine, Page, describe, number, text
+from hoglet.web.responses import json_response
+
+router = APIRouter()
+
+
+class MetricSeries(DocumentedResponse):
+    """One value a label."""
+
+    name: str
+    values: list[int]
+
+
+class Metrics(DocumentedResponse):
+    """Counts by interval."""
+
+    labels: list[str]
+    series: list[MetricSeries]
+
+
+class Totals(DocumentedResponse):
+    """Counts by kind or name."""
+
+    totals: dict[str, int]
+
+
+LOG_QUERY = (
+    number("limit", minimum=1, maximum=500),
+    text("after", "ISO 8601, exclusive."),
+    text("before", "ISO 8601, exclusive."),
+    text("level", "Comma list of DEBUG, LOG, INFO, WARN, ERROR."),
+    text("search"),
+    text("instance_id", "Id of an invocation."),
+)
+_TOTALS_QUERY = (
+    text("after", "e.g. -7d, or ISO 8601."),
+    text("before"),
+    text("name", "Comma list."),
+    text("kind", "Comma list."),
+    text("breakdown_by", enum=["name", "kind"]),
+)
+_METRIC_QUERY = (*_TOTALS_QUERY, text("interval", enum=["hour", "day", "week"]))
+
+
+@router.get(ONE + "/logs")
+@describe({200: Page[LogLine]}, query=LOG_QUERY)
+async def list_logs(request: Request, function_id: str, scope: Reads) -> Response:
+    """Row 8."""
+    filters = read_log_filters(request.query_params)
+    shown = await service_of(request).get(scope, function_id)
+    entries = await _telemetry(request).read_logs(
+        scope.project.id, SOURCE, str(shown.row.id), filters
+    )
+    return json_response(request, shown_logs(entries))
+
+
+@router.get(ONE + "/metrics")
+@describe({200: Metrics}, query=(*_METRIC_QUERY, text("instance_id")))
+async def get_metrics(request: Request, function_id: str, scope: Reads) -> Response:
+    """Row 9."""
+    service = service_of(request)
+    interval = read_interval(request.query_params)
+    filters = read_metric_filters(request.query_params, clock=_clock(request, scope))
+    shown = await service.get(scope, function_id)
+    series = await _telemetry(request).read_metrics(
+        scope.project.id,
+        SOURCE,
+        str(shown.row.id),
+        filters,
+        interval=interval,
+        timezone=scope.project.timezone,
+    )
+    named = [{"name": name, "values": values} for name, values in series.series.items()]
+    return json_response(request, {"labels": series.labels, "series": named})
+
+
+@router.get(ONE + "/metrics/totals")
+@describe({200: Totals}, query=_TOTALS_QUERY)
+async def get_totals(request: Request, function_id: str, scope: Reads) -> Response:
+    """Row 10."""
+    service = service_of(request)
+    filters = read_metric_filters(
+        request.query_params, clock=_clock(request, scope), with_instance=False
+    )
+    shown = await service.get(scope, function_id)
+    totals = await _telemetry(request).read_totals(
+        scope.project.id, SOURCE, str(shown.row.id), filters
+    )
+    return json_response(request, {"totals": totals})
+
+
+def _clock(request: Request, scope: ProjectScope) -> DateClock:
+    project = scope.project
+    return DateClock(service_of(request).clock.now(), project.timezone, project.week_start_day)
+
+
+def _telemetry(request: Request) -> Telemetry:
+    telemetry: Telemetry = request.app.state.telemetry
+    return telemetry

@@ -1,0 +1,55 @@
+"""Test runs: docs/spec/hog-functions.md#9-rows-6-13."""
+
+from typing import Any, Literal
+
+from fastapi import APIRouter
+from starlette.requests import Request
+from starlette.responses import Response
+
+from hoglet.functions.api import ONE, Writes
+from hoglet.functions.test_runs.service import TestRunService
+from hoglet.kit.errors import Bug
+from hoglet.web.openapi import OBJECT, DocumentedResponse, OpenResponse, describe, json_object
+from hoglet.web.request_body import read_object
+from hoglet.web.responses import json_response
+
+router = APIRouter()
+
+
+class TestRunLogLine(DocumentedResponse):
+    """One line of a test run."""
+
+    level: str
+    timestamp: str
+    message: str
+
+
+class TestRunObject(OpenResponse):
+    """What a test run came to."""
+
+    result: Any
+    status: Literal["success", "error", "skipped"]
+    errors: list[str]
+    logs: list[TestRunLogLine]
+
+
+_TRIAL_BODY = json_object(
+    configuration={"type": "object", "additionalProperties": True},
+    globals=OBJECT,
+    clickhouse_event=OBJECT,
+    mock_async_functions={"type": "boolean", "default": True},
+    invocation_id={"type": ["string", "null"], "format": "uuid"},
+)
+
+
+@router.post(ONE + "/invocations")
+@describe({200: TestRunObject}, body=_TRIAL_BODY)
+async def create_test_run(request: Request, function_id: str, scope: Writes) -> Response:
+    """Row 7: a test run; ``new`` is a function that is not stored."""
+    trials: TestRunService = request.app.state.trials
+    body = await read_object(request)
+    try:
+        return json_response(request, await trials.run(scope, function_id, body))
+    except Bug as error:
+        error.extra = {**error.extra, "status": "error"}
+        raise
