@@ -260,6 +260,15 @@ class Settings(BaseSettings):
     query_result_bytes: int = Field(
         128 * 1024**2, gt=0, description="Largest answer of an endpoint's query, in bytes of JSON."
     )
+    events_retention_days: int = Field(
+        0, ge=0, description="Days after which events are deleted, by their timestamp; 0: never."
+    )
+    logs_retention_days: int = Field(
+        90, ge=1, description="Days that log lines of functions and endpoints are kept."
+    )
+    metrics_retention_days: int = Field(
+        365, ge=1, description="Days that counters of functions and the log of queries are kept."
+    )
     dead_letter_days: int = Field(7, ge=1, description="How long dead letters are kept, in days.")
     dead_letters_per_function: int = Field(
         10_000, ge=1, description="Most dead letters kept of one function; the oldest go first."
@@ -325,6 +334,12 @@ class Settings(BaseSettings):
         gt=0,
         description="A client that reads nothing of its response for so long, in seconds, is "
         "disconnected (Linux).",
+    )
+    drain_seconds: float = Field(
+        0,
+        ge=0,
+        description="Seconds that a server goes on serving after SIGTERM while `/_readyz` answers "
+        "503, so that a balancer can take it out first; a second signal stops it at once.",
     )
     trust_proxy: bool = Field(
         False,

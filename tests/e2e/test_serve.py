@@ -61,3 +61,19 @@ def test_a_project_shows_that_events_have_arrived(server):
             return
         time.sleep(0.1)
     raise AssertionError("the project still shows no events")
+
+
+def test_it_drains_before_it_stops(tmp_path):
+    running = RunningServer(tmp_path / "data", drain_seconds="60").start()
+    try:
+        running.process.terminate()
+        deadline = time.monotonic() + 30
+        while (ready := running.client.get("/_readyz")).status_code == 200:
+            assert time.monotonic() < deadline
+            time.sleep(0.1)
+        assert ready.json()["checks"]["drain"] == "the server is stopping"
+        event = {"api_key": TOKEN, "event": "late", "distinct_id": "ada"}
+        assert running.client.post("/e/", json=event).status_code == 200
+        assert running.client.get("/_health").status_code == 200
+    finally:
+        assert running.stop() == 0  # a second signal does not wait for the minute

@@ -13,7 +13,7 @@ from hoglet.warehouse import ClickHouseWarehouse, open_warehouse
 from hoglet.warehouse.schema import Retention
 
 # The clock of many tests stands in January 2026; the engine drops old rows by the real time.
-_KEEP = Retention(log_days=10_000, metric_days=10_000, query_days=10_000)
+KEEP = Retention(log_days=10_000, metric_days=10_000, query_days=10_000)
 _project_ids = itertools.count(1_000_000)
 
 
@@ -21,7 +21,7 @@ _project_ids = itertools.count(1_000_000)
 def warehouse(tmp_path_factory: pytest.TempPathFactory) -> Generator[ClickHouseWarehouse]:
     """A real warehouse on chDB with all tables; shared, so never assume a table is empty."""
     folder = tmp_path_factory.mktemp("warehouse")
-    opened = asyncio.run(open_warehouse(f"chdb://{folder}", retention=_KEEP))
+    opened = asyncio.run(open_warehouse(f"chdb://{folder}", retention=KEEP))
     yield opened
     asyncio.run(opened.close())
 

@@ -107,12 +107,18 @@ async def _open_queue(database: Database, clock: Clock) -> SqlQueue:
 
 
 async def _open_warehouse(settings: Settings) -> Warehouse:
-    from hoglet.warehouse import open_warehouse
+    from hoglet.warehouse import Retention, open_warehouse
 
     return await open_warehouse(
         settings.resolved_warehouse_url(),
         cluster=settings.warehouse_cluster,
         query_memory_bytes=settings.query_memory_bytes,
+        retention=Retention(
+            event_days=settings.events_retention_days or None,
+            log_days=settings.logs_retention_days,
+            metric_days=settings.metrics_retention_days,
+            query_days=settings.metrics_retention_days,
+        ),
     )
 
 

@@ -4,6 +4,7 @@ from fastapi import FastAPI
 
 from hoglet.app import openapi as api_document
 from hoglet.app.container import Services
+from hoglet.app.draining import Drain
 from hoglet.app.features import Features
 from hoglet.app.readiness import Readiness
 from hoglet.app.routes import PROJECT_ROUTERS, ROUTERS, hot_routes
@@ -11,14 +12,14 @@ from hoglet.console.application import mount_console
 from hoglet.web.app import create_application
 
 
-def build_application(rooms: Services, features: Features) -> FastAPI:
+def build_application(rooms: Services, features: Features, drain: Drain | None = None) -> FastAPI:
     """Mount every room; their services hang on ``app.state``."""
     readiness = Readiness(rooms, features)
     app = create_application(
         routes=hot_routes(),
         routers=(*ROUTERS, api_document.router),
         project_routers=PROJECT_ROUTERS,
-        checks=readiness.checks(),
+        checks=readiness.checks() | ({"drain": drain.check} if drain else {}),
         warnings=readiness.warnings,
         registry=rooms.registry,
         body_limit_bytes=rooms.settings.request_body_bytes,

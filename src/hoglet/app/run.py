@@ -18,6 +18,7 @@ from hoglet.app.connections import (
 )
 from hoglet.app.container import Services, open_services
 from hoglet.app.data_folder import DataFolderLock, prepare_data_folder
+from hoglet.app.draining import Drain
 from hoglet.app.features import Features, build_features
 from hoglet.app.http import build_application
 from hoglet.app.listener import bind, listen
@@ -37,6 +38,7 @@ class _Server(NamedTuple):
     application: Any
     listener: socket.socket
     connections: int
+    drain: Drain
     on_stop: Callable[[], None]
 
 
@@ -54,6 +56,7 @@ async def run_server(settings: Settings) -> None:
             server.application,
             listener=server.listener,
             connections=server.connections,
+            drain=server.drain,
             on_stop=server.on_stop,
         )
 
@@ -70,7 +73,8 @@ async def _start(settings: Settings, stack: AsyncExitStack) -> _Server:
     rooms = await stack.enter_async_context(open_services(settings))
     features = build_features(rooms)
     await _reseal(rooms, features)
-    application = build_application(rooms, features)
+    drain = Drain(settings.drain_seconds)
+    application = build_application(rooms, features, drain)
     workers = build_workers(rooms, features)
     for wall in missing_walls():
         log.warning("workers are confined less: the kernel lacks a wall", wall=wall)
@@ -79,7 +83,8 @@ async def _start(settings: Settings, stack: AsyncExitStack) -> _Server:
     await stack.enter_async_context(running(workers))
     connections = connection_limit(settings.connections)
     await stack.enter_async_context(reaping(_reaper(application, settings, connections)))
-    return _Server(application, listener, connections, features.functions.live_tail.close)
+    on_stop = features.functions.live_tail.close
+    return _Server(application, listener, connections, drain, on_stop)
 
 
 def _reaper(application: FastAPI, settings: Settings, limit: int) -> ConnectionReaper:

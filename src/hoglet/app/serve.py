@@ -11,6 +11,7 @@ from granian.constants import Interfaces
 from granian.http import HTTP1Settings
 from granian.server.embed import Server
 
+from hoglet.app.draining import Drain
 from hoglet.app.listener import BACKLOG
 
 # A connection that is kept open is closed after this. Longer than the 60 s that common proxies keep
@@ -38,9 +39,10 @@ async def serve(
     *,
     listener: socket.socket,
     connections: int,
+    drain: Drain,
     on_stop: Callable[[], None],
 ) -> None:
-    """Serve an ASGI application until a stop signal, then let running requests end.
+    """Serve an ASGI application until a stop signal, drain, then let running requests end.
 
     The application's lifespan opens and closes what it needs: it starts before the first request is
     taken and ends after the last one is answered.
@@ -49,7 +51,8 @@ async def serve(
         application: what answers.
         listener: a TCP socket that listens; closed at the end.
         connections: how many are taken at once; further ones wait.
-        on_stop: called when a stop signal comes; ends answers that would go on for ever.
+        drain: how long requests are still taken after a stop signal.
+        on_stop: called when it stops; ends answers that would go on for ever.
     """
     server = _Server(
         application,
@@ -67,7 +70,7 @@ async def serve(
 
     loop = asyncio.get_running_loop()
     for number in STOP_SIGNALS:
-        loop.add_signal_handler(number, stop)
+        loop.add_signal_handler(number, drain.begin, stop)
     try:
         await server.serve()
     finally:

@@ -10,6 +10,7 @@ from hoglet.warehouse.port import (
     Statistics,
     Warehouse,
 )
+from hoglet.warehouse.schema import Retention
 
 __all__ = [
     "Budget",
@@ -18,6 +19,7 @@ __all__ = [
     "JsonRows",
     "Progress",
     "QueryResult",
+    "Retention",
     "Statistics",
     "Warehouse",
     "open_warehouse",

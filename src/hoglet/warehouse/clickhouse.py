@@ -26,6 +26,7 @@ from hoglet.warehouse.errors import QueryCancelled, QueryRefused, from_engine
 from hoglet.warehouse.integrity import check_parts
 from hoglet.warehouse.port import Budget, JsonRows, Progress, QueryResult
 from hoglet.warehouse.reading import JsonSelects, select
+from hoglet.warehouse.retention import apply_retention
 from hoglet.warehouse.schema import Retention, apply_schema, on_cluster, own_table
 from hoglet.warehouse.values import BLOCK_FORMAT, encode_block
 
@@ -315,7 +316,7 @@ async def open_warehouse(
     Args:
         url: ``chdb:///data/warehouse`` (folder of this process alone) or ``clickhouse://…``.
         cluster: name of a ClickHouse cluster; chooses the clustered form of the tables.
-        retention: days that logs and metrics are kept.
+        retention: days that events, logs and metrics are kept; None changes nothing.
         query_memory_bytes: working memory of a query whose budget names none.
 
     Raises:
@@ -329,6 +330,8 @@ async def open_warehouse(
         await apply_schema(warehouse, cluster=cluster, retention=retention)
         if warehouse.is_embedded:
             await check_parts(warehouse)
+        if retention is not None:
+            await apply_retention(warehouse, retention, cluster=cluster)
     except BaseException:
         await warehouse.close()
         raise

@@ -34,8 +34,13 @@ _SHARDED = re.compile(r"-- distributed by: (.+)")
 
 @dataclass(frozen=True, slots=True)
 class Retention:
-    """Days that rows are kept."""
+    """Days that rows are kept; ``event_days`` None keeps events for ever.
 
+    Function logs go after ``log_days``, counters after ``metric_days``, the log of queries after
+    ``query_days``.
+    """
+
+    event_days: int | None = None
     log_days: int = 90
     metric_days: int = 365
     query_days: int = 365

@@ -1,0 +1,35 @@
+"""The time between a stop signal and the stop, in which a balancer looks elsewhere."""
+
+import asyncio
+from collections.abc import Callable
+
+from hoglet.web.health import NotReady
+
+
+class Drain:
+    """Delays a stop: ``/_readyz`` answers 503 meanwhile, everything else goes on.
+
+    Args:
+        seconds: of the delay; 0 stops at once.
+    """
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+        self._begun = False
+
+    def begin(self, stop: Callable[[], None]) -> None:
+        """Call ``stop`` after the delay; a second call does not wait."""
+        if self._begun or not self._seconds:
+            stop()
+            return
+        self._begun = True
+        asyncio.get_running_loop().call_later(self._seconds, stop)
+
+    async def check(self) -> None:
+        """Part of ``/_readyz``.
+
+        Raises:
+            NotReady: the server is about to stop.
+        """
+        if self._begun:
+            raise NotReady("the server is stopping")

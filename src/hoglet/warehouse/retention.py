@@ -1,0 +1,56 @@
+"""How long rows are kept: the TTL of the tables follows the settings at every start.
+
+The engine deletes expired rows in the background, a whole part at a time where it can.
+"""
+
+import re
+
+from hoglet.warehouse.port import Warehouse
+from hoglet.warehouse.schema import Retention, on_cluster
+
+_TIME_COLUMNS = {
+    "events": "timestamp",
+    "log_entries": "timestamp",
+    "app_metrics": "timestamp",
+    "query_log": "event_time",
+}
+_DAYS = re.compile(r" TTL .*?toIntervalDay\((\d+)\)")
+_ENGINES = """SELECT name, engine_full FROM system.tables
+    WHERE database = currentDatabase() AND has({names:Array(String)}, name)"""
+
+
+async def apply_retention(
+    warehouse: Warehouse, retention: Retention, *, cluster: str | None = None
+) -> None:
+    """Change the TTL of each table whose days differ from ``retention``.
+
+    Idempotency: a table that has its days already is left alone.
+    """
+    days = {
+        "events": retention.event_days,
+        "log_entries": retention.log_days,
+        "app_metrics": retention.metric_days,
+        "query_log": retention.query_days,
+    }
+    suffix = "_local" if cluster else ""
+    names = [table + suffix for table in days]
+    rows = (await warehouse.query(_ENGINES, {"names": names})).rows
+    engines: dict[str, str] = {str(name): str(engine) for name, engine in rows}
+    for table, wanted in days.items():
+        name = table + suffix
+        if _days(engines[name]) != wanted:
+            change = _change(_TIME_COLUMNS[table], wanted)
+            await warehouse.command(f"ALTER TABLE {name} {on_cluster(cluster)} {change}")
+
+
+def _days(engine: str) -> int | None:
+    """The days in an engine's full text; None without a TTL."""
+    ttl = _DAYS.search(engine)
+    return int(ttl.group(1)) if ttl else None
+
+
+def _change(column: str, days: int | None) -> str:
+    if days is None:
+        return "REMOVE TTL"
+    # Not toDateTime(column): it wraps around before 1970 and after 2106.
+    return f"MODIFY TTL {column} + INTERVAL {days:d} DAY"
