@@ -34,7 +34,7 @@ def receiver() -> Generator[Recorder]:
 def command(server: RunningServer, *words: str, token: str = "") -> str:
     environment = {"HOGLET_URL": server.url, "HOGLET_API_KEY": KEY}
     ran = CliRunner().invoke(app, ["integrations", *words], env=environment, input=token)
-    assert ran.exit_code == 0, ran.output or ran.exception
+    assert ran.exit_code == 0, ran.output
     return ran.output
 
 
@@ -227,5 +227,5 @@ def test_a_bad_config_is_told(server: RunningServer) -> None:
     ran = CliRunner().invoke(
         app, ["integrations", "create", "x", "--config", "[]"], env=environment, input=SECRET
     )
-    assert ran.exit_code == 1
-    assert "JSON object" in str(ran.exception)
+    assert ran.exit_code == 2
+    assert "JSON object" in ran.stderr

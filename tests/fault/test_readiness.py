@@ -87,9 +87,9 @@ def test_a_buried_request_is_not_ready_until_it_is_revived(server: RunningServer
     assert body["checks"]["queue"].startswith("1 captured requests cannot be stored")
     code, output = _status(server)
     assert code == 1
-    assert "hoglet queue revive spool" in output.replace("\n", " ")
+    assert "hoglet admin queues revive spool" in output.replace("\n", " ")
     revived = CliRunner().invoke(
-        app, ["queue", "revive", "spool", "--data-dir", str(server.data_dir)]
+        app, ["admin", "queues", "revive", "spool", "--data-dir", str(server.data_dir)]
     )
     assert revived.output.strip() == "1 revived"
     time.sleep(2.1)

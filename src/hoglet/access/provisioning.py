@@ -109,7 +109,7 @@ async def revoke_key(session: AsyncSession, id_or_key: str) -> None:
         NotFound: there is none.
     """
     if await key_repository.delete_key(session, id_or_key, hash_key(id_or_key)) == 0:
-        raise NotFound("There is no such key. See: hoglet key list")
+        raise NotFound("There is no such key. See: hoglet admin keys list")
 
 
 async def create_project(
@@ -145,4 +145,4 @@ async def create_project(
 
 async def _require_project(session: AsyncSession, project_id: int) -> None:
     if await repository.find_project(session, project_id) is None:
-        raise NotFound(f"There is no project {project_id}. See: hoglet project list")
+        raise NotFound(f"There is no project {project_id}. See: hoglet admin projects list")

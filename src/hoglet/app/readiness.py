@@ -53,7 +53,7 @@ class Readiness:
         """What was given up, and workers that keep dying."""
         await self._count()
         found = [
-            f"{number} jobs of the queue {queue} were given up; see hoglet queue buried"
+            f"{number} jobs of the queue {queue} were given up; see hoglet admin queues buried"
             for queue, number in sorted(self._buried.items())
             if queue != SPOOL_QUEUE
         ]
@@ -79,8 +79,8 @@ class Readiness:
         buried = self._buried.get(SPOOL_QUEUE, 0)
         if buried:
             raise NotReady(
-                f"{buried} captured requests cannot be stored; see hoglet queue buried, "
-                f"then hoglet queue revive {SPOOL_QUEUE}"
+                f"{buried} captured requests cannot be stored; see hoglet admin queues buried, "
+                f"then hoglet admin queues revive {SPOOL_QUEUE}"
             )
 
     async def _disk(self) -> None:

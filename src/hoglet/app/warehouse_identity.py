@@ -27,7 +27,7 @@ IN_MEMORY = "chdb://:memory:"
 # Any two numbers that nothing else in the database locks.
 _CLAIM_LOCK = 7_226_312
 _WRITER_LOCK = 7_226_313
-_ADVICE = "or run `hoglet warehouse adopt` to accept this one with the events that it holds."
+_ADVICE = "or run `hoglet admin warehouse adopt` to accept this one with the events that it holds."
 
 
 async def claim_warehouse(

@@ -4,10 +4,9 @@ import json
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
-from typing import Annotated, Any
+from http.client import HTTPException
+from typing import Any
 from urllib.parse import quote, urlencode
-
-import typer
 
 from hoglet.cli.server_address import server_url
 from hoglet.kit.errors import HogletError
@@ -37,13 +36,11 @@ class ApiUnreachable(HogletError):
     blame = "operator"
 
 
-Key = Annotated[str, typer.Option("--key", envvar="HOGLET_API_KEY", help="A personal API key.")]
-Project = Annotated[
-    str,
-    typer.Option(
-        "--project", envvar="HOGLET_PROJECT", help="Project id; @current is the key's own."
-    ),
-]
+class BadKey(HogletError):
+    """The text given as an API key cannot be one."""
+
+    code = "bad_key"
+    blame = "operator"
 
 
 class ApiClient:
@@ -53,15 +50,26 @@ class ApiClient:
         url: of the server, as :func:`server_url` takes it.
         key: an API key, sent as a bearer token.
         project: its id or ``@current``.
+        timeout_s: seconds without a byte after which a request is given up.
     """
 
-    def __init__(self, url: str, key: str, project: str = "@current") -> None:
-        if not key:
-            raise ApiUnreachable("Give an API key with --key or HOGLET_API_KEY.")
+    def __init__(
+        self, url: str, key: str, project: str = "@current", *, timeout_s: float = _SECONDS
+    ) -> None:
+        if not key.isascii() or not key.isprintable() or " " in key:
+            raise BadKey("The API key holds characters that no key has; check --key.")
         self.url = server_url(url)
         self._key = key
+        self._timeout_s = timeout_s
         self._base = f"{self.url}/api/projects/{quote(project, safe='@')}"
         self._opener = urllib.request.build_opener(_NoRedirects)
+
+    @property
+    def site(self) -> "ApiClient":
+        """The same server's routes that belong to no project."""
+        client = ApiClient(self.url, self._key)
+        client._base = f"{self.url}/api"
+        return client
 
     def call(self, method: str, path: str, body: Any = None) -> Any:
         """One request below the project, e.g. ``call("GET", "/endpoints/")``; its JSON.
@@ -70,12 +78,12 @@ class ApiClient:
             ApiRefused: a status of 400 and above; the detail is the server's.
             ApiUnreachable: nobody answers.
         """
-        with self.open(method, path, body) as answer:
-            text = answer.read()
         try:
+            with self.open(method, path, body) as answer:
+                text = answer.read()
             return json.loads(text) if text else None
-        except ValueError:
-            raise ApiUnreachable(f"{self.url} does not answer as a hoglet server does.") from None
+        except (ValueError, HTTPException):
+            raise _not_hoglet(self.url) from None
 
     def open(self, method: str, path: str, body: Any = None, **headers: str) -> Any:
         """One request whose answer is read by the caller, who closes it.
@@ -94,9 +102,11 @@ class ApiClient:
             },
         )
         try:
-            return self._opener.open(request, timeout=_SECONDS)
+            return self._opener.open(request, timeout=self._timeout_s)
         except urllib.error.HTTPError as error:
             raise _refused(error) from None
+        except HTTPException:
+            raise _not_hoglet(self.url) from None
         except OSError as error:
             reason = getattr(error, "reason", error)
             raise ApiUnreachable(f"No server answers at {self.url}: {reason}") from None
@@ -107,9 +117,11 @@ class ApiClient:
         while True:
             asked = urlencode({**query, "limit": _PAGE, "offset": offset})
             page = self.call("GET", f"{path}?{asked}")
+            if not isinstance(page, dict) or not isinstance(page.get("results"), list):
+                raise _not_hoglet(self.url)
             yield from page["results"]
             offset += len(page["results"])
-            if not page["results"] or not page["next"]:
+            if not page["results"] or not page.get("next"):
                 return
 
 
@@ -118,6 +130,10 @@ class _NoRedirects(urllib.request.HTTPRedirectHandler):
 
     def redirect_request(self, *_args: Any, **_more: Any) -> None:
         """Follow nothing; the answer becomes an error."""
+
+
+def _not_hoglet(url: str) -> ApiUnreachable:
+    return ApiUnreachable(f"{url} does not answer as a hoglet server does.")
 
 
 def _refused(error: urllib.error.HTTPError) -> ApiRefused:

@@ -9,12 +9,14 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 
+from hoglet.cli.tail import add_tail
 from hoglet.kit.clock import SystemClock
 
 if TYPE_CHECKING:
     from hoglet.events.importer import ImportResult
 
 events_app = typer.Typer(help="Events.", no_args_is_help=True)
+add_tail(events_app)
 
 
 @events_app.command("import")

@@ -6,12 +6,11 @@ from typing import Annotated, Any
 
 import typer
 
-from hoglet.cli.api_client import ApiClient, Key, Project
-from hoglet.cli.data_folder import print_table
-from hoglet.cli.server_address import DEFAULT_URL, Url
+from hoglet.cli.connection import ServerTyper, connect
+from hoglet.cli.output import AsJson, print_json, print_table
 from hoglet.kit.errors import HogletError
 
-integrations_app = typer.Typer(help="Stored credentials of functions.", no_args_is_help=True)
+integrations_app = ServerTyper(help="Stored credentials of functions.", no_args_is_help=True)
 
 _PATH = "/integrations/"
 
@@ -26,13 +25,14 @@ class BadConfig(HogletError):
 @integrations_app.command("list")
 def list_integrations(
     kind: Annotated[str, typer.Option(help="Only those of this kind, e.g. slack.")] = "",
-    url: Url = DEFAULT_URL,
-    key: Key = "",
-    project: Project = "@current",
+    as_json: AsJson = False,
 ) -> None:
     """List the integrations of a project."""
     wish = {"kind": kind} if kind else {}
-    found = ApiClient(url, key, project).every(_PATH, **wish)
+    found = list(connect().every(_PATH, **wish))
+    if as_json:
+        print_json(found)
+        return
     rows = [
         (
             str(one["id"]),
@@ -54,9 +54,6 @@ def create(
     to: Annotated[
         str, typer.Option(help="Comma list of the only hosts the token may go to; default any.")
     ] = "",
-    url: Url = DEFAULT_URL,
-    key: Key = "",
-    project: Project = "@current",
 ) -> None:
     """Store a credential; its token is asked for, or read from standard input."""
     body: dict[str, Any] = {"kind": kind, "config": _object(config)}
@@ -64,7 +61,7 @@ def create(
         body["display_name"] = name
     if to:
         body["hosts"] = [one.strip() for one in to.split(",") if one.strip()]
-    client = ApiClient(url, key, project)
+    client = connect()
     made = client.call("POST", _PATH, {**body, "access_token": _token()})
     print(f"{made['display_name']} is integration {made['id']}.")
 
@@ -72,12 +69,9 @@ def create(
 @integrations_app.command("delete")
 def delete(
     integration: Annotated[int, typer.Argument(help="Id of the integration.")],
-    url: Url = DEFAULT_URL,
-    key: Key = "",
-    project: Project = "@current",
 ) -> None:
     """Forget a credential for good; functions that name it fail from then on."""
-    ApiClient(url, key, project).call("DELETE", f"{_PATH}{integration}/")
+    connect().call("DELETE", f"{_PATH}{integration}/")
     print(f"Integration {integration} is deleted.")
 
 

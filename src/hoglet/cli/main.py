@@ -1,36 +1,39 @@
-"""The entry point: mounts the command groups."""
+"""The entry point: mounts the commands and turns expected errors into a sentence and an exit code.
 
-import sys
-from typing import Any
+``hoglet <noun> <verb>``, nouns in the plural. Commands call a server; those of ``hoglet admin``
+open a data folder. Exit codes: 0 done, 1 something differs or failed, 2 wrong use or no server.
+"""
+
+from typing import Annotated, Any, override
 
 import typer
 from typer.core import TyperGroup
 
 from hoglet import __version__
-from hoglet.cli import (
-    demo,
-    endpoints,
-    events,
-    functions,
-    hog,
-    integrations,
-    keys,
-    logs,
-    queues,
-    secrets,
-    serve,
-    status,
-    warehouse,
-)
-from hoglet.cli.refusals import print_error
-from hoglet.cli.server_address import warn_of_old_spelling
+from hoglet.cli import cohorts, demo, events, integrations, login, query, serve, status
+from hoglet.cli.admin.commands import admin_app
+from hoglet.cli.admin.keys import keys_app, projects_app
+from hoglet.cli.connection import ServerCommand
+from hoglet.cli.endpoints.commands import endpoints_app
+from hoglet.cli.functions.commands import functions_app
+from hoglet.cli.hog.commands import hog_app
+from hoglet.cli.old_spellings import modern_spelling
+from hoglet.cli.refusals import exit_code, print_error
 from hoglet.kit.errors import HogletError
 
 
 class _Commands(TyperGroup):
+    @override
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        warn_of_old_spelling(args)
-        return super().parse_args(ctx, args)
+        return super().parse_args(ctx, modern_spelling(args))
+
+    @override
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except HogletError as error:
+            print_error(error)
+            raise typer.Exit(exit_code(error)) from error
 
 
 app = typer.Typer(
@@ -39,39 +42,49 @@ app = typer.Typer(
     help="A small server for hog functions and query endpoints.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
 )
+
+
+def _print_version(value: bool) -> None:
+    if value:
+        print(__version__)
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    _version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_print_version, is_eager=True, help="Print the version."
+        ),
+    ] = False,
+) -> None:
+    """A small server for hog functions and query endpoints."""
+
+
 app.command("serve")(serve.serve)
 app.command("demo")(demo.demo)
-app.command("logs")(logs.logs)
-app.command("status")(status.status)
-app.add_typer(endpoints.endpoints_app, name="endpoints")
+app.command("login")(login.login)
+app.command("logout")(login.logout)
+app.command("query", cls=ServerCommand)(query.query)
+app.command("status", cls=ServerCommand)(status.status)
+app.add_typer(login.profiles_app, name="profiles")
+app.add_typer(functions_app, name="functions")
+app.add_typer(endpoints_app, name="endpoints")
 app.add_typer(events.events_app, name="events")
-app.add_typer(functions.functions_app, name="functions")
-app.add_typer(hog.hog_app, name="hog")
+app.add_typer(cohorts.cohorts_app, name="cohorts")
 app.add_typer(integrations.integrations_app, name="integrations")
-app.add_typer(secrets.secrets_app, name="secrets")
-app.add_typer(keys.key_app, name="key")
-app.add_typer(keys.project_app, name="project")
-app.add_typer(queues.queue_app, name="queue")
-app.add_typer(warehouse.warehouse_app, name="warehouse")
-
-
-@app.command()
-def version() -> None:
-    """Print the version."""
-    print(__version__)
+app.add_typer(hog_app, name="hog")
+app.add_typer(keys_app, name="keys", hidden=True)  # as hoglet admin keys
+app.add_typer(projects_app, name="projects", hidden=True)  # as hoglet admin projects
+app.add_typer(admin_app, name="admin")
 
 
 def main() -> None:
-    """Run the command line; expected errors print one sentence and exit with 1, settings with 2.
-
-    Commands whose 1 means that something differs exit with 2 for both.
-    """
-    try:
-        app()
-    except HogletError as error:
-        print_error(error)
-        sys.exit(2 if error.error_code == "bad_setting" else 1)
+    """Run the command line."""
+    app()
 
 
 if __name__ == "__main__":

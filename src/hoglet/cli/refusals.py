@@ -1,7 +1,11 @@
-"""How expected errors end a command."""
+"""How expected errors end a command: one sentence on stderr, and the exit code.
+
+0 done, 1 something differs or failed, 2 wrong use or no server answers.
+"""
 
 import contextlib
 from collections.abc import Generator
+from http import HTTPStatus
 
 import typer
 from rich.console import Console
@@ -9,10 +13,50 @@ from rich.text import Text
 
 from hoglet.kit.errors import HogletError
 
+FAILED = 1
+WRONG_USE = 2
+
+_WRONG_USE_CODES = frozenset(
+    {
+        "api_unreachable",
+        "bad_config",
+        "bad_endpoint_file",
+        "bad_key",
+        "bad_profile",
+        "bad_project_file",
+        "bad_setting",
+        "bad_test_file",
+        "bad_usage",
+        "keys_configured",
+        "no_data",
+        "unreadable_file",
+    }
+)
+_WRONG_KEY = frozenset({HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN})
+
+
+class BadUsage(HogletError):
+    """An argument or option cannot be used as it was given."""
+
+    code = "bad_usage"
+    blame = "operator"
+
+
+def exit_code(error: HogletError) -> int:
+    """1 for what was tried and failed, 2 for what could not be tried."""
+    status: int | None = getattr(error, "status", None)
+    is_wrong_use = error.error_code in _WRONG_USE_CODES or status in _WRONG_KEY
+    return WRONG_USE if is_wrong_use else FAILED
+
 
 def print_error(error: HogletError) -> None:
     """One sentence on stderr."""
     Console(stderr=True).print(Text(error.detail, style="red"), soft_wrap=True)
+
+
+def print_hint(text: str) -> None:
+    """A sentence on stderr about something that worked, but should be written differently."""
+    Console(stderr=True).print(Text(text, style="yellow"), soft_wrap=True)
 
 
 @contextlib.contextmanager
@@ -22,4 +66,4 @@ def exit_with_two() -> Generator[None]:
         yield
     except HogletError as error:
         print_error(error)
-        raise typer.Exit(2) from None
+        raise typer.Exit(WRONG_USE) from None

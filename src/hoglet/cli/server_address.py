@@ -1,17 +1,10 @@
-"""The option ``--url`` of commands that call a server, and the check of what it is given."""
+"""The URL of a server, as people write it."""
 
-import os
-from typing import Annotated
 from urllib.parse import urlsplit
-
-import typer
-from rich.console import Console
-from rich.text import Text
 
 from hoglet.kit.errors import HogletError
 
 DEFAULT_URL = "http://127.0.0.1:8000"
-_SCHEMES = ("http://", "https://")
 
 
 class BadUrl(HogletError):
@@ -52,43 +45,5 @@ def server_url(text: str) -> str:
     return f"{parts.scheme}://{parts.netloc}{parts.path}".rstrip("/")
 
 
-def warn_of_old_spelling(words: list[str]) -> None:
-    """Print a hint when a command that calls a server is given ``--host``.
-
-    Args:
-        words: the command line after ``hoglet``.
-    """
-    has_host = any(word == "--host" or word.startswith("--host=") for word in words)
-    if has_host and words[0] != "serve":
-        _hint("--host is now --url here; the old name still works.")
-
-
-def _from_environment(context: typer.Context, value: str) -> str:
-    """``HOGLET_HOST`` once was the URL of the server, too; a URL is never one to listen on."""
-    old = os.environ.get("HOGLET_HOST", "")
-    source = context.get_parameter_source("url")
-    is_default = source is not None and source.name == "DEFAULT"
-    if not (is_default and old.startswith(_SCHEMES)):
-        return value
-    _hint("HOGLET_HOST is the address that hoglet serve listens on; set HOGLET_URL instead.")
-    return old
-
-
-Url = Annotated[
-    str,
-    typer.Option(
-        "--url",
-        "--host",
-        envvar="HOGLET_URL",
-        help="URL of the server.",
-        callback=_from_environment,
-    ),
-]
-
-
 def _unusable(text: str, reason: str) -> BadUrl:
     return BadUrl(f'The URL of the server (--url or HOGLET_URL) is "{text}": {reason}.')
-
-
-def _hint(text: str) -> None:
-    Console(stderr=True).print(Text(text, style="yellow"), soft_wrap=True)

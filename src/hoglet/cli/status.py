@@ -3,6 +3,7 @@
 import json
 import urllib.error
 import urllib.request
+from http.client import HTTPException
 from typing import Any
 
 import typer
@@ -10,21 +11,28 @@ from rich.console import Console
 from rich.markup import escape
 
 from hoglet.cli.api_client import ApiUnreachable
-from hoglet.cli.data_folder import print_table
-from hoglet.cli.server_address import DEFAULT_URL, Url, server_url
+from hoglet.cli.connection import current_connection
+from hoglet.cli.output import AsJson, print_json, print_table
 
 _SECONDS = 10
 _STATES = ("ready", "delayed", "leased", "buried")
 
 
-def status(url: Url = DEFAULT_URL) -> None:
+def status(as_json: AsJson = False) -> None:
     """Show the parts of a server and its queues; exits with 1 when a part is not usable.
 
     Measured every few seconds by a server with the role pipeline.
     """
-    url = server_url(url)
-    ready: dict[str, Any] = json.loads(_read(f"{url}/_readyz"))
+    url = current_connection().url
+    ready = _readiness(url)
     parts: dict[str, str] = ready["checks"]
+    is_well = all(state == "ok" for state in parts.values())
+    if as_json:
+        metrics = _read(f"{url}/metrics")
+        names = ("queue", *_STATES, "oldest_waits")
+        queues = [dict(zip(names, row, strict=True)) for row in queue_rows(metrics)]
+        print_json({**ready, "queues": queues, "dead_letters": dead_letters(metrics)})
+        raise typer.Exit(int(not is_well))
     for name, state in parts.items():
         colour = "green" if state == "ok" else "red"
         Console(highlight=False).print(f"{name} [{colour}]{escape(state)}[/]")
@@ -38,7 +46,18 @@ def status(url: Url = DEFAULT_URL) -> None:
     letters = dead_letters(metrics)
     if letters is not None:
         print(f"\n{letters} dead letters")
-    raise typer.Exit(int(any(state != "ok" for state in parts.values())))
+    raise typer.Exit(int(not is_well))
+
+
+def _readiness(url: str) -> dict[str, Any]:
+    text = _read(f"{url}/_readyz")
+    try:
+        ready: Any = json.loads(text)
+    except ValueError:
+        ready = None
+    if not isinstance(ready, dict) or not {"checks", "warnings"} <= set(ready):
+        raise ApiUnreachable(f"{url} does not answer as a hoglet server does.")
+    return ready
 
 
 def queue_rows(metrics: str) -> list[tuple[str, ...]]:
@@ -72,11 +91,13 @@ def _read(url: str) -> str:
     """The text at an address; a 503 of ``/_readyz`` has one too."""
     try:
         with urllib.request.urlopen(url, timeout=_SECONDS) as answer:  # noqa: S310 (see server_url)
-            return answer.read().decode()
+            return answer.read().decode(errors="replace")
     except urllib.error.HTTPError as error:
         if error.code == 503:
-            return error.read().decode()
+            return error.read().decode(errors="replace")
         raise ApiUnreachable(f"{url} answered {error.code}.") from None
+    except HTTPException:
+        raise ApiUnreachable(f"{url} does not answer as a hoglet server does.") from None
     except OSError as error:
         reason = getattr(error, "reason", error)
         raise ApiUnreachable(f"No server answers at {url}: {reason}") from None

@@ -7,8 +7,8 @@ from collections.abc import Awaitable, Callable, Hashable
 class TTLCache[K: Hashable, V]:
     """Remembers what ``load`` found for ``seconds``; what was not found is asked again.
 
-    Another process (``hoglet key revoke``) may change the database, so the age limit is also the
-    longest time that a revoked key still works.
+    Another process (``hoglet admin keys revoke``) may change the database, so the age limit is
+    also the longest time that a revoked key still works.
 
     Args:
         load: finds the value of a key, or None.

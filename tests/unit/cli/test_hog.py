@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from hoglet.cli.hog_repl import Session, is_open
+from hoglet.cli.hog.repl import Session, is_open
 from hoglet.cli.main import app
 
 runner = CliRunner()

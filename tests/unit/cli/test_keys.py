@@ -1,4 +1,4 @@
-"""``hoglet key`` and ``hoglet project`` against a real data folder."""
+"""``hoglet admin keys`` and ``hoglet admin projects`` against a real data folder."""
 
 import asyncio
 from pathlib import Path
@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 
 from hoglet.access.principals import Principal
 from hoglet.access.service import AccessService
-from hoglet.cli.keys import key_app, project_app
+from hoglet.cli.admin.keys import keys_app, projects_app
 from hoglet.kit.clock import SystemClock
 from hoglet.kit.errors import HogletError
 from hoglet.store.database import Database
@@ -44,49 +44,55 @@ def identify(folder: Path, key: str) -> Principal | None:
 
 def test_a_key_is_printed_once_works_and_can_be_revoked(folder: Path) -> None:
     key = run(
-        key_app, "create", "--scopes", "action:read,endpoint:write", "--project", "1", folder=folder
+        keys_app,
+        "create",
+        "--scopes",
+        "action:read,endpoint:write",
+        "--project",
+        "1",
+        folder=folder,
     )
     principal = identify(folder, key)
 
     assert key.startswith("phx_")
     assert principal is not None
     assert (principal.scopes, principal.scoped_teams) == ({"action:read", "endpoint:write"}, {1})
-    listing = run(key_app, "list", folder=folder)
+    listing = run(keys_app, "list", folder=folder)
     assert key not in listing
     assert principal.key_id in listing
 
-    run(key_app, "revoke", principal.key_id, folder=folder)
+    run(keys_app, "revoke", principal.key_id, folder=folder)
 
     assert identify(folder, key) is None
 
 
 def test_a_secret_key_is_rotated_by_making_another(folder: Path) -> None:
-    first = run(key_app, "create", "--secret", folder=folder)
-    second = run(key_app, "create", "--secret", "--scopes", "query:read", folder=folder)
+    first = run(keys_app, "create", "--secret", folder=folder)
+    second = run(keys_app, "create", "--secret", "--scopes", "query:read", folder=folder)
 
     assert identify(folder, first) is not None
     assert identify(folder, second) is not None
-    run(key_app, "revoke", first, folder=folder)
+    run(keys_app, "revoke", first, folder=folder)
     assert identify(folder, first) is None
     with pytest.raises(HogletError, match="not a scope"):
-        run(key_app, "create", "--secret", "--scopes", "endpoint:write", folder=folder)
+        run(keys_app, "create", "--secret", "--scopes", "endpoint:write", folder=folder)
 
 
 @pytest.mark.parametrize("scopes", ["", "everything", "a:delete", "a"])
 def test_bad_scopes_are_refused(folder: Path, scopes: str) -> None:
     with pytest.raises(HogletError, match=r"Scopes look like|Did you mean"):
-        run(key_app, "create", "--scopes", scopes, folder=folder)
+        run(keys_app, "create", "--scopes", scopes, folder=folder)
 
 
 def test_projects_are_made_and_listed(folder: Path) -> None:
-    project_id, token = run(project_app, "create", "Shop", folder=folder).split()
+    project_id, token = run(projects_app, "create", "Shop", folder=folder).split()
 
     assert project_id == "2"
     assert token.startswith("phc_")
-    assert token in run(project_app, "list", folder=folder)
+    assert token in run(projects_app, "list", folder=folder)
 
 
 def test_a_folder_without_data_is_named(tmp_path: Path) -> None:
     with pytest.raises(HogletError, match=r"hoglet\.db"):
-        run(key_app, "list", folder=tmp_path / "empty")
+        run(keys_app, "list", folder=tmp_path / "empty")
     assert not (tmp_path / "empty").exists()

@@ -1,4 +1,4 @@
-"""``hoglet queue``: jobs that were given up are listed and made due again."""
+"""``hoglet admin queues``: jobs that were given up are listed and made due again."""
 
 import asyncio
 from datetime import timedelta
@@ -31,7 +31,7 @@ def test_buried_jobs_are_listed_and_revived(tmp_path: Path) -> None:
     asyncio.run(_bury_one(url))
 
     def run(*words: str) -> str:
-        ended = CliRunner().invoke(app, ["queue", *words, "--data-dir", str(tmp_path)])
+        ended = CliRunner().invoke(app, ["admin", "queues", *words, "--data-dir", str(tmp_path)])
         assert ended.exit_code == 0, ended.output
         return ended.output
 

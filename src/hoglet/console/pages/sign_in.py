@@ -48,6 +48,6 @@ def _form(*, is_failed: bool, target: str) -> None:
             if is_failed:
                 ui.label("This key is not valid.").classes("text-negative").mark("problem")
             ui.button("Sign in").props('type="submit" no-caps').classes("w-full")
-        ui.label("Another key: hoglet key create --scopes '*'").classes(
+        ui.label("Another key: hoglet admin keys create --scopes '*'").classes(
             "text-xs opacity-60 font-mono"
         )

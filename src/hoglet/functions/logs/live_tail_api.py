@@ -1,7 +1,8 @@
 """The live tail: log lines of a function as server-sent events.
 
 Each line is an event ``log`` with the shape of the logs route. Its id is the line's instant, so
-that a browser or ``hoglet logs -f`` that was cut off goes on where it was (``Last-Event-ID``).
+that a browser or ``hoglet functions logs -f`` that was cut off goes on where it was
+(``Last-Event-ID``).
 """
 
 from collections.abc import AsyncGenerator, AsyncIterator

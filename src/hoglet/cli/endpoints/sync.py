@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from hoglet.cli.api_client import ApiClient
-from hoglet.cli.endpoint_files import DEFAULTS, BadFile, document_of, write_text
+from hoglet.cli.endpoints.files import DEFAULTS, BadFile, document_of, write_text
 
 type Json = dict[str, Any]
 

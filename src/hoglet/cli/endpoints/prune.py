@@ -1,13 +1,12 @@
 """``--prune`` of ``hoglet endpoints``: what one side alone has is removed, when agreed to."""
 
-import sys
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from hoglet.cli.endpoint_yaml import BadFile
+from hoglet.cli.endpoints.yaml import BadFile
 
 type Json = dict[str, Any]
 
@@ -42,21 +41,3 @@ def files_without_endpoint(
     return [
         (path, document["name"]) for path, document in documents if document["name"] not in known
     ]
-
-
-def agree(lines: list[str], *, yes: bool) -> None:
-    """Show what would be deleted and ask; nothing happens when that is nothing.
-
-    Raises:
-        BadFile: there is no terminal to ask at, and no ``--yes``.
-        typer.Exit: with 1; the answer was no.
-    """
-    if not lines or yes:
-        return
-    if not sys.stdin.isatty():
-        listed = ", ".join(lines)
-        raise BadFile(f"To be deleted: {listed}. Without a terminal to ask at, that takes --yes.")
-    for line in lines:
-        print(f"to be deleted: {line}")
-    if not typer.confirm("Delete them?"):
-        raise typer.Exit(1)

@@ -1,4 +1,4 @@
-"""What the admin commands share: work on the database of a data folder, and tables."""
+"""What the admin commands share: work on the database of a data folder."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -6,9 +6,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
 from hoglet.kit.errors import HogletError
 
@@ -16,8 +13,6 @@ if TYPE_CHECKING:  # SQLAlchemy is not needed to print help, nor by the other co
     from sqlalchemy.ext.asyncio import AsyncSession
 
     from hoglet.store.database import Database
-
-_PIPE_WIDTH = 400  # nothing is cut for a script that reads the table
 
 DataDir = Annotated[
     Path | None, typer.Option("--data-dir", help="Folder for all data. [default: hoglet-data]")
@@ -58,19 +53,6 @@ def with_database[T](data_dir: Path | None, work: "Callable[[Database], Awaitabl
     if settings.database_url is None and not file.exists():
         raise NoData(f"There is no database at {file}. Start the server once, or give --data-dir.")
     return asyncio.run(_opened(settings.resolved_database_url(), work))
-
-
-def print_table(columns: tuple[str, ...], rows: list[tuple[str, ...]]) -> None:
-    """Rows under their columns; nothing is cut when the output is not a terminal."""
-    table = Table(box=None, pad_edge=False)
-    for column in columns:
-        table.add_column(column, no_wrap=True)
-    for row in rows:
-        table.add_row(*map(Text, row))
-    console = Console(highlight=False)
-    if not console.is_terminal:
-        console.width = _PIPE_WIDTH
-    console.print(table)
 
 
 async def _opened[T](url: str, work: "Callable[[Database], Awaitable[T]]") -> T:

@@ -24,7 +24,7 @@ from typing import Any, override
 
 import yaml
 
-from hoglet.cli.endpoint_yaml import BadFile, load, place_of
+from hoglet.cli.endpoints.yaml import BadFile, load, place_of
 
 type Json = dict[str, Any]
 

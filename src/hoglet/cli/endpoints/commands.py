@@ -12,27 +12,28 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from hoglet.cli.api_client import ApiClient, ApiRefused, Key, Project
-from hoglet.cli.endpoint_prune import (
+from hoglet.cli.api_client import ApiRefused
+from hoglet.cli.confirmation import confirm
+from hoglet.cli.connection import ServerTyper, connect
+from hoglet.cli.endpoints.prune import (
     Prune,
     Yes,
-    agree,
     files_without_endpoint,
     names_without_file,
 )
-from hoglet.cli.endpoint_versions import (
+from hoglet.cli.endpoints.versions import (
     COLOURS,
+    Name,
     alias_app,
     compare,
     openapi,
     usage,
     version_of,
 )
+from hoglet.cli.output import AsJson, print_json, print_table, wide_console
 from hoglet.cli.refusals import exit_with_two
-from hoglet.cli.server_address import DEFAULT_URL, Url
-from hoglet.cli.tables import print_table, wide_console
 
-endpoints_app = typer.Typer(help="Endpoints as files, and their runs.", no_args_is_help=True)
+endpoints_app = ServerTyper(help="Endpoints as files, and their runs.", no_args_is_help=True)
 
 type Json = dict[str, Any]
 
@@ -50,8 +51,12 @@ endpoints_app.command("usage")(usage)
 
 
 @endpoints_app.command("list")
-def list_endpoints(url: Url = DEFAULT_URL, key: Key = "", project: Project = "@current") -> None:
+def list_endpoints(as_json: AsJson = False) -> None:
     """List the endpoints of the server."""
+    endpoints = list(connect().every("/endpoints/"))
+    if as_json:
+        print_json(endpoints)
+        return
     columns = ("name", "version", "active", "materialized", "last run", "description")
     rows = [
         (
@@ -62,7 +67,7 @@ def list_endpoints(url: Url = DEFAULT_URL, key: Key = "", project: Project = "@c
             (one["last_executed_at"] or "never")[:16],
             one["description"].partition("\n")[0],
         )
-        for one in ApiClient(url, key, project).every("/endpoints/")
+        for one in endpoints
     ]
     print_table(columns, rows)
 
@@ -75,20 +80,17 @@ def pull(
     to: Annotated[Path, typer.Option("--to", help="Folder of the files.")] = Path("endpoints"),
     prune: Prune = False,
     yes: Yes = False,
-    url: Url = DEFAULT_URL,
-    key: Key = "",
-    project: Project = "@current",
 ) -> None:
     """Write the server's endpoints to files, one each; --prune removes files of others."""
-    from hoglet.cli.endpoint_files import BadFile, write_text
-    from hoglet.cli.endpoint_sync import Endpoints
+    from hoglet.cli.endpoints.files import BadFile, write_text
+    from hoglet.cli.endpoints.sync import Endpoints
 
     if prune and names:
         raise typer.BadParameter("--prune is for pulling all endpoints; name none.")
-    there = Endpoints(ApiClient(url, key, project))
+    there = Endpoints(connect())
     to.mkdir(parents=True, exist_ok=True)
     gone = files_without_endpoint(_documents([to]), there.records) if prune else []
-    agree([f"file {path}" for path, _ in gone], yes=yes)
+    confirm([f"file {path}" for path, _ in gone], yes=yes)
     for name in names or sorted(there.records):
         document = there.document(name)
         if document is None:
@@ -109,16 +111,13 @@ def diff(
     prune: Annotated[
         bool, typer.Option("--prune", help="Show what push --prune would delete, too.")
     ] = False,
-    url: Url = DEFAULT_URL,
-    key: Key = "",
-    project: Project = "@current",
 ) -> None:
     """Show what push would change; exits with 1 when anything differs, 2 for errors."""
-    from hoglet.cli.endpoint_sync import Endpoints
+    from hoglet.cli.endpoints.sync import Endpoints
 
     with exit_with_two():
         wanted = _documents(paths)
-        there = Endpoints(ApiClient(url, key, project))
+        there = Endpoints(connect())
         gone = names_without_file(paths, wanted, there.records) if prune else []
         lines = [line for _, document in wanted for line in there.difference(document)]
         lines += [line for name in gone for line in there.removal(name)]
@@ -133,20 +132,17 @@ def push(
     paths: Paths = None,
     prune: Prune = False,
     yes: Yes = False,
-    url: Url = DEFAULT_URL,
-    key: Key = "",
-    project: Project = "@current",
 ) -> None:
     """Make the server's endpoints, and their variables, as the files say.
 
     Nothing is deleted without --prune, and never a variable.
     """
-    from hoglet.cli.endpoint_sync import Endpoints
+    from hoglet.cli.endpoints.sync import Endpoints
 
     wanted = _documents(paths)
-    there = Endpoints(ApiClient(url, key, project))
+    there = Endpoints(connect())
     gone = names_without_file(paths, wanted, there.records) if prune else []
-    agree([f"endpoint {name}" for name in gone], yes=yes)
+    confirm([f"endpoint {name}" for name in gone], yes=yes)
     done = [sentence for file in wanted for sentence in _push(there, *file)]
     for name in gone:
         there.delete(name)
@@ -157,7 +153,7 @@ def push(
 
 @endpoints_app.command("run")
 def run(
-    name: Annotated[str, typer.Argument(help="The endpoint.")],
+    name: Name,
     variable: Annotated[
         list[str] | None, typer.Option("--variable", "-v", help="name=value; may be repeated.")
     ] = None,
@@ -170,16 +166,14 @@ def run(
     shape: Annotated[
         Literal["table", "json", "csv"], typer.Option("--format", help="How to print the rows.")
     ] = "table",
-    url: Url = DEFAULT_URL,
-    key: Key = "",
-    project: Project = "@current",
+    as_json: AsJson = False,
 ) -> None:
     """Run an endpoint and print its rows."""
     body: Json = {"refresh": refresh, "variables": _variables(variable or [])}
     given = {"version": version and version_of(version), "limit": limit, "offset": offset}
     body |= {field: value for field, value in given.items() if value is not None}
-    answer: Json = ApiClient(url, key, project).call("POST", f"/endpoints/{quote(name)}/run", body)
-    if shape == "json" or "columns" not in answer:
+    answer: Json = connect().call("POST", f"/endpoints/{quote(name)}/run", body)
+    if as_json or shape == "json" or "columns" not in answer:
         print(json.dumps(answer, indent=2, ensure_ascii=False))
     elif shape == "csv":
         writer = csv.writer(sys.stdout)
@@ -190,7 +184,7 @@ def run(
 
 def _push(there: Any, path: Path, document: Json) -> list[str]:
     """Each sentence is printed at once: what a later refusal leaves behind is known."""
-    from hoglet.cli.endpoint_yaml import BadFile, place_of
+    from hoglet.cli.endpoints.yaml import BadFile, place_of
 
     try:
         sentences: list[str] = there.push(document)
@@ -208,7 +202,7 @@ def _push(there: Any, path: Path, document: Json) -> list[str]:
 
 def _documents(paths: list[Path] | None) -> list[tuple[Path, Json]]:
     """Every file is read before anything is sent."""
-    from hoglet.cli.endpoint_files import BadFile, read_file
+    from hoglet.cli.endpoints.files import BadFile, read_file
 
     files: list[Path] = []
     for path in paths or [Path("endpoints")]:

@@ -7,27 +7,41 @@ from urllib.parse import quote
 import typer
 from rich.text import Text
 
-from hoglet.cli.api_client import ApiClient, Key, Project
+from hoglet.cli.api_client import ApiClient
+from hoglet.cli.completion import complete
+from hoglet.cli.connection import ServerTyper, connect
+from hoglet.cli.output import AsJson, print_json, print_table, wide_console
 from hoglet.cli.refusals import exit_with_two
-from hoglet.cli.server_address import DEFAULT_URL, Url
-from hoglet.cli.tables import print_table, wide_console
 
 type Json = dict[str, Any]
 
 COLOURS = {"+": "green", "-": "red", "@": "cyan"}
-Name = Annotated[str, typer.Argument(help="The endpoint.")]
+
+
+def _names(client: ApiClient) -> list[tuple[str, str]]:
+    found = client.every("/endpoints/")
+    return [(each["name"], each["description"].partition("\n")[0]) for each in found]
+
+
+def complete_endpoints(incomplete: str) -> list[tuple[str, str]]:
+    """Names with descriptions, for the shell."""
+    return [pair for pair in complete(_names) if pair[0].startswith(incomplete)]
+
+
+Name = Annotated[str, typer.Argument(help="The endpoint.", autocompletion=complete_endpoints)]
 Alias = Annotated[str, typer.Argument(help="A movable name of a version, e.g. prod.")]
 Version = Annotated[str, typer.Argument(help="A version number or an alias.")]
 
-alias_app = typer.Typer(no_args_is_help=True, help="Movable names of versions.")
+alias_app = ServerTyper(no_args_is_help=True, help="Movable names of versions.")
 
 
 @alias_app.command("list")
-def list_aliases(
-    name: Name, url: Url = DEFAULT_URL, key: Key = "", project: Project = "@current"
-) -> None:
+def list_aliases(name: Name, as_json: AsJson = False) -> None:
     """Show the aliases of an endpoint."""
-    found = ApiClient(url, key, project).call("GET", f"/endpoints/{quote(name)}/aliases")
+    found = connect().call("GET", f"/endpoints/{quote(name)}/aliases")
+    if as_json:
+        print_json(found["results"])
+        return
     rows = [[each["alias"], str(each["version"]), each["updated_at"]] for each in found["results"]]
     print_table(["alias", "version", "moved at"], rows)
 
@@ -37,13 +51,10 @@ def set_alias(
     name: Name,
     alias: Alias,
     version: Version,
-    url: Url = DEFAULT_URL,
-    key: Key = "",
-    project: Project = "@current",
 ) -> None:
     """Create an alias, or move it to another version."""
     body = {"version": version_of(version)}
-    made = ApiClient(url, key, project).call("PUT", _alias_path(name, alias), body)
+    made = connect().call("PUT", _alias_path(name, alias), body)
     print(f"{name}: {alias} is version {made['version']}")
 
 
@@ -51,27 +62,20 @@ def set_alias(
 def delete_alias(
     name: Name,
     alias: Alias,
-    url: Url = DEFAULT_URL,
-    key: Key = "",
-    project: Project = "@current",
 ) -> None:
     """Forget an alias; its version stays."""
-    ApiClient(url, key, project).call("DELETE", _alias_path(name, alias))
+    connect().call("DELETE", _alias_path(name, alias))
     print(f"{name}: {alias} is gone")
 
 
-def compare(
-    name: Name,
-    a: Version,
-    b: Version,
-    url: Url = DEFAULT_URL,
-    key: Key = "",
-    project: Project = "@current",
-) -> None:
+def compare(name: Name, a: Version, b: Version, as_json: AsJson = False) -> None:
     """Show what differs between two versions; exits with 1 when anything does, 2 for errors."""
     path = f"/endpoints/{quote(name)}/versions/{quote(a)}/diff/{quote(b)}"
     with exit_with_two():
-        found = ApiClient(url, key, project).call("GET", path)
+        found = connect().call("GET", path)
+    if as_json:
+        print_json(found)
+        raise typer.Exit(1 if found["query_diff"] or found["changes"] else 0)
     console = wide_console()
     for line in found["query_diff"].splitlines():
         console.print(Text(line, style=COLOURS.get(line[:1], "")), soft_wrap=True)
@@ -86,14 +90,11 @@ def openapi(
         str | None, typer.Argument(help="The endpoint; all active ones when left out.")
     ] = None,
     version: Annotated[str | None, typer.Option(help="A version number or an alias.")] = None,
-    url: Url = DEFAULT_URL,
-    key: Key = "",
-    project: Project = "@current",
 ) -> None:
     """Print the OpenAPI document of an endpoint, or of all endpoints of the project."""
     path = "/endpoints/openapi.json" if name is None else f"/endpoints/{quote(name)}/openapi.json"
     asked = f"?version={quote(version)}" if version and name else ""
-    document = ApiClient(url, key, project).call("GET", path + asked)
+    document = connect().call("GET", path + asked)
     print(json.dumps(document, indent=2, ensure_ascii=False))
 
 
@@ -103,13 +104,14 @@ def usage(
     version: Annotated[
         str | None, typer.Option(help="Only of this version number or alias.")
     ] = None,
-    url: Url = DEFAULT_URL,
-    key: Key = "",
-    project: Project = "@current",
+    as_json: AsJson = False,
 ) -> None:
     """Show runs, errors, durations and cache hits by day."""
     asked = f"?days={days}" + (f"&version={quote(version)}" if version else "")
-    found = ApiClient(url, key, project).call("GET", f"/endpoints/{quote(name)}/usage{asked}")
+    found = connect().call("GET", f"/endpoints/{quote(name)}/usage{asked}")
+    if as_json:
+        print_json(found)
+        return
     lines = [*found["days"], {**found, "day": "all"}]
     print_table(["day", "runs", "errors", "p50 ms", "p95 ms", "from cache"], map(_usage, lines))
 

@@ -1,19 +1,17 @@
 """``hoglet functions dead-letters``: runs that failed for good, looked at and run again."""
 
 from typing import Annotated, Any
+from urllib.parse import quote
 
 import typer
-from rich.console import Console
 
-from hoglet.cli.api_client import ApiClient, Key, Project
-from hoglet.cli.data_folder import print_table
-from hoglet.cli.server_address import DEFAULT_URL, Url
+from hoglet.cli.api_client import ApiClient
+from hoglet.cli.connection import ServerTyper, connect
+from hoglet.cli.functions.reference import Function, find_id
+from hoglet.cli.output import AsJson, cell, print_json, print_table
 
-letters_app = typer.Typer(help="Runs that failed for good.", no_args_is_help=True)
+letters_app = ServerTyper(help="Runs that failed for good.", no_args_is_help=True)
 
-_CELL = 120
-
-Function = Annotated[str, typer.Argument(help="Id of the function.")]
 Classes = Annotated[str, typer.Option("--class", help="Comma list, e.g. fetch,timeout.")]
 After = Annotated[str, typer.Option(help="Failed after this ISO time.")]
 Before = Annotated[str, typer.Option(help="Failed before this ISO time.")]
@@ -25,29 +23,27 @@ def list_letters(
     classes: Classes = "",
     after: After = "",
     before: Before = "",
-    url: Url = DEFAULT_URL,
-    key: Key = "",
-    project: Project = "@current",
+    as_json: AsJson = False,
 ) -> None:
     """List a function's dead letters with their reasons, newest first."""
-    found = ApiClient(url, key, project).every(
-        f"{_path(function)}/", **_wish(classes, after, before)
-    )
+    client = connect()
+    found = list(client.every(f"{_path(client, function)}/", **_wish(classes, after, before)))
+    if as_json:
+        print_json(found)
+        return
     columns = ("id", "class", "attempts", "last_failed_at", "redriven_at", "event", "error")
-    print_table(columns, [tuple(_cell(one[column]) for column in columns) for one in found])
+    print_table(columns, [tuple(cell(one[column]) for column in columns) for one in found])
 
 
 @letters_app.command("show")
 def show(
     function: Function,
     letter: Annotated[str, typer.Argument(help="Id of the letter; see list.")],
-    url: Url = DEFAULT_URL,
-    key: Key = "",
-    project: Project = "@current",
+    _as_json: AsJson = False,
 ) -> None:
     """Print one letter with its globals as JSON."""
-    found = ApiClient(url, key, project).call("GET", f"{_path(function)}/{letter}")
-    Console(highlight=False, soft_wrap=True).print_json(data=found)
+    client = connect()
+    print_json(client.call("GET", f"{_path(client, function)}/{quote(letter, safe='')}"))
 
 
 @letters_app.command("redrive")
@@ -60,27 +56,21 @@ def redrive(
     after: After = "",
     before: Before = "",
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only tell how many.")] = False,
-    url: Url = DEFAULT_URL,
-    key: Key = "",
-    project: Project = "@current",
 ) -> None:
     """Run letters again: those named, those of a class or time, or all not yet redriven."""
     wish = _wish(classes, after, before)
     body: dict[str, Any] = {"ids": letters} if letters else wish or {"all": True}
-    path = f"{_path(function)}/redrive"
-    answer = ApiClient(url, key, project).call("POST", path, {**body, "dry_run": dry_run})
+    client = connect()
+    path = f"{_path(client, function)}/redrive"
+    answer = client.call("POST", path, {**body, "dry_run": dry_run})
     done = "would be queued" if dry_run else "queued"
     print(f"{answer['queued']} {done}, {answer['skipped']} skipped")
 
 
-def _path(function: str) -> str:
-    return f"/hog_functions/{function}/dead_letters"
+def _path(client: ApiClient, function: str) -> str:
+    return f"/hog_functions/{find_id(client, function)}/dead_letters"
 
 
 def _wish(classes: str, after: str, before: str) -> dict[str, str]:
     pairs = (("class", classes), ("after", after), ("before", before))
     return {name: text for name, text in pairs if text}
-
-
-def _cell(value: Any) -> str:
-    return "" if value is None else str(value)[:_CELL].replace("\n", " ")

@@ -1,12 +1,31 @@
-"""Tables on the terminal, and uncut in pipes."""
+"""What commands print: tables (uncut in pipes), or JSON with ``--json``."""
 
+import json
 from collections.abc import Iterable, Sequence
+from typing import Annotated, Any
 
+import typer
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 _PIPE_WIDTH = 400  # nothing is cut for a script that reads the table
+
+
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, for scripts.")]
+
+
+def print_json(value: Any) -> None:
+    """A value as indented JSON."""
+    print(json.dumps(value, indent=2, ensure_ascii=False, default=str))
+
+
+def cell(value: Any, characters: int = 120) -> str:
+    """A value in one line of a table; nothing for null."""
+    if value is None:
+        return ""
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+    return text[:characters].replace("\n", " ")
 
 
 def wide_console() -> Console:

@@ -3,24 +3,25 @@
 import time
 from collections.abc import Callable
 from typing import Annotated, Any
+from urllib.parse import quote
 
 import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from hoglet.cli.api_client import ApiClient, Key, Project
-from hoglet.cli.data_folder import print_table
-from hoglet.cli.server_address import DEFAULT_URL, Url
+from hoglet.cli.api_client import ApiClient
+from hoglet.cli.connection import ServerTyper, connect
+from hoglet.cli.functions.reference import Function, find_id
+from hoglet.cli.output import AsJson, cell, print_json, print_table
 from hoglet.kit.errors import HogletError
 
-backfill_app = typer.Typer(
+backfill_app = ServerTyper(
     help="Run a function on events that are stored already.", no_args_is_help=True
 )
 
 ENDED = ("Completed", "Cancelled", "Failed")
 _LOOK_SECONDS = 0.5
 
-Function = Annotated[str, typer.Argument(help="Id of the function.")]
 Backfill = Annotated[str, typer.Argument(help="Id of the backfill; see list.")]
 
 
@@ -41,12 +42,9 @@ def start(
         typer.Option("--with-filters", help="A replay: only events that its filters match."),
     ] = False,
     detach: Annotated[bool, typer.Option("--detach", help="Do not wait for the end.")] = False,
-    url: Url = DEFAULT_URL,
-    key: Key = "",
-    project: Project = "@current",
 ) -> None:
     """Start a backfill and follow it; it goes on in the server if you stop following."""
-    client = ApiClient(url, key, project)
+    client = connect()
     path = _path(client, function, enable=True)
     pairs = (("start_at", start_at), ("end_at", end_at))
     window: dict[str, Any] = {name: text for name, text in pairs if text}
@@ -57,30 +55,28 @@ def start(
 
 
 @backfill_app.command("list")
-def list_backfills(
-    function: Function, url: Url = DEFAULT_URL, key: Key = "", project: Project = "@current"
-) -> None:
+def list_backfills(function: Function, as_json: AsJson = False) -> None:
     """List the backfills of a function, newest first."""
-    client = ApiClient(url, key, project)
+    client = connect()
     columns = (
         "id", "status", "start_at", "end_at", "events_total", "events_queued", "runs_succeeded",
         "runs_failed",
     )  # fmt: skip
-    found = client.every(_path(client, function))
-    print_table(columns, [tuple(_cell(one[column]) for column in columns) for one in found])
+    found = list(client.every(_path(client, function)))
+    if as_json:
+        print_json(found)
+        return
+    print_table(columns, [tuple(cell(one[column]) for column in columns) for one in found])
 
 
 @backfill_app.command("watch")
 def watch(
     function: Function,
     backfill: Backfill,
-    url: Url = DEFAULT_URL,
-    key: Key = "",
-    project: Project = "@current",
 ) -> None:
     """Follow a backfill that runs."""
-    client = ApiClient(url, key, project)
-    path = f"{_path(client, function)}/{backfill}"
+    client = connect()
+    path = f"{_path(client, function)}/{quote(backfill, safe='')}"
     _follow(lambda: client.call("GET", path), function)
 
 
@@ -88,45 +84,37 @@ def watch(
 def pause(
     function: Function,
     backfill: Backfill,
-    url: Url = DEFAULT_URL,
-    key: Key = "",
-    project: Project = "@current",
 ) -> None:
     """Queue no further events; what is queued, 1,000 runs at most, goes on."""
-    _control(ApiClient(url, key, project), function, backfill, "pause")
+    _control(connect(), function, backfill, "pause")
 
 
 @backfill_app.command("resume")
 def resume(
     function: Function,
     backfill: Backfill,
-    url: Url = DEFAULT_URL,
-    key: Key = "",
-    project: Project = "@current",
 ) -> None:
     """Go on after a pause."""
-    _control(ApiClient(url, key, project), function, backfill, "resume")
+    _control(connect(), function, backfill, "resume")
 
 
 @backfill_app.command("cancel")
 def cancel(
     function: Function,
     backfill: Backfill,
-    url: Url = DEFAULT_URL,
-    key: Key = "",
-    project: Project = "@current",
 ) -> None:
     """End a backfill; what is queued is dropped, what was delivered stays delivered."""
-    _control(ApiClient(url, key, project), function, backfill, "cancel")
+    _control(connect(), function, backfill, "cancel")
 
 
 def _control(client: ApiClient, function: str, backfill: str, verb: str) -> None:
-    shown = client.call("POST", f"{_path(client, function)}/{backfill}/{verb}")
+    shown = client.call("POST", f"{_path(client, function)}/{quote(backfill, safe='')}/{verb}")
     print(shown["status"])
 
 
 def _path(client: ApiClient, function: str, *, enable: bool = False) -> str:
     """Where the backfills of a function are; enabled first if need be."""
+    function = find_id(client, function)
     found = client.call("GET", f"/hog_functions/{function}/")["batch_export_id"]
     if found is None and not enable:
         raise NoBackfills(f"The function {function} never had a backfill.")
@@ -168,7 +156,3 @@ def _bar() -> Progress:
         TimeRemainingColumn(),
         console=Console(stderr=True),
     )
-
-
-def _cell(value: Any) -> str:
-    return "" if value is None else str(value)

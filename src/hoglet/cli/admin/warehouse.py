@@ -1,8 +1,8 @@
-"""``hoglet warehouse``: which warehouse belongs to a database; works on the data folder."""
+"""``hoglet admin warehouse``: which warehouse belongs to a database; works on the data folder."""
 
 import typer
 
-from hoglet.cli.data_folder import DataDir, in_transaction
+from hoglet.cli.admin.data_folder import DataDir, in_transaction
 
 warehouse_app = typer.Typer(help="The warehouse of a data folder.", no_args_is_help=True)
 

@@ -1,11 +1,11 @@
-"""``hoglet secrets``: the keys that seal stored secrets. They work on the data folder."""
+"""``hoglet admin secrets``: the keys that seal stored secrets. They work on the data folder."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
 
-from hoglet.cli.data_folder import DataDir, with_database
+from hoglet.cli.admin.data_folder import DataDir, with_database
 from hoglet.kit.errors import HogletError
 
 if TYPE_CHECKING:
@@ -29,8 +29,8 @@ def rotate(data_dir: DataDir = None) -> None:
     settings = _settings(data_dir)
     if settings.secret_keys:
         raise KeysConfigured(
-            "The keys are in HOGLET_SECRET_KEYS: put a new one first there (hoglet secrets key "
-            "prints one), restart all servers, then run hoglet secrets reseal."
+            "The keys are in HOGLET_SECRET_KEYS: put a new one first there (hoglet admin "
+            "secrets key prints one), restart all servers, then run hoglet admin secrets reseal."
         )
     add_secret_key(settings)
     print("A new key is first in the key file. Restart the server: it seals all secrets with it.")

@@ -1,20 +1,21 @@
-"""``hoglet key`` and ``hoglet project``: the admin commands; they work while the server runs."""
+"""``hoglet admin keys`` and ``hoglet admin projects``; they work while the server runs."""
 
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hoglet.cli.data_folder import DataDir, in_transaction, print_table
+from hoglet.cli.admin.data_folder import DataDir, in_transaction
+from hoglet.cli.output import AsJson, print_json, print_table
 from hoglet.kit.clock import SystemClock
 
 if TYPE_CHECKING:  # SQLAlchemy is not needed to print help, nor by the other commands
     from sqlalchemy.ext.asyncio import AsyncSession
 
-key_app = typer.Typer(help="Keys of people and programs.", no_args_is_help=True)
-project_app = typer.Typer(help="Projects.", no_args_is_help=True)
+keys_app = typer.Typer(help="Keys of people and programs.", no_args_is_help=True)
+projects_app = typer.Typer(help="Projects.", no_args_is_help=True)
 
 
-@key_app.command("create")
+@keys_app.command("create")
 def create_key(
     scopes: Annotated[
         str, typer.Option(help="Comma list such as hog_function:read,endpoint:write; * for all.")
@@ -50,8 +51,8 @@ def create_key(
     print(in_transaction(data_dir, work))
 
 
-@key_app.command("list")
-def list_keys(data_dir: DataDir = None) -> None:
+@keys_app.command("list")
+def list_keys(as_json: AsJson = False, data_dir: DataDir = None) -> None:
     """List all keys, without their values."""
     from hoglet.access import key_repository
 
@@ -62,13 +63,11 @@ def list_keys(data_dir: DataDir = None) -> None:
         rows += [(row, "secret", [row.project_id]) for row in secret]
         return [_key_cells(row, kind, projects) for row, kind, projects in rows]
 
-    print_table(
-        ("id", "kind", "label", "key", "scopes", "projects", "last used"),
-        in_transaction(data_dir, work),
-    )
+    columns = ("id", "kind", "label", "key", "scopes", "projects", "last used")
+    _print_rows(columns, in_transaction(data_dir, work), as_json=as_json)
 
 
-@key_app.command("revoke")
+@keys_app.command("revoke")
 def revoke_key(
     key: Annotated[str, typer.Argument(help="The key's id (see list), or the key itself.")],
     data_dir: DataDir = None,
@@ -83,7 +82,7 @@ def revoke_key(
     print("Revoked.")
 
 
-@project_app.command("create")
+@projects_app.command("create")
 def create_project(
     name: Annotated[str, typer.Argument(help="The project's name.")],
     timezone: Annotated[str, typer.Option(help="Time zone of its reports.")] = "UTC",
@@ -100,8 +99,8 @@ def create_project(
     print(f"{project_id} {token}")
 
 
-@project_app.command("list")
-def list_projects(data_dir: DataDir = None) -> None:
+@projects_app.command("list")
+def list_projects(as_json: AsJson = False, data_dir: DataDir = None) -> None:
     """List all projects with their capture tokens."""
     from hoglet.access import repository
 
@@ -109,7 +108,16 @@ def list_projects(data_dir: DataDir = None) -> None:
         projects = await repository.projects_of(session)
         return [(str(each.id), each.name, each.api_token, each.timezone) for each in projects]
 
-    print_table(("id", "name", "token", "timezone"), in_transaction(data_dir, work))
+    columns = ("id", "name", "token", "timezone")
+    _print_rows(columns, in_transaction(data_dir, work), as_json=as_json)
+
+
+def _print_rows(columns: tuple[str, ...], rows: list[tuple[str, ...]], *, as_json: bool) -> None:
+    if as_json:
+        names = [column.replace(" ", "_") for column in columns]
+        print_json([dict(zip(names, row, strict=True)) for row in rows])
+    else:
+        print_table(columns, rows)
 
 
 def _key_cells(row: Any, kind: str, projects: list[int]) -> tuple[str, ...]:

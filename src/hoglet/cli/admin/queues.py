@@ -1,15 +1,15 @@
-"""``hoglet queue``: jobs that were given up; works on the database, beside a running server."""
+"""``hoglet admin queues``: jobs that were given up; works beside a running server."""
 
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hoglet.cli.data_folder import (
+from hoglet.cli.admin.data_folder import (
     DataDir,
     in_transaction,
-    print_table,
     with_database,
 )
+from hoglet.cli.output import AsJson, print_json, print_table
 from hoglet.kit.clock import SystemClock
 
 if TYPE_CHECKING:
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
     from hoglet.store.database import Database
 
-queue_app = typer.Typer(help="Jobs that hoglet gave up.", no_args_is_help=True)
+queues_app = typer.Typer(help="Jobs that hoglet gave up.", no_args_is_help=True)
 
 
-@queue_app.command("buried")
-def list_buried(data_dir: DataDir = None) -> None:
+@queues_app.command("buried")
+def list_buried(as_json: AsJson = False, data_dir: DataDir = None) -> None:
     """List jobs that were given up, and why."""
     from hoglet.queue.dead_letters import failed_jobs
 
@@ -31,10 +31,15 @@ def list_buried(data_dir: DataDir = None) -> None:
             for one in await failed_jobs(session)
         ]
 
-    print_table(("id", "queue", "given up at", "why"), in_transaction(data_dir, work))
+    rows = in_transaction(data_dir, work)
+    if as_json:
+        names = ("id", "queue", "given_up_at", "why")
+        print_json([dict(zip(names, row, strict=True)) for row in rows])
+    else:
+        print_table(("id", "queue", "given up at", "why"), rows)
 
 
-@queue_app.command("revive")
+@queues_app.command("revive")
 def revive(
     queue: Annotated[str, typer.Argument(help="Name of the queue, see buried.")],
     data_dir: DataDir = None,

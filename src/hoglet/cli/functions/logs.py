@@ -1,8 +1,8 @@
-"""``hoglet logs``: the log lines of a function, as they were or as they come."""
+"""``hoglet functions logs``: the log lines of a function, as they were or as they come."""
 
 import json
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from http.client import HTTPException
 from typing import Annotated, Any
@@ -16,10 +16,10 @@ from hoglet.cli.api_client import (
     ApiClient,
     ApiRefused,
     ApiUnreachable,
-    Key,
-    Project,
 )
-from hoglet.cli.server_address import DEFAULT_URL, Url
+from hoglet.cli.connection import connect
+from hoglet.cli.functions.reference import Function, find_id
+from hoglet.cli.output import AsJson
 
 _COLOURS = {"WARN": "yellow", "ERROR": "red", "DEBUG": "dim"}
 _RECONNECT_SECONDS = 2.0
@@ -29,30 +29,29 @@ _MOST_KEPT = 20_000  # lines to recognise; beyond it those too old to come again
 
 
 def logs(
-    function: Annotated[str, typer.Option("--function", help="Id of the function.")],
+    function: Function,
     follow: Annotated[
         bool, typer.Option("--follow", "-f", help="Go on with new lines; Ctrl-C ends.")
     ] = False,
     limit: Annotated[int, typer.Option(min=1, max=500, help="Most lines of the past.")] = 50,
     level: Annotated[str, typer.Option(help="Comma list, e.g. warn,error.")] = "",
     search: Annotated[str, typer.Option(help="Only lines with this text.")] = "",
-    url: Url = DEFAULT_URL,
-    key: Key = "",
-    project: Project = "@current",
+    as_json: AsJson = False,
 ) -> None:
-    """Print log lines of a function, oldest first."""
-    client, console = ApiClient(url, key, project), Console(highlight=False, soft_wrap=True)
+    """Print log lines of a function, oldest first; with --json one object a line."""
+    show = _print_json_line if as_json else _line_printer()
+    client = connect()
     wanted = {name: text for name, text in (("level", level), ("search", search)) if text}
-    path = f"/hog_functions/{function}/logs"
+    path = f"/hog_functions/{find_id(client, function)}/logs"
     read = _MOST_READ if follow else limit
     past = client.call("GET", f"{path}?{urlencode({**wanted, 'limit': read})}")["results"][::-1]
     for line in past[-limit:]:
-        _print(console, line)
+        show(line)
     if not follow:
         return
     try:
         for line in _new_lines(client, f"{path}/stream?{urlencode(wanted)}", _Seen(past)):
-            _print(console, line)
+            show(line)
     except KeyboardInterrupt:
         raise typer.Exit(0) from None
 
@@ -122,7 +121,16 @@ def _events(stream: Any) -> Iterator[dict[str, Any]]:
             yield json.loads(value)
 
 
-def _print(console: Console, line: dict[str, Any]) -> None:
-    text = Text(f"{line['timestamp'][:23]} {line['level']:5} {line['message']}")
-    text.stylize(_COLOURS.get(line["level"], ""))
-    console.print(text)
+def _print_json_line(line: dict[str, Any]) -> None:
+    print(json.dumps(line, ensure_ascii=False), flush=True)
+
+
+def _line_printer() -> Callable[[dict[str, Any]], None]:
+    console = Console(highlight=False, soft_wrap=True)
+
+    def show(line: dict[str, Any]) -> None:
+        text = Text(f"{line['timestamp'][:23]} {line['level']:5} {line['message']}")
+        text.stylize(_COLOURS.get(line["level"], ""))
+        console.print(text)
+
+    return show

@@ -69,7 +69,7 @@ def bench(
 
     What a program prints is compared with <file stem>.stdout beside it, where that exists.
     """
-    from hoglet.cli.hog_bench import measure
+    from hoglet.cli.hog.bench import measure
 
     medians: dict[str, float] = {}
     for file in files:
@@ -119,7 +119,7 @@ def fmt(
 @hog_app.command()
 def repl(globals_file: GlobalsFile = None) -> None:
     """Try Hog line by line, with history and completion; Ctrl-D ends."""
-    from hoglet.cli.hog_repl import start
+    from hoglet.cli.hog.repl import start
 
     start(read_globals(globals_file))
 

@@ -1,0 +1,1 @@
+"""Commands that open a data folder: keys, projects, queues, secrets."""

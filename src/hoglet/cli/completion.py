@@ -1,0 +1,26 @@
+"""Completion of names in the shell, by asking the server; silent when that is not possible."""
+
+import contextlib
+import os
+from collections.abc import Callable
+
+from hoglet.cli.api_client import ApiClient
+from hoglet.cli.connection import Given, resolve
+
+_SECONDS = 2.0  # a shell that hangs at the tab key is worse than no help
+
+type Pairs = list[tuple[str, str]]
+
+
+def complete(names: Callable[[ApiClient], Pairs]) -> Pairs:
+    """What ``names`` reads from the server of the environment or profile: names with help texts."""
+    given = Given(
+        url=os.environ.get("HOGLET_URL") or None,
+        key=os.environ.get("HOGLET_API_KEY") or None,
+        project=os.environ.get("HOGLET_PROJECT") or "@current",
+        profile=os.environ.get("HOGLET_PROFILE") or None,
+    )
+    with contextlib.suppress(Exception):
+        found = resolve(given)
+        return names(ApiClient(found.url, found.key, found.project, timeout_s=_SECONDS))
+    return []

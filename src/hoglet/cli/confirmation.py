@@ -1,0 +1,25 @@
+"""Asking before something is deleted."""
+
+import sys
+
+import typer
+
+from hoglet.cli.refusals import BadUsage
+
+
+def confirm(lines: list[str], *, yes: bool) -> None:
+    """Show what would be deleted and ask; nothing happens when that is nothing.
+
+    Raises:
+        BadUsage: there is no terminal to ask at, and no ``--yes``.
+        typer.Exit: with 1; the answer was no.
+    """
+    if not lines or yes:
+        return
+    if not sys.stdin.isatty():
+        listed = ", ".join(lines)
+        raise BadUsage(f"To be deleted: {listed}. Without a terminal to ask at, that takes --yes.")
+    for line in lines:
+        print(f"to be deleted: {line}")
+    if not typer.confirm("Delete them?"):
+        raise typer.Exit(1)

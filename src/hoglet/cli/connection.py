@@ -1,0 +1,203 @@
+"""Which server, key and project a command uses: options, environment variables, profiles.
+
+The options are the same on every command that calls a server, so :class:`ServerTyper` adds them;
+a command gets its client from :func:`connect`. What is found first wins:
+
+1. ``--url`` and ``--key``
+2. ``--profile``
+3. ``HOGLET_URL`` and ``HOGLET_API_KEY``
+4. ``HOGLET_PROFILE``, else the profile of the last ``hoglet login``
+
+A profile's key is only ever sent to the profile's own URL.
+"""
+
+import os
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import Annotated, Any, override
+
+import typer
+from typer.core import TyperCommand
+
+from hoglet.cli.api_client import ApiClient, ApiUnreachable
+from hoglet.cli.profiles import BadProfile, Profile, load_profiles
+from hoglet.cli.refusals import print_hint
+from hoglet.cli.server_address import DEFAULT_URL, server_url
+
+_PANEL = "Server"
+_SCHEMES = ("http://", "https://")
+
+
+@dataclass(frozen=True, slots=True)
+class Connection:
+    """A server's URL without a trailing slash, a key (may be empty) and a project."""
+
+    url: str
+    key: str
+    project: str
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """The values of the four options; ``explicit`` names those of the command line."""
+
+    url: str | None = None
+    key: str | None = None
+    project: str = "@current"
+    profile: str | None = None
+    explicit: frozenset[str] = frozenset()
+
+
+_given: ContextVar[Given] = ContextVar("given", default=Given())  # noqa: B039 (frozen)
+
+
+def connection_options(
+    url: Annotated[
+        str | None,
+        typer.Option(
+            "--url",
+            "--host",
+            envvar="HOGLET_URL",
+            help=f"URL of the server; {DEFAULT_URL} without a profile.",
+            rich_help_panel=_PANEL,
+        ),
+    ] = None,
+    key: Annotated[
+        str | None,
+        typer.Option(
+            "--key", envvar="HOGLET_API_KEY", help="A personal API key.", rich_help_panel=_PANEL
+        ),
+    ] = None,
+    project: Annotated[
+        str,
+        typer.Option(
+            "--project",
+            envvar="HOGLET_PROJECT",
+            help="Project id; @current is the key's own.",
+            rich_help_panel=_PANEL,
+        ),
+    ] = "@current",
+    profile: Annotated[
+        str | None,
+        typer.Option(
+            "--profile",
+            envvar="HOGLET_PROFILE",
+            help="Profile made by hoglet login.",
+            rich_help_panel=_PANEL,
+        ),
+    ] = None,
+) -> None:
+    """Declare the options of commands that call a server."""
+
+
+def _declared() -> list[Any]:
+    declaring = typer.Typer(add_completion=False)
+    declaring.command()(connection_options)
+    return [option for option in typer.main.get_command(declaring).params if option.name != "help"]
+
+
+_OPTIONS = _declared()
+_NAMES = ("url", "key", "project", "profile")
+
+
+class ServerCommand(TyperCommand):
+    """A command with the connection's options, which :func:`connect` reads."""
+
+    def __init__(self, *args: Any, **more: Any) -> None:
+        super().__init__(*args, **more)
+        self.params.extend(_OPTIONS)
+
+    @override
+    def invoke(self, ctx: Any) -> Any:
+        explicit = {
+            name
+            for name in _NAMES
+            if (source := ctx.get_parameter_source(name)) and source.name == "COMMANDLINE"
+        }
+        values = {name: ctx.params.pop(name) for name in _NAMES}
+        given = Given(**values, explicit=frozenset(explicit))
+        token = _given.set(given)
+        try:
+            return super().invoke(ctx)
+        finally:
+            _given.reset(token)
+
+
+class ServerTyper(typer.Typer):
+    """A group whose commands call a server."""
+
+    @override
+    def command(self, name: str | None = None, **options: Any) -> Any:
+        options.setdefault("cls", ServerCommand)
+        return super().command(name, **options)
+
+
+def connect() -> ApiClient:
+    """A client for the command that runs.
+
+    Raises:
+        ApiUnreachable: there is no key.
+        BadProfile, BadUrl: an option or variable cannot be used.
+    """
+    connection = current_connection()
+    if not connection.key:
+        raise ApiUnreachable(
+            f"There is no key for {connection.url}. Run hoglet login --url {connection.url}, or "
+            "give an API key with --key or HOGLET_API_KEY."
+        )
+    return ApiClient(connection.url, connection.key, connection.project)
+
+
+def current_connection() -> Connection:
+    """The server, key and project of the command that runs; the key may be empty."""
+    return resolve(_given.get())
+
+
+def resolve(given: Given) -> Connection:
+    """Apply the order of precedence of this module.
+
+    Raises:
+        BadProfile: the named profile does not exist, or ``--url`` and ``--profile`` name
+            different servers.
+        BadUrl: the URL is not one of a web server.
+    """
+    profile = _profile(given)
+    is_named = "profile" in given.explicit and profile is not None
+    if is_named and profile is not None and "url" in given.explicit:
+        _check_same_server(given, profile)
+    variable_url, variable_key = given.url, given.key
+    if is_named:  # stronger than the variables
+        variable_url = given.url if "url" in given.explicit else None
+        variable_key = given.key if "key" in given.explicit else None
+    own_url = server_url(profile.url) if profile else None
+    text = variable_url or own_url or _old_variable() or DEFAULT_URL
+    url = server_url(text if variable_url != "" else "")
+    key = variable_key
+    if key is None and profile is not None and own_url == url:
+        key = profile.key
+    return Connection(url, key or "", given.project)
+
+
+def _profile(given: Given) -> Profile | None:
+    profiles = load_profiles()
+    name = given.profile or profiles.current
+    if given.profile is not None:
+        return profiles.get(given.profile)
+    return profiles.by_name.get(name) if name else None
+
+
+def _check_same_server(given: Given, profile: Profile) -> None:
+    if server_url(given.url or "") != server_url(profile.url):
+        raise BadProfile(
+            f"--url is {given.url}, the profile {given.profile} is about {profile.url}: "
+            "give one of the two."
+        )
+
+
+def _old_variable() -> str | None:
+    """``HOGLET_HOST`` once was the URL of the server, too; a URL is never one to listen on."""
+    old = os.environ.get("HOGLET_HOST", "")
+    if not old.startswith(_SCHEMES):
+        return None
+    print_hint("HOGLET_HOST is the address that hoglet serve listens on; set HOGLET_URL instead.")
+    return old

@@ -1,0 +1,1 @@
+"""``hoglet endpoints``: endpoints as files, their versions and runs."""

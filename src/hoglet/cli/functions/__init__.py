@@ -1,0 +1,1 @@
+"""``hoglet functions``: functions of a project, their logs, dead letters and backfills."""

@@ -1,0 +1,65 @@
+"""Functions as they are named on the command line: by id, or by their name where it is unique."""
+
+import difflib
+from typing import Annotated
+from urllib.parse import quote
+from uuid import UUID
+
+import typer
+
+from hoglet.cli.api_client import ApiClient
+from hoglet.cli.completion import complete
+from hoglet.kit.errors import HogletError
+
+ALL_TYPES = (
+    "destination,site_destination,internal_destination,source_webhook,site_app,transformation,"
+    "transformation_log"
+)
+_NEAR = 3
+
+
+class NoFunction(HogletError):
+    """There is no function of this id or name, or several have the name."""
+
+    code = "no_function"
+    blame = "operator"
+
+
+def _names(client: ApiClient) -> list[tuple[str, str]]:
+    found = client.every("/hog_functions/", types=ALL_TYPES)
+    return [(function["id"], function["name"] or function["type"]) for function in found]
+
+
+def complete_functions(incomplete: str) -> list[tuple[str, str]]:
+    """Ids with names, for the shell."""
+    return [
+        pair
+        for pair in complete(_names)
+        if pair[0].startswith(incomplete) or pair[1].startswith(incomplete)
+    ]
+
+
+Function = Annotated[
+    str,
+    typer.Argument(help="Id of the function, or its name.", autocompletion=complete_functions),
+]
+
+
+def find_id(client: ApiClient, text: str) -> str:
+    """The id of the function that ``text`` names, made safe for a path.
+
+    Raises:
+        NoFunction: no function, or more than one, has this name.
+    """
+    try:
+        return str(UUID(text))
+    except ValueError:
+        functions = _names(client)
+    ids = [function_id for function_id, name in functions if name == text]
+    if len(ids) == 1:
+        return quote(ids[0])
+    if ids:
+        raise NoFunction(f"{len(ids)} functions are named {text}: give an id, {', '.join(ids)}.")
+    near = difflib.get_close_matches(text, [name for _, name in functions], n=_NEAR)
+    hint = f" Did you mean {' or '.join(near)}?" if near else " See hoglet functions list."
+    raise NoFunction(f"There is no function {text}.{hint}")

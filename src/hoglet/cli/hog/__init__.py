@@ -1,0 +1,1 @@
+"""``hoglet hog``: run, compile, check, format and measure Hog programs."""

@@ -1,0 +1,93 @@
+"""``hoglet login``, ``hoglet logout`` and ``hoglet profiles``: servers and keys that are kept."""
+
+import sys
+from typing import Annotated
+
+import typer
+
+from hoglet.cli.api_client import ApiClient
+from hoglet.cli.output import AsJson, print_json, print_table
+from hoglet.cli.profiles import FIRST, BadProfile, Profile, load_profiles, save_profiles
+from hoglet.cli.refusals import BadUsage
+from hoglet.cli.server_address import DEFAULT_URL, server_url
+
+profiles_app = typer.Typer(help="Servers and keys that hoglet login keeps.", no_args_is_help=True)
+
+ProfileName = Annotated[str, typer.Argument(help="The profile; see list.")]
+
+
+def login(
+    url: Annotated[
+        str, typer.Option("--url", envvar="HOGLET_URL", help="URL of the server.")
+    ] = DEFAULT_URL,
+    profile: Annotated[
+        str, typer.Option("--profile", envvar="HOGLET_PROFILE", help="Name to keep it under.")
+    ] = FIRST,
+    key: Annotated[
+        str | None,
+        typer.Option("--key", envvar="HOGLET_API_KEY", help="The key; asked for when left out."),
+    ] = None,
+) -> None:
+    """Check a personal API key and keep it; later commands use it without options."""
+    address = server_url(url)
+    if not profile.strip():
+        raise BadUsage("--profile is empty: give the profile a name.")
+    value = (key if key is not None else _ask()).strip()
+    if not value:
+        raise BadUsage("No key was given. Make one in the console, or with hoglet admin keys.")
+    label = ApiClient(address, value).site.call("GET", "/personal_api_keys/@current")["label"]
+    profiles = load_profiles()
+    profiles.by_name[profile] = Profile(address, value)
+    profiles.current = profile
+    path = save_profiles(profiles)
+    print(f"Logged in to {address} with the key {label}; profile {profile} in {path}.")
+
+
+def logout(
+    profile: Annotated[
+        str | None, typer.Option("--profile", help="Which; the current one when left out.")
+    ] = None,
+) -> None:
+    """Forget a profile and its key; the key itself stays valid."""
+    profiles = load_profiles()
+    name = profile or profiles.current
+    if name is None:
+        raise BadProfile("There is no profile to forget.")
+    profiles.get(name)
+    del profiles.by_name[name]
+    if profiles.current == name:
+        profiles.current = next(iter(sorted(profiles.by_name)), None)
+    save_profiles(profiles)
+    print(f"Forgot the profile {name}.")
+
+
+@profiles_app.command("list")
+def list_profiles(as_json: AsJson = False) -> None:
+    """List the profiles, without their keys."""
+    profiles = load_profiles()
+    found = [
+        {"name": name, "url": each.url, "current": name == profiles.current}
+        for name, each in sorted(profiles.by_name.items())
+    ]
+    if as_json:
+        print_json(found)
+        return
+    rows = [(str(each["name"]), str(each["url"]), "yes" * bool(each["current"])) for each in found]
+    print_table(("name", "url", "current"), rows)
+
+
+@profiles_app.command("use")
+def use(name: ProfileName) -> None:
+    """Make a profile the one that commands use."""
+    profiles = load_profiles()
+    profiles.get(name)
+    profiles.current = name
+    save_profiles(profiles)
+    print(f"Commands use the profile {name}.")
+
+
+def _ask() -> str:
+    """Not from the command line by default: arguments are in the shell's history."""
+    if sys.stdin.isatty():
+        return typer.prompt("Personal API key", hide_input=True)
+    return sys.stdin.read()

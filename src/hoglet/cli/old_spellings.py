@@ -1,0 +1,73 @@
+"""Spellings of earlier versions: they still work, and say how to write it now.
+
+``hoglet key create`` and ``hoglet project`` are what scripts rely on, so they say nothing.
+"""
+
+from collections.abc import Sequence
+
+from hoglet.cli.refusals import print_hint
+
+_GROUPS = {
+    "key": "admin keys",
+    "project": "admin projects",
+    "queue": "admin queues",
+    "secrets": "admin secrets",
+    "warehouse": "admin warehouse",
+    "function": "functions",
+    "endpoint": "endpoints",
+    "event": "events",
+    "cohort": "cohorts",
+    "integration": "integrations",
+    "profile": "profiles",
+}
+_SILENT = frozenset({"key", "project"})
+
+
+def modern_spelling(words: Sequence[str]) -> list[str]:
+    """The command line as it is written today; prints a hint when it was written differently.
+
+    Args:
+        words: the command line after ``hoglet``.
+
+    Example:
+        >>> modern_spelling(["key", "create", "--scopes", "*"])
+        ['admin', 'keys', 'create', '--scopes', '*']
+    """
+    given = list(words)
+    if not given:
+        return given
+    first, *rest = given
+    if first == "logs":
+        return _logs(rest)
+    if first == "version" and not rest:
+        return ["--version"]
+    if given[:2] == ["functions", "force-state"]:
+        _tell("functions force-state", "admin functions force-state")
+        return ["admin", *given]
+    if any(word == "--host" or word.startswith("--host=") for word in rest) and first != "serve":
+        print_hint("--host is now --url here; the old name still works.")
+    if first in _GROUPS:
+        if first not in _SILENT:
+            _tell(first, _GROUPS[first])
+        return [*_GROUPS[first].split(), *rest]
+    return given
+
+
+def _logs(rest: list[str]) -> list[str]:
+    """``logs -f --function ID`` had the id in an option."""
+    words: list[str] = []
+    functions: list[str] = []
+    remaining = iter(rest)
+    for word in remaining:
+        if word == "--function":
+            functions += [value for value in [next(remaining, None)] if value is not None]
+        elif word.startswith("--function="):
+            functions.append(word.partition("=")[2])
+        else:
+            words.append(word)
+    _tell("logs --function ID", "functions logs ID")
+    return ["functions", "logs", *functions, *words]
+
+
+def _tell(old: str, new: str) -> None:
+    print_hint(f"hoglet {old} is now hoglet {new}; the old spelling still works.")

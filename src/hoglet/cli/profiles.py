@@ -1,0 +1,109 @@
+"""Profiles of servers in the user's configuration folder: ``{name: {url, key}}`` and one current.
+
+The file is ``~/.config/hoglet/profiles.yaml`` on Linux (``XDG_CONFIG_HOME`` is honoured); it holds
+keys, so only its owner may read it.
+"""
+
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from hoglet.kit.errors import HogletError
+
+FIRST = "default"
+
+
+class BadProfile(HogletError):
+    """A profile does not exist, or the file of profiles cannot be used."""
+
+    code = "bad_profile"
+    blame = "operator"
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """A server and a key for it."""
+
+    url: str
+    key: str
+
+
+@dataclass(slots=True)
+class Profiles:
+    """All profiles of a user; ``current`` is the one used when none is named."""
+
+    current: str | None = None
+    by_name: dict[str, Profile] = field(default_factory=dict[str, Profile])
+
+    def get(self, name: str) -> Profile:
+        """The profile of a name.
+
+        Raises:
+            BadProfile: there is none.
+        """
+        if name not in self.by_name:
+            known = ", ".join(sorted(self.by_name)) or "none yet; hoglet login makes one"
+            raise BadProfile(f"There is no profile {name}. Profiles: {known}.")
+        return self.by_name[name]
+
+
+def profiles_file() -> Path:
+    """Where profiles are kept."""
+    return Path(typer.get_app_dir("hoglet")) / "profiles.yaml"
+
+
+def load_profiles() -> Profiles:
+    """The user's profiles; none when there is no file.
+
+    Raises:
+        BadProfile: the file cannot be read, or is not one of profiles.
+    """
+    import yaml
+
+    path = profiles_file()
+    try:
+        read: Any = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return Profiles()
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        raise BadProfile(f"{path} cannot be read: {error}. Mend or delete it.") from None
+    try:
+        found = {
+            str(name): Profile(str(each["url"]), str(each["key"]))
+            for name, each in read["profiles"].items()
+        }
+        return Profiles(read.get("current"), found)
+    except (TypeError, KeyError, AttributeError):
+        raise BadProfile(f"{path} is not a file of profiles. Mend or delete it.") from None
+
+
+def save_profiles(profiles: Profiles) -> Path:
+    """Write the file of profiles, readable by its owner only; gives its path.
+
+    Raises:
+        BadProfile: it cannot be written.
+    """
+    import yaml
+
+    path = profiles_file()
+    document = {
+        "current": profiles.current,
+        "profiles": {
+            name: {"url": each.url, "key": each.key}
+            for name, each in sorted(profiles.by_name.items())
+        },
+    }
+    fresh = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        fresh.unlink(missing_ok=True)
+        descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            yaml.safe_dump(document, file, sort_keys=False)
+        fresh.replace(path)
+    except OSError as error:
+        raise BadProfile(f"{path} cannot be written: {error.strerror}.") from None
+    return path

@@ -1,0 +1,199 @@
+"""The commands that call a server, on one server: functions, queries, events, profiles."""
+
+import csv
+import io
+import json
+import time
+from collections.abc import Generator
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+from typer.testing import CliRunner, Result
+
+from hoglet.cli.endpoints.versions import complete_endpoints
+from hoglet.cli.functions.reference import complete_functions
+from hoglet.cli.main import app
+from support.server import KEY, TOKEN, RunningServer
+
+FUNCTION = {
+    "type": "destination",
+    "name": "Say plan",
+    "enabled": True,
+    "hog": "print(event.properties.plan)",
+    "filters": {"events": [{"id": "plan_chosen", "type": "events"}]},
+}
+EMAIL = {"type": "person", "key": "email", "value": "@x.com", "operator": "icontains"}
+UNKNOWN = "01890000-0000-7000-8000-000000000000"
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Generator[RunningServer]:
+    running = RunningServer(tmp_path_factory.mktemp("data")).start()
+    yield running
+    running.stop()
+
+
+@pytest.fixture(scope="module")
+def function_id(server: RunningServer) -> str:
+    for plan in ("pro", "team"):
+        body = {"event": "plan_chosen", "distinct_id": "ada", "properties": {"plan": plan}}
+        server.client.post("/capture/", json={"api_key": TOKEN, **body})
+    made = server.client.post("/api/projects/1/hog_functions/", json=FUNCTION).json()
+    deadline = time.monotonic() + 60
+    query = {"kind": "HogQLQuery", "query": "select count() from events"}
+    while time.monotonic() < deadline:
+        body = {"query": query, "refresh": "force_blocking"}
+        if server.client.post("/api/projects/1/query/", json=body).json()["results"] == [[2]]:
+            return made["id"]
+        time.sleep(0.1)
+    raise AssertionError("the events did not arrive")
+
+
+def run(server: RunningServer, *words: str) -> Result:
+    environment = {"HOGLET_URL": server.url, "HOGLET_API_KEY": KEY, "COLUMNS": "300"}
+    return CliRunner().invoke(app, [*words], env=environment)
+
+
+def printed(server: RunningServer, *words: str) -> Any:
+    ran = run(server, *words, "--json")
+    assert ran.exit_code == 0, ran.output
+    return json.loads(ran.stdout)
+
+
+@pytest.mark.parametrize("words", [("show",), ("logs",), ("enable",), ("test",), ("redrive",)])
+@pytest.mark.parametrize("function", [UNKNOWN, "Say plans"])
+def test_an_unknown_function_is_named(
+    server: RunningServer, function_id: str, words: tuple[str, ...], function: str
+) -> None:
+    ran = run(server, "functions", *words, function)
+
+    assert (ran.exit_code, ran.stdout) == (1, "")
+    assert "Did you mean Say plan?" in ran.stderr or "404 not_found" in ran.stderr
+
+
+def test_a_function_is_shown_by_id_and_by_name(server: RunningServer, function_id: str) -> None:
+    by_id = printed(server, "functions", "show", function_id)
+    assert by_id["hog"] == FUNCTION["hog"]
+    assert printed(server, "functions", "show", "Say plan")["id"] == function_id
+    shown = run(server, "functions", "show", "Say plan").stdout
+    assert "healthy" in shown
+    assert "print(event.properties.plan)" in shown
+    assert [each["id"] for each in printed(server, "functions", "list")] == [function_id]
+
+
+def test_a_function_is_switched(server: RunningServer, function_id: str) -> None:
+    assert run(server, "functions", "disable", function_id).stdout == "Say plan is disabled.\n"
+    assert printed(server, "functions", "show", function_id)["enabled"] is False
+    assert run(server, "functions", "enable", "Say plan").stdout == "Say plan is enabled.\n"
+    assert printed(server, "functions", "show", function_id)["enabled"] is True
+
+
+def test_a_function_is_run_once(server: RunningServer, function_id: str, tmp_path: Path) -> None:
+    event = {"event": "plan_chosen", "distinct_id": "ada", "properties": {"plan": "pro"}}
+    (tmp_path / "event.json").write_text(json.dumps(event))
+
+    for given in (json.dumps(event), str(tmp_path / "event.json")):
+        ran = run(server, "functions", "test", function_id, "--event", given)
+        assert (ran.exit_code, ran.stdout.splitlines()[-1]) == (0, "status: success")
+        assert "pro" in ran.stdout
+    skipped = printed(server, "functions", "test", function_id)
+    assert skipped["status"] == "skipped"
+
+
+def test_a_function_is_deleted_when_agreed(server: RunningServer) -> None:
+    made = server.client.post("/api/projects/1/hog_functions/", json={**FUNCTION, "name": "Old"})
+    asked = run(server, "functions", "delete", "Old")
+    assert (asked.exit_code, "--yes" in asked.stderr) == (2, True)
+    assert run(server, "functions", "delete", "Old", "--yes").stdout == "deleted function Old\n"
+    assert server.client.get(f"/api/projects/1/hog_functions/{made.json()['id']}/").is_error
+
+
+SQL = "select event, properties.plan as plan, 1.5 as n from events order by plan"
+
+
+def test_a_query_is_printed_in_every_format(
+    server: RunningServer, function_id: str, tmp_path: Path
+) -> None:
+    rows = [["plan_chosen", "pro", 1.5], ["plan_chosen", "team", 1.5]]
+
+    assert printed(server, "query", SQL)["results"] == rows
+    table = run(server, "query", SQL).stdout.splitlines()
+    assert [line.split() for line in table[:2]] == [["event", "plan", "n"], [*map(str, rows[0])]]
+    text = run(server, "query", SQL, "--format", "csv").stdout
+    assert list(csv.reader(io.StringIO(text)))[1:] == [[*map(str, row)] for row in rows]
+    lines = run(server, "query", SQL, "--format", "ndjson").stdout.splitlines()
+    assert json.loads(lines[1]) == {"event": "plan_chosen", "plan": "team", "n": 1.5}
+    file = tmp_path / "rows.parquet"
+    assert run(server, "query", SQL, "--format", "parquet", "-o", str(file)).exit_code == 0
+    assert pq.read_table(file).to_pydict()["plan"] == ["pro", "team"]
+
+
+@pytest.mark.parametrize(
+    ("words", "plans"),
+    [
+        ((), ["pro", "team"]),
+        (("--event", "plan_chosen", "--where", "properties.plan = 'team'"), ["team"]),
+        (("--event", "it's"), []),
+        (("--last", "1"), ["team"]),
+        (("--last", "0"), []),
+    ],
+)
+def test_past_events_are_printed(
+    server: RunningServer, function_id: str, words: tuple[str, ...], plans: list[str]
+) -> None:
+    ran = run(server, "events", "tail", "--no-follow", "--json", *words)
+
+    events = [json.loads(line) for line in ran.stdout.splitlines()]
+    found = sorted(event["properties"]["plan"] for event in events)
+    assert len(found) == len(plans)
+    assert "--last" in words or found == plans
+
+
+def test_a_wrong_condition_is_refused(server: RunningServer) -> None:
+    ran = run(server, "events", "tail", "--no-follow", "--where", "nope = 1")
+
+    assert ran.exit_code == 1
+    assert "nope" in ran.stderr
+
+
+def test_a_profile_is_enough(
+    server: RunningServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, function_id: str
+) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    for name in ("HOGLET_URL", "HOGLET_API_KEY", "HOGLET_PROFILE"):
+        monkeypatch.delenv(name, raising=False)
+
+    def plain(*words: str, text: str = "") -> Result:
+        return CliRunner().invoke(app, [*words], input=text)
+
+    wrong = plain("login", "--url", server.url, text="phx_wrong\n")
+    assert (wrong.exit_code, "401" in wrong.stderr) == (2, True)
+    assert plain("functions", "list").exit_code == 2
+    logged_in = plain("login", "--url", server.url, "--profile", "work", text=KEY + "\n")
+    assert logged_in.exit_code == 0, logged_in.output
+    assert KEY not in logged_in.output
+    assert function_id in plain("functions", "list").stdout
+    assert function_id in plain("functions", "list", "--profile", "work").stdout
+    assert (function_id, "Say plan") in complete_functions("Say")
+    assert complete_functions("zzz") == []
+    assert complete_endpoints("") == []
+
+
+def test_completion_is_silent_without_a_server(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOGLET_URL", "http://127.0.0.1:9")
+    monkeypatch.setenv("HOGLET_API_KEY", "phx_x")
+    assert complete_functions("") == []
+
+
+def test_cohorts_are_listed_and_shown(server: RunningServer) -> None:
+    body = {"name": "Nobody", "filters": {"properties": {"type": "AND", "values": [EMAIL]}}}
+    made = server.client.post("/api/projects/1/cohorts/", json=body).json()
+    assert [each["name"] for each in printed(server, "cohorts", "list")] == ["Nobody"]
+    assert printed(server, "cohorts", "show", str(made["id"]))["is_static"] is False
+    assert run(server, "cohorts", "show", "999").exit_code == 1
+
+
+def test_the_status_is_json(server: RunningServer) -> None:
+    assert set(printed(server, "status")["checks"].values()) == {"ok"}

@@ -1,0 +1,144 @@
+"""Wrong uses of the command line: a sentence that says what to do, exit 2 (or 1), no traceback."""
+
+import socketserver
+import threading
+from collections.abc import Generator
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from typer.testing import CliRunner
+
+from hoglet.cli.main import app
+
+NOBODY = "http://127.0.0.1:9"  # discard: nobody answers
+
+
+class Wrong(NamedTuple):
+    words: str  # of the command line; {folder} is a temporary one
+    says: str  # a part of the error
+    code: int = 2
+
+
+BAD_FILE = "name: [1,\n"
+WRONG = [
+    Wrong("functins list", "Did you mean 'functions'"),
+    Wrong("functions lst", "Did you mean 'list'"),
+    Wrong("functions list --jsn", "No such option: --jsn"),
+    Wrong("functions list extra", "unexpected extra argument"),
+    Wrong("functions show", "Missing argument"),
+    Wrong("functions logs", "Missing argument"),
+    Wrong("logs --function", "Missing argument"),
+    Wrong("functions logs x --limit 0", "'--limit'"),
+    Wrong("functions logs x --limit many", "'--limit'"),
+    Wrong("functions list --url ftp://host", "http:// or https://"),
+    Wrong("functions list --url http://host:port", "The URL of the server"),
+    Wrong("functions list --url http://a:b@host", "a key goes to --key"),
+    Wrong("functions list --key x --url {nobody}", "No server answers at http://127.0.0.1:9"),
+    Wrong("functions list --key schlüssel --url {nobody}", "API key"),
+    Wrong("functions list --url {nobody}", "hoglet login --url http://127.0.0.1:9"),
+    Wrong("functions list --profile nobody", "There is no profile nobody"),
+    Wrong("functions test x --event [1] --key k --url {nobody}", "--event has to be a JSON object"),
+    Wrong("functions test x --event {broken} --key k --url {nobody}", "--event is not JSON"),
+    Wrong("functions test x --event nowhere.json --key k", "nowhere.json cannot be read"),
+    Wrong("functions delete --yes", "Missing argument"),
+    Wrong("functions dead-letters show x", "Missing argument"),
+    Wrong("functions backfill start", "Missing argument"),
+    Wrong("functions backfill rewind x", "No such command 'rewind'"),
+    Wrong("endpoints run", "Missing argument"),
+    Wrong("endpoints run a -v plan", "name=value"),
+    Wrong("endpoints run a --format xml", "xml"),
+    Wrong("endpoints diff {folder}/none", "There is no"),
+    Wrong("endpoints push {folder}/bad.yaml", "bad.yaml:2"),
+    Wrong("endpoints push {folder}/latin.yaml", "latin.yaml"),
+    Wrong("endpoints push {folder}/empty --prune --yes --key k --url {nobody}", "No server"),
+    Wrong("endpoints pull a --prune", "name none"),
+    Wrong("endpoints alias set a b", "Missing argument"),
+    Wrong("query", "Missing argument"),
+    Wrong("query select --format excel", "excel"),
+    Wrong("query  ", "Missing argument"),
+    Wrong("events tail --last -1", "'--last'"),
+    Wrong("events tail --where 1--", "without comments"),
+    Wrong("events import", "Missing argument"),
+    Wrong("events import {folder}/none.csv", "There is no file"),
+    Wrong("events import {folder}/bad.yaml --format xml", "--format is one of"),
+    Wrong("integrations create slack --config no --key k --url {nobody}", "JSON object"),
+    Wrong("integrations delete one", "Invalid value"),
+    Wrong("login --url {nobody} --key k", "No server answers"),
+    Wrong("login --url nonsense://x --key k", "http:// or https://"),
+    Wrong("login --profile  --key k", "profile"),
+    Wrong("logout", "no profile to forget"),
+    Wrong("profiles use nobody", "There is no profile nobody"),
+    Wrong("status --url {nobody}", "No server answers"),
+    Wrong("status --url {other}", "does not answer as a hoglet server does"),
+    Wrong("functions list --key k --url {other}", "does not answer as a hoglet server does"),
+    Wrong("query select --key k --url {other}", "does not answer as a hoglet server does"),
+    Wrong("admin keys list --data-dir {folder}/none", "There is no database at"),
+    Wrong("admin keys list --data-dir {folder}", "There is no database at"),
+    Wrong("admin keys list --data-dir {folder}/nodata", "cannot be used"),
+    Wrong("admin keys create --project x", "'--project'"),
+    Wrong("key create --data-dir {folder}/none", "There is no database at"),
+    Wrong("project create", "Missing argument"),
+    Wrong("queue revive", "Missing argument"),
+    Wrong("admin functions force-state x asleep", "asleep"),
+    Wrong("admin secrets turn", "No such command 'turn'"),
+    Wrong("serve --port many", "'--port'"),
+    Wrong("serve --port 70000 --data-dir {folder}/d", "--port"),
+    Wrong("serve --roles cook --data-dir {folder}/d", "--roles"),
+    Wrong("demo --limit 0", "'--limit'"),
+    Wrong("hog run", "Missing argument"),
+    Wrong("hog run {folder}/none.hog", "Can not read"),
+    Wrong("hog run {folder}/empty", "Can not read"),
+    Wrong("hog run {folder}/bad.hog", "1:"),
+    Wrong("hog run {folder}/good.hog --globals {folder}/bad.yaml", "is not JSON"),
+    Wrong("hog compile {folder}/good.hog --to rust", "rust"),
+    Wrong("--nonsense", "No such option"),
+]
+
+
+class _Greeter(socketserver.StreamRequestHandler):
+    """Something that is no web server."""
+
+    def handle(self) -> None:
+        self.rfile.readline()
+        self.wfile.write(b"220 mail.example.com ready\r\n")
+
+
+@pytest.fixture(scope="module")
+def other_server() -> Generator[str]:
+    with socketserver.TCPServer(("127.0.0.1", 0), _Greeter) as server:
+        thread = threading.Thread(target=server.serve_forever, daemon=True)
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_address[1]}"
+        server.shutdown()
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("wrong")
+    (path / "bad.yaml").write_text(BAD_FILE)
+    (path / "latin.yaml").write_bytes(b"name: caf\xe9\n")
+    (path / "bad.hog").write_text("let x :=")
+    (path / "good.hog").write_text("print(1)")
+    (path / "empty").mkdir()
+    (path / "nodata").mkdir()
+    (path / "nodata" / "hoglet.db").write_bytes(b"")
+    (path / "config").mkdir()
+    return path
+
+
+@pytest.mark.parametrize("wrong", WRONG, ids=[each.words for each in WRONG])
+def test_a_wrong_use_is_a_sentence(wrong: Wrong, folder: Path, other_server: str) -> None:
+    fill = {"folder": str(folder), "nobody": NOBODY, "other": other_server, "broken": "{a"}
+    words = [word.format(**fill) for word in wrong.words.split(" ")]
+    words = [word for word in words if word or "--profile" in words]
+    variables = ("URL", "API_KEY", "PROFILE", "PROJECT", "HOST", "PORT", "DATA_DIR", "DATABASE_URL")
+    environment: dict[str, str | None] = {f"HOGLET_{name}": None for name in variables}
+    environment |= {"XDG_CONFIG_HOME": str(folder / "config"), "COLUMNS": "300", "TERM": "dumb"}
+
+    ran = CliRunner().invoke(app, words, env=environment, input="")
+
+    assert isinstance(ran.exception, SystemExit), ran.exception
+    assert (ran.exit_code, ran.stdout) == (wrong.code, "")
+    assert wrong.says in " ".join(ran.stderr.split())
+    assert "Traceback" not in ran.stderr
