@@ -3,6 +3,10 @@
 import csv
 import io
 import json
+import os
+import subprocess
+import sys
+import threading
 import time
 from collections.abc import Generator
 from pathlib import Path
@@ -197,3 +201,32 @@ def test_cohorts_are_listed_and_shown(server: RunningServer) -> None:
 
 def test_the_status_is_json(server: RunningServer) -> None:
     assert set(printed(server, "status")["checks"].values()) == {"ok"}
+
+
+def test_new_events_are_followed(server: RunningServer, function_id: str) -> None:
+    following = subprocess.Popen(
+        [sys.executable, "-m", "hoglet.cli.main", "events", "tail", "--json", "--last", "0"],
+        env=os.environ | {"HOGLET_URL": server.url, "HOGLET_API_KEY": KEY},
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    stopping = threading.Event()
+
+    def capture() -> None:  # again and again: nobody knows when the command begins to look
+        number = 0
+        while not stopping.wait(0.5):
+            number += 1
+            body = {"api_key": TOKEN, "event": "later", "distinct_id": str(number)}
+            server.client.post("/capture/", json=body)
+
+    capturing = threading.Thread(target=capture)
+    capturing.start()
+    try:
+        assert following.stdout is not None
+        lines = [json.loads(following.stdout.readline()) for _ in range(3)]
+    finally:
+        stopping.set()
+        capturing.join()
+        following.kill()
+    numbers = [int(event["distinct_id"]) for event in lines if event["event"] == "later"]
+    assert len(numbers) == len(set(numbers)) == 3

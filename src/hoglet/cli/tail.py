@@ -54,21 +54,16 @@ def add_tail(app: typer.Typer) -> None:
 
 
 def _events(client: ApiClient, condition: str, last: int, *, follow: bool) -> Iterator[Json]:
-    past = _select(client, condition, "desc", last)[::-1] if last else []
-    yield from past
-    seen = {event["uuid"] for event in past}
-    began = client.call("POST", "/query/", _body("select now64(6, 'UTC')"))["results"][0][0]
+    yield from _select(client, condition, "desc", last)[::-1] if last else []
     if not follow:
         return
+    recent = f"({condition}) and created_at >= now() - toIntervalSecond({_LATENESS_SECONDS})"
+    seen = {event["uuid"] for event in _select(client, recent, "desc", _MOST_AT_ONCE)}
     while True:
         time.sleep(_POLL_SECONDS)
-        recent = (
-            f"created_at >= greatest(toDateTime64({_text(began)}, 6, 'UTC'), "
-            f"now() - toIntervalSecond({_LATENESS_SECONDS}))"
-        )
-        found = _select(client, f"({condition}) and {recent}", "asc", _MOST_AT_ONCE)
+        found = _select(client, recent, "desc", _MOST_AT_ONCE)[::-1]
         yield from (event for event in found if event["uuid"] not in seen)
-        seen = {event["uuid"] for event in found} | (seen if len(seen) < _MOST_AT_ONCE else set())
+        seen = {event["uuid"] for event in found}
 
 
 def _select(client: ApiClient, condition: str, order: str, limit: int) -> list[Json]:
