@@ -86,9 +86,18 @@ class Scope:
         if len(chain) > 1 and first in self.sources:
             return self.sources[first].resolve(chain[1:], node)
         alias = self.aliases.get(first)
-        if alias is not None:
+        if alias is not None and not self._is_deeper_in_source(chain, alias):
             return read_deeper(Name(name=first, type=alias.type), chain[1:], node)
         return self._column(chain, first, node)
+
+    def _is_deeper_in_source(self, chain: Chain, alias: Expr) -> bool:
+        """Whether ``person.properties.email AS person`` names a field of the table all the same.
+
+        An alias that is a plain value has no fields, but the table's ``person`` has.
+        """
+        if len(chain) == 1 or alias.type.name == "JSON":
+            return False
+        return any(each.has_fields(str(chain[0])) for each in self.sources.values())
 
     def _column(self, chain: Chain, first: str, node: Any) -> Expr:
         owners = [source for source in self.sources.values() if source.knows(first)]

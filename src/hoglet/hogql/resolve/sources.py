@@ -61,6 +61,10 @@ class Source(Protocol):
         """Whether the first part of a chain names a field of this relation."""
         ...
 
+    def has_fields(self, name: str) -> bool:
+        """Whether that field is a table or a bag of properties, with fields of its own."""
+        ...
+
     def resolve(self, chain: Chain, node: Any) -> Expr:
         """The column of that chain, as the select around sees it."""
         ...
@@ -110,6 +114,10 @@ class QuerySource:
     def knows(self, name: str) -> bool:
         """Whether the query yields that column."""
         return name in self._inner
+
+    def has_fields(self, name: str) -> bool:
+        """Whether the query yields a bag of properties of that name."""
+        return name in self._inner and self._types[self._inner[name]].name == "JSON"
 
     def resolve(self, chain: Chain, node: Any) -> Expr:
         """A column of the query; further parts of the chain read JSON text or a tuple."""
@@ -211,6 +219,12 @@ class TableSource:
         if name in self.table.fields:
             return True
         return name in self._context.group_types and "group_0" in self.table.fields
+
+    def has_fields(self, name: str) -> bool:
+        """Whether the field is a table that is joined or part of the row, or properties."""
+        field = self.table.fields.get(name)
+        holders = Properties | LazyTable | Nested | Redirect
+        return self.knows(name) if field is None else isinstance(field, holders)
 
     def star(self) -> list[str]:
         """Stored fields and those marked for it; lazily joined tables are left out."""
