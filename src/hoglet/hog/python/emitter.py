@@ -1,14 +1,93 @@
 """The lines of a generated program, each with the source line it came from."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from hoglet.hog.bind import tree as bound
+from hoglet.hog.python.generators import find_suspending
 from hoglet.hog.python.operands import Temporaries
+from hoglet.hog.python.purity import Effects
+from hoglet.hog.python.type_facts import TypeFacts
 
-if TYPE_CHECKING:
-    from hoglet.hog.python.printer import ProgramPrinter
-    from hoglet.hog.python.purity import Effects
-    from hoglet.hog.python.type_facts import TypeFacts
+
+class Storage:
+    """Where variables live.
+
+    A variable is a Python local; one that inner functions use is a Python cell. Inside a loop
+    each round needs a new cell: there an inner function is made by a maker that takes the value
+    (if it never changes) or a box, a list of one item.
+    """
+
+    def __init__(self, facts: TypeFacts) -> None:
+        self._facts = facts
+        self._names: dict[bound.Variable, str] = {}
+        self._boxed = {
+            variable
+            for variable in facts.loops
+            if variable.captured and (variable.assigned or variable in facts.recursive)
+        }
+
+    def name(self, variable: bound.Variable) -> str:
+        """The Python name of the variable, or of its box."""
+        return self._names.setdefault(variable, f"v{len(self._names) + 1}")
+
+    def is_boxed(self, variable: bound.Variable) -> bool:
+        """Whether the variable lives in a box."""
+        return variable in self._boxed
+
+    def by_value(self, function: bound.BoundFunction) -> list[bound.Variable]:
+        """What the maker of a function takes: captured loop variables of the function around."""
+        return [
+            variable
+            for variable in function.captures
+            if variable.function == function.parent and variable in self._facts.loops
+        ]
+
+
+class ProgramContext:
+    """What the printers of the functions of one program share.
+
+    Args:
+        facts: what is known about its functions.
+        functions_of_host: names of functions that the host gives.
+        async_names: names of calls that suspend the run.
+        known_globals: roots of globals that surely exist.
+        trace: whether values and calls are recorded line by line.
+        batch: print ``f0(events, slow)``, the truth of the one expression for many events.
+    """
+
+    def __init__(
+        self,
+        facts: TypeFacts,
+        *,
+        functions_of_host: frozenset[str],
+        async_names: frozenset[str],
+        known_globals: frozenset[str],
+        trace: bool,
+        batch: bool = False,
+    ) -> None:
+        self.functions = functions_of_host
+        self.async_names = async_names
+        self.host_names = functions_of_host | async_names
+        self.roots: dict[str, str] = {}
+        self._blocks = 0
+        self.trace = trace
+        self.batch = batch
+        self.all = tuple(facts.functions.values())
+        self.facts = facts
+        self.effects = Effects(self.facts, host_names=self.host_names, known_globals=known_globals)
+        self.storage = Storage(self.facts)
+        self.suspending, self.dynamic_async = find_suspending(
+            self.all, self.facts, functions=self.functions, async_names=self.async_names
+        )
+
+    def root_name(self, root: str) -> str:
+        """The Python name of a global's root, read once when the program starts."""
+        return self.roots.setdefault(root, f"g{len(self.roots) + 1}")
+
+    def block_name(self) -> str:
+        """A name for a block that has become a function."""
+        self._blocks += 1
+        return f"b{self._blocks}"
 
 
 class Emitter:
@@ -20,9 +99,9 @@ class Emitter:
         blocks: loops and ``try`` around the next line, inside one Python function.
     """
 
-    program: "ProgramPrinter"
-    facts: "TypeFacts"
-    effects: "Effects"
+    program: ProgramContext
+    facts: TypeFacts
+    effects: Effects
 
     def __init__(self) -> None:
         self.lines: list[tuple[int, str, int]] = []

@@ -9,115 +9,15 @@ name, an attribute or code; it appears as escaped literals only.
 from typing import Any
 
 from hoglet.hog.bind import tree as bound
-from hoglet.hog.python.generators import find_suspending
-from hoglet.hog.python.purity import Effects
+from hoglet.hog.python.emitter import ProgramContext
 from hoglet.hog.python.statements import StatementPrinter
 from hoglet.hog.python.type_facts import TypeFacts, always_returns
-
-
-class Storage:
-    """Where variables live.
-
-    A variable is a Python local; one that inner functions use is a Python cell. Inside a loop
-    each round needs a new cell: there an inner function is made by a maker that takes the value
-    (if it never changes) or a box, a list of one item.
-    """
-
-    def __init__(self, facts: TypeFacts) -> None:
-        self._facts = facts
-        self._names: dict[bound.Variable, str] = {}
-        self._boxed = {
-            variable
-            for variable in facts.loops
-            if variable.captured and (variable.assigned or variable in facts.recursive)
-        }
-
-    def name(self, variable: bound.Variable) -> str:
-        """The Python name of the variable, or of its box."""
-        return self._names.setdefault(variable, f"v{len(self._names) + 1}")
-
-    def is_boxed(self, variable: bound.Variable) -> bool:
-        """Whether the variable lives in a box."""
-        return variable in self._boxed
-
-    def by_value(self, function: bound.BoundFunction) -> list[bound.Variable]:
-        """What the maker of a function takes: captured loop variables of the function around."""
-        return [
-            variable
-            for variable in function.captures
-            if variable.function == function.parent and variable in self._facts.loops
-        ]
-
-
-class ProgramPrinter:
-    """Prints one program.
-
-    Args:
-        facts: what is known about its functions.
-        functions_of_host: names of functions that the host gives.
-        async_names: names of calls that suspend the run.
-        known_globals: roots of globals that surely exist.
-        trace: whether values and calls are recorded line by line.
-        batch: print ``f0(events, slow)``, the truth of the one expression for many events.
-    """
-
-    def __init__(
-        self,
-        facts: TypeFacts,
-        *,
-        functions_of_host: frozenset[str],
-        async_names: frozenset[str],
-        known_globals: frozenset[str],
-        trace: bool,
-        batch: bool = False,
-    ) -> None:
-        self.functions = functions_of_host
-        self.async_names = async_names
-        self.host_names = functions_of_host | async_names
-        self.roots: dict[str, str] = {}
-        self._blocks = 0
-        self.trace = trace
-        self.batch = batch
-        self.all = tuple(facts.functions.values())
-        self.facts = facts
-        self.effects = Effects(self.facts, host_names=self.host_names, known_globals=known_globals)
-        self.storage = Storage(self.facts)
-        self.suspending, self.dynamic_async = find_suspending(self.all, self.facts, self)
-
-    def root_name(self, root: str) -> str:
-        """The Python name of a global's root, read once when the program starts."""
-        return self.roots.setdefault(root, f"g{len(self.roots) + 1}")
-
-    def block_name(self) -> str:
-        """A name for a block that has become a function."""
-        self._blocks += 1
-        return f"b{self._blocks}"
-
-    def print(self) -> str:
-        """The text of the module."""
-        root = FunctionPrinter(self, self.all[0])
-        if self.batch:
-            root.print_batch()
-        else:
-            root.print_root()
-        shown = [(function.name, len(function.parameters)) for function in self.all]
-        names = dict(enumerate(shown))
-        if [function.number for function in self.all] != list(names):
-            names = {f.number: (f.name, len(f.parameters)) for f in self.all}
-        table = ", ".join(
-            [f"{number}: ({name!a}, {size})" for number, (name, size) in names.items()]
-        )
-        head = f"FUNCTIONS = {{{table}}}"
-        lines = [0, 0, 0, *(line for _, _, line in root.lines)]
-        numbers = "LINES = (" + ", ".join([str(line) for line in lines]) + ")"
-        body = [f"{'  ' * indent}{text}" for indent, text, _ in root.lines]
-        return "\n".join([head, numbers, *body]) + "\n"
 
 
 class FunctionPrinter(StatementPrinter):
     """Prints one function of a program."""
 
-    def __init__(self, program: ProgramPrinter, function: bound.BoundFunction) -> None:
+    def __init__(self, program: ProgramContext, function: bound.BoundFunction) -> None:
         super().__init__()
         self.program = program
         self.facts = program.facts
@@ -216,7 +116,25 @@ class FunctionPrinter(StatementPrinter):
 def print_program(facts: TypeFacts, **options: Any) -> tuple[str, bool]:
     """The Python text of a program, and whether it can suspend.
 
-    The options are those of :class:`ProgramPrinter`.
+    The options are those of ``ProgramContext``.
     """
-    printer = ProgramPrinter(facts, **options)
-    return printer.print(), 0 in printer.suspending
+    program = ProgramContext(facts, **options)
+    return _module_text(program), 0 in program.suspending
+
+
+def _module_text(program: ProgramContext) -> str:
+    root = FunctionPrinter(program, program.all[0])
+    if program.batch:
+        root.print_batch()
+    else:
+        root.print_root()
+    shown = [(function.name, len(function.parameters)) for function in program.all]
+    names = dict(enumerate(shown))
+    if [function.number for function in program.all] != list(names):
+        names = {f.number: (f.name, len(f.parameters)) for f in program.all}
+    table = ", ".join([f"{number}: ({name!a}, {size})" for number, (name, size) in names.items()])
+    head = f"FUNCTIONS = {{{table}}}"
+    lines = [0, 0, 0, *(line for _, _, line in root.lines)]
+    numbers = "LINES = (" + ", ".join([str(line) for line in lines]) + ")"
+    body = [f"{'  ' * indent}{text}" for indent, text, _ in root.lines]
+    return "\n".join([head, numbers, *body]) + "\n"
