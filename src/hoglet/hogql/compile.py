@@ -24,7 +24,7 @@ from hoglet.hogql.paging.keyset import Key, KeysetCondition, find_keys, seek_aft
 from hoglet.hogql.paging.limit import ResolvedLimit, apply_limits
 from hoglet.hogql.plan import Relation, column_types
 from hoglet.hogql.print_clickhouse import Printer
-from hoglet.hogql.resolve import Resolver
+from hoglet.hogql.resolve import NodeResolver
 from hoglet.hogql.schema.catalog import PHYSICAL_TABLES
 from hoglet.hogql.types import Type, clickhouse_type, record_type
 from hoglet.kit.errors import SourceError
@@ -122,7 +122,7 @@ def _compile(
     page: tuple[int | None, int],
     seek: KeysetCondition | None,
 ) -> CompiledQuery:
-    resolver = Resolver(context, binder)
+    resolver = NodeResolver(context, binder)
     root = paged = resolver.query(parsed)
     if seek is not None:
         keys = seek.keys if seek.keys is not None else find_keys(parsed, root)
@@ -161,7 +161,7 @@ def _print(relation: Relation, context: QueryContext) -> tuple[str, dict[str, An
 
 
 def _columns(
-    resolver: Resolver, relation: Relation, root: Relation, context: QueryContext
+    resolver: NodeResolver, relation: Relation, root: Relation, context: QueryContext
 ) -> tuple[Column, ...]:
     shown = resolver.names_of(root)
     types = column_types(relation)

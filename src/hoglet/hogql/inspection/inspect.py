@@ -21,7 +21,7 @@ from hoglet.hogql.inspection.time_bounds import (
     unbounded_events,
 )
 from hoglet.hogql.plan import Expr, Number
-from hoglet.hogql.resolve import Resolver
+from hoglet.hogql.resolve import NodeResolver
 from hoglet.hogql.resolve.scope import Scope
 from hoglet.hogql.types import UNKNOWN
 from hoglet.kit.errors import SourceError
@@ -70,7 +70,7 @@ def inspect_query(
         errors = _all_errors(parsed, context, error, given)
         return msgspec.structs.replace(known, errors=errors)
     binder = Binder(context, variables, filters, values)
-    relation = Resolver(context, binder).query(binder.without_absent_dates(parsed))
+    relation = NodeResolver(context, binder).query(binder.without_absent_dates(parsed))
     return msgspec.structs.replace(
         known,
         unbounded=unbounded_events(parsed),
@@ -96,7 +96,7 @@ def _all_errors(
     return tuple(sorted(apart.values(), key=lambda error: error.start))[:_MOST_ERRORS]
 
 
-class _CollectingResolver(Resolver):
+class _CollectingResolver(NodeResolver):
     """Notes what is wrong with an expression and goes on as if it were an unknown value."""
 
     def __init__(self, context: QueryContext, binder: Binder, found: list[SourceError]) -> None:

@@ -1,5 +1,5 @@
 """Syntax trees to plans: names, types, lazily joined tables, function calls."""
 
-from hoglet.hogql.resolve.resolver import Resolver
+from hoglet.hogql.resolve.node_resolver import NodeResolver
 
-__all__ = ["Resolver"]
+__all__ = ["NodeResolver"]

@@ -1,6 +1,6 @@
 """Function calls: found in the allow-list, counted, typed; window functions and FILTER."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from hoglet.hogql.errors import (
     ARITY,
@@ -24,14 +24,12 @@ from hoglet.hogql.resolve.aggregation import (
 )
 from hoglet.hogql.resolve.compare import compare_resolved
 from hoglet.hogql.resolve.property_text import text_arguments
+from hoglet.hogql.resolve.resolver import Resolver
 from hoglet.hogql.resolve.scope import Scope
 from hoglet.hogql.resolve.special_forms import SPECIAL_FORMS
 from hoglet.hogql.types import STRING
 from hoglet.kit.errors import SourceError
 from hoglet.syntax import tree
-
-if TYPE_CHECKING:
-    from hoglet.hogql.resolve.resolver import Resolver
 
 _COMPARISONS = {
     "equals": "==",
@@ -50,7 +48,7 @@ _COMPARISONS = {
 }
 
 
-def resolve_call(resolver: "Resolver", node: tree.Call, scope: Scope) -> Expr:
+def resolve_call(resolver: Resolver, node: tree.Call, scope: Scope) -> Expr:
     """``name(params)(args)``."""
     form = SPECIAL_FORMS.get(node.name.lower())
     if form is not None and (resolved := form(resolver, node, scope)) is not None:
@@ -72,7 +70,7 @@ def resolve_call(resolver: "Resolver", node: tree.Call, scope: Scope) -> Expr:
 
 
 def build_call(
-    resolver: "Resolver", node: Any, function: Function, args: tuple[Expr, ...], scope: Scope
+    resolver: Resolver, node: Any, function: Function, args: tuple[Expr, ...], scope: Scope
 ) -> Expr:
     """The plan of a call whose arguments are resolved."""
     if function.name in ZONED and len(args) == 2:
@@ -110,14 +108,14 @@ def build_call(
     )
 
 
-def _in_zone(time: Expr, zone: Expr, resolver: "Resolver") -> Expr:
+def _in_zone(time: Expr, zone: Expr, resolver: Resolver) -> Expr:
     time = as_time(time, resolver.context)
     if time.type.name != "DateTime":
         return time
     return TrustedSQL(parts=("toTimeZone(", time, ", ", zone, ")"), type=time.type)
 
 
-def _times(function: Function, args: tuple[Expr, ...], resolver: "Resolver") -> tuple[Expr, ...]:
+def _times(function: Function, args: tuple[Expr, ...], resolver: Resolver) -> tuple[Expr, ...]:
     """The arguments with text as a time where the function takes one."""
     place = TIME_PLACES.get(function.name)
     if place is None or place >= len(args):
@@ -166,7 +164,7 @@ def _arity_message(function: Function, count: int) -> str:
 
 
 def _arguments(
-    resolver: "Resolver", node: tree.Call, function: Function, scope: Scope
+    resolver: Resolver, node: tree.Call, function: Function, scope: Scope
 ) -> tuple[Expr, ...]:
     args = node.args
     if function.clickhouse == "position" and len(args) == 1:
@@ -238,7 +236,7 @@ def _refuse_extras(node: tree.Call, function: Function) -> None:
 
 
 def _parameters(
-    resolver: "Resolver", node: Any, function: Function, scope: Scope
+    resolver: Resolver, node: Any, function: Function, scope: Scope
 ) -> tuple[Expr, ...] | None:
     given = getattr(node, "params", None)
     if given is None:
@@ -251,7 +249,7 @@ def _parameters(
     return resolver.expressions(given, scope)
 
 
-def _ordering(resolver: "Resolver", item: tree.OrderExpr, scope: Scope) -> Ordering:
+def _ordering(resolver: Resolver, item: tree.OrderExpr, scope: Scope) -> Ordering:
     """ORDER BY in the brackets of an aggregate."""
     expr = resolver.expression(item.expr, scope)
     return Ordering(expr, item.order == "DESC", item.nulls_first)

@@ -7,7 +7,7 @@ Source: docs/spec/data-and-queries.md#71-concatenation-and-comparisons-with-null
 docs/spec/query-endpoints.md#104-functions.
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from hoglet.hogql.cohorts import find_cohort
 from hoglet.hogql.comparisons import COMPARISONS
@@ -30,13 +30,11 @@ from hoglet.hogql.resolve.alignment import (
 )
 from hoglet.hogql.resolve.membership import is_in, is_in_plain, negated
 from hoglet.hogql.resolve.property_text import compared, split_list
+from hoglet.hogql.resolve.resolver import Resolver
 from hoglet.hogql.resolve.scope import Scope
 from hoglet.hogql.resolve.sources import TableSource
 from hoglet.hogql.types import BOOLEAN, STRING
 from hoglet.syntax import tree
-
-if TYPE_CHECKING:
-    from hoglet.hogql.resolve.resolver import Resolver
 
 _FUNCTIONS = COMPARISONS | {
     "global in": "in",
@@ -49,7 +47,7 @@ _FUNCTIONS = COMPARISONS | {
 _NEGATIVE = frozenset({"!=", "not like", "not ilike", "not in", "global not in", "!~", "!~*"})
 
 
-def resolve_compare(resolver: "Resolver", node: tree.CompareOperation, scope: Scope) -> Expr:
+def resolve_compare(resolver: Resolver, node: tree.CompareOperation, scope: Scope) -> Expr:
     """``left op right``."""
     if node.op in {"in cohort", "not in cohort"}:
         return _cohort(resolver, node, scope)
@@ -63,7 +61,7 @@ def resolve_compare(resolver: "Resolver", node: tree.CompareOperation, scope: Sc
 
 
 def compare_resolved(  # noqa: PLR0917 (as compare, with what knows the properties)
-    resolver: "Resolver", operator: str, left: Expr, right: Expr, scope: Scope, node: Any
+    resolver: Resolver, operator: str, left: Expr, right: Expr, scope: Scope, node: Any
 ) -> Expr:
     """The plan of a comparison; properties beside texts are compared as the text they were."""
     zone, plain = resolver.context.timezone, scope.plain_nulls
@@ -172,7 +170,7 @@ def _membership(operator: str, left: Expr, right: Expr, timezone: str, *, plain:
     return negated(found) if operator in _NEGATIVE else found
 
 
-def _cohort(resolver: "Resolver", node: tree.CompareOperation, scope: Scope) -> Expr:
+def _cohort(resolver: Resolver, node: tree.CompareOperation, scope: Scope) -> Expr:
     wanted = _cohort_named(resolver, node.right)
     if wanted is None:
         return NEVER if node.op == "in cohort" else ALWAYS
@@ -188,7 +186,7 @@ def _cohort(resolver: "Resolver", node: tree.CompareOperation, scope: Scope) -> 
     return compare(node.op.removesuffix(" cohort"), left, listed, resolver.context.timezone, node)
 
 
-def _cohort_named(resolver: "Resolver", node: Any) -> int | None:
+def _cohort_named(resolver: Resolver, node: Any) -> int | None:
     """The id of the cohort; None where none is named, which a variable without a value is."""
     bound = resolver.binder.expand(node) if isinstance(node, tree.Placeholder) else node
     value = getattr(bound, "value", None)
@@ -199,7 +197,7 @@ def _cohort_named(resolver: "Resolver", node: Any) -> int | None:
     return find_cohort(value, resolver.context, node)
 
 
-def resolve_between(resolver: "Resolver", node: tree.BetweenExpr, scope: Scope) -> Expr:
+def resolve_between(resolver: Resolver, node: tree.BetweenExpr, scope: Scope) -> Expr:
     """``expr BETWEEN low AND high``, both inclusive."""
     timezone = resolver.context.timezone
     value = resolver.expression(node.expr, scope)
@@ -219,7 +217,7 @@ def resolve_between(resolver: "Resolver", node: tree.BetweenExpr, scope: Scope) 
     return TrustedSQL(parts=("ifNull(", low, " + ", high, " < 2, 0)"), type=BOOLEAN)
 
 
-def resolve_distinct_from(resolver: "Resolver", node: tree.IsDistinctFrom, scope: Scope) -> Expr:
+def resolve_distinct_from(resolver: Resolver, node: tree.IsDistinctFrom, scope: Scope) -> Expr:
     """``left IS [NOT] DISTINCT FROM right``: here the same as null-safe ``!=`` and ``=``."""
     left = resolver.expression(node.left, scope)
     right = resolver.expression(node.right, scope)

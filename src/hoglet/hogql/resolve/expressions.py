@@ -3,7 +3,7 @@
 import math
 import re
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from hoglet.hogql import types
 from hoglet.hogql.errors import refused
@@ -19,12 +19,10 @@ from hoglet.hogql.plan import (
     Value,
     column_types,
 )
+from hoglet.hogql.resolve.resolver import Resolver
 from hoglet.hogql.resolve.scope import Scope
 from hoglet.hogql.types import BOOLEAN, FLOAT, INTEGER, NULL, STRING, Type
 from hoglet.syntax import tree
-
-if TYPE_CHECKING:
-    from hoglet.hogql.resolve.resolver import Resolver
 
 _INT64 = 2**63
 _WHOLE = re.compile(r"\d+")
@@ -55,7 +53,7 @@ def _integer(value: int) -> Expr:
     return Number(text=repr(float(value)), type=FLOAT)
 
 
-def resolve_constant(_resolver: "Resolver", node: tree.Constant, _scope: Scope) -> Expr:
+def resolve_constant(_resolver: Resolver, node: tree.Constant, _scope: Scope) -> Expr:
     """A literal."""
     if node.value_type == "number":
         text = str(node.value).strip().lower()
@@ -68,7 +66,7 @@ def resolve_constant(_resolver: "Resolver", node: tree.Constant, _scope: Scope) 
     return constant(node.value, node)
 
 
-def resolve_field(resolver: "Resolver", node: tree.Field, scope: Scope) -> Expr:
+def resolve_field(resolver: Resolver, node: tree.Field, scope: Scope) -> Expr:
     """A column, an alias, a lambda argument or a CTE expression."""
     chain = node.chain
     if chain[-1] == "*":
@@ -89,7 +87,7 @@ _WITHOUT_BRACKETS = frozenset({"current_date", "current_timestamp"})
 """Functions that standard SQL writes without them."""
 
 
-def _expand_macro(resolver: "Resolver", macro: tree.CTE, node: tree.Field, scope: Scope) -> Expr:
+def _expand_macro(resolver: Resolver, macro: tree.CTE, node: tree.Field, scope: Scope) -> Expr:
     if len(node.chain) > 1:
         raise refused(f"'{macro.name}' is an expression and has no fields", node)
     if macro.name in scope.open_macros:
@@ -100,7 +98,7 @@ def _expand_macro(resolver: "Resolver", macro: tree.CTE, node: tree.Field, scope
     return resolved
 
 
-def resolve_alias(resolver: "Resolver", node: tree.Alias, scope: Scope) -> Expr:
+def resolve_alias(resolver: Resolver, node: tree.Alias, scope: Scope) -> Expr:
     """``expr AS name`` inside an expression: the name becomes known, the expression stays."""
     resolved = resolver.expression(node.expr, scope)
     scope.macros.setdefault(
@@ -109,12 +107,12 @@ def resolve_alias(resolver: "Resolver", node: tree.Alias, scope: Scope) -> Expr:
     return resolved
 
 
-def resolve_and(resolver: "Resolver", node: tree.And, scope: Scope) -> Expr:
+def resolve_and(resolver: Resolver, node: tree.And, scope: Scope) -> Expr:
     """An AND chain."""
     return _logical("and", resolver.expressions(node.exprs, scope))
 
 
-def resolve_or(resolver: "Resolver", node: tree.Or, scope: Scope) -> Expr:
+def resolve_or(resolver: Resolver, node: tree.Or, scope: Scope) -> Expr:
     """An OR chain."""
     return _logical("or", resolver.expressions(node.exprs, scope))
 
@@ -126,7 +124,7 @@ def _logical(function: str, args: tuple[Expr, ...]) -> Expr:
     return FunctionCall(function=function, args=args, type=BOOLEAN.or_null(nullable))
 
 
-def resolve_not(resolver: "Resolver", node: tree.Not, scope: Scope) -> Expr:
+def resolve_not(resolver: Resolver, node: tree.Not, scope: Scope) -> Expr:
     """``NOT expr``."""
     inner = resolver.expression(node.expr, scope)
     return FunctionCall(function="not", args=(inner,), type=BOOLEAN.or_null(inner.type.nullable))
@@ -135,7 +133,7 @@ def resolve_not(resolver: "Resolver", node: tree.Not, scope: Scope) -> Expr:
 _ARITHMETIC = {"+": "plus", "-": "minus", "*": "multiply", "/": "divide", "%": "modulo"}
 
 
-def resolve_arithmetic(resolver: "Resolver", node: tree.ArithmeticOperation, scope: Scope) -> Expr:
+def resolve_arithmetic(resolver: Resolver, node: tree.ArithmeticOperation, scope: Scope) -> Expr:
     """``left op right``; ``0 - x`` made by the parser for ``-x`` becomes a negation."""
     left = resolver.expression(node.left, scope)
     right = resolver.expression(node.right, scope)
@@ -168,7 +166,7 @@ def _arithmetic_type(operator: str, left: Expr, right: Expr) -> Type:
     return widest((left.type, right.type))
 
 
-def resolve_array(resolver: "Resolver", node: tree.Array, scope: Scope) -> Expr:
+def resolve_array(resolver: Resolver, node: tree.Array, scope: Scope) -> Expr:
     """``[a, b]``."""
     items = resolver.expressions(node.exprs, scope)
     if len(items) > _BOUND_TOGETHER and all(isinstance(item, Value) for item in items):
@@ -178,20 +176,20 @@ def resolve_array(resolver: "Resolver", node: tree.Array, scope: Scope) -> Expr:
     return FunctionCall(function="array", args=items, type=Type("Array", item=item))
 
 
-def resolve_tuple(resolver: "Resolver", node: tree.Tuple, scope: Scope) -> Expr:
+def resolve_tuple(resolver: Resolver, node: tree.Tuple, scope: Scope) -> Expr:
     """``(a, b)``."""
     return FunctionCall(
         function="tuple", args=resolver.expressions(node.exprs, scope), type=types.TUPLE
     )
 
 
-def resolve_dict(resolver: "Resolver", node: tree.Dict, scope: Scope) -> Expr:
+def resolve_dict(resolver: Resolver, node: tree.Dict, scope: Scope) -> Expr:
     """``{'k': v}`` as a map."""
     flat = [part for item in node.items for part in item]
     return FunctionCall(function="map", args=resolver.expressions(flat, scope), type=types.MAP)
 
 
-def resolve_array_access(resolver: "Resolver", node: tree.ArrayAccess, scope: Scope) -> Expr:
+def resolve_array_access(resolver: Resolver, node: tree.ArrayAccess, scope: Scope) -> Expr:
     """``array[index]``, ``map['key']`` and ``properties['any key']``."""
     chain = _access_chain(node)
     if chain is not None and _is_path(chain, scope):
@@ -244,7 +242,7 @@ def _json_access(base: Expr, index: Expr) -> Expr:
     return TrustedSQL(parts=parts, type=types.NULLABLE_STRING)
 
 
-def resolve_array_slice(resolver: "Resolver", node: tree.ArraySlice, scope: Scope) -> Expr:
+def resolve_array_slice(resolver: Resolver, node: tree.ArraySlice, scope: Scope) -> Expr:
     """``array[from:to]``, both inclusive and counted from 1."""
     base = resolver.expression(node.array, scope)
     start = resolver.expression(node.start_expr, scope) if node.start_expr else constant(1)
@@ -255,7 +253,7 @@ def resolve_array_slice(resolver: "Resolver", node: tree.ArraySlice, scope: Scop
     return TrustedSQL(parts=parts, type=base.type)
 
 
-def resolve_tuple_access(resolver: "Resolver", node: tree.TupleAccess, scope: Scope) -> Expr:
+def resolve_tuple_access(resolver: Resolver, node: tree.TupleAccess, scope: Scope) -> Expr:
     """``tuple.1``; on a property bag it indexes an array."""
     chain = _access_chain(node)
     if chain is not None and _is_path(chain, scope):
@@ -270,7 +268,7 @@ def resolve_tuple_access(resolver: "Resolver", node: tree.TupleAccess, scope: Sc
     )
 
 
-def resolve_lambda(resolver: "Resolver", node: tree.Lambda, scope: Scope) -> Expr:
+def resolve_lambda(resolver: Resolver, node: tree.Lambda, scope: Scope) -> Expr:
     """``(a, b) -> expr``, as an argument of a function that takes one."""
     if isinstance(node.expr, tree.Block):
         raise refused("A lambda of a query holds one expression", node)
@@ -280,7 +278,7 @@ def resolve_lambda(resolver: "Resolver", node: tree.Lambda, scope: Scope) -> Exp
     return LambdaExpr(names=node.args, body=body, type=body.type)
 
 
-def resolve_placeholder(resolver: "Resolver", node: tree.Placeholder, scope: Scope) -> Expr:
+def resolve_placeholder(resolver: Resolver, node: tree.Placeholder, scope: Scope) -> Expr:
     """``{variables.x}``, ``{filters}``, ``{name}``: what it stands for, resolved."""
     bound = resolver.binder.expand(node, scope.read_tables)
     if isinstance(bound, tree.Placeholder):
@@ -303,7 +301,7 @@ _CASTS: dict[str, str] = {
 }
 
 
-def resolve_expr_call(resolver: "Resolver", node: tree.ExprCall, scope: Scope) -> Expr:
+def resolve_expr_call(resolver: Resolver, node: tree.ExprCall, scope: Scope) -> Expr:
     """``x::varchar(10)``, which the parser reads as a call of the cast; there is no other."""
     cast = node.expr
     if not isinstance(cast, tree.TypeCast | tree.TryCast):
@@ -314,12 +312,12 @@ def resolve_expr_call(resolver: "Resolver", node: tree.ExprCall, scope: Scope) -
     return cast_to(resolver, cast.expr, f"{cast.type_name}({args})", node, scope)
 
 
-def resolve_cast(resolver: "Resolver", node: Any, scope: Scope) -> Expr:
+def resolve_cast(resolver: Resolver, node: Any, scope: Scope) -> Expr:
     """``CAST(x AS type)``, ``x::type``, ``TRY_CAST``: the null-safe conversion of that type."""
     return cast_to(resolver, node.expr, node.type_name, node, scope)
 
 
-def cast_to(resolver: "Resolver", expr: Any, name: str, node: Any, scope: Scope) -> Expr:
+def cast_to(resolver: Resolver, expr: Any, name: str, node: Any, scope: Scope) -> Expr:
     """``expr`` converted to the type of that name, e.g. ``Nullable(Int64)``."""
     bare = name.strip().lower().removeprefix("nullable(").strip()
     function = _CASTS.get(bare.split("(")[0].rstrip(") "))
@@ -338,7 +336,7 @@ def _scale(bare: str) -> tuple[tree.Constant, ...]:
     return (tree.Constant(value=int(numbers[1]) if len(numbers) > 1 else 0),)
 
 
-def resolve_subquery(resolver: "Resolver", node: Any, scope: Scope) -> Expr:
+def resolve_subquery(resolver: Resolver, node: Any, scope: Scope) -> Expr:
     """``(SELECT ...)`` as a value."""
     relation = resolver.query(node, scope)
     columns = column_types(relation)

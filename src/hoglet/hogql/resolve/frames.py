@@ -4,7 +4,7 @@ The engine knows numbers as distances only. A time in ORDER BY is therefore orde
 a date by its days, and an interval is so many of them.
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 
@@ -19,12 +19,10 @@ from hoglet.hogql.plan import (
     Ordering,
     TrustedSQL,
 )
+from hoglet.hogql.resolve.resolver import Resolver
 from hoglet.hogql.resolve.scope import Scope
 from hoglet.hogql.types import FLOAT, INTEGER, NUMBERS, TIMES
 from hoglet.syntax import tree
-
-if TYPE_CHECKING:
-    from hoglet.hogql.resolve.resolver import Resolver
 
 _SECONDS = {"second": 1, "minute": 60, "hour": 3600, "day": 86_400, "week": 604_800}
 _DAYS = {"day": 1, "week": 7}
@@ -40,7 +38,7 @@ class _Distance(msgspec.Struct, frozen=True):
 
 
 def resolve_frame(
-    resolver: "Resolver", node: tree.WindowExpr, order_by: tuple[Ordering, ...], scope: Scope
+    resolver: Resolver, node: tree.WindowExpr, order_by: tuple[Ordering, ...], scope: Scope
 ) -> tuple[str, tuple[Ordering, ...]]:
     """The frame as SQL, empty without one, and the ordering that its distances need."""
     if node.frame_method is None or node.frame_start is None:
@@ -58,7 +56,7 @@ def resolve_frame(
     return f"{method} {'BETWEEN ' if between else ''}{' AND '.join(words)}", order_by
 
 
-def _distance(resolver: "Resolver", end: tree.WindowFrameExpr, scope: Scope) -> _Distance | None:
+def _distance(resolver: Resolver, end: tree.WindowFrameExpr, scope: Scope) -> _Distance | None:
     value = end.frame_value
     if end.frame_type == "CURRENT ROW" or value is None:
         return None

@@ -1,6 +1,6 @@
 """FROM: tables, subqueries, CTEs, joins, sampling and ARRAY JOIN."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import orjson
 
@@ -17,6 +17,7 @@ from hoglet.hogql.plan import (
     Value,
 )
 from hoglet.hogql.resolve.aggregation import holds_aggregate
+from hoglet.hogql.resolve.resolver import Resolver
 from hoglet.hogql.resolve.scope import CteQuery, Scope
 from hoglet.hogql.resolve.sources import (
     EmptySource,
@@ -29,9 +30,6 @@ from hoglet.hogql.schema.system import SYSTEM_TABLES
 from hoglet.hogql.types import INTEGER, UNKNOWN
 from hoglet.syntax import tree
 
-if TYPE_CHECKING:
-    from hoglet.hogql.resolve.resolver import Resolver
-
 _JOIN_WORDS = frozenset(
     {
         "JOIN", "INNER", "LEFT", "RIGHT", "FULL", "OUTER", "CROSS", "ANY", "ALL", "ASOF", "SEMI",
@@ -40,7 +38,7 @@ _JOIN_WORDS = frozenset(
 )  # fmt: skip
 
 
-def count_of(resolver: "Resolver", node: Any, scope: Scope, clause: str) -> Expr | None:
+def count_of(resolver: Resolver, node: Any, scope: Scope, clause: str) -> Expr | None:
     """A row count: a whole number, 0 or more, also from a variable."""
     if node is None:
         return None
@@ -66,7 +64,7 @@ _MOST_ROWS = 2**63 - 1
 type Joined = tuple[Source, str, Expr | None]
 
 
-def resolve_from(resolver: "Resolver", node: tree.SelectQuery, scope: Scope) -> list[Joined]:
+def resolve_from(resolver: Resolver, node: tree.SelectQuery, scope: Scope) -> list[Joined]:
     """The sources of FROM with how each is joined; the scope learns their aliases."""
     taken = {item.alias for item in node.select if isinstance(item, tree.Alias)}
     joins: list[Joined] = []
@@ -91,7 +89,7 @@ def _join_kind(join: tree.JoinExpr) -> str:
 
 
 def _constraint(
-    resolver: "Resolver", join: tree.JoinExpr, scope: Scope, before: list[Source], source: Source
+    resolver: Resolver, join: tree.JoinExpr, scope: Scope, before: list[Source], source: Source
 ) -> Expr | None:
     if join.constraint is None:
         if before and "CROSS" not in (join.join_type or ""):
@@ -125,7 +123,7 @@ def _using(items: tuple[Any, ...], scope: Scope, before: list[Source], source: S
 
 
 def _resolve_source(
-    resolver: "Resolver", join: tree.JoinExpr, scope: Scope, taken: set[str]
+    resolver: Resolver, join: tree.JoinExpr, scope: Scope, taken: set[str]
 ) -> tuple[str, Source]:
     resolver.count_relations(1, join)
     if join.table_final:
@@ -149,7 +147,7 @@ def _printed(alias: str, taken: set[str]) -> str:
 
 
 def _named_source(
-    resolver: "Resolver", join: tree.JoinExpr, table: tree.Field, scope: Scope, taken: set[str]
+    resolver: Resolver, join: tree.JoinExpr, table: tree.Field, scope: Scope, taken: set[str]
 ) -> tuple[str, Source]:
     name = ".".join(map(str, table.chain))
     alias = join.alias or str(table.chain[-1])
@@ -174,7 +172,7 @@ def _named_source(
     return alias, TableSource(found, printed, resolver.context, _sample(join, name))
 
 
-def _check_access(resolver: "Resolver", name: str, node: Any) -> None:
+def _check_access(resolver: Resolver, name: str, node: Any) -> None:
     """Refuse a table of ``system`` that the caller's key does not allow."""
     if name in SYSTEM_TABLES and name not in resolver.context.readable_system_tables:
         scope = SYSTEM_TABLES[name].scope
@@ -182,7 +180,7 @@ def _check_access(resolver: "Resolver", name: str, node: Any) -> None:
         raise refused(message, node, code=TABLE_DENIED)
 
 
-def _cte_relation(resolver: "Resolver", cte: CteQuery, node: Any) -> Relation:
+def _cte_relation(resolver: Resolver, cte: CteQuery, node: Any) -> Relation:
     if cte.resolving:
         raise refused(f"'{cte.cte.name}' refers to itself", node)
     if cte.relation is None:
@@ -200,7 +198,7 @@ _SERIES = frozenset({"generateSeries", "generate_series"})
 
 
 def _numbers(
-    resolver: "Resolver", join: tree.JoinExpr, name: str, alias: str, scope: Scope
+    resolver: Resolver, join: tree.JoinExpr, name: str, alias: str, scope: Scope
 ) -> Source:
     """``numbers(n)``, ``numbers(offset, n)``, ``generateSeries(first, last, step)``."""
     if name not in {"numbers", *_SERIES}:
@@ -219,7 +217,7 @@ def _numbers(
     return QuerySource(alias, Numbers(args=args))
 
 
-def _row_count(resolver: "Resolver", node: Any, scope: Scope) -> Expr:
+def _row_count(resolver: Resolver, node: Any, scope: Scope) -> Expr:
     """An argument of ``numbers``: any expression without columns; NULL and less than 0 are 0."""
     outside = Scope(scope)
     count = resolver.expression(node, outside)
@@ -252,7 +250,7 @@ def _sample(join: tree.JoinExpr, table: str) -> float | None:
 
 
 def resolve_array_join(
-    resolver: "Resolver", node: tree.SelectQuery, scope: Scope
+    resolver: Resolver, node: tree.SelectQuery, scope: Scope
 ) -> tuple[tuple[str, Expr], ...]:
     """The arrays of ARRAY JOIN, by the alias of their items.
 

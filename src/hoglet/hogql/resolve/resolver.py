@@ -1,28 +1,34 @@
 """One compilation: the context, what was seen on the way, and the two entry points.
 
 The work is done by functions of the neighbouring modules, one family of nodes each; they take the
-resolver first, so that they can call ``expression`` and ``query`` for what is inside.
+resolver first, so that they can call ``expression`` and ``query`` for what is inside. The table of
+them is ``node_resolver``'s, so that this module imports none of them.
 """
 
-from collections.abc import Callable
-from typing import Any
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar
 
 from hoglet.hogql.context import QueryContext
 from hoglet.hogql.errors import refused
 from hoglet.hogql.frontend.bind import Binder
 from hoglet.hogql.plan import Expr, Relation, SetQuery
-from hoglet.hogql.resolve import calls, compare, expressions, selects, windows
 from hoglet.hogql.resolve.scope import Scope
 from hoglet.syntax import tree
 
 
-class Resolver:
+class Resolver(ABC):
     """Resolves one query; not reusable.
 
     Args:
         context: the project.
         binder: what placeholders stand for.
+
+    Attributes:
+        handlers: what resolves an expression, by the type of its node.
     """
+
+    handlers: ClassVar[Mapping[type, "Callable[[Resolver, Any, Scope], Expr]"]]
 
     def __init__(self, context: QueryContext, binder: Binder) -> None:
         self.context = context
@@ -35,7 +41,7 @@ class Resolver:
 
     def expression(self, node: Any, scope: Scope) -> Expr:
         """Resolve one expression."""
-        handler = _HANDLERS.get(type(node))
+        handler = self.handlers.get(type(node))
         if handler is None:
             what = _NAMES.get(type(node), type(node).__name__)
             raise refused(f"{what} is not supported here", node)
@@ -54,9 +60,13 @@ class Resolver:
     def query(self, node: tree.Query, parent: Scope | None = None) -> Relation:
         """Resolve a SELECT or a set of them, as a subquery."""
         self._enter(node)
-        resolved = selects.resolve_query(self, node, parent)
+        resolved = self.resolve_query(node, parent)
         self._depth -= 1
         return resolved
+
+    @abstractmethod
+    def resolve_query(self, node: tree.Query, parent: Scope | None) -> Relation:
+        """Resolve a SELECT or a set of them; ``query`` has counted how deep it is."""
 
     def names_of(self, relation: Relation) -> tuple[str, ...]:
         """What the columns of a resolved query are called in an answer."""
@@ -87,33 +97,3 @@ _NAMES: dict[type, str] = {
     tree.ColumnsExpr: "columns(...) that is not a column of SELECT",
 }
 """What syntax that stands in the wrong place is called."""
-
-type _Handler = Callable[[Resolver, Any, Scope], Expr]
-
-_HANDLERS: dict[type, _Handler] = {
-    tree.Constant: expressions.resolve_constant,
-    tree.Field: expressions.resolve_field,
-    tree.Alias: expressions.resolve_alias,
-    tree.And: expressions.resolve_and,
-    tree.Or: expressions.resolve_or,
-    tree.Not: expressions.resolve_not,
-    tree.ArithmeticOperation: expressions.resolve_arithmetic,
-    tree.Array: expressions.resolve_array,
-    tree.Tuple: expressions.resolve_tuple,
-    tree.ArrayAccess: expressions.resolve_array_access,
-    tree.ArraySlice: expressions.resolve_array_slice,
-    tree.TupleAccess: expressions.resolve_tuple_access,
-    tree.Dict: expressions.resolve_dict,
-    tree.Lambda: expressions.resolve_lambda,
-    tree.Placeholder: expressions.resolve_placeholder,
-    tree.TypeCast: expressions.resolve_cast,
-    tree.TryCast: expressions.resolve_cast,
-    tree.ExprCall: expressions.resolve_expr_call,
-    tree.SelectQuery: expressions.resolve_subquery,
-    tree.SelectSetQuery: expressions.resolve_subquery,
-    tree.CompareOperation: compare.resolve_compare,
-    tree.BetweenExpr: compare.resolve_between,
-    tree.IsDistinctFrom: compare.resolve_distinct_from,
-    tree.Call: calls.resolve_call,
-    tree.WindowFunction: windows.resolve_window_function,
-}

@@ -1,6 +1,6 @@
 """SELECT and set operations."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 
@@ -24,13 +24,11 @@ from hoglet.hogql.resolve.relations import (
     resolve_array_join,
     resolve_from,
 )
+from hoglet.hogql.resolve.resolver import Resolver
 from hoglet.hogql.resolve.scope import CteQuery, Scope
 from hoglet.hogql.resolve.star_expansion import expand_columns
 from hoglet.hogql.resolve.windows import resolve_ordering, resolve_window
 from hoglet.syntax import tree
-
-if TYPE_CHECKING:
-    from hoglet.hogql.resolve.resolver import Resolver
 
 _SET_OPERATORS = frozenset(
     {
@@ -44,7 +42,7 @@ _SET_OPERATORS = frozenset(
 )
 
 
-def resolve_query(resolver: "Resolver", node: Any, parent: Scope | None) -> Relation:
+def resolve_query(resolver: Resolver, node: Any, parent: Scope | None) -> Relation:
     """A SELECT or a set of them."""
     if isinstance(node, tree.SelectSetQuery):
         return _resolve_set(resolver, node, parent)
@@ -53,7 +51,7 @@ def resolve_query(resolver: "Resolver", node: Any, parent: Scope | None) -> Rela
     raise refused("A placeholder cannot stand for a whole query", node)
 
 
-def _resolve_set(resolver: "Resolver", node: tree.SelectSetQuery, parent: Scope | None) -> Relation:
+def _resolve_set(resolver: Resolver, node: tree.SelectSetQuery, parent: Scope | None) -> Relation:
     queries = _resolve_queries(resolver, node, parent)
     if node.limit is None and node.offset is None:
         return queries
@@ -70,7 +68,7 @@ def _resolve_set(resolver: "Resolver", node: tree.SelectSetQuery, parent: Scope 
 
 
 def _resolve_queries(
-    resolver: "Resolver", node: tree.SelectSetQuery, parent: Scope | None
+    resolver: Resolver, node: tree.SelectSetQuery, parent: Scope | None
 ) -> SetQuery:
     shared = Scope(parent)
     first_node = node.initial_select_query
@@ -90,7 +88,7 @@ def _resolve_queries(
     return SetQuery(first=first, rest=tuple(rest))
 
 
-def _resolve_select(resolver: "Resolver", node: tree.SelectQuery, parent: Scope | None) -> Select:
+def _resolve_select(resolver: Resolver, node: tree.SelectQuery, parent: Scope | None) -> Select:
     scope = Scope(parent)
     _declare_ctes(node, scope)
     joins = resolve_from(resolver, node, scope)
@@ -170,7 +168,7 @@ def _declare_ctes(node: tree.SelectQuery, scope: Scope) -> None:
 
 
 def _resolve_columns(
-    resolver: "Resolver", node: tree.SelectQuery, scope: Scope
+    resolver: Resolver, node: tree.SelectQuery, scope: Scope
 ) -> tuple[tuple[tuple[str, Expr], ...], tuple[str, ...]]:
     columns: dict[str, Expr] = {}
     counts: dict[str, int] = {}
@@ -199,7 +197,7 @@ def _unique(label: str, taken: dict[str, Expr], counts: dict[str, int]) -> str:
     return name
 
 
-def _resolve_where(resolver: "Resolver", node: tree.SelectQuery, scope: Scope) -> Expr | None:
+def _resolve_where(resolver: Resolver, node: tree.SelectQuery, scope: Scope) -> Expr | None:
     parts = [part for part in (node.prewhere, node.where) if part is not None]
     if not parts:
         return None
@@ -226,9 +224,7 @@ def _shadowing_aggregates(scope: Scope) -> dict[str, Expr]:
     }
 
 
-def _resolve_group_by(
-    resolver: "Resolver", node: tree.SelectQuery, scope: Scope
-) -> tuple[Expr, ...]:
+def _resolve_group_by(resolver: Resolver, node: tree.SelectQuery, scope: Scope) -> tuple[Expr, ...]:
     found: list[Expr] = []
     for item in node.group_by or ():
         if isinstance(item, tree.GroupingSet):
@@ -240,7 +236,7 @@ def _resolve_group_by(
     return tuple(found)
 
 
-def _resolve_limit_by(resolver: "Resolver", node: tree.SelectQuery, scope: Scope) -> Any:
+def _resolve_limit_by(resolver: Resolver, node: tree.SelectQuery, scope: Scope) -> Any:
     if node.limit_by is None:
         return None
     count = count_of(resolver, node.limit_by.n, scope, "LIMIT BY")

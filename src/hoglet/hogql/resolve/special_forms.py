@@ -4,7 +4,7 @@ Each takes the node and gives the plan, or None where the call is that of a plai
 """
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from hoglet.hogql.errors import ARITY, near, refused
 from hoglet.hogql.filters.actions import action_condition
@@ -13,15 +13,13 @@ from hoglet.hogql.frontend.trees import call, compare, constant, every, field, f
 from hoglet.hogql.plan import Expr, FunctionCall, ScalarQuery
 from hoglet.hogql.resolve.aggregation import percentile
 from hoglet.hogql.resolve.expressions import cast_to
+from hoglet.hogql.resolve.resolver import Resolver
 from hoglet.hogql.resolve.scope import Scope
 from hoglet.hogql.types import BOOLEAN
 from hoglet.syntax import tree
 
-if TYPE_CHECKING:
-    from hoglet.hogql.resolve.resolver import Resolver
 
-
-def _exists(resolver: "Resolver", node: tree.Call, scope: Scope) -> Expr | None:
+def _exists(resolver: Resolver, node: tree.Call, scope: Scope) -> Expr | None:
     if len(node.args) != 1:
         return None
     inner = resolver.expression(node.args[0], scope)
@@ -30,7 +28,7 @@ def _exists(resolver: "Resolver", node: tree.Call, scope: Scope) -> Expr | None:
     return FunctionCall(function="exists", args=(inner,), type=BOOLEAN)
 
 
-def _cast(resolver: "Resolver", node: tree.Call, scope: Scope) -> Expr | None:
+def _cast(resolver: Resolver, node: tree.Call, scope: Scope) -> Expr | None:
     if len(node.args) != 2:
         return None
     target = getattr(node.args[1], "value", None)
@@ -39,7 +37,7 @@ def _cast(resolver: "Resolver", node: tree.Call, scope: Scope) -> Expr | None:
     return cast_to(resolver, node.args[0], target, node, scope)
 
 
-def _extract(resolver: "Resolver", node: tree.Call, scope: Scope) -> Expr | None:
+def _extract(resolver: Resolver, node: tree.Call, scope: Scope) -> Expr | None:
     """``extract(day FROM x)``; ``preprocess`` writes its parts as a named argument."""
     if len(node.args) != 1 or not isinstance(node.args[0], tree.NamedArgument):
         return None
@@ -49,14 +47,14 @@ def _extract(resolver: "Resolver", node: tree.Call, scope: Scope) -> Expr | None
     return resolver.expression(part, scope)
 
 
-def _matches_action(resolver: "Resolver", node: tree.Call, scope: Scope) -> Expr:
+def _matches_action(resolver: Resolver, node: tree.Call, scope: Scope) -> Expr:
     wanted = getattr(node.args[0], "value", None) if len(node.args) == 1 else None
     if not isinstance(wanted, str | int):
         raise refused("matchesAction needs the id or the name of an action", node)
     return resolver.expression(action_condition(str(wanted), resolver.context), scope)
 
 
-def _make_interval(resolver: "Resolver", node: tree.Call, scope: Scope) -> Expr:
+def _make_interval(resolver: Resolver, node: tree.Call, scope: Scope) -> Expr:
     """``make_interval(days := 3)``, or all of them: with weeks seven, as PostHog has it six."""
     parts = _interval_parts(node)
     steps = [
@@ -92,7 +90,7 @@ def _interval_parts(node: tree.Call) -> list[tuple[str, Any]]:
     return found
 
 
-def _percentile(resolver: "Resolver", node: tree.Call, scope: Scope) -> Expr:
+def _percentile(resolver: Resolver, node: tree.Call, scope: Scope) -> Expr:
     """``percentile_cont(0.5) WITHIN GROUP (ORDER BY x)``."""
     shares, items = node.params or (), node.within_group or ()
     if len(shares) != 1 or len(items) != 1 or node.args:
@@ -104,7 +102,7 @@ def _percentile(resolver: "Resolver", node: tree.Call, scope: Scope) -> Expr:
     return percentile(node.name.lower(), share, value, descending=descending, node=node)
 
 
-def _survey_response(resolver: "Resolver", node: tree.Call, scope: Scope) -> Expr:
+def _survey_response(resolver: Resolver, node: tree.Call, scope: Scope) -> Expr:
     """``getSurveyResponse(0)``, by the question's number, or also by its id."""
     values = [getattr(arg, "value", None) for arg in node.args]
     if not 1 <= len(values) <= 3:
@@ -130,7 +128,7 @@ _SUBMISSIONS = (
 )
 
 
-def _unique_submissions(resolver: "Resolver", node: tree.Call, scope: Scope) -> Expr:
+def _unique_submissions(resolver: Resolver, node: tree.Call, scope: Scope) -> Expr:
     """The last event of each submission of a survey, optionally between two times."""
     if not 1 <= len(node.args) <= 3:
         message = f"uniqueSurveySubmissionsFilter expects 1 to 3 arguments, found {len(node.args)}"
@@ -145,7 +143,7 @@ def _unique_submissions(resolver: "Resolver", node: tree.Call, scope: Scope) -> 
     return resolver.expression(compare("in", field("uuid"), query), scope)
 
 
-def _property_or_text(resolver: "Resolver", node: tree.Call, scope: Scope) -> Expr | None:
+def _property_or_text(resolver: Resolver, node: tree.Call, scope: Scope) -> Expr | None:
     """Columns of a table that hold a property by its type and as text; comparisons choose.
 
     Only the reading query of a materialized endpoint has it.
@@ -158,7 +156,7 @@ def _property_or_text(resolver: "Resolver", node: tree.Call, scope: Scope) -> Ex
     return value
 
 
-type SpecialForm = Callable[["Resolver", tree.Call, Scope], Expr | None]
+type SpecialForm = Callable[[Resolver, tree.Call, Scope], Expr | None]
 
 SPECIAL_FORMS: dict[str, SpecialForm] = {
     "exists": _exists,

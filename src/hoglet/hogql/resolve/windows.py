@@ -1,6 +1,6 @@
 """Window functions and ORDER BY."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 
@@ -20,15 +20,13 @@ from hoglet.hogql.plan import (
 from hoglet.hogql.resolve.aggregation import COLLECTED
 from hoglet.hogql.resolve.calls import check_count, is_star
 from hoglet.hogql.resolve.frames import resolve_frame
+from hoglet.hogql.resolve.resolver import Resolver
 from hoglet.hogql.resolve.scope import Scope
 from hoglet.hogql.types import TIMES
 from hoglet.syntax import tree
 
-if TYPE_CHECKING:
-    from hoglet.hogql.resolve.resolver import Resolver
 
-
-def resolve_window_function(resolver: "Resolver", node: tree.WindowFunction, scope: Scope) -> Expr:
+def resolve_window_function(resolver: Resolver, node: tree.WindowFunction, scope: Scope) -> Expr:
     """``name(args) OVER (...)``."""
     function = find_function(node.name)
     if function is None:
@@ -79,7 +77,7 @@ def _or_null(arg: Expr) -> Expr:
     return TrustedSQL(parts=("toNullable(", arg, ")"), type=arg.type.or_null())
 
 
-def resolve_window(resolver: "Resolver", node: tree.WindowExpr, scope: Scope) -> Window:
+def resolve_window(resolver: Resolver, node: tree.WindowExpr, scope: Scope) -> Window:
     """The inside of OVER or of a named window."""
     order_by = resolve_ordering(resolver, node.order_by, scope)
     frame, order_by = resolve_frame(resolver, node, order_by, scope)
@@ -88,7 +86,7 @@ def resolve_window(resolver: "Resolver", node: tree.WindowExpr, scope: Scope) ->
     )
 
 
-def resolve_ordering(resolver: "Resolver", items: Any, scope: Scope) -> tuple[Ordering, ...]:
+def resolve_ordering(resolver: Resolver, items: Any, scope: Scope) -> tuple[Ordering, ...]:
     """ORDER BY items."""
     found: list[Ordering] = []
     for item in items or ():
@@ -99,7 +97,7 @@ def resolve_ordering(resolver: "Resolver", items: Any, scope: Scope) -> tuple[Or
 
 
 def _fill(
-    resolver: "Resolver", node: tree.WithFillExpr, filled: Expr, scope: Scope
+    resolver: Resolver, node: tree.WithFillExpr, filled: Expr, scope: Scope
 ) -> tuple[Expr | None, Expr | None, Expr | None]:
     """FROM, TO and STEP; the engine takes ends of exactly the type of what is filled."""
     if isinstance(filled, Name) and filled.source is None:
