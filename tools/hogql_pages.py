@@ -8,7 +8,6 @@ from hogql_examples import example_results
 
 from hoglet.hogql.context import QueryContext
 from hoglet.hogql.functions import Function, functions
-from hoglet.hogql.functions.unsupported import UNSUPPORTED
 from hoglet.hogql.schema import (
     EMPTY_TABLES,
     TABLES,
@@ -19,6 +18,7 @@ from hoglet.hogql.schema import (
 )
 from hoglet.hogql.schema.fields import Field
 from hoglet.hogql.schema.system import SYSTEM_TABLES
+from hoglet.hogql.unsupported_functions import UNSUPPORTED
 
 
 def tables_page() -> str:

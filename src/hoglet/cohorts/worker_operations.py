@@ -6,12 +6,7 @@ from typing import Any
 from hoglet.cohorts.criteria.compile import criteria_query, member_query
 from hoglet.endpoints.worker.operations import context_of
 from hoglet.events.persons.serializers import NAME_PROPERTIES
-from hoglet.hogql.compile import CompiledQuery, compile_query
-from hoglet.hogql.context import QueryContext
-from hoglet.hogql.errors import refused
-from hoglet.hogql.filters.properties import Source, conditions
-from hoglet.hogql.frontend.preprocess import read_query
-from hoglet.hogql.frontend.trees import (
+from hoglet.hogql.ast_builders import (
     call,
     compare,
     constant,
@@ -20,6 +15,11 @@ from hoglet.hogql.frontend.trees import (
     fill,
     some,
 )
+from hoglet.hogql.compile import CompiledQuery, compile_query
+from hoglet.hogql.context import QueryContext
+from hoglet.hogql.errors import refused
+from hoglet.hogql.filters.properties import Source, conditions
+from hoglet.hogql.frontend.preprocess import read_query
 from hoglet.kit.errors import SourceError
 from hoglet.syntax import tree
 

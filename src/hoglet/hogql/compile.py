@@ -14,10 +14,10 @@ from zoneinfo import ZoneInfo
 
 import msgspec
 
+from hoglet.hogql.bind import Binder
 from hoglet.hogql.context import QueryContext
 from hoglet.hogql.enforce import enforce, verify_sql
 from hoglet.hogql.errors import refused
-from hoglet.hogql.frontend.bind import Binder
 from hoglet.hogql.frontend.preprocess import read_query
 from hoglet.hogql.frontend.print_hogql import print_query
 from hoglet.hogql.paging.keyset import Key, KeysetCondition, find_keys, seek_after

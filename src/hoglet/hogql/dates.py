@@ -5,9 +5,9 @@ Source: docs/spec/data-and-queries.md#78-dates
 
 from datetime import datetime
 
+from hoglet.hogql.ast_builders import constant
 from hoglet.hogql.context import QueryContext
 from hoglet.hogql.errors import refused
-from hoglet.hogql.frontend.trees import constant
 from hoglet.kit.relative_dates import (
     DateClock,
     NotADate,

@@ -7,7 +7,7 @@ from collections.abc import Generator, Iterable
 from contextlib import contextmanager
 from typing import Any
 
-from hoglet.hogql.functions.unsupported import UNSUPPORTED
+from hoglet.hogql.unsupported_functions import UNSUPPORTED
 from hoglet.kit.errors import SourceError
 from hoglet.kit.suggestions import near
 

@@ -14,9 +14,9 @@ import orjson
 from hoglet.access.principals import ProjectScope
 from hoglet.endpoints.worker.query_errors import QueryError
 from hoglet.events.elements import read_chain
+from hoglet.hogql.ast_builders import constant
 from hoglet.hogql.context import MAX_LIMIT
 from hoglet.hogql.frontend.print_hogql import print_expression
-from hoglet.hogql.frontend.trees import constant
 from hoglet.kit.clock import Clock
 from hoglet.kit.errors import Invalid, NotFound, Unreadable
 from hoglet.queries.events_schema import check_events_query

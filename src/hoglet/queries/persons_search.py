@@ -15,8 +15,8 @@ from hoglet.endpoints.worker.query_errors import QueryError
 from hoglet.events.persons.repository import PersonRecord
 from hoglet.events.persons.serializers import NAME_PROPERTIES
 from hoglet.events.persons.service import PersonService
+from hoglet.hogql.ast_builders import field
 from hoglet.hogql.frontend.print_hogql import print_expression
-from hoglet.hogql.frontend.trees import field
 from hoglet.kit.errors import Invalid, Unreadable
 from hoglet.queries.hogql import select_rows
 from hoglet.queries.service import QueryService

@@ -6,12 +6,12 @@ import sys
 import pytest
 
 from hoglet.hog.bind import tree as bound
+from hoglet.hog.bind.diagnostics import CompileError, suggestion
 from hoglet.hog.compile import (
     compile_expression,
     compile_program,
     compile_template,
 )
-from hoglet.hog.diagnostics import CompileError, suggestion
 from hoglet.kit.errors import SourceError
 
 

@@ -7,9 +7,9 @@ import msgspec
 import pytest
 
 from hoglet.hogql import ResolvedLimit, compile_query, cut_page
+from hoglet.hogql.ast_builders import constant, fill
 from hoglet.hogql.frontend.preprocess import read_query
 from hoglet.hogql.frontend.print_hogql import print_query
-from hoglet.hogql.frontend.trees import constant, fill
 from hoglet.kit.errors import SourceError
 from support.hogql_cases import read_cases
 from support.hogql_world import CONTEXT, HogqlWorld

@@ -15,12 +15,7 @@ from hoglet.cohorts.criteria.windows import (
     period_starts,
     window_of,
 )
-from hoglet.hogql.context import QueryContext
-from hoglet.hogql.dates import clock_of, moment_constant
-from hoglet.hogql.errors import located
-from hoglet.hogql.filters.actions import action_condition
-from hoglet.hogql.filters.properties import conditions
-from hoglet.hogql.frontend.trees import (
+from hoglet.hogql.ast_builders import (
     Expression,
     call,
     compare,
@@ -29,6 +24,11 @@ from hoglet.hogql.frontend.trees import (
     field,
     fill,
 )
+from hoglet.hogql.context import QueryContext
+from hoglet.hogql.dates import clock_of, moment_constant
+from hoglet.hogql.errors import located
+from hoglet.hogql.filters.actions import action_condition
+from hoglet.hogql.filters.properties import conditions
 from hoglet.syntax import tree
 
 type Json = Mapping[str, Any]

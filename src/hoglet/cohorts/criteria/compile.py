@@ -21,12 +21,7 @@ import msgspec
 
 from hoglet.cohorts.criteria.behavioral import behavioral_query
 from hoglet.cohorts.criteria.schema import COHORT_TYPES
-from hoglet.hogql.cohorts import find_cohort
-from hoglet.hogql.context import QueryContext
-from hoglet.hogql.errors import located
-from hoglet.hogql.filters.operators import Hint, operator_condition
-from hoglet.hogql.filters.properties import Source, property_condition
-from hoglet.hogql.frontend.trees import (
+from hoglet.hogql.ast_builders import (
     Expression,
     call,
     compare,
@@ -37,6 +32,11 @@ from hoglet.hogql.frontend.trees import (
     negated,
     some,
 )
+from hoglet.hogql.cohorts import find_cohort
+from hoglet.hogql.context import QueryContext
+from hoglet.hogql.errors import located
+from hoglet.hogql.filters.operators import Hint, operator_condition
+from hoglet.hogql.filters.properties import Source, property_condition
 from hoglet.syntax import tree
 
 type Json = Mapping[str, Any]

@@ -11,9 +11,9 @@ import msgspec
 from hoglet.functions import types
 from hoglet.functions.filters.roots import nodes_of
 from hoglet.functions.runtime.host import HELPERS
+from hoglet.hog.bind.diagnostics import suggestion
 from hoglet.hog.bind.tree import Warning_
 from hoglet.hog.compile import bind_program
-from hoglet.hog.diagnostics import suggestion
 from hoglet.kit.errors import SourceError
 from hoglet.syntax import tree
 from hoglet.syntax.parse import parse_program

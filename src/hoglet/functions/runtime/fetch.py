@@ -14,7 +14,7 @@ from typing import Any
 
 import msgspec
 
-from hoglet.hog.diagnostics import suggestion
+from hoglet.hog.bind.diagnostics import suggestion
 from hoglet.kit.text import dump_json, parse_json
 from hoglet.outbound.aws_sigv4 import AwsSigV4
 

@@ -8,8 +8,8 @@ from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from hoglet.hog.bind import tree as bound
+from hoglet.hog.bind.diagnostics import Diagnostics, suggestion
 from hoglet.hog.bind.scopes import Frame, Scopes
-from hoglet.hog.diagnostics import Diagnostics, suggestion
 from hoglet.syntax import tree
 
 _JUMPS = {

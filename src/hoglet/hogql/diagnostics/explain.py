@@ -13,9 +13,9 @@ from typing import Any
 
 import msgspec
 
+from hoglet.hogql.ast_builders import walk
 from hoglet.hogql.diagnostics.words import plain, shows_inside, types_of_hogql
 from hoglet.hogql.errors import ILLEGAL_TYPE, NOT_AGGREGATE, refused
-from hoglet.hogql.frontend.trees import walk
 from hoglet.hogql.functions import find_function
 from hoglet.hogql.functions.units import UNITS
 from hoglet.kit.errors import SourceError

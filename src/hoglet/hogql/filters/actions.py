@@ -6,10 +6,7 @@ Source: docs/spec/hog-functions.md#51-expression-and-bytecode.
 from collections.abc import Mapping
 from typing import Any
 
-from hoglet.hogql.context import QueryContext
-from hoglet.hogql.errors import near, refused
-from hoglet.hogql.filters.properties import conditions, property_condition
-from hoglet.hogql.frontend.trees import (
+from hoglet.hogql.ast_builders import (
     Expression,
     compare,
     constant,
@@ -17,6 +14,9 @@ from hoglet.hogql.frontend.trees import (
     field,
     some,
 )
+from hoglet.hogql.context import QueryContext
+from hoglet.hogql.errors import near, refused
+from hoglet.hogql.filters.properties import conditions, property_condition
 
 
 def action_condition(wanted: str, context: QueryContext) -> Expression:

@@ -5,10 +5,7 @@ Source: docs/spec/hog-functions.md#52-property-filter-key-value-operator-type-gr
 
 from typing import Any
 
-from hoglet.hogql.context import QueryContext
-from hoglet.hogql.dates import clock_of, moment_constant
-from hoglet.hogql.errors import refused
-from hoglet.hogql.frontend.trees import (
+from hoglet.hogql.ast_builders import (
     TRUE,
     call,
     compare,
@@ -17,6 +14,9 @@ from hoglet.hogql.frontend.trees import (
     negated,
     some,
 )
+from hoglet.hogql.context import QueryContext
+from hoglet.hogql.dates import clock_of, moment_constant
+from hoglet.hogql.errors import refused
 from hoglet.kit import property_operators as tests
 from hoglet.kit.property_operators import BadOperator, read_operator
 from hoglet.syntax import tree

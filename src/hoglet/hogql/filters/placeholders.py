@@ -6,12 +6,12 @@ Source: docs/spec/data-and-queries.md#73-filters.
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from hoglet.hogql.ast_builders import compare, constant, every, field, some
 from hoglet.hogql.context import QueryContext
 from hoglet.hogql.dates import clock_of, moment_constant
 from hoglet.hogql.errors import located, near, refused
 from hoglet.hogql.filters.operators import Hint, operator_condition
 from hoglet.hogql.filters.properties import Source, conditions, group_members
-from hoglet.hogql.frontend.trees import compare, constant, every, field, some
 from hoglet.kit.property_operators import WITHOUT_VALUE
 from hoglet.kit.relative_dates import Bounds, NotADate, range_bounds
 from hoglet.syntax import tree

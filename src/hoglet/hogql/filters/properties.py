@@ -8,13 +8,7 @@ Source: docs/spec/hog-functions.md#52-property-filter-key-value-operator-type-gr
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from hoglet.hogql.client_schemas import check_shape
-from hoglet.hogql.cohorts import find_cohort
-from hoglet.hogql.context import QueryContext
-from hoglet.hogql.errors import located, near, refused
-from hoglet.hogql.filters.operators import Hint, operator_condition
-from hoglet.hogql.frontend.preprocess import read_expression
-from hoglet.hogql.frontend.trees import (
+from hoglet.hogql.ast_builders import (
     TRUE,
     call,
     compare,
@@ -24,6 +18,12 @@ from hoglet.hogql.frontend.trees import (
     negated,
     some,
 )
+from hoglet.hogql.client_schemas import check_shape
+from hoglet.hogql.cohorts import find_cohort
+from hoglet.hogql.context import QueryContext
+from hoglet.hogql.errors import located, near, refused
+from hoglet.hogql.filters.operators import Hint, operator_condition
+from hoglet.hogql.frontend.preprocess import read_expression
 from hoglet.hogql.query_nodes import PROPERTIES
 from hoglet.kit.property_operators import WITHOUT_VALUE
 from hoglet.syntax import tree

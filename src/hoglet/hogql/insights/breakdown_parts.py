@@ -6,11 +6,11 @@ Source: docs/spec/query-endpoints.md#106-insight-queries-and-results (breakdownF
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from hoglet.hogql.ast_builders import Expression, call, constant, field, fill
 from hoglet.hogql.context import QueryContext
 from hoglet.hogql.errors import refused
 from hoglet.hogql.filters.properties import property_condition
 from hoglet.hogql.frontend.preprocess import read_expression
-from hoglet.hogql.frontend.trees import Expression, call, constant, field, fill
 
 NONE = "$$_hoglet_none_$$"
 """Stands for NULL inside a query, where arrays of values are compared and grouped."""

@@ -9,9 +9,7 @@ from typing import Any
 
 import msgspec
 
-from hoglet.hogql.context import QueryContext
-from hoglet.hogql.errors import located
-from hoglet.hogql.frontend.trees import (
+from hoglet.hogql.ast_builders import (
     Expression,
     array,
     call,
@@ -20,6 +18,8 @@ from hoglet.hogql.frontend.trees import (
     fill,
     some,
 )
+from hoglet.hogql.context import QueryContext
+from hoglet.hogql.errors import located
 from hoglet.hogql.insights.breakdown_parts import (
     NONE,
     bin_of,

@@ -11,10 +11,10 @@ from typing import Any
 
 import msgspec
 
+from hoglet.hogql.ast_builders import Expression, call, compare, constant, field
 from hoglet.hogql.context import QueryContext
 from hoglet.hogql.dates import as_text, clock_of, moment_constant, read_date
 from hoglet.hogql.errors import near, refused
-from hoglet.hogql.frontend.trees import Expression, call, compare, constant, field
 from hoglet.kit.relative_dates import (
     ResolvedDate,
     elapse,

@@ -9,10 +9,7 @@ Source: docs/spec/query-endpoints.md#106-insight-queries-and-results.
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from hoglet.hogql.context import QueryContext
-from hoglet.hogql.dates import as_text
-from hoglet.hogql.errors import refused
-from hoglet.hogql.frontend.trees import (
+from hoglet.hogql.ast_builders import (
     alias,
     call,
     compare,
@@ -21,6 +18,9 @@ from hoglet.hogql.frontend.trees import (
     field,
     fill,
 )
+from hoglet.hogql.context import QueryContext
+from hoglet.hogql.dates import as_text
+from hoglet.hogql.errors import refused
 from hoglet.hogql.insights.breakdown_parts import no_breakdown
 from hoglet.hogql.insights.build_result import Built, Rows
 from hoglet.hogql.insights.date_range import Span, span_of

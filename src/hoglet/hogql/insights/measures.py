@@ -11,9 +11,9 @@ from typing import Any
 
 import msgspec
 
+from hoglet.hogql.ast_builders import Expression, call, compare, constant, field
 from hoglet.hogql.errors import near, refused
 from hoglet.hogql.frontend.preprocess import read_expression
-from hoglet.hogql.frontend.trees import Expression, call, compare, constant, field
 from hoglet.hogql.insights.series import (
     Node,
     entity_conditions,

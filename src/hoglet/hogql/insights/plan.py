@@ -5,12 +5,12 @@ from typing import Any
 
 import msgspec
 
+from hoglet.hogql.ast_builders import fill
 from hoglet.hogql.client_schemas import check_node
 from hoglet.hogql.compile import CompiledQuery, compile_query
 from hoglet.hogql.context import QueryContext
 from hoglet.hogql.errors import near, refused
 from hoglet.hogql.frontend.preprocess import read_expression
-from hoglet.hogql.frontend.trees import fill
 from hoglet.hogql.insights import lifecycle, stickiness
 from hoglet.hogql.insights.build_result import Built
 from hoglet.hogql.insights.checks import check_parts, expressions

@@ -7,11 +7,7 @@ docs/spec/hog-functions.md#51-expression-and-bytecode (actions).
 from collections.abc import Mapping
 from typing import Any
 
-from hoglet.hogql.context import QueryContext
-from hoglet.hogql.errors import refused
-from hoglet.hogql.filters.actions import action_condition
-from hoglet.hogql.filters.properties import conditions
-from hoglet.hogql.frontend.trees import (
+from hoglet.hogql.ast_builders import (
     Expression,
     call,
     compare,
@@ -19,6 +15,10 @@ from hoglet.hogql.frontend.trees import (
     every,
     field,
 )
+from hoglet.hogql.context import QueryContext
+from hoglet.hogql.errors import refused
+from hoglet.hogql.filters.actions import action_condition
+from hoglet.hogql.filters.properties import conditions
 from hoglet.kit.errors import SourceError
 
 type Node = Mapping[str, Any]

@@ -7,9 +7,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from hoglet.hogql.context import QueryContext
-from hoglet.hogql.errors import refused
-from hoglet.hogql.frontend.trees import (
+from hoglet.hogql.ast_builders import (
     Expression,
     call,
     compare,
@@ -18,6 +16,8 @@ from hoglet.hogql.frontend.trees import (
     field,
     fill,
 )
+from hoglet.hogql.context import QueryContext
+from hoglet.hogql.errors import refused
 from hoglet.hogql.insights.breakdown_parts import no_breakdown
 from hoglet.hogql.insights.build_result import Built, Rows
 from hoglet.hogql.insights.date_range import Span, previous_span, span_of

@@ -8,9 +8,9 @@ from typing import Any
 
 import msgspec
 
+from hoglet.hogql.bind import Binder
 from hoglet.hogql.compile import compile_query
 from hoglet.hogql.context import QueryContext
-from hoglet.hogql.frontend.bind import Binder
 from hoglet.hogql.frontend.preprocess import read_query
 from hoglet.hogql.inspection.explain import explain
 from hoglet.hogql.inspection.property_reads import PropertyRead, property_reads

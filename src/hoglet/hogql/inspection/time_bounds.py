@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any, Literal
 
-from hoglet.hogql.frontend.trees import walk
+from hoglet.hogql.ast_builders import walk
 from hoglet.syntax import tree
 
 type IndexUse = Literal["undecisive", "no", "partial", "yes"]

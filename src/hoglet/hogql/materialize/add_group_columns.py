@@ -5,7 +5,7 @@ Source: docs/spec/query-endpoints.md#73-how-variables-are-stored.
 
 from typing import Any
 
-from hoglet.hogql.frontend.trees import Expression, alias, changed, same, walk
+from hoglet.hogql.ast_builders import Expression, alias, changed, same, walk
 from hoglet.hogql.functions import find_function
 from hoglet.hogql.materialize.refusal import Refusal
 from hoglet.syntax import tree

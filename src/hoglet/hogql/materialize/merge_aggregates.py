@@ -11,8 +11,7 @@ from typing import Any
 
 import msgspec
 
-from hoglet.hogql.frontend.print_hogql import print_expression
-from hoglet.hogql.frontend.trees import (
+from hoglet.hogql.ast_builders import (
     Expression,
     alias,
     call,
@@ -22,6 +21,7 @@ from hoglet.hogql.frontend.trees import (
     every,
     field,
 )
+from hoglet.hogql.frontend.print_hogql import print_expression
 from hoglet.hogql.functions import find_function
 from hoglet.hogql.materialize.add_group_columns import aggregates_in, own_name
 from hoglet.hogql.materialize.refusal import Refusal

@@ -5,8 +5,8 @@ Source: docs/spec/query-endpoints.md#73-how-variables-are-stored.
 
 from typing import Any
 
+from hoglet.hogql.ast_builders import Expression, alias, changed, field, same
 from hoglet.hogql.frontend.print_hogql import print_expression
-from hoglet.hogql.frontend.trees import Expression, alias, changed, field, same
 from hoglet.hogql.materialize.add_group_columns import own_name
 from hoglet.hogql.materialize.refusal import Refusal
 from hoglet.syntax import tree

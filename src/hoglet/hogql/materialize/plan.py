@@ -15,11 +15,7 @@ from typing import Any
 
 import msgspec
 
-from hoglet.hogql.compile import compile_query
-from hoglet.hogql.context import Limits, QueryContext
-from hoglet.hogql.frontend.preprocess import read_query
-from hoglet.hogql.frontend.print_hogql import print_expression, print_query
-from hoglet.hogql.frontend.trees import (
+from hoglet.hogql.ast_builders import (
     Expression,
     alias,
     call,
@@ -28,6 +24,10 @@ from hoglet.hogql.frontend.trees import (
     every,
     field,
 )
+from hoglet.hogql.compile import compile_query
+from hoglet.hogql.context import Limits, QueryContext
+from hoglet.hogql.frontend.preprocess import read_query
+from hoglet.hogql.frontend.print_hogql import print_expression, print_query
 from hoglet.hogql.materialize.add_group_columns import (
     add_columns,
     aggregates_in,

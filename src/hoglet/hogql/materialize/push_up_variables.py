@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from hoglet.hogql.frontend.trees import call, changed, field, same, walk
+from hoglet.hogql.ast_builders import call, changed, field, same, walk
 from hoglet.hogql.materialize.add_group_columns import (
     add_columns,
     column_name,

@@ -9,9 +9,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
+from hoglet.hogql.bind import Binder
 from hoglet.hogql.context import QueryContext
 from hoglet.hogql.errors import refused
-from hoglet.hogql.frontend.bind import Binder
 from hoglet.hogql.plan import Expr, Relation, SetQuery
 from hoglet.hogql.resolve.scope import Scope
 from hoglet.syntax import tree

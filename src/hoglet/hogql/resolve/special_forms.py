@@ -6,10 +6,10 @@ Each takes the node and gives the plan, or None where the call is that of a plai
 from collections.abc import Callable
 from typing import Any
 
+from hoglet.hogql.ast_builders import call, compare, constant, every, field, fill
 from hoglet.hogql.errors import ARITY, near, refused
 from hoglet.hogql.filters.actions import action_condition
 from hoglet.hogql.frontend.print_hogql import INTERVAL_PARTS
-from hoglet.hogql.frontend.trees import call, compare, constant, every, field, fill
 from hoglet.hogql.plan import Expr, FunctionCall, ScalarQuery
 from hoglet.hogql.resolve.aggregation import percentile
 from hoglet.hogql.resolve.expressions import cast_to

@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
+from hoglet.hogql.ast_builders import field, walk
 from hoglet.hogql.frontend.print_hogql import print_expression
-from hoglet.hogql.frontend.trees import field, walk
 from hoglet.hogql.functions.registry import find_function
 from hoglet.queries.worker.fragments import placed, read_column
 from hoglet.queries.worker.special_columns import NAME, SPECIAL

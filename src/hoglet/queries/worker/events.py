@@ -8,13 +8,13 @@ from datetime import timedelta
 from typing import Any, NamedTuple
 from uuid import UUID
 
+from hoglet.hogql.ast_builders import some
 from hoglet.hogql.context import QueryContext
 from hoglet.hogql.dates import as_text, clock_of, read_date
 from hoglet.hogql.errors import SYNTAX, located, refused
 from hoglet.hogql.filters.actions import action_condition, step_condition
 from hoglet.hogql.filters.properties import conditions
 from hoglet.hogql.frontend.print_hogql import print_expression
-from hoglet.hogql.frontend.trees import some
 from hoglet.kit.relative_dates import elapse
 from hoglet.queries.worker.columns import (
     Item,

@@ -8,9 +8,9 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from typing import Any
 
+from hoglet.hogql.ast_builders import walk
 from hoglet.hogql.errors import SYNTAX, refused
 from hoglet.hogql.frontend.preprocess import read_query
-from hoglet.hogql.frontend.trees import walk
 from hoglet.kit.errors import SourceError
 from hoglet.syntax import tree
 

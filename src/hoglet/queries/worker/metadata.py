@@ -11,12 +11,12 @@ from typing import Any
 
 import msgspec
 
+from hoglet.hog.bind.diagnostics import CompileError
 from hoglet.hog.compile import DEFAULT_GLOBALS, compile_program, compile_template
-from hoglet.hog.diagnostics import CompileError
+from hoglet.hogql.ast_builders import constant, fill, walk
 from hoglet.hogql.context import QueryContext
 from hoglet.hogql.frontend.preprocess import read_expression, read_query
 from hoglet.hogql.frontend.print_hogql import print_expression
-from hoglet.hogql.frontend.trees import constant, fill, walk
 from hoglet.hogql.inspection import Inspection, PropertyRead, inspect_query
 from hoglet.kit.errors import SourceError
 from hoglet.queries.worker.findings import finding, of_error

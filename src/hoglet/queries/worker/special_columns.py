@@ -5,8 +5,8 @@ Source: docs/spec/data-and-queries.md#17-eventsquery.
 
 from collections.abc import Sequence
 
+from hoglet.hogql.ast_builders import call, constant, field
 from hoglet.hogql.frontend.print_hogql import print_expression
-from hoglet.hogql.frontend.trees import call, constant, field
 
 EVENT_COLUMNS: tuple[str, ...] = (
     "uuid",

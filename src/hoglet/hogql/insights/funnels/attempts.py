@@ -11,10 +11,7 @@ Source: docs/spec/query-endpoints.md#106-insight-queries-and-results (funnelsFil
 from collections.abc import Mapping
 from typing import Any
 
-from hoglet.hogql.context import QueryContext
-from hoglet.hogql.errors import refused
-from hoglet.hogql.frontend.preprocess import read_expression
-from hoglet.hogql.frontend.trees import (
+from hoglet.hogql.ast_builders import (
     Expression,
     alias,
     call,
@@ -26,6 +23,9 @@ from hoglet.hogql.frontend.trees import (
     same,
     some,
 )
+from hoglet.hogql.context import QueryContext
+from hoglet.hogql.errors import refused
+from hoglet.hogql.frontend.preprocess import read_expression
 from hoglet.hogql.insights.breakdowns import Breakdown
 from hoglet.hogql.insights.date_range import Span
 from hoglet.hogql.insights.funnels.chains import attempts_of, expression

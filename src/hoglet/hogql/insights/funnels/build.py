@@ -9,9 +9,7 @@ Source: docs/spec/query-endpoints.md#106-insight-queries-and-results.
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from hoglet.hogql.context import QueryContext
-from hoglet.hogql.errors import refused
-from hoglet.hogql.frontend.trees import (
+from hoglet.hogql.ast_builders import (
     Expression,
     alias,
     call,
@@ -20,6 +18,8 @@ from hoglet.hogql.frontend.trees import (
     field,
     fill,
 )
+from hoglet.hogql.context import QueryContext
+from hoglet.hogql.errors import refused
 from hoglet.hogql.insights.breakdowns import Breakdown, breakdown_of
 from hoglet.hogql.insights.build_result import Built, Rows
 from hoglet.hogql.insights.date_range import span_of

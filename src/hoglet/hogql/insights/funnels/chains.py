@@ -7,7 +7,7 @@ linear in their length: what follows an event is filled in from behind, never se
 from collections.abc import Sequence
 from typing import Any
 
-from hoglet.hogql.frontend.trees import (
+from hoglet.hogql.ast_builders import (
     Expression,
     call,
     constant,

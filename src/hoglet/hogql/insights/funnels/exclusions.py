@@ -11,9 +11,9 @@ from typing import Any
 
 import msgspec
 
+from hoglet.hogql.ast_builders import Expression, constant, some
 from hoglet.hogql.context import QueryContext
 from hoglet.hogql.errors import refused
-from hoglet.hogql.frontend.trees import Expression, constant, some
 from hoglet.hogql.insights.funnels.chains import expression, ticks_of
 from hoglet.hogql.insights.funnels.optional_steps import required_before
 from hoglet.hogql.insights.series import series_condition

@@ -9,8 +9,8 @@ Source: docs/spec/query-endpoints.md#106-insight-queries-and-results (optionalIn
 
 from collections.abc import Sequence
 
+from hoglet.hogql.ast_builders import Expression, array, constant
 from hoglet.hogql.errors import refused
-from hoglet.hogql.frontend.trees import Expression, array, constant
 from hoglet.hogql.insights.funnels.chains import expression, following, in_time
 from hoglet.hogql.insights.series import Node
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from hoglet.hogql.frontend.trees import Expression, call, constant, field
+from hoglet.hogql.ast_builders import Expression, call, constant, field
 from hoglet.hogql.insights.funnels.chains import expression
 from hoglet.syntax import tree
 

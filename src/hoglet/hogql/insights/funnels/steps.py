@@ -9,10 +9,7 @@ Source: docs/spec/query-endpoints.md#106-insight-queries-and-results.
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from hoglet.hogql.context import QueryContext
-from hoglet.hogql.dates import as_text
-from hoglet.hogql.errors import refused
-from hoglet.hogql.frontend.trees import (
+from hoglet.hogql.ast_builders import (
     Expression,
     compare,
     constant,
@@ -20,6 +17,9 @@ from hoglet.hogql.frontend.trees import (
     field,
     fill,
 )
+from hoglet.hogql.context import QueryContext
+from hoglet.hogql.dates import as_text
+from hoglet.hogql.errors import refused
 from hoglet.hogql.insights.date_range import Span
 from hoglet.hogql.insights.series import Node, series_condition, without_properties
 

@@ -8,9 +8,7 @@ from typing import Any
 
 import re2
 
-from hoglet.hogql.errors import refused
-from hoglet.hogql.frontend.preprocess import read_expression
-from hoglet.hogql.frontend.trees import (
+from hoglet.hogql.ast_builders import (
     Expression,
     array,
     call,
@@ -20,6 +18,8 @@ from hoglet.hogql.frontend.trees import (
     field,
     some,
 )
+from hoglet.hogql.errors import refused
+from hoglet.hogql.frontend.preprocess import read_expression
 from hoglet.syntax import tree
 
 _KINDS = ("$pageview", "$screen", "custom_event", "hogql")

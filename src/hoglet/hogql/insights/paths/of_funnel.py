@@ -11,9 +11,9 @@ Source: docs/spec/query-endpoints.md#106-insight-queries-and-results (PathsQuery
 from collections.abc import Mapping
 from typing import Any
 
+from hoglet.hogql.ast_builders import Expression, constant, fill
 from hoglet.hogql.context import QueryContext
 from hoglet.hogql.errors import refused
-from hoglet.hogql.frontend.trees import Expression, constant, fill
 from hoglet.hogql.insights.date_range import Span
 from hoglet.hogql.insights.funnels.attempts import FunnelAttempts
 from hoglet.hogql.insights.funnels.build import best_attempts

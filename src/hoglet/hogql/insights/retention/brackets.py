@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from itertools import accumulate
 from typing import Any
 
+from hoglet.hogql.ast_builders import Expression, call, compare, constant, field
 from hoglet.hogql.errors import refused
-from hoglet.hogql.frontend.trees import Expression, call, compare, constant, field
 
 _MOST = 100
 

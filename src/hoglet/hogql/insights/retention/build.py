@@ -11,9 +11,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from hoglet.hogql.context import QueryContext
-from hoglet.hogql.errors import refused
-from hoglet.hogql.frontend.trees import (
+from hoglet.hogql.ast_builders import (
     Expression,
     alias,
     call,
@@ -23,6 +21,8 @@ from hoglet.hogql.frontend.trees import (
     fill,
     some,
 )
+from hoglet.hogql.context import QueryContext
+from hoglet.hogql.errors import refused
 from hoglet.hogql.insights.breakdowns import breakdown_of, clean, is_rest
 from hoglet.hogql.insights.build_result import Built, Rows
 from hoglet.hogql.insights.date_range import Span, span_of, step

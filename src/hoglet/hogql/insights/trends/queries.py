@@ -12,8 +12,7 @@ from typing import Any
 
 import msgspec
 
-from hoglet.hogql.context import QueryContext
-from hoglet.hogql.frontend.trees import (
+from hoglet.hogql.ast_builders import (
     Expression,
     alias,
     call,
@@ -24,6 +23,7 @@ from hoglet.hogql.frontend.trees import (
     fill,
     some,
 )
+from hoglet.hogql.context import QueryContext
 from hoglet.hogql.insights.breakdowns import Breakdown
 from hoglet.hogql.insights.date_range import Span, step
 from hoglet.hogql.insights.measures import (

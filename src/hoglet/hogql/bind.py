@@ -14,6 +14,7 @@ from uuid import UUID
 
 import msgspec
 
+from hoglet.hogql.ast_builders import compare, constant
 from hoglet.hogql.client_schemas import check_shape
 from hoglet.hogql.context import QueryContext
 from hoglet.hogql.dates import moment_constant
@@ -27,7 +28,6 @@ from hoglet.hogql.filters.placeholders import (
     filters_condition,
     interval_of,
 )
-from hoglet.hogql.frontend.trees import compare, constant
 from hoglet.hogql.query_nodes import FILTERS
 from hoglet.syntax import tree
 
