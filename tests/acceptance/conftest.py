@@ -24,6 +24,7 @@ SCOPED_KEYS = {
     "endpoints_read": ["endpoint:read"],
     "endpoints_write": ["endpoint:write"],
     "user_read": ["user:read"],
+    "cohort_read": ["cohort:read"],
     "nothing": ["notebook:read"],
 }
 
