@@ -81,6 +81,7 @@ _NODE: dict[str, Shape] = {
 
 # --- series
 
+_MOST_MEMBERS = 50
 _SERIES: dict[str, Shape] = {
     "kind": TEXT, "version": NUMBER, "response": ANY, "name": TEXT, "custom_name": TEXT,
     "math": TEXT, "math_multiplier": NUMBER, "math_property": TEXT, "math_property_type": TEXT,
@@ -117,6 +118,18 @@ def _series_shape(item: Mapping[str, Any]) -> Shape:
     return SERIES[series_kind(item)]
 
 
+def _member_shape(item: Mapping[str, Any]) -> Shape:
+    kind = series_kind(item)
+    if kind == "GroupNode":
+        raise refused("A GroupNode holds events and actions only.", attr="kind")
+    return SERIES[kind]
+
+
+SERIES["GroupNode"] = {
+    **_SERIES, "operator": Choice(("OR",)), "nodes": [_member_shape, _MOST_MEMBERS],
+    "limit": COUNT, "orderBy": [TEXT],
+}  # fmt: skip
+"""Events that match any of some other series; its own ``math`` counts, not theirs."""
 _SERIES_LIST = [_series_shape]
 
 # --- parts of insights
@@ -166,10 +179,11 @@ RETENTION_FILTER: dict[str, Shape] = {
     "returningEntity": _ENTITY, "targetEntity": _ENTITY, "cumulative": FLAG,
     "period": Choice(("Hour", "Day", "Week", "Month")),
     "timeWindowMode": Choice(("strict_calendar_dates", "24_hour_windows")),
-    "retentionCustomBrackets": [WHOLE], "aggregationType": TEXT,
+    "retentionCustomBrackets": [WHOLE], "aggregationType": Choice(("count", "sum", "avg")),
+    "aggregationProperty": TEXT, "aggregationPropertyType": Choice(("event", "person")),
     "display": DISPLAYS,
     **_drawn(
-        "retentionReference meanRetentionCalculation aggregationProperty aggregationPropertyType "
+        "retentionReference meanRetentionCalculation "
         "selectedInterval showMean dashboardDisplay showTrendLines goalLines"
     ),
 }  # fmt: skip

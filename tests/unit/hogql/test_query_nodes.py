@@ -40,7 +40,8 @@ def places(  # noqa: C901 (one case a kind of shape)
             yield ["some", *path], keys
     elif isinstance(shape, list) and callable(shape[0]):
         for kind, keys in SERIES.items():
-            for path, inner in places({**keys, "kind": Choice((kind,))}):
+            own = {key: inner for key, inner in keys.items() if key != "nodes"}
+            for path, inner in places({**own, "kind": Choice((kind,))}):
                 yield [0, *path], inner
     elif isinstance(shape, list):
         for path, keys in places(shape[0]):
@@ -254,3 +255,23 @@ def test_deep_groups_end() -> None:
 
     with pytest.raises(SourceError, match="nested too deeply"):
         build_insight({**TREND, "properties": group}, CONTEXT)
+
+
+@pytest.mark.parametrize(
+    ("changes", "attr"),
+    [
+        ({"nods": []}, "series__0__nods"),
+        ({"nodes": [PAGE, {**PAGE, "evnt": "a"}]}, "series__0__nodes__1__evnt"),
+        ({"nodes": [{"kind": "ActionsNode", "event": "a"}]}, "series__0__nodes__0__event"),
+        ({"nodes": PAGE}, "series__0__nodes"),
+        ({"nodes": [PAGE] * 51}, "series__0__nodes"),
+        ({"nodes": [None]}, "series__0__nodes__0"),
+        ({"operator": "AND"}, "series__0__operator"),
+        ({"operator": "or"}, "series__0__operator"),
+    ],
+)
+def test_groups_of_series_are_closed(changes: dict[str, Any], attr: str) -> None:
+    group = {"kind": "GroupNode", "operator": "OR", "nodes": [PAGE], **changes}
+    with pytest.raises(SourceError) as refused:
+        check_node({"kind": "TrendsQuery", "series": [group]})
+    assert refused.value.attr == attr

@@ -15,6 +15,7 @@ from hoglet.hogql.ast_builders import (
     constant,
     every,
     field,
+    fill,
     negated,
     some,
 )
@@ -42,7 +43,7 @@ EVENTS = Source("events")
 _ABOUT = {
     "sessions": ({"session"}, "session properties"),
     "groups": ({"group", "hogql"}, "group properties"),
-    "persons": ({"person", "hogql"}, "person properties and cohorts"),
+    "persons": ({"person", "person_metadata", "hogql"}, "person properties and cohorts"),
 }
 """The types of filters that a table other than events can answer."""
 
@@ -85,6 +86,8 @@ def property_condition(  # noqa: PLR0911 (one return a kind)
     value, operator = item.get("value"), item.get("operator") or "exact"
     if value is None and operator not in WITHOUT_VALUE:
         return TRUE
+    if kind == PERSON_METADATA:
+        return _person_metadata(item, context, prefix, source)
     target = _target(item, kind, prefix) if source == EVENTS else _own_target(item, prefix, source)
     condition = operator_condition(target, operator, value, Hint(context))
     if source.table != "groups" or item.get("group_type_index") is None:
@@ -165,6 +168,12 @@ _CHAINS = {
     "session": ("session",),
     "event_metadata": (),
 }
+PERSON_METADATA = "person_metadata"
+_METADATA = ("created_at", "is_identified", "last_seen_at")
+_LAST_SEEN = (
+    "SELECT person_id FROM (SELECT person_id, max(timestamp) AS last_seen_at FROM events "
+    "GROUP BY person_id) WHERE {where}"
+)
 
 
 def _target(item: Mapping[str, Any], kind: str, prefix: Prefix) -> Condition:
@@ -172,12 +181,34 @@ def _target(item: Mapping[str, Any], kind: str, prefix: Prefix) -> Condition:
     if kind == "group":
         return field(*prefix, f"group_{_group_index(item)}", "properties", key)
     if kind not in _CHAINS:
-        known = (*_CHAINS, "group", "cohort", "element", "hogql")
+        known = (*_CHAINS, PERSON_METADATA, "group", "cohort", "element", "hogql")
         text = f"Property filters of type '{kind}' are not supported."
         raise refused(text + (near(kind, known) or f" Use one of {', '.join(known)}."), attr="type")
     columns = {("event", "$elements_chain"): "elements_chain", ("person", "distinct_id"): key}
     column = columns.get(("event" if kind == "feature" else kind, key))
     return field(*prefix, column) if column else field(*prefix, *_CHAINS[kind], key)
+
+
+def _person_metadata(
+    item: Mapping[str, Any], context: QueryContext, prefix: Prefix, source: Source
+) -> Condition:
+    """What hoglet itself knows of a person: when it was created and seen, whether identified."""
+    key, hint = str(item["key"]), Hint(context)
+    value, operator = item.get("value"), item.get("operator") or "exact"
+    if key not in _METADATA:
+        text = f"Persons have no field '{key}'."
+        raise refused(
+            text + (near(key, _METADATA) or f" Use one of {', '.join(_METADATA)}."), attr="key"
+        )
+    if key == "last_seen_at":
+        seen = operator_condition(field(key), operator, value, hint)
+        person = "id" if source.table == "persons" else "person_id"
+        return compare("in", field(*prefix, person), fill(_LAST_SEEN, where=seen))
+    chain = () if source.table == "persons" else ("person",)
+    target = field(*prefix, *chain, key)
+    if key == "is_identified":
+        target = call("toString", target)
+    return operator_condition(target, operator, value, hint)
 
 
 _COHORTS = frozenset({"cohort", "static-cohort", "dynamic-cohort", "precalculated-cohort"})

@@ -35,6 +35,8 @@ OTHER = "Other"
 DEFAULT_LIMIT = 25
 _MOST = 10_000
 
+_EVERYBODY = {"all": "all users"}
+
 REST = "$$_hoglet_other_$$"
 """Stands for all values beyond the limit, inside a query."""
 
@@ -119,7 +121,11 @@ class Breakdown(msgspec.Struct, frozen=True):
 
     def label(self, values: Sequence[str | None]) -> str:
         """How a value reads in labels; a cohort by its name."""
-        return label([value and self.cohort_names.get(value, value) for value in values])
+        return label(self.named(values))
+
+    def named(self, values: Sequence[str | None]) -> list[str | None]:
+        """The values with cohorts by their names; everybody is ``all users``."""
+        return [value and self.cohort_names.get(value, value) for value in values]
 
 
 def breakdown_of(query: Mapping[str, Any], context: QueryContext) -> Breakdown | None:
@@ -152,7 +158,7 @@ def _breakdown(filter_: Mapping[str, Any], context: QueryContext) -> Breakdown |
         bins=tuple(bins_of(each) for each in items),
         hides_rest=bool(filter_.get("breakdown_hide_other_aggregation")),
         is_cohorts=is_cohorts,
-        cohort_names={key: cohort.name for key, cohort in context.cohorts.items()}
+        cohort_names={key: cohort.name for key, cohort in context.cohorts.items()} | _EVERYBODY
         if is_cohorts
         else {},
     )

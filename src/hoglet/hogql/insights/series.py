@@ -14,9 +14,10 @@ from hoglet.hogql.ast_builders import (
     constant,
     every,
     field,
+    some,
 )
 from hoglet.hogql.context import QueryContext
-from hoglet.hogql.errors import refused
+from hoglet.hogql.errors import located, refused
 from hoglet.hogql.filters.actions import action_condition
 from hoglet.hogql.filters.properties import conditions
 from hoglet.kit.errors import SourceError
@@ -25,6 +26,8 @@ type Node = Mapping[str, Any]
 
 _KINDS = {None: "EventsNode", "events": "EventsNode", "actions": "ActionsNode"}
 """Entities of retention and exclusions may have a type in place of a kind."""
+_GROUP = "GroupNode"
+_TYPES = {"ActionsNode": "actions", _GROUP: "groups"}
 
 
 def series_condition(node: Node, context: QueryContext) -> Expression:
@@ -40,17 +43,34 @@ def series_condition(node: Node, context: QueryContext) -> Expression:
 
 def without_properties(node: Node) -> Node:
     """The same events whatever their properties are."""
-    return {**node, "properties": [], "fixedProperties": []}
+    bare = {**node, "properties": [], "fixedProperties": []}
+    if node.get("kind") == _GROUP:
+        bare["nodes"] = [without_properties(each) for each in node.get("nodes") or []]
+    return bare
 
 
 def _entity(node: Node, context: QueryContext) -> Expression | None:
     kind = node.get("kind") or _KINDS.get(node.get("type"), node.get("type"))
     if kind == "ActionsNode":
         return _action(node, context)
+    if kind == _GROUP:
+        return _any_of(node, context)
     if kind != "EventsNode":
         raise refused(f"Unsupported series kind: {kind}", attr="kind")
     event = node["event"] if "event" in node else node.get("id")
     return compare("==", field("event"), constant(str(event))) if event else None
+
+
+def _any_of(node: Node, context: QueryContext) -> Expression:
+    """The events that one of the members of a group of series means."""
+    members = node.get("nodes") or []
+    if not members:
+        raise refused("A GroupNode needs at least one event or action", attr="nodes")
+    found: list[Expression] = []
+    for index, member in enumerate(members):
+        with located(f"nodes__{index}"):
+            found.append(series_condition(member, context))
+    return some(found)
 
 
 def _action(node: Node, context: QueryContext) -> Expression:
@@ -106,17 +126,19 @@ def series_name(node: Node, context: QueryContext) -> str:
     if node.get("kind") == "ActionsNode":
         action = context.actions.get(str(node.get("id"))) or {}
         return str(node.get("name") or action.get("name") or node.get("id"))
+    if node.get("kind") == _GROUP:
+        members = [series_name(each, context) for each in node.get("nodes") or []]
+        return str(node.get("name") or ", ".join(members))
     event = node["event"] if "event" in node else node.get("id")
     return str(node.get("name") or event or "All events")
 
 
 def action_object(node: Node, order: int, context: QueryContext) -> dict[str, Any]:
     """The ``action`` key of a result."""
-    is_action = node.get("kind") == "ActionsNode"
     event = node["event"] if "event" in node else node.get("id")
     return {
-        "id": node.get("id") if is_action else event,
-        "type": "actions" if is_action else "events",
+        "id": node.get("id") if node.get("kind") == "ActionsNode" else event,
+        "type": _TYPES.get(str(node.get("kind")), "events"),
         "order": order,
         "name": series_name(node, context),
         "custom_name": node.get("custom_name"),

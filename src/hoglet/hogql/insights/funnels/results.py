@@ -36,13 +36,14 @@ def shape_steps(
     """
     if breakdown is None:
         return _steps_of(rows[0] if rows else None, steps, context, factor)
-    shown = [row for row in rows if breakdown.shows(row[0])]
-    ordered = sorted(shown, key=lambda row: (is_rest(row[0]), -row[1], list(row[0])))
+    visible = [row for row in rows if breakdown.shows(row[0])]
+    ordered = sorted(visible, key=lambda row: (is_rest(row[0]), -row[1], list(row[0])))
     groups: list[Any] = []
     for row in ordered:
         values = clean(row[0])
         found = _steps_of(row, steps, context, factor)
-        groups.append([item | {"breakdown": values, "breakdown_value": values} for item in found])
+        shown = {"breakdown": breakdown.named(values), "breakdown_value": values}
+        groups.append([item | shown for item in found])
     return groups
 
 
@@ -105,7 +106,11 @@ def _trend(
         "days": span.days(),
         "labels": span.labels(),
     }
-    return line if breakdown is None else line | {"breakdown_value": clean(key)}
+    if breakdown is None:
+        return line
+    if breakdown.is_cohorts:
+        line["breakdown"] = breakdown.named(clean(key))
+    return line | {"breakdown_value": clean(key)}
 
 
 def shape_times(seconds: Sequence[float], bins: int) -> dict[str, Any]:

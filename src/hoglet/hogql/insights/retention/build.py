@@ -31,6 +31,11 @@ from hoglet.hogql.insights.retention.brackets import (
     brackets_of,
     column_labels,
 )
+from hoglet.hogql.insights.retention.values import (
+    ADDED,
+    AggregatedProperty,
+    aggregated_property,
+)
 from hoglet.hogql.insights.sampling import sampled, sampling_factor, scaled
 from hoglet.hogql.insights.series import (
     common_conditions,
@@ -64,13 +69,21 @@ _FIRST = (
     "if(argMinIf({target}, timestamp, {counted}), 1, 0))"
 )
 _GAPS = "arrayFilter(gap -> gap > 0, {gaps})"
-_CALENDAR = "arrayMap(back -> _toInt64(back.1 - start.1), returns)"
-_WINDOWS = "arrayMap(back -> _toInt64(intDiv(greatest(0, back.2 - start.2), {width})), returns)"
+_CALENDAR = "arrayMap(back -> _toInt64(back.1 - start.1), {seen})"
+_WINDOWS = "arrayMap(back -> _toInt64(intDiv(greatest(0, back.2 - start.2), {width})), {seen})"
 _BRACKETED = "arrayMap(gap -> {bracket}, {gaps})"
+_PLACED = "arrayMap(gap -> if(gap > 0, {bracket}, 0), {gaps})"
 _OFTEN = "arrayFilter(gap -> countEqual({gaps}, gap) >= {least}, {gaps})"
 _COUNTS = (
     "SELECT breakdown, start.1 AS start_place, arrayJoin({shown}) AS gap, count() AS actors FROM "
     "(SELECT breakdown, arrayJoin(starts) AS start, returns FROM {actors}) "
+    "WHERE start_place >= 0 GROUP BY breakdown, start_place, gap"
+)
+_VALUES = (
+    "SELECT breakdown, start_place, gap, count() AS actors, {value} AS value FROM "
+    "(SELECT breakdown, start, start.1 AS start_place, returns, targets, "
+    "arrayJoin({shown}) AS gap FROM "
+    "(SELECT breakdown, arrayJoin(starts) AS start, returns, targets FROM {actors})) "
     "WHERE start_place >= 0 GROUP BY breakdown, start_place, gap"
 )
 
@@ -95,6 +108,7 @@ class _Retention:
         self._type = filter_.get("retentionType") or _TYPES[0]
         _check(filter_, self._type, self._period)
         self._brackets = brackets_of(filter_)
+        self._added = aggregated_property(filter_)
         self._count = int(filter_.get("totalIntervals") or 8)
         self.span = _span(query, context, self._period, self._count)
         self._breakdown = breakdown_of(query, context)
@@ -115,14 +129,22 @@ class _Retention:
         index = self.span.index(field("timestamp"))
         pair = call("tuple", index, call("toUnixTimestamp64Micro", field("timestamp")))
         template = _RECURRING if self._type == _TYPES[0] else _FIRST
+        seen = pair
+        if self._added is not None:
+            seen = call("tuple", *pair.args, self._added.number())
         columns = (
             alias("actor", entity_of(self._query)),
             alias("breakdown", self._value(ranked)),
             alias("starts", _expression(template, pair=pair, target=target, counted=counted)),
-            alias("returns", call("groupArrayIf", pair, back)),
+            alias("returns", call("groupArrayIf", seen, back)),
         )
+        if self._added is None:
+            actors = fill(_ACTORS, columns=columns, where=where)
+            return sampled(fill(_COUNTS, shown=self._shown(), actors=actors), self._factor)
+        columns += (alias("targets", call("groupArrayIf", seen, target)),)
         actors = fill(_ACTORS, columns=columns, where=where)
-        return sampled(fill(_COUNTS, shown=self._shown(), actors=actors), self._factor)
+        counts = fill(_VALUES, shown=self._shown(), value=self._sum(self._added), actors=actors)
+        return sampled(counts, self._factor)
 
     def _bounds(self, span: Sequence[Expression]) -> Sequence[Expression]:
         """First times are looked for in everything there is."""
@@ -140,13 +162,26 @@ class _Retention:
         someone = tree.Call(name="count", args=(entity_of(self._query),), distinct=True)
         return self._breakdown.limited(ranked, someone)
 
+    def _gaps(self, events: str) -> Expression:
+        """How many intervals after a start each of the events lies."""
+        if self._filter.get("timeWindowMode") != _ELAPSED:
+            return _expression(_CALENDAR, seen=field(events))
+        width = (_PERIODS[self._period][2] or 0) * 1_000_000
+        return _expression(_WINDOWS, seen=field(events), width=constant(width))
+
+    def _sum(self, added: AggregatedProperty) -> Expression:
+        """The value of a cell: of the events by which its actors count there."""
+        elapsed = self._filter.get("timeWindowMode") == _ELAPSED
+        begin = _expression("start.2") if elapsed else constant(0)
+        gaps = self._gaps("returns")
+        if self._brackets:
+            gaps = _expression(_PLACED, gaps=gaps, bracket=bracket_of(self._brackets))
+        parts = {"begin": begin, "target_gaps": self._gaps("targets"), "gaps": gaps}
+        return added.of_cell(_expression(ADDED, **parts))
+
     def _shown(self) -> Expression:
         """The gaps of one start at which its actor counts; everybody counts at 0."""
-        gaps = _expression(_CALENDAR)
-        if self._filter.get("timeWindowMode") == _ELAPSED:
-            width = (_PERIODS[self._period][2] or 0) * 1_000_000
-            gaps = _expression(_WINDOWS, width=constant(width))
-        gaps = _expression(_GAPS, gaps=gaps)
+        gaps = _expression(_GAPS, gaps=self._gaps("returns"))
         if self._brackets:
             gaps = _expression(_BRACKETED, gaps=gaps, bracket=bracket_of(self._brackets))
         least = int(self._filter.get("minimumOccurrences") or 1)
@@ -159,23 +194,34 @@ class _Retention:
     # --- results
 
     def shape(self, answers: Sequence[Rows]) -> list[Any]:
-        tables: dict[tuple[str, ...], dict[tuple[int, int], int]] = defaultdict(dict)
+        tables: dict[tuple[str, ...], dict[tuple[int, int], dict[str, Any]]] = defaultdict(dict)
         sizes: dict[tuple[str, ...], int] = defaultdict(int)
         if self._breakdown is None:
             tables[("",)]
-        for key, start, gap, actors in answers[0]:
-            tables[tuple(key)][int(start), int(gap)] = scaled(actors, self._factor)
+        for key, start, gap, actors, *value in answers[0]:
+            tables[tuple(key)][int(start), int(gap)] = self._cell(actors, *value)
             sizes[tuple(key)] += 0 if gap else int(actors)
         keys = sorted(tables, key=lambda key: (is_rest(key), -sizes[key], key))
         if self._breakdown is not None:
             keys = list(filter(self._breakdown.shows, keys))
         return [row for key in keys for row in self._rows(key, tables[key])]
 
-    def _rows(self, key: tuple[str, ...], cells: Mapping[tuple[int, int], int]) -> list[Any]:
+    def _cell(self, actors: Any, value: float = 0.0) -> dict[str, Any]:
+        cell: dict[str, Any] = {"count": scaled(actors, self._factor)}
+        if self._added is None:
+            return cell
+        if self._factor is not None and not self._added.is_average:
+            value /= self._factor
+        return cell | {"aggregation_value": value}
+
+    def _rows(
+        self, key: tuple[str, ...], cells: Mapping[tuple[int, int], dict[str, Any]]
+    ) -> list[Any]:
         rows: list[dict[str, Any]] = []
+        empty = self._cell(0)
         for start, moment in enumerate(self.span.buckets()[: self._count]):
             values = [
-                {"count": cells.get((start, gap), 0), "label": f"{self._period} {label}"}
+                {**cells.get((start, gap), empty), "label": f"{self._period} {label}"}
                 for gap, label in enumerate(column_labels(self._brackets, self._count - start))
             ]
             row: dict[str, Any] = {
@@ -185,6 +231,8 @@ class _Retention:
             }
             if self._breakdown is not None:
                 row["breakdown_value"] = self._breakdown.shown(clean(key))
+                if self._breakdown.is_cohorts:
+                    row["breakdown"] = self._breakdown.shown(self._breakdown.named(clean(key)))
             rows.append(row)
         return rows
 
@@ -195,11 +243,6 @@ def _check(filter_: Mapping[str, Any], type_: str, period: str) -> None:
     if int(filter_.get("totalIntervals") or 0) > _MOST_INTERVALS:
         raise refused(
             f"totalIntervals is at most {_MOST_INTERVALS}", attr="retentionFilter__totalIntervals"
-        )
-    if filter_.get("aggregationType") not in {None, "count"}:
-        raise refused(
-            "Retention counts people: aggregationType must be count",
-            attr="retentionFilter__aggregationType",
         )
     mode = filter_.get("timeWindowMode") or "strict_calendar_dates"
     if mode not in {"strict_calendar_dates", _ELAPSED}:
