@@ -1,1 +1,1 @@
-"""Who may do what: organizations, projects, users, keys, the guard, and the bootstrap routes."""
+"""Organizations, projects, users, API keys, authorization, and routes for client startup."""

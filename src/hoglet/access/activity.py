@@ -44,7 +44,7 @@ class Activity:
 
 
 type Listener = Callable[[AsyncSession, Activity], Awaitable[None]]
-"""Told of each entry inside the transaction that writes it (the pipeline enqueues an event)."""
+"""Called for each entry, in the transaction that writes it (the pipeline enqueues an event)."""
 
 
 class ActivityLog:
@@ -55,7 +55,7 @@ class ActivityLog:
         self.listeners = list(listeners)
 
     async def record(self, session: AsyncSession, activity: Activity) -> None:
-        """Add one entry and tell the listeners."""
+        """Add an entry and notify the listeners."""
         session.add(
             ActivityRow(
                 id=new_id(),
@@ -89,7 +89,7 @@ def changes_between(before: dict[str, Any], after: dict[str, Any]) -> list[Chang
 async def count_activities(
     session: AsyncSession, project_id: int, scope: str | None, item_id: str | None
 ) -> int:
-    """How many entries match."""
+    """Number of matching entries."""
     statement = select(func.count()).select_from(ActivityRow)
     return await session.scalar(statement.where(*_matching(project_id, scope, item_id))) or 0
 
@@ -122,7 +122,7 @@ async def rewrite_changes(
     item_id: str,
     change: Callable[[dict[str, Any]], dict[str, Any]],
 ) -> None:
-    """Put other changes in the place of an item's logged ones, for what must not be read there."""
+    """Replace the logged changes of an item, to redact values that became secret."""
     rows = select(ActivityRow).where(*_matching(project_id, scope, item_id))
     for row in await session.scalars(rows.with_for_update()):
         changes = [change(one) for one in row.detail["changes"]]
@@ -133,7 +133,7 @@ async def rewrite_changes(
 async def with_users(
     session: AsyncSession, entries: Sequence[dict[str, Any]]
 ) -> list[dict[str, Any]]:
-    """Entries as the API answers them, each with the user who did it."""
+    """Entries in the form of the API, each with the user who made the change."""
     users = await users_by_id(session, [entry["user_id"] for entry in entries])
     return [_shown(entry, user_object(users.get(entry["user_id"]))) for entry in entries]
 
@@ -167,7 +167,9 @@ def _entry(row: ActivityRow) -> dict[str, Any]:
 def _matching(project_id: int, scope: str | None, item_id: str | None) -> list[Any]:
     wanted: list[Any] = [ActivityRow.project_id == project_id]
     if scope is not None:
-        wanted.append(ActivityRow.scope == scope.replace("\x00", ""))  # PostgreSQL refuses NULs
+        wanted.append(
+            ActivityRow.scope == scope.replace("\x00", "")
+        )  # PostgreSQL rejects NUL characters
     if item_id is not None:
         wanted.append(ActivityRow.item_id == item_id.replace("\x00", ""))
     return wanted

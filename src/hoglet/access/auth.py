@@ -1,7 +1,7 @@
-"""The guard before every project route.
+"""Authentication and authorization of routes.
 
 Order of checks: authenticate, project or organization restriction of the key, scope, membership,
-rate. The object itself is the feature's business (an object of another project is 404).
+rate. Features check the object itself (an object of another project is 404).
 
     @router.get("/endpoints")
     async def list_endpoints(
@@ -40,7 +40,7 @@ def requires(
     """A FastAPI dependency for routes below a project.
 
     Args:
-        scope: what the key must carry, e.g. ``hog_function:write``.
+        scope: the scope that the key must have, e.g. ``hog_function:write``.
         allow_secret_key: whether a project secret key may be used on this route.
     """
 
@@ -52,7 +52,7 @@ def requires(
 
 
 def requires_key(scope: str | None = None) -> Callable[[Request], Awaitable[Principal]]:
-    """A FastAPI dependency for routes outside projects; ``None`` accepts any personal key."""
+    """A FastAPI dependency for routes outside of projects; ``None`` accepts any personal key."""
 
     async def guard(request: Request) -> Principal:
         principal = await authenticate(request)
@@ -74,20 +74,20 @@ async def authorize(
     allow_secret_key: bool = False,
     throttle: bool = True,
 ) -> ProjectScope:
-    """Let a request through to a project, or say why not; also for plain Starlette routes.
+    """Authorize a request for a project, or raise; also used by plain Starlette routes.
 
     Args:
-        request: carries the key; ``request.app.state.access`` is asked about it.
+        request: carries the key; it is checked by ``request.app.state.access``.
         project_id: as in the path: digits or ``@current``.
-        scope: what the key must carry.
+        scope: the scope that the key must have.
         allow_secret_key: whether a project secret key may be used here.
         throttle: count the request against the ordinary rate limits.
 
     Raises:
-        Unauthenticated: no key, or none we know.
+        Unauthenticated: no key, or an unknown one.
         Forbidden: the key does not reach the project, lacks the scope, or is of the wrong kind.
         NotFound: there is no such project.
-        Throttled: a rate limit is used up.
+        Throttled: a rate limit is exceeded.
     """
     access = access_of(request)
     principal = await authenticate(request)
@@ -105,10 +105,10 @@ async def authorize(
 
 
 async def authenticate(request: Request) -> Principal:
-    """The caller, by the first key found in header, body, query string.
+    """Authenticate the caller by the first key in the headers, body or query string.
 
     Raises:
-        Unauthenticated: no key there, or not a valid one.
+        Unauthenticated: there is no key, or it is not valid.
     """
     key, place = await _find_key(request)
     if key is None:
@@ -130,20 +130,22 @@ def access_of(request: Request) -> AccessService:
 
 
 def check_reach(principal: Principal, project: Project) -> None:
-    """Whether the key's own restriction lets it reach the project.
+    """Check that the restrictions of the key include the project.
 
     Raises:
-        Forbidden: it does not.
+        Forbidden: they do not.
     """
     if principal.scoped_teams and project.id not in principal.scoped_teams:
-        raise Forbidden(f"This key does not reach project {project.id}.")
+        raise Forbidden(f"This key does not have access to project {project.id}.")
     allowed = principal.scoped_organizations
     if allowed and project.organization_id not in allowed:
-        raise Forbidden(f"This key does not reach the organization of project {project.id}.")
+        raise Forbidden(
+            f"This key does not have access to the organization of project {project.id}."
+        )
 
 
 def reaches(principal: Principal, project: Project) -> bool:
-    """Whether a personal key reaches the project, by restriction and membership."""
+    """Whether a personal key has access to the project, by restriction and membership."""
     teams, organizations = principal.scoped_teams, principal.scoped_organizations
     return (
         (not teams or project.id in teams)
@@ -209,9 +211,9 @@ async def _find_key(request: Request) -> tuple[str | None, str]:
 
 
 async def _key_in_body(request: Request) -> str | None:
-    """The key in a JSON body; a body that cannot be read has none (and a key elsewhere may).
+    """The key in a JSON body; None if the body cannot be parsed.
 
-    Nothing is parsed for a caller without a key: that could be 20 MB of anything.
+    The body is not parsed for callers without a key: it could be 20 MB of anything.
     """
     if BODY_KEY.encode() not in await read_body(request):
         return None

@@ -1,4 +1,4 @@
-"""The first organization, project, user and key, made when a data folder is new.
+"""Creates the first organization, project, user and key in a new data folder.
 
 Source: the interface that scripts rely on (docs: "First start"); project id of the first is 1.
 """
@@ -37,8 +37,8 @@ class FirstStart:
     """The first project and its keys.
 
     Attributes:
-        created: the project was made just now.
-        personal_api_key: the key that was given or made; None at a later start without one.
+        created: whether the project was just created.
+        personal_api_key: the key that was given or created; None at later starts without one.
     """
 
     created: bool
@@ -48,7 +48,7 @@ class FirstStart:
 
 
 async def has_project(session: AsyncSession) -> bool:
-    """Whether a server was started on the database before."""
+    """Whether a server has ever been started on the database."""
     return await session.scalar(select(ProjectRow.id).limit(1)) is not None
 
 
@@ -59,14 +59,14 @@ async def ensure_first_project(
     personal_api_key: str | None = None,
     project_token: str | None = None,
 ) -> FirstStart:
-    """Make the first project if there is none; safe to call at every start.
+    """Create the first project unless it exists; safe to call at every start.
 
     Args:
-        database: with its tables already made.
+        database: with its schema created.
         clock: the time of creation.
-        personal_api_key: a key that must work, with all scopes; on a new data folder one is made
-            when it is left out.
-        project_token: the capture token that project 1 must have.
+        personal_api_key: a key to register with all scopes; if omitted, a new data folder gets a
+            random one.
+        project_token: the capture token of project 1.
     """
     async with database.write() as session:
         project = await session.scalar(select(ProjectRow).order_by(ProjectRow.id).limit(1))

@@ -1,6 +1,6 @@
-"""What the bootstrap routes show of rooms above this one; the composition root plugs them in.
+"""Hooks through which features extend the access routes; set by the composition root.
 
-Rooms may import downwards only, so the features hand their part up as functions.
+Packages may only import downwards, so features pass functions up.
 """
 
 from collections.abc import Awaitable, Callable, Mapping
@@ -15,7 +15,7 @@ from hoglet.access.principals import Project
 
 @dataclass(frozen=True, slots=True)
 class FileEntry:
-    """One thing in the project's tree; ``path`` is ``folder/name``, ``type`` e.g. ``endpoint``."""
+    """An object in the project's tree; ``path`` is ``folder/name``, ``type`` e.g. ``endpoint``."""
 
     id: str
     path: str
@@ -29,7 +29,7 @@ type GroupTypes = Callable[[int], Awaitable[list[dict[str, Any]]]]
 """Project id to ``[{group_type, group_type_index, name_singular, name_plural}]``."""
 
 type FileEntries = Callable[[int], Awaitable[list[FileEntry]]]
-"""Project id to the things a feature keeps there."""
+"""Project id to the feature's entries in the file tree."""
 
 type SiteApps = Callable[[int], Awaitable[list[dict[str, Any]]]]
 """Project id to ``[{id, url, type}]`` of its enabled site functions."""
@@ -38,26 +38,26 @@ type SiteScripts = Callable[[int], Awaitable[list[tuple[str, str]]]]
 """Project id to id and script of its enabled site functions: ``(function () {...})``."""
 
 type Unpack = Callable[[bytes, Mapping[str, str], str], bytes]
-"""Body, query and ``Content-Encoding`` to JSON text; undoes compression and base64."""
+"""Body, query and ``Content-Encoding`` to JSON text; decompresses and decodes base64."""
 
 type ProjectChanged = Callable[[AsyncSession, Project], Awaitable[None]]
-"""Told of a project whose settings change, inside the transaction that changes them.
+"""Called when project settings change, in the transaction that changes them.
 
-Functions compile the test-account filter in, so they enqueue their recompilation here; endpoints
-build the tables anew whose rows depend on the settings.
+Functions enqueue their recompilation (test-account filters are compiled in); endpoints rebuild the
+materialized tables that depend on the settings.
 """
 
 
 type PropertyTypeChanged = Callable[[AsyncSession, int, str], Awaitable[None]]
-"""Told of a project id and the name of a property that is read by another type from now on.
+"""Called with a project id and the name of a property whose type changed.
 
-Inside the transaction that changes it: functions enqueue their recompilation, endpoints mark the
-tables whose rows may differ.
+In the transaction that changes it: functions enqueue their recompilation, endpoints mark the
+materialized tables whose rows may differ.
 """
 
 
 type Forget = Callable[[], None]
-"""Told in the process that changed a project, its variables or its actions."""
+"""Called in the process that changed a project, its variables or its actions."""
 
 
 async def _nothing(_project_id: int) -> list[Any]:
@@ -70,7 +70,7 @@ def _as_sent(body: bytes, _query: Mapping[str, str], _encoding: str) -> bytes:
 
 @dataclass(slots=True)
 class AccessHooks:
-    """Parts of other rooms; each is empty until it is set."""
+    """Hooks of features; each is empty until it is set."""
 
     group_types: GroupTypes = _nothing
     site_apps: SiteApps = _nothing

@@ -20,7 +20,7 @@ type KeyTable = type[PersonalKeyRow | SecretKeyRow]
 
 
 async def find_personal(session: AsyncSession, key_hash: str) -> PersonalKeyRow | None:
-    """The personal key of this hash, unless its user is inactive."""
+    """The personal key with this hash, unless its user is inactive."""
     statement = (
         select(PersonalKeyRow)
         .join(UserRow, UserRow.id == PersonalKeyRow.user_id)
@@ -30,12 +30,12 @@ async def find_personal(session: AsyncSession, key_hash: str) -> PersonalKeyRow 
 
 
 async def find_secret(session: AsyncSession, key_hash: str) -> SecretKeyRow | None:
-    """The secret key of this hash."""
+    """The secret key with this hash."""
     return await session.scalar(select(SecretKeyRow).where(SecretKeyRow.key_hash == key_hash))
 
 
 async def principal_of(session: AsyncSession, row: PersonalKeyRow | SecretKeyRow) -> Principal:
-    """The caller that a key stands for."""
+    """The principal of a key."""
     if isinstance(row, SecretKeyRow):
         return Principal("secret", row.id, frozenset(row.scopes), project_id=row.project_id)
     users = await repository.users_by_id(session, [row.user_id])
@@ -56,7 +56,7 @@ async def principal_of(session: AsyncSession, row: PersonalKeyRow | SecretKeyRow
 async def touch(
     session: AsyncSession, table: KeyTable, key_id: str, at: datetime, before: datetime
 ) -> None:
-    """Move ``last_used_at`` to ``at`` unless it is ``before`` or later."""
+    """Set ``last_used_at`` to ``at``, unless it is ``before`` or later."""
     stale = or_(table.last_used_at.is_(None), table.last_used_at < before)
     statement = update(table).where(table.id == key_id, stale)
     await session.execute(statement.values(last_used_at=at))
@@ -76,7 +76,7 @@ async def personal_keys_of(session: AsyncSession, user_id: int) -> Sequence[Pers
 
 
 async def count_made_by_api(session: AsyncSession, user_id: int) -> int:
-    """How many keys of a user the API made; those of the command line do not count."""
+    """Number of a user's keys created by the API; those of the command line do not count."""
     made = (PersonalKeyRow.user_id == user_id, PersonalKeyRow.is_made_by_api)
     return await session.scalar(select(func.count()).where(*made)) or 0
 
@@ -84,7 +84,7 @@ async def count_made_by_api(session: AsyncSession, user_id: int) -> int:
 async def secret_keys(
     session: AsyncSession, project_id: int | None = None
 ) -> Sequence[SecretKeyRow]:
-    """The secret keys of a project (None: of all), oldest first."""
+    """The secret keys of a project (None: of all projects), oldest first."""
     statement = select(SecretKeyRow).order_by(SecretKeyRow.created_at, SecretKeyRow.id)
     if project_id is not None:
         statement = statement.where(SecretKeyRow.project_id == project_id)
@@ -92,13 +92,13 @@ async def secret_keys(
 
 
 async def count_secret_keys(session: AsyncSession, project_id: int) -> int:
-    """How many secret keys a project has."""
+    """Number of secret keys of a project."""
     statement = select(func.count()).where(SecretKeyRow.project_id == project_id)
     return await session.scalar(statement) or 0
 
 
 async def delete_key(session: AsyncSession, key_id: str, key_hash: str) -> int:
-    """Delete the key of this id or hash, whichever kind; how many were deleted."""
+    """Delete the key with this id or hash, of either kind; returns the number of deleted rows."""
     found = 0
     for table in (PersonalKeyRow, SecretKeyRow):
         named = or_(table.id == key_id, table.key_hash == key_hash)
@@ -108,5 +108,5 @@ async def delete_key(session: AsyncSession, key_id: str, key_hash: str) -> int:
 
 
 async def find_key(session: AsyncSession, key_id: str) -> PersonalKeyRow | None:
-    """The personal key of this id."""
+    """The personal key with this id."""
     return await session.get(PersonalKeyRow, key_id)

@@ -1,4 +1,4 @@
-"""Bodies of the key routes.
+"""Request bodies of the key routes.
 
 Source: docs/spec/data-and-queries.md#5-keys.
 """
@@ -16,7 +16,7 @@ type Label = Annotated[Text, Field(min_length=1, max_length=40)]
 
 
 class PersonalKeyFields(Body):
-    """A personal key to be made."""
+    """Fields of a new personal key."""
 
     label: Label
     scopes: list[StrictStr]
@@ -25,7 +25,7 @@ class PersonalKeyFields(Body):
 
 
 class PersonalKeyChanges(Body):
-    """Changes of a personal key; only what is sent changes."""
+    """Changes to a personal key; omitted fields stay as they are."""
 
     label: Label = ""
     scopes: list[StrictStr] = Field(default_factory=list[str])
@@ -34,14 +34,14 @@ class PersonalKeyChanges(Body):
 
 
 class SecretKeyFields(Body):
-    """A project secret key to be made."""
+    """Fields of a new project secret key."""
 
     label: Label
     scopes: list[StrictStr]
 
 
 class SecretKeyChanges(Body):
-    """Changes of a project secret key; only what is sent changes."""
+    """Changes to a project secret key; omitted fields stay as they are."""
 
     label: Label = ""
     scopes: list[StrictStr] = Field(default_factory=list[str])

@@ -1,8 +1,8 @@
-"""Making and recognising keys.
+"""Generates and hashes API keys.
 
-A key holds 256 random bits, so one SHA-256 is enough to store it by: nobody can guess a key from
-its hash, and the slow hashes made for passwords would cost every request. Looking the hash up in
-a unique index compares nothing in variable time that a caller could use.
+A key has 256 random bits, so a single SHA-256 suffices for storage: the key cannot be guessed from
+its hash, and a slow password hash would cost every request. Keys are found by their hash in a
+unique index, so no secret is compared in variable time.
 
 Source: docs/spec/hog-functions.md#12-errors-keys-rate-limits;
 docs/spec/query-endpoints.md#6-errors-keys-limits.
@@ -23,7 +23,7 @@ _CHARACTERS = 43  # 62**43 > 2**256
 
 @dataclass(frozen=True, slots=True)
 class NewKey:
-    """A key just made; ``value`` is shown once and never stored."""
+    """A generated key; ``value`` is shown once and never stored."""
 
     value: str
     mask: str
@@ -31,28 +31,28 @@ class NewKey:
 
 
 def make_key(prefix: Literal["phx_", "phs_"], value: str | None = None) -> NewKey:
-    """A new key, or the parts of a given one."""
+    """Generate a key, or split a given one into its parts."""
     value = value or prefix + _random_text()
     return NewKey(value=value, mask=mask(value), hash=hash_key(value))
 
 
 def make_project_token() -> str:
-    """A new public project token, ``phc_…``."""
+    """Generate a public project token, ``phc_…``."""
     return TOKEN_PREFIX + _random_text()
 
 
 def _random_text() -> str:
-    """256 random bits as letters and digits, so that a double click selects a whole key."""
+    """256 random bits, alphanumeric, so that a double click selects the whole key."""
     return "".join(secrets.choice(_BASE62) for _ in range(_CHARACTERS))
 
 
 def make_key_id() -> str:
-    """A short name by which a key can be listed and revoked."""
+    """Generate a short id to list and revoke a key by."""
     return secrets.token_hex(8)
 
 
 def hash_key(value: str) -> str:
-    """What a key is stored and found by: 64 hex digits."""
+    """The hash under which a key is stored: 64 hex digits."""
     return hashlib.sha256(value.encode()).hexdigest()
 
 

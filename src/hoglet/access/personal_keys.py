@@ -1,6 +1,6 @@
-"""Personal API keys by the API: a user's own keys, made and rolled with a key that may do all.
+"""Personal API keys over the API.
 
-A key is shown once; afterwards only its hash is known.
+The value of a key is returned once; afterwards only its hash is stored.
 
 Source: docs/spec/data-and-queries.md#51-personal-keys-apipersonal_api_keys.
 """
@@ -21,7 +21,7 @@ from hoglet.access.service import AccessService
 from hoglet.access.tables import PersonalKeyRow
 from hoglet.kit.errors import Forbidden, Invalid, NotFound
 
-MOST_KEYS = 10  # of a user, made by the API
+MOST_KEYS = 10  # of a user, created by the API
 _LOGGED = ("label", "scopes", "scoped_teams", "scoped_organizations")
 
 
@@ -55,7 +55,7 @@ class PersonalKeys:
             return await self._find(session, key_id)
 
     async def create(self, fields: PersonalKeyFields) -> tuple[PersonalKeyRow, str]:
-        """A new key and its value.
+        """A new key with its value.
 
         Raises:
             Invalid: unknown scopes, unreachable projects, or ten keys already.
@@ -65,7 +65,7 @@ class PersonalKeys:
         async with self._access.database.write() as session:
             await self._check(session, fields.model_dump())
             if await key_repository.count_made_by_api(session, self._user.id) >= MOST_KEYS:
-                raise Invalid(f"A user has at most {MOST_KEYS} keys. Delete one first.")
+                raise Invalid(f"A user can have at most {MOST_KEYS} keys. Delete one first.")
             key = make_key("phx_")
             row = PersonalKeyRow(
                 id=make_key_id(),
@@ -85,7 +85,7 @@ class PersonalKeys:
         return row, key.value
 
     async def change(self, key_id: str, changes: PersonalKeyChanges) -> PersonalKeyRow:
-        """Set the fields that were sent.
+        """Change the given fields.
 
         Raises:
             NotFound, Invalid, Forbidden: as ``create``.
@@ -107,7 +107,7 @@ class PersonalKeys:
         return row
 
     async def roll(self, key_id: str) -> tuple[PersonalKeyRow, str]:
-        """A new value for a key; the old one is dead at once."""
+        """Generate a new value for a key; the old one stops working at once."""
         async with self._access.database.write() as session:
             row = await self._find(session, key_id)
             key: NewKey = make_key("phx_")
@@ -121,7 +121,7 @@ class PersonalKeys:
         """Delete a key.
 
         Raises:
-            NotFound: there is none. Invalid: it is the user's last one with ``*``.
+            NotFound: no such key. Invalid: it is the user's last key with ``*``.
         """
         async with self._access.database.write() as session:
             row = await self._find(session, key_id)
@@ -157,7 +157,7 @@ class PersonalKeys:
             return
         others = await key_repository.personal_keys_of(session, self._user.id)
         if not any(ANY_SCOPE in each.scopes for each in others if each.id != row.id):
-            raise Invalid("This is your last key with the scope '*'. Make another one first.")
+            raise Invalid("This is your last key with the scope '*'. Create another one first.")
 
     async def _log(
         self,
@@ -179,11 +179,11 @@ def _state(row: PersonalKeyRow) -> dict[str, Any]:
 
 
 def _unreachable(attr: str, values: Iterable[Any]) -> Invalid:
-    return Invalid(f"Not within your reach: {', '.join(map(str, values))}.", attr=attr)
+    return Invalid(f"Not accessible with your key: {', '.join(map(str, values))}.", attr=attr)
 
 
 def _check_within(name: str, own: frozenset[Any], granted: Sequence[Any]) -> None:
-    """A restricted key makes only keys that are restricted at least as much."""
+    """A restricted key can only create keys that are at least as restricted."""
     if own and (not granted or not own.issuperset(granted)):
         allowed = ", ".join(sorted(map(str, own)))
         raise Forbidden(f"This key is restricted to {name} {allowed} and cannot grant more.")

@@ -1,4 +1,4 @@
-"""What the rest of hoglet knows of projects, users and callers."""
+"""Projects, users and callers as other packages see them."""
 
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -19,12 +19,12 @@ class Level(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Project:
-    """One project; everything stored belongs to exactly one.
+    """A project; every stored object belongs to exactly one.
 
-    ``api_token`` (``phc_…``) is what capture takes. ``test_account_filters`` is a list of property
-    filters. ``anonymize_ips``: the client's address is not put on events. Weeks start on Sunday
-    where ``week_start_day`` is 0, on Monday where it is 1. ``definitions_version`` counts changes
-    of property types and deletions of definitions by people.
+    ``api_token`` (``phc_…``) is the token for capture. ``test_account_filters`` is a list of
+    property filters. ``anonymize_ips``: events do not get the client's address. Weeks start on
+    Sunday where ``week_start_day`` is 0, on Monday where it is 1. ``definitions_version`` counts
+    changes of property types and deletions of definitions by users.
     """
 
     id: int
@@ -47,7 +47,7 @@ class Project:
 
 @dataclass(frozen=True, slots=True)
 class User:
-    """A person who owns keys and things."""
+    """A user; owns keys and objects."""
 
     id: int
     uuid: UUID
@@ -74,10 +74,10 @@ class Principal:
     scoped_teams: frozenset[int] = frozenset()
     scoped_organizations: frozenset[UUID] = frozenset()
     organizations: frozenset[UUID] = frozenset()
-    project_id: int | None = None  # of a secret key
+    project_id: int | None = None  # for secret keys
 
     def may(self, scope: str) -> bool:
-        """Whether the key carries ``object:action``; write implies read, ``*`` is everything."""
+        """Whether the key has the scope ``object:action``; write implies read, ``*`` is all."""
         if scope in self.scopes or ANY_SCOPE in self.scopes:
             return True
         thing, _, action = scope.partition(":")
@@ -86,7 +86,7 @@ class Principal:
 
 @dataclass(frozen=True, slots=True)
 class ProjectScope:
-    """What a request may touch: one project, as one caller."""
+    """Project and caller of a request."""
 
     project: Project
     principal: Principal
@@ -98,7 +98,7 @@ class ProjectScope:
 
 
 def user_object(user: User | None) -> dict[str, Any] | None:
-    """A user as ``created_by`` shows it (docs/spec/hog-functions.md#2-the-function-object)."""
+    """A user in the form of ``created_by`` (docs/spec/hog-functions.md#2-the-function-object)."""
     if user is None:
         return None
     return {
@@ -110,5 +110,5 @@ def user_object(user: User | None) -> dict[str, Any] | None:
         "email": user.email,
         "is_email_verified": user.is_email_verified,
         "hedgehog_config": user.hedgehog_config,
-        "role_at_organization": None,  # a survey answer of the original's sign-up; never asked here
+        "role_at_organization": None,  # an answer to PostHog's sign-up survey; never set here
     }

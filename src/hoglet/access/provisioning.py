@@ -1,4 +1,4 @@
-"""Making and revoking keys and projects: what the admin commands do.
+"""Creates and revokes keys and projects for the admin commands.
 
 Source: docs/spec/hog-functions.md#12-errors-keys-rate-limits;
 docs/spec/query-endpoints.md#6-errors-keys-limits.
@@ -34,18 +34,19 @@ async def issue_personal_key(
     label: str,
     project_id: int | None = None,
 ) -> NewKey:
-    """A personal key of the first user.
+    """Create a personal key for the first user.
 
     Args:
-        session: of the transaction that makes it.
+        session: of the caller's transaction.
         clock: the time of creation.
         scopes: e.g. ``["hog_function:read", "endpoint:write"]`` or ``["*"]``.
-        label: what lists call it.
+        label: its name in lists.
         project_id: restricts the key to this project.
 
     Raises:
         Invalid: a scope is not ``object:read``, ``object:write`` or ``*``.
-        NotFound: no such project, or no user yet (the server never started on this data).
+        NotFound: no such project, or no user yet (the server was never started on this data
+            folder).
     """
     check_form(scopes)
     owner = await repository.first_user(session)
@@ -74,17 +75,17 @@ async def issue_personal_key(
 async def issue_secret_key(
     session: AsyncSession, clock: Clock, *, scopes: Sequence[str], label: str, project_id: int
 ) -> NewKey:
-    """A secret key of a project.
+    """Create a secret key for a project.
 
     Raises:
-        Invalid: a bad scope, or the project has fifty keys already; revoke one first.
+        Invalid: a bad scope, or the project already has fifty keys.
         NotFound: no such project.
     """
     check_scopes(scopes, SECRET_KEY_SCOPES)
     await _require_project(session, project_id)
     if await key_repository.count_secret_keys(session, project_id) >= MOST_KEYS:
         raise Invalid(
-            f"Project {project_id} has {MOST_KEYS} secret keys already. Revoke one first."
+            f"Project {project_id} already has {MOST_KEYS} secret keys. Revoke one first."
         )
     key = make_key("phs_")
     session.add(
@@ -103,10 +104,10 @@ async def issue_secret_key(
 
 
 async def revoke_key(session: AsyncSession, id_or_key: str) -> None:
-    """Delete a key, named by its id or by itself.
+    """Delete a key by its id or value.
 
     Raises:
-        NotFound: there is none.
+        NotFound: no such key.
     """
     if await key_repository.delete_key(session, id_or_key, hash_key(id_or_key)) == 0:
         raise NotFound("There is no such key. See: hoglet admin keys list")
@@ -115,14 +116,14 @@ async def revoke_key(session: AsyncSession, id_or_key: str) -> None:
 async def create_project(
     session: AsyncSession, clock: Clock, *, name: str, timezone: str = "UTC"
 ) -> Project:
-    """A further project in the first organization.
+    """Create another project in the first organization.
 
     Raises:
         Invalid: unknown time zone or empty name.
         NotFound: there is no organization yet.
     """
     if not name.strip():
-        raise Invalid("A project needs a name.", attr="name", code="blank")
+        raise Invalid("A project name is required.", attr="name", code="blank")
     if timezone not in available_timezones():
         raise Invalid(f'"{timezone}" is not a known time zone.', attr="timezone")
     projects = await repository.projects_of(session)

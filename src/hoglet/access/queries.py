@@ -1,4 +1,4 @@
-"""What a caller may see of users, organizations and projects. No SQL, no HTTP."""
+"""Users, organizations and projects that a caller may see. No SQL, no HTTP."""
 
 from typing import Any
 from uuid import UUID
@@ -17,16 +17,16 @@ from hoglet.kit.errors import Forbidden, NotFound
 
 
 class AccessQueries:
-    """Answers the bootstrap questions of one caller."""
+    """Answers the caller's questions about users, organizations and projects."""
 
     def __init__(self, access: AccessService, principal: Principal) -> None:
         self._access = access
         self._principal = principal
 
     async def me(self) -> dict[str, Any]:
-        """The caller's user with team and organizations."""
+        """The caller's user with project and organizations."""
         user = self._principal.user
-        assert user is not None, "the guard lets personal keys through only"  # noqa: S101
+        assert user is not None, "authorization admits personal keys only"  # noqa: S101
         team = await self._team()
         async with self._access.database.read() as session:
             memberships = await repository.memberships_of(session, user.id)
@@ -41,13 +41,13 @@ class AccessQueries:
 
         Raises:
             NotFound: no such organization, or not a member.
-            Forbidden: outside the key's reach.
+            Forbidden: the key has no access to it.
         """
         async with self._access.database.read() as session:
             return await self._organization(session, await self._find(session, organization_id))
 
     async def organizations(self) -> list[dict[str, Any]]:
-        """The organizations the caller is a member of, within the key's reach."""
+        """The caller's organizations that the key can access."""
         user = self._principal.user
         allowed = self._principal.scoped_organizations
         async with self._access.database.read() as session:
@@ -59,7 +59,7 @@ class AccessQueries:
             ]
 
     async def projects(self, organization_id: str | None = None) -> list[Project]:
-        """The projects the caller reaches, of one organization or of all.
+        """The projects that the caller can access, in one organization or all.
 
         Raises:
             NotFound, Forbidden: as ``organization``.
@@ -72,7 +72,7 @@ class AccessQueries:
         return [project for project in found if reaches(self._principal, project)]
 
     async def _team(self) -> Project | None:
-        """The current project, or the first within the key's reach."""
+        """The current project, or the first one that the key can access."""
         current = await self._access.current_project(self._principal)
         if current is not None and reaches(self._principal, current):
             return current
@@ -90,7 +90,7 @@ class AccessQueries:
             raise NotFound
         allowed = self._principal.scoped_organizations
         if allowed and row.id not in allowed:
-            raise Forbidden(f"This key does not reach the organization {row.id}.")
+            raise Forbidden(f"This key does not have access to the organization {row.id}.")
         if row.id not in self._principal.organizations:
             raise NotFound
         return row
@@ -110,7 +110,7 @@ class AccessQueries:
 async def change_project(
     access: AccessService, scope: ProjectScope, changes: ProjectChanges
 ) -> Project:
-    """Set the given fields of a project and log what changed."""
+    """Change fields of a project and log the changes."""
     given = changes.model_dump(include=changes.model_fields_set)
     before = {name: getattr(scope.project, name) for name in given}
     async with access.database.write() as session:

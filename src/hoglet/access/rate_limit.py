@@ -1,6 +1,6 @@
-"""Rate limits: so many requests a minute (burst) and an hour (sustained), per key and project.
+"""Rate limits: requests per minute (burst) and hour (sustained), per key and project.
 
-Kept in memory: a restart forgives. Off unless the settings name numbers.
+Counters are in memory and reset by a restart. Off unless settings define limits.
 
 Source: docs/spec/hog-functions.md#12-errors-keys-rate-limits;
 docs/spec/query-endpoints.md#6-errors-keys-limits.
@@ -16,7 +16,7 @@ from hoglet.kit.errors import Throttled
 
 _MINUTE_S = 60
 _HOUR_S = 3600
-_CAPACITY = 100_000  # windows kept; each is a few hundred bytes
+_CAPACITY = 100_000  # open windows; each takes a few hundred bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ class RateLimit:
 
 @dataclass(frozen=True, slots=True)
 class RateSettings:
-    """What each key, and each project over all its keys, may ask for."""
+    """Limits per key, and per project over all its keys."""
 
     per_key: RateLimit = RateLimit()
     per_project: RateLimit = RateLimit()
@@ -40,7 +40,7 @@ class RateLimiter:
 
     Args:
         settings: the limits of ordinary routes.
-        monotonic: seconds of a clock that never goes back.
+        monotonic: a monotonic clock, in seconds.
     """
 
     def __init__(
@@ -51,12 +51,12 @@ class RateLimiter:
         self._windows: dict[tuple[str, int], tuple[float, int]] = {}
 
     def check(self, scope: ProjectScope) -> None:
-        """Count one request of an ordinary route.
+        """Count a request of an ordinary route.
 
-        The secret keys of a project share a bucket, so that a second key is not a second allowance.
+        The secret keys of a project share a bucket, so a second key does not double the limit.
 
         Raises:
-            Throttled: the key's or the project's allowance is used up.
+            Throttled: the limit of the key or the project is exceeded.
         """
         self.check_key(scope.principal)
         if scope.principal.kind == "secret":
@@ -64,18 +64,18 @@ class RateLimiter:
         self.take(f"project:{scope.project.id}", self.settings.per_project)
 
     def check_key(self, principal: Principal) -> None:
-        """Count one request of a route outside projects.
+        """Count a request of a route outside of projects.
 
         Raises:
-            Throttled: the key's allowance is used up.
+            Throttled: the key's limit is exceeded.
         """
         self.take(f"key:{principal.key_id}", self.settings.per_key)
 
     def take(self, bucket: str, allowance: RateLimit) -> None:
-        """Count one request in a named bucket, e.g. ``runs:key:1f2e``.
+        """Count a request in a named bucket, e.g. ``runs:key:1f2e``.
 
         Raises:
-            Throttled: it is full; ``wait_seconds`` tells when its window ends.
+            Throttled: it is full; its window ends in ``wait_seconds``.
         """
         for limit, seconds in ((allowance.per_minute, _MINUTE_S), (allowance.per_hour, _HOUR_S)):
             if limit is not None:

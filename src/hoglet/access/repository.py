@@ -18,13 +18,13 @@ from hoglet.access.tables import (
 
 
 async def find_project(session: AsyncSession, project_id: int) -> Project | None:
-    """The project of this id."""
+    """The project with this id."""
     row = await session.get(ProjectRow, project_id)
     return None if row is None else project_of(row)
 
 
 async def find_project_by_token(session: AsyncSession, token: str) -> Project | None:
-    """The project that captures under this ``phc_…`` token."""
+    """The project with this capture token (``phc_…``)."""
     row = await session.scalar(select(ProjectRow).where(ProjectRow.api_token == token))
     return None if row is None else project_of(row)
 
@@ -48,7 +48,7 @@ async def update_project(
 
 
 async def users_by_id(session: AsyncSession, ids: Iterable[int | None]) -> dict[int, User]:
-    """The users of these ids, in one statement; unknown ids are missing from the answer."""
+    """The users with these ids, in one statement; unknown ids are omitted."""
     wanted = {user_id for user_id in ids if user_id is not None}
     if not wanted:
         return {}
@@ -57,20 +57,20 @@ async def users_by_id(session: AsyncSession, ids: Iterable[int | None]) -> dict[
 
 
 async def first_user(session: AsyncSession) -> User | None:
-    """The oldest user, who owns keys made on the command line."""
+    """The oldest user, who owns the keys created on the command line."""
     user_id = await session.scalar(select(func.min(UserRow.id)))
     return (await users_by_id(session, [user_id])).get(user_id or 0)
 
 
 async def find_organization(session: AsyncSession, organization_id: UUID) -> OrganizationRow | None:
-    """The organization of this id."""
+    """The organization with this id."""
     return await session.get(OrganizationRow, organization_id)
 
 
 async def memberships_of(
     session: AsyncSession, user_id: int
 ) -> Sequence[tuple[OrganizationRow, int]]:
-    """A user's organizations with the level in each, oldest organization first."""
+    """A user's organizations with the membership level in each, oldest first."""
     statement = (
         select(OrganizationRow, MembershipRow.level)
         .join(MembershipRow, MembershipRow.organization_id == OrganizationRow.id)
@@ -81,13 +81,13 @@ async def memberships_of(
 
 
 async def member_count(session: AsyncSession, organization_id: UUID) -> int:
-    """How many members an organization has."""
+    """Number of members of an organization."""
     statement = select(func.count()).where(MembershipRow.organization_id == organization_id)
     return await session.scalar(statement) or 0
 
 
 def project_of(row: ProjectRow) -> Project:
-    """A row as the rest of hoglet sees it."""
+    """The project of a row."""
     return Project(
         id=row.id,
         uuid=row.uuid,
@@ -109,7 +109,7 @@ def project_of(row: ProjectRow) -> Project:
 
 
 def user_of(row: UserRow) -> User:
-    """A row as the rest of hoglet sees it."""
+    """The user of a row."""
     return User(
         id=row.id,
         uuid=row.uuid,

@@ -1,4 +1,4 @@
-"""Bodies of the bootstrap routes."""
+"""Request bodies of projects and variables."""
 
 from typing import Annotated, Any, Literal
 from zoneinfo import available_timezones
@@ -17,14 +17,14 @@ def _known_timezone(name: str) -> str:
 
 
 def _no_boolean(value: Any) -> Any:
-    """``true`` is no 1 here."""
+    """Reject booleans, which pydantic would accept as 0 and 1."""
     if isinstance(value, bool):
         raise PydanticCustomError("literal_error", not_a_choice(value))  # pyright: ignore[reportArgumentType]
     return value
 
 
 class ProjectChanges(Body):
-    """PATCH of a project; only what is sent changes."""
+    """Changes to a project; omitted fields stay as they are."""
 
     name: Annotated[Text, Field(min_length=1, max_length=200)] = ""
     timezone: Annotated[Text, AfterValidator(_known_timezone)] = "UTC"
@@ -39,9 +39,9 @@ type VariableType = Literal["String", "Number", "Boolean", "List", "Date"]
 
 
 class NewVariable(Body):
-    """POST of a variable; ``default_value`` is any JSON, ``values`` the choices of a list.
+    """A new variable; ``default_value`` is any JSON, ``values`` the choices of a list.
 
-    ``is_multi`` says that a ``List`` stands for all of its values rather than for one.
+    With ``is_multi``, a ``List`` variable stands for all of its values instead of one.
     """
 
     name: Annotated[Text, Field(min_length=1, max_length=400)]
@@ -52,7 +52,7 @@ class NewVariable(Body):
 
 
 class VariableChanges(Body):
-    """PATCH of a variable; only what is sent changes."""
+    """Changes to a variable; omitted fields stay as they are."""
 
     name: Annotated[Text, Field(min_length=1, max_length=400)] = ""
     type: VariableType = "String"

@@ -1,4 +1,4 @@
-"""Scopes of keys: ``object:read`` and ``object:write`` of what hoglet has, or ``*``.
+"""Scopes of keys: ``object:read``, ``object:write`` or ``*``.
 
 Source: docs/spec/data-and-queries.md#5-keys.
 """
@@ -32,14 +32,14 @@ OBJECTS = (
 _FORM = re.compile(r"[a-z][a-z_]*:(read|write)")
 SCOPES = frozenset(f"{thing}:{action}" for thing in OBJECTS for action in ("read", "write"))
 SECRET_KEY_SCOPES = frozenset({"endpoint:read", "query:read"})
-"""What a project secret key may carry."""
+"""The scopes that a project secret key can have."""
 
 
 def check_scopes(scopes: Sequence[str], allowed: Iterable[str] = (*SCOPES, ANY_SCOPE)) -> None:
-    """Refuse an empty list and unknown scopes.
+    """Reject an empty list and unknown scopes.
 
     Raises:
-        Invalid: attr ``scopes``; names the first wrong scope and the nearest right one.
+        Invalid: attr ``scopes``; names the first unknown scope and the nearest valid one.
     """
     known = frozenset(allowed)
     if not scopes:
@@ -47,11 +47,13 @@ def check_scopes(scopes: Sequence[str], allowed: Iterable[str] = (*SCOPES, ANY_S
     for scope in scopes:
         if scope not in known:
             hint = near(scope, sorted(known - {ANY_SCOPE})) or _help(known)
-            raise Invalid(f'"{scope}" is not a scope of such a key.{hint}', attr="scopes")
+            raise Invalid(
+                f'"{scope}" is not a valid scope for this kind of key.{hint}', attr="scopes"
+            )
 
 
 def check_form(scopes: Sequence[str]) -> None:
-    """Refuse what does not look like scopes; for the command line, which knows no objects.
+    """Reject malformed scopes; used by the command line, which does not know the objects.
 
     Raises:
         Invalid: attr ``scopes``.
@@ -63,14 +65,14 @@ def check_form(scopes: Sequence[str]) -> None:
 
 
 def check_grant(principal: Principal, scopes: Iterable[str]) -> None:
-    """Refuse scopes that the caller's own key does not carry.
+    """Reject scopes that the caller's own key does not have.
 
     Raises:
         Forbidden: naming the first one.
     """
     for scope in scopes:
         if not principal.may(scope):
-            raise Forbidden(f"This key cannot grant the scope '{scope}', which it does not carry.")
+            raise Forbidden(f"This key cannot grant the scope '{scope}', which it does not have.")
 
 
 def _help(known: frozenset[str]) -> str:

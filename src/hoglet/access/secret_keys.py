@@ -1,4 +1,4 @@
-"""Project secret keys by the API: for programs that run endpoints and queries.
+"""Project secret keys over the API: for programs that run endpoints and queries.
 
 Source: docs/spec/data-and-queries.md#52-project-secret-keys-project_secret_api_keys.
 """
@@ -40,27 +40,29 @@ class SecretKeys:
         return rows[::-1]
 
     async def get(self, key_id: str) -> SecretKeyRow:
-        """One key.
+        """A key of the project.
 
         Raises:
-            NotFound: the project has none of this id.
+            NotFound: the project has no key with this id.
         """
         async with self._access.database.read() as session:
             return await self._find(session, key_id)
 
     async def create(self, fields: SecretKeyFields) -> tuple[SecretKeyRow, str]:
-        """A new key and its value.
+        """A new key with its value.
 
         Raises:
-            Invalid: a scope such a key cannot carry, a label in use, or fifty keys already.
-            Forbidden: the caller's own key does not carry the scope.
+            Invalid: a scope that secret keys cannot have, a label in use, or fifty keys already.
+            Forbidden: the caller's own key does not have the scope.
         """
         project_id, now = self._scope.project.id, self._access.clock.now()
         self._check_scopes(fields.scopes)
         async with self._access.database.write() as session:
             await self._check_label(session, fields.label)
             if await key_repository.count_secret_keys(session, project_id) >= MOST_KEYS:
-                raise Invalid(f"A project has at most {MOST_KEYS} secret keys. Delete one first.")
+                raise Invalid(
+                    f"A project can have at most {MOST_KEYS} secret keys. Delete one first."
+                )
             key = make_key("phs_")
             row = SecretKeyRow(
                 id=make_key_id(),
@@ -78,7 +80,7 @@ class SecretKeys:
         return row, key.value
 
     async def change(self, key_id: str, changes: SecretKeyChanges) -> SecretKeyRow:
-        """Set the fields that were sent.
+        """Change the given fields.
 
         Raises:
             NotFound, Invalid, Forbidden: as ``create``.
@@ -99,7 +101,7 @@ class SecretKeys:
         return row
 
     async def roll(self, key_id: str) -> tuple[SecretKeyRow, str]:
-        """A new value for a key; the old one is dead at once."""
+        """Generate a new value for a key; the old one stops working at once."""
         async with self._access.database.write() as session:
             row = await self._find(session, key_id)
             key = make_key("phs_")
@@ -110,7 +112,7 @@ class SecretKeys:
         return row, key.value
 
     async def delete(self, key_id: str) -> None:
-        """Delete a key; runs with it are refused from now on."""
+        """Delete a key; it stops working at once."""
         async with self._access.database.write() as session:
             row = await self._find(session, key_id)
             await self._log(session, row, "deleted")
@@ -130,7 +132,7 @@ class SecretKeys:
     async def _check_label(self, session: AsyncSession, label: str) -> None:
         rows = await key_repository.secret_keys(session, self._scope.project.id)
         if any(row.label == label for row in rows):
-            raise Invalid(f'A secret key labelled "{label}" exists already.', attr="label")
+            raise Invalid(f'A secret key with the label "{label}" already exists.', attr="label")
 
     async def _log(
         self,

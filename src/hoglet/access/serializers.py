@@ -1,4 +1,4 @@
-"""Projects, organizations, users and keys as the bootstrap routes show them.
+"""Projects, organizations, users and keys as JSON objects of the API.
 
 Source: docs/spec/hog-functions.md#15-bootstrap-routes; extra keys may follow the specified ones.
 """
@@ -14,7 +14,7 @@ _ADMIN_ACCESS = 9  # plugins_access_level: may install and configure
 
 
 def team_object(project: Project) -> dict[str, Any]:
-    """``<team>``: a project as lists show it."""
+    """``<team>``: a project in lists."""
     return {
         "id": project.id,
         "uuid": str(project.uuid),
@@ -50,7 +50,7 @@ def organization_object(
     members: int,
     projects: Iterable[Project],
 ) -> dict[str, Any]:
-    """One organization in full; ``projects`` are those the caller reaches."""
+    """One organization in full; ``projects`` are those that the caller can access."""
     reached = list(projects)
     return {
         "id": str(organization.id),
@@ -106,7 +106,7 @@ def me_object(
 
 
 def key_object(row: PersonalKeyRow, value: str | None = None) -> dict[str, Any]:
-    """A personal key; ``value`` only right after it was made or rolled."""
+    """A personal key; ``value`` only right after it was created or rolled."""
     return {
         "id": row.id,
         "label": row.label,
@@ -123,7 +123,7 @@ def key_object(row: PersonalKeyRow, value: str | None = None) -> dict[str, Any]:
 
 
 def secret_key_object(row: SecretKeyRow, user: User | None, value: str | None) -> dict[str, Any]:
-    """A project secret key; ``value`` only right after it was made or rolled."""
+    """A project secret key; ``value`` only right after it was created or rolled."""
     return {
         "id": row.id,
         "label": row.label,

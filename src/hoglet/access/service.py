@@ -1,6 +1,6 @@
-"""Who is calling, and which project they mean; remembered for seconds because every request asks.
+"""Resolves keys and projects, with a cache of seconds because every request needs them.
 
-Built once by the composition root and kept on ``app.state.access``.
+Built once by the composition root and stored in ``app.state.access``.
 """
 
 from datetime import timedelta
@@ -21,18 +21,18 @@ from hoglet.store.database import Database
 
 logger = structlog.get_logger(__name__)
 
-RECALL_SECONDS = 3.0  # a key revoked by another process stops working within this
+RECALL_SECONDS = 3.0  # a key revoked by another process stops working within this time
 USE_IS_NOTED_EVERY = timedelta(hours=1)
 
 
 class AccessService:
-    """Look-ups of keys and projects, the rate limiter and the activity log.
+    """Look-ups of keys and projects, rate limits and the activity log.
 
     Args:
-        database: where users, keys and projects are.
-        clock: tells ``last_used_at``.
+        database: users, keys and projects.
+        clock: source of ``last_used_at``.
         rates: limits; none by default.
-        recall_seconds: how long look-ups are remembered.
+        recall_seconds: how long look-ups are cached.
     """
 
     def __init__(
@@ -53,19 +53,19 @@ class AccessService:
         self._tokens = TTLCache(self._load_token, seconds=recall_seconds)
 
     async def identify(self, key: str) -> Principal | None:
-        """The caller that a personal (``phx_…``) or secret (``phs_…``) key stands for."""
+        """The principal of a personal (``phx_…``) or secret (``phs_…``) key."""
         return await self._principals.get(key)
 
     async def project(self, project_id: int) -> Project | None:
-        """The project of this id."""
+        """The project with this id."""
         return await self._projects.get(project_id)
 
     async def project_by_token(self, token: str) -> Project | None:
-        """The project of a capture token (``phc_…``)."""
+        """The project with this capture token (``phc_…``)."""
         return None if "\x00" in token else await self._tokens.get(token)
 
     async def current_project(self, principal: Principal) -> Project | None:
-        """What ``@current`` means for this caller."""
+        """The project that ``@current`` stands for."""
         if principal.project_id is not None:
             return await self.project(principal.project_id)
         current = None if principal.user is None else principal.user.current_project_id
@@ -76,7 +76,7 @@ class AccessService:
         return projects[0] if projects else None
 
     def forget(self) -> None:
-        """Drop what is remembered; call after changing keys, users, projects or what they hold."""
+        """Clear the cache; call after changes to keys, users or projects."""
         self._principals.forget()
         self._projects.forget()
         self._tokens.forget()
@@ -113,5 +113,7 @@ class AccessService:
         try:
             async with self.database.write() as session:
                 await key_repository.touch(session, type(row), row.id, now, before)
-        except OperationalError:  # reading must go on while the storage is full or read-only
-            logger.warning("use of a key was not noted", action="key_use_not_noted", key=row.id)
+        except OperationalError:  # reads must work while the storage is full or read-only
+            logger.warning(
+                "last_used_at of a key was not updated", action="key_use_not_noted", key=row.id
+            )

@@ -15,7 +15,7 @@ type Row = dict[str, Any]
 
 
 async def teams(session: AsyncSession, project: Project, limit: int) -> list[Row]:
-    """The project's own record."""
+    """The project itself."""
     rows = await session.scalars(select(ProjectRow).where(ProjectRow.id == project.id).limit(limit))
     return [
         {
@@ -48,7 +48,7 @@ async def insight_variables(session: AsyncSession, project: Project, limit: int)
 
 
 async def activity_logs(session: AsyncSession, project: Project, limit: int) -> list[Row]:
-    """What was changed in the project, newest first."""
+    """The project's activity log, newest first."""
     statement = select(ActivityRow).where(ActivityRow.project_id == project.id)
     ordered = statement.order_by(ActivityRow.id.desc()).limit(limit)
     return [

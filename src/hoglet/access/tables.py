@@ -1,4 +1,4 @@
-"""Tables of the access room."""
+"""Tables of users, organizations, projects and keys."""
 
 from datetime import datetime
 from typing import Any
@@ -11,7 +11,7 @@ from hoglet.store.base import Base, JsonText, UtcDateTime
 
 
 class OrganizationRow(Base):
-    """Owns projects; users are its members."""
+    """An organization; owns projects, has users as members."""
 
     __tablename__ = "organizations"
 
@@ -23,7 +23,7 @@ class OrganizationRow(Base):
 
 
 class ProjectRow(Base):
-    """One project (PostHog's clients also say team or environment)."""
+    """A project (a team or environment in PostHog's clients)."""
 
     __tablename__ = "projects"
 
@@ -46,7 +46,7 @@ class ProjectRow(Base):
 
 
 class UserRow(Base):
-    """A person; signs in with keys only, so there is no password."""
+    """A user; signs in with keys only, so there is no password."""
 
     __tablename__ = "users"
 
@@ -66,7 +66,7 @@ class UserRow(Base):
 
 
 class MembershipRow(Base):
-    """A user's place in an organization; ``level`` 1 member, 8 admin, 15 owner."""
+    """Membership of a user in an organization; ``level`` 1 member, 8 admin, 15 owner."""
 
     __tablename__ = "memberships"
     __table_args__ = (UniqueConstraint("organization_id", "user_id"),)
@@ -78,7 +78,7 @@ class MembershipRow(Base):
 
 
 class PersonalKeyRow(Base):
-    """A personal API key; the key itself is not stored, only its hash (see ``keys``)."""
+    """A personal API key; only its hash is stored (see ``keys``)."""
 
     __tablename__ = "personal_api_keys"
 
@@ -97,7 +97,7 @@ class PersonalKeyRow(Base):
 
 
 class SecretKeyRow(Base):
-    """A project's secret key; the key itself is not stored, only its hash (see ``keys``)."""
+    """A project secret key; only its hash is stored (see ``keys``)."""
 
     __tablename__ = "project_secret_keys"
 
@@ -114,7 +114,7 @@ class SecretKeyRow(Base):
 
 
 class VariableRow(Base):
-    """A project's variable for saved queries."""
+    """A project's query variable."""
 
     __tablename__ = "insight_variables"
     __table_args__ = (UniqueConstraint("project_id", "code_name"),)
@@ -134,7 +134,7 @@ class VariableRow(Base):
 class ActivityRow(Base):
     """Who changed what; ``detail`` is ``{name, changes: [{type, action, field, before, after}]}``.
 
-    Ids sort by the time they were made, so the newest entries are the largest ids.
+    Ids are time-ordered: newer entries have larger ids.
     """
 
     __tablename__ = "activity_log"

@@ -1,4 +1,4 @@
-"""A project's variables for saved queries: decisions and statements.
+"""Variables for saved queries: rules and statements.
 
 Source: docs/spec/hog-functions.md#15-bootstrap-routes (insight_variables);
 docs/spec/query-endpoints.md#52-variables.
@@ -23,7 +23,7 @@ from hoglet.kit.ids import new_id
 
 @dataclass(frozen=True, slots=True)
 class Variable:
-    """One variable; queries say ``{variables.<code_name>}``."""
+    """One variable; queries use ``{variables.<code_name>}``."""
 
     id: UUID
     name: str
@@ -51,7 +51,7 @@ async def list_variables(
 
 
 async def count_variables(session: AsyncSession, project_id: int) -> int:
-    """How many variables a project has."""
+    """Number of variables of a project."""
     statement = select(func.count()).where(VariableRow.project_id == project_id)
     return await session.scalar(statement) or 0
 
@@ -68,14 +68,14 @@ async def get_variable(session: AsyncSession, project_id: int, variable_id: str)
 async def create_variable(
     session: AsyncSession, clock: Clock, scope: ProjectScope, body: NewVariable
 ) -> Variable:
-    """Make a variable.
+    """Create a variable.
 
     Raises:
-        Invalid: the project has one whose code name is the same, or nothing is left of the name.
+        Invalid: its code name is empty, or another variable has the same one.
     """
     code = code_name(body.name)
     if not code:
-        raise Invalid("The name needs at least one letter or digit.", attr="name")
+        raise Invalid("The name must contain at least one letter or digit.", attr="name")
     await _refuse_duplicate(session, scope.project.id, code)
     row = VariableRow(
         id=new_id(),
@@ -92,7 +92,7 @@ async def create_variable(
     session.add(row)
     try:
         await session.flush()
-    except IntegrityError:  # another request made it between the look and the insert
+    except IntegrityError:  # another request created it between the check and the insert
         raise _duplicate(body.name, code) from None
     return _variable(row)
 
@@ -100,7 +100,7 @@ async def create_variable(
 async def change_variable(
     session: AsyncSession, scope: ProjectScope, variable_id: str, body: VariableChanges
 ) -> Variable:
-    """Set the given fields; the code name stays, because saved queries refer to it."""
+    """Change the given fields; the code name is fixed, because saved queries refer to it."""
     row = await _row(session, scope.project.id, variable_id)
     for name, value in body.model_dump(include=body.model_fields_set).items():
         setattr(row, name, value)

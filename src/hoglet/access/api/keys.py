@@ -44,7 +44,7 @@ _SECRET = "/project_secret_api_keys"  # noqa: S105 (a path, not a secret)
 @router.get(_PERSONAL)
 @describe({200: {"type": "array", "items": {"type": "object"}}})
 async def list_personal_keys(request: Request, caller: Caller) -> Response:
-    """The caller's own keys, newest first, without their values."""
+    """List the caller's personal keys, newest first, without their values."""
     rows = await PersonalKeys(access_of(request), caller).all()
     return JsonResponse([key_object(row) for row in rows])
 
@@ -52,7 +52,7 @@ async def list_personal_keys(request: Request, caller: Caller) -> Response:
 @router.post(_PERSONAL)
 @describe({201: KeyObject}, body=PersonalKeyFields)
 async def create_personal_key(request: Request, caller: Caller) -> Response:
-    """Make a personal key; its value is in this answer only."""
+    """Create a personal key; only this response contains its value."""
     keys = PersonalKeys(access_of(request), caller)
     row, value = await keys.create(validate(PersonalKeyFields, await read_object(request)))
     return JsonResponse(key_object(row, value), status_code=201)
@@ -61,14 +61,14 @@ async def create_personal_key(request: Request, caller: Caller) -> Response:
 @router.get(_PERSONAL + "/{key_id}")
 @describe({200: KeyObject})
 async def read_personal_key(request: Request, key_id: str, caller: Caller) -> Response:
-    """One personal key, without its value."""
+    """Get a personal key, without its value."""
     return JsonResponse(key_object(await PersonalKeys(access_of(request), caller).get(key_id)))
 
 
 @router.api_route(_PERSONAL + "/{key_id}", methods=["PATCH", "PUT"])
 @describe({200: KeyObject}, body=PersonalKeyChanges)
 async def update_personal_key(request: Request, key_id: str, caller: Caller) -> Response:
-    """Change label, scopes or restrictions of a personal key."""
+    """Change the label, scopes or restrictions of a personal key."""
     keys = PersonalKeys(access_of(request), caller)
     changes = validate(PersonalKeyChanges, await read_object(request))
     return JsonResponse(key_object(await keys.change(key_id, changes)))
@@ -77,7 +77,7 @@ async def update_personal_key(request: Request, key_id: str, caller: Caller) -> 
 @router.delete(_PERSONAL + "/{key_id}")
 @describe({204: None})
 async def delete_personal_key(request: Request, key_id: str, caller: Caller) -> Response:
-    """Delete a personal key; the last one with every scope stays."""
+    """Delete a personal key, except the last one with every scope."""
     await PersonalKeys(access_of(request), caller).delete(key_id)
     return Response(status_code=204)
 
@@ -85,7 +85,7 @@ async def delete_personal_key(request: Request, key_id: str, caller: Caller) -> 
 @router.post(_PERSONAL + "/{key_id}/roll")
 @describe({200: KeyObject})
 async def roll_personal_key(request: Request, key_id: str, caller: Caller) -> Response:
-    """Give a personal key a new value; the old one stops working at once."""
+    """Replace the value of a personal key; the old value stops working at once."""
     row, value = await PersonalKeys(access_of(request), caller).roll(key_id)
     return JsonResponse(key_object(row, value))
 
@@ -93,7 +93,7 @@ async def roll_personal_key(request: Request, key_id: str, caller: Caller) -> Re
 @project_router.get(_SECRET)
 @describe({200: Page[SecretKeyObject]}, query=PAGE)
 async def list_secret_keys(request: Request, scope: Reader) -> Response:
-    """The project's secret keys, newest first, without their values."""
+    """List the project's secret keys, newest first, without their values."""
     page = parse_page(request.query_params)
     rows = await SecretKeys(access_of(request), scope).all()
     shown = rows[page.offset :][: page.limit]
@@ -104,7 +104,7 @@ async def list_secret_keys(request: Request, scope: Reader) -> Response:
 @project_router.post(_SECRET)
 @describe({201: SecretKeyObject}, body=SecretKeyFields)
 async def create_secret_key(request: Request, scope: Writer) -> Response:
-    """Make a project secret key; its value is in this answer only."""
+    """Create a project secret key; only this response contains its value."""
     keys = SecretKeys(access_of(request), scope)
     row, value = await keys.create(validate(SecretKeyFields, await read_object(request)))
     return JsonResponse(await _secret_key(request, row, value), status_code=201)
@@ -113,7 +113,7 @@ async def create_secret_key(request: Request, scope: Writer) -> Response:
 @project_router.get(_SECRET + "/{key_id}")
 @describe({200: SecretKeyObject})
 async def read_secret_key(request: Request, key_id: str, scope: Reader) -> Response:
-    """One project secret key, without its value."""
+    """Get a project secret key, without its value."""
     row = await SecretKeys(access_of(request), scope).get(key_id)
     return JsonResponse(await _secret_key(request, row))
 
@@ -121,7 +121,7 @@ async def read_secret_key(request: Request, key_id: str, scope: Reader) -> Respo
 @project_router.api_route(_SECRET + "/{key_id}", methods=["PATCH", "PUT"])
 @describe({200: SecretKeyObject}, body=SecretKeyChanges)
 async def update_secret_key(request: Request, key_id: str, scope: Writer) -> Response:
-    """Change label or scopes of a project secret key."""
+    """Change the label or scopes of a project secret key."""
     changes = validate(SecretKeyChanges, await read_object(request))
     row = await SecretKeys(access_of(request), scope).change(key_id, changes)
     return JsonResponse(await _secret_key(request, row))
@@ -138,7 +138,7 @@ async def delete_secret_key(request: Request, key_id: str, scope: Writer) -> Res
 @project_router.post(_SECRET + "/{key_id}/roll")
 @describe({200: SecretKeyObject})
 async def roll_secret_key(request: Request, key_id: str, scope: Writer) -> Response:
-    """Give a project secret key a new value; the old one stops working at once."""
+    """Replace the value of a project secret key; the old value stops working at once."""
     row, value = await SecretKeys(access_of(request), scope).roll(key_id)
     return JsonResponse(await _secret_key(request, row, value))
 

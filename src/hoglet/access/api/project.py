@@ -41,7 +41,7 @@ class FileObject(OpenResponse):
 @router.get("/insight_variables")
 @describe({200: Page[VariableObject]}, query=PAGE)
 async def list_variables(request: Request, scope: VariableReader) -> Response:
-    """The project's variables."""
+    """List the project's variables."""
     page = parse_page(request.query_params)
     async with access_of(request).database.read() as session:
         count = await variables.count_variables(session, scope.project.id)
@@ -54,7 +54,7 @@ async def list_variables(request: Request, scope: VariableReader) -> Response:
 @router.post("/insight_variables")
 @describe({201: VariableObject}, body=NewVariable)
 async def create_variable(request: Request, scope: VariableWriter) -> Response:
-    """Make a variable."""
+    """Create a variable."""
     body = validate(NewVariable, await read_object(request))
     access = access_of(request)
     async with access.database.write() as session:
@@ -66,7 +66,7 @@ async def create_variable(request: Request, scope: VariableWriter) -> Response:
 @router.get("/insight_variables/{variable_id}")
 @describe({200: VariableObject})
 async def read_variable(request: Request, variable_id: str, scope: VariableReader) -> Response:
-    """One variable."""
+    """Get a variable."""
     async with access_of(request).database.read() as session:
         found = await variables.get_variable(session, scope.project.id, variable_id)
     return JsonResponse(_variable(found))
@@ -75,7 +75,7 @@ async def read_variable(request: Request, variable_id: str, scope: VariableReade
 @router.api_route("/insight_variables/{variable_id}", methods=["PATCH", "PUT"])
 @describe({200: VariableObject}, body=VariableChanges)
 async def update_variable(request: Request, variable_id: str, scope: VariableWriter) -> Response:
-    """Change a variable; its code name stays."""
+    """Change a variable; its code name does not change."""
     body = validate(VariableChanges, await read_object(request))
     access = access_of(request)
     async with access.database.write() as session:
@@ -103,7 +103,7 @@ async def delete_variable(request: Request, variable_id: str, scope: VariableWri
 async def list_activity(
     request: Request, scope: Annotated[ProjectScope, Depends(requires("activity_log:read"))]
 ) -> Response:
-    """Who changed what, newest first; ``?scope=HogFunction&item_id=``."""
+    """List activity, newest first; filter with ``?scope=HogFunction&item_id=``."""
     page = parse_page(request.query_params)
     wanted = request.query_params.get("scope") or None
     item_id = request.query_params.get("item_id") or None
@@ -126,7 +126,7 @@ async def list_activity(
 async def list_files(
     request: Request, scope: Annotated[ProjectScope, Depends(requires("file_system:read"))]
 ) -> Response:
-    """Everything the project keeps, as paths; ``?type=``, ``?ref=`` and ``?search=`` narrow it."""
+    """List the project's objects as paths; filter with ``?type=``, ``?ref=`` and ``?search=``."""
     page = parse_page(request.query_params)
     found: list[FileEntry] = []
     for entries in access_of(request).providers.file_entries:

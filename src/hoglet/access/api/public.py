@@ -1,6 +1,6 @@
-"""Minimal answers for what SDKs ask besides capturing: flags, decide, remote configuration.
+"""Routes of SDKs besides capture: flags, decide, remote configuration.
 
-hoglet has no feature flags; the answers say so in the shapes that SDKs expect.
+hoglet has no feature flags, so the responses are empty, in the shapes that SDKs expect.
 
 Source: docs/spec/hog-functions.md#14-capture, last table.
 """
@@ -68,7 +68,7 @@ _TOKEN = text("token", "Token of the project, where the body has none.")
 @router.post("/flags")
 @describe({200: Flags}, body=TOKEN_BODY, query=(text("v"), text("config"), _TOKEN), problems=(401,))
 async def flags(request: Request) -> Response:
-    """No flags; ``v=2`` has its own shape, ``config=true`` adds the configuration."""
+    """No feature flags; ``v=2`` selects the newer shape, ``config=true`` adds the configuration."""
     project = await _project_of(request)
     if request.query_params.get("v") != "2":
         return JsonResponse(_no_flags())
@@ -86,7 +86,7 @@ async def flags(request: Request) -> Response:
 @router.post("/decide")
 @describe({200: Flags}, body=TOKEN_BODY, query=(_TOKEN,), problems=(401,))
 async def decide(request: Request) -> Response:
-    """The older form: no flags, and the configuration."""
+    """No feature flags, and the configuration (the older route)."""
     project = await _project_of(request)
     return JsonResponse(_no_flags() | await _config(request, project))
 
@@ -94,14 +94,14 @@ async def decide(request: Request) -> Response:
 @router.get("/array/{token}/config")
 @describe({200: RemoteConfig})
 async def remote_config(request: Request, token: str) -> Response:
-    """The configuration of posthog-js."""
+    """The configuration for posthog-js."""
     return JsonResponse(await _config(request, await _by_token(request, token)), headers=_CACHE)
 
 
 @router.get("/array/{token}/config.js")
 @describe({200: "application/javascript"})
 async def remote_config_script(request: Request, token: str) -> Response:
-    """The same as a script, in which posthog-js finds the site functions ready to start."""
+    """The configuration as a script, with the site functions that posthog-js starts."""
     project = await _by_token(request, token)
     config = _inline(await _config(request, project))
     scripts = await access_of(request).providers.site_scripts(project.id)
@@ -118,9 +118,9 @@ async def remote_config_script(request: Request, token: str) -> Response:
 @router.get("/api/feature_flag/local_evaluation")
 @describe({200: FlagDefinitions})
 async def local_evaluation(_principal: Annotated[Principal, Depends(requires_key())]) -> Response:
-    """What server SDKs load to decide flags themselves: nothing.
+    """Flag definitions for local evaluation in server SDKs: always empty.
 
-    The first path is what newer SDKs ask; without an answer they log an error every 30 seconds.
+    Newer SDKs use the first path; without a response they log an error every 30 seconds.
     """
     return JsonResponse({"flags": [], "group_type_mapping": {}, "cohorts": {}})
 
@@ -135,7 +135,7 @@ def _site_app(identifier: str, script: str) -> str:
 
 
 def _inline(value: Any) -> str:
-    """JSON that is safe inside a script element, too."""
+    """JSON that is also safe inside a script element."""
     return dump_json(value).decode().replace("<", "\\u003c")
 
 
@@ -168,7 +168,7 @@ async def _by_token(request: Request, token: str) -> Project:
 
 
 async def _project_of(request: Request) -> Project:
-    """The project whose token is in the body (``token``, ``api_key``) or the query string."""
+    """The project of the token in the body (``token``, ``api_key``) or the query string."""
     unpack = access_of(request).providers.unpack
     encoding = request.headers.get("content-encoding", "")
     body = parse_json(unpack(await read_body(request), request.query_params, encoding))

@@ -1,4 +1,4 @@
-"""Routes that public clients call first: who am I, which projects are there.
+"""Routes that clients call first: the current user, organizations and projects.
 
 Source: docs/spec/hog-functions.md#15-bootstrap-routes.
 """
@@ -37,7 +37,7 @@ router = APIRouter()
 async def read_me(
     request: Request, principal: Annotated[Principal, Depends(requires_key("user:read"))]
 ) -> Response:
-    """The user behind the key."""
+    """Get the user that owns the key."""
     return JsonResponse(await AccessQueries(access_of(request), principal).me())
 
 
@@ -46,7 +46,7 @@ async def read_me(
 async def read_current_key(
     request: Request, principal: Annotated[Principal, Depends(requires_key())]
 ) -> Response:
-    """The key itself, without its value."""
+    """Get the API key of this request, without its value."""
     async with access_of(request).database.read() as session:
         row = await key_repository.find_key(session, principal.key_id)
     if row is None:
@@ -59,7 +59,7 @@ async def read_current_key(
 async def list_organizations(
     request: Request, principal: Annotated[Principal, Depends(requires_key("organization:read"))]
 ) -> Response:
-    """The organizations of the caller."""
+    """List the caller's organizations."""
     page = parse_page(request.query_params)
     found = await AccessQueries(access_of(request), principal).organizations()
     shown = found[page.offset :][: page.limit]
@@ -73,7 +73,7 @@ async def read_organization(
     organization_id: str,
     principal: Annotated[Principal, Depends(requires_key("organization:read"))],
 ) -> Response:
-    """One organization; ``@current`` is that of the current project."""
+    """Get an organization; ``@current`` is the one of the current project."""
     directory = AccessQueries(access_of(request), principal)
     return JsonResponse(await directory.organization(organization_id))
 
@@ -85,7 +85,7 @@ async def list_organization_projects(
     organization_id: str,
     principal: Annotated[Principal, Depends(requires_key("project:read"))],
 ) -> Response:
-    """The projects of one organization."""
+    """List the projects of an organization."""
     directory = AccessQueries(access_of(request), principal)
     return _project_page(request, await directory.projects(organization_id))
 
@@ -97,7 +97,7 @@ async def read_organization_project(
     organization_id: str,
     scope: Annotated[ProjectScope, Depends(requires("project:read"))],
 ) -> Response:
-    """One project, by the path of its organization."""
+    """Get a project of an organization."""
     if organization_id not in {CURRENT, str(scope.project.organization_id)}:
         raise NotFound
     return await _project_answer(request, scope.project)
@@ -108,7 +108,7 @@ async def read_organization_project(
 async def list_projects(
     request: Request, principal: Annotated[Principal, Depends(requires_key("project:read"))]
 ) -> Response:
-    """The projects the key reaches."""
+    """List the projects that the key can access."""
     return _project_page(request, await AccessQueries(access_of(request), principal).projects())
 
 
@@ -117,7 +117,7 @@ async def list_projects(
 async def read_project(
     request: Request, scope: Annotated[ProjectScope, Depends(requires("project:read"))]
 ) -> Response:
-    """One project."""
+    """Get a project."""
     return await _project_answer(request, scope.project)
 
 
@@ -126,7 +126,7 @@ async def read_project(
 async def update_project(
     request: Request, scope: Annotated[ProjectScope, Depends(requires("project:write"))]
 ) -> Response:
-    """Change name, time zone, app URLs or test account filters."""
+    """Change the name, time zone, app URLs or test account filters of a project."""
     changes = validate(ProjectChanges, await read_object(request))
     return await _project_answer(request, await change_project(access_of(request), scope, changes))
 
