@@ -1,1 +1,1 @@
-"""What every room may use: errors, identifiers, text measures. No I/O, no clock, no environment."""
+"""Errors, identifiers, clocks, caches and text helpers for all packages. No I/O."""

@@ -1,19 +1,19 @@
-"""A small memory with an age limit, for look-ups that every request repeats."""
+"""A cache with a time to live, for look-ups that every request repeats."""
 
 import time
 from collections.abc import Awaitable, Callable, Hashable
 
 
 class TTLCache[K: Hashable, V]:
-    """Remembers what ``load`` found for ``seconds``; what was not found is asked again.
+    """Caches the values that ``load`` finds for ``seconds``; misses are not cached.
 
     Another process (``hoglet admin keys revoke``) may change the database, so the age limit is
     also the longest time that a revoked key still works.
 
     Args:
-        load: finds the value of a key, or None.
-        seconds: how long a value is remembered.
-        capacity: how many are remembered; beyond it the oldest goes.
+        load: loads the value of a key, or None.
+        seconds: time to live of an entry.
+        capacity: most entries; beyond it the oldest is evicted.
 
     Concurrency: safe within one event loop; two callers may load the same key at once.
     """
@@ -27,7 +27,7 @@ class TTLCache[K: Hashable, V]:
         self._known: dict[K, tuple[float, V]] = {}
 
     async def get(self, key: K) -> V | None:
-        """The value, from memory or loaded."""
+        """The cached or loaded value."""
         known = self._known.get(key)
         if known is not None and known[0] > time.monotonic():
             return known[1]
@@ -39,7 +39,7 @@ class TTLCache[K: Hashable, V]:
         return value
 
     def forget(self) -> None:
-        """Forget everything; the next look-ups load."""
+        """Clear the cache."""
         self._known.clear()
 
     def _shrink(self) -> None:

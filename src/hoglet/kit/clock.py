@@ -5,31 +5,31 @@ from typing import Protocol
 
 
 class Clock(Protocol):
-    """Tells the time, so that tests can set it."""
+    """Source of the current time; tests can set it."""
 
     def now(self) -> datetime:
-        """The present instant, aware, in UTC."""
+        """The current time, aware, in UTC."""
         ...
 
 
 class SystemClock:
-    """The machine's clock."""
+    """The system clock."""
 
     def now(self) -> datetime:
-        """The present instant, aware, in UTC."""
+        """The current time, aware, in UTC."""
         return datetime.now(UTC)
 
 
 class FixedClock:
-    """A clock that stands still until it is moved; for tests."""
+    """A clock that stands still until it is advanced; for tests."""
 
     def __init__(self, at: datetime) -> None:
         self.at = at
 
     def now(self) -> datetime:
-        """The instant last set."""
+        """The time that was set."""
         return self.at
 
     def advance(self, *, seconds: float) -> None:
-        """Move the clock on by ``seconds``."""
+        """Advance the clock by ``seconds``."""
         self.at += timedelta(seconds=seconds)

@@ -1,8 +1,8 @@
-"""The errors of hoglet: what happened, whose fault it is, and whether trying again helps.
+"""The errors of hoglet: what happened, who can fix it, and whether a retry helps.
 
-Inside, an error carries ``code``, ``blame`` and ``retry``; it knows nothing of HTTP. The one
-mapper in ``hoglet.web.error_handlers`` turns it into a status and ``{type, code, detail, attr}``.
-A message is written for the person who has to change something.
+Errors carry ``code``, ``blame`` and ``retry`` and know nothing of HTTP. The only mapping, in
+``hoglet.web.error_handlers``, turns them into a status and ``{type, code, detail, attr}``. Messages
+are written for the person who has to change something.
 
 Source: docs/spec/hog-functions.md#12-errors-keys-rate-limits;
 docs/adr/0004-errors-and-wire-form.md.
@@ -15,13 +15,13 @@ type Retry = Literal["never", "later"]
 
 
 class HogletError(Exception):
-    """Root of every error that hoglet raises on purpose.
+    """Base of all errors that hoglet raises on purpose.
 
     Args:
         detail: a sentence for the person who has to act.
-        code: stable slug that clients may match; the class's own when left out.
-        attr: the field at fault, nested keys joined with ``__`` (``inputs__url``), or None.
-        extra: further top-level keys of the answer, e.g. ``{"current_version": 1}``.
+        code: stable identifier that clients can match; defaults to the class's own.
+        attr: the invalid field, nested keys joined with ``__`` (``inputs__url``), or None.
+        extra: additional top-level keys of the response, e.g. ``{"current_version": 1}``.
     """
 
     code: ClassVar[str] = "error"
@@ -44,35 +44,35 @@ class HogletError(Exception):
 
 
 class Invalid(HogletError):
-    """A field of the request breaks a rule (400 ``validation_error``)."""
+    """A field of the request is invalid (400 ``validation_error``)."""
 
     code = "invalid_input"
     blame = "caller"
 
 
 class Unreadable(HogletError):
-    """The body cannot be read at all (400 ``invalid_request``)."""
+    """The body cannot be parsed (400 ``invalid_request``)."""
 
     code = "parse_error"
     blame = "caller"
 
 
 class Unauthenticated(HogletError):
-    """No key, or a key that is not valid (401 ``authentication_error``)."""
+    """The API key is missing or not valid (401 ``authentication_error``)."""
 
     code = "not_authenticated"
     blame = "caller"
 
 
 class Forbidden(HogletError):
-    """The key is valid but may not do this (403 ``authentication_error``)."""
+    """The key is valid but lacks permission (403 ``authentication_error``)."""
 
     code = "permission_denied"
     blame = "caller"
 
 
 class NotFound(HogletError):
-    """Nothing there, or nothing there for this caller (404 ``invalid_request``)."""
+    """The object does not exist, or not for this caller (404 ``invalid_request``)."""
 
     code = "not_found"
     blame = "caller"
@@ -82,21 +82,21 @@ class NotFound(HogletError):
 
 
 class MethodNotAllowed(HogletError):
-    """The route exists, the method does not (405 ``invalid_request``)."""
+    """The route exists, but not for this method (405 ``invalid_request``)."""
 
     code = "method_not_allowed"
     blame = "caller"
 
 
 class NotAcceptable(HogletError):
-    """None of the forms that ``Accept`` asks for can be had (406 ``invalid_request``)."""
+    """No format in ``Accept`` is supported (406 ``invalid_request``)."""
 
     code = "not_acceptable"
     blame = "caller"
 
 
 class RequestTimeout(HogletError):
-    """The request did not arrive whole in time (408 ``invalid_request``)."""
+    """The request was not received in time (408 ``invalid_request``)."""
 
     code = "request_timeout"
     blame = "caller"
@@ -104,21 +104,21 @@ class RequestTimeout(HogletError):
 
 
 class Stale(HogletError):
-    """The thing changed since the caller read it (409 ``server_error``)."""
+    """The object changed since the caller read it (409 ``server_error``)."""
 
     code = "stale_update"
     blame = "caller"
 
 
 class TooLarge(HogletError):
-    """The body is over a limit (413 ``invalid_request``)."""
+    """The body exceeds a limit (413 ``invalid_request``)."""
 
     code = "request_too_large"
     blame = "caller"
 
 
 class UnsupportedMediaType(HogletError):
-    """The content type is not one we read (415 ``invalid_request``)."""
+    """The content type is not supported (415 ``invalid_request``)."""
 
     code = "unsupported_media_type"
     blame = "caller"
@@ -137,14 +137,14 @@ class Throttled(HogletError):
 
 
 class CostExceeded(HogletError):
-    """A query ran over its budget (400 with type ``server_error``); a cheaper query helps."""
+    """A query exceeded its budget (400 with type ``server_error``); a cheaper query helps."""
 
     code = "query_performance_limit"
     blame = "author"
 
 
 class Unavailable(HogletError):
-    """A part hoglet needs is busy or down (503 ``server_error``, with ``Retry-After``)."""
+    """A required part is busy or down (503 ``server_error``, with ``Retry-After``)."""
 
     code = "unavailable"
     blame = "operator"
@@ -159,8 +159,8 @@ class SourceError(HogletError):
     """Hog or HogQL text that does not parse or compile; never worth retrying.
 
     ``line`` and ``column`` count from 1; ``start`` and ``end`` are character offsets such that
-    ``source[start:end]`` is the text at fault. ``str(error)`` is ``line:column: message``, or the
-    message alone where ``attr``, the path of a key in a query of JSON, names the place.
+    ``source[start:end]`` is the offending text. ``str(error)`` is ``line:column: message``, or only
+    the message if ``attr`` (the path of a key in a JSON query) gives the position.
     """
 
     code = "source_error"
@@ -191,7 +191,7 @@ class SourceError(HogletError):
 
     @property
     def advice(self) -> str:
-        """``str(error)`` with the hint behind it."""
+        """``str(error)`` followed by the hint."""
         if not self.hint:
             return str(self)
         said = str(self).rstrip(".")
@@ -200,6 +200,6 @@ class SourceError(HogletError):
 
 
 class Bug(HogletError):
-    """Something hoglet believed cannot happen; answered as a bare 500 and logged with its trace."""
+    """An invariant of hoglet is broken; a bare 500, logged with its traceback."""
 
     code = "error"

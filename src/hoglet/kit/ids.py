@@ -1,4 +1,4 @@
-"""The only place that makes identifiers."""
+"""Generates identifiers."""
 
 import os
 import time
@@ -9,7 +9,7 @@ _VARIANT = 0x2 << 62
 
 
 def new_id() -> uuid.UUID:
-    """A UUID of version 7: 48 bits of milliseconds, then random; sorts by the time it was made.
+    """A version 7 UUID: 48 bits of milliseconds, then random bits; sorts by creation time.
 
     Example:
         >>> new_id().version

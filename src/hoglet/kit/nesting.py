@@ -1,12 +1,12 @@
-"""How deep a JSON value is nested."""
+"""Nesting depth of JSON values."""
 
 from typing import Any
 
 
 def is_deeper_than(value: Any, limit: int) -> bool:
-    """Whether lists and objects are nested more than ``limit`` levels.
+    """Whether arrays and objects are nested more than ``limit`` levels.
 
-    Works level by level, without recursion: whoever sent the value decides its depth.
+    Works level by level, without recursion, because the sender controls the depth.
 
     Example:
         >>> is_deeper_than([[1]], 1), is_deeper_than([[1]], 2)

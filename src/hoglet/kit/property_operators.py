@@ -1,7 +1,7 @@
-"""The operators of property filters: what each takes, and the test that it means.
+"""Operators of property filters: the values they take and the test they mean.
 
-``{"key": "plan", "operator": "exact", "value": ["pro", "team"]}`` is read here once, for functions
-and for queries. Two printers turn a test into a tree: ``functions/filters/operators`` for Hog,
+``{"key": "plan", "operator": "exact", "value": ["pro", "team"]}`` is parsed here, for functions and
+queries. Two printers turn a test into a tree: ``functions/filters/operators`` for Hog,
 ``hogql/filters/operators`` for HogQL.
 
 Source: docs/spec/hog-functions.md#52-property-filter-key-value-operator-type-group_type_index.
@@ -40,60 +40,60 @@ type Test = (
     | Some
     | Unconditional
 )
-"""What a property has to be."""
+"""A condition on a property."""
 
 WITHOUT_VALUE = frozenset({"is_set", "is_not_set"})
 MOST_VALUES = 10_000
 
 
 class BadOperator(ValueError):
-    """An operator that is none, or a value that it cannot take; the message says what to change."""
+    """An unknown operator, or a value it does not take; the message says what to change."""
 
 
 class Equals(NamedTuple):
-    """The property equals one of the values, or none of them."""
+    """The property equals any of the values; negated: none of them."""
 
     values: tuple[Scalar, ...]
     negative: bool = False
 
 
 class Member(NamedTuple):
-    """The property is strictly one of the values, which may be none, or none of them."""
+    """The property is strictly any of the values (negated: none of them), which may be empty."""
 
     values: tuple[Scalar, ...]
     negative: bool = False
 
 
 class Contains(NamedTuple):
-    """Its text holds a part, ``%`` and ``_`` standing for any characters; case does not matter."""
+    """Its text contains a pattern with the wildcards ``%`` and ``_``, ignoring case."""
 
     part: str
     negative: bool = False
 
 
 class ContainsAny(NamedTuple):
-    """Its text holds one of the parts, or none of them; case does not matter."""
+    """Its text contains any of the parts (negated: none), ignoring case."""
 
     parts: tuple[str, ...]
     negative: bool = False
 
 
 class Matches(NamedTuple):
-    """An RE2 pattern is found in its text, or not."""
+    """An RE2 pattern matches somewhere in its text (negated: nowhere)."""
 
     pattern: str
     negative: bool = False
 
 
 class Order(NamedTuple):
-    """The property is less or greater than a number or, by its letters, than a text."""
+    """The property is less or greater than a number or, lexicographically, than a string."""
 
     sign: Sign
     value: str | float
 
 
 class Between(NamedTuple):
-    """The property is a number from low to high, or one below or above."""
+    """The property is a number between two others, inclusive (negated: outside)."""
 
     low: float
     high: float
@@ -101,13 +101,13 @@ class Between(NamedTuple):
 
 
 class IsSet(NamedTuple):
-    """The property is there, or is not."""
+    """The property is set (negated: is not set)."""
 
     negative: bool = False
 
 
 class DateOrder(NamedTuple):
-    """The property is a time before, at or after a moment; ``text`` is how that was written."""
+    """The property is a timestamp before, at or after another; ``text`` is its original form."""
 
     sign: Sign
     date: ResolvedDate
@@ -115,35 +115,35 @@ class DateOrder(NamedTuple):
 
 
 class VersionOrder(NamedTuple):
-    """The dotted numbers of the property compare so with those of a version."""
+    """The property is a version that compares so with another."""
 
     sign: Sign
     version: str
 
 
 class Every(NamedTuple):
-    """All of the tests."""
+    """All tests hold."""
 
     tests: tuple[Any, ...]
 
 
 class Some(NamedTuple):
-    """Any of the tests."""
+    """Any test holds."""
 
     tests: tuple[Any, ...]
 
 
 class Unconditional(NamedTuple):
-    """An empty list of values: no condition."""
+    """No condition: an empty list of values."""
 
 
 def read_operator(operator: Any, value: Any, clock: DateClock) -> Test:
-    """The test of an operator and its value.
+    """Parse an operator and its value.
 
     Args:
-        operator: a key of the table, ``exact`` when missing.
+        operator: a key of the table, ``exact`` if missing.
         value: a scalar or a list of scalars.
-        clock: what relative dates count from.
+        clock: the reference for relative dates.
 
     Raises:
         BadOperator: an unknown operator, or a value that it does not take.
@@ -168,10 +168,11 @@ def _check_plain(name: str, value: Any) -> None:
         raise BadOperator(f"Operator '{name}' takes at most {MOST_VALUES} values")
     for each in values:
         if isinstance(each, float) and not math.isfinite(each):
-            raise BadOperator(f"Operator '{name}' takes no NaN and no infinite numbers")
+            raise BadOperator(f"Operator '{name}' does not accept NaN or infinite numbers")
         if not isinstance(each, str | int | float | None):
             raise BadOperator(
-                f"Operator '{name}' takes text, numbers and booleans, not lists or objects in them"
+                f"Operator '{name}' accepts strings, numbers and booleans, not arrays "
+                "or objects in them"
             )
 
 
@@ -229,7 +230,9 @@ def _matches(*, negative: bool) -> Callable[[str, Any, DateClock], Test]:
 def _order(sign: Sign) -> Reader:
     def read(name: str, value: Any, _clock: DateClock) -> Test:
         if value is None or isinstance(value, bool):
-            raise BadOperator(f"Operator '{name}' needs a number or text, not {_as_text(value)}")
+            raise BadOperator(
+                f"Operator '{name}' needs a number or a string, not {_as_text(value)}"
+            )
         return Order(sign, _as_number(value))
 
     return _each(read)
@@ -268,7 +271,7 @@ def _date(sign: Sign) -> Reader:
 
 
 def _each(read: Reader, *, every: bool = False) -> Reader:
-    """The test of one value; of several, any of them or all of them must hold."""
+    """The test of a value; several values are combined with any or all."""
 
     def spread(name: str, value: Any, clock: DateClock) -> Test:
         if not isinstance(value, list):
@@ -313,24 +316,24 @@ def _numbers(value: Any, form: re.Pattern[str]) -> list[int]:
 
 
 def _dotted(numbers: Sequence[int]) -> str:
-    """``1.2``; a single number gets a second, because only dotted numbers are versions."""
+    """``1.2``; a single number gets a second component, since versions are dotted."""
     return ".".join(map(str, numbers if len(numbers) > 1 else (*numbers, 0)))
 
 
 def _below_tilde(numbers: list[int]) -> list[int]:
-    """``~1.2.3`` ends below 1.3, ``~1`` below 2.0."""
+    """Upper bound of ``~1.2.3`` (1.3) and ``~1`` (2.0)."""
     return [numbers[0] + 1] if len(numbers) == 1 else [numbers[0], numbers[1] + 1]
 
 
 def _below_caret(numbers: list[int]) -> list[int]:
-    """``^1.2.3`` ends below 2.0, ``^0.2.3`` below 0.3, ``^0.0.3`` below 0.0.4."""
+    """Upper bound of ``^1.2.3`` (2.0), ``^0.2.3`` (0.3) and ``^0.0.3`` (0.0.4)."""
     padded = numbers[:3]
     index = next((place for place, number in enumerate(padded) if number), len(padded) - 1)
     return [*padded[:index], padded[index] + 1]
 
 
 def _below_wildcard(numbers: list[int]) -> list[int]:
-    """``1.2.*`` ends below 1.3."""
+    """Upper bound of ``1.2.*`` (1.3)."""
     return [*numbers[:-1], numbers[-1] + 1]
 
 
@@ -338,7 +341,7 @@ def _below_wildcard(numbers: list[int]) -> list[int]:
 
 
 def _as_text(value: Any) -> str:
-    """A value as JSON shows it: ``true``, ``5`` for 5.0; text as it is."""
+    """A value as JSON text: ``true``, ``5`` for 5.0; strings as they are."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
@@ -350,7 +353,7 @@ _NUMBER = re.compile(r"[-+]?[0-9]+(?:\.[0-9]+)?(?:[eE][-+]?[0-9]{1,3})?")
 
 
 def _as_number(value: Any) -> Any:
-    """A number where the text is one, else the value itself."""
+    """A number if the string is numeric, else the value itself."""
     if not isinstance(value, str) or not _NUMBER.fullmatch(value) or len(value) > 300:
         return value
     number = float(value)
@@ -394,4 +397,4 @@ OPERATORS: dict[str, Reader] = {
     "semver_caret": _version_range(_below_caret, _VERSION),
     "semver_wildcard": _version_range(_below_wildcard, _WILDCARD),
 }
-"""Every operator, with the reader of its value."""
+"""Every operator, with the parser of its value."""

@@ -1,8 +1,8 @@
-"""The one resolver of dates in filters: ``-7d``, ``mStart``, ``2026-01-05``, ISO 8601 times.
+"""Resolves dates in filters: ``-7d``, ``mStart``, ``2026-01-05``, ISO 8601 times.
 
-Arithmetic is on the wall clock of the project's zone: ``-3h`` over a clock change is the wall time
-three hours earlier. A wall time that does not exist takes the offset before the gap; of one that
-comes twice the first is taken, and the second at the end of a day, so that the day is whole.
+Arithmetic is on the wall clock of the project's zone: ``-3h`` across a clock change is the wall
+time three hours earlier. A wall time that does not exist uses the offset before the gap; of one
+that occurs twice, the first is used, except at the end of a day, so that the day is complete.
 
 Source: docs/spec/data-and-queries.md#78-dates
 """
@@ -29,22 +29,22 @@ _DAYS = {"d": 1, "w": 7}
 _MONTHS = {"m": 1, "q": 3, "y": 12}
 _TICK = timedelta(microseconds=1)
 _EARLIEST, _LATEST = datetime(1900, 1, 2), datetime(2299, 12, 30)  # noqa: DTZ001 (wall times)
-"""Times that the warehouse can store; what lies beyond is cut there, and compares the same."""
+"""Timestamps that the warehouse can store; others are clamped, and compare the same."""
 _MOST = 10_000_000
-"""A larger count leaves the calendar from everywhere, also in seconds of a year."""
+"""Largest count; larger ones leave the calendar in any unit."""
 
 
 class NotADate(ValueError):
-    """The text is neither a date nor relative; the message says what to write.
+    """The text is neither an absolute nor a relative date; the message says what to write.
 
-    ``key`` is ``date_from`` or ``date_to`` where a range was read.
+    ``key`` is ``date_from`` or ``date_to`` if a range was parsed.
     """
 
     key: str = ""
 
 
 class DateClock(NamedTuple):
-    """What relative dates count from.
+    """The reference for relative dates: current time, time zone and first day of the week.
 
     ``now`` is aware, ``zone`` an IANA name, ``week_start_day`` 0 for Sunday or 1 for Monday.
     """
@@ -54,15 +54,16 @@ class DateClock(NamedTuple):
     week_start_day: int = 0
 
     def local(self) -> datetime:
-        """The present in the project's zone."""
+        """The current time in the project's time zone."""
         return self.now.astimezone(ZoneInfo(self.zone))
 
 
 class ResolvedDate(NamedTuple):
-    """A moment in the project's zone, and how it was written.
+    """A timestamp in the project's time zone, and how it was written.
 
     ``form`` is ``time`` or ``day`` for absolute text with and without a time of day; ``days``,
-    ``hours`` or ``minutes`` for relative text by its unit; ``start`` or ``end`` for edges.
+    ``hours`` or ``minutes`` for relative text by its unit; ``start`` or ``end`` for ``mStart``-like
+    text.
     """
 
     at: datetime
@@ -70,17 +71,17 @@ class ResolvedDate(NamedTuple):
 
     @property
     def is_relative(self) -> bool:
-        """Whether the text counts from the present."""
+        """Whether the text is relative to the current time."""
         return self.form not in {"time", "day"}
 
     @property
     def is_edge(self) -> bool:
-        """Whether the text names ``Start`` or ``End``: such a moment is never rounded."""
+        """Whether the text ends in ``Start`` or ``End``; such dates are never rounded."""
         return self.form in {"start", "end"}
 
 
 class Bounds(NamedTuple):
-    """A range of time; None is no bound. ``start`` belongs to it, ``end`` as the flag says."""
+    """A time range; None means unbounded. ``start`` is inclusive, ``end`` as the flag says."""
 
     start: datetime | None
     end: datetime | None
@@ -88,15 +89,15 @@ class Bounds(NamedTuple):
 
 
 def resolve_date(text: str, clock: DateClock) -> ResolvedDate:
-    """The moment a text means, not rounded.
+    """The timestamp that a text stands for, not rounded.
 
     Args:
         text: ``-7d``, ``+2w``, ``mStart``, ``-1qEnd``, ``2026-1-5``, ``2026-01-05T10:00+02:00``;
             no sign means the past, no count means 0.
-        clock: the present, the zone and the first day of weeks.
+        clock: current time, time zone and first day of the week.
 
     Raises:
-        NotADate: anything else, ``all`` too.
+        NotADate: anything else, including ``all``.
 
     Example:
         >>> clock = DateClock(datetime(2026, 1, 14, 15, 30, tzinfo=UTC))
@@ -113,16 +114,16 @@ def resolve_date(text: str, clock: DateClock) -> ResolvedDate:
 def range_bounds(
     date_from: str | None, date_to: str | None, clock: DateClock, *, explicit: bool = False
 ) -> Bounds:
-    """The range of ``{filters}``: whole days unless a time of day, or ``explicit``, is given.
+    """The range of ``{filters}``: whole days, unless a time of day or ``explicit`` is given.
 
     Args:
-        date_from: its beginning; None, empty and ``all`` mean no bound.
-        date_to: its end; without one a range of days ends with today.
-        clock: the present.
-        explicit: whether both are meant to the moment.
+        date_from: the start; None, empty and ``all`` mean unbounded.
+        date_to: the end; a range of days without one ends with today.
+        clock: the reference for relative dates.
+        explicit: whether both are exact timestamps.
 
     Raises:
-        NotADate: one of the two is none.
+        NotADate: one of the two is not a date.
     """
     start = _edge_of_range("date_from", None if date_from == "all" else date_from, clock)
     begins = None if start is None else _range_start(start, explicit=explicit)
@@ -172,13 +173,13 @@ def shift(moment: datetime, count: int, unit: str) -> datetime:
 
 
 def elapse(moment: datetime, span: timedelta) -> datetime:
-    """``moment`` after a span of elapsed time, whatever the clocks do meanwhile."""
+    """``moment`` plus elapsed time, regardless of clock changes."""
     return (moment.astimezone(UTC) + span).astimezone(moment.tzinfo)
 
 
 def start_of(moment: datetime, unit: str, week_start_day: int = 0) -> datetime:
     """The start of the second, minute, hour, day, week, month, quarter or year of ``moment``."""
-    if unit in _CLOCK:  # within the hour, so that the second of two equal hours stays itself
+    if unit in _CLOCK:  # within the hour, so that the second of two repeated hours is kept
         minute = 0 if unit == "h" else moment.minute
         second = moment.second if unit == "s" else 0
         return moment.replace(minute=minute, second=second, microsecond=0)
@@ -214,7 +215,7 @@ def end_of_day(moment: datetime) -> datetime:
 
 
 def _placed(wall: datetime, zone: tzinfo | None, fold: int = 0) -> datetime:
-    """A wall time in its zone; one in a gap becomes the moment that its old offset names."""
+    """A wall time in its zone; one in a gap uses the offset before the gap."""
     wall = max(_EARLIEST, min(wall, _LATEST))
     moment = wall.replace(tzinfo=zone, fold=fold).astimezone(UTC)
     if moment.astimezone(zone).replace(tzinfo=None) != wall:
@@ -230,11 +231,11 @@ def _shift_months(wall: datetime, months: int) -> datetime:
     return wall.replace(year=year, month=month + 1, day=day)
 
 
-# --- reading
+# --- parsing
 
 
 def _relative(match: re.Match[str], clock: DateClock) -> ResolvedDate:
-    count = int(match["count"][:9] or 0)  # longer counts leave the calendar all the same
+    count = int(match["count"][:9] or 0)  # longer counts leave the calendar anyway
     unit, edge = match["unit"], match["edge"]
     moment = shift(clock.local(), count if match["sign"] == "+" else -count, unit)
     if edge == "Start":

@@ -1,11 +1,11 @@
-"""The nearest known word to one that is not known."""
+"""Suggests the nearest known name for an unknown one."""
 
 from collections import Counter
 from collections.abc import Iterable
 
 
 def near(name: str, known: Iterable[str]) -> str:
-    """``" Did you mean 'event'?"`` for the closest known name within a third of its letters.
+    """``" Did you mean 'event'?"`` for the closest name within a third of its letters, else ``""``.
 
     Example:
         >>> near("evnt", ["event", "uuid"])
@@ -19,7 +19,7 @@ def near(name: str, known: Iterable[str]) -> str:
         longest = max(len(item), len(wanted))
         if abs(len(item) - len(wanted)) > most:
             continue
-        if longest - (letters & Counter(item.lower())).total() > most:  # letters to be changed
+        if longest - (letters & Counter(item.lower())).total() > most:  # most edits
             continue
         distance = _distance(wanted.lower(), item.lower(), most)
         if distance <= most:
@@ -28,9 +28,9 @@ def near(name: str, known: Iterable[str]) -> str:
 
 
 def _distance(left: str, right: str, most: int) -> int:
-    """How many letters must be added, dropped, changed or swapped with their neighbour.
+    """Damerau-Levenshtein distance.
 
-    A distance over ``most`` may be told too small, but never as ``most`` or less.
+    Distances above ``most`` may be underestimated, but stay above ``most``.
     """
     before: list[int] = []
     above = list(range(len(right) + 1))

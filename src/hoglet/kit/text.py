@@ -1,10 +1,10 @@
-r"""Text on its way out of the process, where it has to be valid UTF-8 or JSON.
+r"""Encodes text that leaves the process as valid UTF-8 or JSON.
 
-Strings of Hog are sequences of UTF-16 units, so a program can cut a character outside the basic
-plane in half and be left with a lone surrogate. JSON can carry one as an escape (``\ud83d``);
-UTF-8, msgpack, SQL and headers cannot, and get U+FFFD instead, as WHATWG's USVString has it.
+Strings of Hog are sequences of UTF-16 units, so a program can split a character outside of the
+basic plane and produce a lone surrogate. JSON can carry one as an escape (``\ud83d``); UTF-8,
+msgpack, SQL and headers cannot, and get U+FFFD instead, like WHATWG's USVString.
 
-Every encoder tries the fast writer first and looks for surrogates only after it refused.
+Every encoder tries the fast path first and replaces surrogates only if it fails.
 
 Source: docs/spec/hog-functions.md#133-functions; RFC 8259 section 8.2.
 """
@@ -18,11 +18,11 @@ import msgspec
 import orjson
 
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
-_KEPT_TYPES: Final = (bytes, bytearray, datetime)  # msgpack has types of its own for these
+_KEPT_TYPES: Final = (bytes, bytearray, datetime)  # msgpack has native types for these
 
 
 def replace_surrogates(text: str) -> str:
-    r"""Replace lone surrogates by U+FFFD; two halves side by side become their character.
+    r"""Replace lone surrogates with U+FFFD; adjacent halves become their character.
 
     Example:
         >>> replace_surrogates("a\ud83d")
@@ -34,7 +34,7 @@ def replace_surrogates(text: str) -> str:
 
 
 def replace_surrogates_in(value: Any) -> Any:
-    """Plain data with :func:`replace_surrogates` applied to every text, keys included."""
+    """Apply :func:`replace_surrogates` to every string in plain data, including keys."""
     if isinstance(value, str):
         return replace_surrogates(value)
     if isinstance(value, dict):
@@ -47,7 +47,7 @@ def replace_surrogates_in(value: Any) -> Any:
 
 
 def without_surrogates(value: Any) -> Any:
-    """Plain data without lone surrogates: the value itself when it holds none."""
+    """Plain data without lone surrogates; the value itself if it has none."""
     try:
         orjson.dumps(value, default=str, option=orjson.OPT_NON_STR_KEYS)
     except TypeError:
@@ -56,7 +56,7 @@ def without_surrogates(value: Any) -> Any:
 
 
 def encode_utf8(text: str) -> bytes:
-    """UTF-8 of any text."""
+    """UTF-8 of a string; lone surrogates become U+FFFD."""
     try:
         return text.encode()
     except UnicodeEncodeError:
@@ -64,9 +64,9 @@ def encode_utf8(text: str) -> bytes:
 
 
 def dump_json(value: Any, *, indent: bool = False) -> bytes:
-    r"""JSON of plain data, for others to read: lone surrogates stay, as escapes.
+    r"""Encode plain data as JSON for clients: lone surrogates are escaped.
 
-    NaN and infinities become null, whole numbers of any size are written, other types as text.
+    NaN and infinities become null, integers can have any size, other types become strings.
 
     Args:
         value: dict, list, tuple, str, numbers, bool, None.
@@ -87,9 +87,9 @@ def dump_json(value: Any, *, indent: bool = False) -> bytes:
 
 
 def dump_storable_json(value: Any) -> str:
-    """JSON text that every reader reads again: as :func:`dump_json`, but with U+FFFD.
+    """Encode JSON that every parser accepts: as :func:`dump_json`, but with U+FFFD.
 
-    ClickHouse, PostgreSQL and orjson refuse the escape of a lone surrogate.
+    ClickHouse, PostgreSQL and orjson reject escaped lone surrogates.
     """
     try:
         return orjson.dumps(value, default=str, option=orjson.OPT_NON_STR_KEYS).decode()
@@ -98,7 +98,7 @@ def dump_storable_json(value: Any) -> str:
 
 
 def parse_json(text: bytes | str) -> Any:
-    """The value of a JSON text; lone surrogates become U+FFFD.
+    """Parse JSON; lone surrogates become U+FFFD.
 
     Raises:
         ValueError: the text is not JSON (RFC 8259, so no NaN).
@@ -113,7 +113,7 @@ def parse_json(text: bytes | str) -> Any:
 
 
 def pack(encoder: msgspec.msgpack.Encoder, value: Any) -> bytes:
-    """Msgpack of a value; lone surrogates become U+FFFD."""
+    """Encode msgpack; lone surrogates become U+FFFD."""
     try:
         return encoder.encode(value)
     except UnicodeEncodeError:
@@ -136,7 +136,7 @@ def _dump_slowly(value: Any, *, indent: bool) -> str:
 
 
 def _finite(value: Any) -> Any:
-    """The value with null for numbers that JSON lacks, and with keys that are text."""
+    """The value with null for non-finite numbers, and with string keys."""
     if isinstance(value, dict):
         return {_key(key): _finite(item) for key, item in value.items()}
     if isinstance(value, list | tuple):

@@ -1,1 +1,1 @@
-"""Requests that functions send: one client, behind a guard against reaching private networks."""
+"""Outbound requests of functions, behind a guard against private networks."""

@@ -1,8 +1,8 @@
-"""Which addresses functions may reach: public ones, and those the operator allows.
+"""Addresses that functions may reach: public ones, and those the operator allows.
 
 Source: docs/spec/hog-functions.md#133-functions (SSRF guard); IANA special-purpose address
 registries,
-as far as the standard library's ``ipaddress`` knows them, and what is added here.
+as known to the standard library's ``ipaddress``, plus the additions below.
 """
 
 import ipaddress
@@ -13,20 +13,20 @@ from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
 type Address = IPv4Address | IPv6Address
 type Network = IPv4Network | IPv6Network
 
-_NAT64 = IPv6Network("64:ff9b::/96")  # the last 32 bits are the IPv4 address that is reached
+_NAT64 = IPv6Network("64:ff9b::/96")  # the last 32 bits are an IPv4 address
 _REFUSED: tuple[Network, ...] = (
-    IPv6Network("2002::/16"),  # 6to4: whatever IPv4 address is inside
+    IPv6Network("2002::/16"),  # 6to4: embeds any IPv4 address
     IPv6Network("2001::/32"),  # Teredo, likewise
     IPv6Network("64:ff9b:1::/48"),  # NAT64 for local use
-    IPv6Network("3fff::/20"),  # documentation (RFC 9637); newer than the standard library knows
+    IPv6Network("3fff::/20"),  # documentation (RFC 9637); unknown to older standard libraries
     IPv6Network("5f00::/16"),  # segment routing (RFC 9602), likewise
-    IPv4Network("192.88.99.0/24"),  # relays of 6to4
-    IPv4Network("192.0.0.0/24"),  # protocol assignments; Python before 3.12.4 knows a part
+    IPv4Network("192.88.99.0/24"),  # 6to4 relays
+    IPv4Network("192.0.0.0/24"),  # protocol assignments; Python before 3.12.4 knows only some
 )
 
 
 class AllowList:
-    """Private targets that the operator permits.
+    """Private targets that the operator allows.
 
     Args:
         entries: host names, addresses and CIDRs, e.g. ``["crm.internal", "10.1.0.0/16"]``. An
@@ -44,11 +44,11 @@ class AllowList:
                 self._names.add(normalize_host(entry.strip()))
 
     def permits_name(self, host: str) -> bool:
-        """Whether every address of this host name is permitted."""
+        """Whether all addresses of this host name are allowed."""
         return normalize_host(host) in self._names
 
     def permits(self, address: Address) -> bool:
-        """Whether the address is public or permitted."""
+        """Whether the address is public or allowed."""
         inner = unmap_ipv4(address)
         if any(inner in network or address in network for network in self._networks):
             return True
@@ -56,7 +56,7 @@ class AllowList:
 
 
 def is_public(address: Address) -> bool:
-    """Whether anybody on the internet could reach this address.
+    """Whether the address is publicly reachable.
 
     Example:
         >>> is_public(IPv4Address("169.254.169.254")), is_public(IPv4Address("1.1.1.1"))
@@ -71,10 +71,10 @@ def is_public(address: Address) -> bool:
 
 
 def unmap_ipv4(address: Address) -> Address:
-    """The IPv4 address that an IPv6 address stands for, else the address itself.
+    """The IPv4 address that an IPv6 address embeds, else the address itself.
 
     Example:
-        >>> embedded(IPv6Address("::ffff:127.0.0.1"))
+        >>> unmap_ipv4(IPv6Address("::ffff:127.0.0.1"))
         IPv4Address('127.0.0.1')
     """
     if isinstance(address, IPv4Address):
@@ -85,12 +85,12 @@ def unmap_ipv4(address: Address) -> Address:
 
 
 def parse_ip_literal(host: str) -> Address | None:
-    """The address that a host is in itself, in any notation the system's resolver would take.
+    """The IP address that a host literal denotes, in any notation that system resolvers accept.
 
     Example:
-        >>> [str(literal(host)) for host in ("127.1", "0x7f.1", "2130706433", "::1")]
+        >>> [str(parse_ip_literal(host)) for host in ("127.1", "0x7f.1", "2130706433", "::1")]
         ['127.0.0.1', '127.0.0.1', '127.0.0.1', '::1']
-        >>> literal("example.com") is None
+        >>> parse_ip_literal("example.com") is None
         True
     """
     host = host.strip("[]").rstrip(".")
@@ -107,7 +107,7 @@ def parse_ip_literal(host: str) -> Address | None:
 
 
 def normalize_host(host: str) -> str:
-    """A host name for comparison: lower case, without the root's dot."""
+    """A host name for comparison: lower case, without the trailing dot."""
     return host.lower().rstrip(".")
 
 

@@ -1,6 +1,6 @@
-"""AWS Signature Version 4: signs a request as it is about to leave.
+"""AWS Signature Version 4 for outbound requests.
 
-Signed are the host, the content type and every ``X-Amz-`` header; others may be changed on the way.
+The host, the content type and every ``X-Amz-`` header are signed; proxies may change others.
 
 Source: https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html.
 """
@@ -15,12 +15,12 @@ from urllib.parse import quote, unquote_to_bytes
 from hoglet.outbound.url import Target
 
 _ALGORITHM = "AWS4-HMAC-SHA256"
-_S3 = "s3"  # encodes paths once and wants the hash of the body in a header
+_S3 = "s3"  # S3 encodes paths once and requires the hash of the body in a header
 
 
 @dataclass(frozen=True, slots=True)
 class AwsSigV4:
-    """Whose signature a request carries, and for which service."""
+    """Credentials, region and service of a signature."""
 
     access_key_id: str
     secret_access_key: str = field(repr=False)
@@ -38,15 +38,15 @@ def signed_headers(
     body: bytes,
     now: datetime,
 ) -> dict[str, str]:
-    """The headers with the signature and what it needs; own ones of these names are replaced.
+    """The headers with the signature; existing headers with the same names are replaced.
 
     Args:
         signer: credentials, region and service.
-        target: where the request goes; its path and query are signed as they are sent.
+        target: where the request goes; path and query are signed as sent.
         method: in upper case.
         headers: without ``Host``.
         body: empty for none.
-        now: aware; AWS refuses what is more than some minutes off.
+        now: aware; AWS tolerates a difference of a few minutes.
     """
     stamp = now.astimezone(UTC).strftime("%Y%m%dT%H%M%SZ")
     body_hash = hashlib.sha256(body).hexdigest()
@@ -79,7 +79,7 @@ def signed_headers(
 
 
 def _covered(headers: Mapping[str, str], host: str) -> dict[str, str]:
-    """The headers that are signed, names in lower case and in order, values without loose space."""
+    """The headers to sign, with names in lower case and sorted, and values without extra spaces."""
     chosen = {"host": host}
     for name, value in headers.items():
         lowered = name.lower()
@@ -104,7 +104,7 @@ def _canonical_query(target: Target) -> str:
 
 
 def _encoded(text: str) -> str:
-    """One form of percent encoding, whichever the URL was written in."""
+    """Canonical percent encoding, whatever encoding the URL uses."""
     return quote(unquote_to_bytes(text), safe="-_.~")
 
 

@@ -1,4 +1,4 @@
-"""The client: one attempt of one request, never through a redirect, never past the guard.
+"""The HTTP client for functions: one attempt of a request, without redirects, behind the guard.
 
 Source: docs/spec/hog-functions.md#133-functions.
 """
@@ -32,10 +32,10 @@ from hoglet.outbound.resolver import (
 )
 from hoglet.outbound.url import InvalidUrl, Target, parse_url
 
-CONCURRENCY = 512  # open requests; more wait outside their own timeouts
+CONCURRENCY = 512  # open requests; others wait without using up their timeouts
 _METHOD = re.compile(r"[A-Z]{1,20}")
 _HEADER_NAME = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")  # a token of RFC 9110
-_HOST = re.compile(r"[a-z0-9_.-]+")  # after IDNA; resolvers differ about anything else
+_HOST = re.compile(r"[a-z0-9_.-]+")  # after IDNA; resolvers disagree about anything else
 _CONTROLS = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
 _REFUSED_METHODS = frozenset({"CONNECT", "TRACE"})
 _OURS = frozenset(
@@ -52,16 +52,16 @@ _OURS = frozenset(
         "transfer-encoding",
         "upgrade",
     }
-)  # headers that frame or route the request; a program must not forge them
+)  # headers that frame or route the request; programs must not forge them
 
 
 class Outbound:
     """Sends requests for functions.
 
     Args:
-        allow_hosts: names, addresses and CIDRs of private targets that are permitted.
-        user_agent: sent unless the request names its own.
-        response_bytes: largest answer that is read, unpacked.
+        allow_hosts: names, addresses and CIDRs of allowed private targets.
+        user_agent: default ``User-Agent``.
+        response_bytes: largest response, decompressed.
         resolve: name resolution; the system's by default.
 
     Use it as an async context manager, or call ``open`` and ``close``, inside one event loop.
@@ -84,11 +84,11 @@ class Outbound:
         self._session: aiohttp.ClientSession | None = None
 
     async def open(self) -> Self:
-        """Make the connection pool."""
+        """Create the connection pool."""
         connector = aiohttp.TCPConnector(
             resolver=CheckingResolver(self._allowed, self._resolve),
-            use_dns_cache=False,  # each new connection is checked
-            limit=0,  # the semaphore limits, without eating into timeouts
+            use_dns_cache=False,  # every new connection is checked
+            limit=0,  # the semaphore limits requests without using up their timeouts
         )
         self._session = aiohttp.ClientSession(
             connector=connector,
@@ -120,13 +120,12 @@ class Outbound:
         """Make one attempt.
 
         Args:
-            request: what to send; http and https only.
-            timeout_s: for everything from name resolution to the last byte of the answer;
-                connecting alone may take at most 3 s of it.
+            request: what to send; http or https.
+            timeout_s: from name resolution to the last byte of the response; connecting may take at
+                most 3 s of it.
 
         Returns:
-            The answer with whatever status, or why there is none. Never raises for what a target
-            or a program does.
+            The response with any status, or the failure. Targets and programs cannot make it raise.
         """
         checked = self._check(request)
         if isinstance(checked, RequestRefused):
@@ -163,13 +162,13 @@ class Outbound:
                 response.close()
                 limit = self._response_bytes
                 return RequestRefused(
-                    "ResponseTooLarge", f"the answer is larger than {limit} bytes"
+                    "ResponseTooLarge", f"the response is larger than {limit} bytes"
                 )
         headers = {name.lower(): value for name, value in response.headers.items()}
         return OutboundResponse(response.status, headers, bytes(body))
 
     def _check(self, request: OutboundRequest) -> Target | RequestRefused:
-        """Where it goes, or why it is not fetched."""
+        """The parsed target, or the reason why it is not fetched."""
         method = request.method.upper()
         if not _METHOD.fullmatch(method) or method in _REFUSED_METHODS:
             return RequestRefused(
@@ -191,7 +190,7 @@ class Outbound:
 
 
 def _as_yarl(target: Target) -> URL:
-    """The target as aiohttp takes it: in one encoded piece, which nothing quotes again."""
+    """The target as an encoded yarl URL, so that aiohttp does not quote it again."""
     return URL.build(
         scheme=target.scheme, authority=target.authority, path=target.origin_form, encoded=True
     )
@@ -215,7 +214,7 @@ def _headers(request: OutboundRequest, target: Target) -> dict[str, str]:
 
 
 def _not_a_host(host: str) -> RequestRefused:
-    return RequestRefused("InvalidUrl", f"{host[:100]!r} is no host name")
+    return RequestRefused("InvalidUrl", f"{host[:100]!r} is not a host name")
 
 
 def _not_allowed(host: str) -> RequestRefused:
@@ -237,14 +236,14 @@ def _failure(  # noqa: PLR0911 (a table of cases)
         case aiohttp.InvalidURL() | aiohttp.InvalidUrlClientError():
             return RequestRefused("InvalidUrl", f"the URL cannot be fetched: {error}")
         case TimeoutError():
-            return NetworkFailure("TimeoutError", f"no complete answer within {timeout_s:g} s")
+            return NetworkFailure("TimeoutError", f"no complete response within {timeout_s:g} s")
         case aiohttp.ClientSSLError():
             return NetworkFailure("TlsError", str(error))
         case aiohttp.ClientConnectorError():
             return NetworkFailure("ConnectionError", f"cannot connect to {host}: {error.strerror}")
         case aiohttp.ClientPayloadError() | aiohttp.ClientResponseError():
-            return NetworkFailure("ProtocolError", f"the answer is broken: {error}")
+            return NetworkFailure("ProtocolError", f"the response is malformed: {error}")
         case aiohttp.ClientError() | OSError():
             return NetworkFailure("ConnectionError", str(error) or type(error).__name__)
-        case _:  # aiohttp refuses what it cannot send with ValueError and TypeError
+        case _:  # aiohttp rejects unsendable requests with ValueError and TypeError
             return RequestRefused("InvalidRequest", str(error) or type(error).__name__)

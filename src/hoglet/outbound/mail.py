@@ -1,7 +1,9 @@
-"""Messages that leave by the operator's SMTP server.
+"""Sends email through the operator's SMTP server.
 
-The server is the operator's choice, so the guard against private addresses does not apply to it;
-programs choose recipients only. Source: docs/spec/hog-functions.md#133-functions (sendEmail).
+The operator chooses the server, so the guard against private addresses does not apply; programs
+choose recipients only.
+
+Source: docs/spec/hog-functions.md#133-functions (sendEmail).
 """
 
 import asyncio
@@ -20,8 +22,8 @@ import aiosmtplib
 from hoglet.kit.clock import Clock
 from hoglet.outbound.port import NetworkFailure, RequestRefused
 
-SMTP_TIMEOUT_S = 20.0  # servers that scan a message take seconds before they accept it
-CONNECTIONS = 8  # more are often refused
+SMTP_TIMEOUT_S = 20.0  # servers that scan messages take seconds to accept them
+CONNECTIONS = 8  # more recipients are often rejected
 
 type Security = Literal["starttls", "tls", "none"]
 _PORTS: dict[Security, int] = {"starttls": 587, "tls": 465, "none": 25}
@@ -29,7 +31,7 @@ _PORTS: dict[Security, int] = {"starttls": 587, "tls": 465, "none": 25}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SmtpServer:
-    """Where messages go; ``ca_file`` holds certificates to trust instead of the system's."""
+    """The SMTP server; ``ca_file`` has certificates to trust instead of the system's."""
 
     host: str
     port: int | None = None
@@ -41,7 +43,7 @@ class SmtpServer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Message:
-    """One message; people are ``(name, address)``, ``headers`` our own, e.g. X-Hoglet-Delivery."""
+    """A message; persons are ``(name, address)``, ``headers`` extra ones (X-Hoglet-Delivery)."""
 
     message_id: str
     sender: tuple[str, str]
@@ -57,17 +59,17 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class MailAccepted:
-    """The server took the message; ``refused`` are recipients it does not deliver to."""
+    """The server accepted the message; ``refused`` are recipients it rejected."""
 
     refused: list[str]
 
 
 class Mailer:
-    """Sends messages, each over a connection of its own.
+    """Sends each message over a connection of its own.
 
     Args:
-        server: the operator's.
-        clock: dates messages.
+        server: the SMTP server.
+        clock: source of the ``Date`` header.
     """
 
     def __init__(self, server: SmtpServer, clock: Clock) -> None:
@@ -79,9 +81,9 @@ class Mailer:
         """Make one attempt.
 
         Returns:
-            ``RequestRefused`` when the server refuses for good (5xx) or the message is invalid;
-            ``NetworkFailure`` when another attempt may succeed: 4xx, no connection, and a login
-            that fails, which the operator will mend.
+            ``RequestRefused`` if the server rejects permanently (5xx) or the message is invalid;
+            ``NetworkFailure`` if a retry may succeed: 4xx, no connection, or a failed login, which
+            the operator can fix.
         """
         try:
             written = self._written(message)
@@ -107,7 +109,7 @@ class Mailer:
             username=server.username,
             password=server.password,
             use_tls=server.security == "tls",
-            start_tls=server.security == "starttls",  # refused by the server: fails, no downgrade
+            start_tls=server.security == "starttls",  # rejected by the server: fails, no downgrade
             tls_context=self._tls(),
             timeout=SMTP_TIMEOUT_S,
         )
@@ -154,7 +156,7 @@ def _failure(error: Exception) -> RequestRefused | NetworkFailure:
             kind = RequestRefused if error.code >= 500 and not is_login else NetworkFailure
             return kind("SmtpLoginFailed" if is_login else "SmtpRefused", said)
         case TimeoutError():
-            return NetworkFailure("TimeoutError", "the SMTP server did not answer in time")
+            return NetworkFailure("TimeoutError", "the SMTP server did not respond in time")
         case aiosmtplib.SMTPException() | OSError():
             return NetworkFailure("SmtpError", str(error) or type(error).__name__)
         case _:

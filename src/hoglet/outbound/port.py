@@ -1,4 +1,4 @@
-"""What goes out and what comes back; failures are values, because programs see them."""
+"""Outbound requests and their results; failures are values, because programs see them."""
 
 from dataclasses import dataclass, field
 
@@ -6,14 +6,14 @@ from hoglet.outbound.aws_sigv4 import AwsSigV4
 
 TIMEOUT_S = 3.0
 CONNECT_TIMEOUT_S = 3.0
-RESPONSE_BYTES = 10 * 1024 * 1024  # a program holds the answer in 64 MiB of memory, parsed
+RESPONSE_BYTES = 10 * 1024 * 1024  # a program holds the parsed response in 64 MiB of memory
 
 
 @dataclass(frozen=True, slots=True)
 class OutboundRequest:
     """One request; ``headers`` as sent, e.g. ``{"Content-Type": "application/json"}``.
 
-    With ``aws_sigv4`` it is signed as it leaves.
+    With ``aws_sigv4`` it is signed when it is sent.
     """
 
     url: str
@@ -25,7 +25,7 @@ class OutboundRequest:
 
 @dataclass(frozen=True, slots=True)
 class OutboundResponse:
-    """The answer, whatever its status; header names are in lower case."""
+    """A response with any status; header names are in lower case."""
 
     status: int
     headers: dict[str, str]
@@ -34,7 +34,7 @@ class OutboundResponse:
 
 @dataclass(frozen=True, slots=True)
 class RequestRefused:
-    """Not sent, or not worth sending again: the URL, the target or the answer breaks a rule.
+    """Not sent, or not worth a retry: the URL, the target or the response violates a rule.
 
     ``name`` is ``InvalidUrl``, ``InvalidRequest``, ``HostNotAllowed`` or ``ResponseTooLarge``.
     """
@@ -44,13 +44,13 @@ class RequestRefused:
 
     @property
     def text(self) -> str:
-        """What a program is given, e.g. ``HostNotAllowed: …``."""
+        """The error text for programs, e.g. ``HostNotAllowed: …``."""
         return f"{self.name}: {self.message}"
 
 
 @dataclass(frozen=True, slots=True)
 class NetworkFailure:
-    """The network failed; another attempt may succeed.
+    """The network failed; a retry may succeed.
 
     ``name`` is ``TimeoutError``, ``ConnectionError``, ``ResolutionError``, ``TlsError`` or
     ``ProtocolError``.
@@ -61,7 +61,7 @@ class NetworkFailure:
 
     @property
     def text(self) -> str:
-        """What a program is given, e.g. ``TimeoutError: …``."""
+        """The error text for programs, e.g. ``TimeoutError: …``."""
         return f"{self.name}: {self.message}"
 
 

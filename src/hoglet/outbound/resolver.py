@@ -1,7 +1,7 @@
-"""Name resolution that only ever gives addresses which may be reached.
+"""Name resolution that returns only permitted addresses.
 
-aiohttp connects to the addresses it is given here and asks no further, so what was checked is
-what is used: a name that changes between check and use (DNS rebinding) gains nothing.
+aiohttp connects to exactly the returned addresses, so a name that changes between check and use
+(DNS rebinding) has no effect.
 """
 
 import asyncio
@@ -15,14 +15,14 @@ from aiohttp.abc import AbstractResolver, ResolveResult
 
 from hoglet.outbound.addresses import AllowList
 
-RESOLVER_THREADS = 16  # a name server that hangs holds a thread, not the default pool
+RESOLVER_THREADS = 16  # a hanging name server blocks a thread of this pool, not of the default one
 
 type Resolve = Callable[[str], Awaitable[list[str]]]
-"""Host name to addresses as text; raises ``OSError`` when there are none."""
+"""Host name to addresses as strings; raises ``OSError`` if there are none."""
 
 
 class HostNotAllowed(OSError):
-    """A name has only addresses that functions may not reach."""
+    """The host has no address that functions may reach."""
 
 
 class SystemResolve:
@@ -37,12 +37,12 @@ class SystemResolve:
         return await loop.run_in_executor(self._threads, _addresses, host)
 
     def close(self) -> None:
-        """Let the threads end."""
+        """Shut down the threads."""
         self._threads.shutdown(wait=False, cancel_futures=True)
 
 
 class CheckingResolver(AbstractResolver):
-    """aiohttp's resolver port, with the guard in it."""
+    """The guard as a resolver for aiohttp."""
 
     def __init__(self, allowed: AllowList, resolve: Resolve) -> None:
         self._allowed = allowed

@@ -1,8 +1,8 @@
-"""Addresses of requests, parsed once, as WHATWG's URL standard says and browsers and Node do.
+"""Parses request URLs by WHATWG's URL standard, like browsers and Node.
 
-Who judges a URL (the guard against private networks, the hosts of an integration, limits by host)
-and who sends the request must agree on its host; so all of them ask :func:`parse_url`. What the
-standard keeps is kept: ``%2F``, ``%7E``, ``%c3`` and ``%zz`` go out as the program wrote them.
+The checks of a URL (the guard, the hosts of an integration, limits per host) and the client must
+agree on its host, so all of them use :func:`parse_url`. As in the standard, ``%2F``, ``%7E``,
+``%c3`` and ``%zz`` are sent as written.
 
 Source: docs/spec/hog-functions.md#133-functions; https://url.spec.whatwg.org.
 """
@@ -20,18 +20,18 @@ _PORTS = {"http": 80, "https": 443}
 
 
 class InvalidUrl(ValueError):
-    """The text is no http or https URL."""
+    """The text is not an http or https URL."""
 
 
 class Target(NamedTuple):
-    """Where a request goes.
+    """The target of a request.
 
     Attributes:
         scheme: ``http`` or ``https``.
         host: in lower case and ASCII, an IPv6 address without brackets.
-        port: the scheme's own when the URL names none.
-        origin_form: path and query as they are sent, ``/a%2Fb?c=d``.
-        userinfo: ``user:password``, decoded; empty when there is none.
+        port: the scheme's default if the URL has none.
+        origin_form: path and query as sent, ``/a%2Fb?c=d``.
+        userinfo: ``user:password``, decoded; empty if there is none.
     """
 
     scheme: str
@@ -48,7 +48,7 @@ class Target(NamedTuple):
 
     @property
     def basic_authorization(self) -> str | None:
-        """The header that stands for the user and password in the URL."""
+        """The ``Authorization`` header for the user and password in the URL."""
         if not self.userinfo:
             return None
         return f"Basic {base64.b64encode(self.userinfo).decode()}"
@@ -58,7 +58,7 @@ def parse_url(text: str) -> Target:
     """Parse the URL of a request.
 
     Raises:
-        InvalidUrl: it cannot be read, is too long, or is not http or https.
+        InvalidUrl: it is malformed, too long, or not http or https.
 
     Example:
         >>> parse_url("HTTP://Example.COM:80/a%2Fb/../c?x=%7E#top")
@@ -69,10 +69,10 @@ def parse_url(text: str) -> Target:
     try:
         url = ada_url.URL(replace_surrogates(text))
     except ValueError:
-        raise InvalidUrl("the URL cannot be read; it has to be http://… or https://…") from None
+        raise InvalidUrl("the URL is malformed; it must be http://… or https://…") from None
     scheme = url.protocol.rstrip(":")
     if scheme not in _PORTS or not url.hostname:
-        raise InvalidUrl("only http:// and https:// URLs can be fetched")
+        raise InvalidUrl("only http:// and https:// URLs are supported")
     return Target(
         scheme=scheme,
         host=url.hostname.strip("[]"),
@@ -83,7 +83,7 @@ def parse_url(text: str) -> Target:
 
 
 def _query(url: ada_url.URL) -> str:
-    """The query with its ``?``, also when it is empty: signatures cover it."""
+    """The query including ``?``, even if empty: signatures cover it."""
     before_fragment = url.href.partition("#")[0]
     return url.search or ("?" if before_fragment.endswith("?") else "")
 

@@ -1,4 +1,4 @@
-"""Durable work: jobs enqueued in the caller's own transaction, leased, finished or tried again."""
+"""Durable jobs: enqueued in the caller's transaction, leased, then finished or retried."""
 
 from hoglet.queue.port import Depth, Job, LeaseLost, NewJob, Priority, Queue
 

@@ -1,4 +1,4 @@
-"""Notices that the machine's clock was set back, and keeps waiting jobs from waiting for it."""
+"""Detects that the system clock was set back, and corrects jobs scheduled by the old time."""
 
 import asyncio
 
@@ -13,19 +13,19 @@ log = structlog.get_logger()
 
 
 class ClockSteps:
-    """Looks for jobs of the future every half a minute until it is stopped."""
+    """Looks for jobs scheduled too far in the future every 30 seconds."""
 
     def __init__(self, queue: Queue) -> None:
         self._queue = queue
         self._stopping = asyncio.Event()
 
     async def run(self) -> None:
-        """Look until :meth:`stop`."""
+        """Run until :meth:`stop`."""
         while not self._stopping.is_set():
             try:
                 moved = await self._queue.catch_up()
             except SQLAlchemyError:
-                log.exception("jobs could not be looked at", action="catch_up_failed")
+                log.exception("checking for clock steps failed", action="catch_up_failed")
             else:
                 if moved:
                     log.warning("the clock was set back", action="clock_set_back", jobs=moved)
@@ -36,5 +36,5 @@ class ClockSteps:
                 continue
 
     def stop(self) -> None:
-        """Let :meth:`run` end."""
+        """Make :meth:`run` return."""
         self._stopping.set()

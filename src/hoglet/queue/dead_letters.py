@@ -1,4 +1,4 @@
-"""Jobs that were given up, for operators."""
+"""Jobs that failed permanently, for operators."""
 
 from collections.abc import Sequence
 
@@ -11,13 +11,13 @@ _MOST = 1000
 
 
 async def count_failed(session: AsyncSession) -> dict[str, int]:
-    """Buried jobs by queue: ``{"spool": 1}``; queues without any are left out."""
+    """Number of buried jobs by queue: ``{"spool": 1}``; queues without any are omitted."""
     buried = select(JobRow.queue, func.count()).where(JobRow.buried_at.is_not(None))
     rows = await session.execute(buried.group_by(JobRow.queue))
     return dict(rows.tuples().all())
 
 
 async def failed_jobs(session: AsyncSession) -> Sequence[JobRow]:
-    """The latest that were buried, newest first."""
+    """The most recently buried jobs, newest first."""
     buried = select(JobRow).where(JobRow.buried_at.is_not(None))
     return list(await session.scalars(buried.order_by(JobRow.buried_at.desc()).limit(_MOST)))

@@ -1,11 +1,10 @@
-"""What a queue promises. One contract suite (tests/contract/ports) runs on every implementation.
+"""The interface of queues. One contract suite (tests/contract/ports) tests every implementation.
 
-A job is enqueued inside the transaction of whatever it follows from, so that neither exists
-without the other. It is delivered at least once: whoever leases it holds it until the lease ends,
-and finishes it in the transaction that records its effects. Every job must be able to run twice.
+A job is enqueued in the transaction of its cause, so that neither exists without the other. It is
+delivered at least once: a worker holds it until the lease expires and finishes it in the
+transaction that records its effects. Every job must be safe to run twice.
 
-Source: ARCHITECTURE.md; the idea of enqueuing in the caller's transaction is
-procrastinate's.
+Source: ARCHITECTURE.md; enqueuing in the caller's transaction is procrastinate's idea.
 """
 
 from collections.abc import Collection, Sequence
@@ -30,7 +29,7 @@ class Priority(IntEnum):
 
 
 class LeaseLost(HogletError):
-    """The lease ran out and somebody else may hold the job; give up what was being recorded."""
+    """The lease expired and another worker may hold the job; roll back."""
 
     code = "lease_lost"
     retry = "later"
@@ -41,14 +40,14 @@ class NewJob(msgspec.Struct, frozen=True, kw_only=True):
 
     Args:
         queue: name of the queue, ``"invocations"``.
-        payload: bytes only the consumer understands.
-        id: stable id; a job whose id is already waiting is not enqueued twice. New when None.
-        run_at: not before this instant; at once when None.
+        payload: opaque bytes for the consumer.
+        id: stable id; a job whose id is already queued is not enqueued again. Generated if None.
+        run_at: earliest time to run; None for now.
         priority: see :class:`Priority`.
-        ordering_key: jobs of one key are held by one owner at a time and leased oldest first.
-        weight: what ``max_weight`` counts, e.g. the events in a batch; 1 or more.
-        lane: what a lease may exclude, e.g. the function whose runs have taken their share.
-        error: why the job is enqueued buried: visible, and due only after ``revive``.
+        ordering_key: jobs with the same key are leased by one owner at a time, oldest first.
+        weight: weight for ``max_weight``, e.g. the events in a batch; at least 1.
+        lane: group that a lease can exclude, e.g. a function at its limit.
+        error: if set, the job is enqueued as buried: visible, and due only after ``revive``.
     """
 
     queue: str
@@ -66,8 +65,8 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
     """A leased job.
 
     Args:
-        attempt: leases so far, this one included; a killed process raises it too.
-        retries: how often ``retry`` gave it back, so how often working on it failed.
+        attempt: number of leases including this one; also counts killed processes.
+        retries: number of ``retry`` calls, i.e. failed attempts.
         group: see :meth:`Queue.lease_group`.
     """
 
@@ -87,7 +86,7 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Depth(msgspec.Struct, frozen=True, kw_only=True):
-    """What waits in a queue, in jobs; ``lag_seconds`` is the wait of the oldest ready job."""
+    """Length of a queue in jobs; ``lag_seconds`` is the wait of the oldest ready job."""
 
     ready: int
     delayed: int
@@ -100,7 +99,7 @@ class Queue(Protocol):
     """Durable queues by name.
 
     Concurrency: safe to share in one event loop and, through the database, between processes.
-    Idempotency: ``enqueue`` of an id that still waits changes nothing.
+    Idempotency: ``enqueue`` of a queued id has no effect.
     """
 
     async def enqueue(self, session: AsyncSession, jobs: Sequence[NewJob]) -> None:
@@ -116,17 +115,17 @@ class Queue(Protocol):
         max_weight: int | None = None,
         without_lanes: Collection[str] = (),
     ) -> list[Job]:
-        """Take up to ``limit`` due jobs (at least one when any is due), oldest first.
+        """Lease up to ``limit`` due jobs (at least one if any is due), oldest first.
 
         Args:
             queue: name of the queue.
-            limit: most jobs to take, 1 or more.
-            duration: after this the jobs may be leased by others, unless ``extend`` is called.
-            max_weight: stop before the sum of weights passes this (one heavy job still goes).
-            without_lanes: pass over jobs of these lanes.
+            limit: most jobs to lease, at least 1.
+            duration: after this others can lease the jobs, unless ``extend`` is called.
+            max_weight: maximum sum of weights (a single heavier job is leased alone).
+            without_lanes: lanes to skip.
 
         Returns:
-            The jobs in order of priority and ``run_at``; ``[]`` when nothing is due.
+            The jobs in order of priority and ``run_at``; ``[]`` if nothing is due.
         """
         ...
 
@@ -139,24 +138,24 @@ class Queue(Protocol):
         max_weight: int,
         max_bytes: int | None = None,
     ) -> list[Job]:
-        """Take due jobs of ONE ordering key as a group that stays together for ever.
+        """Lease due jobs of ONE ordering key as a group that stays together permanently.
 
-        ``max_bytes`` bounds the payloads of a new group; one job above it is a group of its own.
+        ``max_bytes`` bounds the payloads of a new group; a larger job is a group of its own.
 
-        When the lease is lost, the very same jobs come back under the same ``group`` id, so that
-        the id can serve as a deduplication token for their joint effect.
+        If the lease is lost, the same jobs are leased again under the same ``group`` id, so the id
+        can serve as a deduplication token for their joint effect.
         """
         ...
 
     async def extend(self, jobs: Sequence[Job], duration: timedelta) -> None:
-        """Hold leased jobs for ``duration`` from now; jobs no longer held are passed over."""
+        """Extend the leases of jobs to ``duration`` from now; jobs no longer held are skipped."""
         ...
 
     async def finish(self, session: AsyncSession, jobs: Sequence[Job]) -> None:
         """Remove leased jobs in the caller's transaction.
 
         Raises:
-            LeaseLost: one of them is held by somebody else now, or gone.
+            LeaseLost: one of them is held by another worker, or gone.
         """
         ...
 
@@ -169,18 +168,18 @@ class Queue(Protocol):
         payload: bytes | None = None,
         priority: Priority | None = None,
     ) -> None:
-        """Give a leased job back, due at ``run_at``, with another payload when one is given.
+        """Release a leased job, due at ``run_at``, optionally with a new payload.
 
         Raises:
-            LeaseLost: the job is held by somebody else now, or gone.
+            LeaseLost: the job is held by another worker, or gone.
         """
         ...
 
     async def bury(self, session: AsyncSession, job: Job, reason: str) -> None:
-        """Keep a leased job but lease it no more; ``revive`` brings it back.
+        """Set a leased job aside as permanently failed; ``revive`` makes it due again.
 
         Raises:
-            LeaseLost: the job is held by somebody else now, or gone.
+            LeaseLost: the job is held by another worker, or gone.
         """
         ...
 
@@ -189,22 +188,22 @@ class Queue(Protocol):
         ...
 
     async def discard(self, session: AsyncSession, queue: str, lane: str) -> int:
-        """Remove the jobs of a lane that nobody holds; returns how many."""
+        """Delete the jobs of a lane that are not leased; returns how many."""
         ...
 
     async def release(self, jobs: Sequence[Job]) -> None:
-        """Give leased jobs back unchanged, due as before; for a stopping worker."""
+        """Release leased jobs unchanged; for a stopping worker."""
         ...
 
     async def reclaim(self) -> int:
-        """Release whatever this owner name held before it was killed; returns how many jobs."""
+        """Release the jobs this owner held before it was killed; returns how many."""
         ...
 
     async def catch_up(self) -> int:
-        """Bring jobs back that were enqueued in the future; returns how many.
+        """Reschedule jobs that were enqueued in the future; returns how many.
 
-        The clock was set back since, and they would wait until it is there again. Each keeps the
-        delay it was enqueued with.
+        Without this, jobs enqueued before the clock was set back would wait for it to catch up.
+        Each job keeps the delay it was enqueued with.
         """
         ...
 
@@ -213,9 +212,9 @@ class Queue(Protocol):
         ...
 
     async def wait(self, queue: str, timeout: timedelta) -> None:  # noqa: ASYNC109 (a ceiling, not a cancellation)
-        """Return when jobs were enqueued in this process, or after ``timeout`` at the latest."""
+        """Return when jobs were enqueued in this process, or after ``timeout``."""
         ...
 
     def wake(self, queue: str) -> None:
-        """End the present ``wait`` calls for a queue."""
+        """End the current ``wait`` calls for a queue."""
         ...

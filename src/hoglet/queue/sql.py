@@ -1,9 +1,11 @@
 """The queue in the metadata database; the same statements on SQLite and PostgreSQL.
 
-PostgreSQL leases with ``FOR UPDATE SKIP LOCKED``; SQLite has one writer anyway. Leasing first
-looks without a write transaction, so that idle workers do not queue for SQLite's writer.
+PostgreSQL leases with ``FOR UPDATE SKIP LOCKED``; SQLite has only one writer. Leasing checks for
+due jobs without a write transaction first, so that idle workers do not compete for SQLite's write
+lock.
 
-Why ``run_at`` and ``leased_until`` are apart: a lease that ran out keeps its place in the order.
+``run_at`` and ``leased_until`` are separate columns so that a job keeps its position when its lease
+expires.
 """
 
 from collections.abc import Collection, Sequence
@@ -35,10 +37,10 @@ class SqlQueue:
     """See :class:`hoglet.queue.port.Queue`.
 
     Args:
-        database: where the jobs live.
-        clock: tells what is due.
-        owner: name of this consumer. After a crash, a process that comes up under the same name
-            gets its leases back by ``reclaim``; two live processes never share a name.
+        database: database of the jobs.
+        clock: decides what is due.
+        owner: name of this consumer. A process restarted under the same name releases its old
+            leases with ``reclaim``; two live processes must not share a name.
     """
 
     def __init__(self, database: Database, clock: Clock, *, owner: str = "local") -> None:
@@ -69,7 +71,7 @@ class SqlQueue:
         max_weight: int | None = None,
         without_lanes: Collection[str] = (),
     ) -> list[Job]:
-        """Take up to ``limit`` due jobs, oldest first; see the port."""
+        """Lease up to ``limit`` due jobs, oldest first; see the port."""
         wanted = {**self._parameters(queue), "lanes": list(without_lanes)}
         if not await self._may_be_due(queue, wanted):
             return []
@@ -90,7 +92,7 @@ class SqlQueue:
         max_weight: int,
         max_bytes: int | None = None,
     ) -> list[Job]:
-        """Take due jobs of one ordering key as a group that stays together; see the port."""
+        """Lease due jobs of one ordering key as a group that stays together; see the port."""
         wanted = {**self._parameters(queue), "lanes": []}
         if not await self._may_be_due(queue, wanted):
             return []
@@ -110,7 +112,7 @@ class SqlQueue:
         return jobs
 
     async def extend(self, jobs: Sequence[Job], duration: timedelta) -> None:
-        """Hold leased jobs for ``duration`` from now."""
+        """Extend the leases of jobs to ``duration`` from now."""
         until = self._clock.now() + duration
         async with self._database.write() as session:
             for part in _parts(jobs):
@@ -132,7 +134,7 @@ class SqlQueue:
         payload: bytes | None = None,
         priority: Priority | None = None,
     ) -> None:
-        """Give a leased job back, due at ``run_at``."""
+        """Release a leased job, due at ``run_at``."""
         values: dict[str, Any] = {**_UNLEASED, "run_at": run_at, "retries": JOBS.c.retries + 1}
         if payload is not None:
             values["payload"] = payload
@@ -144,7 +146,7 @@ class SqlQueue:
         self._wake_after_commit(session, {job.queue})
 
     async def bury(self, session: AsyncSession, job: Job, reason: str) -> None:
-        """Keep a leased job but lease it no more."""
+        """Set a leased job aside as permanently failed."""
         values = {**_UNLEASED, "buried_at": self._clock.now(), "error": reason}
         result = await session.execute(update(JobRow).where(_held([job])).values(**values))
         _expect(result, 1)
@@ -158,30 +160,30 @@ class SqlQueue:
         return _count(result)
 
     async def discard(self, session: AsyncSession, queue: str, lane: str) -> int:
-        """Remove the jobs of a lane that nobody holds; returns how many."""
+        """Delete the jobs of a lane that are not leased; returns how many."""
         unheld = JobRow.leased_until.is_(None) | (JobRow.leased_until <= self._clock.now())
         mine = (JobRow.queue == queue) & (JobRow.lane == lane)
         return _count(await session.execute(delete(JobRow).where(mine, unheld)))
 
     async def release(self, jobs: Sequence[Job]) -> None:
-        """Give leased jobs back unchanged."""
+        """Release leased jobs unchanged."""
         async with self._database.write() as session:
             for part in _parts(jobs):
                 await session.execute(update(JobRow).where(_held(part)).values(**_UNLEASED))
             self._wake_after_commit(session, {job.queue for job in jobs})
 
     async def reclaim(self) -> int:
-        """Release whatever this owner name held before it was killed."""
+        """Release the jobs this owner held before it was killed."""
         async with self._database.write() as session:
             mine = update(JobRow).where(JobRow.lease_owner == self._owner)
             return _count(await session.execute(mine.values(**_UNLEASED)))
 
     async def catch_up(self) -> int:
-        """Make jobs due that were enqueued in the future, each with the delay it had."""
+        """Reschedule jobs that were enqueued in the future, each with its original delay."""
         now, moved = self._clock.now(), 0
         ahead = (JobRow.run_at > now) & (JobRow.enqueued_at > now + CLOCK_SKEW)
         columns = select(JobRow.id, JobRow.queue, JobRow.run_at, JobRow.enqueued_at)
-        async with self._database.read() as session:  # nearly always there are none
+        async with self._database.read() as session:  # nearly always empty
             rows = (await session.execute(columns.where(ahead))).all()
         for start in range(0, len(rows), _ROWS_AT_ONCE):
             part = rows[start : start + _ROWS_AT_ONCE]
@@ -213,11 +215,11 @@ class SqlQueue:
         )
 
     async def wait(self, queue: str, timeout: timedelta) -> None:  # noqa: ASYNC109 (a ceiling, not a cancellation)
-        """Return when jobs were enqueued in this process, or after ``timeout`` at the latest."""
+        """Return when jobs were enqueued in this process, or after ``timeout``."""
         await self._signals.wait(queue, timeout.total_seconds())
 
     def wake(self, queue: str) -> None:
-        """End the present ``wait`` calls for a queue."""
+        """End the current ``wait`` calls for a queue."""
         self._signals.wake(queue)
 
     def _wake_after_commit(self, session: AsyncSession, queues: set[str]) -> None:
@@ -231,14 +233,14 @@ class SqlQueue:
         return {"queue": queue, "owner": self._owner, "now": self._clock.now()}
 
     async def _only_leaser(self, session: AsyncSession, queue: str) -> AsyncConnection:
-        """On PostgreSQL two owners might else lease two jobs of one ordering key at once."""
+        """Without it, two owners on PostgreSQL could lease jobs with one ordering key at once."""
         connection = await session.connection()
         if not self._database.is_sqlite:
             await connection.execute(select(func.pg_advisory_xact_lock(func.hashtext(queue))))
         return connection
 
     async def _may_be_due(self, queue: str, wanted: dict[str, Any]) -> bool:
-        """Looks, unless the last lease found something: then there is probably more."""
+        """Cheap pre-check; skipped after a successful lease because more work is likely."""
         if self._busy.get(queue):
             return True
         async with self._database.read() as session:
@@ -292,14 +294,14 @@ _UNLEASED: dict[str, Any] = {"leased_until": None, "lease": None, "lease_owner":
 
 
 def _held(jobs: Sequence[Job]) -> ColumnElement[bool]:
-    """The rows still held under the leases of ``jobs``."""
+    """The rows still leased by the leases of ``jobs``."""
     leases = {job.lease for job in jobs}
     return JobRow.id.in_([job.id for job in jobs]) & JobRow.lease.in_(leases)
 
 
 def _expect(result: Any, wanted: int) -> None:
     if _count(result) != wanted:
-        raise LeaseLost("A job was finished or leased by another worker meanwhile.")
+        raise LeaseLost("A job was finished or leased by another worker in the meantime.")
 
 
 def _count(result: Any) -> int:
@@ -314,7 +316,7 @@ def _parts[T](items: Sequence[T]) -> list[Sequence[T]]:
 def _within_weight(
     rows: list[Row[Any]], max_weight: int | None, max_bytes: int | None = None
 ) -> list[Row[Any]]:
-    """The first rows that stay within both limits; at least one."""
+    """The longest prefix of rows within both limits; at least one row."""
     chosen: list[Row[Any]] = []
     weight = size = 0
     for row in rows:
@@ -330,7 +332,7 @@ def _within_weight(
 
 
 def _rows_of(jobs: Sequence[NewJob], now: datetime) -> list[dict[str, Any]]:
-    """Rows to insert; jobs of one call stay in order by a microsecond between them."""
+    """Rows to insert; jobs of one call get increasing microseconds to keep their order."""
     first = now - timedelta(microseconds=len(jobs) - 1)
     return [
         {

@@ -30,7 +30,7 @@ _LANES = bindparam("lanes", expanding=True, type_=String())
 _KEY = bindparam("ordering_key", type_=String())
 
 JOBS = cast("Table", JobRow.__table__)
-# Neither SQLite nor PostgreSQL reads the payload for its length.
+# Neither SQLite nor PostgreSQL reads the payload to get its length.
 _SIZE = func.length(JOBS.c.payload).label("size")
 JOB_COLUMNS: tuple[Any, ...] = (
     JOBS.c.id,
@@ -50,7 +50,7 @@ JOB_COLUMNS: tuple[Any, ...] = (
 
 
 def is_due(now: Any = _NOW) -> ColumnElement[bool]:
-    """Jobs that may be leased."""
+    """Jobs that can be leased."""
     unleased = JOBS.c.leased_until.is_(None) | (JOBS.c.leased_until <= now)
     return (JOBS.c.run_at <= now) & unleased & JOBS.c.buried_at.is_(None)
 
@@ -58,8 +58,7 @@ def is_due(now: Any = _NOW) -> ColumnElement[bool]:
 def _due(priority: Priority, *conditions: ColumnElement[bool]) -> Select[*tuple[Any, ...]]:
     """Due jobs as ``(id, weight, group_id, ordering_key, size)``.
 
-    One statement a priority: each is then a plain range of the index, however many retries are
-    delayed.
+    One statement per priority: each is a single index range, however many retries are delayed.
     """
     other = select(JOBS.c.ordering_key).where(
         JOBS.c.queue == _QUEUE,
@@ -84,7 +83,7 @@ class Statements:
     """The statements of one dialect.
 
     Args:
-        locking: pass over rows that others have locked (PostgreSQL).
+        locking: skip rows locked by others (PostgreSQL).
     """
 
     def __init__(self, *, locking: bool) -> None:

@@ -10,7 +10,7 @@ from hoglet.store.base import Base, UtcDateTime
 
 
 class JobRow(Base):
-    """One waiting, leased or buried job; finished jobs are deleted."""
+    """A waiting, leased or buried job; finished jobs are deleted."""
 
     __tablename__ = "jobs"
 
@@ -30,11 +30,11 @@ class JobRow(Base):
     lease_owner: Mapped[str | None] = mapped_column(String(200))
     buried_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
     error: Mapped[str | None] = mapped_column(Text)
-    # Last, so that SQLite reaches the small columns without walking the payload's overflow pages.
+    # Last, so that SQLite can read the small columns without the payload's overflow pages.
     payload: Mapped[bytes] = mapped_column(LargeBinary)
 
     __table_args__ = (
-        # Leasing walks this in order; delayed retries lie behind `run_at <= now`.
+        # Leasing scans this in order; delayed retries are beyond `run_at <= now`.
         Index("ix_jobs_due", "queue", "priority", "run_at", "id"),
         Index("ix_jobs_leased", "queue", "leased_until"),
         Index("ix_jobs_group_id", "group_id"),

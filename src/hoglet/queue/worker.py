@@ -1,4 +1,4 @@
-"""The loop of a queue's consumer: lease, work, finish; retry failures, then dead-letter."""
+"""The consumer loop of a queue: lease, work, finish; retry failures, then dead-letter."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -19,12 +19,12 @@ _PAUSE_SECONDS = 1.0
 
 @dataclass(frozen=True, slots=True)
 class JobPolicy:
-    """How the jobs of a queue are done.
+    """How the jobs of a queue are processed.
 
     Args:
         at_once: jobs in parallel.
-        lease: after this an unfinished job may be leased by another process.
-        attempts: a job that failed this often is dead-lettered.
+        lease: after this another process can lease an unfinished job.
+        attempts: failures after which a job is dead-lettered.
         backoff: wait before the second attempt; the third waits twice as long.
     """
 
@@ -42,10 +42,10 @@ class LeasedWorker:
     """Consumes one queue until it is stopped.
 
     Args:
-        queue: where jobs come from.
+        queue: source of jobs.
         name: of the queue.
-        work: does one job; an exception is a failed attempt.
-        give_up: called once when a job has used its attempts, before it is dead-lettered.
+        work: processes a job; an exception is a failed attempt.
+        give_up: called once for a job that used up its attempts, before it is dead-lettered.
     """
 
     def __init__(
@@ -69,25 +69,25 @@ class LeasedWorker:
         self._stopping = asyncio.Event()
 
     async def run(self) -> None:
-        """Work until :meth:`stop`; jobs that were begun are ended first."""
+        """Run until :meth:`stop`, then finish the jobs in progress."""
         while not self._stopping.is_set():
             try:
                 jobs = await self._lease()
                 await asyncio.gather(*map(self._do, jobs))
-            except Exception:  # the database is away or full: the loop must not end
-                log.exception("jobs could not be leased", action="lease_failed", queue=self.name)
+            except Exception:  # the database is down or full: the loop must not end
+                log.exception("leasing jobs failed", action="lease_failed", queue=self.name)
                 await asyncio.sleep(_PAUSE_SECONDS)
                 continue
             if not jobs and not self._stopping.is_set():
                 await self._queue.wait(self.name, _PATIENCE)
 
     def stop(self) -> None:
-        """End :meth:`run`."""
+        """Make :meth:`run` return."""
         self._stopping.set()
         self._queue.wake(self.name)
 
     async def drain(self) -> int:
-        """Do everything that is due; returns how many jobs that were. For tests and demos."""
+        """Process everything that is due; returns the number of jobs. For tests and demos."""
         count = 0
         while jobs := await self._lease():
             await asyncio.gather(*map(self._do, jobs))

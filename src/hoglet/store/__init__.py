@@ -1,1 +1,1 @@
-"""The metadata database: SQLite or PostgreSQL with one base and one transaction rule."""
+"""The metadata database: SQLite or PostgreSQL, with one declarative base."""

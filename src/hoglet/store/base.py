@@ -1,4 +1,4 @@
-"""The declarative base of every table and the column types that behave alike on both databases."""
+"""The declarative base of all tables, and column types that behave the same on both databases."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -20,15 +20,15 @@ _NAMES = {
 
 
 class Base(DeclarativeBase):
-    """Root of all tables; each is declared in the ``tables.py`` of the room that owns it."""
+    """Base of all tables; each is declared in the ``tables.py`` of the package that owns it."""
 
     metadata = MetaData(naming_convention=_NAMES)
 
 
 class JsonText(TypeDecorator[Any]):
-    """JSON kept as text: key order and number forms come back as they were sent.
+    """JSON stored as text: preserves key order and number formats.
 
-    PostgreSQL's own ``json`` types would reorder or re-type; nothing in hoglet queries inside.
+    PostgreSQL's own ``json`` types would not; hoglet never queries inside of JSON columns.
     """
 
     impl = Text
@@ -42,7 +42,7 @@ class JsonText(TypeDecorator[Any]):
 
 
 class UtcDateTime(TypeDecorator[datetime]):
-    """An aware instant in UTC: sortable text on SQLite, timestamptz on PostgreSQL."""
+    """An aware datetime in UTC: sortable text on SQLite, timestamptz on PostgreSQL."""
 
     impl = DateTime(timezone=True)
     cache_ok = True

@@ -1,11 +1,11 @@
-"""Connections and transactions. Only this module commits.
+"""Connections and transactions; only this module commits.
 
-A request or a job is one transaction: ``async with database.write() as session``. It commits when
-the block ends and rolls back when it raises. Read blocks never commit.
+A request or a job is one transaction: ``async with database.write() as session``. It commits at the
+end of the block, or rolls back if it raises. Read blocks never commit.
 
 SQLite has one writer at a time. Writers queue on an asyncio lock rather than on SQLite's busy
 handler, which sleeps in steps and starves; ``BEGIN IMMEDIATE`` then never has to upgrade a lock.
-``synchronous=FULL``: a commit that returned is on disk, also after a power cut.
+``synchronous=FULL``: a returned commit survives a power failure.
 """
 
 import asyncio
@@ -46,13 +46,13 @@ class Database:
 
     @asynccontextmanager
     async def read(self) -> AsyncGenerator[AsyncSession]:
-        """A session for reading; whatever it changes is rolled back."""
+        """A read session; changes are rolled back."""
         async with self._sessions() as session:
             yield session
 
     @asynccontextmanager
     async def write(self) -> AsyncGenerator[AsyncSession]:
-        """One transaction; committed when the block ends, rolled back when it raises."""
+        """A write transaction; commits at the end of the block, rolls back if it raises."""
         if not self.is_sqlite:
             async with self._sessions() as session, session.begin():
                 yield session
@@ -71,7 +71,7 @@ def _engine(url: str) -> AsyncEngine:
     path = make_url(url).database
     if not url.startswith("sqlite") or not path or path == ":memory:":
         return create_async_engine(url)
-    # Requests and workers come and go; a connection made anew costs a thread.
+    # Requests and workers come and go; a new connection costs a thread.
     return create_async_engine(url, async_creator=connector(path), pool_size=12, max_overflow=8)
 
 
@@ -81,9 +81,11 @@ def _configure_sqlite(connection: Any, _record: Any) -> None:
     cursor.execute("PRAGMA journal_mode=WAL")
     cursor.execute("PRAGMA synchronous=FULL")
     cursor.execute("PRAGMA foreign_keys=ON")
-    # The spool writes megabytes a second: checkpoints of 16 MB instead of 4 MB save disk writes.
+    # The spool writes megabytes per second: checkpoints of 16 MB instead of 4 MB save disk writes.
     cursor.execute("PRAGMA wal_autocheckpoint=4000")
-    cursor.execute("PRAGMA cache_size=-16000")  # 16 MB; the index of seen uuids is random access
+    cursor.execute(
+        "PRAGMA cache_size=-16000"
+    )  # 16 MB; the index of seen UUIDs is accessed randomly
     cursor.execute(f"PRAGMA busy_timeout={BUSY_TIMEOUT_MS}")
     cursor.close()
 

@@ -1,8 +1,8 @@
-"""SQLite in a thread, with one visit to the thread for each statement.
+"""SQLite in a thread, with one round trip to the thread per statement.
 
-``aiosqlite`` visits its thread to make a cursor, to execute, to fetch and to close: four times two
-wake-ups, which cost several times what a small statement does. This cursor does all four in one
-visit; rows are fetched at once, as SQLAlchemy does anyway.
+``aiosqlite`` uses four round trips, to create a cursor, execute, fetch and close. Each costs two
+wake-ups, more than a small statement itself. This cursor does all four in one round trip; rows are
+fetched eagerly, as SQLAlchemy does anyway.
 """
 
 import sqlite3
@@ -13,14 +13,14 @@ import aiosqlite
 
 
 def connector(path: str) -> Callable[[], Any]:
-    """What ``create_async_engine(async_creator=…)`` is given.
+    """The ``async_creator`` for ``create_async_engine``.
 
     Args:
         path: the database file, or ``:memory:``.
     """
 
     async def connect(*_: Any, **__: Any) -> aiosqlite.Connection:
-        # The thread's start and SQLAlchemy's own calls come from elsewhere.
+        # Thread startup and SQLAlchemy's own calls use the base class.
         connection = Connection(lambda: sqlite3.connect(path, check_same_thread=False), 64)
         connection._thread.daemon = True  # noqa: SLF001 (a process that fails must still end)
         return await connection
@@ -32,16 +32,16 @@ class Connection(aiosqlite.Connection):
     """An ``aiosqlite`` connection whose cursors are :class:`Cursor`."""
 
     def cursor(self) -> Any:
-        """A cursor; nothing happens in the thread yet."""
+        """Create a cursor; does not visit the thread."""
         return Cursor(self)
 
     async def run(self, work: Callable[[sqlite3.Connection], None]) -> None:
-        """Do something in the thread."""
+        """Run a function in the thread."""
         await self._execute(lambda: work(self._conn))
 
 
 class Cursor:
-    """The part of a cursor that SQLAlchemy uses; the rows are there when ``execute`` returns."""
+    """The cursor API that SQLAlchemy uses; rows are available after ``execute``."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
@@ -60,20 +60,20 @@ class Cursor:
         return self
 
     async def executemany(self, sql: str, parameters: Any) -> Self:
-        """Execute for each of many parameter sets."""
+        """Execute for many parameter sets."""
         await self._connection.run(lambda raw: self._keep(raw.executemany(sql, parameters)))
         return self
 
     async def fetchall(self) -> list[Any]:
-        """The rows, once."""
+        """The rows; empty on further calls."""
         rows, self._rows = self._rows, []
         return rows
 
     async def close(self) -> None:
-        """Nothing is left open."""
+        """Nothing to release."""
 
     def _keep(self, done: sqlite3.Cursor) -> None:
         self.description = done.description
         self._rows = done.fetchall() if done.description else []
-        self.rowcount, self.lastrowid = done.rowcount, done.lastrowid  # known after the last row
+        self.rowcount, self.lastrowid = done.rowcount, done.lastrowid  # set after the last row
         done.close()

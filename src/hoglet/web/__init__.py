@@ -1,1 +1,1 @@
-"""HTTP manners shared by every room: bodies, validation, errors, pages, the application itself."""
+"""HTTP infrastructure for all packages: bodies, validation, errors, pages, the application."""

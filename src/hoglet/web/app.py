@@ -1,4 +1,4 @@
-"""The web application: middleware, errors, health routes, and the routers of the other rooms."""
+"""The web application: middleware, error handlers, health routes, and the routers of features."""
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
@@ -48,21 +48,21 @@ def create_application(
     """Build the application.
 
     Args:
-        project_routers: routers whose paths are below a project (``/hog_functions/{id}``); they
-            answer under ``/api/projects/{project_id}`` and ``/api/environments/{project_id}``.
-        routers: routers with whole paths (``/api/users/@me``).
+        project_routers: routers with paths below a project (``/hog_functions/{id}``), mounted under
+            ``/api/projects/{project_id}`` and ``/api/environments/{project_id}``.
+        routers: routers with absolute paths (``/api/users/@me``).
         routes: plain Starlette routes for the hot paths; they are tried first.
-        lifespan: opens and closes what the rooms need.
-        checks: parts that ``/_readyz`` asks, by name.
-        warnings: what ``/_readyz`` shows beside them.
-        registry: where metrics are kept; a new one when left out.
-        body_limit_bytes: largest body read.
-        body_seconds: how long a body may take to arrive.
-        body_buffer_bytes: memory of all bodies that are arriving or being worked on.
-        log_requests: one log line a request; failures are always logged.
+        lifespan: opens and closes the services.
+        checks: readiness checks for ``/_readyz``, by name.
+        warnings: warnings to show in ``/_readyz``.
+        registry: registry of metrics; a new one if omitted.
+        body_limit_bytes: largest accepted body.
+        body_seconds: deadline for receiving a body.
+        body_buffer_bytes: memory for all bodies being received or processed.
+        log_requests: log every request; failures are always logged.
 
-    Paths are declared without a trailing slash (see ``hoglet.web.paths``). Services hang on
-    ``app.state``.
+    Paths are declared without a trailing slash (see ``hoglet.web.paths``). Services are attributes
+    of ``app.state``.
     """
     registry = registry or CollectorRegistry()
     open_requests = OpenRequests()
@@ -74,7 +74,7 @@ def create_application(
         redoc_url=None,
         openapi_url=None,
         default_response_class=JsonResponse,
-        telemetry={"tracing": False, "metrics": False, "logs": False},  # asked on every request
+        telemetry={"tracing": False, "metrics": False, "logs": False},  # read on every request
         middleware=[
             Middleware(
                 RequestLogMiddleware, metrics=RequestMetrics(registry), log_requests=log_requests
@@ -103,14 +103,14 @@ def create_application(
 
 
 def set_fallback(app: FastAPI, fallback: ASGIApp, prefixes: tuple[str, ...]) -> None:
-    """Let ``fallback`` (the console) answer what no route matches.
+    """Serve requests that match no route with ``fallback`` (the console).
 
-    A mount at ``/`` would match everything and so hide every 405. Programs that ask for a path
-    nobody knows get the 404 of the API; people (``Accept: text/html``) get the fallback's.
+    A mount at ``/`` would match everything and hide every 405. API clients get the API's 404 for
+    unknown paths; browsers (``Accept: text/html``) get the fallback.
 
     Args:
         app: the application.
-        fallback: answers ``/``, all paths below ``prefixes``, and people outside ``/api``.
+        fallback: serves ``/``, all paths below ``prefixes``, and browsers outside of ``/api``.
         prefixes: e.g. ``("/project/",)``.
     """
 
@@ -154,8 +154,8 @@ def _add(app: FastAPI, router: APIRouter, prefix: str) -> None:
 
 
 def _with_head(methods: set[str], prefix: str) -> set[str]:
-    """HEAD wherever the API answers GET, as Starlette's own routes have it.
+    """Add HEAD to the API's GET routes, as Starlette's own routes have it.
 
-    The server sends no body then. Not for public routes: it must not run somebody's webhook.
+    The server omits the body. Not for public routes: HEAD must not trigger a webhook.
     """
     return methods | {"HEAD"} if prefix and "GET" in methods else methods

@@ -1,4 +1,4 @@
-"""Who sent a request: the peer of the connection, or whom a trusted proxy names.
+"""The address of the client: the peer of the connection, or as reported by a trusted proxy.
 
 Source: docs/spec/hog-functions.md#137-source_webhook and docs/spec/hog-functions.md#14-capture.
 """
@@ -9,11 +9,10 @@ from starlette.requests import Request
 
 
 def client_ip(request: Request) -> str:
-    """The sender's address, ``""`` when unknown.
+    """The client's address, ``""`` if unknown.
 
-    The first of ``X-Forwarded-For`` counts only with the setting ``trust_proxy`` (on
-    ``app.state``): anybody can send that header, so it is believed only where a proxy sets it.
-    What is no address is passed over.
+    ``X-Forwarded-For`` is used only with the setting ``trust_proxy`` (in ``app.state``), because
+    any client can send it. Its first valid address counts.
     """
     peer = request.client.host if request.client else ""
     if not getattr(request.app.state, "trust_proxy", False):

@@ -1,13 +1,13 @@
 """Compresses responses when the client asks for it: zstd, brotli or gzip.
 
 Text of 1 KB and more is compressed, streams part by part. Parts beyond 32 KB are compressed in a
-thread (the compressors release the interpreter lock), so the event loop is held for a millisecond
-at most. Not compressed are media that are compact already, server-sent events (whose lines are
-read as they come), ranges, and what the handler encoded itself.
+thread (the compressors release the interpreter lock), so the event loop is blocked for a
+millisecond at most. Media types that are already compressed, server-sent events (read line by
+line), ranges and responses that the handler encoded are sent as they are.
 
 ETags become weak, since the bytes differ by encoding; ``Vary`` says so to caches.
 
-Rejected: Starlette's ``GZipMiddleware``: gzip only, and a response of 20 MB holds the event loop
+Rejected: Starlette's ``GZipMiddleware``: gzip only, and a response of 20 MB blocks the event loop
 for a second.
 """
 
@@ -29,8 +29,8 @@ else:
     from backports import zstd
 
 LEAST_BYTES = 1000  # below, the response fits one packet anyway
-INLINE_BYTES = 32 * 1024  # none takes longer than a millisecond for so many
-PART_BYTES = 1024 * 1024  # of a large body, so that it need not be held twice
+INLINE_BYTES = 32 * 1024  # size at which no compressor takes longer than a millisecond
+PART_BYTES = 1024 * 1024  # of a large body, so that it is not held in memory twice
 _GZIP = zlib.MAX_WBITS | 16
 # Levels by time: 10 ms (zstd), 18 ms (brotli) and 20 ms (gzip) for 1 MB of rows of events, of which
 # a quarter is left. Higher levels take two to ten times as long for a few percent.
@@ -97,7 +97,7 @@ class _Zstd:
         return self._inner.flush()
 
 
-# In the order of preference: by size for the time, as measured on rows of events.
+# In order of preference: compression for the time, measured on rows of events.
 _COMPRESSORS: dict[str, Callable[[], _Compressor]] = {
     "zstd": _Zstd,
     "br": _Brotli,
@@ -107,7 +107,7 @@ _COMPRESSORS: dict[str, Callable[[], _Compressor]] = {
 
 @lru_cache(maxsize=256)
 def choose_encoding(accept: str) -> str | None:
-    """The encoding of ``Accept-Encoding`` with the highest weight; None: send the body as it is.
+    """The encoding with the highest weight in ``Accept-Encoding``; None for no compression.
 
     Example:
         >>> choose_encoding("gzip, deflate, br;q=0.5"), choose_encoding("*;q=0, identity")
@@ -125,7 +125,7 @@ def choose_encoding(accept: str) -> str | None:
 
 
 def _weight(parameters: str) -> float:
-    """``q=0.5`` as 0.5; 1 when it is left out; 0 when it cannot be read."""
+    """``q=0.5`` as 0.5; 1 if omitted, 0 if invalid."""
     name, _, value = parameters.partition("=")
     if not name.strip():
         return 1.0
@@ -153,7 +153,7 @@ class Compression:
             encoding = None
         extensions = scope.get("extensions") or {}
         if encoding is not None and _SEND_FILE in extensions:
-            # With it, the server would send files itself, as they are.
+            # With this extension the server would send files itself, uncompressed.
             scope["extensions"] = {
                 name: extensions[name] for name in extensions.keys() - {_SEND_FILE}
             }
@@ -161,7 +161,7 @@ class Compression:
 
 
 class _Response:
-    """One response on its way out."""
+    """One response being sent."""
 
     __slots__ = ("_compressor", "_encoding", "_is_decided", "_send", "_start", "_threads")
 
@@ -189,7 +189,7 @@ class _Response:
         if _may_be_compressed(start["status"], headers):
             _vary(headers)
             if self._encoding is not None:
-                self._start = start  # held back: the first part of the body tells its size
+                self._start = start  # held back until the first part of the body shows its size
                 return
         elif start["status"] == 304:
             _vary(headers)
@@ -223,7 +223,7 @@ class _Response:
         await self._send_compressed(compressor, message)
 
     async def _send_compressed(self, compressor: _Compressor, message: Message) -> None:
-        """A part of the body: on its way before the next part is there."""
+        """Compress and send one part of the body before the next one arrives."""
         body = message.get("body", b"")
         more = message.get("more_body", False)
         for start in range(0, max(1, len(body)), PART_BYTES):

@@ -1,4 +1,4 @@
-"""Cross-origin rules: open on the routes that browsers of visitors call, closed elsewhere.
+"""CORS: open on the routes that visitors' browsers call, closed elsewhere.
 
 Source: docs/spec/hog-functions.md#14-capture (origin echoed, ``OPTIONS`` 204).
 """
@@ -22,11 +22,11 @@ PUBLIC_PREFIXES = (
     "/site_app",
     "/site_function",
 )
-PREFLIGHT_SECONDS = 86_400  # browsers cap it themselves
+PREFLIGHT_SECONDS = 86_400  # browsers have their own maximum
 
 
 class OpenCors:
-    """ASGI middleware: echoes the origin on public paths and answers their preflights."""
+    """ASGI middleware: echoes the origin on public paths and answers their preflight requests."""
 
     def __init__(self, app: ASGIApp, prefixes: tuple[str, ...] = PUBLIC_PREFIXES) -> None:
         self._app = app

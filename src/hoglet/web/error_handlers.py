@@ -1,7 +1,6 @@
-"""The one mapper from errors to HTTP: ``{type, code, detail, attr, **extra}``.
+"""The only mapping from errors to HTTP: ``{type, code, detail, attr, **extra}``.
 
-Whatever goes wrong, on whichever path, is answered from here. An error nobody expected is a bare
-500 with a request id and nothing else; its trace goes to the log.
+An unexpected error is a bare 500 with only a request id; its traceback goes to the log.
 
 Source: docs/spec/hog-functions.md#12-errors-keys-rate-limits.
 """
@@ -22,7 +21,7 @@ from hoglet.web.validation import request_violation
 
 logger = structlog.get_logger(__name__)
 
-REQUEST_ID = "hoglet.request_id"  # of the scope; set by hoglet.web.request_log
+REQUEST_ID = "hoglet.request_id"  # scope key; set by hoglet.web.request_log
 SERVER_ERROR_DETAIL = "A server error occurred."
 
 _KINDS: dict[type[HogletError], tuple[int, str]] = {
@@ -45,13 +44,13 @@ _KINDS: dict[type[HogletError], tuple[int, str]] = {
 
 
 def add_error_key[E: HogletError](error: E) -> E:
-    """Repeat the detail under ``error``, where clients of PostHog look for it."""
+    """Repeat the detail under ``error``, where PostHog's clients look for it."""
     error.extra = {**error.extra, "error": error.detail}
     return error
 
 
 def problem(error: HogletError) -> Response:
-    """The answer to an error that hoglet raised on purpose."""
+    """The response to a HogletError."""
     status, kind = status_and_type(type(error))
     if status == 500:
         return server_error(error.extra)
@@ -60,20 +59,20 @@ def problem(error: HogletError) -> Response:
 
 
 def server_error(extra: dict[str, Any] | None = None) -> Response:
-    """The bare 500; ``extra`` are keys the specification asks for, e.g. ``{"status": "error"}``."""
+    """The bare 500; ``extra`` are keys that a route specifies, e.g. ``{"status": "error"}``."""
     body = {"type": "server_error", "code": "error", "detail": SERVER_ERROR_DETAIL, "attr": None}
     return JsonResponse(body | (extra or {}), status_code=500)
 
 
 def install(app: FastAPI) -> None:
-    """Route every kind of exception of the application to this mapper."""
+    """Register the error handlers of the application."""
     app.add_exception_handler(HogletError, _on_hoglet_error)
     app.add_exception_handler(RequestValidationError, _on_validation_error)
     app.add_exception_handler(HTTPException, _on_http_exception)
 
 
 def status_and_type(error: type[HogletError]) -> tuple[int, str]:
-    """Status and ``type`` of a family of errors, e.g. ``(404, "invalid_request")``."""
+    """Status and ``type`` of a class of errors, e.g. ``(404, "invalid_request")``."""
     for kind in error.__mro__:
         if kind in _KINDS:
             return _KINDS[kind]
@@ -83,7 +82,7 @@ def status_and_type(error: type[HogletError]) -> tuple[int, str]:
 def _headers(error: HogletError, status: int) -> dict[str, str]:
     if status == 401:
         return {"WWW-Authenticate": "Bearer"}
-    if status in {408, 413}:  # the rest of the body is not read, so nothing may follow it
+    if status in {408, 413}:  # the rest of the body is not read, so the connection cannot be reused
         return {"Connection": "close"}
     wait_seconds: int | None = getattr(error, "wait_seconds", None)
     return {} if wait_seconds is None else {"Retry-After": str(wait_seconds)}

@@ -15,16 +15,16 @@ from hoglet.web.openapi import describe
 from hoglet.web.responses import JsonResponse
 
 type Check = Callable[[], Awaitable[None]]
-"""Raises when its part is not usable; :class:`NotReady` with a reason that anybody may read."""
+"""Raises if its part is not usable; :class:`NotReady` carries a reason that is safe to show."""
 
 type Warnings = Callable[[], Awaitable[list[str]]]
-"""Sentences about what needs an operator but keeps nobody waiting."""
+"""Sentences about problems that need an operator but do not affect readiness."""
 
-CHECK_SECONDS = 5.0  # a part that does not answer within this is not usable
+CHECK_SECONDS = 5.0  # a part that does not respond within this time is not usable
 
 
 class NotReady(Exception):
-    """A part is not usable; the message is shown as it is."""
+    """A part is not usable; the message is shown in ``/_readyz``."""
 
 
 def health_routes(
@@ -35,7 +35,7 @@ def health_routes(
     """The three routes; ``checks`` maps a part's name (``storage``, ``queue``) to its check.
 
     ``/_readyz`` answers ``{"status": "unavailable", "checks": {"disk": "12 MB are free"},
-    "warnings": ["3 dead letters wait"]}``, with 503 when a check fails.
+    "warnings": ["3 dead letters"]}``, with 503 if a check fails.
     """
 
     @describe({200: {"type": "object"}})

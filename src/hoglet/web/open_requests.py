@@ -1,6 +1,6 @@
-"""Bodies that arrive slowly: a deadline for each, one memory budget for all of them.
+"""A deadline for each request body, and one memory budget for all of them.
 
-Without these, connections that send half a body would hold their place and memory for ever.
+Otherwise, connections that send half a body would hold their slot and memory forever.
 """
 
 import asyncio
@@ -13,8 +13,8 @@ from hoglet.web.error_handlers import problem
 
 BODY_SECONDS = 30.0
 BUFFER_BYTES = 512 * 1024 * 1024
-# Bodies up to this size are read even when the budget is spent, so that a few large uploads cannot
-# keep the events of everybody else out.
+# Bodies up to this size are accepted even if the budget is exhausted, so that a few large uploads
+# cannot block the events of other clients.
 SMALL_BODY_BYTES = 256 * 1024
 
 type Peer = tuple[str, int]
@@ -22,35 +22,35 @@ type Peer = tuple[str, int]
 
 @dataclass(slots=True)
 class OpenRequests:
-    """The requests that are being answered, by the address and port they came from.
+    """The requests in progress, by the peer's address and port.
 
-    Concurrency: changed on the event loop; other threads may read.
+    Concurrency: modified on the event loop only; other threads may read.
     """
 
     counts: dict[Peer, int] = field(default_factory=dict)
     reading_since: dict[Peer, float] = field(default_factory=dict)
-    """Peers whose body has not arrived whole, with the loop's time at its start."""
+    """Peers whose body is incomplete, with the loop time at its start."""
     buffered_bytes: int = 0
 
     def begin(self, peer: Peer) -> None:
-        """A request of this peer has begun; HTTP/2 has several at once."""
+        """A request of this peer has started; HTTP/2 peers can have several."""
         self.counts[peer] = self.counts.get(peer, 0) + 1
 
     def end(self, peer: Peer) -> None:
-        """It has ended."""
+        """The request has ended."""
         left = self.counts.pop(peer) - 1
         if left:
             self.counts[peer] = left
 
 
 class BodyLimits:
-    """ASGI middleware: ends requests whose body takes too long or too much memory.
+    """ASGI middleware: rejects requests whose body takes too much time or memory.
 
     Args:
-        app: what answers.
-        requests: where open requests are noted.
-        seconds: how long a body may take to arrive, from the end of the headers.
-        buffer_bytes: memory of all bodies together.
+        app: the application.
+        requests: tracks the requests in progress.
+        seconds: deadline for the body, from the end of the headers.
+        buffer_bytes: memory budget of all bodies.
     """
 
     def __init__(
@@ -69,7 +69,7 @@ class BodyLimits:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle one connection."""
         client = scope.get("client")
-        if client is None:  # lifespan, or the console's calls inside the process
+        if client is None:  # lifespan, or in-process calls of the console
             await self._app(scope, receive, send)
             return
         peer = (client[0], client[1])
@@ -84,7 +84,7 @@ class BodyLimits:
 
 
 class _Limited:
-    """One request whose body is still arriving."""
+    """A request whose body is being received."""
 
     def __init__(self, limits: BodyLimits, peer: Peer, receive: Receive, send: Send) -> None:
         self._limits = limits
@@ -92,7 +92,7 @@ class _Limited:
         self._peer = peer
         self._receive = receive
         self._send = send
-        self._deadline = 0.0  # 0: nobody asked for the body yet
+        self._deadline = 0.0  # 0: the application has not read from the body yet
         self._size = 0
         self._complete = False
         self._answering = False
@@ -110,7 +110,7 @@ class _Limited:
                 self._requests.reading_since.pop(self._peer, None)
 
     async def receive(self) -> Message:
-        if self._complete:  # what follows is the end of the connection; it may take any time
+        if self._complete:  # what follows is the disconnect, which may come at any time
             return await self._receive()
         loop = asyncio.get_running_loop()
         if not self._deadline:
@@ -144,8 +144,8 @@ class _Limited:
 
 
 def _too_slow(seconds: float) -> HogletError:
-    return RequestTimeout(f"The request body did not arrive within {seconds:g} seconds.")
+    return RequestTimeout(f"The request body was not received within {seconds:g} seconds.")
 
 
 def _no_memory() -> HogletError:
-    return Unavailable("Too many large request bodies are arriving at once; try again later.")
+    return Unavailable("Too many large request bodies are being received; try again later.")

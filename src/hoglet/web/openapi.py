@@ -3,8 +3,8 @@
 ``@describe({200: Model})`` stands below the route's decorator. Models are built when the document
 is first requested, so that descriptions do not slow down the start.
 
-Answers are described by models that allow no other key, so that a client may rely on them and a
-fuzzing client finds out when they lie.
+Response models allow no undocumented keys, so clients can rely on them and the fuzzing client
+detects deviations.
 """
 
 import re
@@ -24,13 +24,13 @@ _DOCS = "route_docs"
 
 
 class DocumentedResponse(BaseModel):
-    """Root of the models of answers: exactly these keys."""
+    """Base of response models with exactly the declared keys."""
 
     model_config = ConfigDict(extra="forbid", defer_build=True)
 
 
 class OpenResponse(BaseModel):
-    """Root of the models of answers that may have more keys than these."""
+    """Base of response models that may have additional keys."""
 
     model_config = ConfigDict(extra="allow", defer_build=True)
 
@@ -55,7 +55,7 @@ class LogLine(DocumentedResponse):
 
 
 class Problem(OpenResponse):
-    """Every error; ``error`` repeats the detail where clients of PostHog look for it."""
+    """Every error response; ``error`` repeats the detail for PostHog's clients."""
 
     type: Literal[
         "validation_error",
@@ -70,24 +70,24 @@ class Problem(OpenResponse):
 
 
 type Content = type[BaseModel] | tuple[type[BaseModel], ...] | Json | str | None
-"""A model, one of several, a JSON schema, a media type whose bytes are not described, no body."""
+"""A model, a union of models, a JSON schema, a media type without a schema, or no body."""
 
 PROBLEMS: dict[int, str] = {
     400: "The request is not valid.",
     401: "The API key is missing or not valid.",
-    403: "The key does not reach this, or lacks the scope.",
-    404: "There is no such thing.",
-    405: "Not for this method.",
+    403: "The key has no access to this object, or lacks the scope.",
+    404: "The object does not exist.",
+    405: "The method is not allowed.",
     413: "The body is too large.",
     415: "The body is not JSON.",
     429: "Too many requests.",
-    503: "Busy, or a part of the server is not usable.",
+    503: "Busy, or a required part of the server is unavailable.",
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """A parameter of the query string; all are optional."""
+    """A query parameter; all are optional."""
 
     name: str
     schema: Json
@@ -99,10 +99,10 @@ class RouteDoc:
     """One operation.
 
     Args:
-        answers: what comes back, by status; the problems are added.
-        body: model of the JSON body; None where none is read.
-        query: the parameters of the query string.
-        problems: statuses of errors besides those that every route has.
+        answers: responses by status; errors are added.
+        body: model of the JSON body; None if there is none.
+        query: the query parameters.
+        problems: error statuses in addition to those of every route.
     """
 
     answers: Mapping[int, Content]
@@ -149,7 +149,7 @@ def route_doc(handler: Callable[..., Any], method: str) -> RouteDoc:
 
 @dataclass(frozen=True, slots=True)
 class DescribedRoute:
-    """A route that exists; ``scope`` is "" when no key is needed, "any" when any key will do."""
+    """A registered route; ``scope`` is "" if no key is needed, "any" if any key is accepted."""
 
     method: str
     path: str
@@ -159,17 +159,17 @@ class DescribedRoute:
 
 
 def text(name: str, description: str = "", **more: Any) -> Parameter:
-    """A text parameter."""
+    """A string parameter."""
     return Parameter(name, {"type": "string", **more}, description)
 
 
 def number(name: str, description: str = "", **more: Any) -> Parameter:
-    """A whole number."""
+    """An integer parameter."""
     return Parameter(name, {"type": "integer", **more}, description)
 
 
 def flag(name: str, description: str = "") -> Parameter:
-    """``true`` or ``false``."""
+    """A boolean parameter, ``true`` or ``false``."""
     return Parameter(name, {"type": "boolean"}, description)
 
 
@@ -182,8 +182,8 @@ TEXT: Json = {"type": "string"}
 OBJECT: Json = {"type": "object"}
 TIME: Json = {"type": "string", "format": "date-time"}
 PAGE = (
-    number("limit", "How many of the list.", minimum=1),
-    number("offset", "Where in the list to begin.", minimum=0),
+    number("limit", "Page size.", minimum=1),
+    number("offset", "Index of the first item.", minimum=0),
 )
 
 
@@ -206,7 +206,7 @@ def build_document(title: str, version: str, routes: Sequence[DescribedRoute]) -
 
 
 def _schemas(routes: Sequence[DescribedRoute]) -> tuple[dict[Any, Json], Json]:
-    """References by model and mode, and the definitions they point to."""
+    """References by model and mode, and the definitions they refer to."""
     wanted: dict[tuple[type[BaseModel], Literal["validation", "serialization"]], None] = {
         (Problem, "serialization"): None
     }
@@ -235,7 +235,7 @@ def _operation(route: DescribedRoute, references: dict[Any, Json]) -> Json:
         operation["requestBody"] = {"content": {_JSON: {"schema": schema}}}
     if route.scope:
         operation["security"] = [{"key": []}]
-        operation["description"] = f"Scope of the key: `{route.scope}`."
+        operation["description"] = f"Required scope: `{route.scope}`."
     return operation
 
 

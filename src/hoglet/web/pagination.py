@@ -12,7 +12,7 @@ from starlette.requests import Request
 
 DEFAULT_LIMIT = 100
 MAXIMUM_LIMIT = 1000
-MAXIMUM_OFFSET = 2**63 - 1  # what a database can hold
+MAXIMUM_OFFSET = 2**63 - 1  # the largest value that a database can store
 ORIGINAL_PATH = "hoglet.path"
 
 
@@ -58,7 +58,7 @@ def page_links(request: Request, page: PageRequest, *, has_more: bool) -> dict[s
 
 
 def absolute_url(request: Request) -> str:
-    """The URL the client asked for, without its query string."""
+    """The URL of the request, without its query string."""
     path: str = request.scope.get(ORIGINAL_PATH, request.url.path)
     return str(request.url.replace(path=path, query="", fragment=""))
 
@@ -76,7 +76,7 @@ def _previous(request: Request, page: PageRequest) -> str | None:
 
 
 def _page_url(request: Request, limit: int, offset: int) -> str:
-    """The same query string with ``limit`` and ``offset`` set; page one has no offset."""
+    """The request's URL with ``limit`` and ``offset`` replaced; the first page has no offset."""
     pairs = parse_qsl(request.url.query, keep_blank_values=True)
     kept = [(name, value) for name, value in pairs if name not in {"limit", "offset"}]
     kept.append(("limit", str(limit)))
@@ -86,7 +86,7 @@ def _page_url(request: Request, limit: int, offset: int) -> str:
 
 
 def _positive(text: str | None) -> int | None:
-    """A whole number above 0, else None."""
+    """A positive integer, else None."""
     digits = (text or "").strip()
     if not digits.isascii() or not digits.isdecimal() or len(digits) > 19:
         return None

@@ -1,11 +1,11 @@
-"""One spelling for every path before routing, so that one route table serves all spellings.
+"""Normalizes paths before routing, so that one route table serves all spellings.
 
-``/api/environments/...`` is ``/api/projects/...``, and a trailing slash is dropped; never by a
-redirect, because clients lose bodies and headers on redirects. The path as it was asked for stays
-in the scope for building page URLs.
+``/api/environments/...`` becomes ``/api/projects/...``, and a trailing slash is dropped. No
+redirects: clients lose bodies and headers on redirects. The original path stays in the scope for
+building page URLs.
 
-Rejected: registering each route four times. Starlette tries routes one after the other, so a
-table four times as long costs every request.
+Rejected: registering each route four times. Starlette tries routes in order, so a table four times
+as long would slow down every request.
 
 Source: docs/spec/hog-functions.md#1-routes-and-common-rules.
 """
@@ -17,7 +17,7 @@ from hoglet.web.pagination import ORIGINAL_PATH
 PROJECT_PREFIX = "/api/projects/{project_id}"
 _ENVIRONMENTS = "/api/environments"
 _PROJECTS = "/api/projects"
-_UNTOUCHED = ("/_nicegui",)  # the console's own transport needs its slashes
+_UNTOUCHED = ("/_nicegui",)  # the console's websocket transport needs its slashes
 
 
 class PathNormalizer:
@@ -39,7 +39,7 @@ class PathNormalizer:
 
 
 def normalize_path(path: str) -> str:
-    """The spelling under which the path is routed.
+    """The path used for routing.
 
     Example:
         >>> normalize_path("/api/environments/1/endpoints/")

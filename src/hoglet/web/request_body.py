@@ -1,11 +1,10 @@
-"""Reading request bodies: capped while they stream, capped in depth, refused when not JSON.
+"""Reads request bodies with limits on size and depth; rejects invalid JSON.
 
 Handlers call ``read_json`` or ``read_object`` instead of declaring body parameters, so that every
-way of sending something unreadable gets the specified answer.
+kind of invalid body gets the specified response.
 
 Source: docs/spec/hog-functions.md#12-errors-keys-rate-limits (``parse_error``,
-``request_too_large``,
-``unsupported_media_type``).
+``request_too_large``, ``unsupported_media_type``).
 """
 
 from typing import Any
@@ -19,14 +18,16 @@ from hoglet.web.validation import not_a_dict
 
 # docs/spec/hog-functions.md#12-errors-keys-rate-limits; create_application passes the setting
 DEFAULT_BODY_BYTES = 20 * 1024 * 1024
-NESTING_LIMIT = 128  # orjson reads 1024 levels but writes only 254; what is stored must be readable
+NESTING_LIMIT = (
+    128  # orjson parses 1024 levels but serializes only 254; stored values must be serializable
+)
 _BODY = "hoglet.body"
 _JSON = "hoglet.json"
 BODY_KEY = "personal_api_key"  # may carry the caller's key (hoglet.access.auth); never a field
 
 
 async def read_body(request: Request, *, limit_bytes: int | None = None) -> bytes:
-    """The raw body; read once per request and kept, so that guard and handler may both ask.
+    """The raw body; read once per request and cached, for authorization and handler.
 
     Raises:
         TooLarge: more than ``limit_bytes`` (default: the application's ``body_limit_bytes``).
@@ -59,7 +60,7 @@ async def read_json(request: Request) -> Any:
 
 
 async def read_object(request: Request) -> dict[str, Any]:
-    """The parsed body, which must be an object; the caller's own key is not among its fields.
+    """The parsed body, which must be an object; without the caller's own key.
 
     Raises:
         Invalid: JSON, but not an object.
@@ -71,7 +72,7 @@ async def read_object(request: Request) -> dict[str, Any]:
 
 
 def parse_json(body: bytes) -> Any:
-    """JSON text as dict, list, str, int, float, bool, None; ``{}`` when there is nothing.
+    """JSON text as dict, list, str, int, float, bool or None; ``{}`` if empty.
 
     Raises:
         Unreadable: not JSON (RFC 8259; no NaN, no lone surrogates), or nested too deeply.
@@ -88,7 +89,7 @@ def parse_json(body: bytes) -> Any:
 
 
 def refuse_other_media(content_type: str | None) -> None:
-    """Let JSON pass, and a body whose type is not told.
+    """Accept JSON, and bodies without a content type.
 
     Raises:
         UnsupportedMediaType: any other type.

@@ -1,4 +1,4 @@
-"""What is seen of every request: an id, a log line, two metrics; and the last catch for errors."""
+"""Per request: an id, a log line, two metrics, and the handler of last resort for errors."""
 
 import functools
 import re
@@ -22,7 +22,7 @@ _BUCKETS_S = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5
 
 
 class RequestMetrics:
-    """Prometheus figures of the HTTP side, by method, route template and status."""
+    """Prometheus metrics of HTTP requests, by method, route template and status."""
 
     def __init__(self, registry: CollectorRegistry) -> None:
         self._count = Counter(
@@ -33,18 +33,18 @@ class RequestMetrics:
         )
         self._seconds = Histogram(
             "hoglet_http_request_seconds",
-            "Time to answer.",
+            "Response time.",
             ("method", "route"),
             registry=registry,
             buckets=_BUCKETS_S,
         )
 
-        # Finding the child of some labels takes longer than counting; there are only so many.
+        # Looking up the child for given labels costs more than counting; there are few of them.
         self._counter = functools.cache(self._count.labels)
         self._timer = functools.cache(self._seconds.labels)
 
     def observe(self, method: str, route: str, status: int, seconds: float) -> None:
-        """Count one answered request."""
+        """Record one response."""
         self._counter(method, route, status).inc()
         self._timer(method, route).observe(seconds)
 
@@ -52,8 +52,8 @@ class RequestMetrics:
 class RequestLogMiddleware:
     """ASGI middleware, outermost.
 
-    An exception nobody expected ends here: a bare 500 that carries the request id, the trace in
-    the log. A client that went away is not an error.
+    Unexpected exceptions end here: a bare 500 with the request id, and the traceback in the log. A
+    client that disconnects is not an error.
     """
 
     def __init__(self, app: ASGIApp, metrics: RequestMetrics, *, log_requests: bool) -> None:
@@ -69,7 +69,7 @@ class RequestLogMiddleware:
         await _Watched(scope, send).run(self._app, receive, self)
 
     def done(self, scope: Scope, status: int, seconds: float, request_id: str) -> None:
-        """Count and log one finished request."""
+        """Record and log a finished request."""
         method = _known_method(scope["method"])
         self._metrics.observe(method, _route_of(scope), status, seconds)
         if status < 500 and (not self._log_requests or scope["path"] in _QUIET_PATHS):
@@ -86,12 +86,12 @@ class RequestLogMiddleware:
 
 
 class _Watched:
-    """One request being watched."""
+    """A request in progress."""
 
     def __init__(self, scope: Scope, send: Send) -> None:
         self._scope = scope
         self._send = send
-        self._status = 0  # no answer yet
+        self._status = 0  # no response started
         given = Headers(scope=scope).get("x-request-id", "")
         self._id = given if _SANE_ID.fullmatch(given) else str(new_id())
         scope[REQUEST_ID] = self._id
@@ -122,10 +122,10 @@ class _Watched:
 
 
 def _route_of(scope: Scope) -> str:
-    """The route's template, never the path itself: metrics labels must stay few."""
+    """The route's template, never the path itself: metric labels must have few values."""
     if "route" in scope:
         return scope["route"].path
-    endpoint = scope.get("endpoint")  # plain Starlette routes leave only this
+    endpoint = scope.get("endpoint")  # plain Starlette routes set only this
     routes: list[Any] = scope["app"].routes if endpoint else []
     return next(
         (route.path for route in routes if getattr(route, "endpoint", None) is endpoint), "unrouted"

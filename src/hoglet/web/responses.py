@@ -1,4 +1,4 @@
-"""Answers in JSON, written by orjson, and the empty answer of ``Prefer: return=minimal``."""
+"""JSON responses encoded by orjson, and the empty response for ``Prefer: return=minimal``."""
 
 from typing import Any, override
 
@@ -21,7 +21,7 @@ class JsonResponse(Response):
 
 
 def json_response(request: Request, content: Any, *, status: int = 200) -> Response:
-    """The answer of a side route, empty when the caller asked for ``Prefer: return=minimal``.
+    """The response of a secondary route, empty if the client sent ``Prefer: return=minimal``.
 
     Source: docs/spec/hog-functions.md#1-routes-and-common-rules (rows 6-13).
     """

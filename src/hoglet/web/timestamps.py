@@ -1,4 +1,4 @@
-"""Instants as text: ISO 8601 in UTC with microseconds and ``Z``.
+"""Timestamps as text: ISO 8601 in UTC with microseconds and ``Z``.
 
 Source: docs/spec/hog-functions.md#1-routes-and-common-rules.
 """
@@ -10,7 +10,7 @@ _LOST_PLUS = re.compile(r"(\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?) (\d\d:?\d\d)$")
 
 
 def iso_z(at: datetime) -> str:
-    """An aware instant as text.
+    """An aware datetime as text.
 
     Example:
         >>> iso_z(datetime(2026, 1, 5, 12, tzinfo=UTC))
@@ -21,18 +21,18 @@ def iso_z(at: datetime) -> str:
 
 
 def iso_z_or_none(at: datetime | None) -> str | None:
-    """As ``iso_z``; None stays None."""
+    """As ``iso_z``; None for None."""
     return None if at is None else iso_z(at)
 
 
 def parse_instant(text: str, zone: tzinfo = UTC) -> datetime | None:
-    """Read an ISO 8601 date or time; None when unreadable.
+    """Parse an ISO 8601 date or time; None if it is invalid.
 
-    A ``+`` that a query string turned into a blank is understood.
+    A space in place of ``+``, as query strings produce it, is accepted.
 
     Args:
         text: ``2026-01-05``, ``2026-01-05T12:00:00Z``.
-        zone: what a time without an offset is taken to be in.
+        zone: time zone of a time without an offset.
 
     Example:
         >>> parse_instant("2026-01-05T12:00:00Z")

@@ -1,7 +1,7 @@
-"""Bodies and parameters against pydantic models, answered with the framework-standard messages.
+"""Validates bodies and parameters with pydantic, and reports errors in the specified messages.
 
-A model describes a body; ``validate`` gives the model or raises ``Invalid`` for the first field
-at fault, in field order, nested keys and list indexes joined with ``__``.
+``validate`` returns the model or raises ``Invalid`` for the first invalid field, in field order,
+with nested keys and list indexes joined by ``__``.
 
 Source: docs/spec/hog-functions.md#12-errors-keys-rate-limits (codes and details are exact there).
 """
@@ -33,7 +33,7 @@ def _refuse_nul(text: str) -> str:
 
 
 type Text = Annotated[str, AfterValidator(_refuse_nul)]
-"""Text that any database can hold; use it for every stored text field."""
+"""Text that every database can store; use it for every stored text field."""
 
 
 def _refuse_boolean(value: Any) -> Any:
@@ -43,13 +43,13 @@ def _refuse_boolean(value: Any) -> Any:
 
 
 Whole = Annotated[int, BeforeValidator(_refuse_boolean)]
-"""A whole number, also as text; true and false, which pydantic reads as 1 and 0, are none."""
+"""An integer, also as a string; booleans, which pydantic reads as 1 and 0, are rejected."""
 
 
 class Body(BaseModel):
-    """Root of body models: unknown keys ignored, text stripped at both ends, numbers read as text.
+    """Base of body models: ignores unknown keys, strips strings, accepts numbers as strings.
 
-    Fields left out are told from null by ``model_fields_set``.
+    ``model_fields_set`` tells omitted fields from null.
     """
 
     model_config = ConfigDict(
@@ -58,12 +58,12 @@ class Body(BaseModel):
 
 
 def validate[M: BaseModel](model: type[M], data: Any, *, prefix: str | None = None) -> M:
-    """Read ``data`` as ``model``.
+    """Validate ``data`` as ``model``.
 
     Args:
-        model: what is expected.
+        model: the expected model.
         data: parsed JSON, e.g. ``{"name": "x"}``.
-        prefix: the attr of ``data`` itself when it is a part of the body, e.g. ``masking``.
+        prefix: the attr of ``data`` itself if it is part of the body, e.g. ``masking``.
 
     Raises:
         Invalid: the first violation, with its attr.
@@ -76,14 +76,14 @@ def validate[M: BaseModel](model: type[M], data: Any, *, prefix: str | None = No
 
 
 def violation(error: Mapping[str, Any], *, data: Any = None, prefix: str | None = None) -> Invalid:
-    """One pydantic error, e.g. ``{"type": "missing", "loc": ("a", 0)}``, as ours."""
+    """The ``Invalid`` for a pydantic error, e.g. ``{"type": "missing", "loc": ("a", 0)}``."""
     path = [*([] if prefix is None else [prefix]), *_real_location(error["loc"], data)]
     code, detail = describe(error)
     return Invalid(detail, code=code, attr="__".join(map(str, path)) or None)
 
 
 def request_violation(problems: Sequence[Any]) -> HogletError:
-    """What FastAPI found wrong with a path, a query string or a body."""
+    """The error for an invalid path, query string or body reported by FastAPI."""
     first = problems[0]
     source, *path = first["loc"]
     if first["type"] == "json_invalid":
@@ -117,12 +117,12 @@ def not_a_choice(value: Any) -> str:
 
 
 def not_a_list(value: Any) -> str:
-    """The detail for anything that should have been a list."""
+    """The detail for a value that is not an array."""
     return f'Expected a list of items but got type "{type(value).__name__}".'
 
 
 def not_a_dict(value: Any) -> str:
-    """The detail for anything that should have been an object."""
+    """The detail for a value that is not an object."""
     return f'Expected a dictionary of items but got type "{type(value).__name__}".'
 
 
@@ -164,7 +164,7 @@ def _plain(error: Mapping[str, Any]) -> str:
 
 
 def _real_location(location: Location, data: Any) -> list[str | int]:
-    """Leave out the steps pydantic adds for the members of a union (``("limit", "int")``)."""
+    """Drop the steps that pydantic adds for members of a union (``("limit", "int")``)."""
     path: list[str | int] = []
     for index, step in enumerate(location):
         inside = isinstance(data, dict) and (step in data or index == len(location) - 1)
