@@ -1,4 +1,4 @@
-"""The reference page of error codes, from the families of errors and the mapper to HTTP."""
+"""Generates the reference page of error codes from the error classes and their HTTP mapping."""
 
 import importlib
 import pkgutil
@@ -14,44 +14,44 @@ from hoglet.web.error_handlers import status_and_type
 _STATUS = re.compile(r" \([45]\d\d [^)]*\)")  # the table has it in columns of its own
 
 FIELD_CODES = {
-    "blank": "A text that may not be empty is empty.",
-    "invalid": "Not an id of this kind.",
-    "invalid_choice": "The value is none of the choices.",
-    "max_length": "The text or list is longer than it may be.",
-    "max_value": "The number is higher than it may be.",
-    "min_length": "The text or list is shorter than it has to be.",
-    "min_value": "The number is lower than it may be.",
+    "blank": "A string that must not be empty is empty.",
+    "invalid": "Not a valid value or id.",
+    "invalid_choice": "The value is not one of the choices.",
+    "max_length": "The string or list is too long.",
+    "max_value": "The number is too large.",
+    "min_length": "The string or list is too short.",
+    "min_value": "The number is too small.",
     "not_a_dict": "An object was expected.",
     "not_a_list": "A list was expected.",
-    "null": "The field may not be null.",
+    "null": "The field must not be null.",
     "required": "The field is missing.",
 }
-"""Further codes of one field's fault."""
+"""Additional codes for invalid fields."""
 
 QUERY_CODES = {
-    "cannot_parse_uuid": "A text is read as a UUID and is none.",
-    "hogql_query_error": "The query is not valid; the detail tells where and why.",
+    "cannot_parse_uuid": "A string is not a valid UUID.",
+    "hogql_query_error": "The query is not valid; the detail says where and why.",
     "hogql_syntax_error": "The query does not parse.",
-    "illegal_aggregation": "An aggregate stands where none may be.",
-    "illegal_type_of_argument": "A function is given a type it does not take.",
-    "no_common_type": "Values that have to be of one type are not.",
-    "not_an_aggregate": "A column is neither aggregated nor grouped by.",
-    "number_of_arguments_doesnt_match": "A function is given too many or too few arguments.",
-    "table_access_denied": "The table may not be read.",
-    "too_many_bytes": "The query reads more than it may.",
-    "type_mismatch": "Types do not fit.",
-    "unknown_function": "There is no such function.",
-    "unknown_table": "There is no such table.",
+    "illegal_aggregation": "An aggregate is used where none is allowed.",
+    "illegal_type_of_argument": "A function does not accept the type of an argument.",
+    "no_common_type": "Values that need a common type have none.",
+    "not_an_aggregate": "A column is neither aggregated nor in GROUP BY.",
+    "number_of_arguments_doesnt_match": "A function has too many or too few arguments.",
+    "table_access_denied": "The key lacks the scope for this table.",
+    "too_many_bytes": "The query reads more data than allowed.",
+    "type_mismatch": "Types are not compatible.",
+    "unknown_function": "The function does not exist.",
+    "unknown_table": "The table does not exist.",
 }
-"""Codes of a query's fault, at save and at run."""
+"""Codes for invalid queries, when saved and when run."""
 
 COST_CODES = {
-    "query_estimated_too_slow": "The query would run longer than it may.",
-    "query_memory_limit": "The query needs more memory than it may.",
-    "query_timeout": "The query ran longer than it may.",
-    "query_too_large": "The query text is too large or too deep, or its answer is too large.",
+    "query_estimated_too_slow": "The query would exceed its time limit.",
+    "query_memory_limit": "The query exceeded its memory limit.",
+    "query_timeout": "The query exceeded its time limit.",
+    "query_too_large": "The query is too large or nested too deeply, or its result is too large.",
 }
-"""Codes of a query over its budget."""
+"""Codes for queries that exceed their budget."""
 
 OTHER_CODES = {"authentication_failed": (errors.Unauthenticated, "The key is not valid.")}
 
@@ -60,14 +60,14 @@ def errors_page() -> str:
     """Every code with status, type and meaning."""
     lines = [
         "# Error codes\n",
-        "Every error is answered as `{type, code, detail, attr}`. Programs may rely on `type`,",
-        "`code` and `attr`; `detail` is for people and may change. `attr` is the field at fault,",
-        "nested names joined with `__`.\n",
+        "Every error response is `{type, code, detail, attr}`. Programs can rely on `type`,",
+        "`code` and `attr`; `detail` is for humans and may change. `attr` is the invalid field;",
+        "nested names are joined with `__`.\n",
         "| code | status | type | meaning |",
         "|---|---|---|---|",
         *sorted({_row(*entry) for entry in http_codes()}),
         "",
-        "These end a start or a command, or stay inside the server; they are never answered:\n",
+        "These end a startup or a command, or are internal; they are never part of a response:\n",
         "| code | meaning |",
         "|---|---|",
         *(f"| `{code}` | {text} |" for code, text in sorted(_command_codes().items())),
@@ -76,7 +76,7 @@ def errors_page() -> str:
 
 
 def http_codes() -> Iterator[tuple[str, type[HogletError], str]]:
-    """Code, family and meaning of everything that may be answered."""
+    """Code, error class and meaning of every code in responses."""
     for kind in _kinds():
         if _is_http(kind):
             yield kind.code, kind, _meaning(kind)

@@ -1,7 +1,7 @@
-"""Every setting of hoglet, read from ``HOGLET_*`` environment variables; nothing else reads them.
+"""Every setting of hoglet, read from ``HOGLET_*`` environment variables.
 
-Only the composition root (``hoglet.app``) and the command line use this; rooms are given values.
-``docs/reference/settings.md`` is generated from the descriptions here.
+Only the composition root (``hoglet.app``) and the command line import this; packages receive
+values. ``docs/reference/settings.md`` is generated from the descriptions here.
 """
 
 import ipaddress
@@ -33,7 +33,7 @@ ALL_ROLES: tuple[Role, ...] = ("api", "pipeline", "executor", "console")
 
 
 def _split(value: object) -> object:
-    """``"a, b"`` → ``["a", "b"]``; lists pass."""
+    """``"a, b"`` → ``["a", "b"]``; lists are returned as they are."""
     if isinstance(value, str):
         return [part.strip() for part in value.split(",") if part.strip()]
     return value
@@ -52,7 +52,7 @@ def _private_target(text: str) -> str:
         try:
             ipaddress.ip_network(text, strict=False)
         except ValueError:
-            raise ValueError(f"{text} is no range of addresses such as 10.1.0.0/16") from None
+            raise ValueError(f"{text} is not an address range such as 10.1.0.0/16") from None
     return text
 
 
@@ -68,8 +68,8 @@ def _address(*schemes: str) -> AfterValidator:
 def _listening_address(text: str) -> str:
     if "/" in text or not text.strip():
         raise ValueError(
-            "it is the address to listen on, such as 127.0.0.1 or 0.0.0.0; commands find the "
-            "server by HOGLET_URL"
+            "this is the address to listen on, such as 127.0.0.1 or 0.0.0.0; commands "
+            "find the server by HOGLET_URL"
         )
     return text.strip()
 
@@ -78,16 +78,18 @@ def _database_url(text: str) -> str:
     try:
         url = make_url(text)
     except (ArgumentError, ValueError):
-        raise ValueError("it is no URL such as postgresql+psycopg://user@host:5432/name") from None
+        raise ValueError("not a URL such as postgresql+psycopg://user@host:5432/name") from None
     if not url.database or url.database == ":memory:":
-        raise ValueError("it has to name a database that lasts")
+        raise ValueError("it must name a persistent database")
     return text
 
 
 def _warehouse_url(text: str) -> str:
     if text.startswith("chdb://"):
         if not text.startswith(("chdb:///", "chdb://:memory:")):
-            raise ValueError("the folder is an absolute path after three slashes, chdb:///data/x")
+            raise ValueError(
+                "the folder must be an absolute path after three slashes, chdb:///data/x"
+            )
         return text
     try:
         parts = urlsplit(text)
@@ -95,7 +97,7 @@ def _warehouse_url(text: str) -> str:
     except ValueError:
         is_complete = False
     if not is_complete:
-        raise ValueError("it is no URL such as clickhouse://user@host:8123/name")
+        raise ValueError("not a URL such as clickhouse://user@host:8123/name")
     return text
 
 
@@ -104,7 +106,7 @@ def _watcher_numbers(numbers: dict[str, Any]) -> dict[str, Any]:
         set(numbers) - {field.name for field in msgspec.structs.fields(WatcherSettings)}
     )
     if unknown:
-        raise ValueError(f"there is no number {unknown[0]}")
+        raise ValueError(f"there is no setting {unknown[0]}")
     try:
         msgspec.convert(numbers, WatcherSettings)
     except msgspec.ValidationError as error:
@@ -131,7 +133,7 @@ type WebAddress = Annotated[str, _address("http://", "https://")]
 
 
 class BadSetting(HogletError):
-    """A setting cannot be used; the sentence names the variable, its value and what it takes."""
+    """A setting is invalid; the message names the variable, its value and what it accepts."""
 
     code = "bad_setting"
     blame = "operator"
@@ -143,15 +145,15 @@ class Settings(BaseSettings):
     model_config = SettingsConfigDict(env_prefix="HOGLET_", extra="ignore")
 
     data_dir: Path = Field(
-        Path("hoglet-data"), description="Folder of the embedded database, warehouse and keys."
+        Path("hoglet-data"), description="Folder of the embedded databases and keys."
     )
     host: ListeningAddress = Field("127.0.0.1", description="Address to listen on.")
     port: int = Field(8000, ge=0, le=65535, description="Port to listen on.")
     roles: Annotated[list[Role], NoDecode, BeforeValidator(_split)] = Field(
-        list(ALL_ROLES), description="What this process does: api, pipeline, executor, console."
+        list(ALL_ROLES), description="Roles of this process: api, pipeline, executor, console."
     )
     site_url: WebAddress | None = Field(
-        None, description="Address users reach hoglet at; default: the listening address."
+        None, description="Public URL of hoglet; defaults to the listening address."
     )
 
     database_url: DatabaseUrl | None = Field(
@@ -162,103 +164,112 @@ class Settings(BaseSettings):
         None, description="`chdb:///…` or `clickhouse://…`; default: chDB in data_dir."
     )
     warehouse_cluster: str | None = Field(
-        None, description="ClickHouse cluster name; chooses the clustered form of the tables."
+        None,
+        description="Name of the ClickHouse cluster; creates replicated and distributed tables.",
     )
     queue_url: Literal["sql"] = Field(
-        "sql", description="Where jobs wait; `sql`, the metadata database, is the only kind so far."
+        "sql",
+        description="Storage of the job queue; only `sql`, the metadata database, is supported.",
     )
 
     allow_hosts: CommaList[PrivateTarget] = Field(
-        [], description="Private hosts, addresses and CIDRs that functions may reach."
+        [], description="Private hosts, addresses and CIDRs that functions can reach."
     )
     secret_keys: CommaList[FernetKey] = Field(
         [],
-        description="Fernet keys for stored secrets, newest first; a key file in data_dir.",
+        description="Fernet keys for stored secrets, newest first; defaults to a key "
+        "file in data_dir.",
     )
     smtp_host: str | None = Field(
-        None, description="SMTP server of `sendEmail`, which exists only when this is set."
+        None, description="SMTP server for `sendEmail`, which is only available if this is set."
     )
     smtp_port: int | None = Field(
-        None, ge=1, le=65535, description="Its port; 587, 465 or 25 by its security."
+        None,
+        ge=1,
+        le=65535,
+        description="Port of the SMTP server; defaults to 587, "
+        "465 or 25, depending on smtp_security.",
     )
     smtp_security: Literal["starttls", "tls", "none"] = Field(
-        "starttls", description="How the connection to it is protected; never less than this."
+        "starttls",
+        description="Encryption of the SMTP connection; there is no fallback to a weaker one.",
     )
-    smtp_username: str | None = Field(None, description="Name to log in to it with.")
-    smtp_password: str | None = Field(None, description="Password to log in to it with.")
+    smtp_username: str | None = Field(None, description="SMTP user name.")
+    smtp_password: str | None = Field(None, description="SMTP password.")
     smtp_ca_file: FilePath | None = Field(
-        None, description="Certificates to trust for it instead of the system's."
+        None, description="CA certificates to trust for the SMTP server instead of the system's."
     )
     geoip_database: FilePath | None = Field(
-        None, description="MaxMind database (`.mmdb`) of `geoipLookup`, which else finds nothing."
+        None,
+        description="MaxMind database (`.mmdb`) for `geoipLookup`; without it "
+        "all lookups return null.",
     )
     bot_list: FilePath | None = Field(
-        None, description="Bots to know besides our own: user agents and ranges, one a line."
+        None, description="File with additional bots: user agents and address ranges, one per line."
     )
     bootstrap_personal_api_key: str | None = Field(
-        None, description="Personal API key of the first user, `phx_…`; made up when not set."
+        None, description="Personal API key of the first user, `phx_…`; generated if not set."
     )
     bootstrap_project_token: str | None = Field(
-        None, description="Token of the first project, `phc_…`; made up when not set."
+        None, description="Token of the first project, `phc_…`; generated if not set."
     )
 
-    executor_workers: int = Field(2, ge=1, description="Processes that run functions.")
+    executor_workers: int = Field(2, ge=1, description="Worker processes that run functions.")
     executor_seconds: float = Field(
         5,
         ge=2,
-        description="Processor time for up to 16 steps of a function in one of them, in seconds; "
-        "then the process is killed.",
+        description="CPU time for up to 16 steps of functions in a worker, in "
+        "seconds; then the worker is killed.",
     )
     pipeline_group_bytes: int = Field(
         4 * 1024**2,
         ge=1024,
-        description="Most bytes of captured requests that are processed together; a larger "
-        "request goes alone. A byte takes up to 65 bytes of worker_memory_bytes.",
+        description="Most bytes of captured requests processed as a group; a larger "
+        "request is a group of its own. A byte takes up to 65 bytes of "
+        "worker_memory_bytes.",
     )
-    pipeline_group_events: int = Field(
-        4000, ge=1, description="Most events that are processed together, likewise."
-    )
+    pipeline_group_events: int = Field(4000, ge=1, description="Most events processed as a group.")
     pipeline_seconds: float = Field(
         120,
         gt=0,
-        description="Processor time for one such group, in seconds; then it is halved.",
+        description="CPU time for a group, in seconds; then it is split in half.",
     )
     worker_memory_bytes: int = Field(
         1024**3,
         ge=256 * 1024**2,
-        description="Address space of each worker process, in bytes.",
+        description="Address space limit of each worker process, in bytes.",
     )
     free_disk_bytes: int = Field(
         64 * 1024**2,
         ge=0,
-        description="Below this much free space in data_dir `/_readyz` answers 503.",
+        description="Free space in data_dir below which `/_readyz` returns 503, in bytes.",
     )
     compile_workers: int = Field(
-        1, ge=1, description="Processes that parse and compile what the API is sent."
+        1, ge=1, description="Worker processes that parse and compile code and queries."
     )
     query_seconds: float = Field(
-        10, gt=0, le=60, description="Longest run of an endpoint's query, in seconds."
+        10, gt=0, le=60, description="Time limit of an endpoint run, in seconds."
     )
     query_memory_bytes: int = Field(
-        2 * 1024**3, gt=0, description="Most memory one query may use, in bytes."
+        2 * 1024**3, gt=0, description="Memory limit of a query, in bytes."
     )
-    query_concurrency: int = Field(
-        0, ge=0, description="Queries running at once; 0: two for each core."
-    )
+    query_concurrency: int = Field(0, ge=0, description="Most concurrent queries; 0: two per core.")
     query_concurrency_materialized: int = Field(
-        10, gt=0, description="Reads of materialized endpoints running at once."
+        10, gt=0, description="Most concurrent reads of materialized endpoints."
     )
     cohort_minutes: float = Field(
-        15, gt=0, description="Minutes after which a dynamic cohort is computed again."
+        15, gt=0, description="Minutes after which a dynamic cohort is recalculated."
     )
     query_queue_seconds: float = Field(
-        30, ge=0, description="How long a run waits for its turn before it is refused, in seconds."
+        30,
+        ge=0,
+        description="Longest wait of a run for a free query slot, in seconds; then it is refused.",
     )
     query_cache_bytes: int = Field(
-        64 * 1024**2, ge=0, description="Memory for results of endpoints, in bytes."
+        64 * 1024**2, ge=0, description="Memory for cached results of endpoints, in bytes."
     )
     query_result_bytes: int = Field(
-        128 * 1024**2, gt=0, description="Largest answer of an endpoint's query, in bytes of JSON."
+        128 * 1024**2, gt=0, description="Largest result of an endpoint run, in bytes of JSON."
     )
     events_retention_days: int = Field(
         0, ge=0, description="Days after which events are deleted, by their timestamp; 0: never."
@@ -271,69 +282,76 @@ class Settings(BaseSettings):
     )
     dead_letter_days: int = Field(7, ge=1, description="How long dead letters are kept, in days.")
     dead_letters_per_function: int = Field(
-        10_000, ge=1, description="Most dead letters kept of one function; the oldest go first."
+        10_000,
+        ge=1,
+        description="Most dead letters kept per function; the oldest are deleted first.",
     )
     definitions_per_project: int = Field(
         10_000,
         ge=1,
-        description="Most names of events, and of properties of each kind, that are recorded of a "
-        "project; further ones are dropped with an ingestion warning.",
+        description="Most event names, and most property names of each kind, recorded "
+        "per project; more are dropped with an ingestion warning.",
     )
     watcher: WatcherNumbers = Field(
         {},
-        description="Numbers of the watcher as JSON, those that differ from the defaults: "
-        '`{"disables": false, "degrade_error_rate": 0.8}`.',
+        description="Thresholds of the watcher that differ from the defaults, as "
+        'JSON: `{"disables": false, "degrade_error_rate": 0.8}`.',
     )
     host_concurrency: int = Field(
-        256, ge=1, description="Requests of functions to one host at once, in each executor."
+        256, ge=1, description="Most concurrent requests of functions per host, in each executor."
     )
     host_requests_per_second: float = Field(
-        0, ge=0, description="Requests of functions to one host a second, likewise; 0: no limit."
+        0,
+        ge=0,
+        description="Most requests of functions per host and second, in each "
+        "executor; 0: no limit.",
     )
     rate_limit_burst_per_minute: int = Field(
-        0, ge=0, description="Requests a minute for each key; 0: no limit."
+        0, ge=0, description="Requests per minute and key; 0: no limit."
     )
     rate_limit_sustained_per_hour: int = Field(
-        0, ge=0, description="Requests an hour for each key; 0: no limit."
+        0, ge=0, description="Requests per hour and key; 0: no limit."
     )
     rate_limit_materialized_burst_per_minute: int = Field(
         0,
         ge=0,
-        description="Runs of materialized endpoints a minute for each key; 0: no limit.",
+        description="Runs of materialized endpoints per minute and key; 0: no limit.",
     )
     rate_limit_materialized_sustained_per_hour: int = Field(
         0,
         ge=0,
-        description="Runs of materialized endpoints an hour for each key; 0: no limit.",
+        description="Runs of materialized endpoints per hour and key; 0: no limit.",
     )
     rate_limit_project_burst_per_minute: int = Field(
-        0, ge=0, description="Requests a minute for each project over all its keys; 0: no limit."
+        0, ge=0, description="Requests per minute and project, over all its keys; 0: no limit."
     )
     rate_limit_project_sustained_per_hour: int = Field(
-        0, ge=0, description="Requests an hour for each project over all its keys; 0: no limit."
+        0, ge=0, description="Requests per hour and project, over all its keys; 0: no limit."
     )
     request_body_bytes: int = Field(
-        20 * 1024**2, gt=0, description="Largest request body that is read, in bytes."
+        20 * 1024**2, gt=0, description="Largest accepted request body, in bytes."
     )
     connections: int = Field(
-        0, ge=0, description="Most connections at once; 0: what the limit of open files leaves."
+        0,
+        ge=0,
+        description="Most concurrent connections; 0: as many as the limit of open files allows.",
     )
     request_body_seconds: float = Field(
-        30, gt=0, description="Longest time a request body may take to arrive, in seconds."
+        30, gt=0, description="Time limit for receiving a request body, in seconds."
     )
     request_header_seconds: float = Field(
-        30, gt=0, description="Longest time request headers may take to arrive, in seconds (Linux)."
+        30, gt=0, description="Time limit for receiving request headers, in seconds (Linux)."
     )
     request_buffer_bytes: int = Field(
         512 * 1024**2,
         gt=0,
-        description="Memory of all request bodies together, in bytes; beyond, large ones get 503.",
+        description="Memory for all request bodies together, in bytes; beyond it, "
+        "large ones get 503.",
     )
     response_stall_seconds: float = Field(
         60,
         gt=0,
-        description="A client that reads nothing of its response for so long, in seconds, is "
-        "disconnected (Linux).",
+        description="Seconds without reading after which a client is disconnected (Linux).",
     )
     drain_seconds: float = Field(
         0,
@@ -343,20 +361,22 @@ class Settings(BaseSettings):
     )
     trust_proxy: bool = Field(
         False,
-        description="Believe `X-Forwarded-For`; only behind a proxy that sets it.",
+        description="Trust `X-Forwarded-For`; use only behind a proxy that sets it.",
     )
     log_level: Literal["debug", "info", "warning", "error"] = Field(
-        "info", description="Least level of hoglet's own log."
+        "info", description="Minimum level of hoglet's own log."
     )
     log_format: Literal["auto", "console", "json"] = Field(
-        "auto", description="`console` on a terminal, `json` elsewhere, or one of the two."
+        "auto",
+        description="Log format: `console` or `json`; defaults to `console` "
+        "on a terminal, else `json`.",
     )
 
     @model_validator(mode="after")
     def _roles_fit(self) -> Self:
         roles = set(self.roles)
         if not roles:
-            raise _unfit("roles", "name at least one of api, pipeline, executor, console")
+            raise _unfit("roles", "specify at least one of api, pipeline, executor, console")
         if "console" in roles and "api" not in roles:
             raise _unfit("roles", "the console needs the role api in the same process")
         if self.database_url and self.database_url.startswith("postgresql"):
@@ -364,44 +384,47 @@ class Settings(BaseSettings):
         return self
 
     def _check_shared(self, roles: set[Role]) -> None:
-        """Processes that share a PostgreSQL also share what the others cannot see."""
+        """Validate settings that processes sharing a PostgreSQL database must agree on."""
         if roles != set(ALL_ROLES) and not self.secret_keys:
-            raise _unfit("secret_keys", "processes of one server need the same keys; set them")
+            raise _unfit(
+                "secret_keys", "processes of one server must share the same keys; set them"
+            )
         is_embedded = self.resolved_warehouse_url().startswith("chdb")
         if ("api" in roles) != ("pipeline" in roles) and is_embedded:
             text = (
-                "api and pipeline in different processes need a ClickHouse server; chDB is of one"
+                "api and pipeline in different processes require a ClickHouse server; "
+                "chDB works in one process only"
             )
             raise _unfit("warehouse_url", text)
 
     def resolved_database_url(self) -> str:
-        """The metadata database's address, ``sqlite+aiosqlite:////data/hoglet.db`` by default."""
+        """URL of the metadata database, ``sqlite+aiosqlite:////data/hoglet.db`` by default."""
         return self.database_url or f"sqlite+aiosqlite:///{self.data_dir.absolute()}/hoglet.db"
 
     def resolved_warehouse_url(self) -> str:
-        """The warehouse's address, ``chdb:////data/warehouse`` by default."""
+        """URL of the warehouse, ``chdb:////data/warehouse`` by default."""
         return self.warehouse_url or f"chdb://{self.data_dir.absolute()}/warehouse"
 
     def resolved_site_url(self) -> str:
-        """Where users reach hoglet, without a trailing slash."""
+        """Public URL of hoglet, without a trailing slash."""
         everywhere = {"127.0.0.1", "0.0.0.0", "::"}  # noqa: S104 (compared, not bound)
         host = "localhost" if self.host in everywhere else self.host
         return (self.site_url or f"http://{host}:{self.port}").rstrip("/")
 
 
 def load_settings(**given: Any) -> Settings:
-    """The settings of this process; what is given (not None) wins over the environment.
+    """Load the settings of this process; given values (not None) override the environment.
 
     Raises:
-        BadSetting: one cannot be used.
+        BadSetting: one is invalid.
     """
     try:
         return Settings(**{name: value for name, value in given.items() if value is not None})
     except ValidationError as error:
         raise BadSetting(_sentence(error.errors()[0], given)) from None
-    except SettingsError as error:  # a value that has to be JSON and is not
+    except SettingsError as error:  # a value that must be JSON and is not
         name = str(error).partition('"')[2].partition('"')[0]
-        raise BadSetting(f"HOGLET_{name.upper()}: its value has to be JSON.") from None
+        raise BadSetting(f"HOGLET_{name.upper()}: the value must be JSON.") from None
 
 
 _SECRET = frozenset(
@@ -410,7 +433,7 @@ _SECRET = frozenset(
 
 
 def _unfit(name: str, text: str) -> ValueError:
-    """A rule between settings; the name goes with the error, see :func:`_sentence`."""
+    """A rule across settings; the name is part of the error, see :func:`_sentence`."""
     error = ValueError(text)
     error.add_note(name)
     return error

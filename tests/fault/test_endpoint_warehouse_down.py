@@ -17,7 +17,7 @@ async def test_only_what_needs_the_warehouse_fails(
     await endpoints.ran("a")
 
     async def down(*_: Any, **__: Any) -> Any:
-        raise WarehouseDown("The warehouse cannot be reached.")
+        raise WarehouseDown("The warehouse is unreachable.")
 
     with monkeypatch.context() as broken:
         broken.setattr(endpoints.warehouse, "query", down)

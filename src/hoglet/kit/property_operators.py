@@ -171,7 +171,7 @@ def _check_plain(name: str, value: Any) -> None:
             raise BadOperator(f"Operator '{name}' does not accept NaN or infinite numbers")
         if not isinstance(each, str | int | float | None):
             raise BadOperator(
-                f"Operator '{name}' accepts strings, numbers and booleans, not arrays "
+                f"Operator '{name}' accepts strings, numbers and booleans, not lists "
                 "or objects in them"
             )
 

@@ -1,4 +1,4 @@
-"""Worker processes in which untrusted text is parsed, compiled and run, apart from the API."""
+"""Worker processes that parse, compile and run untrusted text, isolated from the API."""
 
 from hoglet.sandbox.pool import (
     Sandbox,

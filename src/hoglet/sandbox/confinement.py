@@ -1,16 +1,16 @@
-"""The second wall around a worker: what the kernel refuses it, whatever runs inside.
+"""The second line of defense around a worker: restrictions enforced by the kernel.
 
-The first wall is that programs are compiled to code that can do nothing but compute. If one ever
-broke out, it would find a process that cannot read secrets, write files, open sockets, start
-programs or touch other processes:
+The first is that programs are compiled to code that can only compute. Code that broke out of it
+would still be in a process that cannot read secrets, write files, open sockets, start programs or
+touch other processes:
 
-- ``no_new_privs``: no program gives it more rights.
-- Landlock (Linux 5.13): files can be read below a few folders of code only.
-- seccomp: the calls of ``hoglet.sandbox.syscalls`` fail; files open for reading only; ``clone``
-  makes threads, not processes.
-- ``setrlimit``: few descriptors, no byte of a file, no core.
+- ``no_new_privs``: no program can gain privileges.
+- Landlock (Linux 5.13): only a few folders of code are readable.
+- seccomp: the calls in ``hoglet.sandbox.syscalls`` fail; files open read-only; ``clone``
+    creates threads, not processes.
+- ``setrlimit``: few descriptors, no bytes written to files, no core dumps.
 
-Nothing can be taken back, and what a platform lacks is skipped: see :func:`missing_walls`.
+The restrictions are irreversible, and what a platform lacks is skipped: see :func:`missing_walls`.
 The kernel's interface is three calls and two structures, so it is used directly.
 """
 
@@ -34,12 +34,12 @@ DESCRIPTORS = 64
 _PR_GET_SECCOMP, _PR_SET_NO_NEW_PRIVS = 21, 38
 _CREATE_RULESET_VERSION, _RULE_PATH_BENEATH = 1, 1
 _READ_FILE, _READ_DIR = 1 << 2, 1 << 3
-# Rights of files that each version of Landlock knows; those of the network since version 4, those
-# of signals and sockets of other processes since version 6.
+# Access rights known to each Landlock version; network rights since version 4, signals and sockets
+# of other processes since version 6.
 _FILE_RIGHTS = {1: (1 << 13) - 1, 2: (1 << 14) - 1, 3: (1 << 15) - 1, 5: (1 << 16) - 1}
 _TCP, _TCP_SINCE = 0b11, 4
 _SCOPES, _SCOPES_SINCE = 0b11, 6
-# The second spares the processor's slow mode against speculation, which newer kernels do anyway.
+# The second flag avoids the CPU's slow mode against speculation, as newer kernels do by default.
 _SET_FILTER, _ALL_THREADS, _SPECULATION_ALLOWED = 1, 1 << 0, 1 << 2
 _SYSTEM_PATHS = (
     "/lib",
@@ -56,13 +56,13 @@ _SYSTEM_PATHS = (
 
 
 def confine(readable: Iterable[str]) -> None:
-    """Confine this process for good; call it while it has one thread.
+    """Confine this process permanently; call it while it has a single thread.
 
     Args:
-        readable: files and folders that it may read besides Python's and hoglet's own code.
+        readable: files and folders to allow in addition to Python's and hoglet's own code.
 
     Raises:
-        OSError: the kernel offers a wall and then refuses it.
+        OSError: the kernel supports a restriction but refuses to apply it.
     """
     _call(_libc().prctl, _PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
     _limit_resources()
@@ -73,13 +73,13 @@ def confine(readable: Iterable[str]) -> None:
 
 
 def missing_walls() -> list[str]:
-    """What this platform cannot give, e.g. ``["Landlock"]``."""
+    """Restrictions that this platform lacks, e.g. ``["Landlock"]``."""
     walls = {"Landlock": bool(landlock_version()), "seccomp": has_seccomp()}
     return [name for name, is_there in walls.items() if not is_there]
 
 
 def landlock_version() -> int:
-    """The version of Landlock that the kernel speaks; 0 when it has none."""
+    """The kernel's Landlock version; 0 without support."""
     if sys.platform != "linux":
         return 0
     number = syscalls.LANDLOCK_CREATE_RULESET[0]
@@ -87,7 +87,7 @@ def landlock_version() -> int:
 
 
 def has_seccomp() -> bool:
-    """Whether the kernel filters calls, and we know the calls of this architecture."""
+    """Whether the kernel supports seccomp filters and this architecture's calls are known."""
     if sys.platform != "linux" or platform.machine() not in syscalls.ARCHITECTURES:
         return False
     return _libc().prctl(_PR_GET_SECCOMP, 0, 0, 0, 0) >= 0
@@ -107,7 +107,7 @@ def _lower(kind: int, most: int) -> None:
 
 
 def _code_folders() -> list[str]:
-    """Where modules and their libraries are loaded from, but no other file of a checkout."""
+    """Folders with modules and shared libraries, excluding other files of a checkout."""
     own = (sys.prefix, sys.base_prefix)
     modules = [path for path in sys.path if any(Path(path).is_relative_to(each) for each in own)]
     return [*modules, str(Path(sys.base_prefix) / "lib"), str(Path(__file__).parent.parent)]
@@ -132,11 +132,11 @@ def _allow_reading(ruleset: int, path: str) -> None:
     try:
         descriptor = os.open(path, os.O_PATH | os.O_CLOEXEC)
     except OSError:
-        return  # not on this platform
+        return  # not available on this platform
     rights = _READ_FILE | (_READ_DIR if Path(path).is_dir() else 0)
     rule = struct.pack("=Qi", rights, descriptor)
     _syscall(syscalls.LANDLOCK_ADD_RULE, ruleset, _RULE_PATH_BENEATH, rule, 0)
-    if path != "/proc/self":  # whose entry the kernel may forget, and the rule with it
+    if path != "/proc/self":  # the kernel may drop its entry, and the rule with it
         os.close(descriptor)
 
 
@@ -149,7 +149,7 @@ def _filter_calls() -> None:
 
 
 def _syscall(numbers: Numbers, *arguments: int | bytes | None) -> int:
-    """A system call that the C library has no function for."""
+    """A system call without a wrapper in the C library."""
     column = list(syscalls.ARCHITECTURES).index(platform.machine())
     wide = [ctypes.c_long(each) if isinstance(each, int) else each for each in arguments]
     return _call(_libc().syscall, numbers[column], *wide)

@@ -1,13 +1,13 @@
 """A pool of worker processes behind one call: ``await sandbox.call("hog.compile", payload, ...)``.
 
-A call that overruns its deadline costs its worker its life: the process is killed, the caller gets
-:class:`SandboxTimedOut`, and the next call starts a fresh one. The event loop that serves the API
-only ever waits; it never parses or runs untrusted text itself.
+If a call exceeds its deadline, its worker is killed, the caller gets :class:`SandboxTimedOut`, and
+the next call starts a new worker. The event loop of the API only waits; it never parses or runs
+untrusted text.
 Source: docs/adr/0005-untrusted-code-in-processes.md.
 
-Operations are named in a table given by the composition root,
-``{"hog.compile": "hoglet.functions.worker_operations:compile"}``. An operation is a plain function
-of one msgpack value to another.
+Operations are registered in a table of the composition root,
+``{"hog.compile": "hoglet.functions.worker_operations:compile"}``. An operation is a function from
+one msgpack value to another.
 """
 
 import asyncio
@@ -29,20 +29,20 @@ from hoglet.sandbox import protocol as frames
 
 log = structlog.get_logger()
 
-# Python with the Hog engine takes about 60 MB; a program may hold 64 MiB of values, which cost
-# up to about eight times that as Python objects.
+# Python with the Hog engine takes about 60 MB; a program can hold 64 MiB of values, which take up
+# to about eight times that as Python objects.
 WORKER_MEMORY_BYTES = 1024 * 1024 * 1024
-# To start a process and import an operation: one second on an idle machine. What is asked of the
-# operation has a deadline of its own; a busy machine must not make it look like an endless program.
+# To start a process and import an operation takes one second on an idle machine. The operation
+# itself has a deadline of its own; a busy machine must not make it look like an endless loop.
 START_SECONDS = 60.0
 _MOST_LOGGED = 4000
-# How many times its deadline a worker may take by the clock while it hardly gets the processor.
+# Wall time limit, in multiples of the CPU deadline, for workers that hardly get CPU time.
 PATIENCE = 6
 
 
-# How long a death counts as recent.
+# How long a death counts as recent, in seconds.
 RECENT_SECONDS = 300.0
-# What is raised by talking to a process that is gone.
+# Raised when communicating with a dead process.
 _DEATHS = (asyncio.IncompleteReadError, ConnectionError, msgspec.DecodeError)
 
 type OnDeath = Callable[[str], None]
@@ -50,27 +50,27 @@ type OnDeath = Callable[[str], None]
 
 
 class SandboxTimedOut(HogletError):
-    """The operation ran past its deadline and its worker was killed; the same call will again."""
+    """The operation exceeded its deadline and its worker was killed; a retry would too."""
 
     code = "sandbox_timed_out"
     blame = "author"
 
 
 class SandboxCrashed(HogletError):
-    """The worker died (out of memory, most likely); the same call will probably kill the next."""
+    """The worker died (probably out of memory); a retry would probably kill another one."""
 
     code = "sandbox_crashed"
     blame = "author"
 
 
 class SandboxUnavailable(Unavailable):
-    """No worker can be started; that is nobody's text's fault."""
+    """No worker can be started; the text is not to blame."""
 
     code = "sandbox_unavailable"
 
 
 class _Worker:
-    """One process. Not shared: a call owns it from request to answer."""
+    """One process, owned by one call from request to response."""
 
     def __init__(self, process: asyncio.subprocess.Process) -> None:
         self.process = process
@@ -78,10 +78,10 @@ class _Worker:
         self._errors = asyncio.create_task(_log_errors(process))
 
     async def prepare(self, operation: str) -> None:
-        """Have an operation imported.
+        """Let the worker import an operation.
 
         Raises:
-            SandboxUnavailable: the process did not come up, or cannot import it.
+            SandboxUnavailable: the process did not start, or cannot import it.
         """
         if operation in self.ready:
             return
@@ -103,13 +103,13 @@ class _Worker:
         await writer.drain()
         (length,) = frames.HEADER.unpack(await reader.readexactly(frames.HEADER.size))
         if length > frames.MAX_FRAME_BYTES:
-            raise SandboxCrashed("The answer of the worker is too large")
+            raise SandboxCrashed("The response of the worker is too large")
         return frames.unpack_answer(await reader.readexactly(length))
 
     async def exchange_within(self, frame: bytes, deadline: float) -> frames.Answer:
-        """Exchange; ``TimeoutError`` when the worker has used ``deadline`` seconds of processor.
+        """Exchange frames; ``TimeoutError`` after ``deadline`` seconds of the worker's CPU time.
 
-        On a busy machine that takes longer by the clock, which is not the operation's fault.
+        On a busy machine the wall time is longer, which is not the operation's fault.
         """
         answer = asyncio.create_task(self.exchange(frame))
         began, latest = processor_seconds(self.process.pid), time.monotonic() + deadline * PATIENCE
@@ -132,19 +132,19 @@ class _Worker:
 
 
 class Sandbox:
-    """A fixed number of workers, started when first needed.
+    """A fixed number of workers, started on demand.
 
     Args:
-        operations: name → ``module:function``, imported in the worker only.
-        workers: how many processes at most; also how many calls run side by side.
+        operations: ``module:function`` by name, imported in workers only.
+        workers: most processes, and so most concurrent calls.
         memory_bytes: address space of each worker.
-        import_path: further folders that the workers import from.
-        readable: files that operations read, besides Python's and hoglet's own code; a worker can
-            read nothing else, see ``hoglet.sandbox.confinement``.
-        niceness: by how much they stand back when the processors are all busy (``man nice``).
-        on_death: is told of each worker that is lost, for metrics.
+        import_path: additional import folders of the workers.
+        readable: files that operations read in addition to Python's and hoglet's own code; workers
+            can read nothing else, see ``hoglet.sandbox.confinement``.
+        niceness: scheduling priority of the workers (``man nice``).
+        on_death: called for each lost worker, for metrics.
 
-    Concurrency: any number of tasks of one event loop may call; they queue in order of arrival.
+    Concurrency: any number of tasks of one event loop can call; they queue in order of arrival.
     """
 
     def __init__(
@@ -179,19 +179,18 @@ class Sandbox:
         """Run one operation in a worker.
 
         Args:
-            operation: a name of the table.
-            payload: what the operation is given; lists, dicts and scalars.
-            deadline: seconds of processor time; not counted are waiting for a free worker, and
-                starting one.
+            operation: a name in the table.
+            payload: its argument: lists, dicts and scalars.
+            deadline: seconds of CPU time, excluding the wait for a worker and its start.
 
         Returns:
-            What the operation returned, as plain values (tuples arrive as lists).
+            The result of the operation as plain values (tuples become lists).
 
         Raises:
-            SourceError: the operation refused the text.
-            SandboxTimedOut: the deadline passed; retrying does not help.
-            SandboxCrashed: the process died; retrying rarely helps.
-            SandboxUnavailable: no process can be started; retrying later may help.
+            SourceError: the operation rejected the text.
+            SandboxTimedOut: the deadline was exceeded; a retry does not help.
+            SandboxCrashed: the process died; a retry rarely helps.
+            SandboxUnavailable: no process can be started; a later retry may help.
             Bug: the operation raised something else.
         """
         frame = frames.pack(frames.Request(operation, payload))
@@ -207,18 +206,18 @@ class Sandbox:
         self._idle.clear()
 
     async def stop_idle(self) -> None:
-        """Kill the workers that wait for calls; the next call starts fresh ones."""
+        """Kill idle workers; the next calls start new ones."""
         idle, self._idle = self._idle, []
         await asyncio.gather(*(worker.kill() for worker in idle))
 
     def recent_deaths(self) -> int:
-        """How many workers were lost in the last five minutes."""
+        """Number of workers lost in the last five minutes."""
         oldest = time.monotonic() - RECENT_SECONDS
         return sum(at > oldest for at in self._deaths)
 
     def _note_death(self, how: str) -> None:
         if self._closed:
-            raise SandboxUnavailable("The server is stopping")
+            raise SandboxUnavailable("The server is shutting down")
         self._deaths.append(time.monotonic())
         if self._on_death is not None:
             self._on_death(how)
@@ -258,7 +257,7 @@ class Sandbox:
 
     async def _start(self) -> _Worker:
         if self._closed:
-            raise SandboxUnavailable("The server is stopping")
+            raise SandboxUnavailable("The server is shutting down")
         try:
             process = await asyncio.create_subprocess_exec(
                 sys.executable,
@@ -268,7 +267,7 @@ class Sandbox:
                 self._setup,
                 stdin=asyncio.subprocess.PIPE,
                 stdout=asyncio.subprocess.PIPE,
-                stderr=asyncio.subprocess.PIPE,  # a worker may write to no file, of logs neither
+                stderr=asyncio.subprocess.PIPE,  # workers may not write to files
                 env={"LANG": "C.UTF-8"},
                 limit=1024 * 1024,
             )
@@ -279,7 +278,7 @@ class Sandbox:
 
 
 async def _log_errors(process: asyncio.subprocess.Process) -> None:
-    """What a worker writes to standard error: a warning, or the interpreter's last words."""
+    """Log a worker's standard error: a warning, or the interpreter's last words."""
     stream = process.stderr
     while stream is not None and (chunk := await stream.read(_MOST_LOGGED)):
         text = chunk.decode(errors="replace").strip()
@@ -287,7 +286,7 @@ async def _log_errors(process: asyncio.subprocess.Process) -> None:
 
 
 def processor_seconds(pid: int) -> float:
-    """What a process has used so far; where that is not told, the time of the clock."""
+    """CPU time used by a process; wall time where it is not available."""
     try:
         fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     except OSError:

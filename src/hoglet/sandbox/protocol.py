@@ -1,8 +1,8 @@
-"""The wire between server and worker: length-prefixed msgpack over the worker's stdin and stdout.
+"""The protocol between server and worker: length-prefixed msgpack over stdin and stdout.
 
-A request is ``Request(operation, payload)``, an answer one of ``Done``, ``Refused`` (the text was
-at fault) or ``Broken`` (hoglet was at fault). The server decodes answers into plain values only:
-nothing that a worker sends can name a class or run code in the server, so no pickle here.
+A request is ``Request(operation, payload)``, a response is ``Done``, ``Refused`` (the text is
+invalid) or ``Broken`` (a bug in hoglet). The server decodes plain values only: nothing that a
+worker sends can name a class or run code in the server, hence no pickle.
 """
 
 import struct
@@ -13,13 +13,13 @@ import msgspec
 from hoglet.kit import text
 
 HEADER = struct.Struct("!I")
-# One batch of 5,000 events of 4 KB fits; more is a bug in the sender, not a reason to grow.
+# A batch of 5,000 events of 4 KB fits; more is a bug in the sender.
 MAX_FRAME_BYTES = 256 * 1024 * 1024
-PREPARE = ""  # a request that has the operation named by its payload imported, and nothing done
+PREPARE = ""  # a request that only imports the operation named by its payload
 
 
 class Request(msgspec.Struct, array_like=True):
-    """``operation`` is a name of the worker's table; ``payload`` any msgpack value."""
+    """``operation`` is a name in the worker's table; ``payload`` any msgpack value."""
 
     operation: str
     payload: Any
@@ -59,18 +59,18 @@ _requests = msgspec.msgpack.Decoder(Request)
 
 
 def pack(message: Request | Answer) -> bytes:
-    """One frame, header included; lone surrogates become U+FFFD."""
+    """Encode one frame with header; lone surrogates become U+FFFD."""
     body = text.pack(_encoder, message)
     return HEADER.pack(len(body)) + body
 
 
 def unpack_request(body: bytes) -> Request:
-    """The request in a frame's body."""
+    """Decode the request in a frame's body."""
     return _requests.decode(body)
 
 
 def unpack_answer(body: bytes) -> Answer:
-    """The answer in a frame's body.
+    """Decode the response in a frame's body.
 
     Raises:
         msgspec.DecodeError: the worker sent something else.

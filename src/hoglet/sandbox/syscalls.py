@@ -1,12 +1,12 @@
-"""Numbers of the Linux system calls that the filter of a worker knows.
+"""Linux system call numbers for the seccomp filter of workers.
 
-Each is a pair, for x86-64 and for aarch64; None where the architecture has no such call.
+Each is a pair, for x86-64 and for aarch64; None if the architecture lacks the call.
 Source: the kernel's ``arch/x86/entry/syscalls/syscall_64.tbl`` and ``scripts/syscall.tbl``.
 """
 
 type Numbers = tuple[int | None, int | None]
 
-# ``uname -m`` and the architecture as the kernel tells it to filters (``linux/audit.h``).
+# ``uname -m`` and the architecture as reported to filters (``linux/audit.h``).
 ARCHITECTURES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 
 OPEN: Numbers = (2, None)
@@ -20,7 +20,7 @@ LANDLOCK_CREATE_RULESET: Numbers = (444, 444)
 LANDLOCK_ADD_RULE: Numbers = (445, 445)
 LANDLOCK_RESTRICT_SELF: Numbers = (446, 446)
 
-# What no operation of a worker needs: each fails with "operation not permitted".
+# Calls that no operation needs: each fails with "operation not permitted".
 DENIED: dict[str, Numbers] = {
     # network
     "socket": (41, 198),

@@ -1,10 +1,10 @@
-"""The worker process: reads a frame, runs the operation, writes the answer; one at a time.
+"""The worker process: reads a frame, runs the operation, writes the response, one at a time.
 
 Started as ``python -m hoglet.sandbox.worker '<limits and operations as JSON>'`` with an empty
-environment. Its memory is limited from the start and it dies with its parent. Before the first
-untrusted text it confines itself (``hoglet.sandbox.confinement``): after the import of the first
-operation, so that the interpreter can still store what it compiled. It has no socket, no database
-and no secret but those in the frames it is sent.
+environment. Its memory is limited from the start and it dies with its parent. It confines itself
+(``hoglet.sandbox.confinement``) before the first untrusted text, but after importing the first
+operation, so that the interpreter can write bytecode caches. It has no socket, no database and no
+secrets except those in the frames it receives.
 """
 
 import contextlib
@@ -29,7 +29,7 @@ type Operation = Callable[[Any], Any]
 
 
 def main() -> None:
-    """Serve frames until the parent closes our standard input."""
+    """Serve frames until the parent closes standard input."""
     setup: dict[str, Any] = json.loads(sys.argv[1])
     sys.path.extend(setup["import_path"])
     os.nice(setup["niceness"])
@@ -47,8 +47,10 @@ def main() -> None:
 
 
 def _limit(memory_bytes: int) -> None:
-    """Bound memory, forbid core files and die with the parent; what a platform lacks is skipped."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, which then stops us
+    """Limit memory, forbid core dumps and die with the parent; what a platform lacks is skipped."""
+    signal.signal(
+        signal.SIGINT, signal.SIG_IGN
+    )  # Ctrl-C is handled by the parent, which then stops the worker
     with contextlib.suppress(ValueError, OSError):
         resource.setrlimit(resource.RLIMIT_AS, (memory_bytes, memory_bytes))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
@@ -57,7 +59,7 @@ def _limit(memory_bytes: int) -> None:
 
 
 def _confine(readable: list[str]) -> None:
-    """Where the kernel refuses, work goes on without: the parent logs what is printed here."""
+    """Where the kernel refuses, continue unconfined: the parent logs what is printed here."""
     try:
         confine(readable)
     except OSError as error:
@@ -66,7 +68,7 @@ def _confine(readable: list[str]) -> None:
 
 
 def _take_over_standard_streams() -> tuple[BinaryIO, BinaryIO]:
-    """Keep the pipes for frames and point print() at standard error."""
+    """Use the pipes for frames only and redirect print() to standard error."""
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     return sys.stdin.buffer, answers

@@ -1,4 +1,4 @@
-"""Text of Hog and HogQL to frozen trees with positions. Pure."""
+"""Parses Hog and HogQL into frozen trees with positions. Pure."""
 
 from hoglet.syntax.parse import (
     parse_expression,

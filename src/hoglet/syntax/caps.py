@@ -1,7 +1,7 @@
-"""Caps on a text before it is parsed: size, nesting, and runs of operators.
+"""Limits on a text before it is parsed: size, nesting, and chains of operators.
 
-The parser needs more than linear time for some shapes, and can be driven out of its stack by
-others; each cap bounds one of them. The numbers and what they cost stand in the specification.
+The parser takes more than linear time for some shapes and overflows its stack on others; each limit
+bounds one of them. The numbers and their costs are in the specification.
 
 Source: docs/spec/hog-language.md#13-parser.
 """
@@ -19,14 +19,14 @@ MAX_BRACES_IN_PARENTHESES = 8
 MAX_RUN = 300
 MAX_CHAIN = 1000
 MAX_HEADS = 100
-# Joins of one FROM cost the fourth power (100 take 1.5 s); the specification names no cap.
+# Joins in one FROM cost the fourth power (100 take 1.5 s); the specification has no limit.
 MAX_JOINS = 100
 
 _OPENERS = frozenset(["(", "[", "{", "${", "<"])
 _CHAIN = frozenset(["and", "or", "||"])
 _HEADS = frozenset(["if", "else", "while", "for"])
 _STARTERS = frozenset(["let", "return", "if", "for", "while", "fun", "fn", "try", "throw"])
-# Words that go on with an expression. Any other word after an operand starts a new statement.
+# Words that continue an expression. Any other word after an operand starts a new statement.
 _INFIX_WORDS = frozenset(
     ["in", "like", "ilike", "is", "between", "not", "case", "when", "then", "else", "end",
      "distinct", "cohort", "as", "over", "interval", "join", "on"]
@@ -35,7 +35,7 @@ _INFIX_WORDS = frozenset(
 
 @dataclass(slots=True)
 class _Level:
-    """What is counted between one bracket and its partner."""
+    """Counters between a bracket and its partner."""
 
     bracket: str
     run: int = 0
@@ -46,17 +46,17 @@ class _Level:
 
 
 def check_caps(text: str) -> None:
-    """Refuse a program, expression or query that is over a cap.
+    """Reject a program, expression or query that exceeds a limit.
 
     Raises:
-        SourceError: names the cap and the place; or the text has a lone surrogate.
+        SourceError: with the limit and position; or the text has a lone surrogate.
     """
     check_text(text)
     _Counter(text).check(tokens(text))
 
 
 def check_template_caps(text: str) -> None:
-    """Refuse a template text that is over a cap.
+    """Reject a template that exceeds a limit.
 
     Raises:
         SourceError: as for :func:`check_caps`.
@@ -66,15 +66,15 @@ def check_template_caps(text: str) -> None:
 
 
 def check_text(text: str) -> None:
-    """Refuse text that is too long or that is not well-formed Unicode.
+    """Reject text that is too long or not well-formed Unicode.
 
     Raises:
-        SourceError: names the cap, or the place of the lone surrogate.
+        SourceError: with the limit, or the position of the lone surrogate.
     """
     try:
         size = len(text.encode())
     except UnicodeEncodeError as error:
-        message = "The text has a lone surrogate, which is half a character"
+        message = "The text contains a lone surrogate (half of a character)"
         raise SourceError(message, **place(text, error.start, error.start + 1)) from None
     if size > MAX_BYTES:
         message = f"The source is longer than {MAX_BYTES // 1024} KB"
@@ -158,12 +158,14 @@ class _Counter:
             self._operand()
 
     def _value(self, token: Token) -> None:
-        if "_" in token.text and token.text[0] in ".0123456789":  # the parser reads `1` and `_000`
-            self._refuse("Digits of a number can not be separated by `_`", token)
+        if (
+            "_" in token.text and token.text[0] in ".0123456789"
+        ):  # the parser accepts `1` and `_000`
+            self._refuse("The digits of a number cannot be separated by `_`", token)
         self._operand()
 
     def _operand(self) -> None:
-        """A name or literal; right after another operand it starts a new statement."""
+        """A name or literal; directly after another operand it starts a new statement."""
         if self._after_operand:
             self._end_run()
         self._level.body_seen = True

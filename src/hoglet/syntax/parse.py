@@ -1,8 +1,8 @@
-"""Text to tree, by the package ``hogql_parser_rs``.
+"""Parses text into trees, with the package ``hogql_parser_rs``.
 
-Each function checks the caps first, then parses, then decodes into frozen structs. Every failure
-is a :class:`~hoglet.kit.errors.SourceError` with a position. Text from outside belongs in a worker
-process with a deadline: under the caps many small costly pieces can still add up.
+Each function checks the limits, parses, and decodes into frozen structs. Every failure is a
+:class:`~hoglet.kit.errors.SourceError` with a position. Parse untrusted text only in a worker
+process with a deadline: many small costly pieces within the limits can still add up.
 
 Source: docs/spec/hog-language.md#13-parser.
 """
@@ -36,7 +36,7 @@ def parse_program(source: str) -> tree.Program:
     """Parse a whole Hog program.
 
     Raises:
-        SourceError: the text does not parse, or is over a cap.
+        SourceError: the text does not parse, or exceeds a limit.
     """
     check_caps(source)
     return _parse(parse_program_json, source, _program, source)
@@ -46,7 +46,7 @@ def parse_expression(source: str) -> tree.Expression:
     """Parse one expression, e.g. a filter condition.
 
     Raises:
-        SourceError: the text does not parse, or is over a cap.
+        SourceError: the text does not parse, or exceeds a limit.
     """
     check_caps(source)
     return _parse(parse_expr_json, source, _expression, source)
@@ -56,17 +56,17 @@ def parse_query(source: str) -> tree.Query:
     """Parse one HogQL query.
 
     Raises:
-        SourceError: the text does not parse, or is over a cap.
+        SourceError: the text does not parse, or exceeds a limit.
     """
     check_caps(source)
     return _parse(parse_select_json, source, _query, source)
 
 
 def parse_template(text: str) -> tree.Expression:
-    """Parse a template text, e.g. ``Hello {person.name}``. Positions are those of ``text``.
+    """Parse a template, e.g. ``Hello {person.name}``. Positions are those of ``text``.
 
     Raises:
-        SourceError: the text does not parse, or is over a cap.
+        SourceError: the text does not parse, or exceeds a limit.
     """
     check_template_caps(text)
     prefix = len(_TEMPLATE_PREFIX)
@@ -82,7 +82,7 @@ def _parse(
     source: str,
     prefix: int = 0,
 ) -> Any:
-    """Parse ``full``; errors are placed in ``source``, which starts ``prefix`` characters later."""
+    """Parse ``full``; errors refer to ``source``, which starts ``prefix`` characters later."""
     answer = parser(full)
     try:
         return decoder.decode(answer)

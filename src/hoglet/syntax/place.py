@@ -1,10 +1,10 @@
-"""Offsets to lines and columns."""
+"""Converts offsets to lines and columns."""
 
 from typing import TypedDict
 
 
 class Place(TypedDict):
-    """Where something stands; line and column from 1, offsets in characters."""
+    """A position in a text; line and column from 1, offsets in characters."""
 
     line: int
     column: int
@@ -13,7 +13,7 @@ class Place(TypedDict):
 
 
 def place(text: str, start: int, end: int) -> Place:
-    """The place of ``text[start:end]``; offsets outside the text are moved to its edge."""
+    """The position of ``text[start:end]``; offsets outside of the text are clamped."""
     start = max(0, min(start, len(text)))
     before = text[:start]
     return Place(

@@ -1,4 +1,4 @@
-"""Words for syntax that the parser reads and hoglet has no node for."""
+"""Error messages for syntax that the parser accepts and hoglet has no node for."""
 
 import re
 from typing import Any
@@ -17,12 +17,12 @@ _PLAIN = {
     "ArrayAccess": "A position in a list",
     "TupleAccess": "A position in a tuple",
 }
-"""Nodes that users have no word for, or another one."""
+"""Names of nodes for users, where they differ from the parser's."""
 _WORDS = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 
 def plain_message(message: str) -> str:
-    """The parser's message; clauses by the word they begin with.
+    """The parser's message with clauses named by their keyword.
 
     Example:
         >>> plain_message("Unsupported: SelectStmt.settingsClause()")
@@ -33,7 +33,7 @@ def plain_message(message: str) -> str:
 
 
 def unknown_part(tree: Any, error: str) -> tuple[str, int, int | None]:
-    """What did not decode, and where it stands: ``("VALUES", 15, 27)``.
+    """The part that did not decode, with its position: ``("VALUES", 15, 27)``.
 
     Args:
         tree: the parser's JSON.

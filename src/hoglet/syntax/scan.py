@@ -1,8 +1,8 @@
-"""Text to tokens, just enough to count what is costly to parse.
+"""Splits text into tokens, just enough to measure what is costly to parse.
 
 This is not the language's grammar: it knows where strings, templates, quoted names, comments and
-tags begin and end, and gives everything else as words, numbers, brackets and operators. A text
-that breaks off (an unclosed string, say) simply ends the tokens; the parser reports it.
+tags begin and end, and returns the rest as words, numbers, brackets and operators. In incomplete
+text (such as an unclosed string) the tokens simply end; the parser reports the error.
 
 Source: docs/spec/hog-language.md#1-lexical-rules and docs/spec/hog-language.md#13-parser.
 """
@@ -57,19 +57,19 @@ _PREFIX_WORDS = frozenset(
 
 
 def tokens(text: str) -> Iterator[Token]:
-    """Tokens of a program, expression or query, comments left out."""
+    """Tokens of a program, expression or query, without comments."""
     return _Scanner(text).code(0, None)
 
 
 def template_tokens(text: str) -> Iterator[Token]:
-    """Tokens of a template text: what stands in its braces."""
+    """Tokens inside the braces of a template."""
     return _Scanner(text).template(0, _BARE_TEMPLATE_TEXT)
 
 
 class Piece(NamedTuple):
-    """A stretch of text: a token, ``space``, ``comment``, or a whole template or tag (``opaque``).
+    """A piece of text: a token, ``space``, ``comment``, or a whole template or tag (``opaque``).
 
-    Joined, the pieces of a text are the text.
+    The concatenated pieces are the text.
     """
 
     kind: Kind | Literal["space", "comment", "opaque"]
@@ -77,12 +77,12 @@ class Piece(NamedTuple):
 
 
 def pieces(text: str) -> Iterator[Piece]:
-    """The whole text in pieces, for tools that change its layout only."""
+    """The whole text in pieces, for formatters."""
     return _Scanner(text).pieces()
 
 
 class _Scanner:
-    """Walks the text with an explicit stack of modes: depth of nesting costs no call depth."""
+    """Scans text with an explicit stack of modes, so nesting does not consume call depth."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -138,7 +138,7 @@ class _Scanner:
             yield token
 
     def _code(self, closer: str | None) -> Iterator[Token]:
-        """Code up to ``closer`` at its own level (left for the caller) or the end."""
+        """Code up to ``closer`` at its own level (not consumed) or the end."""
         depth = 0
         while self._position < len(self._text):
             match = _CODE.match(self._text, self._position)
@@ -178,7 +178,7 @@ class _Scanner:
             yield from self._braces()
 
     def _braces(self) -> Iterator[Token]:
-        """``{code}`` of a template or tag; the code runs as a mode of its own in between."""
+        """``{code}`` of a template or tag; the code is scanned in a mode of its own."""
         offset = self._position
         self._position += 1
         self._modes.append(self._code("}"))
@@ -237,5 +237,5 @@ class _Scanner:
 
 
 def _is_unclosed(kind: str, text: str) -> bool:
-    """A lone quote reached the operators: the string it opens never ends."""
+    """A quote reached the operators, so the string it opens never ends."""
     return kind == "operator" and text in {"'", '"', "`"}

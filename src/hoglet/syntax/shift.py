@@ -1,4 +1,4 @@
-"""Positions of a tree moved back by the characters put before its text."""
+"""Shifts the positions of a tree by a prefix of its text."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from hoglet.syntax.tree import Node, Position
 def shift_back[Tree: Node](node: Tree, count: int) -> Tree:
     """A copy of ``node`` whose offsets, and columns on line 1, are ``count`` less.
 
-    A position before the text itself becomes its first character.
+    Positions before the text become its first character.
     """
     return _shift(node, count)
 

@@ -1,11 +1,10 @@
-"""The tree of Hog and HogQL: one frozen struct a node, decoded straight from the parser's JSON.
+"""The syntax tree of Hog and HogQL: frozen structs decoded from the parser's JSON.
 
 Shape: ``{"node": "Constant", "value": 1, "start": {...}, "end": {...}}`` becomes
 ``Constant(value=1, start=Position(1, 0, 0), end=Position(1, 1, 1))``.
 
-Unknown nodes and unknown fields are refused while decoding, so syntax that hoglet does not
-know can never pass through to a printer. Positions are zero-width-safe: a synthetic node
-(the 0 of ``-x``) has ``start is None``. Nodes compare by value, positions included.
+Unknown nodes and fields are rejected while decoding, so unknown syntax can never reach a printer. A
+synthetic node (the 0 of ``-x``) has ``start is None``. Nodes compare by value, positions included.
 
 Source: docs/spec/hog-language.md#13-parser.
 """
@@ -16,7 +15,7 @@ import msgspec
 
 
 class Position(msgspec.Struct, frozen=True):
-    """A place in the source: line from 1, column and offset from 0, in characters."""
+    """A position in the source: line from 1, column and offset from 0, in characters."""
 
     line: int
     column: int
@@ -31,7 +30,7 @@ class Node(
     tag=True,
     forbid_unknown_fields=True,
 ):
-    """What every node has: where it stands. ``source[start.offset:end.offset]`` is its text."""
+    """Base of all nodes. ``source[start.offset:end.offset]`` is the text of a node."""
 
     start: Position | None = None
     end: Position | None = None
@@ -41,14 +40,14 @@ class Node(
 
 
 class Constant(Node, frozen=True, kw_only=True):
-    """A literal. ``value_type == "number"`` marks a number that JSON cannot hold, as text."""
+    """A literal; numbers beyond JSON are strings with ``value_type == "number"``."""
 
     value: Any = None
     value_type: str | None = None
 
 
 class Field(Node, frozen=True, kw_only=True):
-    """A name or a path of names: ``a.b.c`` is ``["a", "b", "c"]``; ``*`` is a name too."""
+    """A name or a dotted path: ``a.b.c`` is ``["a", "b", "c"]``; ``*`` is a name too."""
 
     chain: tuple[str | int, ...]
 
@@ -97,13 +96,13 @@ class ExprCall(Node, frozen=True, kw_only=True):
 
 
 class And(Node, frozen=True, kw_only=True):
-    """An ``and`` chain."""
+    """A chain of ``and``."""
 
     exprs: tuple["Expression", ...]
 
 
 class Or(Node, frozen=True, kw_only=True):
-    """An ``or`` chain."""
+    """A chain of ``or``."""
 
     exprs: tuple["Expression", ...]
 
@@ -275,7 +274,7 @@ class WithFillExpr(Node, frozen=True, kw_only=True):
 class OrderExpr(Node, frozen=True, kw_only=True):
     """One item of ``order by``; order is ``ASC`` or ``DESC``.
 
-    The parser reads ``nulls first`` and forgets it; whoever reads the text sets it.
+    The parser drops ``nulls first``; it is restored from the text.
     """
 
     expr: "Expression"
@@ -326,7 +325,7 @@ class JoinConstraint(Node, frozen=True, kw_only=True):
 
 
 class JoinExpr(Node, frozen=True, kw_only=True):
-    """A table of FROM and what is joined to it, as a linked list by ``next_join``."""
+    """A table in FROM and its joins, as a linked list by ``next_join``."""
 
     table: "Expression | None" = None
     alias: str | None = None
@@ -386,7 +385,7 @@ class SelectSetNode(Node, frozen=True, kw_only=True):
 class SelectSetQuery(Node, frozen=True, kw_only=True):
     """``a union all b except c``; an ORDER BY or LIMIT after it arrives on the last select.
 
-    ``limit`` and ``offset`` are those of ``(a union all b) limit 1``.
+    ``limit`` and ``offset`` are those after the brackets: ``(a union all b) limit 1``.
     """
 
     initial_select_query: "SelectQuery | SelectSetQuery | Placeholder"

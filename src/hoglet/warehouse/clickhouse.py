@@ -1,7 +1,8 @@
 """The warehouse on ClickHouse: one implementation, embedded (chDB) or a server, chosen by URL.
 
-The engine's calls block, so they run in threads: readers (twice the cores and some), writers of
-their own so that slow reads never hold up the event pipeline, and one thread for stopping queries.
+The engine's calls block, so they run in threads: readers (twice the number of cores and a few
+more), separate writers so that slow reads never delay the event pipeline, and one thread that stops
+queries.
 """
 
 import asyncio
@@ -32,7 +33,7 @@ from hoglet.warehouse.values import BLOCK_FORMAT, encode_block
 
 WRITERS = 2
 BUILDERS = 2  # statements that fill tables; they take minutes
-SPARE_READERS = 12  # for short reads (tables, logs, checks) while the slow ones take their time
+SPARE_READERS = 12  # for short reads (tables, logs, checks) while long ones are running
 STOP_PAUSE_S = 0.05
 STOP_SECONDS = 30.0
 QUERY_MEMORY_BYTES = 2 * 1024**3
@@ -67,7 +68,7 @@ class ClickHouseWarehouse:
         self._builders = ThreadPoolExecutor(BUILDERS, "warehouse-build")
         self._stopper = ThreadPoolExecutor(1, "warehouse-stop")
         self._running: defaultdict[str, list[Future[Any]]] = defaultdict(list)
-        self._stopping: list[tuple[str, Future[Any], float]] = []  # the last: until when
+        self._stopping: list[tuple[str, Future[Any], float]] = []  # last: its deadline
         self._stopping_lock = threading.Lock()
         self._json = JsonSelects()
 
@@ -192,7 +193,7 @@ class ClickHouseWarehouse:
         if running:
             self._stop(query_id, running)
             await self._ended(query_id, running)
-        elif not known and not self._clients.embedded:  # of another process, perhaps
+        elif not known and not self._clients.embedded:  # possibly of another process
             await asyncio.get_running_loop().run_in_executor(self._stopper, self._kill, [query_id])
 
     async def close(self) -> None:
@@ -237,7 +238,7 @@ class ClickHouseWarehouse:
         budget: Budget = WRITE,
         pool: ThreadPoolExecutor | None = None,
     ) -> None:
-        """Once begun a write is not abandoned: the caller's task may be cancelled meanwhile."""
+        """A write that has started is completed even if the caller's task is cancelled."""
         future = (pool or self._writers).submit(self._with_client, work, budget)
         await asyncio.shield(asyncio.wrap_future(future))
 
@@ -246,9 +247,9 @@ class ClickHouseWarehouse:
         client = self._clients.take(budget, threads)
         try:
             result = work(client)
-        except NotSupportedError as error:  # a state of an aggregate, say
+        except NotSupportedError as error:  # for example an aggregate state
             self._clients.drop(client)
-            raise QueryRefused(f"A column cannot be answered: {error}.") from None
+            raise QueryRefused(f"A column cannot be returned: {error}.") from None
         except ClickHouseError as error:
             self._clients.drop(client)
             raise from_engine(str(error), getattr(error, "code", None)) from None
@@ -259,7 +260,7 @@ class ClickHouseWarehouse:
         return result
 
     def _stop(self, query_id: str, running: Sequence[Future[Any]]) -> None:
-        """Have the engine stop a query; again for a while, since it may only just be starting."""
+        """Stop a query in the engine; retried for a while, since it may just be starting."""
         until = time.monotonic() + STOP_SECONDS
         with self._stopping_lock:
             is_idle = not self._stopping
@@ -268,12 +269,12 @@ class ClickHouseWarehouse:
             self._stopper.submit(self._stop_all)
 
     def _stop_all(self) -> None:
-        """Kill what is to be stopped, all at once, until nothing of it is left."""
+        """Kill all queries to be stopped in one statement, until none is left."""
         while waiting := self._left_to_stop():
             try:
                 self._kill([query_id for query_id, _ in waiting])
             except Exception:
-                log.exception("queries could not be stopped", action="kill_failed")
+                log.exception("stopping queries failed", action="kill_failed")
             _wait(waiting[0][1], STOP_PAUSE_S)
 
     def _left_to_stop(self) -> list[tuple[str, Future[Any]]]:
@@ -292,7 +293,7 @@ class ClickHouseWarehouse:
         self._with_client(lambda client: _run_command(client, statement, None), WRITE)
 
     async def _ended(self, query_id: str, running: Sequence[Future[Any]]) -> None:
-        """Wait until the engine has let go of a query that is being stopped."""
+        """Wait until the engine has ended a query that is being stopped."""
         loop = asyncio.get_running_loop()
         try:
             async with asyncio.timeout(STOP_SECONDS):
@@ -311,7 +312,7 @@ async def open_warehouse(
     retention: Retention | None = None,
     query_memory_bytes: int = QUERY_MEMORY_BYTES,
 ) -> ClickHouseWarehouse:
-    """Connect and bring the tables up to date.
+    """Connect and migrate the schema.
 
     Args:
         url: ``chdb:///data/warehouse`` (folder of this process alone) or ``clickhouse://…``.
@@ -321,9 +322,9 @@ async def open_warehouse(
 
     Raises:
         WarehouseInUse: another process holds the folder.
-        WarehouseDown: the server cannot be reached.
+        WarehouseDown: the server is unreachable.
         SchemaTooNew: a newer version wrote it.
-        WarehouseBroken: rows or tables of it are gone.
+        WarehouseBroken: rows or tables are missing.
     """
     warehouse = ClickHouseWarehouse(url, cluster=cluster, query_memory_bytes=query_memory_bytes)
     try:
@@ -343,7 +344,7 @@ def _run_command(client: Client, sql: str, params: Mapping[str, Any] | None) -> 
 
 
 def _tag(query_id: str) -> str:
-    """A comment that names the query: chDB gives no way to set a query id."""
+    """A comment that identifies the query, because chDB cannot set a query id."""
     return f"/* hoglet:{query_id.replace('*', '')} */"
 
 
@@ -352,7 +353,7 @@ def _text(value: str) -> str:
 
 
 def _soon(loop: asyncio.AbstractEventLoop, work: Callable[[], object], _: Future[Any]) -> None:
-    """Have the loop call something, from another thread; not when the loop has ended."""
+    """Schedule a callback on the loop from another thread; no effect once the loop is closed."""
     with contextlib.suppress(RuntimeError):
         loop.call_soon_threadsafe(work)
 

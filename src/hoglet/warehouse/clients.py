@@ -1,8 +1,8 @@
-"""Connections to ClickHouse, each sealed with one budget.
+"""Connections to ClickHouse, each locked to one budget.
 
-A connection of a read-only budget gets its limits by ``SET`` and then ``readonly = 1``, which
-nothing can take back: the engine itself refuses writes, files, URLs, remote tables and changed
-settings, whatever the SQL says. So connections are kept by budget. Opening one costs about 0.4 ms.
+A connection of a read-only budget sets its limits with ``SET`` and then ``readonly = 1``, which
+cannot be undone: the engine itself refuses writes, files, URLs, remote tables and changed settings,
+whatever the SQL says. So connections are pooled by budget. Opening one takes about 0.4 ms.
 """
 
 import threading
@@ -22,7 +22,7 @@ SERVER_SCHEMES = ("clickhouse", "clickhouses", "clickhouse+http", "clickhouse+ht
 MOST_IDLE = 64
 WRITE_TIMEOUT_S = 3600
 
-# What every connection is given. Text in JSON columns stays text: without the two inference
+# Settings of every connection. Strings in JSON columns stay strings: without the two inference
 # settings "2026-01-01" would become a Date. Names with dots stay one name.
 _COMMON: dict[str, Any] = {
     "date_time_input_format": "best_effort",
@@ -36,20 +36,21 @@ _COMMON: dict[str, Any] = {
     "date_time_output_format": "iso",
     "session_timezone": "UTC",
     "date_time_overflow_behavior": "saturate",  # 1950 as a Date is 1970-01-01, not 2129-06-07
-    # chDB 26.9 can move an expression behind a sort and back for ever ("Too many optimizations"),
+    # chDB 26.9 can push an expression below a sort and back endlessly ("Too many optimizations"),
     # e.g. with ORDER BY concat(a, b) over a join.
     "query_plan_execute_functions_after_sorting": 0,
-    "max_query_size": 64 * 1024 * 1024,  # rows of system tables stand in the text
+    "max_query_size": 64 * 1024 * 1024,  # rows of system tables are in the query text
     "insert_distributed_sync": 1,
 }
 
 
 class ConnectionPool:
-    """The open connections; a thread takes one, uses it alone and gives it back.
+    """The open connections; a thread takes one, uses it exclusively and returns it.
 
     Args:
-        url: ``chdb:///folder/warehouse``, ``chdb://:memory:`` or ``clickhouse://user:pass@host:8123/db``.
-        query_memory_bytes: working memory of a query whose budget names none.
+        url: ``chdb:///folder/warehouse``, ``chdb://:memory:`` or
+            ``clickhouse://user:pass@host:8123/db``.
+        query_memory_bytes: default memory limit of a query.
     """
 
     def __init__(self, url: str, *, query_memory_bytes: int) -> None:
@@ -61,7 +62,7 @@ class ConnectionPool:
         self._lock = threading.Lock()
 
     def take(self, budget: Budget, threads: int) -> Client:
-        """A connection sealed with the budget; opens one when none is idle."""
+        """A connection locked to the budget; opens one if none is idle."""
         with self._lock:
             idle = self._idle[budget, threads]
             if idle:
@@ -72,7 +73,7 @@ class ConnectionPool:
         return client
 
     def give_back(self, client: Client, budget: Budget, threads: int) -> None:
-        """Keep the connection for the next query of that budget, unless enough are kept."""
+        """Return a connection for the next query with that budget; closed if enough are idle."""
         with self._lock:
             enough = sum(map(len, self._idle.values())) >= MOST_IDLE
             if not enough and client in self._open:
@@ -81,14 +82,14 @@ class ConnectionPool:
         self.drop(client)
 
     def drop(self, client: Client) -> None:
-        """Close a connection that may be in a bad state."""
+        """Close a connection that may be in an invalid state."""
         with self._lock:
             if client in self._open:
                 self._open.remove(client)
         client.close()
 
     def close(self) -> None:
-        """Close all; queries that still run must have ended."""
+        """Close all connections; running queries must have ended."""
         with self._lock:
             clients, self._open = self._open, []
             self._idle.clear()
@@ -106,9 +107,9 @@ class ConnectionPool:
 
 
 def _connect_embedded(url: str, settings: dict[str, Any]) -> Client:
-    # Settings go by SET in this order, so readonly has to be the last.
+    # Settings are applied with SET in this order, so readonly must be last.
     client = clickhouse_connect.get_client(dsn=url, settings=settings, tz_mode="aware")
-    # The client tells the rows of the answer as rows read; the engine knows better.
+    # clickhouse-connect reports result rows as rows read; use the engine's summary instead.
     client._backend._summary = _summary  # noqa: SLF001  # pyright: ignore[reportAttributeAccessIssue]
     return client
 
@@ -161,9 +162,9 @@ def _cannot_open(message: str) -> WarehouseInUse | WarehouseDown:
         return WarehouseInUse("This process already uses a warehouse in another folder.")
     if "EmbeddedServer" in message:
         error = WarehouseInUse(
-            "The warehouse folder cannot be opened: another process is using it, or it may not be "
-            "written. Stop the other hoglet, or choose another --data-dir."
+            "The warehouse folder cannot be opened: another process uses it, or it is "
+            "not writable. Stop the other hoglet, or choose another --data-dir."
         )
         error.add_note(message)
         return error
-    return WarehouseDown("The warehouse cannot be reached; check HOGLET_WAREHOUSE_URL.")
+    return WarehouseDown("The warehouse is unreachable; check HOGLET_WAREHOUSE_URL.")

@@ -1,7 +1,7 @@
-"""Errors of the warehouse: a named subset of ClickHouse's codes, each with whose fault it is.
+"""Errors of the warehouse: a subset of ClickHouse's codes, each attributed to author or operator.
 
-The message of the engine is for the author of the query, so it is passed on, but only up to the
-server's version and stack trace.
+The engine's message is passed on to the author of the query, without the server's version and stack
+trace.
 
 Source: docs/spec/query-endpoints.md#58-run-errors-in-order-of-evaluation (rows 13, 15, 16).
 """
@@ -13,43 +13,43 @@ from hoglet.kit.errors import Bug, CostExceeded, HogletError, Invalid, Unavailab
 
 
 class QueryRefused(Invalid):
-    """The engine does not accept the query or one of its values."""
+    """The engine rejected the query or one of its values."""
 
     blame = "author"
 
 
 class QueryTooCostly(CostExceeded):
-    """The query went over its budget."""
+    """The query exceeded its budget."""
 
 
 class QueryCancelled(HogletError):
-    """Somebody stopped the query."""
+    """The query was cancelled."""
 
     code = "query_cancelled"
     blame = "caller"
 
 
 class WarehouseBusy(Unavailable):
-    """The warehouse has no room for another query."""
+    """The warehouse is running too many queries."""
 
     code = "query_capacity"
 
 
 class WarehouseDown(Unavailable):
-    """The warehouse cannot be reached, or its disk is full."""
+    """The warehouse is unreachable, or its disk is full."""
 
     code = "warehouse_down"
 
 
 class WarehouseInUse(HogletError):
-    """Another process holds the folder of the embedded warehouse."""
+    """Another process uses the folder of the embedded warehouse."""
 
     code = "warehouse_in_use"
     blame = "operator"
 
 
 class WarehouseBroken(HogletError):
-    """Data of the warehouse is gone or unreadable; seen at the start."""
+    """Data of the warehouse is missing or unreadable; detected at startup."""
 
     code = "warehouse_broken"
     blame = "operator"
@@ -63,7 +63,7 @@ class SchemaTooNew(HogletError):
 
 
 class Code(IntEnum):
-    """The codes that hoglet acts on; all others are the author's ``invalid_input``."""
+    """The codes with special handling; all others are ``invalid_input``."""
 
     TOO_FEW_ARGUMENTS = 35
     WRONG_NUMBER_OF_ARGUMENTS = 42
@@ -114,14 +114,14 @@ _REFUSED: dict[int, str] = {
 }
 _ADVICE = " Select fewer rows or a shorter time range, or materialize the endpoint."
 _COSTLY: dict[int, tuple[str, str]] = {
-    Code.TIMEOUT_EXCEEDED: ("query_timeout", "The query ran longer than it may."),
-    Code.MEMORY_LIMIT_EXCEEDED: ("query_memory_limit", "The query needs more memory than it may."),
-    Code.TOO_SLOW: ("query_estimated_too_slow", "The query would run longer than it may."),
-    Code.TOO_DEEP_SUBQUERIES: ("query_too_large", "The query has too many levels."),
-    Code.TOO_DEEP_SYNTAX_TREE: ("query_too_large", "The query has too many levels."),
+    Code.TIMEOUT_EXCEEDED: ("query_timeout", "The query exceeded its time limit."),
+    Code.MEMORY_LIMIT_EXCEEDED: ("query_memory_limit", "The query exceeded its memory limit."),
+    Code.TOO_SLOW: ("query_estimated_too_slow", "The query would exceed its time limit."),
+    Code.TOO_DEEP_SUBQUERIES: ("query_too_large", "The query is nested too deeply."),
+    Code.TOO_DEEP_SYNTAX_TREE: ("query_too_large", "The query is nested too deeply."),
     Code.TOO_BIG_SYNTAX_TREE: ("query_too_large", "The query text is too large."),
-    Code.TOO_MANY_ROWS: ("query_performance_limit", "The query reads more rows than it may."),
-    Code.TOO_MANY_ROWS_OR_BYTES: ("query_too_large", "The answer is larger than it may be."),
+    Code.TOO_MANY_ROWS: ("query_performance_limit", "The query reads more rows than allowed."),
+    Code.TOO_MANY_ROWS_OR_BYTES: ("query_too_large", "The result is larger than allowed."),
 }
 _DOWN = frozenset(
     {
@@ -146,13 +146,13 @@ _DETAIL_CHARACTERS = 1000
 
 
 def code_of(message: str) -> int | None:
-    """ClickHouse's number in a message, e.g. 46; None when there is none."""
+    """ClickHouse's error code in a message, e.g. 46, else None."""
     found = _CODE.search(message)
     return int(found.group(1)) if found else None
 
 
 def plain_message(message: str) -> str:
-    """The engine's sentence without its code, the SQL hoglet made, the version, the stack trace.
+    """The engine's message without its code, generated SQL, version and stack trace.
 
     Example:
         >>> plain_message("Code: 46. DB::Exception: No such. (UNKNOWN_FUNCTION) (version 26.9.2)")
@@ -165,11 +165,11 @@ def plain_message(message: str) -> str:
 
 
 def from_engine(message: str, code: int | None = None) -> HogletError:
-    """The typed error for what the engine said."""
+    """The typed error for an engine message."""
     number = code if code is not None else code_of(message)
     text = plain_message(message)
     if number is None:
-        return WarehouseDown("The warehouse cannot be reached.")
+        return WarehouseDown("The warehouse is unreachable.")
     if number == Code.QUERY_WAS_CANCELLED:
         return QueryCancelled("The query was cancelled.")
     if number in _COSTLY or (number == Code.SYNTAX_ERROR and "Max query size" in text):
@@ -179,20 +179,20 @@ def from_engine(message: str, code: int | None = None) -> HogletError:
 
 
 def refuse_large(size_bytes: int, most_bytes: int) -> None:
-    """Let an answer pass that is not larger than ``most_bytes``.
+    """Check that a result is not larger than ``most_bytes``.
 
     Raises:
         QueryTooCostly: ``query_too_large``.
     """
     if size_bytes > most_bytes:
-        raise from_engine("The answer is too large.", Code.TOO_MANY_ROWS_OR_BYTES)
+        raise from_engine("The result is too large.", Code.TOO_MANY_ROWS_OR_BYTES)
 
 
 def _other(number: int, text: str) -> HogletError:
     if number == Code.TOO_MANY_QUERIES:
         return WarehouseBusy("The warehouse is running too many queries; try again.")
     if number in _DOWN or number >= 999:
-        return WarehouseDown("The warehouse cannot answer at present; try again.")
+        return WarehouseDown("The warehouse is not available at present; try again.")
     if number == Code.LOGICAL_ERROR:
         return Bug(text)
     return QueryRefused(text, code=_REFUSED.get(number))

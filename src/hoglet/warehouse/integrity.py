@@ -1,7 +1,7 @@
-"""Checks at the start that the warehouse still holds what was written to it.
+"""Startup checks that the warehouse still contains what was written to it.
 
-The engine opens a damaged folder without an error: it sets unreadable parts aside and answers with
-fewer rows. A server that went on would give wrong numbers.
+The engine opens a damaged folder without an error: it detaches unreadable parts and returns fewer
+rows. A server that continued would return wrong numbers.
 """
 
 from collections import defaultdict
@@ -38,10 +38,10 @@ class _Part(NamedTuple):
 
 
 async def check_parts(warehouse: Warehouse) -> None:
-    """Look for parts that the engine set aside as unreadable.
+    """Look for parts that the engine detached as unreadable.
 
-    After a power cut a merge may be broken while the parts it was made of are still in use; then
-    no row is lost, and only the log tells.
+    After a power failure a merged part may be broken while its source parts are still active; then
+    no row is lost, and only a log line is written.
 
     Raises:
         WarehouseBroken: rows are lost.
@@ -56,7 +56,7 @@ async def check_parts(warehouse: Warehouse) -> None:
     if lost:
         raise WarehouseBroken(_sentence(lost))
     log.warning(
-        "merges were broken; the parts they were made of are in use",
+        "merged parts are broken; their source parts are in use",
         action="parts_replaced",
         parts=[part.path for part in broken],
     )
@@ -74,7 +74,7 @@ def _sentence(lost: list[_Part]) -> str:
     more = ", …" if len(lost) > _MOST_NAMED else ""
     folders = sorted({str(PurePath(part.path).parent) for part in lost})
     return (
-        f"Rows of the warehouse cannot be read, their parts are broken ({names}{more}): restore "
-        "it from a backup, or, to go on without these rows, delete the broken-* folders in "
-        f"{' and '.join(folders)}."
+        "Rows of the warehouse are unreadable because their parts are broken "
+        f"({names}{more}): restore it from a backup, or, to continue without these "
+        f"rows, delete the broken-* folders in {' and '.join(folders)}."
     )

@@ -1,4 +1,4 @@
-"""Hours, days and weeks in a timezone: the labels of a chart and the SQL that sorts rows into them.
+"""Hour, day and week intervals in a time zone: chart labels and the SQL that assigns rows to them.
 
 Source: docs/spec/hog-functions.md#94-metrics.
 """
@@ -19,7 +19,7 @@ _SQL: dict[str, str] = {
 
 
 def sql_label(interval: Interval) -> str:
-    """An expression over ``timestamp`` and the parameter ``timezone`` that gives the label."""
+    """An expression over ``timestamp`` and the parameter ``timezone`` that yields the label."""
     return _SQL[interval]
 
 
@@ -46,9 +46,9 @@ def labels_between(
 
 
 def _hours(after: datetime, before: datetime, zone: ZoneInfo) -> list[str]:
-    """Stepped in UTC, so that a clock change neither skips nor doubles an instant.
+    """Steps in UTC, so that a clock change neither skips nor repeats an instant.
 
-    By half hours: that is as much as a clock changes in Lord Howe.
+    In half hours, because Lord Howe's clocks change by half an hour.
     """
     at = after.astimezone(UTC)
     labels: dict[str, None] = {}

@@ -1,12 +1,11 @@
-"""Answers whose rows the engine writes as JSON itself, so that they never become Python values.
+"""Results whose rows the engine writes as JSON, so that they never become Python values.
 
-Ten thousand rows of three columns take 14 ms this way, and 22 ms as Python values before a byte of
-JSON is written; the other threads of the process go on meanwhile.
+Ten thousand rows of three columns take 14 ms this way, instead of 22 ms as Python values plus JSON
+encoding, and other threads run in the meantime.
 
-The engine's JSON has the form that answers need for most types, and for whole seconds in UTC. Other
-times are to be in the project's zone, without a fraction that is zero, so they are written as text
-by the query that is put around the one that was asked, which takes the engine 0.8 ms to plan. What
-is in neither list goes the long way.
+The engine's JSON matches the response format for most types, and for whole seconds in UTC. Other
+timestamps need the project's time zone and no zero fraction, so a wrapping query formats them as
+strings, which takes the engine 0.8 ms to plan. Types in neither list are returned as Python values.
 
 Source: docs/spec/query-endpoints.md#105-values-in-json.
 """
@@ -30,12 +29,12 @@ _PLAIN = re.compile(
 )
 _TIME = re.compile(r"DateTime(?:64)?(?:\(.*\))?")
 _SECONDS = re.compile(r"DateTime(?:\(.*\))?")
-# Raw line ends and tabs are structure only: within JSON texts they are escaped.
+# Raw line ends and tabs are structure only: inside JSON strings they are escaped.
 _ROWS_BEGIN = b'\n\t"data":\n\t[\n'
 _ROWS_END = b"\n\t],\n"
 _INDENT = b"\t\t"
 _BETWEEN = b",\n" + _INDENT
-# A fraction of six digits, unless it is zero; then Z, or the offset with a colon.
+# A fraction of six digits unless it is zero; then Z, or the offset with a colon.
 _UTC = "concat(replaceOne(formatDateTime({at}, '%FT%T.%f', 'UTC'), '.000000', ''), 'Z')"
 _ELSEWHERE = (
     "concat(replaceOne(formatDateTime({at}, '%FT%T.%f', '{zone}'), '.000000', ''),"
@@ -45,12 +44,12 @@ _ZONE_NAME = re.compile(r"[A-Za-z0-9_+/-]+")
 
 
 def rewritten(sql: str, columns: Sequence[Column], zone: str) -> str | None:
-    """The query whose JSON has the form of answers, or None when the engine cannot write it.
+    """The query whose JSON has the response format, or None if the engine cannot produce it.
 
     Args:
         sql: a SELECT.
-        columns: what it gives.
-        zone: in which times are shown, e.g. ``Europe/Berlin``.
+        columns: its columns.
+        zone: time zone of timestamps, e.g. ``Europe/Berlin``.
     """
     others = [column for column in columns if not _is_plain(column.type, zone)]
     times = [column.name for column in others if _TIME.fullmatch(_unwrapped(column.type))]
@@ -65,13 +64,13 @@ def rewritten(sql: str, columns: Sequence[Column], zone: str) -> str | None:
 
 
 def read_rows(body: bytes, columns: list[Column], *, most_bytes: int) -> JsonRows:
-    """What the engine wrote; when it broke off, what ``from_engine`` makes of its last words.
+    """The engine's rows; if it aborted, raises what ``from_engine`` makes of its error message.
 
-    Hand it the only reference to ``body``: answers are large, and each copy is let go of at once.
+    Pass the only reference to ``body``: results are large, and copies are freed at once.
 
     Raises:
-        QueryTooCostly: it is more than ``most_bytes``. The engine itself counts a constant once,
-            whatever it is in a thousand rows; as text it is in each.
+        QueryTooCostly: it is larger than ``most_bytes``. The engine counts a constant column once,
+            but as JSON it is repeated in every row.
     """
     refuse_large(len(body), most_bytes)
     begin = body.find(_ROWS_BEGIN) + len(_ROWS_BEGIN)
@@ -83,7 +82,7 @@ def read_rows(body: bytes, columns: list[Column], *, most_bytes: int) -> JsonRow
     rows = written.split(_BETWEEN) if written else []
     del written
     if told.get("rows") != len(rows):
-        raise from_engine(str(told.get("exception", "The answer broke off.")), None)
+        raise from_engine(str(told.get("exception", "The result was cut off.")), None)
     spent = told.get("statistics", {})
     statistics = Statistics(
         spent.get("rows_read", 0), spent.get("bytes_read", 0), spent.get("elapsed", 0.0)

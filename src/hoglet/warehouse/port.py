@@ -1,7 +1,7 @@
-"""What hoglet asks of a warehouse.
+"""The interface of the warehouse.
 
-One dialect (ClickHouse), two places it may run: in this process (chDB) or on a server. The suite
-in ``tests/contract/ports/test_warehouse.py`` is what an implementation has to pass.
+One dialect (ClickHouse), in this process (chDB) or on a server. Implementations must pass the suite
+in ``tests/contract/ports/test_warehouse.py``.
 
 Source: docs/adr/0008-warehouse.md.
 """
@@ -13,21 +13,22 @@ from typing import Any, Protocol
 MEGABYTE = 1024 * 1024
 
 ROWS_PARAMETER = "rows_of_"
-"""Begins the names of parameters that hold a whole table as JSON; they may be megabytes long."""
+"""Prefix of parameters that hold a whole table as JSON; they can be megabytes long."""
 
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """What one query may spend.
+    """Limits of one query.
 
     Args:
-        seconds: wall time; the engine stops by itself after it.
-        memory_bytes: working memory of the query; None: what the warehouse was opened with.
-        result_rows: most rows of the answer; None means no limit. One more is an error, not a cut.
-        result_bytes: most bytes of the answer; it is held in memory as a whole.
+        seconds: wall time, enforced by the engine.
+        memory_bytes: working memory of the query; None: the warehouse's default.
+        result_rows: most rows of the result; None means no limit. More is an error; results are
+            never cut.
+        result_bytes: most bytes of the result, which is held in memory.
         read_bytes: most bytes read from storage; None means no limit.
-        read_only: refuse everything but reading this warehouse's own tables (no files, no
-            network, no change of settings). Only hoglet's own statements may turn it off.
+        read_only: only allow reading this warehouse's own tables (no files, no network, no changed
+            settings). Only hoglet's own statements may turn it off.
     """
 
     seconds: float = 10.0
@@ -40,7 +41,7 @@ class Budget:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column of an answer, e.g. ``Column("count()", "UInt64")``; ``type`` is ClickHouse's."""
+    """A column of a result, e.g. ``Column("count()", "UInt64")``; ``type`` is ClickHouse's."""
 
     name: str
     type: str
@@ -48,7 +49,7 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Statistics:
-    """What a query cost: rows and bytes read, seconds inside the engine."""
+    """Cost of a query: rows and bytes read, seconds inside the engine."""
 
     rows_read: int = 0
     bytes_read: int = 0
@@ -75,9 +76,9 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class QueryResult:
-    """An answer: ``rows`` are tuples in the order of ``columns``, e.g. ``[("$pageview", 10)]``.
+    """A result: ``rows`` are tuples in the order of ``columns``, e.g. ``[("$pageview", 10)]``.
 
-    Values are Python's: int, float, str, bool, None, aware ``datetime``, ``date``, ``UUID``,
+    Values are Python objects: int, float, str, bool, None, aware ``datetime``, ``date``, ``UUID``,
     ``Decimal``, list, tuple, dict.
     """
 
@@ -88,7 +89,7 @@ class QueryResult:
 
 @dataclass(frozen=True, slots=True)
 class JsonRows:
-    """An answer that the engine wrote as JSON: a text for every row, e.g. ``[b'["a", 10]']``."""
+    """A result that the engine wrote as JSON: one text per row, e.g. ``[b'["a", 10]']``."""
 
     columns: list[Column]
     rows: Sequence[bytes]
@@ -96,9 +97,9 @@ class JsonRows:
 
 
 class Warehouse(Protocol):
-    """A ClickHouse, wherever it runs.
+    """A ClickHouse database, embedded or on a server.
 
-    Concurrency: safe to share within one event loop; queries run side by side in threads.
+    Concurrency: safe to share within one event loop; queries run concurrently in threads.
     """
 
     async def query(
@@ -112,16 +113,16 @@ class Warehouse(Protocol):
         """Run one SELECT.
 
         Args:
-            sql: text with ``{name:Type}`` for every value; values are never printed into it.
-            params: name → value, e.g. ``{"project_id": 1}``.
-            budget: what it may spend.
-            query_id: a name for ``cancel``; made when left out.
+            sql: text with a ``{name:Type}`` placeholder for every value.
+            params: values by name, e.g. ``{"project_id": 1}``.
+            budget: its limits.
+            query_id: an id for ``cancel``; generated if omitted.
 
         Raises:
             QueryRefused: the query is wrong (author).
-            QueryTooCostly: it went over its budget (author).
+            QueryTooCostly: it exceeded its budget (author).
             QueryCancelled: ``cancel`` was called.
-            WarehouseBusy, WarehouseDown: trying later helps (operator).
+            WarehouseBusy, WarehouseDown: a later retry may succeed (operator).
 
         Cancellation: cancelling the task cancels the query in the engine.
         """
@@ -136,14 +137,14 @@ class Warehouse(Protocol):
         budget: Budget = ...,
         query_id: str | None = None,
     ) -> JsonRows | QueryResult:
-        """Run one SELECT and have the engine write the rows; otherwise as ``query``.
+        """Run one SELECT and let the engine encode the rows; otherwise like ``query``.
 
-        Times are ISO 8601 in ``zone`` (``Z`` for UTC, a fraction when it is not zero), NaN and
-        infinities null, whole numbers whole.
+        Timestamps are ISO 8601 in ``zone`` (``Z`` for UTC, a fraction only if it is not zero), NaN
+        and infinities are null, integers have no fraction.
 
         Returns:
-            ``QueryResult`` when a column is of a type that the engine would write differently
-            (decimals, tuples, maps, JSON, arrays of times).
+            ``QueryResult`` if a column has a type that the engine encodes differently (decimals,
+            tuples, maps, JSON, arrays of timestamps).
         """
         ...
 
@@ -155,13 +156,14 @@ class Warehouse(Protocol):
         *,
         dedup_token: str | None = None,
     ) -> None:
-        """Insert rows as one block; when this returns they are on disk.
+        """Insert rows as one block; on disk when this returns.
 
         Args:
             table: name of a table of ``ddl/``.
-            columns: e.g. ``["project_id", "event"]``; the others take their defaults.
+            columns: e.g. ``["project_id", "event"]``; others get their defaults.
             rows: values in that order; datetimes aware.
-            dedup_token: the same token for the same table is inserted once, also after a crash.
+            dedup_token: a block with the same token is inserted into the table once, even after a
+                crash.
 
         Idempotency: with a token, within the last ``DEDUP_BLOCKS`` blocks of the table.
         """
@@ -170,9 +172,9 @@ class Warehouse(Protocol):
     async def insert_block(
         self, table: str, columns: Sequence[str], block: bytes, *, dedup_token: str | None = None
     ) -> None:
-        """Insert rows that are encoded already, as :func:`hoglet.warehouse.values.encode_block`.
+        """Insert rows encoded by :func:`hoglet.warehouse.values.encode_block`.
 
-        Otherwise as ``insert``. For rows made in other processes.
+        Otherwise like ``insert``. For rows encoded in other processes.
         """
         ...
 
@@ -183,48 +185,48 @@ class Warehouse(Protocol):
         *,
         seconds: float | None = None,
     ) -> None:
-        """Run a statement of hoglet's own (DDL, INSERT SELECT).
+        """Run one of hoglet's own statements (DDL, INSERT SELECT).
 
-        One with ``seconds`` is a long one: it runs in a pool of its own, so that it does not hold
-        up the inserts of events.
+        With ``seconds`` it is a long statement: it runs in a separate pool, so that it does not
+        delay inserts of events.
         """
         ...
 
     async def delete_rows(self, table: str, condition: str) -> None:
-        """Delete rows of a table of ``ddl/``; readers no longer see them when this returns.
+        """Delete rows of a table of ``ddl/``; invisible to readers when this returns.
 
         Args:
             table: its name.
-            condition: SQL of hoglet's own, with numbers only.
+            condition: SQL generated by hoglet, with numbers as the only values.
         """
         ...
 
     async def create_table(self, name: str, columns: str, *, order_by: str) -> None:
-        """Make a table of hoglet's own; in a cluster every node holds all of it.
+        """Create a table outside of the DDL files; in a cluster every node holds all of it.
 
         Args:
-            name: made by hoglet, e.g. ``endpoint_table_1f…``.
+            name: generated by hoglet, e.g. ``endpoint_table_1f…``.
             columns: definitions, e.g. ``"project_id Int64, `day` Date"``.
             order_by: e.g. ``project_id``.
         """
         ...
 
     async def drop_table(self, name: str) -> None:
-        """Drop a table made by ``create_table``; nothing happens when it is not there."""
+        """Drop a table created by ``create_table``; no effect if it does not exist."""
         ...
 
     async def erase_rows(
         self, table: str, where: str, params: Mapping[str, Any], *, seconds: float
     ) -> None:
-        """Delete rows of a table for good; when this returns no query sees them any more.
+        """Delete rows of a table physically; no query sees them when this returns.
 
-        The parts that hold such rows are written anew, so this is for rare requests.
+        The parts that contain such rows are rewritten, so this is for rare requests.
 
         Args:
             table: name of a table of ``ddl/``.
-            where: hoglet's own condition with ``{name:Type}`` for every value.
+            where: a condition generated by hoglet, with ``{name:Type}`` for every value.
             params: the values.
-            seconds: what it may take.
+            seconds: time limit.
         """
         ...
 
@@ -233,13 +235,13 @@ class Warehouse(Protocol):
         ...
 
     async def cancel(self, query_id: str) -> None:
-        """Stop the queries of that id, in whichever process, and wait for their end.
+        """Stop the queries with that id, in any process, and wait until they have ended.
 
-        Unknown ids are ignored. A query that the engine cannot end within half a minute is
-        reported in the log and goes on up to the seconds of its budget.
+        Unknown ids are ignored. A query that the engine cannot stop within 30 seconds is logged and
+        runs until the end of its time budget.
         """
         ...
 
     async def close(self) -> None:
-        """Stop what runs and close all connections."""
+        """Stop running queries and close all connections."""
         ...

@@ -1,4 +1,4 @@
-"""One SELECT on one connection: its rows as Python values, or as JSON that the engine wrote."""
+"""Runs one SELECT on one connection: rows as Python values, or as JSON encoded by the engine."""
 
 import re
 import threading
@@ -19,8 +19,8 @@ from hoglet.warehouse.port import (
     Statistics,
 )
 
-REMEMBERED = 2_000  # texts of queries whose columns are known; half a megabyte to ten
-_FORMATS = {"Tuple": "tuple"}  # also those with names, as arrays are (10.5)
+REMEMBERED = 2_000  # query texts with known columns; 0.5 to 10 MB
+_FORMATS = {"Tuple": "tuple"}  # also named tuples, as arrays (10.5)
 _TYPED_BY_TEXT = re.compile(r"dateTrunc\(|JSONExtract\(")
 
 type Asked = tuple[str, ...]
@@ -43,10 +43,10 @@ def select(client: Client, sql: str, params: dict[str, Any]) -> QueryResult:
 class JsonSelects:
     """Selects rows as JSON.
 
-    Which columns a query has is asked before its first run (1 ms) and remembered by its text and
-    those of its values that decide on a type. Numbers stand in the text; other values are bound.
+    The columns of a query are determined before its first run (1 ms) and cached by its text and the
+    values that types depend on. Numbers are part of the text; other values are bound.
 
-    Concurrency: for many threads, each with a connection of its own.
+    Concurrency: thread-safe; each thread uses its own connection.
     """
 
     def __init__(self) -> None:
@@ -63,10 +63,10 @@ class JsonSelects:
         zone: str,
         most_bytes: int,
     ) -> JsonRows | QueryResult:
-        """See ``Warehouse.query_json``; ``tag`` is the comment that names the query.
+        """See ``Warehouse.query_json``; ``tag`` is the comment that identifies the query.
 
         Raises:
-            QueryTooCostly: the JSON is more than ``most_bytes``.
+            QueryTooCostly: the JSON is larger than ``most_bytes``.
         """
         rows, params = _split_rows(params)
         asked = (sql, *_deciding(sql, params))
@@ -93,7 +93,7 @@ class JsonSelects:
 
 
 def _split_rows(params: dict[str, Any]) -> tuple[dict[str, str], dict[str, Any]]:
-    """Parameters that hold whole tables, and all others."""
+    """Split parameters into those that hold whole tables and all others."""
     if not any(name.startswith(ROWS_PARAMETER) for name in params):
         return {}, params
     rows = {name: text for name, text in params.items() if name.startswith(ROWS_PARAMETER)}
@@ -101,9 +101,9 @@ def _split_rows(params: dict[str, Any]) -> tuple[dict[str, str], dict[str, Any]]
 
 
 def _written_out(sql: str, rows: Mapping[str, str]) -> str:
-    """The query with its tables as text constants: parameters travel in the address of a request.
+    """The query with its table parameters as string literals.
 
-    A server takes no more than 128 KiB there.
+    A server accepts at most 128 KiB of parameters, because they are sent in the URL.
     """
     for name, text in rows.items():
         quoted = text.replace("\\", "\\\\").replace("'", "\\'")
@@ -112,7 +112,7 @@ def _written_out(sql: str, rows: Mapping[str, str]) -> str:
 
 
 def _deciding(sql: str, params: Mapping[str, Any]) -> list[str]:
-    """The bound texts that types may depend on: units, names of types, time zones."""
+    """The bound strings that types may depend on: units, type names, time zones."""
     texts = [value for value in params.values() if isinstance(value, str)]
     if _TYPED_BY_TEXT.search(sql):
         return texts
@@ -125,7 +125,7 @@ def _zones() -> frozenset[str]:
 
 
 def _describe(client: Client, sql: str, params: dict[str, Any]) -> list[Column]:
-    """The columns of a query; also of one without rows, for which chDB sends nothing at all."""
+    """The columns of a query, also if it returns no rows (for which chDB sends nothing at all)."""
     answer = client.query(f"DESCRIBE TABLE ({sql})", parameters=params or None)
     return [Column(row[0], row[1]) for row in answer.result_rows]
 

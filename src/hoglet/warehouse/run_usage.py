@@ -1,4 +1,4 @@
-"""How often, how fast and how well endpoints were run, from the log of runs (``ddl/0009``)."""
+"""Usage of endpoints (counts, durations, cache hits), from the query log (``ddl/0009``)."""
 
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -25,7 +25,7 @@ _WHERE = (
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Figures of some runs; durations are of the whole run, cached ones included."""
+    """Aggregates over runs; durations include cached runs."""
 
     runs: int = 0
     errors: int = 0
@@ -39,7 +39,7 @@ class Usage:
 
 
 class RunUsage:
-    """Reads the log of runs."""
+    """Reads the query log."""
 
     def __init__(self, warehouse: Warehouse) -> None:
         self._warehouse = warehouse
@@ -54,9 +54,10 @@ class RunUsage:
         timezone: str,
         version: int | None = None,
     ) -> tuple[Usage, dict[date, Usage]]:
-        """The figures of an endpoint from ``after`` up to ``before``: all, and by day.
+        """The usage of an endpoint from ``after`` up to ``before``, in total and by day.
 
-        Days are those of ``timezone``; days without runs are left out. ``version`` None: of all.
+        Days are in ``timezone``; days without runs are omitted. ``version`` None means all
+        versions.
         """
         params: dict[str, Any] = {
             "project_id": project_id,

@@ -1,4 +1,4 @@
-"""The tables: numbered files in ``ddl/``, applied once each, in order, and recorded.
+"""The schema: numbered files in ``ddl/``, each applied once, in order, and recorded.
 
 A file is a template with one statement. In the clustered form the real table is ``<name>_local``
 (replicated) and ``<name>`` is a Distributed table over it, sharded by the expression in the
@@ -14,12 +14,13 @@ from string import Template
 from hoglet.warehouse.errors import SchemaTooNew, WarehouseBroken
 from hoglet.warehouse.port import Warehouse
 
-DEDUP_BLOCKS = 10_000  # inserted blocks a table remembers tokens of; about 3 MB for each table
-JSON_PATHS = 256  # properties with a column of their own; rarer ones share one
+DEDUP_BLOCKS = 10_000  # deduplication tokens kept per table; about 3 MB each
+JSON_PATHS = 256  # properties with a column of their own; rarer ones share a column
 _SYNCED = "fsync_after_insert = 1, fsync_part_directory = 1"  # 5 % on blocks of 5,000 rows
 _DURABLE = f"non_replicated_deduplication_window = {DEDUP_BLOCKS}, {_SYNCED}"
-# A run looks for few rows of a table of its own: of 43,000 rows it read 21,000 in granules of the
-# engine's 8,192, and took 7.3 ms instead of 6.2. Finer ones (512) gained nothing more.
+# Runs read few rows of a materialized table: of 43,000 rows, a run read 21,000 in the engine's
+# default granules of 8,192, and took 7.3 ms instead of 6.2. Smaller granules (512) gained nothing
+# more.
 _OWN_GRANULARITY = 1024
 _RECORD = """CREATE TABLE IF NOT EXISTS hoglet_ddl ${on_cluster} (
     number UInt32, name String, applied_at DateTime DEFAULT now()
@@ -59,7 +60,7 @@ class Migration:
 def migrations(
     *, cluster: str | None = None, retention: Retention | None = None
 ) -> Iterator[Migration]:
-    """All files in order, for one engine (``cluster`` None) or for a cluster of that name."""
+    """All files in order, for a single engine (``cluster`` None) or a cluster of that name."""
     for entry in sorted(files("hoglet.warehouse").joinpath("ddl").iterdir(), key=lambda e: e.name):
         if not entry.name.endswith(".sql"):
             continue
@@ -75,13 +76,13 @@ def migrations(
 async def apply_schema(
     warehouse: Warehouse, *, cluster: str | None = None, retention: Retention | None = None
 ) -> None:
-    """Apply what is not yet recorded.
+    """Apply pending migrations.
 
     Idempotency: every statement is ``IF NOT EXISTS``, so two servers may start at once.
 
     Raises:
-        SchemaTooNew: a newer version applied more.
-        WarehouseBroken: a table that was made before is gone.
+        SchemaTooNew: a newer version applied further migrations.
+        WarehouseBroken: an existing table is missing.
     """
     for template in (_RECORD, _IDENTITY):
         await warehouse.command(_render(template, cluster, Retention()))
@@ -90,8 +91,9 @@ async def apply_schema(
     known = list(migrations(cluster=cluster, retention=retention))
     if done and max(done) > known[-1].number:
         raise SchemaTooNew(
-            f"The warehouse was written by a newer hoglet (schema {max(done)}, this one knows "
-            f"{known[-1].number}): start that version, or restore a backup of before."
+            "The warehouse was written by a newer version of hoglet (schema "
+            f"{max(done)}; this version knows {known[-1].number}): start that version, "
+            "or restore an older backup."
         )
     tables = {name for (name,) in (await warehouse.query(_TABLES)).rows}
     for migration in known:
@@ -108,14 +110,14 @@ async def apply_schema(
 def _expect(table: str | None, tables: set[str]) -> None:
     if table is not None and table not in tables:
         raise WarehouseBroken(
-            f"The table {table} of the warehouse is gone: restore the warehouse from a backup."
+            f"The table {table} of the warehouse is missing: restore the warehouse from a backup."
         )
 
 
 def own_table(name: str, columns: str, order_by: str, cluster: str | None) -> str:
-    """The statement that makes a table outside the DDL files (see ``Warehouse.create_table``).
+    """The statement that creates a table outside of the DDL files (see ``Warehouse.create_table``).
 
-    The replication path has no shard in it, so all nodes are replicas of one table.
+    The replication path does not contain the shard, so all nodes are replicas of one table.
     """
     path = f"('/clickhouse/tables/hoglet/{name}', '{{shard}}-{{replica}}')"
     engine = f"ReplicatedMergeTree{path}" if cluster else "MergeTree"
@@ -151,7 +153,7 @@ def _distributed(template: str, cluster: str) -> str:
 
 
 def _table_of(template: str) -> str | None:
-    """The table that a file makes; None when it changes one."""
+    """The table that a file creates; None if it changes one."""
     name = _NAME.search(template)
     return name and name.group(1)
 

@@ -1,6 +1,6 @@
-"""Logs and metrics of functions and endpoints: written in blocks, read by their own routes.
+"""Logs and metrics of functions and endpoints: written in blocks, read by their routes.
 
-Used by ``functions`` and ``endpoints`` alike; the tables have a TTL (``ddl/0007``, ``ddl/0008``).
+Shared by ``functions`` and ``endpoints``; the tables have a TTL (``ddl/0007``, ``ddl/0008``).
 
 Source: docs/spec/hog-functions.md#93-logs, docs/spec/hog-functions.md#94-metrics,
 docs/spec/hog-functions.md#95-metricstotals and docs/spec/hog-functions.md#135-limits-logs-metrics;
@@ -56,7 +56,7 @@ class LogEntry:
 
 @dataclass(frozen=True, slots=True)
 class AppMetric:
-    """A count of something that happened, e.g. kind ``success``, name ``succeeded``."""
+    """A counter increment, e.g. kind ``success``, name ``succeeded``."""
 
     project_id: int
     source: str
@@ -70,9 +70,9 @@ class AppMetric:
 
 @dataclass(frozen=True, slots=True)
 class LogFilters:
-    """Which lines: ``after`` and ``before`` exclusive, ``levels`` upper-case (empty: all).
+    """Selects log lines: ``after`` and ``before`` exclusive, ``levels`` upper-case (empty: all).
 
-    ``search`` is a part of the message, in any case; ``starts_with`` is exact.
+    ``search`` is a case-insensitive substring of the message; ``starts_with`` is case-sensitive.
     """
 
     limit: int = DEFAULT_LOGS
@@ -86,7 +86,7 @@ class LogFilters:
 
 @dataclass(frozen=True, slots=True)
 class MetricFilters:
-    """Which counts: from ``after`` up to ``before``; empty ``names`` and ``kinds`` mean all."""
+    """Selects counts: from ``after`` up to ``before``; empty ``names`` and ``kinds`` mean all."""
 
     after: datetime
     before: datetime
@@ -98,7 +98,7 @@ class MetricFilters:
 
 @dataclass(frozen=True, slots=True)
 class MetricSeries:
-    """``labels`` ``["2024-01-01"]`` and, by name, one count for each label."""
+    """``labels`` ``["2024-01-01"]`` and, by name, one count per label."""
 
     labels: list[str]
     series: dict[str, list[int]] = field(default_factory=dict[str, list[int]])
@@ -118,7 +118,7 @@ class Telemetry:
     async def write_logs(
         self, entries: Sequence[LogEntry], *, dedup_token: str | None = None
     ) -> None:
-        """Insert lines as one block; the same token is inserted once."""
+        """Insert lines as one block; a token is inserted once."""
         rows = [
             (e.project_id, e.source, e.source_id, e.instance_id, e.timestamp, e.level, e.message)
             for e in entries
@@ -128,7 +128,7 @@ class Telemetry:
     async def write_metrics(
         self, metrics: Sequence[AppMetric], *, dedup_token: str | None = None
     ) -> None:
-        """Insert counts as one block; the same token is inserted once."""
+        """Insert counts as one block; a token is inserted once."""
         rows = [
             (
                 m.project_id,
@@ -147,7 +147,7 @@ class Telemetry:
     async def read_logs(
         self, project_id: int, source: str, source_id: str, filters: LogFilters
     ) -> list[LogEntry]:
-        """Lines of one function or endpoint, newest first."""
+        """Log lines of one function or endpoint, newest first."""
         conditions, params = _log_conditions(filters)
         found = await self._warehouse.query(
             "SELECT instance_id, timestamp, level, message FROM log_entries "  # noqa: S608 (fixed texts)
@@ -172,7 +172,7 @@ class Telemetry:
         interval: Interval = "day",
         timezone: str = "UTC",
     ) -> MetricSeries:
-        """Counts by interval of the project's timezone; gaps are 0, names without data absent."""
+        """Counts by interval in the project's time zone; 0 for gaps, names without data are omitted."""
         labels = labels_between(filters.after, filters.before, interval, timezone)
         conditions, params = _metric_conditions(filters)
         found = await self._warehouse.query(
@@ -191,7 +191,7 @@ class Telemetry:
     async def read_totals(
         self, project_id: int, source: str, source_id: str, filters: MetricFilters
     ) -> dict[str, int]:
-        """Counts over the whole time, e.g. ``{"success": 3, "failure": 1}``."""
+        """Total counts, e.g. ``{"success": 3, "failure": 1}``."""
         conditions, params = _metric_conditions(filters)
         found = await self._warehouse.query(
             f"SELECT metric_{filters.breakdown_by} AS name, sum(count) FROM app_metrics "  # noqa: S608 (fixed texts)

@@ -1,4 +1,4 @@
-"""How rows are written into inserted blocks, instants bound to queries, and names quoted."""
+"""Encodes rows for inserts, timestamps for queries, and quotes names."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -7,14 +7,14 @@ from typing import Any
 import orjson
 
 BLOCK_FORMAT = "JSONCompactEachRow"
-EARLIEST = datetime(1900, 1, 1, tzinfo=UTC)  # what a DateTime64 can hold
+EARLIEST = datetime(1900, 1, 1, tzinfo=UTC)  # range of DateTime64
 LATEST = datetime(2299, 12, 31, tzinfo=UTC)
 
 
 def instant_text(at: datetime) -> str:
-    """An instant as a bound DateTime64: in UTC, within what the engine can hold.
+    """A timestamp as a bound DateTime64: in UTC, clamped to the engine's range.
 
-    Text with microseconds, because the client cuts datetimes to seconds when it binds them.
+    As text with microseconds, because the client truncates bound datetimes to seconds.
 
     Example:
         >>> instant_text(datetime(420, 2, 23, tzinfo=UTC))
@@ -25,7 +25,7 @@ def instant_text(at: datetime) -> str:
 
 
 def quoted_name(name: str) -> str:
-    """The name of a column as it stands in SQL.
+    """The quoted name of a column.
 
     Example:
         >>> quoted_name("größe in cm")
@@ -35,7 +35,7 @@ def quoted_name(name: str) -> str:
 
 
 def encode_block(rows: Sequence[Sequence[Any]]) -> bytes:
-    """Rows as JSONCompactEachRow; times as ISO text, which ClickHouse reads as ``best_effort``.
+    """Rows as JSONCompactEachRow; timestamps as ISO text, parsed as ``best_effort``.
 
     Measured on blocks of 5000 events with a JSON column: this way 55 ms, Native 60 ms, Arrow
     50 ms but 1.2 s on the first call.
