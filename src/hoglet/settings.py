@@ -272,15 +272,15 @@ class Settings(BaseSettings):
         128 * 1024**2, gt=0, description="Largest result of an endpoint run, in bytes of JSON."
     )
     events_retention_days: int = Field(
-        0, ge=0, description="Days after which events are deleted, by their timestamp; 0: never."
+        0, ge=0, description="Days for which events are kept, by timestamp; 0: forever."
     )
     logs_retention_days: int = Field(
-        90, ge=1, description="Days that log lines of functions and endpoints are kept."
+        90, ge=1, description="Days for which log lines of functions and endpoints are kept."
     )
     metrics_retention_days: int = Field(
-        365, ge=1, description="Days that counters of functions and the log of queries are kept."
+        365, ge=1, description="Days for which metrics of functions and the query log are kept."
     )
-    dead_letter_days: int = Field(7, ge=1, description="How long dead letters are kept, in days.")
+    dead_letter_days: int = Field(7, ge=1, description="Days for which dead letters are kept.")
     dead_letters_per_function: int = Field(
         10_000,
         ge=1,
@@ -356,8 +356,9 @@ class Settings(BaseSettings):
     drain_seconds: float = Field(
         0,
         ge=0,
-        description="Seconds that a server goes on serving after SIGTERM while `/_readyz` answers "
-        "503, so that a balancer can take it out first; a second signal stops it at once.",
+        description="Seconds to keep serving after SIGTERM while `/_readyz` returns "
+        "503, so that a load balancer can take the server out of "
+        "rotation; a second signal stops it at once.",
     )
     trust_proxy: bool = Field(
         False,

@@ -7,8 +7,8 @@ from collections.abc import Awaitable, Callable, Hashable
 class TTLCache[K: Hashable, V]:
     """Caches the values that ``load`` finds for ``seconds``; misses are not cached.
 
-    Another process (``hoglet admin keys revoke``) may change the database, so the age limit is
-    also the longest time that a revoked key still works.
+    Another process (``hoglet admin keys revoke``) may change the database, so a revoked key works
+    until its entry expires.
 
     Args:
         load: loads the value of a key, or None.

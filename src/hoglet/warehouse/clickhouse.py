@@ -315,10 +315,10 @@ async def open_warehouse(
     """Connect and migrate the schema.
 
     Args:
-        url: ``chdb:///data/warehouse`` (folder of this process alone) or ``clickhouse://…``.
-        cluster: name of a ClickHouse cluster; chooses the clustered form of the tables.
+        url: ``chdb:///data/warehouse`` (a folder used by this process only) or ``clickhouse://…``.
+        cluster: name of a ClickHouse cluster; selects the clustered form of the tables.
         retention: days that events, logs and metrics are kept; None changes nothing.
-        query_memory_bytes: working memory of a query whose budget names none.
+        query_memory_bytes: default memory limit of a query.
 
     Raises:
         WarehouseInUse: another process holds the folder.

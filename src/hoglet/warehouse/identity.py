@@ -1,6 +1,6 @@
 """The identity of a warehouse: an id that is stored in it once and never changes.
 
-A database remembers the id, so that a server never reads or fills another warehouse by mistake.
+The database remembers the id, so that a server never uses another warehouse by mistake.
 
 Source: docs/adr/0019-warehouse-identity.md.
 """
@@ -13,13 +13,13 @@ _READ = "SELECT id FROM hoglet_identity ORDER BY created_at, id LIMIT 1"
 
 
 async def warehouse_identity(warehouse: Warehouse) -> UUID | None:
-    """The id stored in the warehouse; None when it has none yet."""
+    """The id stored in the warehouse; None if it has none yet."""
     rows = (await warehouse.query(_READ)).rows
     return rows[0][0] if rows else None
 
 
 async def store_warehouse_identity(warehouse: Warehouse, identity: UUID) -> UUID:
-    """Store an id and return the one that holds, which is an older one if there was one."""
+    """Store an id and return the effective one, which is an existing one if there is any."""
     await warehouse.insert("hoglet_identity", ["id"], [[identity]])
     stored = await warehouse_identity(warehouse)
     return stored or identity

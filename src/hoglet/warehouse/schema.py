@@ -35,10 +35,10 @@ _SHARDED = re.compile(r"-- distributed by: (.+)")
 
 @dataclass(frozen=True, slots=True)
 class Retention:
-    """Days that rows are kept; ``event_days`` None keeps events for ever.
+    """Days for which rows are kept; ``event_days`` None keeps events forever.
 
-    Function logs go after ``log_days``, counters after ``metric_days``, the log of queries after
-    ``query_days``.
+    ``log_days`` applies to function logs, ``metric_days`` to counters, ``query_days`` to the query
+    log.
     """
 
     event_days: int | None = None

@@ -1,7 +1,7 @@
-"""Descriptions of routes, beside their handlers, and the OpenAPI document made of them.
+"""Descriptions of routes, next to their handlers, and the OpenAPI document built from them.
 
-``@describe({200: Model})`` stands below the route's decorator. Models are built when the document
-is first requested, so that descriptions do not slow down the start.
+``@describe({200: Model})`` goes below the route's decorator. Models are built when the document is
+first requested, so descriptions do not slow down startup.
 
 Response models allow no undocumented keys, so clients can rely on them and the fuzzing client
 detects deviations.
@@ -36,7 +36,7 @@ class OpenResponse(BaseModel):
 
 
 class Page[Item](DocumentedResponse):
-    """One page of a list; ``next`` and ``previous`` are whole URLs."""
+    """One page of a list; ``next`` and ``previous`` are absolute URLs."""
 
     count: int
     next: str | None
@@ -119,14 +119,14 @@ def describe[Handler: Callable[..., Any]](
     problems: Sequence[int] = (),
     methods: Sequence[str] = (),
 ) -> Callable[[Handler], Handler]:
-    """Describe the handler below.
+    """Describe the decorated handler.
 
     Args:
         answers: see ``RouteDoc``.
         body: see ``RouteDoc``.
         query: see ``RouteDoc``.
         problems: see ``RouteDoc``.
-        methods: only for these methods of the handler; all unless given.
+        methods: the methods it applies to; default all.
     """
     doc = RouteDoc(answers, body, query, problems)
 
@@ -142,7 +142,7 @@ UNDESCRIBED = RouteDoc({200: {}})
 
 
 def route_doc(handler: Callable[..., Any], method: str) -> RouteDoc:
-    """What ``describe`` says about a handler under a method, or ``UNDESCRIBED``."""
+    """The description of a handler for a method, or ``UNDESCRIBED``."""
     docs: dict[str, RouteDoc] = getattr(handler, _DOCS, {})
     return docs.get(method) or docs.get("") or UNDESCRIBED
 

@@ -18,7 +18,7 @@ ORIGINAL_PATH = "hoglet.path"
 
 @dataclass(frozen=True, slots=True)
 class PageRequest:
-    """Which slice of a list is asked for; ``limit`` None means all of it."""
+    """The requested slice of a list; ``limit`` None means all of it."""
 
     limit: int | None
     offset: int
@@ -30,7 +30,7 @@ def parse_page(
     default: int | None = DEFAULT_LIMIT,
     maximum: int | None = MAXIMUM_LIMIT,
 ) -> PageRequest:
-    """Read ``limit`` and ``offset``; 0 or garbage gives the default, too much is clamped."""
+    """Parse ``limit`` and ``offset``; 0 and invalid values mean the default, large ones are cut."""
     limit = _positive(query.get("limit")) or default
     if limit is not None and maximum is not None:
         limit = min(limit, maximum)
@@ -40,7 +40,7 @@ def parse_page(
 def envelope(
     request: Request, page: PageRequest, count: int, results: Sequence[Any]
 ) -> dict[str, Any]:
-    """The answer of a list route; ``count`` is the total, ``results`` this page."""
+    """The response of a list route; ``count`` is the total, ``results`` this page."""
     return {
         "count": count,
         "next": _next(request, page, count),
@@ -50,7 +50,7 @@ def envelope(
 
 
 def page_links(request: Request, page: PageRequest, *, has_more: bool) -> dict[str, str | None]:
-    """``next`` and ``previous`` of a list that does not say how long it is."""
+    """``next`` and ``previous`` of a list without a total count."""
     following = None
     if page.limit is not None and has_more:
         following = _page_url(request, page.limit, page.offset + page.limit)

@@ -28,7 +28,7 @@ VariableWriter = Annotated[ProjectScope, Depends(requires("insight_variable:writ
 
 
 class FileObject(OpenResponse):
-    """An entry of the file tree."""
+    """An entry in the file tree."""
 
     id: str
     path: str

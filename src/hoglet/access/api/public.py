@@ -34,7 +34,7 @@ class SiteApp(DocumentedResponse):
 
 
 class RemoteConfig(OpenResponse):
-    """What posthog-js reads when it starts."""
+    """The configuration that posthog-js loads at startup."""
 
     token: str
     supportedCompression: list[str]  # noqa: N815 (the name on the wire)
@@ -51,7 +51,7 @@ class Flags(OpenResponse):
 
 
 class FlagDefinitions(OpenResponse):
-    """No flags to decide locally."""
+    """Flag definitions for local evaluation: always empty."""
 
     flags: list[Any]
     group_type_mapping: Json
@@ -62,7 +62,7 @@ TOKEN_BODY: Json = {
     "type": "object",
     "properties": {"token": {"type": "string"}, "distinct_id": {"type": "string"}},
 }
-_TOKEN = text("token", "Token of the project, where the body has none.")
+_TOKEN = text("token", "The project's token, if the body has none.")
 
 
 @router.post("/flags")
