@@ -172,7 +172,7 @@ class Telemetry:
         interval: Interval = "day",
         timezone: str = "UTC",
     ) -> MetricSeries:
-        """Counts by interval in the project's time zone; gaps are 0, names without data left out."""
+        """Counts by interval in the project's time zone; gaps are 0, names without data absent."""
         labels = labels_between(filters.after, filters.before, interval, timezone)
         conditions, params = _metric_conditions(filters)
         found = await self._warehouse.query(
