@@ -14,8 +14,8 @@ KEY_FILE = "secret.key"
 
 log = structlog.get_logger()
 
-_OWN_FILES = ("hoglet.db", "hoglet.lock", "secret.")
-_OWN_NAMES = (*_OWN_FILES, "warehouse", "lost+found")
+_OWN_FILES = ("hoglet.db", "hoglet.lock", "secret.", "server.")
+_OWN_NAMES = (*_OWN_FILES, "warehouse", "backup-", "lost+found")
 
 
 class DataFolderLock:

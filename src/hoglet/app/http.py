@@ -3,6 +3,9 @@
 from fastapi import FastAPI
 
 from hoglet.app import openapi as api_document
+from hoglet.app.backup.api import backup_route
+from hoglet.app.backup.server_file import make_token
+from hoglet.app.backup.service import BackupService
 from hoglet.app.container import Services
 from hoglet.app.draining import Drain
 from hoglet.app.features import Features
@@ -12,11 +15,21 @@ from hoglet.console.application import mount_console
 from hoglet.web.app import create_application
 
 
-def build_application(rooms: Services, features: Features, drain: Drain | None = None) -> FastAPI:
-    """Mount every room; their services hang on ``app.state``."""
+def build_application(
+    rooms: Services, features: Features, drain: Drain | None = None, *, local_token: str = ""
+) -> FastAPI:
+    """Mount every room; their services hang on ``app.state``.
+
+    Args:
+        rooms: the services.
+        features: built on them.
+        drain: the delay of a stop, a part of ``/_readyz``.
+        local_token: what commands on this machine identify themselves with; by default a secret.
+    """
     readiness = Readiness(rooms, features)
+    backups = BackupService(rooms.settings, rooms.database, rooms.warehouse, rooms.clock)
     app = create_application(
-        routes=hot_routes(),
+        routes=[*hot_routes(), backup_route(backups, local_token or make_token())],
         routers=(*ROUTERS, api_document.router),
         project_routers=PROJECT_ROUTERS,
         checks=readiness.checks() | ({"drain": drain.check} if drain else {}),

@@ -10,6 +10,13 @@ from fastapi import FastAPI
 from rich.console import Console
 
 from hoglet.access.bootstrap import FirstStart, ensure_first_project
+from hoglet.app.backup.server_file import (
+    ServerAddress,
+    make_token,
+    remove_server_file,
+    write_server_file,
+)
+from hoglet.app.backup.service import remove_leftovers
 from hoglet.app.connections import (
     ConnectionReaper,
     Deadlines,
@@ -68,23 +75,33 @@ async def _start(settings: Settings, stack: AsyncExitStack) -> _Server:
     lock = DataFolderLock(settings.data_dir)
     stack.callback(lock.release)
     lock.acquire()
+    remove_leftovers(settings.data_dir)
     listener = stack.enter_context(closing(bind(settings.host, settings.port)))
     settings = settings.model_copy(update={"port": listener.getsockname()[1]})
     rooms = await stack.enter_async_context(open_services(settings))
     features = build_features(rooms)
     await _reseal(rooms, features)
     drain = Drain(settings.drain_seconds)
-    application = build_application(rooms, features, drain)
+    token = make_token()
+    application = build_application(rooms, features, drain, local_token=token)
     workers = build_workers(rooms, features)
     for wall in missing_walls():
         log.warning("workers are confined less: the kernel lacks a wall", wall=wall)
     listen(listener)
+    stack.callback(remove_server_file, settings.data_dir)
+    write_server_file(settings.data_dir, ServerAddress(_local_url(settings), token))
     _greet(await _first_project(rooms), settings)
     await stack.enter_async_context(running(workers))
     connections = connection_limit(settings.connections)
     await stack.enter_async_context(reaping(_reaper(application, settings, connections)))
     on_stop = features.functions.live_tail.close
     return _Server(application, listener, connections, drain, on_stop)
+
+
+def _local_url(settings: Settings) -> str:
+    """Where commands on this machine reach the server."""
+    host = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(settings.host, settings.host)  # noqa: S104
+    return f"http://{host}:{settings.port}"
 
 
 def _reaper(application: FastAPI, settings: Settings, limit: int) -> ConnectionReaper:

@@ -10,7 +10,7 @@ import typer
 from typer.core import TyperGroup
 
 from hoglet import __version__
-from hoglet.cli import cohorts, demo, events, integrations, login, query, serve, status
+from hoglet.cli import backup, cohorts, demo, events, integrations, login, query, serve, status
 from hoglet.cli.admin.commands import admin_app
 from hoglet.cli.admin.keys import keys_app, projects_app
 from hoglet.cli.connection import ServerCommand
@@ -70,6 +70,8 @@ app.command("login")(login.login)
 app.command("logout")(login.logout)
 app.command("query", cls=ServerCommand)(query.query)
 app.command("status", cls=ServerCommand)(status.status)
+app.command("backup")(backup.backup)
+app.command("restore")(backup.restore)
 app.add_typer(login.profiles_app, name="profiles")
 app.add_typer(functions_app, name="functions")
 app.add_typer(endpoints_app, name="endpoints")

@@ -15,6 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
@@ -29,6 +30,7 @@ from hoglet.warehouse.port import Budget, JsonRows, Progress, QueryResult
 from hoglet.warehouse.reading import JsonSelects, select
 from hoglet.warehouse.retention import apply_retention
 from hoglet.warehouse.schema import Retention, apply_schema, on_cluster, own_table
+from hoglet.warehouse.snapshot import WriteGate, clone_folder
 from hoglet.warehouse.values import BLOCK_FORMAT, encode_block
 
 WRITERS = 2
@@ -70,6 +72,7 @@ class ClickHouseWarehouse:
         self._running: defaultdict[str, list[Future[Any]]] = defaultdict(list)
         self._stopping: list[tuple[str, Future[Any], float]] = []  # last: its deadline
         self._stopping_lock = threading.Lock()
+        self._gate = WriteGate()
         self._json = JsonSelects()
 
     async def query(
@@ -196,6 +199,29 @@ class ClickHouseWarehouse:
         elif not known and not self._clients.embedded:  # possibly of another process
             await asyncio.get_running_loop().run_in_executor(self._stopper, self._kill, [query_id])
 
+    async def snapshot(self, target: Path) -> None:
+        """Clone the folder of an embedded warehouse as it is now; writes wait meanwhile.
+
+        Args:
+            target: a folder that does not exist yet, on the same file system.
+        """
+        source = Path(self._clients.url.partition("://")[2])
+        await self._gate.close()
+        try:
+            await asyncio.to_thread(self._clone, source, target)
+        finally:
+            self._gate.reopen()
+
+    def _clone(self, source: Path, target: Path) -> None:
+        def run(statement: str) -> None:
+            self._with_client(lambda client: _run_command(client, statement, None), WRITE)
+
+        run("SYSTEM STOP MERGES")
+        try:
+            clone_folder(source, target)
+        finally:
+            run("SYSTEM START MERGES")
+
     async def close(self) -> None:
         """See ``Warehouse.close``."""
         await asyncio.gather(*(self.cancel(query_id) for query_id in list(self._running)))
@@ -239,7 +265,10 @@ class ClickHouseWarehouse:
         pool: ThreadPoolExecutor | None = None,
     ) -> None:
         """A write that has started is completed even if the caller's task is cancelled."""
+        await self._gate.enter()
         future = (pool or self._writers).submit(self._with_client, work, budget)
+        loop = asyncio.get_running_loop()
+        future.add_done_callback(partial(_soon, loop, self._gate.leave))
         await asyncio.shield(asyncio.wrap_future(future))
 
     def _with_client[R](self, work: Callable[[Client], R], budget: Budget) -> R:

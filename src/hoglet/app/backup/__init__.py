@@ -1,0 +1,1 @@
+"""Online backup of a data folder, and its restore."""

@@ -1,0 +1,48 @@
+"""``server.json`` in the data folder: how commands on this machine reach the server.
+
+Whoever can read it can read the database as well, so its token grants what the files grant.
+"""
+
+import os
+import secrets
+from pathlib import Path
+
+import msgspec
+
+TOKEN_HEADER = "X-Hoglet-Local-Token"  # noqa: S105 (its name)
+_NAME = "server.json"
+
+
+class ServerAddress(msgspec.Struct, frozen=True):
+    """``{"url": "http://127.0.0.1:8000", "token": "3f…"}``."""
+
+    url: str
+    token: str
+
+
+def make_token() -> str:
+    """A token that holds until the server stops."""
+    return secrets.token_urlsafe(32)
+
+
+def write_server_file(data_dir: Path, address: ServerAddress) -> None:
+    """Replace the file of an earlier start."""
+    path = data_dir / _NAME
+    temporary = path.with_suffix(".new")
+    handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with os.fdopen(handle, "wb") as file:
+        file.write(msgspec.json.encode(address))
+    temporary.rename(path)
+
+
+def read_server_file(data_dir: Path) -> ServerAddress | None:
+    """The server that uses the folder, or used it last; None when there is none."""
+    try:
+        return msgspec.json.decode((data_dir / _NAME).read_bytes(), type=ServerAddress)
+    except (FileNotFoundError, msgspec.DecodeError):
+        return None
+
+
+def remove_server_file(data_dir: Path) -> None:
+    """Called when the server stops; one that is killed leaves its file behind."""
+    (data_dir / _NAME).unlink(missing_ok=True)

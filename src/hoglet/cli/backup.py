@@ -1,0 +1,175 @@
+"""``hoglet backup`` and ``hoglet restore``: copy a data folder while its server runs, and back."""
+
+import os
+import shutil
+import tarfile
+import urllib.error
+import urllib.request
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Annotated, Any
+
+import typer
+from rich.progress import DownloadColumn, Progress, SpinnerColumn, TextColumn
+
+from hoglet.cli.admin.data_folder import DataDir, NoData
+from hoglet.cli.api_client import ApiRefused, ApiUnreachable
+from hoglet.cli.refusals import BadUsage
+from hoglet.cli.server_address import server_url
+from hoglet.kit.errors import HogletError
+
+_SECONDS = 600  # until the first byte: the database is copied before it
+
+
+class BadBackup(HogletError):
+    """What arrived is not a whole backup."""
+
+    code = "bad_backup"
+    blame = "operator"
+
+
+def backup(
+    folder: Annotated[Path, typer.Argument(help="New folder for the backup.")],
+    data_dir: DataDir = None,
+    url: Annotated[
+        str | None, typer.Option("--url", envvar="HOGLET_URL", help="A server on another machine.")
+    ] = None,
+    key: Annotated[
+        str, typer.Option("--key", envvar="HOGLET_API_KEY", help="Personal key of a staff user.")
+    ] = "",
+) -> None:
+    """Copy everything of a running server as of one moment; it goes on serving."""
+    _check_new(folder)
+    partial = folder.with_name(folder.name + ".partial")
+    shutil.rmtree(partial, ignore_errors=True)
+    with _requested(data_dir, url, key) as response:
+        _extract(response, partial)
+    _check_complete(partial)
+    has_key = url is None and _copy_key(data_dir, partial)
+    partial.rename(folder)
+    print(f"The backup is in {folder}.")
+    if not has_key:
+        print("It does not hold secret.key, which decrypts stored secrets: copy that by itself.")
+
+
+def restore(
+    folder: Annotated[Path, typer.Argument(help="Folder of a backup.", exists=True)],
+    data_dir: Annotated[Path, typer.Option("--data-dir", help="New data folder.")],
+) -> None:
+    """Make a data folder of a backup; start a server on it as on any other."""
+    _check_complete(folder)
+    _check_new(data_dir)
+    partial = data_dir.with_name(data_dir.name + ".partial")
+    shutil.rmtree(partial, ignore_errors=True)
+    from hoglet.app.backup.layout import MANIFEST
+
+    ignored = shutil.ignore_patterns(MANIFEST)
+    shutil.copytree(folder, partial, symlinks=True, ignore=ignored)
+    partial.chmod(0o700)
+    if data_dir.exists():
+        data_dir.rmdir()
+    partial.rename(data_dir)
+    print(f"Restored. Start it with: hoglet serve --data-dir {data_dir}")
+    if not (data_dir / "secret.key").exists():
+        print("Put secret.key into it first, or set HOGLET_SECRET_KEYS.")
+
+
+def _check_new(folder: Path) -> None:
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise BadUsage(f"{folder} exists and is not an empty folder; choose another one.")
+
+
+def _check_complete(folder: Path) -> None:
+    from hoglet.app.backup.layout import DATABASE, MANIFEST, WAREHOUSE
+
+    missing = [name for name in (DATABASE, WAREHOUSE, MANIFEST) if not (folder / name).exists()]
+    if missing:
+        raise BadUsage(f"{folder} is not a whole backup: {', '.join(missing)} is missing.")
+
+
+@contextmanager
+def _requested(data_dir: Path | None, url: str | None, key: str) -> Generator[IO[bytes]]:
+    request = _remote(url, key) if url else _local(data_dir)
+    try:
+        with urllib.request.urlopen(request, timeout=_SECONDS) as response:  # noqa: S310
+            yield response
+    except urllib.error.HTTPError as error:
+        raise ApiRefused(_detail(error), status=error.code) from None
+    except OSError as error:
+        reason = getattr(error, "reason", error)
+        where = request.full_url.removesuffix("/_backup")
+        raise ApiUnreachable(f"No server answers at {where}: {reason}") from None
+
+
+def _remote(url: str, key: str) -> urllib.request.Request:
+    if not key:
+        raise ApiUnreachable("Give an API key with --key or HOGLET_API_KEY.")
+    headers = {"Authorization": f"Bearer {key}"}
+    return urllib.request.Request(  # noqa: S310 (see server_url)
+        f"{server_url(url)}/_backup", method="POST", headers=headers
+    )
+
+
+def _local(data_dir: Path | None) -> urllib.request.Request:
+    from hoglet.app.backup.server_file import TOKEN_HEADER, read_server_file
+    from hoglet.settings import load_settings
+
+    folder = load_settings(data_dir=data_dir).data_dir
+    server = read_server_file(folder)
+    if server is None:
+        raise NoData(
+            f"No server runs on {folder}: give --data-dir, or --url and --key for one elsewhere. "
+            "The folder of a server that is stopped can simply be copied."
+        )
+    headers = {TOKEN_HEADER: server.token}
+    return urllib.request.Request(  # noqa: S310 (hoglet's own)
+        f"{server.url}/_backup", method="POST", headers=headers
+    )
+
+
+def _detail(error: urllib.error.HTTPError) -> str:
+    import json
+
+    try:
+        return str(json.loads(error.read())["detail"])
+    except (ValueError, KeyError, TypeError):
+        return f"The server answered {error.code}."
+
+
+def _extract(response: IO[bytes], folder: Path) -> None:
+    """Unpack the archive while it arrives."""
+    folder.mkdir(mode=0o700, parents=True)
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), DownloadColumn())
+    with Progress(*columns, transient=True, disable=not os.isatty(2)) as progress:
+        counted = _CountedFile(response, progress)
+        try:
+            with tarfile.open(fileobj=counted, mode="r|") as archive:  # type: ignore[call-overload]
+                archive.extractall(folder, filter="tar")
+        except (tarfile.TarError, OSError) as error:
+            raise BadBackup(f"The backup ended early ({error}); {folder} is not whole.") from None
+
+
+class _CountedFile:
+    """Reads on behalf of ``tarfile`` and shows how much has arrived."""
+
+    def __init__(self, file: IO[bytes], progress: Progress) -> None:
+        self._file = file
+        self._progress = progress
+        self._task: Any = progress.add_task("copying", total=None)
+
+    def read(self, size: int = -1) -> bytes:
+        data = self._file.read(size)
+        self._progress.advance(self._task, len(data))
+        return data
+
+
+def _copy_key(data_dir: Path | None, folder: Path) -> bool:
+    from hoglet.app.backup.layout import KEY_FILE
+    from hoglet.settings import load_settings
+
+    source = load_settings(data_dir=data_dir).data_dir / KEY_FILE
+    if not source.exists():
+        return False
+    shutil.copy2(source, folder / KEY_FILE)
+    return True

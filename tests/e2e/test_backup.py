@@ -1,0 +1,188 @@
+"""Backup of a server under load, and a server on what was restored."""
+
+import subprocess
+import sys
+import threading
+import time
+import uuid
+from pathlib import Path
+from typing import Self
+
+import httpx
+import pytest
+
+from support.receiver import Receiver
+from support.server import KEY, TOKEN, RunningServer
+
+SECONDS = 120
+_QUERY = "/api/projects/1/query/"
+
+
+def hoglet(server: RunningServer, *words: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "hoglet.cli.main", *words]
+    return subprocess.run(
+        command,
+        env=server.environment,
+        capture_output=True,
+        text=True,
+        timeout=SECONDS,
+        check=False,
+    )
+
+
+class Sender:
+    """Sends events until it is stopped, and knows which were accepted, and when."""
+
+    def __init__(self, url: str) -> None:
+        self._url = url
+        self._stopping = threading.Event()
+        self._thread = threading.Thread(target=self._run)
+        self.accepted: list[str] = []
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stopping.set()
+        self._thread.join()
+
+    def _run(self) -> None:
+        with httpx.Client(timeout=30) as client:
+            while not self._stopping.is_set():
+                ids = [str(uuid.uuid4()) for _ in range(50)]
+                batch = [
+                    {"event": "sent", "distinct_id": f"u{index}", "uuid": id_,
+                     "properties": {"$set": {"last": id_}}}
+                    for index, id_ in enumerate(ids)
+                ]  # fmt: skip
+                answer = client.post(self._url + "/batch/", json={"api_key": TOKEN, "batch": batch})
+                if answer.status_code == 200:
+                    self.accepted.extend(ids)
+
+
+def stored(server: RunningServer) -> list[str]:
+    sql = "SELECT toString(uuid) FROM events WHERE event = 'sent' LIMIT 50000"
+    query = {"kind": "HogQLQuery", "query": sql}
+    answer = server.client.post(_QUERY, json={"query": query, "refresh": "force_blocking"})
+    return [row[0] for row in answer.raise_for_status().json()["results"]]
+
+
+def wait_until_stored(server: RunningServer, ids: set[str]) -> list[str]:
+    deadline = time.monotonic() + SECONDS
+    while not ids <= set(found := stored(server)) and time.monotonic() < deadline:
+        time.sleep(0.3)
+    return found
+
+
+@pytest.fixture(scope="module")
+def receiver():
+    opened = Receiver()
+    yield opened
+    opened.close()
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory, receiver: Receiver):
+    running = RunningServer(tmp_path_factory.mktemp("first") / "data").start()
+    running.client.post(
+        "/api/projects/1/hog_functions/",
+        json={
+            "type": "destination",
+            "enabled": True,
+            "filters": {"events": [{"id": "restored", "type": "events"}]},
+            "hog": f"fetch('{receiver.url}/' || inputs.token)",
+            "inputs_schema": [{"key": "token", "type": "string", "secret": True}],
+            "inputs": {"token": {"value": "decrypted"}},
+        },
+    ).raise_for_status()
+    yield running
+    running.stop()
+
+
+def test_a_backup_under_load_is_the_state_of_one_moment(
+    server: RunningServer, receiver: Receiver, tmp_path: Path
+) -> None:
+    copy = tmp_path / "copy"
+    with Sender(server.url) as sender:
+        while len(sender.accepted) < 500:
+            time.sleep(0.05)
+        before = set(sender.accepted)
+        done = hoglet(server, "backup", str(copy))
+        assert done.returncode == 0, done.stderr
+        while not set(sender.accepted) - before:  # it went on serving
+            time.sleep(0.05)
+    assert not list(server.data_dir.glob("backup-*"))
+    restored = hoglet(server, "restore", str(copy), "--data-dir", str(tmp_path / "new"))
+    assert restored.returncode == 0, restored.stderr
+
+    second = RunningServer(tmp_path / "new").start()
+    try:
+        found = wait_until_stored(second, before)
+        assert before <= set(found)
+        assert len(found) == len(set(found))
+        assert set(found) <= set(sender.accepted)
+        event = {"api_key": TOKEN, "event": "restored", "distinct_id": "ada"}
+        second.client.post("/e/", json=event).raise_for_status()
+        deadline = time.monotonic() + SECONDS
+        while "decrypted" not in receiver.arrivals and time.monotonic() < deadline:
+            time.sleep(0.2)
+        assert "decrypted" in receiver.arrivals
+    finally:
+        second.stop()
+    assert set(sender.accepted) <= set(wait_until_stored(server, set(sender.accepted)))
+
+
+def test_a_staff_key_may_take_one_from_elsewhere_without_the_secret_key(
+    server: RunningServer, tmp_path: Path
+) -> None:
+    copy = tmp_path / "copy"
+
+    done = hoglet(server, "backup", str(copy), "--url", server.url, "--key", KEY)
+
+    assert done.returncode == 0, done.stderr
+    assert "secret.key" in done.stdout
+    assert {path.name for path in copy.iterdir()} == {"hoglet.db", "warehouse", "backup.json"}
+    restored = hoglet(server, "restore", str(copy), "--data-dir", str(tmp_path / "new"))
+    assert "secret.key" in restored.stdout
+
+
+@pytest.mark.parametrize("headers", [{}, {"Authorization": "Bearer phx_wrong"},
+                                     {"X-Hoglet-Local-Token": "wrong"}])  # fmt: skip
+def test_nobody_else_gets_one(server: RunningServer, headers: dict[str, str]) -> None:
+    assert httpx.post(server.url + "/_backup", headers=headers).status_code == 401
+
+
+def test_a_key_with_fewer_rights_gets_none(server: RunningServer) -> None:
+    body = {"label": "narrow", "scopes": ["*"], "scoped_teams": [1]}
+    key = server.client.post("/api/personal_api_keys/", json=body).json()["value"]
+
+    answer = httpx.post(server.url + "/_backup", headers={"Authorization": f"Bearer {key}"})
+
+    assert answer.status_code == 403
+
+
+def test_what_is_there_is_never_overwritten(server: RunningServer, tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+
+    for folder in (tmp_path, tmp_path / "file"):
+        refused = hoglet(server, "backup", str(folder))
+        assert (refused.returncode, refused.stderr.count("\n")) == (2, 1), refused.stderr
+    refused = hoglet(server, "restore", str(tmp_path), "--data-dir", str(tmp_path / "new"))
+    assert "is not a whole backup" in refused.stderr
+
+
+def test_without_a_server_it_says_so(server: RunningServer, tmp_path: Path) -> None:
+    refused = hoglet(server, "backup", str(tmp_path / "copy"), "--data-dir", str(tmp_path))
+
+    assert refused.returncode == 2
+    assert "No server runs on" in refused.stderr
+    assert not (tmp_path / "copy").exists()
+
+
+def test_an_archive_that_ends_early_is_no_backup(server: RunningServer, tmp_path: Path) -> None:
+    with httpx.stream("POST", server.url + "/_backup", headers={"Authorization": f"Bearer {KEY}"}):
+        pass  # the client goes away at once
+
+    done = hoglet(server, "backup", str(tmp_path / "copy"))
+    assert done.returncode == 0, done.stderr  # and the next one is not held up
