@@ -14,7 +14,8 @@ from hoglet.app.container import Services
 from hoglet.app.endpoints import SCHEMA_SECONDS
 from hoglet.app.features import Features
 from hoglet.definitions.tracker import DefinitionTracker
-from hoglet.pipeline.backfills import BackfillWorker
+from hoglet.functions.jobs import BACKFILL_QUEUE, RECOMPILE_QUEUE
+from hoglet.pipeline.backfills import BACKFILL_POLICY, BackfillPager
 from hoglet.pipeline.delivery.attempt import HostCallAttempts
 from hoglet.pipeline.delivery.completion import CompletionBatcher
 from hoglet.pipeline.delivery.executor import Executor
@@ -28,19 +29,21 @@ from hoglet.pipeline.ingest.group_processor import GroupProcessor
 from hoglet.pipeline.ingest.replication import WarehouseReplicator
 from hoglet.pipeline.ingest.sandbox_client import PipelineSandboxClient
 from hoglet.pipeline.ingest.worker import BatchWorker, GroupLimits
-from hoglet.pipeline.internal_events import InternalEventWorker
+from hoglet.pipeline.internal_events import INTERNAL_POLICY, INTERNAL_QUEUE, InternalEventMatcher
 from hoglet.pipeline.maintenance import MaintenanceWorker
 from hoglet.pipeline.persons.deletions import DELETIONS_QUEUE
 from hoglet.pipeline.queue_metrics import QueueMetrics
-from hoglet.pipeline.recompile import Recompiler
+from hoglet.pipeline.recompile import RECOMPILE_POLICY, Recompiler
+from hoglet.pipeline.stored_events import StoredEvents
 from hoglet.pipeline.telemetry_outbox import TelemetryOutbox
 from hoglet.queue.clock_steps import ClockSteps
-from hoglet.queue.worker import JobPolicy, LeasedWorker
+from hoglet.queue.worker import JobHandler, JobPolicy, LeasedWorker
 
 log = structlog.get_logger()
 
 COMPILE_SECONDS = 1.0  # between a query learning the schema and the engine beginning to read
 DELETION_ATTEMPTS = 100  # hours apart in the end; a deletion must not be lost
+DELETION_POLICY = JobPolicy(lease=timedelta(minutes=30), attempts=DELETION_ATTEMPTS)
 RESTART_SECONDS = 1.0  # after a worker failed
 
 
@@ -79,8 +82,8 @@ def build_workers(rooms: Services, features: Features) -> list[BackgroundWorker]
         workers += build_pipeline(rooms, features, outbox)
         steps = ClockSteps(rooms.queue)
         workers.append(BackgroundWorker("clock steps", steps.run, steps.stop))
-        recompiler = _recompiler(rooms, features)
-        workers.append(BackgroundWorker("recompiler", recompiler.run, recompiler.stop))
+        recompiler = JobHandler(Recompiler(features.functions.service, rooms.access).work)
+        workers.append(_leased(rooms, "recompiler", RECOMPILE_QUEUE, recompiler, RECOMPILE_POLICY))
     if "executor" in roles:
         executor = _executor(rooms, features)
         workers.append(BackgroundWorker("executor", executor.run, executor.stop))
@@ -145,50 +148,51 @@ def build_pipeline(
         unasked=DeferredFilteredCounts(rooms.database, outbox, rooms.clock),
         clock=rooms.clock,
     )
-    backfills = BackfillWorker(
+    site_url = rooms.settings.resolved_site_url()
+    stored = StoredEvents(rooms.warehouse, rooms.access, site_url)
+    backfills = BackfillPager(
         queue=rooms.queue,
         database=rooms.database,
-        warehouse=rooms.warehouse,
+        events=stored,
         functions=features.functions.service,
-        access=rooms.access,
         clock=rooms.clock,
-        site_url=rooms.settings.resolved_site_url(),
     )
-    internal = InternalEventWorker(
-        queue=rooms.queue,
+    internal = InternalEventMatcher(
         sandbox=rooms.sandboxes.pipeline,
         deadline=rooms.settings.pipeline_seconds,
         functions=features.functions.service,
         committing=committing,
         access=rooms.access,
-        site_url=rooms.settings.resolved_site_url(),
+        site_url=site_url,
     )
-    deletions = LeasedWorker(
-        rooms.queue,
-        rooms.database,
-        rooms.clock,
-        DELETIONS_QUEUE,
-        work=features.person_changes.deletions.work,
-        policy=JobPolicy(lease=timedelta(minutes=30), attempts=DELETION_ATTEMPTS),
-    )
+    person_deletions = JobHandler(features.person_changes.deletions.work)
     return [
-        BackgroundWorker("internal events", internal.run, internal.stop),
-        BackgroundWorker("backfills", backfills.run, backfills.stop),
+        _leased(
+            rooms,
+            "internal events",
+            INTERNAL_QUEUE,
+            JobHandler(internal.work, finishes_jobs=True),
+            INTERNAL_POLICY,
+        ),
+        _leased(
+            rooms,
+            "backfills",
+            BACKFILL_QUEUE,
+            JobHandler(backfills.work, finishes_jobs=True),
+            BACKFILL_POLICY,
+        ),
         BackgroundWorker("batches", batches.run, batches.stop),
         BackgroundWorker("copies", copies.run, copies.stop),
-        BackgroundWorker("person deletions", deletions.run, deletions.stop),
+        _leased(rooms, "person deletions", DELETIONS_QUEUE, person_deletions, DELETION_POLICY),
         BackgroundWorker("upkeep", upkeep.run, upkeep.stop),
     ]
 
 
-def _recompiler(rooms: Services, features: Features) -> Recompiler:
-    return Recompiler(
-        queue=rooms.queue,
-        database=rooms.database,
-        functions=features.functions.service,
-        access=rooms.access,
-        clock=rooms.clock,
-    )
+def _leased(
+    rooms: Services, name: str, queue: str, handler: JobHandler, policy: JobPolicy
+) -> BackgroundWorker:
+    worker = LeasedWorker(rooms.queue, rooms.database, rooms.clock, queue, handler, policy=policy)
+    return BackgroundWorker(name, worker.run, worker.stop)
 
 
 def _endpoint_jobs(features: Features) -> BackgroundWorker:

@@ -17,7 +17,7 @@ from hoglet.cohorts.service import CohortService
 from hoglet.cohorts.static import StaticCohorts
 from hoglet.endpoints.services import EndpointServices
 from hoglet.queue.port import Job, Queue
-from hoglet.queue.worker import JobPolicy, LeasedWorker
+from hoglet.queue.worker import JobHandler, JobPolicy, LeasedWorker
 
 AT_ONCE = 2
 
@@ -82,7 +82,7 @@ def build_cohorts(
         persons=CohortPersons(database, endpoints.warehouse, compiler, members),
         schedule=CohortSchedule(database, access.clock, queue, age=age),
         worker=LeasedWorker(
-            queue, database, access.clock, COHORTS, work=work, give_up=give_up, policy=policy
+            queue, database, access.clock, COHORTS, JobHandler(work, give_up), policy=policy
         ),
     )
 

@@ -4,8 +4,7 @@ Start ``EndpointJobs.run_until`` once in the processes that have the role.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable
-from datetime import timedelta
+from collections.abc import Callable, Sequence
 
 import msgspec
 import structlog
@@ -13,141 +12,80 @@ import structlog
 from hoglet.endpoints import repository
 from hoglet.endpoints.materialization.builder import TableBuilder
 from hoglet.endpoints.materialization.scheduler import (
-    BUILDS,
     BuildJob,
     DropJob,
     MaterializationScheduler,
     TableJob,
 )
 from hoglet.endpoints.query_log.log import QueryLog
-from hoglet.endpoints.run.background import RUNS, BackgroundRuns, RunJob
+from hoglet.endpoints.run.background import BackgroundRuns, RunJob
 from hoglet.kit.clock import Clock
-from hoglet.queue.port import Job, Queue
+from hoglet.queue.port import Job
+from hoglet.queue.worker import JobHandler, JobPolicy, LeasedWorker
 from hoglet.store.database import Database
 
 logger = structlog.get_logger(__name__)
 
-LEASE = timedelta(minutes=10)
-PATIENCE = timedelta(seconds=5)
-PAUSE_SECONDS = 1.0
 HOUSEKEEPING_SECONDS = 6 * 3600
-MOST_ATTEMPTS = 3
 _TABLE_JOB: msgspec.json.Decoder[TableJob] = msgspec.json.Decoder(BuildJob | DropJob)
+_RUN_JOB = msgspec.json.Decoder(RunJob)
+RUN_POLICY = JobPolicy(at_once=4)
 
 
-class EndpointJobs:
-    """The consumers of both queues.
+def table_jobs(builder: TableBuilder, forget: Callable[[], None]) -> JobHandler:
+    """Builds and drops tables; ``forget`` is called after a build, so that runs see it at once."""
+
+    async def work(job: Job) -> None:
+        request = _TABLE_JOB.decode(job.payload)
+        if isinstance(request, DropJob):
+            await builder.drop(request.table)
+            return
+        await builder.build(request)
+        forget()
+
+    async def give_up(job: Job) -> None:
+        request = _TABLE_JOB.decode(job.payload)
+        if isinstance(request, BuildJob):
+            await builder.give_up(request)
+
+    return JobHandler(work, give_up)
+
+
+def run_jobs(background: BackgroundRuns) -> JobHandler:
+    """Does background runs."""
+
+    async def work(job: Job) -> None:
+        await background.do(_RUN_JOB.decode(job.payload))
+
+    async def give_up(job: Job) -> None:
+        await background.give_up(_RUN_JOB.decode(job.payload))
+
+    return JobHandler(work, give_up)
+
+
+class EndpointHousekeeping:
+    """Drops what nobody uses: left-over tables, and versions nobody has run for a month.
 
     Args:
-        builder: does table jobs.
-        background: does run jobs.
-        log: written out by a loop of its own.
-        forget: called after a table changed, so that runs see it at once.
+        forget: called after tables changed, so that runs see it at once.
     """
 
     def __init__(
         self,
-        queue: Queue,
         database: Database,
         clock: Clock,
-        *,
         builder: TableBuilder,
         materializer: MaterializationScheduler,
-        background: BackgroundRuns,
-        log: QueryLog,
         forget: Callable[[], None],
     ) -> None:
-        self._queue = queue
         self._database = database
         self._clock = clock
+        self._forget = forget
         self._builder = builder
         self._materializer = materializer
-        self._background = background
-        self._log = log
-        self._forget = forget
 
     async def run_until(self, stopping: asyncio.Event) -> None:
-        """Work until the event is set, then end what was begun."""
-        async with asyncio.TaskGroup() as group:
-            group.create_task(self._consume(BUILDS, self._do_table_job, stopping, at_once=1))
-            group.create_task(self._consume(RUNS, self._do_run_job, stopping, at_once=4))
-            group.create_task(self._keep_house(stopping))
-            group.create_task(self._log.run_until(stopping))
-
-    async def work_off(self) -> int:
-        """Do everything that is due, then return how many jobs that were; for tests and demos."""
-        done = 0
-        for queue, work in ((BUILDS, self._do_table_job), (RUNS, self._do_run_job)):
-            while jobs := await self._queue.lease(queue, limit=10, duration=LEASE):
-                for job in jobs:
-                    await self._do(job, work)
-                    done += 1
-        return done
-
-    async def _consume(
-        self,
-        queue: str,
-        work: Callable[[Job], Awaitable[None]],
-        stopping: asyncio.Event,
-        *,
-        at_once: int,
-    ) -> None:
-        while not stopping.is_set():
-            try:
-                jobs = await self._queue.lease(queue, limit=at_once, duration=LEASE)
-                await asyncio.gather(*(self._do(job, work) for job in jobs))
-            except Exception:  # the database is away or full: the work waits, the loop must not end
-                logger.exception("jobs could not be taken", action="lease_failed", queue=queue)
-                jobs = []
-                await asyncio.sleep(PAUSE_SECONDS)
-            if not jobs:
-                await self._wait(queue, stopping)
-
-    async def _wait(self, queue: str, stopping: asyncio.Event) -> None:
-        waiting = asyncio.ensure_future(self._queue.wait(queue, PATIENCE))
-        stopped = asyncio.ensure_future(stopping.wait())
-        await asyncio.wait({waiting, stopped}, return_when=asyncio.FIRST_COMPLETED)
-        for task in (waiting, stopped):
-            task.cancel()
-        await asyncio.gather(waiting, stopped, return_exceptions=True)
-
-    async def _do(self, job: Job, work: Callable[[Job], Awaitable[None]]) -> None:
-        """Do a job; one that hoglet itself cannot do is tried three times, then buried."""
-        try:
-            await work(job)
-        except Exception as error:
-            logger.exception("a job failed", action="job_failed", queue=job.queue, job=str(job.id))
-            await self._give_back(job, error)
-            return
-        async with self._database.write() as session:
-            await self._queue.finish(session, [job])
-
-    async def _give_back(self, job: Job, error: Exception) -> None:
-        if job.attempt >= MOST_ATTEMPTS and job.queue == BUILDS:
-            wanted = _TABLE_JOB.decode(job.payload)
-            if isinstance(wanted, BuildJob):
-                await self._builder.give_up(wanted)
-        if job.attempt >= MOST_ATTEMPTS and job.queue == RUNS:
-            await self._background.give_up(msgspec.json.decode(job.payload, type=RunJob))
-        async with self._database.write() as session:
-            if job.attempt >= MOST_ATTEMPTS:
-                await self._queue.bury(session, job, str(error) or type(error).__name__)
-                return
-            wait = timedelta(seconds=10 * job.attempt)
-            await self._queue.retry(session, job, run_at=self._clock.now() + wait)
-
-    async def _do_table_job(self, job: Job) -> None:
-        wanted = _TABLE_JOB.decode(job.payload)
-        if isinstance(wanted, DropJob):
-            await self._builder.drop(wanted.table)
-            return
-        await self._builder.build(wanted)
-        self._forget()
-
-    async def _do_run_job(self, job: Job) -> None:
-        await self._background.do(msgspec.json.decode(job.payload, type=RunJob))
-
-    async def _keep_house(self, stopping: asyncio.Event) -> None:
+        """Keep house every six hours until the event is set."""
         while not stopping.is_set():
             try:
                 await self.keep_house()
@@ -160,7 +98,7 @@ class EndpointJobs:
                 continue
 
     async def keep_house(self) -> None:
-        """Drop what nobody uses: left-over tables, and versions nobody has run for a month.
+        """Drop what nobody uses.
 
         Build anew what another process, or an older hoglet, left built for other settings.
         """
@@ -170,3 +108,38 @@ class EndpointJobs:
             await self._materializer.renew_outdated(session)
             await repository.delete_expired_runs(session, self._clock.now())
         self._forget()
+
+
+class EndpointJobs:
+    """The consumers of both queues, and what is done from time to time.
+
+    Args:
+        workers: of table jobs and run jobs.
+        housekeeping: done every six hours.
+        log: written out by a loop of its own.
+    """
+
+    def __init__(
+        self,
+        workers: Sequence[LeasedWorker],
+        housekeeping: EndpointHousekeeping,
+        log: QueryLog,
+    ) -> None:
+        self.housekeeping = housekeeping
+        self._workers = workers
+        self._log = log
+
+    async def run_until(self, stopping: asyncio.Event) -> None:
+        """Work until the event is set, then end what was begun."""
+        async with asyncio.TaskGroup() as group:
+            for worker in self._workers:
+                group.create_task(worker.run())
+            group.create_task(self.housekeeping.run_until(stopping))
+            group.create_task(self._log.run_until(stopping))
+            await stopping.wait()
+            for worker in self._workers:
+                worker.stop()
+
+    async def work_off(self) -> int:
+        """Do everything that is due, then return how many jobs that were; for tests and demos."""
+        return sum([await worker.drain() for worker in self._workers])

@@ -8,13 +8,19 @@ from starlette.requests import Request
 from hoglet.access.principals import Project
 from hoglet.access.service import AccessService
 from hoglet.endpoints.analysis.analyzer import QueryAnalyzer
-from hoglet.endpoints.jobs import EndpointJobs
+from hoglet.endpoints.jobs import (
+    RUN_POLICY,
+    EndpointHousekeeping,
+    EndpointJobs,
+    run_jobs,
+    table_jobs,
+)
 from hoglet.endpoints.materialization.builder import TableBuilder
 from hoglet.endpoints.materialization.catalog import MaterializedTables
-from hoglet.endpoints.materialization.scheduler import MaterializationScheduler
+from hoglet.endpoints.materialization.scheduler import BUILDS, MaterializationScheduler
 from hoglet.endpoints.query_log.log import QueryLog
 from hoglet.endpoints.query_log.usage import EndpointUsage
-from hoglet.endpoints.run.background import BackgroundRuns
+from hoglet.endpoints.run.background import RUNS, BackgroundRuns
 from hoglet.endpoints.run.concurrency import ConcurrencyLimiter
 from hoglet.endpoints.run.cursors import Cursors
 from hoglet.endpoints.run.executor import QueryExecutor
@@ -27,6 +33,7 @@ from hoglet.endpoints.settings import EndpointSettings
 from hoglet.endpoints.versions.aliases import Aliases
 from hoglet.endpoints.worker.compiler import ProjectSchema, QueryCompiler
 from hoglet.queue.port import Queue
+from hoglet.queue.worker import LeasedWorker
 from hoglet.sandbox import Sandbox
 from hoglet.store.database import Database
 from hoglet.warehouse import Warehouse
@@ -139,14 +146,12 @@ def build_endpoints(
         telemetry=Telemetry(warehouse),
         usage=EndpointUsage(service, log, RunUsage(warehouse), clock),
         jobs=EndpointJobs(
-            queue,
-            database,
-            clock,
-            builder=builder,
-            materializer=materializer,
-            background=background,
-            log=log,
-            forget=forget,
+            (
+                LeasedWorker(queue, database, clock, BUILDS, table_jobs(builder, forget)),
+                LeasedWorker(queue, database, clock, RUNS, run_jobs(background), policy=RUN_POLICY),
+            ),
+            EndpointHousekeeping(database, clock, builder, materializer, forget),
+            log,
         ),
         analyser=analyser,
         compiler=compiler,

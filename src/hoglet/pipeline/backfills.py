@@ -6,20 +6,16 @@ event, so a crash neither skips nor doubles an event.
 Source: docs/spec/hog-functions.md#91-enable_backfills.
 """
 
-import asyncio
 from datetime import timedelta
 from typing import NamedTuple
 from uuid import uuid5
 
-import structlog
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from hoglet.access.service import AccessService
 from hoglet.functions.backfills import repository as backfill_repository
 from hoglet.functions.backfills.service import MOST_AHEAD, event_names
 from hoglet.functions.executable.model import ExecutableFunction
 from hoglet.functions.jobs import (
-    BACKFILL_QUEUE,
     INVOKE_QUEUE,
     BackfillV1,
     InvokeV1,
@@ -31,15 +27,12 @@ from hoglet.functions.service import FunctionService
 from hoglet.functions.tables import BackfillRow, BatchExportRow
 from hoglet.kit.clock import Clock
 from hoglet.pipeline.delivery import ordering as lines
-from hoglet.pipeline.leases import LEASE, keep_leases
 from hoglet.pipeline.stored_events import StoredEvent, StoredEvents, Window
-from hoglet.queue import Job, LeaseLost, NewJob, Priority, Queue
+from hoglet.queue import Job, NewJob, Priority, Queue
+from hoglet.queue.leases import LEASE
+from hoglet.queue.worker import JobPolicy
 from hoglet.store.database import Database
-from hoglet.warehouse import Warehouse
 
-log = structlog.get_logger()
-
-IDLE = timedelta(seconds=2)
 PAGE_EVENTS = 500
 MOST_WAITING = 5000  # runs in the queue; a backfill then makes way for live events
 PAUSE = timedelta(seconds=5)
@@ -55,54 +48,41 @@ class _Page(NamedTuple):
     total: int
 
 
-class BackfillWorker:
-    """Works ``functions.backfill`` off."""
+BACKFILL_POLICY = JobPolicy(
+    lease=LEASE,
+    keeps_lease=True,
+    attempts=None,
+    backoff=PAUSE,
+    longest_backoff=60 * PAUSE,
+    idle=timedelta(seconds=2),
+)
+
+
+class BackfillPager:
+    """Does the jobs of ``functions.backfill``: each queues the runs of one page."""
 
     def __init__(
         self,
         *,
         queue: Queue,
         database: Database,
-        warehouse: Warehouse,
+        events: StoredEvents,
         functions: FunctionService,
-        access: AccessService,
         clock: Clock,
-        site_url: str,
     ) -> None:
         self._queue = queue
         self._database = database
         self._functions = functions
         self._clock = clock
-        self._stored = StoredEvents(warehouse, access, site_url)
-        self._stopping = asyncio.Event()
+        self._stored = events
 
-    async def run(self) -> None:
-        """Work until :meth:`stop`."""
-        while not self._stopping.is_set():
-            jobs = await self._queue.lease(BACKFILL_QUEUE, limit=1, duration=LEASE)
-            for job in jobs:
-                await self._do(job)
-            if not jobs:
-                await self._queue.wait(BACKFILL_QUEUE, IDLE)
-
-    def stop(self) -> None:
-        """Let :meth:`run` end."""
-        self._stopping.set()
-        self._queue.wake(BACKFILL_QUEUE)
-
-    async def _do(self, job: Job) -> None:
-        try:
-            wanted = decode_backfill(job.payload)
-            async with keep_leases(self._queue, [job]):
-                if (await self._queue.depth(INVOKE_QUEUE)).ready > MOST_WAITING:
-                    await self._later(job, PAUSE)
-                else:
-                    await self._go_on(job, wanted)
-        except LeaseLost:
-            return
-        except Exception:
-            log.exception("a backfill could not go on", action="backfill_failed", job=str(job.id))
-            await self._later(job, PAUSE * min(job.attempt, 60))
+    async def work(self, job: Job) -> None:
+        """Queue the next page, or wait while enough runs are queued; finishes the job itself."""
+        wanted = decode_backfill(job.payload)
+        if (await self._queue.depth(INVOKE_QUEUE)).ready > MOST_WAITING:
+            await self._later(job, PAUSE)
+        else:
+            await self._go_on(job, wanted)
 
     async def _go_on(self, job: Job, wanted: BackfillV1) -> None:
         """Queue the next page, or clear up after the last one, a pause or a cancel."""

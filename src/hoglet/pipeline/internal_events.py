@@ -13,7 +13,6 @@ from uuid import UUID
 
 import msgspec
 import structlog
-from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hoglet.access.activity import Activity
@@ -21,7 +20,7 @@ from hoglet.access.service import AccessService
 from hoglet.functions.executable.model import ExecutableFunction
 from hoglet.functions.watcher.service import StateChange
 from hoglet.kit.clock import Clock
-from hoglet.kit.errors import HogletError, Unavailable
+from hoglet.kit.errors import Unavailable
 from hoglet.kit.ids import new_id
 from hoglet.kit.text import pack
 from hoglet.pipeline.ingest.commit import ChunkCommitter
@@ -39,8 +38,9 @@ from hoglet.pipeline.ingest.sandbox_client import (
     FunctionLoader,
 )
 from hoglet.pipeline.ingest.transform import iso
-from hoglet.pipeline.leases import LEASE, keep_leases
 from hoglet.queue import Job, NewJob, Queue
+from hoglet.queue.leases import LEASE
+from hoglet.queue.worker import JobPolicy
 from hoglet.sandbox import Sandbox
 
 log = structlog.get_logger()
@@ -50,7 +50,6 @@ INTERNAL_QUEUE = "internal"
 ACTIVITY_EVENT = "$activity_log_entry_created"
 STATE_EVENT = "$hog_function_state_changed"
 _KIND = ("internal_destination",)
-_IDLE_WAIT = timedelta(seconds=1)
 _PAUSE = timedelta(seconds=5)
 # A worker may be killed from outside, so an event is tried several times before its deliveries
 # become dead letters.
@@ -129,13 +128,22 @@ class InternalEvents:
         await self._queue.enqueue(session, [NewJob(queue=INTERNAL_QUEUE, payload=payload)])
 
 
-class InternalEventWorker:
-    """Matches internal events and enqueues runs."""
+INTERNAL_POLICY = JobPolicy(
+    lease=LEASE,
+    keeps_lease=True,
+    attempts=None,
+    backoff=_PAUSE,
+    longest_backoff=_PAUSE,
+    idle=timedelta(seconds=1),
+)
+
+
+class InternalEventMatcher:
+    """Does the jobs of internal events: matches each and enqueues runs."""
 
     def __init__(
         self,
         *,
-        queue: Queue,
         sandbox: Sandbox,
         deadline: float = DEADLINE_SECONDS,
         functions: FunctionLoader,
@@ -143,43 +151,17 @@ class InternalEventWorker:
         access: AccessService,
         site_url: str,
     ) -> None:
-        self._queue = queue
         self._sandbox = sandbox
         self._deadline = deadline
         self._functions = functions
         self._committing = committing
         self._access = access
         self._site_url = site_url.rstrip("/")
-        self._stopping = False
 
-    async def run(self) -> None:
-        """Work until :meth:`stop`."""
-        while not self._stopping:
-            if not await self.work_once() and not self._stopping:
-                await self._queue.wait(INTERNAL_QUEUE, _IDLE_WAIT)
-
-    def stop(self) -> None:
-        """Let :meth:`run` end."""
-        self._stopping = True
-        self._queue.wake(INTERNAL_QUEUE)
-
-    async def work_once(self) -> bool:
-        """Work off one event; False when none waits."""
-        jobs = await self._queue.lease(INTERNAL_QUEUE, limit=1, duration=LEASE)
-        for job in jobs:
-            async with keep_leases(self._queue, jobs):
-                await self._work(job)
-        return bool(jobs)
-
-    async def _work(self, job: Job) -> None:
+    async def work(self, job: Job) -> None:
+        """Match one event and commit what it triggers; finishes the job itself."""
         event = msgspec.msgpack.decode(job.payload, type=InternalEventV1)
-        try:
-            acted = await self._match(event)
-        except (HogletError, SQLAlchemyError) as error:
-            log.warning("an internal event waits", action="internal_failed", error=str(error))
-            await self._committing.postpone([job], _PAUSE)
-            return
-        await self._committing.commit(event.project_id, [job], acted)
+        await self._committing.commit(event.project_id, [job], await self._match(event))
 
     async def _match(self, event: InternalEventV1) -> BatchResult:
         functions: list[ExecutableFunction] = await self._functions.load_runnable(

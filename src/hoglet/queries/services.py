@@ -10,7 +10,7 @@ from hoglet.queries.background import QUERIES, BackgroundQueries, QueryJob
 from hoglet.queries.editors import EditorQueries
 from hoglet.queries.service import QueryService
 from hoglet.queue.port import Job, Queue
-from hoglet.queue.worker import JobPolicy, LeasedWorker
+from hoglet.queue.worker import JobHandler, JobPolicy, LeasedWorker
 
 AT_ONCE = 4
 
@@ -42,9 +42,7 @@ def build_queries(endpoints: EndpointServices, queue: Queue) -> QueryServices:
         await background.give_up(msgspec.json.decode(job.payload, type=QueryJob))
 
     policy = JobPolicy(at_once=AT_ONCE)
-    worker = LeasedWorker(
-        queue, database, clock, QUERIES, work=work, give_up=give_up, policy=policy
-    )
+    worker = LeasedWorker(queue, database, clock, QUERIES, JobHandler(work, give_up), policy=policy)
     return QueryServices(endpoints, service, editors, background, worker)
 
 

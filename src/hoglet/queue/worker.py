@@ -8,12 +8,12 @@ from datetime import timedelta
 import structlog
 
 from hoglet.kit.clock import Clock
-from hoglet.queue.port import Job, Queue
+from hoglet.queue.leases import keep_leases
+from hoglet.queue.port import Job, LeaseLost, Queue
 from hoglet.store.database import Database
 
 log = structlog.get_logger(__name__)
 
-_PATIENCE = timedelta(seconds=5)
 _PAUSE_SECONDS = 1.0
 
 
@@ -24,18 +24,39 @@ class JobPolicy:
     Args:
         at_once: jobs in parallel.
         lease: after this another process can lease an unfinished job.
-        attempts: failures after which a job is dead-lettered.
+        keeps_lease: extend the lease while the job is processed.
+        attempts: failures after which a job is dead-lettered; None retries without limit.
         backoff: wait before the second attempt; the third waits twice as long.
+        longest_backoff: upper bound of the wait.
+        idle: poll interval while nothing is enqueued in this process.
     """
 
     at_once: int = 1
     lease: timedelta = timedelta(minutes=10)
-    attempts: int = 3
+    keeps_lease: bool = False
+    attempts: int | None = 3
     backoff: timedelta = timedelta(seconds=10)
+    longest_backoff: timedelta = timedelta(hours=1)
+    idle: timedelta = timedelta(seconds=5)
 
 
 async def _ignore(_job: Job) -> None:
     return
+
+
+@dataclass(frozen=True, slots=True)
+class JobHandler:
+    """How the jobs of a queue are processed.
+
+    Args:
+        work: processes a job; an exception is a failed attempt.
+        give_up: called once for a job that used up its attempts, before it is dead-lettered.
+        finishes_jobs: ``work`` finishes or reschedules its job in a transaction of its own.
+    """
+
+    work: Callable[[Job], Awaitable[None]]
+    give_up: Callable[[Job], Awaitable[None]] = _ignore
+    finishes_jobs: bool = False
 
 
 class LeasedWorker:
@@ -44,8 +65,7 @@ class LeasedWorker:
     Args:
         queue: source of jobs.
         name: of the queue.
-        work: processes a job; an exception is a failed attempt.
-        give_up: called once for a job that used up its attempts, before it is dead-lettered.
+        handler: processes the jobs.
     """
 
     def __init__(
@@ -54,18 +74,16 @@ class LeasedWorker:
         database: Database,
         clock: Clock,
         name: str,
+        handler: JobHandler,
         *,
-        work: Callable[[Job], Awaitable[None]],
-        give_up: Callable[[Job], Awaitable[None]] = _ignore,
-        policy: JobPolicy | None = None,
+        policy: JobPolicy = JobPolicy(),
     ) -> None:
         self.name = name
         self._queue = queue
         self._database = database
         self._clock = clock
-        self._work = work
-        self._give_up = give_up
-        self._policy = policy or JobPolicy()
+        self._handler = handler
+        self._policy = policy
         self._stopping = asyncio.Event()
 
     async def run(self) -> None:
@@ -79,7 +97,7 @@ class LeasedWorker:
                 await asyncio.sleep(_PAUSE_SECONDS)
                 continue
             if not jobs and not self._stopping.is_set():
-                await self._queue.wait(self.name, _PATIENCE)
+                await self._queue.wait(self.name, self._policy.idle)
 
     def stop(self) -> None:
         """Make :meth:`run` return."""
@@ -101,21 +119,30 @@ class LeasedWorker:
     async def _do(self, job: Job) -> None:
         try:
             await self._work(job)
+        except LeaseLost:  # another worker has the job now
+            return
         except Exception as error:
             log.exception("a job failed", action="job_failed", queue=self.name, job=str(job.id))
             await self._failed(job, error)
-            return
-        async with self._database.write() as session:
-            await self._queue.finish(session, [job])
+
+    async def _work(self, job: Job) -> None:
+        if self._policy.keeps_lease:
+            async with keep_leases(self._queue, [job], self._policy.lease):
+                await self._handler.work(job)
+        else:
+            await self._handler.work(job)
+        if not self._handler.finishes_jobs:
+            async with self._database.write() as session:
+                await self._queue.finish(session, [job])
 
     async def _failed(self, job: Job, error: Exception) -> None:
         policy = self._policy
-        is_last = job.attempt >= policy.attempts
+        is_last = policy.attempts is not None and job.attempt >= policy.attempts
         if is_last:
-            await self._give_up(job)
+            await self._handler.give_up(job)
         async with self._database.write() as session:
             if is_last:
                 await self._queue.bury(session, job, str(error) or type(error).__name__)
                 return
-            run_at = self._clock.now() + policy.backoff * job.attempt
-            await self._queue.retry(session, job, run_at=run_at)
+            wait = min(policy.backoff * job.attempt, policy.longest_backoff)
+            await self._queue.retry(session, job, run_at=self._clock.now() + wait)

@@ -8,7 +8,7 @@ from typing import Any
 from hoglet.endpoints import repository as endpoint_repository
 from hoglet.functions.compile.recompile import recompile
 from hoglet.functions.jobs import RECOMPILE_QUEUE, decode_recompile
-from hoglet.pipeline.leases import LEASE
+from hoglet.queue.leases import LEASE
 from support.definitions import DefinitionWorld
 
 
@@ -99,7 +99,7 @@ async def test_a_type_that_changes_during_a_build_keeps_the_table_stale(
     await _create(world, "by_k", "select properties.k as v from events")
     await _build(world)
     await world.retype("k", "Numeric")
-    builder = world.features.endpoints.jobs._builder
+    builder = world.features.endpoints.jobs.housekeeping._builder
     fill = builder._fill
 
     async def fill_and_change(*args: Any, **more: Any) -> None:

@@ -14,6 +14,7 @@ from sqlalchemy import select
 
 from hoglet.endpoints.run.background import RUNS, RunJob
 from hoglet.endpoints.tables import AsyncRunRow
+from hoglet.queue.sql import SqlQueue
 from support.endpoints import EndpointWorld
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -189,8 +190,9 @@ async def test_a_run_that_is_being_loaded_is_cancelled(endpoints: EndpointWorld)
     """The job reads its row before the row is ended, and computes after it."""
     await endpoints.create(SLOW, name="a")
     await endpoints.run("a", refresh="force_async", client_query_id="q")
-    jobs, background = endpoints.rooms.jobs, endpoints.rooms.background
-    (job,) = await jobs._queue.lease(RUNS, limit=1, duration=timedelta(minutes=1))
+    background = endpoints.rooms.background
+    queue = SqlQueue(endpoints.world.database, endpoints.world.clock, owner="test")
+    (job,) = await queue.lease(RUNS, limit=1, duration=timedelta(minutes=1))
     run = msgspec.json.decode(job.payload, type=RunJob)
     async with endpoints.world.database.write():  # both wait for it, the job first
         doing = asyncio.create_task(background.do(run))

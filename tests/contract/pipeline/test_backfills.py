@@ -16,9 +16,11 @@ from hoglet.functions.tables import BackfillRow, BatchExportRow, HogFunctionRow
 from hoglet.kit.clock import FixedClock
 from hoglet.kit.ids import new_id
 from hoglet.pipeline import backfills as backfilling
-from hoglet.pipeline.backfills import BackfillWorker
+from hoglet.pipeline.backfills import BACKFILL_POLICY, BackfillPager
+from hoglet.pipeline.stored_events import StoredEvents
 from hoglet.queue import Priority
 from hoglet.queue.sql import SqlQueue
+from hoglet.queue.worker import JobHandler, LeasedWorker
 from support.pipeline import at
 
 NOW = at("2026-05-01T12:00:00+00:00")
@@ -75,12 +77,18 @@ class World:
                 )
             )  # fmt: skip
 
-    def worker(self):
-        return BackfillWorker(
-            queue=self.queue, database=self.database, warehouse=self.warehouse,
-            functions=self.functions, access=NoProjects(), clock=self.clock,
-            site_url="http://hoglet",
+    def stored(self):
+        return StoredEvents(self.warehouse, NoProjects(), "http://hoglet")
+
+    def worker(self, stored=None):
+        pager = BackfillPager(
+            queue=self.queue, database=self.database, events=stored or self.stored(),
+            functions=self.functions, clock=self.clock,
         )  # fmt: skip
+        handler = JobHandler(pager.work, finishes_jobs=True)
+        return LeasedWorker(
+            self.queue, self.database, self.clock, BACKFILL_QUEUE, handler, policy=BACKFILL_POLICY
+        )
 
     async def start(self, **body):
         window = {"start_at": (NOW - timedelta(hours=24)).isoformat(), "end_at": NOW.isoformat()}
@@ -266,13 +274,14 @@ async def test_a_backfill_of_before_the_upgrade_goes_on_where_it_was(world):
 async def test_another_process_goes_on_within_a_minute_of_a_kill(world, monkeypatch):
     await world.store(*[("paid", hours, new_id()) for hours in range(1, 4)])
     id_ = await world.start()
-    begun, killed = asyncio.Event(), world.worker()
+    begun, stored = asyncio.Event(), world.stored()
+    killed = world.worker(stored)
 
     async def hang(_window):
         begun.set()
         await asyncio.Event().wait()
 
-    monkeypatch.setattr(killed._stored, "count", hang)
+    monkeypatch.setattr(stored, "count", hang)
     running = asyncio.create_task(killed.run())
     await begun.wait()
     running.cancel()

@@ -36,9 +36,9 @@ from hoglet.pipeline.ingest.ipc import (
 )
 from hoglet.pipeline.ingest.process import EVENT_COLUMNS
 from hoglet.pipeline.ingest.sandbox_client import FunctionLoader
-from hoglet.pipeline.leases import LEASE, keep_leases
 from hoglet.pipeline.storage_failures import is_storage_failure
 from hoglet.queue import Job, LeaseLost, Queue
+from hoglet.queue.leases import LEASE, keep_leases
 from hoglet.warehouse.port import Warehouse
 
 log = structlog.get_logger()

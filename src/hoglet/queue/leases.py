@@ -7,18 +7,20 @@ from datetime import timedelta
 
 import structlog
 
-from hoglet.queue import Job, Queue
+from hoglet.queue.port import Job, Queue
 
 log = structlog.get_logger()
 
 LEASE = timedelta(seconds=60)
-_EXTEND_EVERY_S = 20.0
+_PARTS = 3  # of a lease; after each the lease is extended
 
 
 @contextlib.asynccontextmanager
-async def keep_leases(queue: Queue, jobs: Sequence[Job]) -> AsyncGenerator[None]:
-    """Extend the leases of jobs until the block ends."""
-    task = asyncio.create_task(_extend(queue, jobs))
+async def keep_leases(
+    queue: Queue, jobs: Sequence[Job], duration: timedelta = LEASE
+) -> AsyncGenerator[None]:
+    """Extend the leases of jobs by ``duration`` until the block ends."""
+    task = asyncio.create_task(_extend(queue, jobs, duration))
     try:
         yield
     finally:
@@ -27,10 +29,10 @@ async def keep_leases(queue: Queue, jobs: Sequence[Job]) -> AsyncGenerator[None]
             await task
 
 
-async def _extend(queue: Queue, jobs: Sequence[Job]) -> None:
+async def _extend(queue: Queue, jobs: Sequence[Job], duration: timedelta) -> None:
     while True:
-        await asyncio.sleep(_EXTEND_EVERY_S)
+        await asyncio.sleep(duration.total_seconds() / _PARTS)
         try:
-            await queue.extend(jobs, LEASE)
+            await queue.extend(jobs, duration)
         except Exception:  # the lease may run out then, and finishing will tell
             log.exception("leases were not extended", action="extend_failed")
