@@ -11,16 +11,20 @@ SHELL := /bin/bash
 help: ## list the commands
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
 
-setup: .venv/.ready ## make .venv with pinned, hashed dependencies
+setup: .venv/.ready ## create .venv with pinned, hashed dependencies
 
-.venv/.ready: requirements.lock pyproject.toml tools/setup.sh
-	@bash tools/setup.sh
+.venv/.ready: requirements-dev.lock pyproject.toml tools/setup.sh
+	@bash tools/setup.sh dev
+	@touch $@ .venv/.runs
+
+.venv/.runs: requirements.lock pyproject.toml tools/setup.sh
+	@bash tools/setup.sh run
 	@touch $@
 
-run: setup ## start the server on ./hoglet-data
+run: .venv/.runs ## start the server on ./hoglet-data
 	$(HOGLET) serve
 
-demo: setup ## the main job on real input: 336,776 departures through functions and endpoints
+demo: .venv/.runs ## the main job on real input: 336,776 departures through functions and endpoints
 	$(HOGLET) demo --once
 
 quick: setup ## the tests that need no engine, no server and no worker (under a minute)
@@ -92,8 +96,11 @@ bench-endpoints: setup ## runs on ten million events, against the bare engine, a
 docs: setup ## regenerate docs/reference
 	.venv/bin/python tools/generate_reference.py
 
-lock: ## compile requirements.lock from pyproject.toml
-	PATH=$(UV_DIR):$$PATH uv pip compile --universal --generate-hashes --no-emit-index-url --python-version 3.12 pyproject.toml --group dev -o requirements.lock -q
+LOCK := uv pip compile -q --universal --generate-hashes --no-emit-index-url --python-version 3.12 pyproject.toml --all-extras
+
+lock: ## compile requirements.lock (running) and requirements-dev.lock (tests and checks)
+	PATH=$(UV_DIR):$$PATH $(LOCK) --group demo -o requirements.lock
+	PATH=$(UV_DIR):$$PATH $(LOCK) --group dev -c requirements.lock -o requirements-dev.lock
 
 clean: ## remove the environment and caches
 	rm -rf .venv .uv .pytest_cache .ruff_cache .hypothesis

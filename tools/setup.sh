@@ -1,7 +1,14 @@
 #!/usr/bin/env bash
-# Makes .venv with Python >= 3.12 and the pinned dependencies. Needs: some Python 3, a C compiler, git.
+# Creates .venv with Python >= 3.12 and the pinned dependencies.
+# Usage: tools/setup.sh [run|dev]; "run" leaves out what only tests and checks need. Needs: some Python 3.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+case "${1:-dev}" in
+run) lock=requirements.lock ;;
+dev) lock=requirements-dev.lock ;;
+*) echo "usage: tools/setup.sh [run|dev]" >&2 && exit 2 ;;
+esac
+if [ -t 1 ]; then quiet=(); else quiet=(--quiet); fi # progress on a terminal only
 
 # uv: the one on PATH if it runs, else a private copy in .uv
 if ! command -v uv >/dev/null || ! uv --version >/dev/null 2>&1; then
@@ -33,11 +40,11 @@ find_python() {
 }
 python=$(find_python)
 if ! { [ -x .venv/bin/python ] && works .venv/bin/python; }; then
-    echo "Making .venv with $python"
+    echo "Creating .venv with $python"
     uv venv --quiet --clear --python "$python" .venv
 fi
-echo "Installing dependencies"
-uv pip install --quiet --compile-bytecode --python .venv/bin/python --require-hashes -r requirements.lock
+echo "Installing dependencies of $lock"
+uv pip install "${quiet[@]}" --compile-bytecode --python .venv/bin/python --require-hashes -r "$lock"
 uv pip install --quiet --python .venv/bin/python --no-deps --editable .
 .venv/bin/python -m compileall -q src/hoglet # hoglet starts in half the time
 echo "Ready: .venv/bin/hoglet"

@@ -26,7 +26,7 @@ from hoglet.functions.test_runs.service import TestRunService
 from hoglet.functions.watcher.rules import WatcherSettings
 from hoglet.functions.watcher.service import Watcher
 from hoglet.functions.webhooks.service import Webhooks
-from hoglet.outbound.mail import Mailer, SmtpServer
+from hoglet.outbound.mail import Mailer
 from hoglet.pipeline.delivery import ordering as lines
 from hoglet.pipeline.delivery.completion_writer import CompletionWriter
 from hoglet.pipeline.delivery.webhook_completion import WebhookCompletion
@@ -73,6 +73,8 @@ def _mailer(rooms: Services) -> Mailer | None:
     settings = rooms.settings
     if settings.smtp_host is None:
         return None
+    from hoglet.outbound.smtp import SmtpMailer, SmtpServer
+
     server = SmtpServer(
         host=settings.smtp_host,
         port=settings.smtp_port,
@@ -81,7 +83,7 @@ def _mailer(rooms: Services) -> Mailer | None:
         password=settings.smtp_password,
         ca_file=settings.smtp_ca_file,
     )
-    return Mailer(server, rooms.clock)
+    return SmtpMailer(server, rooms.clock)
 
 
 def _mail_domain(settings: Settings) -> str:

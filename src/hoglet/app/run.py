@@ -26,6 +26,7 @@ from hoglet.app.connections import (
 from hoglet.app.container import Services, open_services
 from hoglet.app.data_folder import DataFolderLock, prepare_data_folder
 from hoglet.app.draining import Drain
+from hoglet.app.extras import check_extras
 from hoglet.app.features import Features, build_features
 from hoglet.app.http import build_application
 from hoglet.app.listener import bind, listen
@@ -70,6 +71,7 @@ async def run_server(settings: Settings) -> None:
 
 async def _start(settings: Settings, stack: AsyncExitStack) -> _Server:
     """Cheap checks first; the first project last, since its key is shown only once."""
+    check_extras(settings)
     raise_descriptor_limit()
     prepare_data_folder(settings.data_dir)
     lock = DataFolderLock(settings.data_dir)

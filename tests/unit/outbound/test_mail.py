@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from hoglet.kit.clock import FixedClock
-from hoglet.outbound.mail import MailAccepted, Mailer, Message, SmtpServer
+from hoglet.outbound.mail import MailAccepted, Message
 from hoglet.outbound.port import NetworkFailure, RequestRefused
+from hoglet.outbound.smtp import SmtpMailer, SmtpServer
 from support.certificates import self_signed
 from support.mailbox import MailServer
 from support.server import free_port
@@ -28,8 +29,8 @@ def message(**more: Any) -> Message:
     return Message(**(fields | more))
 
 
-def mailer(port: int, **more: Any) -> Mailer:
-    return Mailer(SmtpServer(host="127.0.0.1", port=port, **more), CLOCK)
+def mailer(port: int, **more: Any) -> SmtpMailer:
+    return SmtpMailer(SmtpServer(host="127.0.0.1", port=port, **more), CLOCK)
 
 
 async def test_a_message_arrives_whole() -> None:
