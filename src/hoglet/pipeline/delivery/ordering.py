@@ -9,6 +9,7 @@ Source: issue "ordering option per distinct id"; docs/adr/0009-delivery.md.
 """
 
 from collections.abc import Iterable, Sequence
+from uuid import UUID
 
 from sqlalchemy import delete, func, select
 from sqlalchemy.dialects.postgresql import insert as postgresql_insert
@@ -57,6 +58,18 @@ async def discard(session: AsyncSession, queue: Queue, lane: str) -> None:
     """Remove the runs of a lane that nobody holds, whether they stand in a line or not."""
     await queue.discard(session, INVOKE_QUEUE, lane)
     await session.execute(delete(OrderedRunRow).where(OrderedRunRow.lane == lane))
+
+
+async def withdraw(
+    session: AsyncSession, queue: Queue, invocation_ids: Iterable[UUID], lines: Iterable[str]
+) -> None:
+    """Take runs out of their lines; ``lines`` are those whose first run left the queue."""
+    await _lock(session)
+    ids = list(invocation_ids)
+    for start in range(0, len(ids), _IDS_PER_STATEMENT):
+        part = ids[start : start + _IDS_PER_STATEMENT]
+        await session.execute(delete(OrderedRunRow).where(OrderedRunRow.invocation_id.in_(part)))
+    await _start(session, queue, lines)
 
 
 async def _start(session: AsyncSession, queue: Queue, lines: Iterable[str]) -> None:

@@ -26,11 +26,11 @@ from hoglet.events.tables import (
     PersonRow,
     RetiredDistinctIdRow,
 )
-from hoglet.functions.tables import DeadLetterRow
 from hoglet.kit.clock import Clock
 from hoglet.kit.errors import Unavailable
 from hoglet.kit.ids import new_id
 from hoglet.pipeline.ingest.replication import WarehouseReplicator
+from hoglet.pipeline.persons.traces import PersonEvents, forget_traces, is_in_use
 from hoglet.queue import Job, NewJob, Queue
 from hoglet.queue.tables import JobRow
 from hoglet.store.database import Database
@@ -43,6 +43,7 @@ BEYOND = 1_000_000
 _SECONDS = 600.0
 _PAUSE = timedelta(seconds=1)
 _IDS_PER_STATEMENT = 500
+_PERSONS_PER_STATEMENT = 1000
 
 type DropResults = Callable[[], None]
 
@@ -131,12 +132,42 @@ class PersonDeletions:
                 return
             if row.delete_person:
                 await _delete_rows(session, row.project_id, row.person_id)
+        if row.delete_person:
+            await self._erase_versions(row)
         if row.delete_events:
             await self._delete_events(row)
+        self._drop_results()
+        events, erased_at = PersonEvents(row), self._clock.now()
         async with self._database.write() as session:
+            if row.delete_events:
+                await forget_traces(session, self._queue, events)
+            if row.delete_events and await is_in_use(session, events, erased_at):
+                await self._queue.enqueue(session, [_job(row.id, self._clock.now() + _PAUSE)])
+                return
             done = await session.get_one(PersonDeletionRow, row.id)
             done.verified_at = self._clock.now()
         self._drop_results()
+
+    async def _erase_versions(self, row: PersonDeletionRow) -> None:
+        """Remove properties of deleted persons from the copies; the marks that they are gone stay.
+
+        One statement for all persons whose deletion is under way: it writes whole parts anew.
+        """
+        while await self._copies.flush():
+            pass
+        where = "project_id = {project_id:Int64} AND id IN {ids:Array(UUID)} AND is_deleted = 0"
+        params: dict[str, Any] = {"project_id": row.project_id, "ids": [str(row.person_id)]}
+        if not await self._count("persons", where, params):
+            return
+        pending = select(PersonDeletionRow.person_id).where(
+            PersonDeletionRow.project_id == row.project_id,
+            PersonDeletionRow.delete_person,
+            PersonDeletionRow.verified_at.is_(None),
+        )
+        async with self._database.read() as session:
+            found = await session.scalars(pending.limit(_PERSONS_PER_STATEMENT))
+            params["ids"] = sorted({str(each) for each in found} | set(params["ids"]))
+        await self._warehouse.erase_rows("persons", where, params, seconds=_SECONDS)
 
     async def _delete(
         self, session: AsyncSession, scope: ProjectScope, person: PersonRecord
@@ -189,18 +220,9 @@ class PersonDeletions:
             " OR person_id = {person_id:UUID} AND distinct_id NOT IN {others:Array(String)})"
         )
         params["others"] = others
-        if await self._count(where, params):
+        if await self._count("events", where, params):
             await self._warehouse.erase_rows("events", where, params, seconds=_SECONDS)
-        async with self._database.write() as session:
-            for part in _parts(row.distinct_ids):
-                await session.execute(
-                    delete(DeadLetterRow).where(
-                        DeadLetterRow.project_id == row.project_id,
-                        DeadLetterRow.distinct_id.in_(part),
-                        DeadLetterRow.first_failed_at <= row.requested_at,
-                    )
-                )
-        left = await self._count(where, params)
+        left = await self._count("events", where, params)
         if left:
             raise Unavailable(f"{left} events of a deleted person are left.")
 
@@ -224,9 +246,9 @@ class PersonDeletions:
                 foreign += await session.scalars(wanted)
         return foreign
 
-    async def _count(self, where: str, params: dict[str, Any]) -> int:
+    async def _count(self, table: str, where: str, params: dict[str, Any]) -> int:
         found = await self._warehouse.query(
-            f"SELECT count() FROM events WHERE {where}",  # noqa: S608 (fixed texts)
+            f"SELECT count() FROM {table} WHERE {where}",  # noqa: S608 (fixed texts)
             params,
             budget=Budget(seconds=_SECONDS),
         )

@@ -1,0 +1,190 @@
+"""What the database holds of a person's events: waiting runs, failed batches, stored answers.
+
+Removed with the events in the warehouse. A run that a worker holds at the moment, and a query that
+is being computed, are waited for: they could write what they have read after it was removed.
+
+Source: docs/spec/data-and-queries.md#41-persons.
+"""
+
+from collections.abc import AsyncIterator, Collection
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+import msgspec
+import structlog
+from sqlalchemy import delete, exists, select
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from hoglet.endpoints.tables import AsyncRunRow
+from hoglet.events.spool import SPOOL_QUEUE, read_spooled
+from hoglet.events.tables import PersonDeletionRow
+from hoglet.functions.jobs import INVOKE_QUEUE, decode_invoke
+from hoglet.functions.tables import DeadLetterRow
+from hoglet.kit.text import dump_json
+from hoglet.pipeline.delivery import ordering
+from hoglet.pipeline.tables import OrderedRunRow
+from hoglet.queries.tables import QueryRunRow
+from hoglet.queue import Queue
+from hoglet.queue.tables import JobRow
+
+_PAGE = 200
+_ANSWERS = (QueryRunRow, AsyncRunRow)
+
+log = structlog.get_logger()
+
+
+class PersonEvents:
+    """Which events are those of a deletion.
+
+    Args:
+        row: the request.
+    """
+
+    def __init__(self, row: PersonDeletionRow) -> None:
+        self.project_id = row.project_id
+        self.until = row.requested_at
+        self.distinct_ids = frozenset(row.distinct_ids)
+        self._person = str(row.person_id)
+        self._keeps_person = not row.delete_person
+
+    def has_run(self, payload: bytes, *, is_older: bool) -> bool:
+        """Whether a queued run is about one of the events.
+
+        Args:
+            payload: of the job.
+            is_older: whether it was queued before the request. A run of a deleted person is known
+                by the person: whoever comes back with the distinct id is another one.
+        """
+        run = decode_invoke(payload)
+        if run.project_id != self.project_id:
+            return False
+        person, event = run.globals.get("person") or {}, run.globals.get("event") or {}
+        if person.get("id"):
+            return str(person["id"]) == self._person and (is_older or not self._keeps_person)
+        return is_older and event.get("distinct_id") in self.distinct_ids
+
+
+async def is_in_use(session: AsyncSession, events: PersonEvents, since: datetime) -> bool:
+    """Whether a run of the events, or a query that began before ``since``, is being worked on."""
+    for answers in _ANSWERS:
+        running = exists().where(
+            answers.project_id == events.project_id,
+            answers.picked_up_at <= since,
+            answers.ended_at.is_(None),
+            answers.expires_at > since,
+        )
+        if await session.scalar(select(running)):
+            return True
+    leased = JobRow.lease.is_not(None)
+    async for job in _jobs(session, INVOKE_QUEUE, leased, events.until):
+        if events.has_run(job.payload, is_older=True):
+            return True
+    return False
+
+
+async def forget_traces(session: AsyncSession, queue: Queue, events: PersonEvents) -> None:
+    """Remove runs that nobody holds, events of failed batches, dead letters and answers."""
+    withdrawn = await _withdraw_runs(session, queue, events)
+    await _drop_from_failed_batches(session, events)
+    for part in _parts(events.distinct_ids):
+        await session.execute(
+            delete(DeadLetterRow).where(
+                DeadLetterRow.project_id == events.project_id,
+                DeadLetterRow.distinct_id.in_(part),
+                DeadLetterRow.first_failed_at <= events.until,
+            )
+        )
+    for answers in _ANSWERS:
+        await session.execute(
+            delete(answers).where(
+                answers.project_id == events.project_id, answers.ended_at.is_not(None)
+            )
+        )
+    if withdrawn:
+        log.info(
+            "runs of a deleted person were withdrawn",
+            action="runs_withdrawn",
+            project_id=events.project_id,
+            runs=withdrawn,
+        )
+
+
+async def _withdraw_runs(session: AsyncSession, queue: Queue, events: PersonEvents) -> int:
+    waiting = {
+        job.id: job.ordering_key
+        async for job in _jobs(session, INVOKE_QUEUE, JobRow.lease.is_(None), events.until)
+        if events.has_run(job.payload, is_older=True)
+    }
+    standing = [
+        row.invocation_id
+        for row in await session.scalars(select(OrderedRunRow))
+        if events.has_run(row.payload, is_older=row.invocation_id in waiting)
+    ]
+    for part in _parts(waiting):
+        await session.execute(delete(JobRow).where(JobRow.id.in_(part)))
+    lines = {key for key in waiting.values() if key is not None}
+    await ordering.withdraw(session, queue, {*waiting, *standing}, lines)
+    return len({*waiting, *standing})
+
+
+async def _drop_from_failed_batches(session: AsyncSession, events: PersonEvents) -> None:
+    """Take events out of batches that could not be stored; what cannot be read stays."""
+    failed = JobRow.buried_at.is_not(None)
+    async for job in _jobs(session, SPOOL_QUEUE, failed, events.until):
+        spooled = read_spooled(job.payload)
+        if spooled.project_id != events.project_id:
+            continue
+        try:
+            body = msgspec.json.decode(spooled.body)
+        except (msgspec.DecodeError, UnicodeDecodeError):
+            continue
+        kept = _without(body, events.distinct_ids)
+        if kept is None:
+            await session.delete(job)
+        elif kept != body:
+            job.payload = msgspec.msgpack.encode(
+                msgspec.structs.replace(spooled, body=dump_json(kept))
+            )
+
+
+def _without(body: Any, distinct_ids: Collection[str]) -> Any:
+    """A captured body without the events of some distinct ids; None when nothing is left."""
+    if isinstance(body, list):
+        return [each for each in body if not _is_of(each, distinct_ids)] or None
+    if isinstance(body, dict) and isinstance(body.get("batch"), list):
+        kept = _without(body["batch"], distinct_ids)
+        return None if kept is None else body | {"batch": kept}
+    return None if _is_of(body, distinct_ids) else body
+
+
+def _is_of(event: Any, distinct_ids: Collection[str]) -> bool:
+    if not isinstance(event, dict):
+        return False
+    properties = event.get("properties")
+    names = [event.get("distinct_id"), event.get("$distinct_id")]
+    if isinstance(properties, dict):
+        names.append(properties.get("distinct_id"))
+    return any(name is not None and str(name) in distinct_ids for name in names)
+
+
+async def _jobs(
+    session: AsyncSession, queue: str, condition: Any, until: datetime
+) -> AsyncIterator[JobRow]:
+    """The jobs of a queue that were there at a time, a page at once."""
+    last = UUID(int=0)
+    while True:
+        page = select(JobRow).where(
+            JobRow.queue == queue, JobRow.enqueued_at <= until, JobRow.id > last, condition
+        )
+        rows = list(await session.scalars(page.order_by(JobRow.id).limit(_PAGE)))
+        for row in rows:
+            yield row
+        if len(rows) < _PAGE:
+            return
+        last = rows[-1].id
+
+
+def _parts[T](items: Collection[T]) -> list[list[T]]:
+    listed = list(items)
+    return [listed[start : start + _PAGE] for start in range(0, len(listed), _PAGE)]
