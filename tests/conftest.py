@@ -16,6 +16,7 @@ settings.register_profile("ci", settings.get_profile("any"), derandomize=True, p
 settings.load_profile("ci" if os.environ.get("CI") else "any")
 
 pytest_plugins = [
+    "support.sandboxes",
     "support.databases",
     "support.definitions",
     "support.warehouses",

@@ -7,8 +7,6 @@ import pytest
 from hoglet.warehouse.errors import WarehouseDown
 from support.endpoints import EndpointWorld
 
-pytestmark = pytest.mark.asyncio(loop_scope="session")
-
 
 async def test_only_what_needs_the_warehouse_fails(
     endpoints: EndpointWorld, monkeypatch: pytest.MonkeyPatch

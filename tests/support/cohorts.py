@@ -126,7 +126,7 @@ class CohortsApi:
         return person
 
 
-@pytest_asyncio.fixture(loop_scope="session")
+@pytest_asyncio.fixture
 async def cohorts(endpoints: EndpointWorld) -> CohortsApi:
     """An empty project and a client for its cohorts."""
     return CohortsApi(endpoints, endpoints.app.state.cohorts)

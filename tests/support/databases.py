@@ -14,9 +14,11 @@ import warnings
 from collections.abc import AsyncGenerator, Generator
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import psycopg
 import pytest
+from sqlalchemy import event
 from sqlalchemy.engine import URL, make_url
 
 from hoglet.store.base import Base
@@ -143,11 +145,19 @@ async def _create_all(url: str) -> None:
     await database.close()
 
 
+def _never_wait_for_the_disk(connection: Any, _record: Any) -> None:
+    cursor = connection.cursor()
+    cursor.execute("PRAGMA synchronous=OFF")
+    cursor.close()
+
+
 @contextlib.asynccontextmanager
 async def open_database(url: str) -> AsyncGenerator[Database]:
     """A database with all known tables, closed at the end."""
     await create_tables(url)
     database = Database(url)
+    if database.is_sqlite:
+        event.listen(database.engine.sync_engine, "connect", _never_wait_for_the_disk)
     try:
         yield database
     finally:

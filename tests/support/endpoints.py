@@ -10,6 +10,7 @@ from typing import Any
 from uuid import uuid4
 
 import httpx
+import pytest
 import pytest_asyncio
 from cryptography.fernet import Fernet
 from fastapi import FastAPI
@@ -44,6 +45,7 @@ from hoglet.sandbox import Sandbox
 from hoglet.warehouse import ClickHouseWarehouse
 from hoglet.web.app import create_application
 from support.access import NOW, World, open_world
+from support.sandboxes import shared_sandbox
 
 _event_columns = (
     "project_id",
@@ -202,20 +204,18 @@ async def _add_project(world: World, project_id: int) -> None:
         )
 
 
-@pytest_asyncio.fixture(scope="session", loop_scope="session")
-async def endpoint_sandbox() -> AsyncGenerator[Sandbox]:
-    """One worker process for all tests; such tests run on the session's event loop."""
+@pytest.fixture(scope="session")
+def endpoint_sandbox() -> Sandbox:
+    """The worker process of all applications with endpoints."""
     targets = {
         **endpoint_operations.OPERATIONS,
         **query_operations.OPERATIONS,
         **cohort_operations.OPERATIONS,
     }
-    sandbox = Sandbox(targets, workers=1)
-    yield sandbox
-    await sandbox.close()
+    return shared_sandbox(targets)
 
 
-@pytest_asyncio.fixture(loop_scope="session")
+@pytest_asyncio.fixture
 async def endpoints(
     tmp_path: Path,
     warehouse: ClickHouseWarehouse,

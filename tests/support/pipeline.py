@@ -5,6 +5,7 @@ from collections.abc import AsyncGenerator
 from datetime import datetime, timedelta
 from typing import Any
 
+import msgspec
 import orjson
 from prometheus_client import CollectorRegistry
 
@@ -30,11 +31,11 @@ from hoglet.pipeline.ingest.worker_operations import OPERATIONS
 from hoglet.pipeline.telemetry_outbox import TelemetryOutbox
 from hoglet.queue.port import Job
 from hoglet.queue.sql import SqlQueue
-from hoglet.sandbox import Sandbox
 from hoglet.sandbox.pool import WORKER_MEMORY_BYTES
 from hoglet.store.database import Database
 from hoglet.warehouse.port import Warehouse
 from hoglet.warehouse.telemetry import LogEntry, Telemetry
+from support.sandboxes import shared_sandbox
 
 
 class GivenFunctions:
@@ -46,8 +47,13 @@ class GivenFunctions:
     async def version_stamp(self, project_id: int) -> str:
         return f"{project_id}:{len(self.functions)}:{id(self.functions)}"
 
-    async def load_runnable(self, project_id: int, kinds: Any) -> list[ExecutableFunction]:  # noqa: ARG002 (the port names it)
-        return [one for one in self.functions if one.type in kinds]
+    async def load_runnable(self, project_id: int, kinds: Any) -> list[ExecutableFunction]:
+        # Workers keep what they compiled by id and version, and tests use the same ids.
+        return [
+            msgspec.structs.replace(one, version=project_id)
+            for one in self.functions
+            if one.type in kinds
+        ]
 
 
 class KeptLetters:
@@ -83,8 +89,8 @@ class Line:
         self.functions = GivenFunctions()
         self.letters: Any = KeptLetters()
         self.events = EventsRepository()
-        self.sandbox = Sandbox(OPERATIONS, workers=1, memory_bytes=memory_bytes)
-        self.spare = Sandbox(OPERATIONS, workers=1, memory_bytes=2 << 30)
+        self.sandbox = shared_sandbox(OPERATIONS, memory_bytes)
+        self.spare = shared_sandbox(OPERATIONS, 2 << 30)
         self.copies = WarehouseReplicator(database, self.queue, warehouse)
         self.outbox = TelemetryOutbox(database, Telemetry(warehouse))
         self.warnings = IngestionWarnings(database, self.events, clock)
@@ -168,13 +174,8 @@ class Line:
 async def open_line(
     database: Database, warehouse: Warehouse, clock: Clock, project_id: int, **more: Any
 ) -> AsyncGenerator[Line]:
-    """A pipeline, its worker process stopped at the end; ``more`` as :class:`Line` takes it."""
-    line = Line(database, warehouse, clock, project_id, **more)
-    try:
-        yield line
-    finally:
-        await line.sandbox.close()
-        await line.spare.close()
+    """A pipeline; ``more`` as :class:`Line` takes it."""
+    yield Line(database, warehouse, clock, project_id, **more)
 
 
 def at(text: str) -> datetime:

@@ -48,7 +48,7 @@ class QueryWorld:
         return await self.client.delete(f"{self.base}/{query_id}/", params=params)
 
 
-@pytest_asyncio.fixture(loop_scope="session")
+@pytest_asyncio.fixture
 async def queries(endpoints: EndpointWorld) -> QueryWorld:
     """An empty project and a client for its query API."""
     return QueryWorld(endpoints, endpoints.app.state.queries)

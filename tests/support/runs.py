@@ -31,9 +31,9 @@ from hoglet.pipeline.telemetry_outbox import (
     _decoder,
 )
 from hoglet.queue import NewJob, Priority
-from hoglet.sandbox import Sandbox
 from hoglet.warehouse.telemetry import LogEntry, Telemetry
 from support.local_http import Handler, LocalHttp
+from support.sandboxes import shared_sandbox
 
 OPERATIONS = {"pipeline.run_steps": "hoglet.pipeline.delivery.step_batcher:run_steps"}
 _NAMESPACE = UUID("0193e8c6-0000-7000-8000-000000000000")
@@ -98,7 +98,7 @@ class Runs:
     def __init__(self, hoglet: Any, limits: HostSettings | None = None) -> None:
         self.hoglet = hoglet
         self._limits = limits
-        self._sandbox = Sandbox(OPERATIONS, workers=1)
+        self.sandbox = shared_sandbox(OPERATIONS)
         self._outbound = Outbound(allow_hosts=["127.0.0.1"])
 
     async def open(self) -> None:
@@ -106,7 +106,6 @@ class Runs:
         await self.restart()
 
     async def close(self) -> None:
-        await self._sandbox.close()
         await self._outbound.close()
 
     async def restart(self) -> None:
@@ -131,7 +130,7 @@ class Runs:
             ),
             functions=FunctionCache(hoglet.service),
             runner=InvocationRunner(
-                StepBatcher(self._sandbox),
+                StepBatcher(self.sandbox),
                 HostCallAttempts(calls, clock, chance=lambda: 1.0),
                 self.hosts,
                 clock,
@@ -217,7 +216,7 @@ class Runs:
 
 @asynccontextmanager
 async def open_runs(hoglet: Any, limits: HostSettings | None = None) -> AsyncGenerator[Runs]:
-    """Runs whose worker process is stopped at the end."""
+    """Runs of an application, their connections closed at the end."""
     runs = Runs(hoglet, limits)
     await runs.open()
     try:

@@ -10,8 +10,6 @@ import pytest
 
 from support.endpoints import EndpointWorld
 
-pytestmark = pytest.mark.asyncio(loop_scope="session")
-
 PERSONAL = "/api/personal_api_keys/"
 BASE62 = re.compile(r"ph[xs]_[0-9A-Za-z]{43}")
 

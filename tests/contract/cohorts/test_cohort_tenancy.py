@@ -2,14 +2,10 @@
 
 from typing import Any
 
-import pytest
-
 from hoglet.cohorts import api
 from hoglet.cohorts.tables import CohortRow
 from support.access import NOW
 from support.cohorts import CohortsApi
-
-pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 LEAF = {"type": "person", "key": "email", "operator": "is_set"}
 

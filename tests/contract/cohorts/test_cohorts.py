@@ -14,8 +14,6 @@ import pytest
 from support.access import NOW
 from support.cohorts import DAY, HOUR, CohortsApi
 
-pytestmark = pytest.mark.asyncio(loop_scope="session")
-
 EMAIL = {"type": "person", "key": "email", "value": "@x.com", "operator": "icontains"}
 
 

@@ -17,8 +17,6 @@ from hoglet.endpoints.tables import AsyncRunRow
 from hoglet.queue.sql import SqlQueue
 from support.endpoints import EndpointWorld
 
-pytestmark = pytest.mark.asyncio(loop_scope="session")
-
 SLOW = "SELECT sum(cityHash64(number)) FROM numbers(20000000000)"
 
 

@@ -1,10 +1,6 @@
 """The concrete cases of docs/spec/query-endpoints.md#12-concrete-cases, in their numbering."""
 
-import pytest
-
 from support.endpoints import EndpointWorld
-
-pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 HOGQL_KEYS = "explain filters kind modifiers name query response tags values variables version"
 

@@ -3,11 +3,7 @@
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-import pytest
-
 from support.endpoints import EndpointWorld
-
-pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 AT = datetime(2026, 1, 4, 12, tzinfo=UTC)
 EVENTS = "SELECT uuid, timestamp, event FROM events ORDER BY timestamp DESC, uuid"

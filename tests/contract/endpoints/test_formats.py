@@ -7,11 +7,8 @@ from datetime import UTC, date, datetime
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-import pytest
 
 from support.endpoints import EndpointWorld
-
-pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 SQL = (
     "SELECT number AS n, concat('it, \"', toString(number), '\"') AS text, "

@@ -10,8 +10,6 @@ import pytest
 
 from support.endpoints import EndpointWorld
 
-pytestmark = pytest.mark.asyncio(loop_scope="session")
-
 AT = datetime(2026, 1, 4, 12, tzinfo=UTC)
 NODE = {"kind": "EventsNode", "event": "$pageview", "name": "$pageview"}
 TRENDS: dict[str, Any] = {

@@ -13,8 +13,6 @@ from hoglet.sandbox import Sandbox
 from hoglet.warehouse import ClickHouseWarehouse
 from support.endpoints import EndpointWorld, open_endpoints
 
-pytestmark = pytest.mark.asyncio(loop_scope="session")
-
 MOST_BYTES = 3_000_000
 # Constants count once in the engine, whatever they are in each row: our own count has to refuse.
 BY_ENGINE = "SELECT number, repeat('x', 1000) FROM numbers(50000) LIMIT {rows}"
@@ -29,7 +27,7 @@ FORMS = (
 )
 
 
-@pytest_asyncio.fixture(loop_scope="session")
+@pytest_asyncio.fixture
 async def small(
     tmp_path: Path,
     warehouse: ClickHouseWarehouse,

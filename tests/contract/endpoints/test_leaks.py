@@ -12,8 +12,6 @@ import pytest
 from hoglet.endpoints.enums import REFRESH_WORDS
 from support.endpoints import EndpointWorld
 
-pytestmark = pytest.mark.asyncio(loop_scope="session")
-
 AT = datetime(2026, 1, 4, 12, tzinfo=UTC)
 TENANTS = ("ant", "bee", "cat")
 NODE = {"kind": "EventsNode", "event": "used"}

@@ -6,8 +6,6 @@ import pytest
 
 from support.endpoints import EndpointWorld
 
-pytestmark = pytest.mark.asyncio(loop_scope="session")
-
 AT = datetime(2026, 1, 4, 12, tzinfo=UTC)
 COUNTS = "SELECT event, count() AS n FROM events GROUP BY event ORDER BY n DESC"
 

@@ -7,8 +7,6 @@ from openapi_spec_validator import validate
 
 from support.endpoints import EndpointWorld
 
-pytestmark = pytest.mark.asyncio(loop_scope="session")
-
 
 async def test_17_the_document_of_a_query_with_variables(endpoints: EndpointWorld) -> None:
     kinds = {"text": "String", "number": "Number", "flag": "Boolean", "day": "Date", "l": "List"}

@@ -6,11 +6,7 @@ Source: docs/spec/query-endpoints.md#73-how-variables-are-stored.
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-import pytest
-
 from support.endpoints import EndpointWorld
-
-pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 QUERIES = [

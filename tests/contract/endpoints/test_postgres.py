@@ -2,13 +2,9 @@
 
 import asyncio
 
-import pytest
-
 from hoglet.sandbox import Sandbox
 from hoglet.warehouse import ClickHouseWarehouse
 from support.endpoints import open_endpoints
-
-pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 
 async def test_side_by_side(

@@ -12,8 +12,6 @@ import pytest
 
 from support.endpoints import EndpointWorld
 
-pytestmark = pytest.mark.asyncio(loop_scope="session")
-
 RECORD_KEYS = (
     "id name description query is_active cache_age_seconds data_freshness_seconds sync_frequency "
     "endpoint_path url ui_url created_at updated_at created_by is_materialized current_version "

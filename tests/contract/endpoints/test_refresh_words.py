@@ -7,8 +7,6 @@ import pytest
 
 from support.endpoints import EndpointWorld
 
-pytestmark = pytest.mark.asyncio(loop_scope="session")
-
 SQL = "SELECT count() AS n FROM events"
 AGES = {"none": None, "fresh": 100, "stale": 400, "old": 700}  # cache time: 300 s
 HIT, NEW, LATER, HIT_AND_LATER = "hit", "new", "later", "hit and later"

@@ -16,8 +16,6 @@ from hoglet.sandbox import Sandbox
 from hoglet.warehouse import ClickHouseWarehouse
 from support.endpoints import EndpointWorld, open_endpoints
 
-pytestmark = pytest.mark.asyncio(loop_scope="session")
-
 SLOW = "SELECT count() FROM numbers(100000000000) WHERE sipHash64(number) = 5"
 BODY_KEYS = [
     "results",

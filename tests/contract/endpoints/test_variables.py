@@ -5,11 +5,7 @@ Source: docs/spec/query-endpoints.md#52-variables.
 
 from datetime import UTC, datetime
 
-import pytest
-
 from support.endpoints import EndpointWorld
-
-pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 AT = datetime(2026, 1, 4, 12, tzinfo=UTC)
 

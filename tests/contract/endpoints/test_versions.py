@@ -2,11 +2,7 @@
 
 from typing import Any
 
-import pytest
-
 from support.endpoints import EndpointWorld
-
-pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 
 async def three_versions(endpoints: EndpointWorld, name: str = "a") -> None:

@@ -44,10 +44,10 @@ from hoglet.pipeline.delivery.completion_writer import CompletionWriter
 from hoglet.pipeline.delivery.webhook_completion import WebhookCompletion
 from hoglet.pipeline.telemetry_outbox import TelemetryOutbox
 from hoglet.queue.sql import SqlQueue
-from hoglet.sandbox import Sandbox
 from hoglet.store.database import Database
 from hoglet.warehouse.telemetry import Telemetry
 from hoglet.web.app import create_application
+from support.sandboxes import shared_sandbox
 
 KEY = "phx_test"
 
@@ -133,7 +133,7 @@ async def hoglet(sqlite_database: Database) -> AsyncIterator[Hoglet]:
     app.state.actions = ActionService(database, clock, access.activity, RecompileLater(queue))
     app.state.backfills = Backfills(service, queue)
     app.state.dead_letters = DeadLetters(service, queue, enqueue=lines.enqueue)
-    sandbox, outbound = Sandbox(OPERATIONS, workers=1), await Outbound().open()
+    sandbox, outbound = shared_sandbox(OPERATIONS), await Outbound().open()
     watcher = service.watcher
     telemetry = Telemetry(NoWarehouse())
     app.state.telemetry = telemetry
@@ -157,7 +157,6 @@ async def hoglet(sqlite_database: Database) -> AsyncIterator[Hoglet]:
         transport=transport, base_url="http://hoglet", headers=headers
     ) as client:
         yield Hoglet(client, database, clock, service, app, queue)
-    await sandbox.close()
     await outbound.close()
 
 

@@ -106,6 +106,7 @@ async def test_workers_that_do_not_start_do_not_count(hoglet, runs, receiver, mo
     await runs.trigger(made, "e")
     with monkeypatch.context() as patch:
         patch.setattr(sys, "executable", "/no/such/python")
+        await runs.sandbox.stop_idle()
         for _ in range(MOST_LOST_LEASES + 5):
             await runs.work()
             hoglet.clock.advance(seconds=LEASE.total_seconds() + 1)

@@ -12,8 +12,6 @@ from hoglet.definitions.tables import PropertyDefinitionRow
 from support.access import NOW
 from support.queries import QueryWorld
 
-pytestmark = pytest.mark.asyncio(loop_scope="session")
-
 
 def metadata(query: str, language: str = "hogQL", **more: Any) -> dict[str, Any]:
     return {"kind": "HogQLMetadata", "language": language, "query": query, **more}

@@ -8,8 +8,6 @@ import pytest
 
 from support.queries import QueryWorld
 
-pytestmark = pytest.mark.asyncio(loop_scope="session")
-
 WRONG = [
     (
         "select sum(event) from events",

@@ -16,8 +16,6 @@ from hoglet.access.tables import ProjectRow
 from support.access import NOW
 from support.queries import QueryWorld
 
-pytestmark = pytest.mark.asyncio(loop_scope="session")
-
 EVENT_KEYS = {
     *("uuid", "event", "properties", "timestamp", "team_id", "distinct_id"),
     *("elements_chain", "created_at", "person_mode"),

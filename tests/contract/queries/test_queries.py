@@ -14,8 +14,6 @@ import pytest
 from support.endpoints import EndpointWorld
 from support.queries import QueryWorld
 
-pytestmark = pytest.mark.asyncio(loop_scope="session")
-
 SLOW = "SELECT count() FROM numbers(100000000000) WHERE sipHash64(number) = 5"
 NOON = datetime(2026, 1, 5, 11, tzinfo=UTC)
 TRENDS = {"kind": "TrendsQuery", "series": [{"kind": "EventsNode", "event": "a"}]}

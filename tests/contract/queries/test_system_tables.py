@@ -26,8 +26,6 @@ from hoglet.kit.ids import new_id
 from support.access import NOW
 from support.queries import QueryWorld
 
-pytestmark = pytest.mark.asyncio(loop_scope="session")
-
 type Json = dict[str, Any]
 
 SHOWN = "2026-01-05T12:00:00Z"

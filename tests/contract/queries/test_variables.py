@@ -10,8 +10,6 @@ import pytest
 
 from support.queries import QueryWorld
 
-pytestmark = pytest.mark.asyncio(loop_scope="session")
-
 type Json = dict[str, Any]
 
 

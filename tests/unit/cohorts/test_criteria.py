@@ -24,7 +24,6 @@ from support.cohort_worlds import (
 )
 
 SEEDS = range(3)
-pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 
 async def stored_world(

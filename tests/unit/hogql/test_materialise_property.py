@@ -16,7 +16,7 @@ _columns = ["event", "distinct_id", "properties.$browser", "properties.price", "
 _aggregates = [
     "count()", "sum(properties.price)", "min(properties.price)", "max(timestamp)",
     "countIf(event = 'purchase')", "uniq(distinct_id)", "avg(properties.price)", "max(event)",
-    "sumIf(properties.price, event = 'purchase')", "any(event)", "count() + 1", "minIf(timestamp, event = 'purchase')",
+    "sumIf(properties.price, event = 'purchase')", "any(length(event) > 0)", "count() + 1", "minIf(timestamp, event = 'purchase')",
     "sum(properties.price) / count()", "maxIf(-length(event), properties.price > 5)",
 ]  # fmt: skip
 # predicate, values of the variable; times at midnight, since buckets are days
