@@ -1,0 +1,64 @@
+"""The deployment files name settings, commands and versions that exist."""
+
+import re
+from pathlib import Path
+
+import pytest
+import yaml
+
+from hoglet import __version__
+from hoglet.settings import Settings
+from support.deploy import COMPOSE, DOCKERFILE, ROOT, UNIT, command, image_environment, instruction
+
+_KNOWN = {f"HOGLET_{name.upper()}" for name in Settings.model_fields}
+
+
+@pytest.mark.parametrize("path", [*COMPOSE, DOCKERFILE, UNIT], ids=lambda path: path.name)
+def test_every_setting_exists(path: Path) -> None:
+    named = set(re.findall(r"HOGLET_[A-Z_]+", path.read_text()))
+
+    assert named
+    assert named <= _KNOWN
+
+
+@pytest.mark.parametrize("path", COMPOSE, ids=lambda path: path.name)
+def test_compose_files_use_the_image_of_this_version(path: Path) -> None:
+    document = yaml.safe_load(path.read_text())
+
+    ours = [each for each in document["services"].values() if "build" in each]
+    assert ours
+    for service in ours:
+        assert service["image"] == f"hoglet:{__version__}"
+        (volume,) = service["volumes"]
+        name, _, folder = volume.partition(":")
+        assert name in document["volumes"]
+        assert folder == image_environment()["HOGLET_DATA_DIR"] == instruction("VOLUME")[0]
+
+
+def test_the_cluster_shares_what_servers_must_share() -> None:
+    services = yaml.safe_load(COMPOSE[1].read_text())["services"]
+    servers = [each["environment"] for each in services.values() if "build" in each]
+
+    assert len(servers) == 2
+    for setting in ("HOGLET_DATABASE_URL", "HOGLET_WAREHOUSE_URL", "HOGLET_SECRET_KEYS"):
+        assert servers[0][setting] == servers[1][setting]
+
+
+def test_what_the_image_copies_exists() -> None:
+    ignored = (ROOT / ".dockerignore").read_text().split()
+    sources = [
+        word
+        for line in instruction("COPY")
+        if not line.startswith("--from")
+        for word in line.split()[:-1]
+    ]
+
+    assert "requirements.lock" in sources
+    for source in sources:
+        assert (ROOT / source).exists()
+        assert f"!{source}" in ignored
+
+
+def test_the_image_does_not_run_as_root() -> None:
+    assert instruction("USER") == ["hoglet"]
+    assert command(instruction("CMD")[0]) == ["hoglet", "serve"]
