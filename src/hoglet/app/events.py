@@ -45,5 +45,5 @@ def build_events(rooms: Services) -> EventServices:
         warnings=warnings,
         clock=rooms.clock,
     )
-    persons = PersonService(rooms.database, spool, rooms.clock)
+    persons = PersonService(rooms.database, spool, rooms.clock, rooms.warehouse)
     return EventServices(capture, warnings, repository, spool, persons)

@@ -11,6 +11,7 @@ from hoglet.cohorts.compiler import CohortCompiler
 from hoglet.cohorts.members import CohortMembers
 from hoglet.cohorts.static import as_uuid
 from hoglet.cohorts.tables import CohortRow
+from hoglet.events.persons.last_seen import with_last_seen
 from hoglet.events.persons.repository import PersonRecord, load_persons
 from hoglet.kit.errors import Invalid, NotFound
 from hoglet.store.database import Database
@@ -71,7 +72,8 @@ class CohortPersons:
         ids = [row[0] for row in rows[:limit]]
         async with self._database.read() as session:
             persons = await load_persons(session, project.id, ids)
-        return persons, len(rows) > limit
+        seen = await with_last_seen(self._warehouse, project.id, persons)
+        return seen, len(rows) > limit
 
     async def cohorts_of(self, project: Project, person_id: str) -> list[Json]:
         """The cohorts that hold a person: ``[{"id": 1, "name": "Paying", "count": 3}]``.

@@ -106,7 +106,9 @@ class PersonSearch:
             condition,
         )
         ids = [UUID(row[0]) for row in rows[:limit]]
-        return await self._persons.load(scope.project.id, ids), len(rows) > limit
+        persons = await self._persons.load(scope.project.id, ids)
+        seen = await self._persons.with_last_seen(scope.project.id, persons)
+        return seen, len(rows) > limit
 
     async def count(self, scope: ProjectScope, wanted: PersonFilters) -> int:
         """How many persons match."""

@@ -328,7 +328,7 @@ async def test_queries_use_cohorts(cohorts: CohortsApi) -> None:
     breakdown = {"breakdown_type": "cohort", "breakdown": [cohort, "all"]}
     response = await cohorts.query(trend | {"breakdownFilter": breakdown})
     found = {row["label"]: row["count"] for row in response.json()["results"]}
-    assert found == {"It's X": 3, "all": 5}
+    assert found == {"It's X": 3, "all users": 5}
 
 
 async def test_delete_and_restore(cohorts: CohortsApi) -> None:

@@ -44,7 +44,9 @@ async def refuse_new_person() -> Response:
 @describe({200: PersonAnswer})
 async def read_person(request: Request, person_id: str, scope: Reader) -> Response:
     """A person, by UUID or number, with all distinct ids."""
-    person = await service_of(request).find(scope.project.id, person_id)
+    persons = service_of(request)
+    found = await persons.find(scope.project.id, person_id)
+    [person] = await persons.with_last_seen(scope.project.id, [found])
     return JsonResponse(show_person(person, scope.project.person_display_name_properties))
 
 

@@ -29,6 +29,7 @@ class PersonRecord(NamedTuple):
     is_identified: bool
     version: int
     distinct_ids: list[str]
+    last_seen_at: datetime | None = None
 
     @property
     def number(self) -> int:

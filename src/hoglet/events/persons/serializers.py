@@ -11,7 +11,7 @@ from typing import Any
 
 from hoglet.events.persons.repository import PersonRecord
 from hoglet.kit.text import dump_json
-from hoglet.web.timestamps import iso_z
+from hoglet.web.timestamps import iso_z, iso_z_or_none
 
 NAME_PROPERTIES = (
     *("email", "Email", "$email", "name", "Name"),
@@ -41,7 +41,7 @@ def show_person(person: PersonRecord, name_properties: Sequence[str] | None) -> 
         "distinct_ids": person.distinct_ids,
         "properties": person.properties,
         "created_at": iso_z(person.created_at),
-        "last_seen_at": None,
+        "last_seen_at": iso_z_or_none(person.last_seen_at),
     }
 
 

@@ -12,6 +12,7 @@ from uuid import UUID
 
 from hoglet.events.parse import refusal_of
 from hoglet.events.persons import repository
+from hoglet.events.persons.last_seen import with_last_seen
 from hoglet.events.persons.repository import PersonRecord
 from hoglet.events.spool import Spool, SpooledV1, job_of
 from hoglet.kit.clock import Clock
@@ -19,6 +20,7 @@ from hoglet.kit.errors import Invalid, NotFound
 from hoglet.kit.ids import new_id
 from hoglet.kit.text import dump_json
 from hoglet.store.database import Database
+from hoglet.warehouse import Warehouse
 
 SET_EVENT, UNSET_EVENT = "$set", "$delete_person_property"
 _LONGEST_NUMBER = 19
@@ -27,10 +29,13 @@ _LONGEST_NUMBER = 19
 class PersonService:
     """Persons of a project."""
 
-    def __init__(self, database: Database, spool: Spool, clock: Clock) -> None:
+    def __init__(
+        self, database: Database, spool: Spool, clock: Clock, warehouse: Warehouse
+    ) -> None:
         self._database = database
         self._spool = spool
         self._clock = clock
+        self._warehouse = warehouse
 
     async def find(self, project_id: int, given: str) -> PersonRecord:
         """The person of a UUID or number.
@@ -68,6 +73,12 @@ class PersonService:
         """The persons of these UUIDs that exist, in this order."""
         async with self._database.read() as session:
             return await repository.load_persons(session, project_id, ids)
+
+    async def with_last_seen(
+        self, project_id: int, persons: Sequence[PersonRecord]
+    ) -> list[PersonRecord]:
+        """The persons with the time of their newest event."""
+        return await with_last_seen(self._warehouse, project_id, persons)
 
     async def set_properties(
         self, project_id: int, person: PersonRecord, properties: Mapping[str, Any]

@@ -1,0 +1,49 @@
+"""When persons were seen last: the time of the newest event of any of their distinct ids.
+
+Source: docs/spec/data-and-queries.md#41-persons (``last_seen_at``).
+"""
+
+from collections.abc import Sequence
+from datetime import datetime
+from uuid import UUID
+
+import structlog
+
+from hoglet.events.persons.repository import PersonRecord
+from hoglet.kit.errors import HogletError
+from hoglet.warehouse import Budget, Warehouse
+
+_BUDGET = Budget(seconds=2)
+_MOST_IDS = 20_000
+# The hash is part of the sorting key: whole ranges of rows are passed over by it.
+_NEWEST = """SELECT distinct_id, max(timestamp) FROM events
+WHERE project_id = {project_id:Int64} AND distinct_id IN {ids:Array(String)}
+AND cityHash64(distinct_id) IN (SELECT cityHash64(arrayJoin({ids:Array(String)})))
+GROUP BY distinct_id"""
+
+log = structlog.get_logger()
+
+
+async def with_last_seen(
+    warehouse: Warehouse, project_id: int, persons: Sequence[PersonRecord]
+) -> list[PersonRecord]:
+    """The persons with ``last_seen_at``; None without events, or when finding out takes too long.
+
+    Args:
+        warehouse: where the events are.
+        project_id: of the persons.
+        persons: a page of them.
+    """
+    owners = {name: person.id for person in persons for name in person.distinct_ids}
+    if not owners or len(owners) > _MOST_IDS:
+        return list(persons)
+    params = {"project_id": project_id, "ids": list(owners)}
+    try:
+        found = await warehouse.query(_NEWEST, params, budget=_BUDGET)
+    except HogletError as error:
+        log.warning("last_seen_at is unknown", action="last_seen_unknown", error=str(error))
+        return list(persons)
+    newest: dict[UUID, datetime] = {}
+    for name, at in found.rows:
+        newest[owners[name]] = max(at, newest.get(owners[name], at))
+    return [person._replace(last_seen_at=newest.get(person.id)) for person in persons]
