@@ -119,6 +119,11 @@ class CohortsApi:
             [[project, person, NOW - DAY, text, 1, 1]],
         )
         await self.endpoints.warehouse.insert(
+            "person_distinct_ids",
+            ["project_id", "distinct_id", "person_id", "is_deleted", "version"],
+            [[project, distinct_id, person, 0, 1]],
+        )
+        await self.endpoints.warehouse.insert(
             "events",
             ["project_id", "uuid", "event", "properties", "timestamp", "distinct_id", "person_id"],
             [[project, uuid4(), name, "{}", at, distinct_id, person] for name, at in events],

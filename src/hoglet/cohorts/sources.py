@@ -16,6 +16,8 @@ from hoglet.kit.suggestions import near
 
 type Json = dict[str, Any]
 
+LONGEST_SEARCH = 500
+_LARGEST = 10**9
 _KINDS = ("HogQLQuery", "ActorsQuery")
 _HOGQL_KEYS = frozenset(
     {
@@ -86,13 +88,29 @@ def _query(query: Json) -> Json:
         raise Invalid("The source of an ActorsQuery is a HogQLQuery here.", attr="query__source")
     _check_keys(source, _HOGQL_KEYS, "query__source")
     _check_hogql(source, "query__source")
-    for name in ("search", "limit", "offset"):
-        if query.get(name):
-            raise Invalid(
-                f"'{name}' of an ActorsQuery is not supported: put it into the source.",
-                attr=f"query__{name}",
-            )
+    _check_actors(query)
     return query
+
+
+def _check_actors(query: Json) -> None:
+    for name, least in (("limit", 1), ("offset", 0)):
+        value = query.get(name)
+        is_whole = isinstance(value, int) and not isinstance(value, bool)
+        if value is not None and not (is_whole and least <= value <= _LARGEST):
+            detail = f"This must be a whole number from {least} on."
+            raise Invalid(detail, attr=f"query__{name}")
+    if not isinstance(query.get("search") or "", str):
+        raise Invalid("This must be text.", attr="query__search")
+    if len(query.get("search") or "") > LONGEST_SEARCH:
+        raise Invalid(
+            f"At most {LONGEST_SEARCH} characters are searched for.", attr="query__search"
+        )
+    for name in ("select", "orderBy"):
+        items = query.get(name) or []
+        if not isinstance(items, list) or not all(isinstance(each, str) for each in items):
+            raise Invalid("This must be a list of texts.", attr=f"query__{name}")
+    if not isinstance(query.get("properties") or [], list | dict):
+        raise Invalid("This must be a list of property filters.", attr="query__properties")
 
 
 def _check_hogql(query: Json, path: str) -> None:

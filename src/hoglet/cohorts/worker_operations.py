@@ -3,6 +3,8 @@
 import re
 from typing import Any
 
+import msgspec
+
 from hoglet.cohorts.criteria.compile import criteria_query, member_query
 from hoglet.endpoints.worker.operations import context_of
 from hoglet.events.persons.serializers import NAME_PROPERTIES
@@ -31,6 +33,8 @@ OPERATIONS = {
     COMPILE_COHORT: "hoglet.cohorts.worker_operations:compile_cohort",
     COMPILE_PERSONS: "hoglet.cohorts.worker_operations:compile_persons",
 }
+_NARROWING = ("properties", "search", "limit", "offset")
+_ALL = 2**40
 _PERSON_TYPES = frozenset({"UUID", "String", "Unknown", "JSON"})
 
 
@@ -77,15 +81,43 @@ def _compile_query(query: Json, context: QueryContext) -> CompiledQuery:
 
 
 def _narrowed(members: tree.Query, query: Json, context: QueryContext) -> tree.Query:
-    """The persons of an ``ActorsQuery``: those of its source that its properties let through."""
-    if query["kind"] == "HogQLQuery" or not query.get("properties"):
+    """The persons of an ``ActorsQuery``: a page of those of its source that pass its filters."""
+    if query["kind"] == "HogQLQuery" or not any(query.get(each) for each in _NARROWING):
         return members
-    where = every(conditions(query["properties"], context, (), Source("persons")))
-    return fill(
-        "SELECT id AS person_id FROM persons WHERE {where} AND id IN {members}",
-        where=where,
-        members=members,
+    parts = [compare("in", field("id"), members)]
+    parts += conditions(query.get("properties") or [], context, (), Source("persons"))
+    if query.get("search"):
+        parts.append(some([_search(query["search"], []), _named(query["search"])]))
+    page = fill("SELECT id AS person_id FROM persons WHERE {where}", where=every(parts))
+    if not query.get("limit") and not query.get("offset"):
+        return page
+    return msgspec.structs.replace(
+        page,
+        order_by=_order(query.get("orderBy") or []),
+        limit=constant(query.get("limit") or _ALL),
+        offset=constant(query.get("offset") or 0),
     )
+
+
+def _order(items: list[str]) -> tuple[tree.OrderExpr, ...]:
+    """What comes first; ties and no order at all are decided as in lists of persons."""
+    texts = [*items, "created_at DESC", "id DESC"]
+    found: list[tree.OrderExpr] = []
+    for text in texts:
+        query = read_query(f"SELECT id FROM persons ORDER BY {text}")  # noqa: S608 (parsed)
+        if not isinstance(query, tree.SelectQuery) or len(query.order_by or ()) != 1 or query.limit:
+            raise refused(f"Order by one expression an item, not by '{text[:60]}'")
+        found += query.order_by or ()
+    return tuple(found)
+
+
+def _named(text: str) -> tree.Expression:
+    """That a person has this distinct id, or is this UUID."""
+    return fill(
+        "SELECT toString(id) = {text} OR "
+        "id IN (SELECT person_id FROM person_distinct_ids WHERE distinct_id = {text})",
+        text=constant(text),
+    ).select[0]
 
 
 def compile_persons(payload: Json) -> Json:

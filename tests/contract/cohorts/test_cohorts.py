@@ -122,6 +122,71 @@ async def test_static_from_a_query_and_from_criteria(cohorts: CohortsApi) -> Non
     assert changed.json()["attr"] == "is_static"
 
 
+async def test_static_from_a_page_of_actors(cohorts: CohortsApi) -> None:
+    people = {
+        name: await cohorts.add_person(f"id-{name}", email=f"{name}@x.com", rank=rank)
+        for rank, name in enumerate(("ann", "bob", "cid", "dan"))
+    }
+    source = {"kind": "HogQLQuery", "query": "SELECT id FROM persons WHERE properties.rank < 3"}
+
+    async def members(**changes: Any) -> set[str]:
+        query = {"kind": "ActorsQuery", "source": source, **changes}
+        made = await cohorts.made(is_static=True, query=query)
+        assert made["errors_calculating"] == 0, made
+        found = await cohorts.members(made["id"])
+        return {name for name, person in people.items() if person in found}
+
+    assert await members() == {"ann", "bob", "cid"}
+    assert await members(search="AN") == {"ann"}
+    assert await members(search="id-bob") == {"bob"}
+    assert await members(search=str(people["cid"])) == {"cid"}
+    assert await members(search=str(people["dan"])) == set()
+    assert await members(search="%") == set()
+    rank = "toInt(properties.rank)"
+    assert await members(orderBy=[f"{rank} DESC"], limit=2) == {"cid", "bob"}
+    assert await members(orderBy=[rank], limit=1) == {"ann"}
+    assert await members(orderBy=[f"{rank} ASC"], offset=2) == {"cid"}
+    assert len(await members(limit=2)) == 2
+    email = {"type": "person", "key": "email", "operator": "icontains", "value": "n"}
+    assert await members(properties=[email], search="x.com", limit=5) == {"ann"}
+
+
+@pytest.mark.parametrize(
+    ("changes", "attr"),
+    [
+        ({"limit": 0}, "query__limit"),
+        ({"limit": "2"}, "query__limit"),
+        ({"limit": True}, "query__limit"),
+        ({"offset": -1}, "query__offset"),
+        ({"search": 5}, "query__search"),
+        ({"search": "x" * 501}, "query__search"),
+        ({"orderBy": "id"}, "query__orderBy"),
+        ({"orderBy": [1]}, "query__orderBy"),
+        ({"select": "id"}, "query__select"),
+        ({"properties": "x"}, "query__properties"),
+        ({"serch": "x"}, "query__serch"),
+    ],
+    ids=str,
+)
+async def test_actors_that_cannot_be_read(
+    cohorts: CohortsApi, changes: dict[str, Any], attr: str
+) -> None:
+    source = {"kind": "HogQLQuery", "query": "SELECT id FROM persons"}
+    query = {"kind": "ActorsQuery", "source": source, **changes}
+    assert (await cohorts.refused({"name": "x", "is_static": True, "query": query}))[:2] == (
+        400,
+        attr,
+    )
+
+
+@pytest.mark.parametrize("order", ["id, id", "id LIMIT 1", "nope", "", "id; SELECT 1"])
+async def test_an_order_of_actors_is_one_expression(cohorts: CohortsApi, order: str) -> None:
+    source = {"kind": "HogQLQuery", "query": "SELECT id FROM persons"}
+    query = {"kind": "ActorsQuery", "source": source, "orderBy": [order], "limit": 1}
+    status, attr, _ = await cohorts.refused({"name": "x", "is_static": True, "query": query})
+    assert (status, attr) == (400, "query")
+
+
 async def test_a_dynamic_cohort_follows_its_persons(cohorts: CohortsApi) -> None:
     ann = await cohorts.add_person("ann", email="ann@x.com")
     await cohorts.add_person("bob", email="bob@y.com")

@@ -12,7 +12,7 @@ docs/spec/hog-functions.md#131-pipeline-destinations.
 from collections import OrderedDict
 from collections.abc import Sequence
 from time import perf_counter
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import msgspec
 
@@ -21,11 +21,16 @@ from hoglet.functions.executable.literal_prefilter import (
     field_value,
     required_literals,
 )
-from hoglet.functions.executable.model import ExecutableFunction
+from hoglet.functions.executable.model import ExecutableFunction, ExecutableMapping
 from hoglet.functions.runtime import engine
-from hoglet.functions.runtime.filter_globals import filter_globals
+from hoglet.functions.runtime.filter_globals import (
+    FilterGlobals,
+    lazy_filter_globals,
+    parts_read,
+)
 
 SLOW_FILTER_MS = 100
+_SLOW_FILTER_S = SLOW_FILTER_MS / 1000
 # Equal no text that is not a number; the boolean false equals every text but "true".
 _UNLIKE_TEXT = frozenset({type(None), int, float})
 
@@ -63,6 +68,7 @@ class FunctionIndex:
     def __init__(self, functions: Sequence[ExecutableFunction]) -> None:
         self.functions = list(functions)
         self.by_id = {function.id: function for function in functions}
+        self._keys = [(function.id, function.version, None) for function in functions]
         self._by_name: dict[str, _Bucket] = {}
         self._for_any = _Bucket()
         for position, function in enumerate(self.functions):
@@ -89,18 +95,51 @@ class FunctionIndex:
             run_globals: ``{"event": {...}, "person": ..., "groups": ...}`` of one event.
 
         Returns:
-            One entry for each that was asked. Functions without an entry count as ``filtered``
-            (``len(index.functions) - len(answer)`` of them).
+            As :meth:`matches`.
         """
-        name = str((run_globals.get("event") or {}).get("event"))
-        if not self.waits_for(name):
-            return []
-        values = filter_globals(run_globals)
+        return self.matches(lazy_filter_globals(run_globals))
+
+    def matches(self, values: FilterGlobals) -> list[Match]:
+        """Ask all functions that can match.
+
+        Args:
+            values: of one event.
+
+        Returns:
+            One entry for each function that matches, whose filter fails, or takes long. All
+            others are ``filtered``.
+        """
+        name = str(values["event"])
         named = self._by_name.get(name)
         positions = named.candidates(values) if named else []
         if self._for_any.everything:
             positions = [*positions, *self._for_any.candidates(values)]
-        return [match_function(self.functions[one], values) for one in sorted(positions)]
+        positions.sort()
+        return self._ask(positions, values)
+
+    def _ask(self, positions: Sequence[int], values: FilterGlobals) -> list[Match]:
+        found: list[Match] = []
+        keys, conditions = self._keys, _shared
+        last = perf_counter()
+        for position in positions:
+            function = self.functions[position]
+            try:
+                condition = conditions.of_function(keys[position], function)
+                holds = condition is not None and condition.holds(values)
+                error = None
+            except engine.EvaluationFailed as failure:
+                holds, error = False, str(failure)
+            now = perf_counter()
+            if holds and function.mappings:
+                found.append(match_function(function, values))
+            elif holds or error is not None or now - last > _SLOW_FILTER_S:
+                outcome = "matched" if holds else "filtered" if error is None else "failed"
+                spent = (now - last) * 1000
+                found.append(
+                    Match(function_id=function.id, outcome=outcome, error=error, milliseconds=spent)
+                )
+            last = now
+        return found
 
 
 class _Bucket:
@@ -110,6 +149,7 @@ class _Bucket:
         self.everything: list[int] = []
         self._always: list[int] = []
         self._by_text: dict[tuple[str, ...], dict[str, list[int]]] = {}
+        self._parts: dict[tuple[str, ...], int] = {}
 
     def add(self, position: int, needed: RequiredLiterals | None) -> None:
         self.everything.append(position)
@@ -117,19 +157,44 @@ class _Bucket:
             self._always.append(position)
             return
         by_text = self._by_text.setdefault(needed.chain, {})
+        self._parts[needed.chain] = parts_read(needed.chain[:1])
         for text in needed.texts:
             by_text.setdefault(text, []).append(position)
 
-    def candidates(self, values: dict[str, Any]) -> list[int]:
+    def candidates(self, values: FilterGlobals) -> list[int]:
         """The positions that can match, in no order."""
         found = list(self._always)
         for chain, by_text in self._by_text.items():
+            values.provide(self._parts[chain])
             value = field_value(values, chain)
             if type(value) is str:
                 found += by_text.get(value, ())
             elif type(value) not in _UNLIKE_TEXT:
                 found += {one for positions in by_text.values() for one in positions}
         return found
+
+
+type ConditionKey = tuple[str, int, int | None]
+"""Id and version of a function, and the number of one of its mappings."""
+
+
+class Condition(NamedTuple):
+    """A compiled condition; ``parts`` are those of the globals that it reads."""
+
+    predicate: engine.Predicate
+    parts: int
+
+    def holds(self, values: FilterGlobals) -> bool:
+        """Whether it gives the boolean true.
+
+        Anything else is no match, such as the number 1 of an incomplete property.
+
+        Raises:
+            EvaluationFailed: it raised.
+        """
+        if self.parts:
+            values.provide(self.parts)
+        return self.predicate(values) is True
 
 
 class Conditions:
@@ -140,42 +205,51 @@ class Conditions:
 
     def __init__(self, kept: int = 20_000) -> None:
         self._kept = kept
-        self._compiled: OrderedDict[tuple[str, int, int | None], engine.Predicate] = OrderedDict()
+        self._compiled: OrderedDict[ConditionKey, Condition] = OrderedDict()
 
     def hold(
-        self, function: ExecutableFunction, mapping: int | None, values: dict[str, Any]
+        self, function: ExecutableFunction, mapping: int | None, values: FilterGlobals
     ) -> bool:
-        """Whether the function's condition (or that of one mapping) gives the boolean true.
-
-        Anything else is no match, such as the number 1 of an incomplete property.
+        """Whether the function's condition (or that of one mapping) holds.
 
         Raises:
             EvaluationFailed: it raised.
         """
         asked = function if mapping is None else function.mapping(mapping)
-        condition = None if asked is None else asked.filter
-        if condition is None:
+        if asked is None:
             return False
-        key = (function.id, function.version, mapping)
-        predicate = self._compiled.get(key)
-        if predicate is None:
-            predicate = self._compiled[key] = engine.compile_filter(condition)
+        condition = self.of_function((function.id, function.version, mapping), asked)
+        return condition is not None and condition.holds(values)
+
+    def of_function(
+        self, key: ConditionKey, asked: ExecutableFunction | ExecutableMapping
+    ) -> Condition | None:
+        """The condition of a function or mapping; None when there is none, so nothing matches.
+
+        Raises:
+            EvaluationFailed: it does not compile.
+        """
+        known = self._compiled.get(key)
+        if known is None and asked.filter is not None:
+            parts = parts_read(engine.filter_roots(asked.filter))
+            known = Condition(engine.compile_filter(asked.filter), parts)
+            self._compiled[key] = known
             if len(self._compiled) > self._kept:
                 self._compiled.popitem(last=False)
-        return predicate(values) is True
+        return known
 
 
 _shared = Conditions()
 
 
 def match_function(
-    function: ExecutableFunction, values: dict[str, Any], conditions: Conditions = _shared
+    function: ExecutableFunction, values: FilterGlobals, conditions: Conditions = _shared
 ) -> Match:
     """Ask one function.
 
     Args:
         function: with its conditions.
-        values: as ``filter_globals`` gives them.
+        values: of one event.
         conditions: compiled ones; those of the process by default.
     """
     begun = perf_counter()
@@ -212,7 +286,7 @@ def mask_key(function: ExecutableFunction, values: dict[str, Any]) -> str | None
 
 
 def _mappings(
-    function: ExecutableFunction, values: dict[str, Any], conditions: Conditions
+    function: ExecutableFunction, values: FilterGlobals, conditions: Conditions
 ) -> tuple[list[int] | None, list[int]]:
     if not function.mappings:
         return None, []

@@ -13,10 +13,9 @@ import msgspec
 from hoglet.functions.executable.matching import Conditions, match_function
 from hoglet.functions.executable.model import ExecutableFunction
 from hoglet.functions.runtime import engine
-from hoglet.functions.runtime.filter_globals import filter_globals
+from hoglet.functions.runtime.filter_globals import FilterGlobals
 from hoglet.functions.runtime.host import Host
-from hoglet.functions.runtime.inputs import InputsFailed, build_inputs
-from hoglet.functions.runtime.journal import Journal
+from hoglet.functions.runtime.inputs import InputsFailed, are_constant, build_inputs
 from hoglet.functions.runtime.redaction import clean_line, secret_texts
 from hoglet.functions.runtime.step import PROGRAM_MILLISECONDS, LogLine
 from hoglet.functions.types import TRANSFORMATION_LOG
@@ -60,13 +59,16 @@ class Chain:
         self.event = without_notes(event)
         self._notes: dict[str, list[str]] = {}
 
-    def take(self, function: ExecutableFunction, result: TransformationResult) -> bool:
+    def take(self, transformation: "Transformation", result: TransformationResult) -> bool:
         """Go on with what a transformation made of the event; False when it dropped it."""
         if result.event is None:
             return False
         self.event = without_notes({**self.event, **result.event})
-        label = f"{function.name or ''} ({function.id})"
-        self._notes.setdefault(f"{_NOTE}{result.outcome}", []).append(label)
+        note = f"{_NOTE}{result.outcome}"
+        if note in self._notes:
+            self._notes[note].append(transformation.label)
+        else:
+            self._notes[note] = [transformation.label]
         return True
 
     def finish(self) -> dict[str, Any]:
@@ -83,10 +85,111 @@ def drop_notes(properties: dict[str, Any]) -> None:
 def without_notes(event: dict[str, Any]) -> dict[str, Any]:
     """The event without the properties that tell which transformations ran."""
     properties = event["properties"]
-    if not any(name in properties for name in _NOTES):
+    if properties.keys().isdisjoint(_NOTES):
         return event
     kept = {name: value for name, value in properties.items() if name not in _NOTES}
     return {**event, "properties": kept}
+
+
+class Transformation:
+    """One transformation, ready for many events: what its runs have in common is made once.
+
+    Args:
+        function: the transformation.
+        project: ``{"id": 1, "name": "", "url": "https://host"}``.
+        conditions: compiled filters to reuse; fresh ones for a function that is not stored.
+    """
+
+    def __init__(
+        self, function: ExecutableFunction, project: dict[str, Any], conditions: Conditions
+    ) -> None:
+        self.function = function
+        self.label = f"{function.name or ''} ({function.id})"
+        self._project = project
+        self._conditions = conditions
+        self._key = (function.id, function.version, None)
+        self._is_log = function.type == TRANSFORMATION_LOG
+        self._host = Host({"project": project}, may_call=False, facilities=function.facilities)
+        self._program = engine.ProgramRunner(function.hog, self._host)
+        self._constant: tuple[dict[str, Any], list[str]] | None = None
+        if are_constant(function.inputs) and function.problem is None:
+            inputs = build_inputs(function, {}, now="")
+            self._constant = (inputs, secret_texts(function.inputs, inputs))
+
+    def run(
+        self, event: dict[str, Any], *, now: str, milliseconds: float = PROGRAM_MILLISECONDS
+    ) -> TransformationResult:
+        """Transform one event.
+
+        Args:
+            event: ``{"uuid", "event", "distinct_id", "properties", "timestamp", ...}``, or the
+                log record of a ``transformation_log``; not changed.
+            now: ISO instant for templates of inputs.
+            milliseconds: the program's time limit.
+        """
+        result = TransformationResult(
+            function_id=self.function.id, outcome="succeeded", event=event
+        )
+        try:
+            if not self._applies_to(event):
+                result.outcome = "skipped"
+                return result
+        except engine.EvaluationFailed as error:
+            return _failed(result, "filter", str(error))
+        values = {"project": self._project, "record" if self._is_log else "event": event}
+        try:
+            inputs, secrets = self._constant or self._inputs(values, now)
+        except InputsFailed as error:
+            secrets = secret_texts(self.function.inputs, {})
+            return _failed(result, "inputs", clean_line(str(error), secrets))
+        values["inputs"] = inputs
+        self._run_program(values, secrets, result, milliseconds)
+        return result
+
+    def _applies_to(self, event: dict[str, Any]) -> bool:
+        """Whether the filter holds; mappings decide nothing, but they may fail.
+
+        Raises:
+            EvaluationFailed: a filter raised.
+        """
+        values = FilterGlobals({} if self._is_log else event, _no_person, _no_groups)
+        if self.function.mappings:
+            match = match_function(self.function, values, self._conditions)
+            if match.outcome == "failed":
+                raise engine.EvaluationFailed(match.error or "")
+            return match.outcome == "matched"
+        condition = self._conditions.of_function(self._key, self.function)
+        return condition is not None and condition.holds(values)
+
+    def _inputs(self, values: dict[str, Any], now: str) -> tuple[dict[str, Any], list[str]]:
+        inputs = build_inputs(self.function, values, now=now)
+        return inputs, secret_texts(self.function.inputs, inputs)
+
+    def _run_program(
+        self,
+        values: dict[str, Any],
+        secrets: list[str],
+        result: TransformationResult,
+        milliseconds: float,
+    ) -> None:
+        host = self._host
+        host.begin(values.get("event") or {})
+        ended = self._program.run(values, entries=[], milliseconds=milliseconds, async_steps=0)
+        if host.lines:
+            result.logs = [LogLine(level, clean_line(text, secrets)) for level, text in host.lines]
+        result.milliseconds = ended.milliseconds
+        if ended.error is not None:
+            _failed(result, ended.error_class, clean_line(ended.error, secrets))
+        else:
+            _take_over(result, ended.value, is_log=self._is_log)
+
+
+def _no_person() -> None:
+    return None
+
+
+def _no_groups() -> dict[str, Any]:
+    return {}
 
 
 def transform(
@@ -98,69 +201,23 @@ def transform(
     conditions: Conditions,
     milliseconds: float = PROGRAM_MILLISECONDS,
 ) -> TransformationResult:
-    """Run one transformation.
-
-    Args:
-        function: the transformation.
-        event: ``{"uuid", "event", "distinct_id", "properties", "timestamp", ...}``, or the log
-            record of a ``transformation_log``; not changed.
-        project: ``{"id": 1, "name": "", "url": "https://host"}``.
-        now: ISO instant for templates of inputs.
-        conditions: compiled filters to reuse; fresh ones for a function that is not stored.
-        milliseconds: the program's time limit.
-    """
-    result = TransformationResult(function_id=function.id, outcome="succeeded", event=event)
-    is_log = function.type == TRANSFORMATION_LOG
-    values = {"project": project, "record" if is_log else "event": event}
-    match = match_function(function, filter_globals(values), conditions)
-    if match.outcome == "failed":
-        return _failed(result, "filter", match.error or "")
-    if match.outcome == "filtered":
-        result.outcome = "skipped"
-        return result
-    try:
-        inputs = build_inputs(function, values, now=now)
-    except InputsFailed as error:
-        return _failed(result, "inputs", clean_line(str(error), secret_texts(function.inputs, {})))
-    _run_program(function, {**values, "inputs": inputs}, result, milliseconds)
-    return result
-
-
-def _run_program(
-    function: ExecutableFunction,
-    values: dict[str, Any],
-    result: TransformationResult,
-    milliseconds: float,
-) -> None:
-    host = Host(values, may_call=False, facilities=function.facilities)
-    ended = engine.run_program(
-        function.hog,
-        values,
-        host=host,
-        journal=Journal(started_at="", seed=0),
-        milliseconds=milliseconds,
-        async_steps=0,
-    )
-    secrets = secret_texts(function.inputs, values["inputs"])
-    result.logs = [LogLine(level, clean_line(text, secrets)) for level, text in host.lines]
-    result.milliseconds = ended.milliseconds
-    if ended.error is not None:
-        _failed(result, ended.error_class, clean_line(ended.error, secrets))
-    else:
-        _take_over(result, ended.value, values)
+    """Run one transformation on one event; see :class:`Transformation`."""
+    transformation = Transformation(function, project, conditions)
+    return transformation.run(event, now=now, milliseconds=milliseconds)
 
 
 def _failed(result: TransformationResult, error_class: str, error: str) -> TransformationResult:
     result.outcome, result.error_class, result.error = "failed", error_class, error
     uuid = (result.event or {}).get("uuid")
-    result.logs.append(LogLine("error", f"Error executing function on event {uuid}: {error}"))
+    line = LogLine("error", f"Error executing function on event {uuid}: {error}")
+    result.logs = [*result.logs, line]
     return result
 
 
-def _take_over(result: TransformationResult, returned: Any, values: dict[str, Any]) -> None:
+def _take_over(result: TransformationResult, returned: Any, *, is_log: bool) -> None:
     """Apply what a program returned."""
     returned = without_surrogates(returned)
-    if "record" in values and isinstance(returned, dict) and returned:
+    if is_log and isinstance(returned, dict) and returned:
         result.event = returned
         return
     if not returned:

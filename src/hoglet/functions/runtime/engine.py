@@ -17,7 +17,7 @@ import msgspec
 
 from hoglet.functions.compile.hog import template_tree
 from hoglet.functions.executable.literal_prefilter import cannot_fail
-from hoglet.functions.filters.roots import FILTER_ROOTS
+from hoglet.functions.filters.roots import FILTER_ROOTS, global_paths
 from hoglet.functions.runtime.host import HOST_FUNCTIONS, Host, HostRefused
 from hoglet.functions.runtime.journal import Journal
 from hoglet.hog.compile import bind_expression, compile_program
@@ -75,6 +75,74 @@ class Ended(NamedTuple):
     error_class: Any = None
 
 
+class ProgramRunner:
+    """Runs one program, again and again with other globals.
+
+    What the runs have in common is made once, which for a short program is most of the work.
+
+    Args:
+        source: Hog.
+        host: of the runs; begun anew by the caller before each (:meth:`Host.begin`).
+    """
+
+    def __init__(self, source: str, host: Host) -> None:
+        self._source = source
+        self._host = host
+        self._execution: _Run | None = None
+        self._budget = Budget(timeout_s=0)
+
+    def run(
+        self,
+        values: dict[str, Any],
+        *,
+        entries: list[list[Any]],
+        milliseconds: float,
+        async_steps: int,
+    ) -> Ended:
+        """Run up to the end, or to the next host call that the journal does not answer.
+
+        Never raises for what the program does.
+
+        Args:
+            values: the globals.
+            entries: the journal's.
+            milliseconds: of processor time.
+            async_steps: calls that may suspend the run.
+        """
+        budget = self._budget
+        if budget.timeout_s != milliseconds / 1000 or budget.async_steps != async_steps:
+            budget = Budget(timeout_s=milliseconds / 1000, async_steps=async_steps)
+            self._budget = budget
+        try:
+            execution = self._begin(values, budget)
+        except SourceError as error:
+            return Ended(0, [], error=f"The code does not compile. {error}", error_class="hog")
+        step = execution.replay(entries)
+        while not isinstance(step, Finished | Failed):
+            try:
+                call = (step.name, self._host.read_call(step.name, step.args))
+            except HostRefused as refused:
+                step = execution.fail(str(refused))
+            else:
+                return _ended(execution, call=call, arguments=step.args)
+        if isinstance(step, Failed):
+            is_limit = step.error.kind in _LIMITS
+            kind = "timeout" if is_limit else "hog"
+            return _ended(execution, error=_error_text(step.error), error_class=kind)
+        return _ended(execution, value=step.result)
+
+    def _begin(self, values: dict[str, Any], budget: Budget) -> "_Run":
+        host, execution = self._host, self._execution
+        if execution is not None:
+            execution.begin_again(values, budget)
+            return execution
+        program = _program(self._source, host.async_names)
+        self._execution = execution = _Run(
+            program, host=host, globals=values, functions=host.functions, budget=budget
+        )
+        return execution
+
+
 def run_program(
     source: str,
     values: dict[str, Any],
@@ -84,34 +152,10 @@ def run_program(
     milliseconds: float,
     async_steps: int,
 ) -> Ended:
-    """Run a program up to its end or its next host call that the journal does not answer.
-
-    Never raises for what the program does.
-    """
-    try:
-        program = _program(source, host.async_names)
-    except SourceError as error:
-        return Ended(0, [], error=f"The code does not compile. {error}", error_class="hog")
-    execution = _Run(
-        program,
-        host=host,
-        globals=values,
-        functions=host.functions,
-        budget=Budget(timeout_s=milliseconds / 1000, async_steps=async_steps),
+    """Run a program once; see :meth:`ProgramRunner.run`."""
+    return ProgramRunner(source, host).run(
+        values, entries=journal.entries, milliseconds=milliseconds, async_steps=async_steps
     )
-    step = execution.replay(journal.entries)
-    while not isinstance(step, Finished | Failed):
-        try:
-            call = (step.name, host.read_call(step.name, step.args))
-        except HostRefused as refused:
-            step = execution.fail(str(refused))
-        else:
-            return _ended(execution, call=call, arguments=step.args)
-    if isinstance(step, Failed):
-        is_limit = step.error.kind in _LIMITS
-        kind = "timeout" if is_limit else "hog"
-        return _ended(execution, error=_error_text(step.error), error_class=kind)
-    return _ended(execution, value=step.result)
 
 
 def compile_filter(condition: dict[str, Any]) -> Predicate:
@@ -124,6 +168,19 @@ def compile_filter(condition: dict[str, Any]) -> Predicate:
         EvaluationFailed: the stored condition does not compile.
     """
     return _filter(msgspec.json.encode(condition))
+
+
+def filter_roots(condition: dict[str, Any]) -> frozenset[str]:
+    """The globals that a condition may read, e.g. ``{"properties", "person"}``."""
+    return _roots(msgspec.json.encode(condition))
+
+
+@lru_cache(maxsize=_CACHED)
+def _roots(condition: bytes) -> frozenset[str]:
+    try:
+        return frozenset(str(path[0]) for path in global_paths(_conditions.decode(condition)))
+    except msgspec.ValidationError:
+        return frozenset()  # compiling it fails
 
 
 @lru_cache(maxsize=_CACHED)

@@ -4,6 +4,7 @@ Source: docs/spec/hog-functions.md#54-globals-seen-by-filters.
 """
 
 import re
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 ACTIVITY_EVENT = "$activity_log_entry_created"
@@ -15,8 +16,89 @@ _HREF = re.compile(rf'(?:^|[:"])href={_QUOTED}')
 _TAG = re.compile(r"(?:^|;)([A-Za-z][\w-]*)(?=[.:;]|$)")
 
 
-def filter_globals(run: dict[str, Any]) -> dict[str, Any]:
-    """Globals of a filter from the globals of a run.
+_NO_PART = 0
+_ELEMENTS, _PERSON, _GROUPS = 1, 2, 4
+_ALL_PARTS = _ELEMENTS | _PERSON | _GROUPS
+_PART_OF_ROOT: dict[str, int] = {
+    "elements_chain": _ELEMENTS,
+    "elements_chain_href": _ELEMENTS,
+    "elements_chain_texts": _ELEMENTS,
+    "elements_chain_ids": _ELEMENTS,
+    "elements_chain_elements": _ELEMENTS,
+    "person": _PERSON,
+    "pdi": _PERSON,
+    **{f"$group_{index}": _GROUPS for index in range(5)},
+    **{f"group_{index}": _GROUPS for index in range(5)},
+}
+
+
+def parts_read(roots: Iterable[str]) -> int:
+    """The parts of :class:`FilterGlobals` that hold these globals, as a set of bits."""
+    parts = _NO_PART
+    for root in roots:
+        parts |= _PART_OF_ROOT.get(root, _NO_PART)
+    return parts
+
+
+class FilterGlobals(dict[str, Any]):
+    """The globals of filters; what filters rarely read is there once :meth:`provide` was asked.
+
+    Args:
+        event: ``{"event", "uuid", "timestamp", "distinct_id", "properties", "elements_chain"}``.
+        person: gives ``{"id", "properties"}`` or None.
+        groups: gives ``groups`` as programs see them.
+    """
+
+    __slots__ = ("_event", "_groups", "_missing", "_person")
+
+    def __init__(
+        self,
+        event: Mapping[str, Any],
+        person: Callable[[], Mapping[str, Any] | None],
+        groups: Callable[[], Mapping[str, Any]],
+    ) -> None:
+        get = event.get
+        name, properties = get("event"), get("properties") or {}
+        super().__init__(
+            event=name,
+            uuid=get("uuid"),
+            timestamp=get("timestamp"),
+            distinct_id=get("distinct_id"),
+            properties=_with_dotted_keys(properties) if name == ACTIVITY_EVENT else properties,
+            variables={},
+        )
+        self._event = event
+        self._person = person
+        self._groups = groups
+        self._missing = _ALL_PARTS
+
+    def provide(self, parts: int) -> None:
+        """Build the parts that :func:`parts_read` names."""
+        missing = parts & self._missing
+        if not missing:
+            return
+        self._missing &= ~parts
+        if missing & _ELEMENTS:
+            self.update(_elements(str(self._event.get("elements_chain") or "")))
+        if missing & _PERSON:
+            self._add_person(self._person())
+        if missing & _GROUPS:
+            self.update(_group_globals(self._groups()))
+
+    def _add_person(self, person: Mapping[str, Any] | None) -> None:
+        known = None
+        if person is not None:
+            known = {"id": person.get("id"), "properties": person.get("properties") or {}}
+        self["person"] = known
+        self["pdi"] = {
+            "distinct_id": self["distinct_id"],
+            "person_id": known["id"] if known else None,
+            "person": known,
+        }
+
+
+def filter_globals(run: dict[str, Any]) -> FilterGlobals:
+    """All globals of a filter, from the globals of a run.
 
     Args:
         run: ``{"event": {...}, "person": {...} | None, "groups": {...}, "variables": {...}}``.
@@ -25,37 +107,23 @@ def filter_globals(run: dict[str, Any]) -> dict[str, Any]:
         The names of docs/spec/hog-functions.md#54-globals-seen-by-filters; the properties are
         shared with ``run``, not copied.
     """
-    event = run.get("event") or {}
-    properties = event.get("properties") or {}
-    person = run.get("person") or None
-    distinct_id = event.get("distinct_id")
-    known_person = _person(person) if person else None
-    answer: dict[str, Any] = {
-        "event": event.get("event"),
-        "uuid": event.get("uuid"),
-        "timestamp": event.get("timestamp"),
-        "distinct_id": distinct_id,
-        "properties": properties,
-        "person": known_person,
-        "pdi": {
-            "distinct_id": distinct_id,
-            "person_id": person.get("id") if person else None,
-            "person": known_person,
-        },
-        "variables": run.get("variables") or {},
-    }
-    answer.update(_elements(str(event.get("elements_chain") or "")))
-    answer.update(_groups(run.get("groups") or {}))
-    if event.get("event") == ACTIVITY_EVENT:
-        answer["properties"] = _with_dotted_keys(properties)
-    return answer
+    values = lazy_filter_globals(run)
+    values.provide(_ALL_PARTS)
+    return values
 
 
-def _person(person: dict[str, Any]) -> dict[str, Any]:
-    return {"id": person.get("id"), "properties": person.get("properties") or {}}
+def lazy_filter_globals(run: dict[str, Any]) -> FilterGlobals:
+    """As :func:`filter_globals`, with nothing provided yet."""
+    values = FilterGlobals(
+        run.get("event") or {},
+        lambda: run.get("person") or None,
+        lambda: run.get("groups") or {},
+    )
+    values["variables"] = run.get("variables") or {}
+    return values
 
 
-def _groups(groups: dict[str, Any]) -> dict[str, Any]:
+def _group_globals(groups: Mapping[str, Any]) -> dict[str, Any]:
     answer: dict[str, Any] = {}
     for index in range(5):
         answer[f"$group_{index}"] = None

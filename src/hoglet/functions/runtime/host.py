@@ -69,17 +69,21 @@ class Host:
         printed: int = 0,
         captured: bool = False,
     ) -> None:
-        self.event: dict[str, Any] = run.get("event") or {}
         self._site_url = str((run.get("project") or {}).get("url") or "")
-        self.lines: list[tuple[str, str]] = []
-        self.captures: list[dict[str, Any]] = []
-        self.printed = printed
-        self.captured = captured
+        self.begin(run.get("event") or {}, printed=printed, captured=captured)
         names = {"fetch", "sendEmail"} if facilities.has_email else {"fetch"}
         self.async_names = frozenset(names if may_call else ())
         helpers = _helpers(facilities)
         own = {**helpers, "postHogCapture": self.capture} if may_call else helpers
         self.functions: Mapping[str, Callable[..., Any]] = MappingProxyType(own)
+
+    def begin(self, event: dict[str, Any], *, printed: int = 0, captured: bool = False) -> None:
+        """Serve a run; one host may serve the runs of a function one after another."""
+        self.event = event
+        self.lines: list[tuple[str, str]] = []
+        self.captures: list[dict[str, Any]] = []
+        self.printed = printed
+        self.captured = captured
 
     def log(self, level: str, message: str) -> None:
         """Add a line of hoglet's own."""

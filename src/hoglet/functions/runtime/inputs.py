@@ -3,7 +3,7 @@
 Source: docs/spec/hog-functions.md#132-globals-and-inputs.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from hoglet.functions.executable.model import ExecutableFunction, ExecutableInput
@@ -78,6 +78,19 @@ def may_fail(function: ExecutableFunction, mapping: int | None) -> bool:
         return True
     with_record = function.source.startswith("data-warehouse")
     return any(_may_fail(item, with_record) for item in all_inputs(function, mapping))
+
+
+def are_constant(inputs: Iterable[ExecutableInput]) -> bool:
+    """Whether inputs are built to the same values in every run."""
+    return all(_is_constant(item) for item in inputs)
+
+
+def _is_constant(item: ExecutableInput) -> bool:
+    if item.type in INTEGRATION_TYPES:
+        return False
+    if item.templating is None or item.type not in COMPILED_TYPES:
+        return True
+    return not any("{" in text or "\\" in text for text in texts_of(item.value))
 
 
 def _may_fail(item: ExecutableInput, with_record: bool) -> bool:  # noqa: FBT001 (handed through)

@@ -76,23 +76,28 @@ class Execution:
         clock: Clock | None = None,
         seed: int | None = None,
     ) -> None:
-        self.budget = budget or Budget()
-        self.trace: list[dict[str, Any]] = []
-        self.ops = 0
-        self.alarmed = False
         self.async_names = program.async_names
-        self.memory_bytes = self.budget.memory_bytes
-        self._globals = dict(globals or {})
-        self._program = load_for(program, self._globals)
+        self._compiled = program
         self._functions = functions
         self._chunks = chunks
-        self._imported: dict[str, Any] = {}
-        self._namespaces = [self._program.namespace]
         self._on_print = on_print
         self._clock = clock or SystemClock()
         self._random = random.SystemRandom() if seed is None else random.Random(seed)  # noqa: S311 (a seed asks for it)
+        self._begin(globals or {}, budget or Budget())
+
+    def _begin(self, globals: Mapping[str, Any], budget: Budget) -> None:  # noqa: A002 (as above)
+        """Everything that belongs to one run."""
+        self.budget = budget
+        self.trace: list[dict[str, Any]] = []
+        self.ops = 0
+        self.alarmed = False
+        self.memory_bytes = budget.memory_bytes
+        self._globals = dict(globals)
+        self._program = load_for(self._compiled, self._globals)
+        self._imported: dict[str, Any] = {}
+        self._namespaces = [self._program.namespace]
         self._journal = Journal()
-        self._memory = MemoryMeter(self.budget.memory_bytes)
+        self._memory = MemoryMeter(budget.memory_bytes)
         self._generator: Any = None
         self._used_s = 0.0
         self._started = 0.0
@@ -110,6 +115,14 @@ class Execution:
     def start(self) -> Step:
         """Run to the first suspending call or to the end."""
         return self._advance(lambda: self._program.main(1, self._globals))
+
+    def begin_again(self, globals: Mapping[str, Any], budget: Budget) -> None:  # noqa: A002 (as above)
+        """Forget the run; :meth:`start` or :meth:`replay` then begins one with other globals.
+
+        For many short runs of one program, of which making the execution would be most of the
+        work. The clock and the source of randomness stay.
+        """
+        self._begin(globals, budget)
 
     def resume(self, value: Any) -> Step:
         """Go on with the result of the call; plain data, which the journal keeps."""

@@ -66,12 +66,13 @@ def compile_predicate(
     if not is_simple(expression):
         return _Budgeted(program, budget)
     fast, careful = load(program.source).main, load(program.careful or program.source).main
-    roots = program.roots
+    roots, is_one = program.roots, fast is careful
 
     def predicate(given: Mapping[str, Any]) -> Any:
         try:
-            main = fast if roots <= given.keys() else careful
-            return export_value(main(1, given))  # pyright: ignore[reportArgumentType] (only read)
+            main = fast if is_one or roots <= given.keys() else careful
+            value = main(1, given)  # pyright: ignore[reportArgumentType] (only read)
+            return value if value is True or value is False else export_value(value)
         except (EngineError, HogThrow, RecursionError) as error:
             raise PredicateFailed(_error(error)) from None
 

@@ -48,22 +48,29 @@ _AS_IS = frozenset({str, float, bool, type(None)})
 
 def _imported(value: Any) -> Any:
     if isinstance(value, dict):
-        if not _TAGS.isdisjoint(value):
-            tagged = revive(value)
-            if tagged is not None:
-                return tagged
-        return {
-            (key if type(key) is str else str(key)): (
-                item if type(item) in _AS_IS else import_value(item)
-            )
-            for key, item in value.items()
-        }
+        return _imported_dict(value)
     if isinstance(value, list):
         return [item if type(item) in _AS_IS else import_value(item) for item in value]
     if isinstance(value, tuple):
         return HogTuple([import_value(item) for item in value])
     known = isinstance(value, HogDate | HogDateTime | HogError) or is_function(value)
     return value if known else str(value)
+
+
+def _imported_dict(value: dict[Any, Any]) -> Any:
+    if not value.keys().isdisjoint(_TAGS):
+        tagged = revive(value)
+        if tagged is not None:
+            return tagged
+    try:
+        "".join(value)  # the fastest way to learn that all keys are text
+    except TypeError:
+        value = {(key if type(key) is str else str(key)): item for key, item in value.items()}
+    copied = dict(value)
+    for key, item in value.items():
+        if type(item) not in _AS_IS:
+            copied[key] = import_value(item)
+    return copied
 
 
 _TAGS = frozenset({"__hogDate__", "__hogDateTime__", "__hogError__"})
@@ -146,8 +153,30 @@ def _exported_parts(
 ) -> Any:
     if isinstance(value, list):
         return _items(value, number, path)
+    if len(value) <= meter.LARGE:
+        return _small_dict(value, number, path)
     keys = [key if type(key) is str else key_text(key) for key in value]
     return dict(zip(keys, _items(list(value.values()), number, path), strict=True))
+
+
+def _small_dict(
+    value: dict[Any, Any], number: Callable[[float], Any], path: _Path
+) -> dict[str, Any]:
+    """An object in one pass; what :meth:`_Path.spend` does is done on the way."""
+    copied: dict[str, Any] = {}
+    size = 8 * len(value) + 8
+    for name, item in value.items():
+        kind = type(item)
+        if kind is str:
+            size += len(item)
+        elif kind not in PLAIN:
+            item = number(item) if kind is float else _exported(item, number, path)  # noqa: PLW2901 (the copy of it)
+        copied[name if type(name) is str else key_text(name)] = item
+    path.left -= size
+    if path.left < 0:
+        meter.refuse_larger()
+    meter.poll()
+    return copied
 
 
 def _items(items: list[Any], number: Callable[[float], Any], path: _Path) -> list[Any]:

@@ -9,6 +9,7 @@ import msgspec
 from hoglet.events.parse import Event
 from hoglet.functions.executable.matching import FunctionIndex
 from hoglet.functions.executable.model import ExecutableFunction
+from hoglet.functions.runtime.filter_globals import lazy_filter_globals
 from hoglet.functions.runtime.globals import event_globals, project_globals
 from hoglet.pipeline.ingest.ipc import (
     BatchCounters,
@@ -61,7 +62,7 @@ def match_internal(request: InternalRequest) -> BatchResult:
     triggers = TriggerMatcher(
         request.project, project, acted.tally, request.handling, request.reason
     )
-    triggers.match(index, event, run_globals)
+    triggers.match(index, event, lambda: lazy_filter_globals(run_globals), lambda: run_globals)
     triggers.count_filtered(index)
     acted.invocations = triggers.invocations
     acted.letter_globals = triggers.letter_globals

@@ -6,6 +6,7 @@ docs/spec/hog-functions.md#131-pipeline-destinations.
 """
 
 from collections import Counter
+from collections.abc import Callable
 from time import perf_counter
 from typing import Any
 from uuid import UUID, uuid5
@@ -19,6 +20,7 @@ from hoglet.functions.executable.matching import (
 )
 from hoglet.functions.executable.model import ExecutableFunction
 from hoglet.functions.jobs import InvokeV1, encode, line_of
+from hoglet.functions.runtime.filter_globals import FilterGlobals
 from hoglet.functions.runtime.globals import source_globals
 from hoglet.functions.runtime.inputs import (
     InputsFailed,
@@ -63,35 +65,42 @@ class TriggerMatcher:
         self._url: str = globals_["url"]
         self._tally = tally
         self._events: dict[int, Counter[str]] = {}
-        self._asked: Counter[str] = Counter()
+        self._asked: Counter[str] = Counter()  # events that were not filtered, by function
         self._may_fail: dict[tuple[str, int, int | None], bool] = {}
         self._inputs_seconds = 0.0
         self.invocations: list[Invocation] = []
         self.letter_globals: dict[str, Any] | None = None
 
-    def match(self, index: FunctionIndex, event: Event, run_globals: dict[str, Any] | None) -> None:
+    def match(
+        self,
+        index: FunctionIndex,
+        event: Event,
+        values: Callable[[], FilterGlobals],
+        run_globals: Callable[[], dict[str, Any]],
+    ) -> None:
         """Ask the functions of an index about one event.
 
         Args:
             index: of the project's functions.
             event: what happened.
-            run_globals: without ``source``; None when no function waits for the event's name.
+            values: gives what filters read; asked only if a function waits for the event's name.
+            run_globals: gives the globals of runs without ``source``; asked only for runs.
         """
         names = self._events.setdefault(id(index), Counter())
         names[event.event] += 1
-        if run_globals is None:
+        if not index.waits_for(event.event):
             return
         if self._handling == "store":
+            whole = run_globals()
             for function in index.waiting_for(event.event):
                 self._asked[function.id] += 1
-                self._give_up(function, event.uuid, run_globals, None)
+                self._give_up(function, event.uuid, whole, None)
             return
-        for match in index.match(run_globals):
-            self._asked[match.function_id] += 1
+        for match in index.matches(values()):
             self._take(index.by_id[match.function_id], match, event, run_globals)
 
     def count_filtered(self, index: FunctionIndex, *, later: bool = False) -> None:
-        """Count events that functions were not even asked about; once, at the end.
+        """Count events that did not match, most of which were not even asked about; at the end.
 
         With ``later``, very many functions that wait for other names are counted once a minute.
         """
@@ -113,20 +122,21 @@ class TriggerMatcher:
         function: ExecutableFunction,
         match: Match,
         event: Event,
-        run_globals: dict[str, Any],
+        run_globals: Callable[[], dict[str, Any]],
     ) -> None:
         if match.milliseconds > SLOW_FILTER_MS:
             text = f"The filter took {match.milliseconds:.0f} ms on event {event.uuid}"
             self._tally.lines.append(Line(function.id, "", "warn", text))
         if match.outcome == "filtered" or match.mappings == []:
-            self._tally.count(function.id, "other", "filtered")
-        elif match.outcome == "failed":
-            self._filter_failed(function, match, event, run_globals)
+            return  # counted at the end, with those that were not asked
+        self._asked[function.id] += 1
+        if match.outcome == "failed":
+            self._filter_failed(function, match, event, run_globals())
         else:
             source = source_globals(
                 project_url=self._url, function_id=function.id, name=function.name
             )
-            full = {**run_globals, "source": source}
+            full = {**run_globals(), "source": source}
             for mapping in match.mappings if match.mappings is not None else [None]:
                 self._invoke(function, event, full, mapping)
 

@@ -14,6 +14,7 @@ from hoglet.events.groups import MAX_GROUP_TYPES, GroupStore
 from hoglet.events.persons.model import Person, PersonStore
 from hoglet.events.persons.updates import GroupUpdate
 from hoglet.functions.executable.matching import FunctionIndex
+from hoglet.functions.runtime.filter_globals import FilterGlobals
 from hoglet.functions.runtime.globals import (
     event_globals,
     group_globals,
@@ -24,7 +25,7 @@ from hoglet.kit.text import dump_storable_json
 from hoglet.pipeline.ingest.ipc import BatchResult, ProcessRequest
 from hoglet.pipeline.ingest.matching import TriggerMatcher
 from hoglet.pipeline.ingest.parse import ParsedBatch, ParsedEvent
-from hoglet.pipeline.ingest.transform import iso
+from hoglet.pipeline.ingest.transform import iso, uuid_text
 
 EVENT_COLUMNS = (
     "project_id", "uuid", "event", "properties", "timestamp", "distinct_id", "person_id",
@@ -147,20 +148,44 @@ class _Acting:
     def _trigger(
         self, index: FunctionIndex, one: ParsedEvent, person: Person | None, keys: list[str]
     ) -> None:
+        """Ask the functions of an index; the globals of runs are built once, for the first run."""
         if not index.functions:
             return
-        run_globals: dict[str, Any] | None = None
-        if index.waits_for(one.event.event):
-            run_globals = self._globals(one, person, keys)
-        self._triggers.match(index, one.event, run_globals)
+        built: list[dict[str, Any]] = []
+
+        def run_globals() -> dict[str, Any]:
+            if not built:
+                built.append(self._globals(one, person, keys))
+            return built[0]
+
+        self._triggers.match(
+            index, one.event, lambda: self._filter_globals(one, person, keys), run_globals
+        )
 
     def _trigger_on_persons(self) -> None:
         index = self._group.functions.on_persons
         if not index.functions:
             return
         for one, person in self._last_change.values():
-            self._triggers.match(index, one.event, self._globals(one, person, _NO_GROUPS))
+            self._trigger(index, one, person, _NO_GROUPS)
         self._triggers.count_filtered(index)
+
+    def _filter_globals(
+        self, one: ParsedEvent, person: Person | None, keys: list[str]
+    ) -> FilterGlobals:
+        event = one.event
+        return FilterGlobals(
+            {
+                "event": event.event,
+                "uuid": uuid_text(event.uuid),
+                "timestamp": iso(event.timestamp),
+                "distinct_id": event.distinct_id,
+                "properties": event.properties,
+                "elements_chain": event.properties.get("$elements_chain"),
+            },
+            lambda: person and {"id": str(person.id), "properties": person.properties},
+            lambda: {} if keys is _NO_GROUPS else self._groups(self._project_globals["url"], keys),
+        )
 
     def _globals(self, one: ParsedEvent, person: Person | None, keys: list[str]) -> dict[str, Any]:
         event, url = one.event, self._project_globals["url"]
@@ -168,7 +193,7 @@ class _Acting:
             "project": self._project_globals,
             "event": event_globals(
                 project_url=url,
-                uuid=str(event.uuid),
+                uuid=uuid_text(event.uuid),
                 event=event.event,
                 distinct_id=event.distinct_id,
                 properties=event.properties,

@@ -10,6 +10,9 @@ from collections import Counter
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
+from uuid import UUID
+
+import msgspec
 
 from hoglet.events.elements import chain_of
 from hoglet.events.parse import MAX_DISTINCT_ID_LENGTH, MAX_NAME_LENGTH, Event
@@ -17,9 +20,9 @@ from hoglet.functions.executable.matching import Conditions
 from hoglet.functions.executable.model import ExecutableFunction
 from hoglet.functions.executable.transform import (
     Chain,
+    Transformation,
     TransformationResult,
     drop_notes,
-    transform,
 )
 from hoglet.functions.runtime.step import PROGRAM_MILLISECONDS
 from hoglet.pipeline.ingest.ipc import BatchCounters, Line, ProjectFacts
@@ -31,6 +34,16 @@ OVERRUN_MS = 3000
 HASTY_MS = 100
 MAX_LINES = 1000  # of one group; prints of 100,000 events would be a flood
 _FREE_MS = 50  # below, a run costs the watcher nothing
+_COUNTERS = {
+    "succeeded": ("success", "succeeded"),
+    "dropped": ("other", "dropped"),
+    "skipped": ("other", "filtered"),
+    "failed": ("failure", "failed"),
+}
+_COUNTERS_OF_FAILURES = {
+    "filter": ("other", "filtering_failed"),
+    "inputs": ("failure", "inputs_failed"),
+}
 
 
 class GroupTransformer:
@@ -43,52 +56,42 @@ class GroupTransformer:
         tally: BatchCounters,
         conditions: Conditions,
     ) -> None:
-        self._functions = list(functions)
-        self._project = {"id": project.id, "name": "", "url": project.site_url}
+        facts = {"id": project.id, "name": "", "url": project.site_url}
+        self._transformations = [
+            Transformation(function, facts, conditions) for function in functions
+        ]
         self._timeouts: Counter[str] = Counter()
         self._told: set[str] = set()
         self._overrun_ms = 0.0
         self._tally = tally
-        self._conditions = conditions
 
     def apply(self, event: Event) -> Event | None:
         """Run all on one event; None when one of them drops it."""
-        if not self._functions:
+        if not self._transformations:
             drop_notes(event.properties)
             return event
         chain = Chain(_plain(event))
-        for function in self._functions:
-            if not chain.take(function, self._run(function, chain.event)):
+        for transformation in self._transformations:
+            if not chain.take(transformation, self._run(transformation, chain.event)):
                 return None
         return _changed(event, chain.finish())
 
-    def _run(self, function: ExecutableFunction, event: dict[str, Any]) -> TransformationResult:
-        if self._is_given_up(function.id):
-            self._tell_once(function.id)
-            self._tally.count(function.id, "failure", "failed")
-            return TransformationResult(function_id=function.id, outcome="failed", event=event)
-        result = transform(
-            function,
-            event,
-            self._project,
-            now=event["timestamp"],
-            conditions=self._conditions,
-            milliseconds=HASTY_MS if self._is_late() else PROGRAM_MILLISECONDS,
-        )
+    def _run(self, transformation: Transformation, event: dict[str, Any]) -> TransformationResult:
+        function_id = transformation.function.id
+        if self._timeouts and self._is_given_up(function_id):
+            self._tell_once(function_id)
+            self._tally.count(function_id, "failure", "failed")
+            return TransformationResult(function_id=function_id, outcome="failed", event=event)
+        milliseconds = HASTY_MS if self._is_late() else PROGRAM_MILLISECONDS
+        result = transformation.run(event, now=event["timestamp"], milliseconds=milliseconds)
         self._count(result, event["uuid"])
         return result
 
     def _count(self, result: TransformationResult, instance: str) -> None:
         function_id = result.function_id
-        counter = {
-            "succeeded": ("success", "succeeded"),
-            "dropped": ("other", "dropped"),
-            "skipped": ("other", "filtered"),
-            "failed": {
-                "filter": ("other", "filtering_failed"),
-                "inputs": ("failure", "inputs_failed"),
-            }.get(result.error_class or "", ("failure", "failed")),
-        }[result.outcome]
+        counter = _COUNTERS[result.outcome]
+        if result.outcome == "failed":
+            counter = _COUNTERS_OF_FAILURES.get(result.error_class or "", counter)
         self._tally.count(function_id, *counter)
         if result.logs and len(self._tally.lines) < MAX_LINES:
             self._tally.lines.extend(
@@ -113,6 +116,11 @@ class GroupTransformer:
             self._tally.lines.append(Line(function_id, "", "error", text))
 
 
+def uuid_text(uuid: UUID) -> str:
+    """As ``str(uuid)``, ten times faster."""
+    return msgspec.to_builtins(uuid)
+
+
 def iso(at: datetime) -> str:
     """An instant as runs see it: ``2026-01-01T10:00:00.000000Z``."""
     return at.replace(tzinfo=None).isoformat(timespec="microseconds") + "Z"  # 6 x strftime
@@ -120,7 +128,7 @@ def iso(at: datetime) -> str:
 
 def _plain(event: Event) -> dict[str, Any]:
     return {
-        "uuid": str(event.uuid),
+        "uuid": uuid_text(event.uuid),
         "event": event.event,
         "distinct_id": event.distinct_id,
         "properties": event.properties,
