@@ -136,6 +136,7 @@ class PersonStore:
             one.distinct_id: DistinctId(persons[one.person_id], one.version) for one in state.ids
         }
         self._retired = state.retired
+        self._made_ids: dict[tuple[str, int | None], UUID] = {}
         self._deleted: list[Person] = []
         self.warnings: list[tuple[str, dict[str, Any]]] = []
 
@@ -150,7 +151,15 @@ class PersonStore:
         return found.id if found else self._new_id(distinct_id)
 
     def _new_id(self, distinct_id: str) -> UUID:
-        return person_id_of(self._project_id, distinct_id, self._retired.get(distinct_id))
+        return self._made_id(distinct_id, self._retired.get(distinct_id))
+
+    def _made_id(self, distinct_id: str, after: int | None) -> UUID:
+        """As :func:`person_id_of`, made once a batch: most events are of a few people."""
+        key = (distinct_id, after)
+        made = self._made_ids.get(key)
+        if made is None:
+            made = self._made_ids[key] = person_id_of(self._project_id, distinct_id, after)
+        return made
 
     def apply(self, distinct_id: str, at: datetime, effect: PersonUpdate | None) -> Person:
         """Let one event act; returns the person as it is for that event."""
@@ -181,7 +190,7 @@ class PersonStore:
 
     def _attach(self, distinct_id: str, person: Person) -> None:
         known = self._ids.get(distinct_id)
-        moved = person.id != person_id_of(self._project_id, distinct_id)
+        moved = person.id != self._made_id(distinct_id, None)
         if known is None:
             version = self._retired.get(distinct_id, 0)
             self._ids[distinct_id] = DistinctId(person, version, changed=True, moved=moved)

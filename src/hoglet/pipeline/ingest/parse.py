@@ -113,16 +113,15 @@ def lookups_needed(group: ParsedBatch) -> LookupRequest:
 def _events_of(part: Part) -> Iterator[tuple[Event, bool, bool]]:
     """The accepted events of a request, with ``(has its own uuid, is historical)``."""
     batch = incoming.batch_of(orjson.loads(part.body), {})
+    first_uuid = part.job_id.int
     for place, raw in enumerate(batch.events, part.first):
-        if incoming.refusal_of(raw) is not None:
-            continue
         # Made from the job's id: the same when the group is worked off again after a crash.
-        event, own_uuid = incoming.accept(
-            raw,
-            sent_at=part.sent_at,
-            received_at=part.received_at,
-            made_up=part.job_id.int + place,
+        accepted = incoming.accept(
+            raw, sent_at=part.sent_at, received_at=part.received_at, made_up=first_uuid + place
         )
+        if accepted is None:
+            continue
+        event, own_uuid = accepted
         if part.ip is not None:
             event.properties.setdefault("$ip", part.ip)
         yield event, own_uuid, batch.historical

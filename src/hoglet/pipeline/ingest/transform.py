@@ -122,8 +122,8 @@ def uuid_text(uuid: UUID) -> str:
 
 
 def iso(at: datetime) -> str:
-    """An instant as runs see it: ``2026-01-01T10:00:00.000000Z``."""
-    return at.replace(tzinfo=None).isoformat(timespec="microseconds") + "Z"  # 6 x strftime
+    """An instant in UTC as runs see it: ``2026-01-01T10:00:00.000000Z``."""
+    return at.isoformat(timespec="microseconds")[:26] + "Z"  # a tenth of strftime
 
 
 def _plain(event: Event) -> dict[str, Any]:
