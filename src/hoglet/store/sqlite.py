@@ -2,7 +2,9 @@
 
 ``aiosqlite`` uses four round trips, to create a cursor, execute, fetch and close. Each costs two
 wake-ups, more than a small statement itself. This cursor does all four in one round trip; rows are
-fetched eagerly, as SQLAlchemy does anyway.
+fetched eagerly, as SQLAlchemy does anyway. A plain ``BEGIN`` is sent with the first statement of
+its transaction, and a rollback without an open transaction is not sent. ``BEGIN IMMEDIATE`` is
+sent at once, since it takes the write lock.
 """
 
 import sqlite3
@@ -31,13 +33,41 @@ def connector(path: str) -> Callable[[], Any]:
 class Connection(aiosqlite.Connection):
     """An ``aiosqlite`` connection whose cursors are :class:`Cursor`."""
 
+    _begins = False
+    _is_open = False  # whether a statement was sent since the last commit or rollback
+
     def cursor(self) -> Any:
         """Create a cursor; does not visit the thread."""
         return Cursor(self)
 
+    def begin(self) -> None:
+        """Send ``BEGIN`` with the next statement."""
+        self._begins = True
+
+    async def commit(self) -> None:
+        """Commit the transaction, if one is open."""
+        self._begins = False
+        if self._is_open:
+            await super().commit()
+            self._is_open = False
+
+    async def rollback(self) -> None:
+        """Roll back the transaction, if one is open; the pool calls this after every use."""
+        self._begins = False
+        if self._is_open:
+            await super().rollback()
+            self._is_open = False
+
     async def run(self, work: Callable[[sqlite3.Connection], None]) -> None:
         """Run a function in the thread."""
-        await self._execute(lambda: work(self._conn))
+        begins, self._begins = self._begins, False
+        self._is_open = True  # set first: if this task is cancelled, the statement still runs
+        await self._execute(self._work, work, begins=begins)
+
+    def _work(self, work: Callable[[sqlite3.Connection], None], *, begins: bool) -> None:
+        if begins:
+            self._conn.execute("BEGIN")
+        work(self._conn)
 
 
 class Cursor:
@@ -56,6 +86,9 @@ class Cursor:
 
     async def execute(self, sql: str, parameters: Any = ()) -> Self:
         """Execute and fetch."""
+        if sql == "BEGIN":
+            self._connection.begin()
+            return self
         await self._connection.run(lambda raw: self._keep(raw.execute(sql, parameters)))
         return self
 

@@ -1,0 +1,77 @@
+"""Transactions on SQLite, of which ``BEGIN`` travels with the first statement."""
+
+import asyncio
+import sqlite3
+
+import pytest
+from sqlalchemy import make_url, text
+
+from hoglet.store.database import Database
+
+COUNT = text("SELECT count(*) FROM facts")
+INSERT = text("INSERT INTO facts VALUES (1)")
+
+
+@pytest.fixture
+async def facts(sqlite_database: Database) -> Database:
+    async with sqlite_database.write() as session:
+        await session.execute(text("CREATE TABLE facts (number INTEGER)"))
+    return sqlite_database
+
+
+async def _count(database: Database) -> int:
+    async with database.read() as session:
+        return await session.scalar(COUNT)
+
+
+async def test_a_write_that_raises_is_undone(facts: Database):
+    async def write() -> None:
+        async with facts.write() as session:
+            await session.execute(INSERT)
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        await write()
+
+    assert await _count(facts) == 0
+
+
+async def test_a_read_is_of_one_state(facts: Database):
+    async with facts.read() as reader:
+        before = await reader.scalar(COUNT)
+        async with facts.write() as session:
+            await session.execute(INSERT)
+        during = await reader.scalar(COUNT)
+
+    assert (before, during, await _count(facts)) == (0, 0, 1)
+
+
+async def test_a_write_cancelled_while_it_begins_leaves_no_transaction_open(facts: Database):
+    path = make_url(str(facts.engine.url)).database or ""
+    other = sqlite3.connect(path, isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+
+    async def write() -> None:
+        async with facts.write() as session:
+            await session.execute(INSERT)
+
+    waiting = asyncio.create_task(write())
+    await asyncio.sleep(0.2)  # it waits for the lock of the other one, or has not begun yet
+    waiting.cancel()
+    other.execute("ROLLBACK")
+    other.close()
+    with pytest.raises(asyncio.CancelledError):
+        await waiting
+    for _ in range(3):  # whichever connection of the pool it was
+        await write()
+
+    assert await _count(facts) == 3
+
+
+async def test_a_write_without_statements_ends_well(facts: Database):
+    async with facts.write():
+        pass
+    async with facts.write() as session:
+        await session.execute(INSERT)
+
+    assert await _count(facts) == 1
