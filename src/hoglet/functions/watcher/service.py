@@ -34,11 +34,19 @@ from hoglet.kit.clock import Clock
 
 
 class Observation(msgspec.Struct, frozen=True, kw_only=True):
-    """One finished run; ``timings`` as ``[("hog", 12.5), ("async", 840.0)]`` in milliseconds."""
+    """Finished runs that were alike.
+
+    Attributes:
+        function_id: whose.
+        failed: all of them, or none.
+        timings: of each, ``[("hog", 12.5), ("async", 840.0)]`` in milliseconds.
+        runs: how many.
+    """
 
     function_id: UUID
     failed: bool
     timings: list[tuple[TimingKind, float]] = []
+    runs: int = 1
 
 
 class StateChange(msgspec.Struct, frozen=True, kw_only=True):
@@ -132,12 +140,13 @@ class Watcher:
     ) -> StateChange | None:
         now, settings = self._clock.now(), self.settings
         data = data or await self._data(session, function)
-        cost = sum(run_cost(observation.timings, settings) for observation in batch)
+        cost = sum(run_cost(each.timings, settings) * each.runs for each in batch)
         data.tokens = refilled(Bucket(data.tokens, data.tokens_at), now, settings) - cost
         data.tokens_at = now
-        failed = sum(observation.failed for observation in batch)
+        finished = sum(each.runs for each in batch)
+        failed = sum(each.runs for each in batch if each.failed)
         data.recent = count_run(
-            data.recent, now, finished=len(batch), failed=failed, settings=settings
+            data.recent, now, finished=finished, failed=failed, settings=settings
         )
         if not function.enabled:
             return None

@@ -83,6 +83,7 @@ class Execution:
         self._on_print = on_print
         self._clock = clock or SystemClock()
         self._random = random.SystemRandom() if seed is None else random.Random(seed)  # noqa: S311 (a seed asks for it)
+        self._fits: bool | None = None
         self._begin(globals or {}, budget or Budget())
 
     def _begin(self, globals: Mapping[str, Any], budget: Budget) -> None:  # noqa: A002 (as above)
@@ -93,7 +94,10 @@ class Execution:
         self.alarmed = False
         self.memory_bytes = budget.memory_bytes
         self._globals = dict(globals)
-        self._program = load_for(self._compiled, self._globals)
+        fits = self._compiled.careful is None or self._compiled.roots <= self._globals.keys()
+        if fits is not self._fits:
+            self._program = load_for(self._compiled, self._globals)
+            self._fits = fits
         self._imported: dict[str, Any] = {}
         self._namespaces = [self._program.namespace]
         self._journal = Journal()

@@ -150,7 +150,10 @@ def _observations(tally: BatchCounters) -> list[Observation]:
             Observation(function_id=identity, failed=False, timings=[("hog", spent)])
             for spent in slow[: failed + succeeded]
         )
-        found.extend([Observation(function_id=identity, failed=True)] * failed)
         rest = max(succeeded - len(slow), 0)
-        found.extend([Observation(function_id=identity, failed=False)] * rest)
+        found.extend(
+            Observation(function_id=identity, failed=has_failed, runs=runs)
+            for has_failed, runs in ((True, failed), (False, rest))
+            if runs
+        )
     return found
