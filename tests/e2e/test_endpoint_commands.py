@@ -138,7 +138,7 @@ def test_refusals_are_one_sentence(server: RunningServer, folder: Path) -> None:
         ("name: bad\n\nquery: selet 1\n", 3, "400 invalid_input: query: 1:1"),
         ("name: bad\nquery: |-\n  select 1,\n    nope(2)\n", 4, "unknown_function: query: 2:3"),
         ("name: bad\nquery:\n  kind: HogQLQuery\n  query: |\n    selet\n", 5, "query: 1:1"),
-        ("name: bad\nquery:\n  kind: TrendsQuery\n  seris: []\n", 3, "query__series"),
+        ("name: bad\nquery:\n  kind: TrendsQuery\n  seris: []\n", 3, "query__seris"),
         ("name: bad\nquery: select 1\nsync_frequency: hourly\n", 3, "invalid_choice"),
     ],
 )

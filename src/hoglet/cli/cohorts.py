@@ -5,8 +5,8 @@ from urllib.parse import quote
 
 import typer
 
-from hoglet.cli.connection import ServerTyper, connect
 from hoglet.cli.output import AsJson, cell, print_json, print_table
+from hoglet.cli.server.connection import ServerTyper, connect
 
 cohorts_app = ServerTyper(help="Cohorts of a project.", no_args_is_help=True)
 

@@ -6,8 +6,8 @@ from typing import Annotated, Any
 
 import typer
 
-from hoglet.cli.connection import ServerTyper, connect
 from hoglet.cli.output import AsJson, print_json, print_table
+from hoglet.cli.server.connection import ServerTyper, connect
 from hoglet.kit.errors import HogletError
 
 integrations_app = ServerTyper(help="Stored credentials of functions.", no_args_is_help=True)

@@ -10,15 +10,17 @@ import typer
 from typer.core import TyperGroup
 
 from hoglet import __version__
-from hoglet.cli import backup, cohorts, demo, events, integrations, login, query, serve, status
+from hoglet.cli import backup, cohorts, demo, events, integrations, query, serve, status
 from hoglet.cli.admin.commands import admin_app
 from hoglet.cli.admin.keys import keys_app, projects_app
-from hoglet.cli.connection import ServerCommand
 from hoglet.cli.endpoints.commands import endpoints_app
 from hoglet.cli.functions.commands import functions_app
 from hoglet.cli.hog.commands import hog_app
 from hoglet.cli.old_spellings import modern_spelling
+from hoglet.cli.project import sync
 from hoglet.cli.refusals import exit_code, print_error
+from hoglet.cli.server import login
+from hoglet.cli.server.connection import ServerCommand
 from hoglet.kit.errors import HogletError
 
 
@@ -72,6 +74,9 @@ app.command("query", cls=ServerCommand)(query.query)
 app.command("status", cls=ServerCommand)(status.status)
 app.command("backup")(backup.backup)
 app.command("restore")(backup.restore)
+app.command("pull", cls=ServerCommand)(sync.pull)
+app.command("diff", cls=ServerCommand)(sync.diff)
+app.command("push", cls=ServerCommand)(sync.push)
 app.add_typer(login.profiles_app, name="profiles")
 app.add_typer(functions_app, name="functions")
 app.add_typer(endpoints_app, name="endpoints")

@@ -10,9 +10,9 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
-from hoglet.cli.connection import connect
 from hoglet.cli.output import AsJson, cell, print_json, print_table
 from hoglet.cli.refusals import BadUsage
+from hoglet.cli.server.connection import connect
 
 type Json = dict[str, Any]
 

@@ -20,7 +20,6 @@ _WRONG_USE_CODES = frozenset(
     {
         "api_unreachable",
         "bad_config",
-        "bad_endpoint_file",
         "bad_key",
         "bad_profile",
         "bad_project_file",

@@ -10,9 +10,9 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
-from hoglet.cli.api_client import ApiUnreachable
-from hoglet.cli.connection import current_connection
 from hoglet.cli.output import AsJson, print_json, print_table
+from hoglet.cli.server.api_client import ApiUnreachable
+from hoglet.cli.server.connection import current_connection
 
 _SECONDS = 10
 _STATES = ("ready", "delayed", "leased", "buried")

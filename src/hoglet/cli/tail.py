@@ -9,10 +9,10 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from hoglet.cli.api_client import ApiClient
-from hoglet.cli.connection import ServerCommand, connect
 from hoglet.cli.output import AsJson
 from hoglet.cli.refusals import BadUsage
+from hoglet.cli.server.api_client import ApiClient
+from hoglet.cli.server.connection import ServerCommand, connect
 
 type Json = dict[str, Any]
 

@@ -8,10 +8,10 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from hoglet.cli.connection import Connection, Given, resolve
 from hoglet.cli.main import app
 from hoglet.cli.old_spellings import modern_spelling
-from hoglet.cli.profiles import BadProfile, Profile, Profiles, profiles_file, save_profiles
+from hoglet.cli.server.connection import Connection, Given, resolve
+from hoglet.cli.server.profiles import BadProfile, Profile, Profiles, profiles_file, save_profiles
 
 SHOP, TEST = "https://shop.example.com", "http://127.0.0.1:9000"
 

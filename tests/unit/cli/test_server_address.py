@@ -4,7 +4,7 @@ import pytest
 from typer.testing import CliRunner
 
 from hoglet.cli.main import app
-from hoglet.cli.server_address import BadUrl, server_url
+from hoglet.cli.server.address import BadUrl, server_url
 
 PORT = "9"  # discard: nobody answers
 

@@ -12,9 +12,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from hoglet.cli.api_client import ApiRefused
 from hoglet.cli.confirmation import confirm
-from hoglet.cli.connection import ServerTyper, connect
 from hoglet.cli.endpoints.prune import (
     Prune,
     Yes,
@@ -32,6 +30,8 @@ from hoglet.cli.endpoints.versions import (
 )
 from hoglet.cli.output import AsJson, print_json, print_table, wide_console
 from hoglet.cli.refusals import exit_with_two
+from hoglet.cli.server.api_client import ApiRefused
+from hoglet.cli.server.connection import ServerTyper, connect
 
 endpoints_app = ServerTyper(help="Endpoints as files, and their runs.", no_args_is_help=True)
 
@@ -82,8 +82,8 @@ def pull(
     yes: Yes = False,
 ) -> None:
     """Write the server's endpoints to files, one each; --prune removes files of others."""
-    from hoglet.cli.endpoints.files import BadFile, write_text
-    from hoglet.cli.endpoints.sync import Endpoints
+    from hoglet.project_files.endpoint_file import BadFile, write_text
+    from hoglet.project_files.endpoint_sync import Endpoints
 
     if prune and names:
         raise typer.BadParameter("--prune is for pulling all endpoints; name none.")
@@ -113,7 +113,7 @@ def diff(
     ] = False,
 ) -> None:
     """Show what push would change; exits with 1 when anything differs, 2 for errors."""
-    from hoglet.cli.endpoints.sync import Endpoints
+    from hoglet.project_files.endpoint_sync import Endpoints
 
     with exit_with_two():
         wanted = _documents(paths)
@@ -137,7 +137,7 @@ def push(
 
     Nothing is deleted without --prune, and never a variable.
     """
-    from hoglet.cli.endpoints.sync import Endpoints
+    from hoglet.project_files.endpoint_sync import Endpoints
 
     wanted = _documents(paths)
     there = Endpoints(connect())
@@ -184,7 +184,7 @@ def run(
 
 def _push(there: Any, path: Path, document: Json) -> list[str]:
     """Each sentence is printed at once: what a later refusal leaves behind is known."""
-    from hoglet.cli.endpoints.yaml import BadFile, place_of
+    from hoglet.project_files.yaml_files import BadFile, place_of
 
     try:
         sentences: list[str] = there.push(document)
@@ -202,7 +202,7 @@ def _push(there: Any, path: Path, document: Json) -> list[str]:
 
 def _documents(paths: list[Path] | None) -> list[tuple[Path, Json]]:
     """Every file is read before anything is sent."""
-    from hoglet.cli.endpoints.files import BadFile, read_file
+    from hoglet.project_files.endpoint_file import BadFile, read_file
 
     files: list[Path] = []
     for path in paths or [Path("endpoints")]:

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from hoglet.cli.endpoints.yaml import BadFile
+from hoglet.project_files.yaml_files import BadFile
 
 type Json = dict[str, Any]
 

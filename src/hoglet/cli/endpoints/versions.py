@@ -7,11 +7,11 @@ from urllib.parse import quote
 import typer
 from rich.text import Text
 
-from hoglet.cli.api_client import ApiClient
-from hoglet.cli.completion import complete
-from hoglet.cli.connection import ServerTyper, connect
 from hoglet.cli.output import AsJson, print_json, print_table, wide_console
 from hoglet.cli.refusals import exit_with_two
+from hoglet.cli.server.api_client import ApiClient
+from hoglet.cli.server.completion import complete
+from hoglet.cli.server.connection import ServerTyper, connect
 
 type Json = dict[str, Any]
 

@@ -9,10 +9,10 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from hoglet.cli.api_client import ApiClient
-from hoglet.cli.connection import ServerTyper, connect
 from hoglet.cli.functions.reference import Function, find_id
 from hoglet.cli.output import AsJson, cell, print_json, print_table
+from hoglet.cli.server.api_client import ApiClient
+from hoglet.cli.server.connection import ServerTyper, connect
 from hoglet.kit.errors import HogletError
 
 backfill_app = ServerTyper(

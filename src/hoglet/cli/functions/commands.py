@@ -7,13 +7,13 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from hoglet.cli.connection import ServerTyper, connect
 from hoglet.cli.functions.backfills import backfill_app
 from hoglet.cli.functions.dead_letters import letters_app
 from hoglet.cli.functions.logs import logs
 from hoglet.cli.functions.reference import ALL_TYPES, Function, find_id
 from hoglet.cli.json_input import read_json_object
 from hoglet.cli.output import AsJson, cell, print_json, print_table
+from hoglet.cli.server.connection import ServerTyper, connect
 
 functions_app = ServerTyper(help="Functions of a project.", no_args_is_help=True)
 functions_app.add_typer(backfill_app, name="backfill")

@@ -5,10 +5,10 @@ from urllib.parse import quote
 
 import typer
 
-from hoglet.cli.api_client import ApiClient
-from hoglet.cli.connection import ServerTyper, connect
 from hoglet.cli.functions.reference import Function, find_id
 from hoglet.cli.output import AsJson, cell, print_json, print_table
+from hoglet.cli.server.api_client import ApiClient
+from hoglet.cli.server.connection import ServerTyper, connect
 
 letters_app = ServerTyper(help="Runs that failed for good.", no_args_is_help=True)
 

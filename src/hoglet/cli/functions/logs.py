@@ -12,14 +12,14 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from hoglet.cli.api_client import (
+from hoglet.cli.functions.reference import Function, find_id
+from hoglet.cli.output import AsJson
+from hoglet.cli.server.api_client import (
     ApiClient,
     ApiRefused,
     ApiUnreachable,
 )
-from hoglet.cli.connection import connect
-from hoglet.cli.functions.reference import Function, find_id
-from hoglet.cli.output import AsJson
+from hoglet.cli.server.connection import connect
 
 _COLOURS = {"WARN": "yellow", "ERROR": "red", "DEBUG": "dim"}
 _RECONNECT_SECONDS = 2.0

@@ -7,8 +7,8 @@ from uuid import UUID
 
 import typer
 
-from hoglet.cli.api_client import ApiClient
-from hoglet.cli.completion import complete
+from hoglet.cli.server.api_client import ApiClient
+from hoglet.cli.server.completion import complete
 from hoglet.kit.errors import HogletError
 
 ALL_TYPES = (

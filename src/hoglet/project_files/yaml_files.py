@@ -1,4 +1,4 @@
-"""YAML of endpoints' files: dates stay text, no key is there twice, errors name their line."""
+"""YAML of project files: dates stay text, no key is there twice, errors name their line."""
 
 import re
 from pathlib import Path
@@ -13,9 +13,9 @@ _IN_QUERY = re.compile(r"query: (\d+):\d+: ")
 
 
 class BadFile(HogletError):
-    """A file of an endpoint cannot be read, or the server refused what it says."""
+    """A file of a project cannot be read, or the server refused what it says."""
 
-    code = "bad_endpoint_file"
+    code = "bad_project_file"
     blame = "author"
 
 
@@ -26,13 +26,18 @@ def load(path: Path) -> Any:
         BadFile: it cannot be read, or is not YAML; with line and column.
     """
     try:
-        return yaml.load(path.read_text(encoding="utf-8"), _Loader)  # noqa: S506 (a safe one)
+        return yaml.load(path.read_text(encoding="utf-8"), Loader)  # noqa: S506 (a safe one)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark
         where = f":{mark.line + 1}:{mark.column + 1}" if mark else ""
         raise BadFile(f"{path}{where}: {error.problem or error}.") from None
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         raise BadFile(f"{path}: {error}") from None
+
+
+def load_text(text: str) -> Any:
+    """What a text holds; errors are PyYAML's."""
+    return yaml.load(text, Loader)  # noqa: S506 (a safe one)
 
 
 def place_of(path: Path, key: str | None, detail: str = "") -> str:
@@ -43,7 +48,7 @@ def place_of(path: Path, key: str | None, detail: str = "") -> str:
         key: the key, or the path of a field below it (``query__series``).
         detail: of the error; a line that it names counts from the begin of the query.
     """
-    root = yaml.compose(path.read_text(encoding="utf-8"), _Loader)
+    root = yaml.compose(path.read_text(encoding="utf-8"), Loader)
     node = _value(root, (key or "").partition("__")[0])
     if node is None:
         return str(path)
@@ -59,7 +64,9 @@ def _value(node: yaml.Node | None, key: str) -> yaml.Node | None:
     return next((value for name, value in pairs if name.value == key), None)
 
 
-class _Loader(yaml.SafeLoader):
+class Loader(yaml.SafeLoader):
+    """Reads dates as text and refuses a key that is there twice."""
+
     @override
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
         seen = set[str]()
@@ -71,7 +78,32 @@ class _Loader(yaml.SafeLoader):
         return super().construct_mapping(node, deep)
 
 
-_Loader.yaml_implicit_resolvers = {
+Loader.yaml_implicit_resolvers = {
     first: [(tag, pattern) for tag, pattern in resolvers if tag != _TIMESTAMP]
     for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
 }
+
+
+def dump(document: Any) -> str:
+    """YAML in one style: keys in their order, texts of several lines as blocks."""
+    return yaml.dump(document, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=100)
+
+
+class _Dumper(yaml.SafeDumper):
+    """Texts of several lines as blocks; lists under their key, indented; no aliases."""
+
+    @override
+    def increase_indent(self, flow: bool = False, indentless: bool = False) -> None:
+        super().increase_indent(flow, indentless=False)
+
+    @override
+    def ignore_aliases(self, data: Any) -> bool:
+        return True
+
+
+def _text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
+    style = "|" if "\n" in text else None
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
+
+
+_Dumper.add_representer(str, _text)

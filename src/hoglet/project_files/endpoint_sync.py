@@ -4,8 +4,8 @@ import difflib
 from collections.abc import Sequence
 from typing import Any
 
-from hoglet.cli.api_client import ApiClient
-from hoglet.cli.endpoints.files import DEFAULTS, BadFile, document_of, write_text
+from hoglet.project_files.api import Api
+from hoglet.project_files.endpoint_file import DEFAULTS, BadFile, document_of, write_text
 
 type Json = dict[str, Any]
 
@@ -15,7 +15,7 @@ _TIMES = ("cache_age_seconds", "data_freshness_seconds", "sync_frequency")
 class Endpoints:
     """The endpoints and variables of a project, read once."""
 
-    def __init__(self, client: ApiClient) -> None:
+    def __init__(self, client: Api) -> None:
         self._client = client
         self.variables = {one["id"]: one for one in client.every("/insight_variables/")}
         self.records = {one["name"]: one for one in client.every("/endpoints/")}
@@ -43,6 +43,10 @@ class Endpoints:
         """Lines of the diff that takes an endpoint of the server away."""
         before = write_text(document_of(self.records[name], self.variables)).splitlines()
         return list(difflib.unified_diff(before, [], f"server/{name}", "/dev/null", lineterm=""))
+
+    def reload(self, name: str) -> None:
+        """Read an endpoint again, after it was pushed."""
+        self.records[name] = self._client.call("GET", f"/endpoints/{name}/")
 
     def delete(self, name: str) -> None:
         """Delete an endpoint; its variables stay, others may use them."""
@@ -97,6 +101,8 @@ class Endpoints:
         body["name"] = wanted.get("name", code.replace("_", " "))
         if "choices" in wanted or (found and found["values"]):
             body["values"] = wanted.get("choices")
+        if wanted.get("multi") or (found and found.get("is_multi")):
+            body["is_multi"] = bool(wanted.get("multi"))
         if found is None:
             made = self._client.call("POST", "/insight_variables/", body)
             if made["code_name"] != code:

@@ -4,8 +4,8 @@ import contextlib
 import os
 from collections.abc import Callable
 
-from hoglet.cli.api_client import ApiClient
-from hoglet.cli.connection import Given, resolve
+from hoglet.cli.server.api_client import ApiClient
+from hoglet.cli.server.connection import Given, resolve
 
 _SECONDS = 2.0  # a shell that hangs at the tab key is worse than no help
 

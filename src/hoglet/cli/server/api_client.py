@@ -8,7 +8,7 @@ from http.client import HTTPException
 from typing import Any
 from urllib.parse import quote, urlencode
 
-from hoglet.cli.server_address import server_url
+from hoglet.cli.server.address import server_url
 from hoglet.kit.errors import HogletError
 
 type Json = dict[str, Any]

@@ -5,11 +5,11 @@ from typing import Annotated
 
 import typer
 
-from hoglet.cli.api_client import ApiClient
 from hoglet.cli.output import AsJson, print_json, print_table
-from hoglet.cli.profiles import FIRST, BadProfile, Profile, load_profiles, save_profiles
 from hoglet.cli.refusals import BadUsage
-from hoglet.cli.server_address import DEFAULT_URL, server_url
+from hoglet.cli.server.address import DEFAULT_URL, server_url
+from hoglet.cli.server.api_client import ApiClient
+from hoglet.cli.server.profiles import FIRST, BadProfile, Profile, load_profiles, save_profiles
 
 profiles_app = typer.Typer(help="Servers and keys that hoglet login keeps.", no_args_is_help=True)
 

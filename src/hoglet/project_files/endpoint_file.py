@@ -17,14 +17,13 @@ A field that is left out has its default. A query of another kind, or with furth
 mapping with ``kind``.
 """
 
+import json
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, override
+from typing import Any
 
-import yaml
-
-from hoglet.cli.endpoints.yaml import BadFile, load, place_of
+from hoglet.project_files.yaml_files import BadFile, dump, load, place_of
 
 type Json = dict[str, Any]
 
@@ -41,12 +40,18 @@ DEFAULTS: Json = {
     "bucket_overrides": {},
     "optional_breakdown_properties": [],
 }
-_ORDER = ("name", "description", "query", *(name for name in DEFAULTS if name != "description"))
-_VARIABLE_KEYS = ("name", "type", "default", "choices", "value")
+ORDER = ("name", "description", "query", *(name for name in DEFAULTS if name != "description"))
+_VARIABLE = re.compile(r"\bvariables\s*\.\s*[`]?(\w+)")
+_VARIABLE_KEYS = ("name", "type", "default", "choices", "multi", "value")
 
 
-def read_file(path: Path) -> Json:
+def read_file(path: Path, shared: Mapping[str, Json] | None = None) -> Json:
     """The endpoint of a file, all fields there, the query as the API takes it.
+
+    Args:
+        path: a YAML file; its query may be beside it, in a file of the same name with ``.sql``,
+            and its name is the file's unless it says otherwise.
+        shared: variables of the project (``variables.yaml``) that need no definition here.
 
     Raises:
         BadFile: not YAML, an unknown key, no name or query, or a value of a wrong shape.
@@ -54,7 +59,11 @@ def read_file(path: Path) -> Json:
     loaded = load(path)
     if not isinstance(loaded, dict):
         raise BadFile(f"{path}: an endpoint is a mapping with name and query.")
-    _check_keys(path, loaded, _ORDER)
+    _check_keys(path, loaded, ORDER)
+    loaded.setdefault("name", path.stem)
+    beside = path.with_suffix(".sql")
+    if "query" not in loaded and beside.exists():
+        loaded["query"] = _read_text(beside)
     for name in ("name", "query"):
         if not loaded.get(name):
             raise BadFile(f"{path}: {name} is missing.")
@@ -63,8 +72,9 @@ def read_file(path: Path) -> Json:
     document["query"] = _read_query(path, loaded["query"])
     document["variables"] = _read_variables(path, document["variables"])
     _check_used(path, document)
+    document["variables"] = _with_shared(path, document, shared or {})
     document["tags"] = _read_tags(path, document["tags"])
-    return {name: document[name] for name in _ORDER}
+    return {name: document[name] for name in ORDER}
 
 
 def write_text(document: Json) -> str:
@@ -78,11 +88,11 @@ def write_text(document: Json) -> str:
     """
     shown = {
         name: document[name]
-        for name in _ORDER
+        for name in ORDER
         if name in document and document[name] != DEFAULTS.get(name, _NEVER)
     }
     shown["query"] = _short_query(shown["query"])
-    return yaml.dump(shown, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=100)
+    return dump(shown)
 
 
 def document_of(record: Json, variables: Mapping[str, Json]) -> Json:
@@ -92,7 +102,7 @@ def document_of(record: Json, variables: Mapping[str, Json]) -> Json:
         record: docs/spec/query-endpoints.md#21-endpoint-record-rows-1-4.
         variables: the project's, by id.
     """
-    document = {name: record[name] for name in _ORDER if name in record}
+    document = {name: record[name] for name in ORDER if name in record}
     document["bucket_overrides"] = record.get("bucket_overrides") or {}
     query: Json = record["query"]
     document["variables"] = _variables_of(query.get("variables") or {}, variables)
@@ -106,13 +116,14 @@ def document_of(record: Json, variables: Mapping[str, Json]) -> Json:
 
 def _variables_of(definitions: Json, variables: Mapping[str, Json]) -> Json:
     found = {
-        definition["code_name"]: _variable_of(definition, variables.get(key, {}))
+        definition["code_name"]: variable_of(definition, variables.get(key, {}))
         for key, definition in definitions.items()
     }
     return dict(sorted(found.items()))
 
 
-def _variable_of(definition: Json, variable: Json) -> Json:
+def variable_of(definition: Json, variable: Json) -> Json:
+    """A variable of the API as a document; ``definition`` is the endpoint's use of it."""
     code: str = definition["code_name"]
     default, value = variable.get("default_value"), definition.get("value")
     shown: Json = {"type": variable.get("type", "String"), "default": default}
@@ -120,6 +131,8 @@ def _variable_of(definition: Json, variable: Json) -> Json:
         shown["name"] = variable["name"]
     if variable.get("values"):
         shown["choices"] = variable["values"]
+    if variable.get("is_multi"):
+        shown["multi"] = True
     if value != default and not definition.get("isNull"):
         shown["value"] = value
     return {key: shown[key] for key in _VARIABLE_KEYS if key in shown}
@@ -141,12 +154,7 @@ def _read_variables(path: Path, variables: Any) -> Json:
         raise BadFile(f"{place_of(path, 'variables')}: variables is a mapping of code names.")
     read: Json = {}
     for code, given in sorted(variables.items()):
-        if not isinstance(given, dict):
-            place = place_of(path, "variables")
-            raise BadFile(f"{place}: variable {code} is a mapping with type and default.")
-        _check_keys(path, given, _VARIABLE_KEYS)
-        whole = {"type": "String", "default": None, **given}
-        read[str(code)] = {key: whole[key] for key in _VARIABLE_KEYS if key in whole}
+        read[str(code)] = read_variable(path, str(code), given)
     return read
 
 
@@ -154,6 +162,45 @@ def _read_tags(path: Path, tags: Any) -> list[str]:
     if not isinstance(tags, list):
         raise BadFile(f"{place_of(path, 'tags')}: tags is a list.")
     return sorted(set(map(str, tags)))
+
+
+def _read_text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadFile(f"{path}: {error}") from None
+
+
+def _with_shared(path: Path, document: Json, shared: Mapping[str, Json]) -> Json:
+    """The endpoint's variables, those of the project that its query uses included."""
+    own: Json = document["variables"]
+    for code in own.keys() & shared.keys():
+        given = {key: value for key, value in own[code].items() if key != "value"}
+        if given != shared[code]:
+            place = place_of(path, "variables")
+            raise BadFile(f"{place}: {code} is another one than in variables.yaml.")
+    used = variables_used(document["query"])
+    found = {code: dict(variable) for code, variable in shared.items() if code in used} | own
+    return dict(sorted(found.items()))
+
+
+def variables_used(query: Json) -> set[str]:
+    """Code names of the variables that a query names anywhere."""
+    return set(_VARIABLE.findall(json.dumps(query)))
+
+
+def read_variable(path: Path, code: str, given: Any) -> Json:
+    """One variable: ``{"type", "default", "name"?, "choices"?, "value"?}``.
+
+    Raises:
+        BadFile: no mapping, or an unknown key.
+    """
+    if not isinstance(given, dict):
+        place = place_of(path, "variables")
+        raise BadFile(f"{place}: variable {code} is a mapping with type and default.")
+    _check_keys(path, given, _VARIABLE_KEYS)
+    whole = {"type": "String", "default": None, **given}
+    return {key: whole[key] for key in _VARIABLE_KEYS if key in whole}
 
 
 def _check_used(path: Path, document: Json) -> None:
@@ -175,19 +222,4 @@ def _short_query(query: Json) -> Any:
     return query["query"] if set(query) == {"kind", "query"} and query["kind"] == HOGQL else query
 
 
-class _Dumper(yaml.SafeDumper):
-    """Texts of several lines as blocks; lists under their key, indented."""
-
-    @override
-    def increase_indent(self, flow: bool = False, indentless: bool = False) -> None:
-        super().increase_indent(flow, indentless=False)
-
-
-def _text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
-    if "\n" not in text:
-        return dumper.represent_scalar("tag:yaml.org,2002:str", text)
-    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style="|")
-
-
-_Dumper.add_representer(str, _text)
 _NEVER = object()

@@ -19,10 +19,10 @@ from typing import Annotated, Any, override
 import typer
 from typer.core import TyperCommand
 
-from hoglet.cli.api_client import ApiClient, ApiUnreachable
-from hoglet.cli.profiles import BadProfile, Profile, load_profiles
 from hoglet.cli.refusals import print_hint
-from hoglet.cli.server_address import DEFAULT_URL, server_url
+from hoglet.cli.server.address import DEFAULT_URL, server_url
+from hoglet.cli.server.api_client import ApiClient, ApiUnreachable
+from hoglet.cli.server.profiles import BadProfile, Profile, load_profiles
 
 _PANEL = "Server"
 _SCHEMES = ("http://", "https://")

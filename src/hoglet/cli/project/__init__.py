@@ -1,0 +1,1 @@
+"""``hoglet init``, ``pull``, ``diff``, ``push``, ``test`` and ``dev``: a project as files."""

@@ -1,0 +1,1 @@
+"""The server that commands call: its address, key, profile and API."""

@@ -1,0 +1,178 @@
+"""Writes a changed document over a YAML file without losing the comments of its author.
+
+What did not change keeps its text. Keys that changed are written anew where they stand; mappings,
+and lists whose items have a ``name`` or ``key``, are compared item by item.
+"""
+
+from typing import Any, NamedTuple
+
+import yaml
+
+from hoglet.project_files.yaml_files import Loader, dump, load_text
+
+_IDENTITIES = ("name", "key")
+
+
+def merge_text(text: str, document: Any) -> str:
+    """The file's text with the document's values.
+
+    Args:
+        text: YAML of the file as it is.
+        document: what it has to hold.
+
+    Returns:
+        ``text`` itself when it holds the document already.
+    """
+    try:
+        node = yaml.compose(text, Loader)
+        before = load_text(text)
+    except yaml.YAMLError:
+        return dump(document)
+    if before == document:
+        return text
+    if node is None or not _can_merge(node, before, document):
+        return dump(document)
+    source = _Source(text)
+    merged = _merge(source, node, before, document, _Place(len(source.lines), 0))
+    try:
+        is_right = load_text(merged) == document
+    except yaml.YAMLError:
+        is_right = False
+    return merged if is_right else dump(document)
+
+
+class _Source:
+    """Lines of a text; a block reaches from its first line to the next block's first line."""
+
+    def __init__(self, text: str) -> None:
+        self.lines = text.splitlines(keepends=True)
+        if self.lines and not self.lines[-1].endswith("\n"):
+            self.lines[-1] += "\n"
+
+    def lead(self, start: int, stop: int) -> int:
+        """First of the comment and blank lines directly above line ``start``."""
+        while start > stop and _is_comment(self.lines[start - 1]):
+            start -= 1
+        return start
+
+    def text(self, start: int, end: int) -> str:
+        return "".join(self.lines[start:end])
+
+
+def _is_comment(line: str) -> bool:
+    return not line.strip() or line.lstrip().startswith("#")
+
+
+def _can_merge(node: yaml.Node, before: Any, after: Any) -> bool:
+    if isinstance(node, yaml.MappingNode):
+        return not node.flow_style and isinstance(after, dict) and bool(before) and bool(after)
+    if isinstance(node, yaml.SequenceNode) and isinstance(after, list) and not node.flow_style:
+        return _identity(before) is not None and _identity(before) == _identity(after)
+    return False
+
+
+def _identity(items: list[Any]) -> str | None:
+    """The key that tells the items of a list apart; None without one."""
+    for name in _IDENTITIES:
+        values = [item.get(name) for item in items if isinstance(item, dict)]
+        is_unique = len({str(value) for value in values}) == len(items)
+        if items and len(values) == len(items) and None not in values and is_unique:
+            return name
+    return None
+
+
+class _Place(NamedTuple):
+    """Where a mapping or list is written: up to line ``end``, its keys at ``column``."""
+
+    end: int
+    column: int
+
+
+class _Block(NamedTuple):
+    """One key or item: its name, its node, and the lines from its first to the next block's."""
+
+    key: Any
+    node: yaml.Node
+    start: int
+    stop: int
+
+
+def _merge(source: _Source, node: yaml.Node, before: Any, after: Any, place: _Place) -> str:
+    """The text of a mapping or list, comments above its keys included."""
+    if isinstance(node, yaml.MappingNode):
+        found = [(key.value, key, value) for key, value in node.value]
+        old, new, write = before, after, _write_pair
+    else:
+        name = _identity(before) or ""
+        nodes = zip(before, node.value, strict=True)
+        found = [(item[name], value, value) for item, value in nodes]
+        old, new = ({item[name]: item for item in items} for items in (before, after))
+        write = _write_item
+    starts = [key.start_mark.line for _, key, _ in found]
+    leads = [
+        source.lead(start, starts[number - 1] + 1 if number else 0)
+        for number, start in enumerate(starts)
+    ]
+    if place.column:
+        leads[0] = starts[0]  # what is above the first key belongs to whoever holds the mapping
+    parts: list[str] = []
+    for (key, _, value), lead, start, stop in zip(
+        found, leads, starts, [*leads[1:], place.end], strict=True
+    ):
+        parts.append(source.text(lead, start))
+        if key not in new:
+            parts.append(source.text(source.lead(stop, start + 1), stop))
+            continue
+        if old[key] == new[key]:
+            parts.append(source.text(start, stop))
+        else:
+            block = _Block(key, value, start, stop)
+            merged = _merge_inside(source, block, old[key], new[key], is_item=write is _write_item)
+            parts.append(merged or _anew(source, block, write(key, new[key], place.column)))
+    parts += [write(key, value, place.column) for key, value in new.items() if key not in old]
+    return "".join(parts)
+
+
+def _merge_inside(
+    source: _Source, block: _Block, before: Any, after: Any, *, is_item: bool
+) -> str | None:
+    """The block with what changed inside it; None when it has to be written anew."""
+    if not _can_merge(block.node, before, after):
+        return None
+    inner = block.node.start_mark
+    place = _Place(block.stop, inner.column)
+    if is_item:
+        merged = _merge(source, block.node, before, after, place)
+        return source.lines[block.start][: inner.column] + merged[inner.column :]
+    if inner.line == block.start:
+        return None
+    head = source.text(block.start, inner.line)
+    return head + _merge(source, block.node, before, after, place)
+
+
+def _anew(source: _Source, block: _Block, fresh: str) -> str:
+    comment = _trailing_comment(source, block.node, block.start)
+    if comment and fresh.count("\n") == 1:
+        fresh = f"{fresh.rstrip()}  {comment}\n"
+    return fresh + source.text(source.lead(block.stop, block.start + 1), block.stop)
+
+
+def _trailing_comment(source: _Source, node: yaml.Node, start: int) -> str:
+    """``# why`` behind a value of one line."""
+    if node.end_mark.line != start:
+        return ""
+    rest = source.lines[start][node.end_mark.column :].strip()
+    return rest if rest.startswith("#") else ""
+
+
+def _write_pair(key: Any, value: Any, column: int) -> str:
+    return _indent(dump({key: value}), column)
+
+
+def _write_item(_key: Any, value: Any, column: int) -> str:
+    return _indent(dump([value]), column)
+
+
+def _indent(text: str, column: int) -> str:
+    space = " " * column
+    return "".join(space + line if line.strip() else line for line in text.splitlines(True))

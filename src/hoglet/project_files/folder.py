@@ -1,0 +1,312 @@
+"""Reads and writes a project's folder."""
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+from hoglet.project_files import endpoint_file, function_file
+from hoglet.project_files.comments import merge_text
+from hoglet.project_files.model import Project, slug
+from hoglet.project_files.yaml_files import BadFile, dump, load, load_text, place_of
+
+type Json = dict[str, Any]
+
+PROJECT, VARIABLES, ACTIONS, COHORTS = (
+    "hoglet.yaml",
+    "variables.yaml",
+    "actions.yaml",
+    "cohorts.yaml",
+)
+FUNCTIONS, ENDPOINTS = "functions", "endpoints"
+SETTINGS = (
+    "name",
+    "timezone",
+    "week_start_day",
+    "test_account_filters",
+    "person_display_name_properties",
+)
+_TESTS = (".tests.yaml", ".tests.yml")
+_LISTS = {"action": (ACTIONS, ("name", "description", "steps")),
+          "cohort": (COHORTS, ("name", "description", "filters"))}  # fmt: skip
+
+
+def find_project(start: Path) -> Path:
+    """The folder of the project that ``start`` is in or below: the one with ``hoglet.yaml``.
+
+    Raises:
+        BadFile: there is none.
+    """
+    for folder in (start, *start.resolve().parents):
+        if (folder / PROJECT).is_file():
+            return folder
+    raise BadFile(
+        f"There is no {PROJECT} in {start} or above it. hoglet init makes a project, hoglet pull "
+        "--to FOLDER reads one from a server."
+    )
+
+
+def read_folder(folder: Path) -> Project:
+    """The project of a folder.
+
+    Raises:
+        BadFile: a file is wrong; the text begins with its path and line.
+    """
+    project = Project(settings=_read_settings(folder / PROJECT))
+    project.objects["variable"] = _read_variables(folder / VARIABLES)
+    for kind, (name, keys) in _LISTS.items():
+        project.objects[kind] = _read_list(folder / name, keys)
+    for path in function_folders(folder):
+        document = function_file.read_function(path)
+        project.folders[project.add_function(document)] = path
+    for path in endpoint_files(folder):
+        document = endpoint_file.read_file(path, project.objects["variable"])
+        if document["name"] in project.objects["endpoint"]:
+            raise BadFile(f"{path}: another file is about the endpoint {document['name']}, too.")
+        project.objects["endpoint"][document["name"]] = document
+        for code, variable in document["variables"].items():
+            shared = {key: value for key, value in variable.items() if key != "value"}
+            project.objects["variable"].setdefault(code, shared)
+    return project
+
+
+def function_folders(folder: Path) -> list[Path]:
+    """The folders of functions, sorted."""
+    return sorted(path.parent for path in (folder / FUNCTIONS).glob(f"*/{function_file.SETTINGS}"))
+
+
+def endpoint_files(folder: Path) -> list[Path]:
+    """The files of endpoints without their tests, sorted."""
+    found = [*(folder / ENDPOINTS).glob("*.yaml"), *(folder / ENDPOINTS).glob("*.yml")]
+    return sorted(path for path in found if not path.name.endswith(_TESTS))
+
+
+def write_folder(folder: Path, project: Project, keep: Project | None = None) -> list[Path]:
+    """Write a project read from a server; gives the files that changed.
+
+    Comments and everything that did not change keep their text.
+
+    Args:
+        folder: of the project.
+        project: of the server, with the folders of its functions.
+        keep: what the files hold; its variables, actions and cohorts that the server does not
+            have stay in their files.
+    """
+    kept = (keep or Project()).objects
+    changed: list[Path] = []
+
+    def write(path: Path, document: Any) -> None:
+        before = path.read_text(encoding="utf-8") if path.exists() else None
+        _write(path, dump(document) if before is None else merge_text(before, document), changed)
+
+    write(folder / PROJECT, project.settings)
+    variables = dict(sorted((kept["variable"] | project.objects["variable"]).items()))
+    if variables or (folder / VARIABLES).exists():
+        write(folder / VARIABLES, variables)
+    for kind, (name, _) in _LISTS.items():
+        documents = [
+            document for _, document in sorted((kept[kind] | project.objects[kind]).items())
+        ]
+        if documents or (folder / name).exists():
+            write(folder / name, documents)
+    for key, document in project.objects["function"].items():
+        _write_function(project.folders[key], document, changed)
+    known = {name_of(path): path for path in endpoint_files(folder)}
+    for name, document in sorted(project.objects["endpoint"].items()):
+        path = known.get(name, folder / ENDPOINTS / f"{name}.yaml")
+        _write_endpoint(path, document, variables, changed)
+    return changed
+
+
+def place_functions(folder: Path, project: Project) -> None:
+    """Give each function of a server its folder: the one it has, or a new one by its name."""
+    taken: dict[str, Path] = {}
+    here = Project()
+    for path in function_folders(folder):
+        settings = load(path / function_file.SETTINGS)
+        name = settings.get("name", path.name) if isinstance(settings, dict) else path.name
+        taken[here.add_function({"name": str(name)})] = path
+    used = {path.name for path in taken.values()}
+    for key, document in project.objects["function"].items():
+        if key not in taken:
+            name = slug(document["name"], used)
+            used.add(name)
+            taken[key] = folder / FUNCTIONS / name
+        project.folders[key] = taken[key]
+
+
+def remove_function(path: Path) -> None:
+    """Delete a function's folder with its tests."""
+    shutil.rmtree(path)
+
+
+def secret_name(folder: str, key: str) -> str:
+    """The variable that a secret input is named after, e.g. ``env:WELCOME_WEBHOOK_TOKEN``."""
+    plain = "".join(letter if letter.isalnum() else "_" for letter in f"{folder}_{key}")
+    name = plain.upper() if plain.isascii() else plain.encode("ascii", "replace").decode()
+    return "env:" + ("_" if name[:1].isdigit() else "") + name.replace("?", "_").upper()
+
+
+def named_secrets(project: Project) -> list[str]:
+    """Secret inputs of functions that were written, with the variables that stand for them."""
+    lines: list[str] = []
+    for key, document in project.objects["function"].items():
+        settings = load(project.folders[key] / function_file.SETTINGS)
+        named = settings.get("inputs", {}) if isinstance(settings, dict) else {}
+        lines += [
+            f"{key}: {name} (push takes it from {_item([named.get(name)], 0).get('secret')})"
+            for name, value in document["inputs"].items()
+            if value.get("secret")
+        ]
+    return lines
+
+
+def _write_function(path: Path, document: Json, changed: list[Path]) -> None:
+    settings = path / function_file.SETTINGS
+    before = load(settings) if settings.exists() else {}
+    named = before.get("inputs", {}) if isinstance(before, dict) else {}
+    mappings = before.get("mappings", []) if isinstance(before, dict) else []
+    shown = function_file.shown(
+        {
+            **document,
+            "inputs": _named_secrets(path.name, document["inputs"], named),
+            "mappings": [
+                {
+                    **mapping,
+                    "inputs": _named_secrets(
+                        f"{path.name}_{number + 1}",
+                        mapping["inputs"],
+                        _item(mappings, number).get("inputs", {}),
+                    ),
+                }
+                if mapping.get("inputs")
+                else mapping
+                for number, mapping in enumerate(document["mappings"])
+            ],
+        }
+    )
+    try:
+        is_same = settings.exists() and _same_function(path, shown, document["hog"])
+    except BadFile:
+        is_same = False
+    if not is_same:
+        text = settings.read_text(encoding="utf-8") if settings.exists() else None
+        shown = _with_written_defaults(shown, before, function_file.DEFAULTS)
+        _write(settings, dump(shown) if text is None else merge_text(text, shown), changed)
+    code = path / function_file.code_name(document["type"])
+    if not code.exists() or code.read_text(encoding="utf-8").rstrip("\n") != document["hog"]:
+        _write(code, document["hog"] + "\n", changed)
+
+
+def _same_function(path: Path, shown: Json, hog: str) -> bool:
+    """Whether the folder says the same in other words, e.g. with defaults written out."""
+    here = function_file.read_function(path)
+    here["hog"] = hog
+    for key in ("execution_order", "icon_url"):  # a file may leave them to the server
+        here[key] = shown.get(key) if here[key] is None else here[key]
+    return function_file.shown(here) == shown
+
+
+def _with_written_defaults(shown: Json, before: Any, defaults: Json) -> Json:
+    """Keys that the author wrote stay when their values are the defaults."""
+    written = before if isinstance(before, dict) else {}
+    return {**{key: value for key, value in defaults.items() if key in written}, **shown}
+
+
+def _item(items: Any, number: int) -> Json:
+    found = items[number] if isinstance(items, list) and number < len(items) else {}
+    return found if isinstance(found, dict) else {}
+
+
+def _named_secrets(folder: str, inputs: Json, before: Any) -> Json:
+    """Inputs with ``secret: env:NAME``, the name that the file gives or a new one."""
+    named: Json = {}
+    for key, value in inputs.items():
+        given = before.get(key) if isinstance(before, dict) else None
+        name = given.get("secret") if isinstance(given, dict) else None
+        is_secret = bool(value.get("secret"))
+        named[key] = {"secret": name or secret_name(folder, key)} if is_secret else value
+    return named
+
+
+def _write_endpoint(path: Path, document: Json, variables: Json, changed: list[Path]) -> None:
+    """Variables that are the project's need no definition in the endpoint's file."""
+    own = {
+        code: variable
+        for code, variable in document["variables"].items()
+        if variable != variables.get(code)
+        or code not in endpoint_file.variables_used(document["query"])
+    }
+    if path.exists():
+        try:
+            if endpoint_file.read_file(path, variables) == {**document, "name": document["name"]}:
+                return
+        except BadFile:
+            pass  # it is written anew
+    text = endpoint_file.write_text({**document, "variables": own})
+    beside = path.with_suffix(".sql")
+    if beside.exists() and document["query"]["kind"] == endpoint_file.HOGQL:
+        _write(beside, document["query"]["query"] + "\n", changed)
+        shown = load_text(text)
+        shown.pop("query")
+        text = dump(shown)
+    if path.exists():
+        shown = _with_written_defaults(load_text(text), load(path), endpoint_file.DEFAULTS)
+        text = merge_text(path.read_text(encoding="utf-8"), shown)
+    _write(path, text, changed)
+
+
+def _write(path: Path, text: str, changed: list[Path]) -> None:
+    if path.exists() and path.read_text(encoding="utf-8") == text:
+        return
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+    changed.append(path)
+
+
+def name_of(path: Path) -> str:
+    """The endpoint that a file is about."""
+    loaded = load(path)
+    return str(loaded.get("name", path.stem)) if isinstance(loaded, dict) else path.stem
+
+
+def _read_settings(path: Path) -> Json:
+    loaded = load(path) or {}
+    if not isinstance(loaded, dict):
+        raise BadFile(f"{path}: the project is a mapping with name and timezone.")
+    unknown = [str(key) for key in loaded if key not in SETTINGS]
+    if unknown:
+        place = place_of(path, unknown[0])
+        raise BadFile(f"{place}: unknown {', '.join(unknown)}. Known: {', '.join(SETTINGS)}.")
+    return loaded
+
+
+def _read_variables(path: Path) -> dict[str, Json]:
+    loaded = (load(path) if path.exists() else None) or {}
+    if not isinstance(loaded, dict):
+        raise BadFile(f"{path}: variables is a mapping of code names.")
+    return {
+        str(code): endpoint_file.read_variable(path, str(code), given)
+        for code, given in loaded.items()
+    }
+
+
+def _read_list(path: Path, keys: tuple[str, ...]) -> dict[str, Json]:
+    loaded = (load(path) if path.exists() else None) or []
+    if not isinstance(loaded, list) or not all(isinstance(item, dict) for item in loaded):
+        raise BadFile(f"{path}: it is a list of mappings with {', '.join(keys)}.")
+    found: dict[str, Json] = {}
+    for item in loaded:
+        unknown = [str(key) for key in item if key not in keys]
+        if unknown:
+            raise BadFile(f"{path}: unknown {', '.join(unknown)}. Known: {', '.join(keys)}.")
+        name = item.get("name")
+        if not isinstance(name, str) or not name:
+            raise BadFile(f"{path}: every item has a name.")
+        if name in found:
+            raise BadFile(f"{path}: two items are named {name}.")
+        found[name] = {
+            key: function_file.without_defaults(item[key])
+            for key in keys
+            if item.get(key) not in (None, "", [], {})
+        }
+    return found

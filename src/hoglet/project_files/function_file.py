@@ -1,0 +1,212 @@
+"""A function as a folder: ``function.yaml`` beside its code.
+
+::
+
+    type: destination
+    name: Welcome webhook
+    enabled: true
+    filters:
+      events:
+        - id: plan_chosen
+          type: events
+    inputs_schema:
+      - key: url
+        type: string
+      - key: token
+        type: string
+        secret: true
+    inputs:
+      url:
+        value: https://hooks.example.com/x
+      token:
+        secret: env:SLACK_TOKEN
+
+The values of secrets are never written: ``secret`` names the environment variable where push finds
+one. What is left out has its default.
+"""
+
+import re
+from pathlib import Path
+from typing import Any
+
+from hoglet.project_files.yaml_files import BadFile, load, place_of
+
+type Json = dict[str, Any]
+
+SETTINGS = "function.yaml"
+CODE = "code.hog"
+SITE_CODE = "code.ts"
+SITE_TYPES = frozenset({"site_destination", "site_app"})
+TYPES = (
+    "destination",
+    "transformation",
+    "transformation_log",
+    "internal_destination",
+    "source_webhook",
+    "site_destination",
+    "site_app",
+)
+DEFAULTS: Json = {
+    "description": "",
+    "enabled": False,
+    "icon_url": None,
+    "template_id": None,
+    "execution_order": None,
+    "filters": {},
+    "inputs_schema": [],
+    "inputs": {},
+    "masking": None,
+    "mappings": [],
+    "retry": None,
+    "delivery": None,
+}
+KEYS = ("type", "name", *DEFAULTS)
+GENERATED = frozenset({"bytecode", "bytecode_error", "order", "transpiled", "bytecode_v2"})
+_KEPT = frozenset({"value", "default", "inputs"})  # their values mean themselves, also false
+_ENVIRONMENT = re.compile(r"env:[A-Za-z_][A-Za-z0-9_]*")
+
+
+def read_function(folder: Path) -> Json:
+    """The function of a folder: every key of :data:`KEYS`, and ``hog``.
+
+    Raises:
+        BadFile: no code, an unknown key, or a value of a wrong shape.
+    """
+    path = folder / SETTINGS
+    loaded = load(path)
+    if not isinstance(loaded, dict):
+        raise BadFile(f"{path}: a function is a mapping with type and name.")
+    unknown = [str(key) for key in loaded if key not in KEYS]
+    if unknown:
+        place = place_of(path, unknown[0])
+        raise BadFile(f"{place}: unknown {', '.join(unknown)}. Known: {', '.join(KEYS)}.")
+    kind = loaded.get("type", "destination")
+    if kind not in TYPES:
+        raise BadFile(f"{place_of(path, 'type')}: type is one of {', '.join(TYPES)}.")
+    given = {key: value for key, value in loaded.items() if value is not None}
+    document: Json = {"name": folder.name, **DEFAULTS, **given, "type": kind}
+    _check_shapes(path, document)
+    document["inputs"] = {
+        str(key): read_input(path, key, value) for key, value in document["inputs"].items()
+    }
+    for mapping in document["mappings"]:
+        inputs: Json = mapping.get("inputs") or {}
+        mapping["inputs"] = {
+            str(key): read_input(path, key, value) for key, value in inputs.items()
+        }
+    return {**canonical(document), "hog": _read_code(folder, kind)}
+
+
+def read_input(path: Path, key: Any, value: Any) -> Json:
+    """``{"value": …}``, or ``{"secret": "env:NAME"}``; a plain value stands for the first.
+
+    Raises:
+        BadFile: ``secret`` names no environment variable.
+    """
+    if not isinstance(value, dict) or not {"value", "secret"} & set(value):
+        return {"value": value}
+    if "secret" not in value:
+        return {name: item for name, item in value.items() if name not in GENERATED}
+    if not isinstance(value["secret"], str) or not _ENVIRONMENT.fullmatch(value["secret"]):
+        raise BadFile(
+            f"{place_of(path, 'inputs')}: {key}: secret names an environment variable, such as "
+            "env:SLACK_TOKEN; the value itself has no place in a file."
+        )
+    return {"secret": value["secret"]}
+
+
+def shown(document: Json) -> Json:
+    """What ``function.yaml`` holds: defaults left out, keys in a fixed order."""
+    return {
+        key: document[key]
+        for key in KEYS
+        if key in document and (key not in DEFAULTS or document[key] != DEFAULTS[key])
+    }
+
+
+def document_of(record: Json) -> Json:
+    """A function of the API as a document; ``inputs`` marks secrets as ``{"secret": true}``."""
+    document = {key: record.get(key) for key in KEYS}
+    document = {
+        key: DEFAULTS.get(key) if value is None else value for key, value in document.items()
+    }
+    document["name"] = record.get("name") or str(record["type"])
+    document["inputs"] = _api_inputs(record.get("inputs"))
+    document["mappings"] = [
+        {**mapping, "inputs": _api_inputs(mapping.get("inputs"))}
+        for mapping in record.get("mappings") or []
+    ]
+    return {**canonical(document), "hog": (record.get("hog") or "").rstrip("\n")}
+
+
+def canonical(document: Json) -> Json:
+    """The document without what the server generates or fills in, so that equal ones are equal."""
+    found = {key: document[key] for key in KEYS}
+    for key in ("filters", "inputs_schema", "masking", "mappings"):
+        found[key] = without_defaults(found[key]) or DEFAULTS[key]
+    if found["filters"] == {"source": "events"}:
+        found["filters"] = {}
+    if found["filters"].get("source") == "events":
+        del found["filters"]["source"]
+    for mapping in found["mappings"]:
+        filters = mapping.get("filters") or {}
+        if filters.get("source") == "events":
+            del filters["source"]
+        if not filters:
+            mapping.pop("filters", None)
+        if not mapping.get("inputs"):
+            mapping.pop("inputs", None)
+    return found
+
+
+def without_defaults(value: Any) -> Any:
+    """A value without generated keys, and without keys that are null, false or empty."""
+    if isinstance(value, list):
+        return [without_defaults(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    found: Json = {}
+    for key, item in value.items():
+        inner = item if key in _KEPT else without_defaults(item)
+        is_empty = inner is None or (key not in _KEPT and inner in (False, "", [], {}))
+        if key not in GENERATED and (not is_empty or (inner == 0 and inner is not False)):
+            found[key] = inner
+    return found
+
+
+def code_name(kind: str) -> str:
+    """The file of a function's code."""
+    return SITE_CODE if kind in SITE_TYPES else CODE
+
+
+def _api_inputs(inputs: Any) -> Json:
+    return {
+        str(key): {name: item for name, item in value.items() if name not in GENERATED}
+        for key, value in (inputs or {}).items()
+        if isinstance(value, dict)
+    }
+
+
+def _check_shapes(path: Path, document: Json) -> None:
+    for key, kind in (("filters", dict), ("inputs", dict), ("inputs_schema", list),
+                      ("mappings", list), ("enabled", bool)):  # fmt: skip
+        if not isinstance(document[key], kind):
+            words = {dict: "a mapping", list: "a list", bool: "true or false"}
+            raise BadFile(f"{place_of(path, key)}: {key} is {words[kind]}.")
+    for key in ("inputs_schema", "mappings"):
+        if not all(isinstance(item, dict) for item in document[key]):
+            raise BadFile(f"{place_of(path, key)}: {key} is a list of mappings.")
+    for key in ("name", "description"):
+        if not isinstance(document[key], str):
+            raise BadFile(f"{place_of(path, key)}: {key} is a text.")
+
+
+def _read_code(folder: Path, kind: str) -> str:
+    for name in (code_name(kind), CODE):
+        path = folder / name
+        if path.exists():
+            try:
+                return path.read_text(encoding="utf-8").rstrip("\n")
+            except (OSError, UnicodeDecodeError) as error:
+                raise BadFile(f"{path}: {error}") from None
+    raise BadFile(f"{folder / code_name(kind)} is missing: it holds the function's code.")

@@ -1,0 +1,129 @@
+"""Makes the changes of a plan: all of them, or, when one is refused, none."""
+
+import contextlib
+import os
+from collections.abc import Callable
+from typing import Any
+
+from hoglet.kit.errors import HogletError
+from hoglet.project_files.model import comparable
+from hoglet.project_files.plan import Change, Plan, Verb, with_secrets
+from hoglet.project_files.server_project import ServerProject
+
+type Json = dict[str, Any]
+
+_NEVER_SENT = frozenset({"template_id"})  # of an update: it says where a function came from
+
+
+class PushFailed(HogletError):
+    """A change was refused; those before it were taken back."""
+
+    code = "push_failed"
+    blame = "author"
+
+
+def push(server: ServerProject, plan: Plan) -> None:
+    """Make all changes in their order.
+
+    Idempotency: a push that was cut off is repeated; what is done already is no change any more.
+
+    Raises:
+        PushFailed: the server refused one. The text says what was taken back, and what could not
+            be.
+    """
+    undo: list[tuple[Change, Callable[[], None]]] = []
+    for change in plan.changes:
+        try:
+            _apply(server, change)
+        except HogletError as error:
+            failed = _take_back(undo)
+            raise PushFailed(_explain(change, error, len(undo), failed)) from error
+        undo.append((change, lambda change=change: _revert(server, change)))
+
+
+def _apply(server: ServerProject, change: Change) -> None:
+    if change.verb is Verb.DELETE:
+        server.delete(change.kind, change.name)
+    elif change.kind == "project":
+        server.update_settings({key: (change.after or {})[key] for key in change.fields})
+    elif change.verb is Verb.CREATE:
+        server.create(change.kind, change.name, _body(change, change.after or {}, None))
+    else:
+        body = _body(change, change.after or {}, change.before)
+        server.update(change.kind, change.name, _only(change, body))
+
+
+def _revert(server: ServerProject, change: Change) -> None:
+    before = change.before or {}
+    if change.verb is Verb.CREATE:
+        server.delete(change.kind, change.name)
+    elif change.kind == "project":
+        defaults: Json = {"test_account_filters": [], "week_start_day": 0}
+        server.update_settings({key: before.get(key, defaults.get(key)) for key in change.fields})
+    elif change.verb is Verb.DELETE:
+        server.undelete(change.kind, change.name, _body(change, before, None))
+    else:
+        if change.kind == "endpoint":
+            server.endpoints.reload(change.name)
+        body = comparable(change.kind, before) if change.kind == "function" else before
+        server.update(
+            change.kind, change.name, _only(change, _body_of(change.kind, body, change.name))
+        )
+
+
+def _body(change: Change, document: Json, stored: Json | None) -> Json:
+    if change.kind != "function":
+        return _body_of(change.kind, document, change.name)
+    filled = with_secrets(document, stored, os.environ)
+    return {key: value for key, value in filled.items() if value is not None or stored is not None}
+
+
+def _body_of(kind: str, document: Json, name: str) -> Json:
+    if kind == "variable":
+        return _variable_body(document, name)
+    if kind == "action":
+        return {"description": "", "steps": [], **document}
+    return document
+
+
+def _variable_body(document: Json, code: str) -> Json:
+    body: Json = {"type": document["type"], "default_value": document["default"]}
+    body["name"] = document.get("name") or code.replace("_", " ")
+    if document.get("choices"):
+        body["values"] = document["choices"]
+    if document.get("multi"):
+        body["is_multi"] = True
+    return body
+
+
+def _only(change: Change, body: Json) -> Json:
+    """What is sent of an update: the fields that differ; endpoints and variables as a whole."""
+    if change.kind in {"endpoint", "variable"}:
+        return body
+    fields = set(change.fields) - _NEVER_SENT
+    if change.kind == "function" and fields & {"inputs", "inputs_schema"}:
+        fields |= {"inputs", "inputs_schema"}
+    return {key: body.get(key, "" if key == "description" else None) for key in sorted(fields)}
+
+
+def _take_back(undo: list[tuple[Change, Callable[[], None]]]) -> list[Change]:
+    """Undo the changes, newest first; gives those that could not be undone."""
+    failed: list[Change] = []
+    for change, revert in reversed(undo):
+        done = False
+        with contextlib.suppress(HogletError):
+            revert()
+            done = True
+        if not done:
+            failed.append(change)
+    return failed
+
+
+def _explain(change: Change, error: HogletError, before: int, failed: list[Change]) -> str:
+    text = f"{change}: {error.detail}"
+    if not before:
+        return f"{text}\nNothing was changed."
+    if not failed:
+        return f"{text}\nNothing was changed: the {before} changes before it were taken back."
+    left = "; ".join(map(str, failed))
+    return f"{text}\nThe changes before it were taken back, but for: {left}."

@@ -1,0 +1,263 @@
+"""``hoglet pull``, ``diff`` and ``push`` of a whole project against a real server."""
+
+import json
+from collections.abc import Generator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from hoglet.cli.main import app
+from support.server import KEY, RunningServer
+
+COHORT = {"type": "person", "key": "email", "value": "@x.com", "operator": "icontains"}
+HOOK = {
+    "type": "destination",
+    "name": "Welcome webhook",
+    "description": "Says hello.\nTwice.",
+    "enabled": True,
+    "hog": "print(inputs.url)\nfetch(inputs.url, {'headers': {'X': inputs.token}})",
+    "inputs_schema": [
+        {"key": "url", "type": "string", "required": True},
+        {"key": "token", "type": "string", "secret": True},
+        {"key": "loud", "type": "boolean", "default": False},
+    ],
+    "inputs": {
+        "url": {"value": "https://example.com/{event.event}"},
+        "token": {"value": "s3cr3t"},
+        "loud": {"value": False},
+    },
+    "masking": {"ttl": 60, "hash": "{person.id}", "threshold": None},
+    "retry": {"max_attempts": 3},
+    "delivery": {"ordered_by": "distinct_id"},
+}
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Generator[RunningServer]:
+    running = RunningServer(tmp_path_factory.mktemp("data")).start()
+    yield running
+    running.stop()
+
+
+def run(server: RunningServer, project: int, *words: str, **variables: str) -> Result:
+    environment = {
+        "HOGLET_URL": server.url,
+        "HOGLET_API_KEY": KEY,
+        "HOGLET_PROJECT": str(project),
+        "WELCOME_WEBHOOK_TOKEN": None,
+    }
+    return CliRunner().invoke(app, [*words], env=environment | variables)
+
+
+def done(server: RunningServer, project: int, *words: str, **variables: str) -> str:
+    ran = run(server, project, *words, **variables)
+    assert ran.exit_code == 0, ran.output
+    return ran.stdout
+
+
+def new_project(server: RunningServer) -> int:
+    environment = {"HOGLET_DATA_DIR": str(server.data_dir)}
+    made = CliRunner().invoke(app, ["admin", "projects", "create", "Other"], env=environment)
+    return int(made.stdout.split()[0])
+
+
+def post(server: RunningServer, path: str, body: dict[str, Any], project: int = 1) -> Any:
+    answer = server.client.post(f"/api/projects/{project}/{path}/", json=body)
+    assert answer.status_code == 201, answer.text
+    return answer.json()
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    }
+
+
+@pytest.fixture(scope="module")
+def source(server: RunningServer) -> int:
+    """A project that holds something of everything, with references between them."""
+    project = new_project(server)
+    action = post(server, "actions", {"name": "Docs", "steps": [{"event": "read"}]}, project)
+    criteria = {"properties": {"type": "AND", "values": [COHORT]}}
+    cohort = post(server, "cohorts", {"name": "Insiders", "filters": criteria}, project)
+    nested = {"type": "cohort", "key": "id", "value": cohort["id"]}
+    criteria = {"properties": {"type": "OR", "values": [nested, COHORT]}}
+    post(server, "cohorts", {"name": "Also insiders", "filters": criteria}, project)
+    variable = {"name": "plan", "type": "String", "default_value": "pro"}
+    post(server, "insight_variables", variable, project)
+    choices = {"name": "Sort order", "type": "List", "values": ["up", "down"]}
+    post(server, "insight_variables", {**choices, "default_value": "up"}, project)
+    filters = {"actions": [{"id": str(action["id"]), "type": "actions"}]}
+    post(server, "hog_functions", {**HOOK, "filters": filters}, project)
+    post(server, "hog_functions", {**HOOK, "enabled": False}, project)
+    bots = {"type": "transformation", "name": "Drop bots", "hog": "return event", "enabled": True}
+    post(server, "hog_functions", bots, project)
+    text = "select count() as n from events\nwhere properties.plan = {variables.plan}"
+    query = {"kind": "HogQLQuery", "query": text}
+    post(server, "endpoints", {"name": "by_plan", "query": query, "tags": ["x"]}, project)
+    series = [{"kind": "ActionsNode", "id": action["id"]}]
+    trend = {"kind": "TrendsQuery", "series": series}
+    post(server, "endpoints", {"name": "trend", "query": trend}, project)
+    settings = {"name": "Shop", "timezone": "Europe/Berlin", "test_account_filters": [COHORT]}
+    assert server.client.patch(f"/api/projects/{project}/", json=settings).status_code == 200
+    return project
+
+
+SECRETS = {"WELCOME_WEBHOOK_TOKEN": "a", "WELCOME_WEBHOOK_2_TOKEN": "b"}
+
+
+def test_a_copy_of_a_project_has_the_same_files(
+    server: RunningServer, source: int, tmp_path: Path
+) -> None:
+    first, second, copy = tmp_path / "first", tmp_path / "second", new_project(server)
+    pulled = run(server, source, "pull", "--to", str(first))
+    assert pulled.exit_code == 0, pulled.output
+    assert "WELCOME_WEBHOOK_TOKEN" in pulled.stderr
+    files = contents(first)
+    assert b"s3cr3t" not in b"".join(files.values())
+    assert server.url.encode() not in b"".join(files.values())
+    assert done(server, source, "pull", "--to", str(first)) == ""
+
+    assert run(server, copy, "diff", "-C", str(first)).exit_code == 1
+    pushed = done(server, copy, "push", "-C", str(first), **SECRETS)
+    assert pushed.splitlines()[-1] == "pushed: 10 created, 1 updated, 0 deleted"
+    assert done(server, copy, "diff", "-C", str(first)) == ""
+    assert done(server, source, "diff", "-C", str(first)) == ""
+    assert done(server, copy, "push", "-C", str(first)) == "nothing to do\n"
+    done(server, copy, "pull", "--to", str(second))
+    assert contents(second) == files
+
+    path = f"/api/projects/{copy}"
+    actions = server.client.get(f"{path}/actions/").json()["results"]
+    listed = server.client.get(f"{path}/hog_functions/?types=destination").json()["results"]
+    (hook,) = [each["id"] for each in listed if each["enabled"] and "Welcome" in each["name"]]
+    filters = server.client.get(f"{path}/hog_functions/{hook}/").json()["filters"]
+    assert filters["actions"][0]["id"] == str(actions[0]["id"])
+
+
+def test_a_change_is_planned_shown_and_made(
+    server: RunningServer, source: int, tmp_path: Path
+) -> None:
+    project = new_project(server)
+    done(server, source, "pull", "--to", str(tmp_path))
+    done(server, project, "push", "-C", str(tmp_path), **SECRETS)
+    path = tmp_path / "functions/welcome-webhook/function.yaml"
+    path.write_text("# ours\n" + path.read_text().replace("enabled: true", "enabled: false  # now"))
+    code = tmp_path / "functions/drop-bots/code.hog"
+    code.write_text("return null\n")
+
+    plan = [
+        "update function Welcome webhook: enabled",
+        "update function Drop bots: hog",
+    ]
+    dry = done(server, project, "push", "-C", str(tmp_path), "--dry-run").splitlines()
+    assert sorted(dry) == sorted(plan)
+    shown = run(server, project, "diff", "-C", str(tmp_path))
+    assert shown.exit_code == 1
+    assert {"-return event", "+return null", "-enabled: true"} <= set(shown.stdout.splitlines())
+    listed = json.loads(run(server, project, "diff", "-C", str(tmp_path), "--json").stdout)
+    assert {each["action"] for each in listed} == {"update"}
+    done(server, project, "push", "-C", str(tmp_path))
+    assert done(server, project, "diff", "-C", str(tmp_path)) == ""
+    before = contents(tmp_path)
+    done(server, project, "pull", "--to", str(tmp_path))
+    assert contents(tmp_path) == before
+
+    hooks = f"/api/projects/{project}/hog_functions/"
+    listing = server.client.get(hooks, params={"types": "destination"}).json()["results"]
+    listing = [each for each in listing if each["name"] == "Welcome webhook"]
+    assert len(listing) == 2
+    for each in listing:
+        whole = server.client.get(f"{hooks}{each['id']}/").json()
+        assert whole["inputs"]["token"] == {"secret": True}
+        server.client.patch(f"{hooks}{each['id']}/", json={"description": "Changed there"})
+    done(server, project, "pull", "--to", str(tmp_path))
+    text = path.read_text()
+    assert text.startswith("# ours\n")
+    assert "description: Changed there" in text
+    assert "enabled: false  # now" in text
+
+
+def broken(folder: Path, name: str, text: str) -> None:
+    (folder / name).parent.mkdir(parents=True, exist_ok=True)
+    (folder / name).write_text(text)
+
+
+REFUSED = [
+    ("endpoints/zz.yaml", "query: select nope from nowhere\n", "create endpoint zz: 400", 1),
+    ("functions/zz/function.yaml", "masking: {ttl: 1, hash: x}\n", "masking__ttl", 1),
+    ("functions/say/code.hog", "let x :=\n", "code.hog:1:", 2),
+    ("actions.yaml", "- {name: A, steps: nothing}\n", "create action A: 400", 1),
+    ("cohorts.yaml", "- {name: C, filters: {properties: {}}}\n", "create cohort C: 400", 1),
+]
+
+
+@pytest.mark.parametrize(("name", "text", "says", "code"), REFUSED)
+def test_one_refusal_leaves_everything_as_it_was(
+    server: RunningServer, tmp_path: Path, name: str, text: str, says: str, code: int
+) -> None:
+    project, after = new_project(server), tmp_path / "after"
+    broken(tmp_path, "hoglet.yaml", "timezone: Asia/Tokyo\n")
+    broken(tmp_path, "variables.yaml", "plan: {default: pro}\n")
+    broken(tmp_path, "functions/say/function.yaml", "name: Say\n")
+    broken(tmp_path, "functions/say/code.hog", "print(1)\n")
+    broken(tmp_path, "functions/zz/code.hog", "print(1)\n")
+    broken(tmp_path, "endpoints/a.yaml", "query: select {variables.plan}\n")
+    broken(tmp_path, name, text)
+
+    refused = run(server, project, "push", "-C", str(tmp_path))
+
+    assert refused.exit_code == code
+    assert says in refused.stderr
+    done(server, project, "pull", "--to", str(after))
+    assert contents(after) == {"hoglet.yaml": b"name: Other\ntimezone: UTC\n"}
+
+
+def test_a_secret_that_nobody_gives_stops_the_push(server: RunningServer, tmp_path: Path) -> None:
+    project = new_project(server)
+    broken(tmp_path, "hoglet.yaml", "name: Other\n")
+    schema = "inputs_schema: [{key: token, type: string, secret: true}]\n"
+    inputs = "inputs: {token: {secret: env:NOT_SET_ANYWHERE}}\n"
+    broken(tmp_path, "functions/a/function.yaml", schema + inputs)
+    broken(tmp_path, "functions/a/code.hog", "print(1)\n")
+
+    missing = run(server, project, "push", "-C", str(tmp_path))
+    assert (missing.exit_code, "NOT_SET_ANYWHERE, which is not set" in missing.stderr) == (2, True)
+    done(server, project, "push", "-C", str(tmp_path), NOT_SET_ANYWHERE="x")
+    assert done(server, project, "push", "-C", str(tmp_path)) == "nothing to do\n"
+
+
+def test_pruning_deletes_on_either_side(server: RunningServer, source: int, tmp_path: Path) -> None:
+    project = new_project(server)
+    done(server, source, "pull", "--to", str(tmp_path))
+    done(server, project, "push", "-C", str(tmp_path), **SECRETS)
+    empty = tmp_path / "empty"
+    broken(empty, "hoglet.yaml", "name: Shop\n")
+    broken(empty, "variables.yaml", "only: {default: here}\n")
+
+    assert done(server, project, "push", "-C", str(empty), "--dry-run") == "create variable only\n"
+    asked = run(server, project, "push", "-C", str(empty), "--prune")
+    assert (asked.exit_code, "--yes" in asked.stderr) == (2, True)
+    pushed = done(server, project, "push", "-C", str(empty), "--prune", "--yes")
+    assert pushed.splitlines()[-1] == "pushed: 1 created, 0 updated, 10 deleted"
+    assert done(server, project, "diff", "-C", str(empty), "--prune") == ""
+
+    kept = contents(tmp_path / "functions")
+    done(server, project, "pull", "--to", str(tmp_path))
+    assert contents(tmp_path / "functions") == kept
+    done(server, project, "pull", "--to", str(tmp_path), "--prune", "--yes")
+    assert contents(tmp_path / "functions") == contents(tmp_path / "endpoints") == {}
+    assert (tmp_path / "actions.yaml").read_text().strip() == "[]"
+    assert done(server, project, "diff", "-C", str(tmp_path), "--prune") == ""
+
+
+def test_without_a_project_the_commands_say_how_to_make_one(
+    server: RunningServer, tmp_path: Path
+) -> None:
+    for verb in ("push", "diff"):
+        ran = run(server, 1, verb, "-C", str(tmp_path))
+        assert (ran.exit_code, "hoglet init" in ran.stderr) == (2, True)

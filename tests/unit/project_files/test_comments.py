@@ -1,0 +1,108 @@
+"""Comments and untouched lines survive when a changed document is written over a file."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hoglet.project_files.comments import merge_text
+from hoglet.project_files.yaml_files import dump, load_text
+
+FILE = """\
+# who owns this: growth
+type: destination   # never a site app
+name: 'Welcome'
+
+# only paying customers
+filters:
+  # see the wiki
+  events:
+    - id: plan_chosen   # the new event
+      type: events
+inputs:
+  url:
+    value: https://a.example.com   # production
+  # asked for by Ada
+  token:
+    secret: env:TOKEN
+enabled: true
+# the end
+"""
+
+
+def changed(**fields: Any) -> Any:
+    return {**load_text(FILE), **fields}
+
+
+def without(key: str) -> Any:
+    return {name: value for name, value in load_text(FILE).items() if name != key}
+
+
+URL = {"url": {"value": "https://b.example.com"}, "token": {"secret": "env:TOKEN"}}
+CASES = [
+    (changed(), FILE),
+    (changed(name="Hello"), FILE.replace("'Welcome'", "Hello")),
+    (changed(type="transformation"), FILE.replace("destination ", "transformation ", 1)),
+    (changed(enabled=False), FILE.replace("true", "false")),
+    (without("enabled"), FILE.replace("enabled: true\n", "")),
+    (changed(masking=None), FILE.replace("# the end\n", "# the end\nmasking: null\n")),
+    (changed(inputs=URL), FILE.replace("https://a.", "https://b.")),
+    (
+        changed(inputs={"token": {"secret": "env:TOKEN"}}),
+        FILE.replace("  url:\n    value: https://a.example.com   # production\n", ""),
+    ),
+]
+
+
+@pytest.mark.parametrize(("document", "text"), CASES)
+def test_only_what_changed_is_written_anew(document: Any, text: str) -> None:
+    squeezed = merge_text(FILE, document).replace("   #", "  #")
+    assert squeezed == text.replace("   #", "  #")
+
+
+ITEMS = """\
+# all actions
+- name: Docs   # the old site
+  steps:
+    - event: $pageview
+# bought
+- name: Paid
+  steps: []
+"""
+
+
+def test_items_of_lists_keep_their_comments() -> None:
+    items = load_text(ITEMS)
+    paid = {"name": "Paid", "steps": [{"event": "paid"}]}
+
+    merged = merge_text(ITEMS, [items[0], paid, {"name": "New"}])
+
+    assert load_text(merged) == [items[0], paid, {"name": "New"}]
+    for comment in ("# all actions", "# the old site", "# bought"):
+        assert comment in merged
+    assert merge_text(ITEMS, [paid]).startswith("# all actions\n# bought\n- name: Paid")
+
+
+def test_what_cannot_be_merged_is_written_whole() -> None:
+    for before in ("{a: 1}", "- 1\n- 2\n", "", "text", "a: [1,"):
+        assert merge_text(before, {"a": {"b": 2}}) == dump({"a": {"b": 2}})
+
+
+SCALARS = st.none() | st.booleans() | st.integers() | st.text("ab#:-' \n", max_size=6)
+DOCUMENTS = st.recursive(
+    SCALARS,
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text("abcxyz", min_size=1), inner)
+    ),
+    max_leaves=8,
+)
+MAPPINGS = st.dictionaries(st.text("abcxyz", min_size=1), DOCUMENTS, max_size=4)
+
+
+@given(before=MAPPINGS, after=MAPPINGS)
+def test_the_file_holds_the_document_whatever_it_was(before: Any, after: Any) -> None:
+    merged = merge_text("# first\n" + dump(before), after)
+
+    assert load_text(merged) == after
+    assert merge_text(merged, after) == merged

@@ -1,0 +1,178 @@
+"""Files of a project are read with their mistakes named, and written without changing the rest."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hoglet.project_files.folder import find_project, read_folder, secret_name
+from hoglet.project_files.model import Project, slug
+from hoglet.project_files.plan import check_code, make_plan, with_secrets
+from hoglet.project_files.references import Names, with_ids, with_names
+from hoglet.project_files.yaml_files import BadFile
+
+NAMES = Names({3: "Docs"}, {12: "Pros"})
+FILES = {
+    "hoglet.yaml": "name: Shop\ntimezone: UTC\n",
+    "functions/say/function.yaml": "type: destination\nname: Say\ninputs: {url: http://a}\n",
+    "functions/say/code.hog": "print(inputs.url)\n",
+    "endpoints/by_plan.yaml": "description: by plan\n",
+    "endpoints/by_plan.sql": "select {variables.plan}\n",
+    "endpoints/by_plan.tests.yaml": "- name: x\n",
+    "variables.yaml": "plan: {type: String, default: pro}\n",
+}
+
+
+def project(folder: Path, **files: str | None) -> Path:
+    given = {name.replace("__", "/"): text for name, text in files.items()}
+    for name, text in (FILES | given).items():
+        if text is not None:
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / name).write_text(text)
+    return folder
+
+
+def test_a_folder_is_read(tmp_path: Path) -> None:
+    found = read_folder(project(tmp_path))
+
+    assert found.settings == {"name": "Shop", "timezone": "UTC"}
+    function = found.objects["function"]["Say"]
+    assert (function["hog"], function["inputs"]) == (
+        "print(inputs.url)",
+        {"url": {"value": "http://a"}},
+    )
+    endpoint = found.objects["endpoint"]["by_plan"]
+    assert endpoint["query"]["query"] == "select {variables.plan}"
+    assert endpoint["variables"] == {"plan": {"type": "String", "default": "pro"}}
+
+
+WRONG = [
+    ("hoglet.yaml", "name: x\ncolour: red\n", "hoglet.yaml:2: unknown colour"),
+    ("hoglet.yaml", "[1]\n", "hoglet.yaml: the project is a mapping"),
+    ("hoglet.yaml", "name: [\n", "hoglet.yaml:2"),
+    ("functions/say/function.yaml", "name: a\nkind: x\n", "function.yaml:2: unknown kind"),
+    ("functions/say/function.yaml", "name: a\ntype: x\n", "function.yaml:2: type is one of"),
+    ("functions/say/function.yaml", "name: a\nfilters: []\n", "function.yaml:2: filters is a"),
+    ("functions/say/function.yaml", "enabled: 1\n", "function.yaml:1: enabled is true or false"),
+    ("functions/say/function.yaml", "mappings: [1]\n", "function.yaml:1: mappings is a list"),
+    ("functions/say/function.yaml", "name: a\ninputs:\n  t: {secret: abc}\n", "environment"),
+    ("functions/say/function.yaml", "- 1\n", "function.yaml: a function is a mapping"),
+    ("variables.yaml", "plan: 1\n", "variables.yaml"),
+    ("variables.yaml", "plan: {typ: String}\n", "unknown typ"),
+    ("actions.yaml", "- steps: []\n", "actions.yaml: every item has a name"),
+    ("actions.yaml", "- name: a\n- name: a\n", "two items are named a"),
+    ("actions.yaml", "name: a\n", "actions.yaml: it is a list"),
+    ("cohorts.yaml", "- {name: a, members: []}\n", "unknown members"),
+    ("endpoints/by_plan.yaml", "colour: red\n", "by_plan.yaml:1: unknown colour"),
+    ("endpoints/more.yaml", "name: by_plan\nquery: select 1\n", "another file is about"),
+    ("endpoints/more.yaml", "name: more\n", "more.yaml: query is missing"),
+    (
+        "endpoints/by_plan.yaml",
+        "variables: {plan: {type: Number}}\n",
+        "by_plan.yaml:1: plan is another one than in variables.yaml",
+    ),
+]
+
+
+@pytest.mark.parametrize(("name", "text", "says"), WRONG)
+def test_a_wrong_file_is_named_with_its_line(
+    tmp_path: Path, name: str, text: str, says: str
+) -> None:
+    project(tmp_path)
+    (tmp_path / name).write_text(text)
+
+    with pytest.raises(BadFile) as raised:
+        read_folder(tmp_path)
+
+    assert raised.value.detail.startswith(str(tmp_path))
+    assert says in raised.value.detail
+
+
+def test_code_is_needed_and_compiled(tmp_path: Path) -> None:
+    folder = project(tmp_path)
+    (folder / "functions/say/code.hog").write_text("let x := \n")
+    with pytest.raises(BadFile, match=r"code.hog:1:\d+"):
+        check_code(read_folder(folder))
+    (folder / "functions/say/code.hog").unlink()
+    with pytest.raises(BadFile, match=r"code.hog is missing"):
+        read_folder(folder)
+
+
+def test_the_project_is_found_from_below(tmp_path: Path) -> None:
+    folder = project(tmp_path)
+    assert find_project(folder / "functions" / "say").resolve() == folder.resolve()
+    (folder / "hoglet.yaml").unlink()
+    with pytest.raises(BadFile, match="hoglet init"):
+        find_project(folder)
+
+
+REFERENCES: list[tuple[Any, Any]] = [
+    ({"type": "actions", "id": "3", "name": "Docs"}, {"type": "actions", "action": "Docs"}),
+    ({"kind": "ActionsNode", "id": 3}, {"kind": "ActionsNode", "action": "Docs"}),
+    (
+        {"kind": "ActionsNode", "id": 3, "name": "My docs"},
+        {"kind": "ActionsNode", "name": "My docs", "action": "Docs"},
+    ),
+    (
+        {"type": "behavioral", "event_type": "actions", "key": 3},
+        {"type": "behavioral", "event_type": "actions", "action": "Docs"},
+    ),
+    (
+        {"type": "cohort", "key": "id", "value": 12},
+        {"type": "cohort", "key": "id", "cohort": "Pros"},
+    ),
+    ({"type": "actions", "id": "99"}, {"type": "actions", "id": "99"}),
+    ({"inputs": {"type": "actions", "id": "3"}}, {"inputs": {"type": "actions", "id": "3"}}),
+    ([{"a": [{"type": "actions", "id": "3"}]}], [{"a": [{"type": "actions", "action": "Docs"}]}]),
+]
+
+
+@pytest.mark.parametrize(("api", "file"), REFERENCES)
+def test_references_are_names_in_files(api: Any, file: Any) -> None:
+    assert with_names(api, NAMES) == file
+    back = with_ids(file, NAMES)
+    assert with_names(back, NAMES) == file
+
+
+def test_an_unknown_name_is_refused() -> None:
+    with pytest.raises(BadFile, match="no action Nope"):
+        with_ids({"type": "actions", "action": "Nope"}, NAMES)
+
+
+@pytest.mark.parametrize(
+    ("name", "taken", "expected"),
+    [
+        ("Welcome: webhook!", [], "welcome-webhook"),
+        ("Welcome", ["welcome", "welcome-2"], "welcome-3"),
+        ("日本", [], "function"),
+        ("../../etc", [], "etc"),
+    ],
+)
+def test_folder_names(name: str, taken: list[str], expected: str) -> None:
+    assert slug(name, taken) == expected
+
+
+def test_names_of_secrets() -> None:
+    assert secret_name("welcome-webhook", "token") == "env:WELCOME_WEBHOOK_TOKEN"
+    assert secret_name("2fa", "käse") == "env:_2FA_K_SE"
+
+
+def test_secrets_come_from_variables_or_stay(tmp_path: Path) -> None:
+    document = {"inputs": {"token": {"secret": "env:T"}}, "mappings": []}
+    stored = {"inputs": {"token": {"secret": True}}, "mappings": []}
+
+    assert with_secrets(document, None, {"T": "x"})["inputs"] == {"token": {"value": "x"}}
+    assert with_secrets(document, stored, {})["inputs"] == {"token": {"secret": True}}
+    with pytest.raises(BadFile, match="taken from T, which is not set"):
+        with_secrets(document, None, {})
+
+
+def test_what_is_named_by_others_comes_first() -> None:
+    files = Project()
+    part = {"type": "cohort", "key": "id", "cohort": "B"}
+    files.objects["cohort"] = {
+        "A": {"name": "A", "filters": {"properties": {"values": [part]}}},
+        "B": {"name": "B", "filters": {}},
+    }
+    names = [change.name for change in make_plan(Project(), files, prune=False).changes]
+    assert names == ["B", "A"]
