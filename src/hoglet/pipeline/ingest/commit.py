@@ -5,15 +5,17 @@ was lost in a crash is worked off again to the same end; its rows are in the war
 because they go there under the group's id.
 """
 
+import contextlib
 from collections.abc import Sequence
 from datetime import timedelta
+from typing import NoReturn
 from uuid import UUID
 
 import msgspec
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hoglet.access.repository import update_project
-from hoglet.definitions.tracker import DefinitionTracker
+from hoglet.definitions.tracker import DefinitionTracker, Recorded
 from hoglet.events.repository import EventsRepository
 from hoglet.events.spool import SpooledV1, job_of
 from hoglet.events.warnings import IngestionWarnings
@@ -22,6 +24,7 @@ from hoglet.functions.watcher.service import Observation, Watcher
 from hoglet.kit.clock import Clock
 from hoglet.pipeline.ingest.enqueue import dead_letters_of, enqueue_runs
 from hoglet.pipeline.ingest.filtered_counts import defer_filtered_counts
+from hoglet.pipeline.ingest.group_processor import CommitRefused
 from hoglet.pipeline.ingest.ipc import BatchCounters, BatchResult, Part
 from hoglet.pipeline.ingest.replication import WarehouseReplicator
 from hoglet.pipeline.ingest.warehouse_rows import (
@@ -29,9 +32,19 @@ from hoglet.pipeline.ingest.warehouse_rows import (
     messages_of,
     person_rows,
 )
+from hoglet.pipeline.storage_failures import is_storage_failure
 from hoglet.pipeline.telemetry_outbox import TelemetryOutbox
 from hoglet.queue import Job, NewJob, Queue
 from hoglet.store.database import Database
+
+
+class _RolledBack(Exception):
+    """Ends a transaction that only asked whether it could be committed."""
+
+
+async def _roll_back(session: AsyncSession) -> NoReturn:
+    await session.flush()
+    raise _RolledBack
 
 
 class ChunkCommitter:
@@ -78,21 +91,39 @@ class ChunkCommitter:
         """
         async with self._database.write() as session:
             await self._queue.finish(session, jobs)
-            await self._queue.enqueue(session, _buried_jobs(project_id, acted.set_aside))
-            await self._events.save_people(session, project_id, acted.people)
-            await self._events.save_groups(session, project_id, acted.new_group_types, acted.groups)
-            await self._events.add_seen(session, project_id, acted.new_uuids)
-            recorded = await self._definitions.record(session, project_id, acted.observation)
-            await enqueue_runs(
-                session, self._queue, acted.invocations, acted.tally, self._clock.now()
-            )
-            await self._report(session, project_id, acted)
+            recorded = await self._write(session, project_id, acted)
             if is_first and acted.stored:
                 told = {"ingested_event": True}
                 await update_project(session, project_id, told, self._clock.now())
         self._definitions.remember(project_id, recorded)
         for kind, example in [*acted.warnings, *recorded.warnings]:
             self._warnings.note(project_id, kind, example)
+
+    async def try_commit(self, project_id: int, acted: BatchResult) -> None:
+        """Write what some of a group's events do, and roll it back.
+
+        Raises:
+            CommitRefused: the database refuses it.
+        """
+        try:
+            with contextlib.suppress(_RolledBack):
+                async with self._database.write() as session:
+                    await self._write(session, project_id, acted)
+                    await _roll_back(session)
+        except Exception as error:
+            if is_storage_failure(error):
+                raise
+            raise CommitRefused(f"The database refuses the event: {error}") from error
+
+    async def _write(self, session: AsyncSession, project_id: int, acted: BatchResult) -> Recorded:
+        await self._queue.enqueue(session, _buried_jobs(project_id, acted.set_aside))
+        await self._events.save_people(session, project_id, acted.people)
+        await self._events.save_groups(session, project_id, acted.new_group_types, acted.groups)
+        await self._events.add_seen(session, project_id, acted.new_uuids)
+        recorded = await self._definitions.record(session, project_id, acted.observation)
+        await enqueue_runs(session, self._queue, acted.invocations, acted.tally, self._clock.now())
+        await self._report(session, project_id, acted)
+        return recorded
 
     async def postpone(self, jobs: Sequence[Job], pause: timedelta) -> None:
         """Give jobs back for later."""

@@ -9,12 +9,14 @@ group: its blocks have the same names on every attempt, so that a crash between 
 inserts no row twice, whichever pieces the group falls into the next time.
 """
 
+import contextlib
 from collections import deque
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
 
 import msgspec
 import structlog
 
+from hoglet.events.persons.model import PersonStoreState
 from hoglet.events.repository import EventsRepository
 from hoglet.kit.errors import Unavailable
 from hoglet.pipeline.ingest.ipc import (
@@ -40,6 +42,18 @@ CRASHES_OF_ONE_EVENT = 3
 # After this many such events in a group, one crash is proof enough.
 PROVEN_EVENTS = 3
 _LEFT_OUT: tuple[Handling, ...] = ("match", "store")
+# The database refused this many events and took none: not the events are to blame.
+REFUSED_EVENTS = 20
+
+type TryCommit = Callable[[BatchResult], Awaitable[None]]
+"""Commits what pieces do and rolls it back; raises :class:`CommitRefused`."""
+
+
+class CommitRefused(Exception):
+    """The database refuses what pieces of a group write, whatever is tried again."""
+
+
+_PIECE_FAILURES = (*WORKER_FAILURES, CommitRefused)
 
 
 class FunctionsUnusable(Unavailable):
@@ -88,38 +102,65 @@ class GroupProcessor:
             )
         return await _Pieces(self._calls, state, group).process()
 
+    async def process_in_pieces(self, group: ReadRequest, try_commit: TryCommit) -> BatchResult:
+        """What a group does whose commit the database refused, without what it refuses.
+
+        Raises:
+            CommitRefused: it refuses so many events that not they are to blame.
+        """
+        log.warning(
+            "a group is committed in pieces", action="commit_halved", group=str(group.group)
+        )
+        state = LoadedState(self._database, self._events, group.project.id)
+        return await _Pieces(self._calls, state, group, try_commit).process()
+
 
 class _Pieces:
     """One group that failed as a whole."""
 
     def __init__(
-        self, calls: PipelineSandboxClient, state: LoadedState, group: ReadRequest
+        self,
+        calls: PipelineSandboxClient,
+        state: LoadedState,
+        group: ReadRequest,
+        try_commit: TryCommit | None = None,
     ) -> None:
         self._calls = calls
         self._state = state
         self._group = group
+        self._try_commit = try_commit
+        self._done: list[BatchResult] = []
         self._left_out = 0
+        self._refused = 0
+        self._accepted = False
 
     async def process(self) -> BatchResult:
         waiting = deque(halves_of(self._group) or (self._group,))
-        done: list[BatchResult] = []
         while waiting:
             piece = waiting.popleft()
             try:
                 acted = await self._attempt(piece)
-            except WORKER_FAILURES as error:
+                self._accepted = True
+            except _PIECE_FAILURES as error:
                 halves = halves_of(piece)
                 if halves is not None:
                     waiting.extendleft(reversed(halves))
                     continue
                 acted = await self._process_alone(piece, error)
             self._state.apply(acted)
-            done.append(acted)
-        return merge_acted(done)
+            self._done.append(acted)
+        return merge_acted(self._done)
 
     async def _attempt(self, piece: ReadRequest) -> BatchResult:
         wanted = await self._calls.read(piece)
-        return await self._calls.act(piece, await self._state.request(piece.group, wanted))
+        acted = await self._calls.act(piece, await self._state.request(piece.group, wanted))
+        await self._check(acted)
+        return acted
+
+    async def _check(self, acted: BatchResult) -> None:
+        """Whether the database takes a piece after those before it."""
+        if self._try_commit is not None:
+            await self._try_commit(merge_acted([*self._done, acted]))
 
     async def _process_alone(self, piece: ReadRequest, error: Exception) -> BatchResult:
         """One event that failed by itself."""
@@ -130,6 +171,8 @@ class _Pieces:
             except WORKER_FAILURES as again:
                 error = again
                 crashes = crashes + 1 if isinstance(again, SandboxCrashed) else 0
+        if isinstance(error, CommitRefused):
+            return await self._process_refused(piece, error)
         await self._check_functions(piece)
         self._left_out += 1
         return await self._leave_out(piece, str(error))
@@ -158,7 +201,7 @@ class _Pieces:
             simpler = msgspec.structs.replace(piece, handling=handling, reason=reason)
             try:
                 acted = await self._attempt(simpler)
-            except WORKER_FAILURES as error:
+            except _PIECE_FAILURES as error:
                 last = str(error)
                 log.warning("the event fails again", handling=handling, error=last)
             else:
@@ -167,6 +210,36 @@ class _Pieces:
             finally:
                 await self._calls.release_spare()
         return _set_aside(piece, last)
+
+    async def _process_refused(self, piece: ReadRequest, error: CommitRefused) -> BatchResult:
+        """Store an event that the database refuses with dead letters in place of its deliveries.
+
+        If it refuses the event still, then without its changes to persons and groups.
+        """
+        self._refused += 1
+        if self._refused >= REFUSED_EVENTS and not self._accepted:
+            raise error
+        simpler = msgspec.structs.replace(piece, handling="match", reason=str(error))
+        for without_changes in (False, True):
+            with contextlib.suppress(*_PIECE_FAILURES):
+                return await self._refused_piece(simpler, without_changes=without_changes)
+        return _set_aside(piece, str(error))
+
+    async def _refused_piece(self, piece: ReadRequest, *, without_changes: bool) -> BatchResult:
+        wanted = await self._calls.read(piece)
+        acted = await self._calls.act(piece, await self._state.request(piece.group, wanted))
+        if without_changes:
+            example = {"batch": str(piece.parts[0].job_id), "reason": piece.reason}
+            acted = msgspec.structs.replace(
+                acted,
+                people=PersonStoreState(),
+                groups=[],
+                new_group_types={},
+                warnings=[*acted.warnings, ("changes_not_stored", example)],
+            )
+        acted.complete_letters()
+        await self._check(acted)
+        return acted
 
 
 def _set_aside(piece: ReadRequest, reason: str) -> BatchResult:

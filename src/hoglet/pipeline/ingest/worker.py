@@ -10,6 +10,7 @@ pause and shown by :mod:`hoglet.pipeline.health` meanwhile.
 
 import asyncio
 import contextlib
+import functools
 from collections.abc import Sequence
 from datetime import timedelta
 
@@ -47,6 +48,8 @@ _FIRST_PAUSE_S = 2.0
 _LONGEST_STORAGE_PAUSE_S = 60.0
 _LONGEST_GROUP_PAUSE = timedelta(minutes=5)
 _IDLE_WAIT = timedelta(seconds=1)
+# Another server may have written the same at the same moment.
+_RETRIES_OF_COMMIT = 2
 
 
 class GroupLimits(msgspec.Struct, frozen=True, kw_only=True):
@@ -63,6 +66,11 @@ class GroupLimits(msgspec.Struct, frozen=True, kw_only=True):
     size: int = 4 * 1024 * 1024
     events: int = 4000
     batches: int = 200
+
+
+def _is_refusal(error: Exception) -> bool:
+    """Whether the database took offence at what was written, and will again."""
+    return not isinstance(error, LeaseLost) and not is_storage_failure(error)
 
 
 class _Begun(msgspec.Struct):
@@ -219,6 +227,19 @@ class BatchWorker:
         await self._definitions.settle(
             project_id, await self._definitions_version(project_id), acted.observation
         )
+        await self._store(begun.request, acted)
+        try:
+            await self._committing.commit(project_id, begun.jobs, acted, is_first=begun.is_first)
+        except Exception as error:
+            if begun.jobs[0].retries < _RETRIES_OF_COMMIT or not _is_refusal(error):
+                raise
+            await self._commit_in_pieces(begun)
+
+    async def _commit_in_pieces(self, begun: _Begun) -> None:
+        """Commit a group without what the database refuses, time after time."""
+        project_id = begun.request.project.id
+        try_commit = functools.partial(self._committing.try_commit, project_id)
+        acted = await self._processor.process_in_pieces(begun.request, try_commit)
         await self._store(begun.request, acted)
         await self._committing.commit(project_id, begun.jobs, acted, is_first=begun.is_first)
 
