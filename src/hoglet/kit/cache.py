@@ -1,7 +1,25 @@
 """A cache with a time to live, for look-ups that every request repeats."""
 
 import time
+from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Hashable
+
+
+class BoundedCache[K: Hashable, V](OrderedDict[K, V]):
+    """A dict of at most ``capacity`` entries; ``put`` evicts the oldest ones beyond it.
+
+    ``get`` does not change the order; call ``move_to_end`` to evict the least recently used.
+    """
+
+    def __init__(self, capacity: int) -> None:
+        super().__init__()
+        self._capacity = capacity
+
+    def put(self, key: K, value: V) -> None:
+        """Store a value and evict what exceeds the capacity."""
+        self[key] = value
+        while len(self) > self._capacity:
+            self.popitem(last=False)
 
 
 class TTLCache[K: Hashable, V]:
@@ -23,8 +41,7 @@ class TTLCache[K: Hashable, V]:
     ) -> None:
         self._load = load
         self._seconds = seconds
-        self._capacity = capacity
-        self._known: dict[K, tuple[float, V]] = {}
+        self._known = BoundedCache[K, tuple[float, V]](capacity)
 
     async def get(self, key: K) -> V | None:
         """The cached or loaded value."""
@@ -34,14 +51,9 @@ class TTLCache[K: Hashable, V]:
         value = await self._load(key)
         self._known.pop(key, None)
         if value is not None:
-            self._known[key] = (time.monotonic() + self._seconds, value)
-            self._shrink()
+            self._known.put(key, (time.monotonic() + self._seconds, value))
         return value
 
     def forget(self) -> None:
         """Clear the cache."""
         self._known.clear()
-
-    def _shrink(self) -> None:
-        while len(self._known) > self._capacity:
-            del self._known[next(iter(self._known))]

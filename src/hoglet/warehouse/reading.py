@@ -2,7 +2,6 @@
 
 import re
 import threading
-from collections import OrderedDict
 from collections.abc import Mapping
 from functools import cache
 from typing import Any
@@ -10,6 +9,7 @@ from zoneinfo import available_timezones
 
 from clickhouse_connect.driver.client import Client
 
+from hoglet.kit.cache import BoundedCache
 from hoglet.warehouse.json_rows import FORMAT, read_rows, rewritten
 from hoglet.warehouse.port import (
     ROWS_PARAMETER,
@@ -50,7 +50,7 @@ class JsonSelects:
     """
 
     def __init__(self) -> None:
-        self._known: OrderedDict[Asked, list[Column]] = OrderedDict()
+        self._known = BoundedCache[Asked, list[Column]](REMEMBERED)
         self._lock = threading.Lock()
 
     def select(
@@ -87,9 +87,7 @@ class JsonSelects:
 
     def _remember(self, asked: Asked, columns: list[Column]) -> None:
         with self._lock:
-            self._known[asked] = columns
-            while len(self._known) > REMEMBERED:
-                self._known.popitem(last=False)
+            self._known.put(asked, columns)
 
 
 def _split_rows(params: dict[str, Any]) -> tuple[dict[str, str], dict[str, Any]]:

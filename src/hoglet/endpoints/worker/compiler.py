@@ -4,7 +4,6 @@ Reading a query costs about a millisecond and a hop to a worker process; a saved
 the same few values again and again, so the outcome is kept by everything it depends on.
 """
 
-from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -29,6 +28,7 @@ from hoglet.hogql.context import CohortRef
 from hoglet.hogql.diagnostics import explain
 from hoglet.hogql.paging.keyset import Key
 from hoglet.hogql.paging.limit import ResolvedLimit
+from hoglet.kit.cache import BoundedCache
 from hoglet.kit.clock import Clock
 from hoglet.kit.errors import HogletError, Invalid
 from hoglet.sandbox import Sandbox, SandboxCrashed, SandboxTimedOut
@@ -126,7 +126,7 @@ class QueryCompiler:
         self._clock = clock
         self._schema_of = schema_of
         self._tables = tables
-        self._known: OrderedDict[bytes, tuple[float, CompiledQuery]] = OrderedDict()
+        self._known = BoundedCache[bytes, tuple[float, CompiledQuery]](REMEMBERED)
 
     async def compile(
         self,
@@ -220,9 +220,7 @@ class QueryCompiler:
             return remembered[1]
         answer = await self.call(operation, payload | {"context": self.stamped(context)})
         compiled = msgspec.convert(answer, CompiledQuery)
-        self._known[key] = (now + RELATIVE_DATES_SECONDS, compiled)
-        while len(self._known) > REMEMBERED:
-            self._known.popitem(last=False)
+        self._known.put(key, (now + RELATIVE_DATES_SECONDS, compiled))
         return compiled
 
     async def explained(self, query: Json, error: QueryRefused) -> HogletError:
