@@ -150,10 +150,11 @@ def capture(given: list[bytes], folder: Path) -> tuple[Counter[str], float]:
 def replay(folder: Path) -> Counter[str]:
     """The worker's seconds by stage for the recorded requests."""
     from hoglet.pipeline.ingest import worker_operations as operations
+    from hoglet.sandbox import operation_path
 
     called = {
-        "pipeline.read": operations.read,
-        "pipeline.act": operations.process,
+        operation_path(operations.read): operations.read,
+        operation_path(operations.process): operations.process,
     }
     with (folder / "calls.pickle").open("rb") as file:
         calls = [pickle.load(file) for _ in range(pickle.load(file))]
@@ -194,15 +195,18 @@ def serve() -> None:
     import threading
 
     from hoglet.cli.main import main as hoglet
-    from hoglet.sandbox import Sandbox
+    from hoglet.sandbox import Operation, Sandbox, operation_path
 
     folder = Path(os.environ["HOGLET_DATA_DIR"])
     calls: list[tuple[str, bytes]] = []
     call = Sandbox.call
 
-    async def recorded(self: Sandbox, operation: str, payload: bytes, *, deadline: float) -> object:
-        if operation.startswith("pipeline."):
-            calls.append((operation, payload))
+    async def recorded(
+        self: Sandbox, operation: Operation, payload: bytes, *, deadline: float
+    ) -> object:
+        path = operation_path(operation)
+        if path.startswith("hoglet.pipeline."):
+            calls.append((path, payload))
         return await call(self, operation, payload, deadline=deadline)
 
     def sample() -> None:

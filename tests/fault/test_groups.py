@@ -18,9 +18,11 @@ from hoglet.functions.compile.hog import template_tree
 from hoglet.functions.executable.model import ExecutableFunction
 from hoglet.functions.jobs import decode_invoke
 from hoglet.kit.clock import FixedClock
+from hoglet.pipeline.ingest import worker_operations
 from hoglet.pipeline.ingest.worker import GroupLimits
 from hoglet.queue.dead_letters import failed_jobs
 from hoglet.queue.tables import JobRow
+from hoglet.sandbox import operation_path
 from hoglet.store.database import Database
 from hoglet.warehouse.errors import WarehouseDown
 from support.pipeline import Line, at, open_line
@@ -247,7 +249,7 @@ def _killing(line: Line, times: int) -> Generator[None]:
     async def exchange(worker: Any, *arguments: Any) -> Any:
         nonlocal left
         if left:
-            await worker.prepare("pipeline.read")
+            await worker.prepare(operation_path(worker_operations.read))
             left -= 1
             worker.process.kill()
         return await real(worker, *arguments)

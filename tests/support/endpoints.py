@@ -22,7 +22,6 @@ from hoglet.access.principals import Project
 from hoglet.access.tables import ProjectRow
 from hoglet.app.system_tables import row_readers
 from hoglet.cohorts import api as cohort_api
-from hoglet.cohorts import worker_operations as cohort_operations
 from hoglet.cohorts.references import cohort_refs
 from hoglet.cohorts.services import build_cohorts
 from hoglet.endpoints import api
@@ -33,13 +32,11 @@ from hoglet.endpoints.run.api import run_routes
 from hoglet.endpoints.services import EndpointServices, build_endpoints
 from hoglet.endpoints.settings import EndpointSettings
 from hoglet.endpoints.versions import api as api_versions
-from hoglet.endpoints.worker import operations as endpoint_operations
 from hoglet.endpoints.worker.compiler import ProjectSchema, SchemaOf
 from hoglet.functions.integrations.service import IntegrationService
 from hoglet.functions.secrets.box import SecretBox
 from hoglet.queries import api as query_api
 from hoglet.queries.services import build_queries
-from hoglet.queries.worker import operations as query_operations
 from hoglet.queue.sql import SqlQueue
 from hoglet.sandbox import Sandbox
 from hoglet.warehouse import ClickHouseWarehouse
@@ -207,12 +204,7 @@ async def _add_project(world: World, project_id: int) -> None:
 @pytest.fixture(scope="session")
 def endpoint_sandbox() -> Sandbox:
     """The worker process of all applications with endpoints."""
-    targets = {
-        **endpoint_operations.OPERATIONS,
-        **query_operations.OPERATIONS,
-        **cohort_operations.OPERATIONS,
-    }
-    return shared_sandbox(targets)
+    return shared_sandbox("endpoints")
 
 
 @pytest_asyncio.fixture

@@ -182,4 +182,4 @@ def run_workers(server: RunningServer) -> list[int]:
     parent = server.process.pid
     children = Path(f"/proc/{parent}/task/{parent}/children").read_text().split()
     commands = {int(one): Path(f"/proc/{one}/cmdline").read_bytes() for one in children}
-    return [one for one, command in commands.items() if b"pipeline.run_steps" in command]
+    return [one for one, command in commands.items() if b'"niceness": 5' in command]

@@ -27,7 +27,6 @@ from hoglet.pipeline.ingest.sandbox_client import (
     PipelineSandboxClient,
 )
 from hoglet.pipeline.ingest.worker import BatchWorker, GroupLimits
-from hoglet.pipeline.ingest.worker_operations import OPERATIONS
 from hoglet.pipeline.telemetry_outbox import TelemetryOutbox
 from hoglet.queue.port import Job
 from hoglet.queue.sql import SqlQueue
@@ -89,8 +88,8 @@ class Line:
         self.functions = GivenFunctions()
         self.letters: Any = KeptLetters()
         self.events = EventsRepository()
-        self.sandbox = shared_sandbox(OPERATIONS, memory_bytes)
-        self.spare = shared_sandbox(OPERATIONS, 2 << 30)
+        self.sandbox = shared_sandbox("pipeline", memory_bytes)
+        self.spare = shared_sandbox("pipeline", 2 << 30)
         self.copies = WarehouseReplicator(database, self.queue, warehouse)
         self.outbox = TelemetryOutbox(database, Telemetry(warehouse))
         self.warnings = IngestionWarnings(database, self.events, clock)

@@ -35,7 +35,6 @@ from hoglet.warehouse.telemetry import LogEntry, Telemetry
 from support.local_http import Handler, LocalHttp
 from support.sandboxes import shared_sandbox
 
-OPERATIONS = {"pipeline.run_steps": "hoglet.pipeline.delivery.step_batcher:run_steps"}
 _NAMESPACE = UUID("0193e8c6-0000-7000-8000-000000000000")
 
 
@@ -98,7 +97,7 @@ class Runs:
     def __init__(self, hoglet: Any, limits: HostSettings | None = None) -> None:
         self.hoglet = hoglet
         self._limits = limits
-        self.sandbox = shared_sandbox(OPERATIONS)
+        self.sandbox = shared_sandbox("runs")
         self._outbound = Outbound(allow_hosts=["127.0.0.1"])
 
     async def open(self) -> None:

@@ -3,25 +3,21 @@
 What a worker remembers it keeps by project, and each test has a project of its own.
 """
 
-import json
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator
 
 import pytest_asyncio
 
 from hoglet.sandbox import Sandbox
 from hoglet.sandbox.pool import WORKER_MEMORY_BYTES
 
-_shared: dict[str, Sandbox] = {}
+_shared: dict[tuple[str, int], Sandbox] = {}
 
 
-def shared_sandbox(
-    operations: Mapping[str, str], memory_bytes: int = WORKER_MEMORY_BYTES
-) -> Sandbox:
-    """One worker for these operations and this much memory, for all tests; never close it."""
-    name = json.dumps([dict(operations), memory_bytes], sort_keys=True)
-    if name not in _shared:
-        _shared[name] = Sandbox(operations, workers=1, memory_bytes=memory_bytes)
-    return _shared[name]
+def shared_sandbox(name: str, memory_bytes: int = WORKER_MEMORY_BYTES) -> Sandbox:
+    """One worker for this purpose and with this much memory, for all tests; never close it."""
+    if (name, memory_bytes) not in _shared:
+        _shared[name, memory_bytes] = Sandbox(workers=1, memory_bytes=memory_bytes)
+    return _shared[name, memory_bytes]
 
 
 @pytest_asyncio.fixture(scope="session", autouse=True)

@@ -1,15 +1,9 @@
 """The worker processes of a server, by what they do."""
 
 import asyncio
-from collections.abc import Mapping
 
 from prometheus_client import CollectorRegistry, Counter
 
-from hoglet.app.sandbox_operations import (
-    COMPILE_OPERATIONS,
-    PIPELINE_OPERATIONS,
-    RUN_OPERATIONS,
-)
 from hoglet.sandbox import Sandbox
 from hoglet.sandbox.pool import RECENT_SECONDS
 from hoglet.settings import Settings
@@ -37,14 +31,12 @@ class Sandboxes:
         files = (settings.geoip_database, settings.bot_list)
         self._readable = [str(file.resolve()) for file in files if file is not None]
         memory = settings.worker_memory_bytes
-        self.compile = self._open("compile", COMPILE_OPERATIONS, settings.compile_workers, memory)
-        self.run = self._open(
-            "run", RUN_OPERATIONS, settings.executor_workers, memory, niceness=_RUN_NICENESS
-        )
+        self.compile = self._open("compile", settings.compile_workers, memory)
+        self.run = self._open("run", settings.executor_workers, memory, niceness=_RUN_NICENESS)
         # One worker: it remembers a group between the two halves of its work.
-        self.pipeline = self._open("pipeline", PIPELINE_OPERATIONS, 1, memory)
+        self.pipeline = self._open("pipeline", 1, memory)
         spare_memory = max(memory, settings.request_body_bytes * _SPARE_BYTES_PER_BYTE)
-        self.spare = self._open("spare", PIPELINE_OPERATIONS, 1, spare_memory)
+        self.spare = self._open("spare", 1, spare_memory)
 
     def dying(self) -> dict[str, int]:
         """Kinds of workers that keep dying, with their deaths in the last five minutes."""
@@ -60,14 +52,12 @@ class Sandboxes:
     def _open(
         self,
         name: str,
-        operations: Mapping[str, str],
         workers: int,
         memory_bytes: int,
         *,
         niceness: int = 0,
     ) -> Sandbox:
         return Sandbox(
-            operations,
             workers=workers,
             memory_bytes=memory_bytes,
             readable=self._readable,

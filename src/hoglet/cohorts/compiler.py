@@ -3,7 +3,7 @@
 from typing import Any
 
 from hoglet.access.principals import Project
-from hoglet.cohorts.worker_operations import COMPILE_COHORT, COMPILE_PERSONS
+from hoglet.cohorts import worker_operations as operations
 from hoglet.endpoints.worker.compiler import QueryCompiler
 
 type Json = dict[str, Any]
@@ -41,12 +41,12 @@ class CohortCompiler:
         """A page of a cohort's persons; see ``worker_operations.compile_persons``."""
         context = await self._compiler.context(project, unlimited=True)
         payload = wanted | {"context": self._compiler.stamped(context)}
-        answer = await self._compiler.call(COMPILE_PERSONS, payload)
+        answer = await self._compiler.call(operations.compile_persons, payload)
         return answer["sql"], answer["params"]
 
     async def _compile(self, project: Project, payload: Json) -> Sql:
         context = await self._compiler.context(project, unlimited=True)
         answer = await self._compiler.call(
-            COMPILE_COHORT, payload | {"context": self._compiler.stamped(context)}
+            operations.compile_cohort, payload | {"context": self._compiler.stamped(context)}
         )
         return answer["sql"], answer["params"]

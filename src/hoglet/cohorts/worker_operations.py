@@ -27,12 +27,6 @@ from hoglet.syntax import tree
 
 type Json = dict[str, Any]
 
-COMPILE_COHORT = "cohorts.compile"
-COMPILE_PERSONS = "cohorts.compile_persons"
-OPERATIONS = {
-    COMPILE_COHORT: "hoglet.cohorts.worker_operations:compile_cohort",
-    COMPILE_PERSONS: "hoglet.cohorts.worker_operations:compile_persons",
-}
 _NARROWING = ("properties", "search", "limit", "offset")
 _ALL = 2**40
 _PERSON_TYPES = frozenset({"UUID", "String", "Unknown", "JSON"})

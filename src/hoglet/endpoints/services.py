@@ -96,7 +96,7 @@ def build_endpoints(
         access: users, projects, keys; with the database and the clock.
         warehouse: the engine.
         queue: for builds and background runs.
-        sandbox: must know ``hoglet.endpoints.worker.operations.OPERATIONS``.
+        sandbox: compiles queries.
         settings: limits.
         schema_of: property types and group types of a project.
         row_readers: of the tables of ``system``, by name: ``{"system.actions": read_actions}``.

@@ -1,8 +1,4 @@
-"""The operations of this room that sandbox workers offer.
-
-The composition root registers them by name, :data:`OPERATIONS`. Each takes and returns plain
-values (what msgspec can carry).
-"""
+"""What sandbox workers do for functions; each takes and returns plain values (msgpack)."""
 
 from typing import Any
 
@@ -21,13 +17,6 @@ from hoglet.functions.runtime.step import LogLine, StepRequest
 from hoglet.functions.runtime.step import run_step as run
 from hoglet.functions.test_runs.skip_reason import skip_reason
 from hoglet.kit.errors import Invalid
-
-OPERATIONS = {
-    "functions.compile": "hoglet.functions.worker_operations:compile_function",
-    "functions.run_step": "hoglet.functions.worker_operations:run_step",
-    "functions.match": "hoglet.functions.worker_operations:match",
-    "functions.transform": "hoglet.functions.worker_operations:transform_event",
-}
 
 
 def compile_function(payload: dict[str, Any]) -> dict[str, Any]:

@@ -38,6 +38,7 @@ from hoglet.pipeline.ingest.sandbox_client import (
     FunctionLoader,
 )
 from hoglet.pipeline.ingest.transform import iso
+from hoglet.pipeline.ingest.worker_operations import match_internal_event
 from hoglet.queue import Job, NewJob, Queue
 from hoglet.queue.leases import LEASE
 from hoglet.queue.worker import JobPolicy
@@ -189,7 +190,7 @@ class InternalEventMatcher:
             payload = pack(encoder, attempt)
             try:
                 answer = await self._sandbox.call(
-                    "pipeline.internal", payload, deadline=self._deadline
+                    match_internal_event, payload, deadline=self._deadline
                 )
                 return internal_answers.decode(answer)
             except WORKER_FAILURES as error:

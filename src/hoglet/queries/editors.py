@@ -21,9 +21,9 @@ from hoglet.queries import repository
 from hoglet.queries.database_schema import database_schema
 from hoglet.queries.editor_schema import LANGUAGES, METADATA, SCHEMA
 from hoglet.queries.service import with_known_variables
+from hoglet.queries.worker import operations
 from hoglet.queries.worker.findings import finding, of_error
 from hoglet.queries.worker.metadata import Report
-from hoglet.queries.worker.operations import AUTOCOMPLETE, INSPECT
 from hoglet.store.database import Database
 from hoglet.warehouse import Warehouse
 from hoglet.warehouse.errors import QueryRefused
@@ -64,7 +64,7 @@ class EditorQueries:
                 "context": await self._context(project, system_tables),
                 "shares": await self._shares(project),
             }
-            report = await self._compiler.call(INSPECT, payload)
+            report = await self._compiler.call(operations.inspect, payload)
         except (Invalid, SourceError, Unreadable) as error:
             failed = Report(node["query"])
             failed.errors.append(finding(node["query"], error.detail))
@@ -138,7 +138,7 @@ class EditorQueries:
             "variables": variables,
         }
         try:
-            return await self._compiler.call(AUTOCOMPLETE, payload)
+            return await self._compiler.call(operations.complete, payload)
         except Invalid:
             return {"suggestions": [], "incomplete_list": True, "timings": []}
 

@@ -20,8 +20,8 @@ from hoglet.events.elements import read_chain
 from hoglet.kit.errors import SourceError, Unreadable
 from hoglet.kit.text import dump_json
 from hoglet.queries.kinds import check_node
+from hoglet.queries.worker import operations
 from hoglet.queries.worker.fragments import PLACE
-from hoglet.queries.worker.operations import PLAN_EVENTS
 from hoglet.queries.worker.special_columns import EVENT_COLUMNS
 
 type Json = dict[str, Any]
@@ -57,7 +57,7 @@ async def plan_events(
         "name_properties": project.person_display_name_properties,
     }
     try:
-        answer = await compiler.call(PLAN_EVENTS, payload)
+        answer = await compiler.call(operations.plan_events, payload)
     except SourceError as error:
         if error.error_code == PLACE:
             raise Unreadable(error.message, attr=f"query__{error.attr}") from error

@@ -1,10 +1,19 @@
 """Worker processes that parse, compile and run untrusted text, isolated from the API."""
 
 from hoglet.sandbox.pool import (
+    Operation,
     Sandbox,
     SandboxCrashed,
     SandboxTimedOut,
     SandboxUnavailable,
+    operation_path,
 )
 
-__all__ = ["Sandbox", "SandboxCrashed", "SandboxTimedOut", "SandboxUnavailable"]
+__all__ = [
+    "Operation",
+    "Sandbox",
+    "SandboxCrashed",
+    "SandboxTimedOut",
+    "SandboxUnavailable",
+    "operation_path",
+]

@@ -1,13 +1,12 @@
-"""A pool of worker processes behind one call: ``await sandbox.call("hog.compile", payload, ...)``.
+"""A pool of worker processes behind one call, ``await sandbox.call(compile_function, ...)``.
 
 If a call exceeds its deadline, its worker is killed, the caller gets :class:`SandboxTimedOut`, and
 the next call starts a new worker. The event loop of the API only waits; it never parses or runs
 untrusted text.
 Source: docs/adr/0005-untrusted-code-in-processes.md.
 
-Operations are registered in a table of the composition root,
-``{"hog.compile": "hoglet.functions.worker_operations:compile"}``. An operation is a function from
-one msgpack value to another.
+An operation is a function of a module, from one msgpack value to another. Only its path is sent;
+the worker imports it.
 """
 
 import asyncio
@@ -17,7 +16,7 @@ import os
 import sys
 import time
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +43,21 @@ PATIENCE = 6
 RECENT_SECONDS = 300.0
 # Raised when communicating with a dead process.
 _DEATHS = (asyncio.IncompleteReadError, ConnectionError, msgspec.DecodeError)
+
+type Operation = Callable[[Any], Any] | str
+"""A function of a module, or its path, ``module:name``."""
+
+
+def operation_path(operation: Operation) -> str:
+    """``module:name`` of a function."""
+    if isinstance(operation, str):
+        return operation
+    return f"{operation.__module__}:{operation.__qualname__}"
+
+
+def _name(path: str) -> str:
+    return path.rpartition(":")[2]
+
 
 type OnDeath = Callable[[str], None]
 """Called with ``crashed``, ``timed_out`` or ``not_started`` when a worker is lost."""
@@ -135,7 +149,6 @@ class Sandbox:
     """A fixed number of workers, started on demand.
 
     Args:
-        operations: ``module:function`` by name, imported in workers only.
         workers: most processes, and so most concurrent calls.
         memory_bytes: address space of each worker.
         import_path: additional import folders of the workers.
@@ -149,7 +162,6 @@ class Sandbox:
 
     def __init__(
         self,
-        operations: Mapping[str, str],
         *,
         workers: int,
         memory_bytes: int = WORKER_MEMORY_BYTES,
@@ -160,7 +172,6 @@ class Sandbox:
     ) -> None:
         self._setup = json.dumps(
             {
-                "operations": dict(operations),
                 "memory_bytes": memory_bytes,
                 "import_path": list(import_path),
                 "readable": list(readable),
@@ -175,11 +186,11 @@ class Sandbox:
         self._on_death = on_death
         self._deaths: deque[float] = deque(maxlen=1000)
 
-    async def call(self, operation: str, payload: Any, *, deadline: float) -> Any:
+    async def call(self, operation: Operation, payload: Any, *, deadline: float) -> Any:
         """Run one operation in a worker.
 
         Args:
-            operation: a name in the table.
+            operation: the function to run.
             payload: its argument: lists, dicts and scalars.
             deadline: seconds of CPU time, excluding the wait for a worker and its start.
 
@@ -193,11 +204,12 @@ class Sandbox:
             SandboxUnavailable: no process can be started; a later retry may help.
             Bug: the operation raised something else.
         """
-        frame = frames.pack(frames.Request(operation, payload))
+        path = operation_path(operation)
+        frame = frames.pack(frames.Request(path, payload))
         async with self._slots:
             worker = await self._take()
-            answer = await self._exchange(worker, frame, operation, deadline)
-        return _value_of(answer, operation)
+            answer = await self._exchange(worker, frame, path, deadline)
+        return _value_of(answer, path)
 
     async def close(self) -> None:
         """Kill all workers; running calls end with SandboxUnavailable."""
@@ -236,10 +248,12 @@ class Sandbox:
             raise
         except TimeoutError:
             self._note_death("timed_out")
-            raise SandboxTimedOut(f"{operation} ran longer than {deadline:g} seconds") from None
+            raise SandboxTimedOut(
+                f"{_name(operation)} ran longer than {deadline:g} seconds"
+            ) from None
         except _DEATHS as error:
             self._note_death("crashed")
-            raise SandboxCrashed(f"The worker process died during {operation}") from error
+            raise SandboxCrashed(f"The worker process died during {_name(operation)}") from error
         finally:
             self._busy.discard(worker)
             if reusable and not self._closed:
@@ -311,4 +325,4 @@ def _value_of(answer: frames.Answer, operation: str) -> Any:
             )
         case frames.Broken(error, trace):
             log.error("sandbox operation failed", operation=operation, error=error, trace=trace)
-            raise Bug(f"{operation} failed: {error}")
+            raise Bug(f"{_name(operation)} failed: {error}")

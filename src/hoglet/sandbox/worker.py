@@ -1,6 +1,6 @@
 """The worker process: reads a frame, runs the operation, writes the response, one at a time.
 
-Started as ``python -m hoglet.sandbox.worker '<limits and operations as JSON>'`` with an empty
+Started as ``python -m hoglet.sandbox.worker '<limits as JSON>'`` with an empty
 environment. Its memory is limited from the start and it dies with its parent. It confines itself
 (``hoglet.sandbox.confinement``) before the first untrusted text, but after importing the first
 operation, so that the interpreter can write bytecode caches. It has no socket, no database and no
@@ -41,7 +41,7 @@ def main() -> None:
         if not is_confined and request.operation != frames.PREPARE:
             _confine([*setup["import_path"], *setup["readable"]])
             is_confined = True
-        answer = _answer(request, setup["operations"], operations)
+        answer = _answer(request, operations)
         answers.write(frames.pack(answer))
         answers.flush()
 
@@ -83,14 +83,12 @@ def _read(requests: BinaryIO) -> frames.Request | None:
     return frames.unpack_request(body) if len(body) == length else None
 
 
-def _answer(
-    request: frames.Request, targets: dict[str, str], loaded: dict[str, Operation]
-) -> frames.Answer:
+def _answer(request: frames.Request, loaded: dict[str, Operation]) -> frames.Answer:
     try:
         if request.operation == frames.PREPARE:
-            _load(request.payload, targets, loaded)
+            _load(request.payload, loaded)
             return frames.Done(None)
-        operation = _load(request.operation, targets, loaded)
+        operation = _load(request.operation, loaded)
         return frames.Done(operation(request.payload))
     except SourceError as error:
         return frames.Refused(
@@ -107,11 +105,11 @@ def _answer(
         return frames.Broken(f"{type(error).__name__}: {error}"[:2000], traceback.format_exc())
 
 
-def _load(name: str, targets: dict[str, str], loaded: dict[str, Operation]) -> Operation:
-    if name not in loaded:
-        module, _, attribute = targets[name].partition(":")
-        loaded[name] = getattr(importlib.import_module(module), attribute)
-    return loaded[name]
+def _load(path: str, loaded: dict[str, Operation]) -> Operation:
+    if path not in loaded:
+        module, _, name = path.partition(":")
+        loaded[path] = getattr(importlib.import_module(module), name)
+    return loaded[path]
 
 
 if __name__ == "__main__":

@@ -36,7 +36,7 @@ from hoglet.functions.test_runs.service import TestRunService
 from hoglet.functions.watcher.service import Watcher
 from hoglet.functions.webhooks import api as public_api
 from hoglet.functions.webhooks.service import Webhooks
-from hoglet.functions.worker_operations import OPERATIONS, compile_function
+from hoglet.functions.worker_operations import compile_function
 from hoglet.kit.clock import FixedClock
 from hoglet.outbound.client import Outbound
 from hoglet.pipeline.delivery import ordering as lines
@@ -133,7 +133,7 @@ async def hoglet(sqlite_database: Database) -> AsyncIterator[Hoglet]:
     app.state.actions = ActionService(database, clock, access.activity, RecompileLater(queue))
     app.state.backfills = Backfills(service, queue)
     app.state.dead_letters = DeadLetters(service, queue, enqueue=lines.enqueue)
-    sandbox, outbound = shared_sandbox(OPERATIONS), await Outbound().open()
+    sandbox, outbound = shared_sandbox("functions"), await Outbound().open()
     watcher = service.watcher
     telemetry = Telemetry(NoWarehouse())
     app.state.telemetry = telemetry

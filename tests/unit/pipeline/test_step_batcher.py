@@ -6,6 +6,7 @@ from pathlib import Path
 
 from hoglet.functions.executable.model import ExecutableFunction
 from hoglet.functions.runtime.step import Step, StepRequest, new_journal
+from hoglet.pipeline.delivery import step_batcher
 from hoglet.pipeline.delivery.step_batcher import StepBatcher
 from hoglet.sandbox import Sandbox
 
@@ -17,10 +18,10 @@ def _request(name: str) -> StepRequest:
     return StepRequest(function=FUNCTION, globals={"event": {"event": name}}, journal=journal)
 
 
-async def test_a_step_that_hoglet_fails_on_does_not_end_the_others():
+async def test_a_step_that_hoglet_fails_on_does_not_end_the_others(monkeypatch):
     here = str(Path(__file__).parent)
-    sandbox = Sandbox({"pipeline.run_steps": "sample_steps:run_steps"}, workers=1,
-                      import_path=[here])  # fmt: skip
+    monkeypatch.setattr(step_batcher, "run_steps", "sample_steps:run_steps")
+    sandbox = Sandbox(workers=1, import_path=[here])
     batcher = StepBatcher(sandbox)
     names = ["a", "b", "poison", "c", "d"]
     try:

@@ -30,12 +30,10 @@ OTHERS = [
     "list_folder", "read_parent", "change_root", "open_socket", "connect", "limits",
     "hoard_descriptors", "status", "work",
 ]  # fmt: skip
-NAMES = [*ON_FILES, *ON_THE_SYSTEM, *OTHERS]
 
 
 def sandbox_of(readable: list[str]) -> Sandbox:
-    targets = {name: f"confined_operations:{name}" for name in NAMES}
-    return Sandbox(targets, workers=1, import_path=[HERE], readable=readable)
+    return Sandbox(workers=1, import_path=[HERE], readable=readable)
 
 
 @pytest.fixture
@@ -60,7 +58,7 @@ def state_of(file: Path) -> tuple[str, os.stat_result, list[str]]:
 async def test_files_are_out_of_reach(sandbox: Sandbox, secret: Path, name: str):
     before = state_of(secret)
     with pytest.raises(Bug, match="PermissionError"):
-        await sandbox.call(name, str(secret), deadline=10)
+        await sandbox.call(f"confined_operations:{name}", str(secret), deadline=10)
 
     assert state_of(secret) == before
 
@@ -69,9 +67,12 @@ async def test_files_are_out_of_reach(sandbox: Sandbox, secret: Path, name: str)
 async def test_what_may_be_read_may_not_be_changed(secret: Path, name: str):
     sandbox, before = sandbox_of([str(secret)]), state_of(secret)
     try:
-        assert await sandbox.call("read_file", str(secret), deadline=10) == "the key"
+        assert (
+            await sandbox.call("confined_operations:read_file", str(secret), deadline=10)
+            == "the key"
+        )
         with pytest.raises(Bug, match="PermissionError"):
-            await sandbox.call(name, str(secret), deadline=10)
+            await sandbox.call(f"confined_operations:{name}", str(secret), deadline=10)
     finally:
         await sandbox.close()
 
@@ -83,69 +84,72 @@ async def test_what_may_be_read_may_not_be_changed(secret: Path, name: str):
 )
 async def test_only_code_may_be_read(sandbox: Sandbox, path: str):
     with pytest.raises(Bug, match="PermissionError"):
-        await sandbox.call("read_file", path, deadline=10)
+        await sandbox.call("confined_operations:read_file", path, deadline=10)
 
 
 @pytest.mark.parametrize("path", ["/", "/etc", "/home", "/tmp", "/proc"])  # noqa: S108 (to look)
 async def test_folders_cannot_be_listed(sandbox: Sandbox, path: str):
     with pytest.raises(Bug, match="PermissionError"):
-        await sandbox.call("list_folder", path, deadline=10)
+        await sandbox.call("confined_operations:list_folder", path, deadline=10)
 
 
 @pytest.mark.parametrize("name", ["environ", "mem", "cmdline", "maps"])
 async def test_the_server_is_out_of_reach(sandbox: Sandbox, name: str):
     with pytest.raises(Bug, match="PermissionError"):
-        await sandbox.call("read_parent", name, deadline=10)
+        await sandbox.call("confined_operations:read_parent", name, deadline=10)
 
 
 @pytest.mark.parametrize("name", ON_THE_SYSTEM)
 async def test_the_system_is_out_of_reach(sandbox: Sandbox, name: str):
     with pytest.raises(Bug, match=r"PermissionError|not allowed to raise"):
-        await sandbox.call(name, None, deadline=10)
+        await sandbox.call(f"confined_operations:{name}", None, deadline=10)
 
 
 async def test_the_root_cannot_be_changed(sandbox: Sandbox, tmp_path: Path):
     with pytest.raises(Bug, match="PermissionError"):
-        await sandbox.call("change_root", str(tmp_path), deadline=10)
+        await sandbox.call("confined_operations:change_root", str(tmp_path), deadline=10)
 
 
 @pytest.mark.parametrize("family", [socket.AF_INET, socket.AF_INET6, socket.AF_UNIX])
 async def test_there_are_no_sockets(sandbox: Sandbox, family: int):
     with pytest.raises(Bug, match="PermissionError"):
-        await sandbox.call("open_socket", int(family), deadline=10)
+        await sandbox.call("confined_operations:open_socket", int(family), deadline=10)
 
 
 async def test_nothing_is_connected(sandbox: Sandbox):
     with socket.create_server(("127.0.0.1", 0)) as server:
         with pytest.raises(Bug, match="PermissionError"):
-            await sandbox.call("connect", server.getsockname()[1], deadline=10)
+            await sandbox.call("confined_operations:connect", server.getsockname()[1], deadline=10)
         server.settimeout(0.1)
         with pytest.raises(TimeoutError):
             server.accept()
 
 
 async def test_limits_hold_for_good(sandbox: Sandbox):
-    assert await sandbox.call("limits", None, deadline=10) == [[DESCRIPTORS] * 2, [0, 0], [0, 0]]
+    assert await sandbox.call("confined_operations:limits", None, deadline=10) == [
+        [DESCRIPTORS] * 2,
+        [0, 0],
+        [0, 0],
+    ]
     with pytest.raises(Bug, match="Too many open files"):
-        await sandbox.call("hoard_descriptors", None, deadline=10)
+        await sandbox.call("confined_operations:hoard_descriptors", None, deadline=10)
 
 
 @pytest.mark.parametrize(("field", "value"), [("NoNewPrivs", "1"), ("Seccomp", "2")])
 async def test_the_kernel_says_so_too(sandbox: Sandbox, field: str, value: str):
-    assert await sandbox.call("status", field, deadline=10) == value
+    assert await sandbox.call("confined_operations:status", field, deadline=10) == value
 
 
 async def test_what_operations_need_still_works(sandbox: Sandbox):
     for _ in range(2):
-        done = await sandbox.call("work", None, deadline=10)
+        done = await sandbox.call("confined_operations:work", None, deadline=10)
         assert done == [[1], "colorsys", "Europe/Berlin", 4]
 
 
 async def test_an_operation_that_is_imported_later_is_confined_as_well():
-    targets = {"first": "confined_operations:limits", "second": "sample_operations:environment"}
-    sandbox = Sandbox(targets, workers=1, import_path=[HERE])
+    sandbox = Sandbox(workers=1, import_path=[HERE])
     try:
-        await sandbox.call("first", None, deadline=10)
-        assert "LANG" in await sandbox.call("second", None, deadline=10)
+        await sandbox.call("confined_operations:limits", None, deadline=10)
+        assert "LANG" in await sandbox.call("sample_operations:environment", None, deadline=10)
     finally:
         await sandbox.close()

@@ -11,41 +11,43 @@ from hoglet.sandbox import Sandbox, SandboxCrashed, SandboxTimedOut
 
 pytestmark = pytest.mark.engine
 
-NAMES = ["echo", "spin", "die", "refuse", "crash", "hoard", "environment", "surrogate", "niceness"]
-
 
 @pytest.fixture
 async def sandbox():
     """Two workers that can import this folder's sample operations."""
-    targets = {name: f"sample_operations:{name}" for name in NAMES}
     here = str(Path(__file__).parent)
-    pool = Sandbox(targets, workers=2, memory_bytes=1 << 30, import_path=[here])
+    pool = Sandbox(workers=2, memory_bytes=1 << 30, import_path=[here])
     yield pool
     await pool.close()
 
 
 async def test_an_operation_gets_the_payload_and_gives_its_value(sandbox):
-    value = await sandbox.call("echo", {"a": [1, 2.5, None, "ü"]}, deadline=10)
+    value = await sandbox.call("sample_operations:echo", {"a": [1, 2.5, None, "ü"]}, deadline=10)
 
     assert value == {"a": [1, 2.5, None, "ü"]}
 
 
 async def test_a_spinning_operation_ends_at_its_deadline_and_the_next_call_works(sandbox):
-    assert await sandbox.call("echo", 0, deadline=10) == 0  # starting is not what is measured
+    assert (
+        await sandbox.call("sample_operations:echo", 0, deadline=10) == 0
+    )  # starting is not what is measured
     started = time.monotonic()
     with pytest.raises(SandboxTimedOut):
-        await sandbox.call("spin", None, deadline=0.5)
+        await sandbox.call("sample_operations:spin", None, deadline=0.5)
 
     assert time.monotonic() - started < 5
-    assert await sandbox.call("echo", 1, deadline=10) == 1
+    assert await sandbox.call("sample_operations:echo", 1, deadline=10) == 1
 
 
 async def test_a_spinning_operation_does_not_delay_the_other_worker(sandbox):
-    await asyncio.gather(sandbox.call("echo", 0, deadline=10), sandbox.call("echo", 0, deadline=10))
-    spinning = asyncio.create_task(sandbox.call("spin", None, deadline=3))
+    await asyncio.gather(
+        sandbox.call("sample_operations:echo", 0, deadline=10),
+        sandbox.call("sample_operations:echo", 0, deadline=10),
+    )
+    spinning = asyncio.create_task(sandbox.call("sample_operations:spin", None, deadline=3))
     await asyncio.sleep(0.05)
 
-    assert await sandbox.call("echo", 1, deadline=2) == 1
+    assert await sandbox.call("sample_operations:echo", 1, deadline=2) == 1
     assert not spinning.done()
     with pytest.raises(SandboxTimedOut):
         await spinning
@@ -53,45 +55,46 @@ async def test_a_spinning_operation_does_not_delay_the_other_worker(sandbox):
 
 async def test_a_dead_worker_is_reported_and_replaced(sandbox):
     with pytest.raises(SandboxCrashed):
-        await sandbox.call("die", None, deadline=10)
+        await sandbox.call("sample_operations:die", None, deadline=10)
 
-    assert await sandbox.call("echo", 1, deadline=10) == 1
+    assert await sandbox.call("sample_operations:echo", 1, deadline=10) == 1
 
 
 async def test_a_source_error_keeps_its_position(sandbox):
     with pytest.raises(SourceError) as caught:
-        await sandbox.call("refuse", None, deadline=10)
+        await sandbox.call("sample_operations:refuse", None, deadline=10)
 
     assert (caught.value.line, caught.value.column, caught.value.hint) == (2, 3, "yes")
 
 
 async def test_any_other_exception_is_a_bug(sandbox):
     with pytest.raises(Bug):
-        await sandbox.call("crash", None, deadline=10)
+        await sandbox.call("sample_operations:crash", None, deadline=10)
 
 
 async def test_memory_is_bounded(sandbox):
     with pytest.raises(Bug, match="MemoryError"):
-        await sandbox.call("hoard", 1 << 31, deadline=10)
+        await sandbox.call("sample_operations:hoard", 1 << 31, deadline=10)
 
 
 async def test_a_worker_sees_nothing_of_the_environment(sandbox, monkeypatch):
     monkeypatch.setenv("HOGLET_SECRET", "x")
 
-    assert "HOGLET_SECRET" not in await sandbox.call("environment", None, deadline=10)
+    assert "HOGLET_SECRET" not in await sandbox.call(
+        "sample_operations:environment", None, deadline=10
+    )
 
 
 async def test_lone_surrogates_arrive_as_replacement_characters(sandbox):
-    assert await sandbox.call("surrogate", None, deadline=10) == "a\ufffd"
+    assert await sandbox.call("sample_operations:surrogate", None, deadline=10) == "a\ufffd"
 
 
 async def test_workers_stand_back_as_told(sandbox):
-    targets = {"niceness": "sample_operations:niceness"}
-    nice = Sandbox(targets, workers=1, import_path=[str(Path(__file__).parent)], niceness=5)
+    nice = Sandbox(workers=1, import_path=[str(Path(__file__).parent)], niceness=5)
     try:
-        difference = await nice.call("niceness", None, deadline=10) - await sandbox.call(
-            "niceness", None, deadline=10
-        )
+        difference = await nice.call(
+            "sample_operations:niceness", None, deadline=10
+        ) - await sandbox.call("sample_operations:niceness", None, deadline=10)
     finally:
         await nice.close()
 

@@ -13,8 +13,8 @@ from hoglet.endpoints.analysis.infer_types import derive_types
 from hoglet.endpoints.analysis.model import Analysis, Eligibility
 from hoglet.endpoints.enums import HOGQL
 from hoglet.endpoints.variables import stored_values
+from hoglet.endpoints.worker import operations
 from hoglet.endpoints.worker.compiler import QueryCompiler
-from hoglet.endpoints.worker.operations import ANALYSE, PREVIEW
 from hoglet.endpoints.worker.query_errors import as_query_error
 from hoglet.hogql.errors import ERRORS_OF_RUNS
 from hoglet.hogql.materialize.refusal import INVALID
@@ -39,7 +39,7 @@ class QueryAnalyzer:
     async def analyse(self, project: Project, query: Json, buckets: Json | None) -> Analysis:
         """See ``analysis.Analyser``."""
         payload = await self._payload(project, query, buckets)
-        answer = await self._compiler.call(ANALYSE, payload)
+        answer = await self._compiler.call(operations.analyze, payload)
         analysis = msgspec.convert(answer, Analysis)
         if query.get("kind") != HOGQL or _has_no_value(analysis, payload["variables"]):
             return analysis
@@ -61,7 +61,7 @@ class QueryAnalyzer:
     ) -> Json:
         """How a query would be kept as the table of that name."""
         payload = await self._payload(project, query, buckets)
-        return await self._compiler.call(PREVIEW, payload | {"table": table})
+        return await self._compiler.call(operations.preview, payload | {"table": table})
 
     async def _payload(self, project: Project, query: Json, buckets: Json | None) -> Json:
         definitions = {} if not isinstance(query.get("variables"), dict) else stored_names(query)

@@ -16,14 +16,8 @@ import orjson
 from hoglet.access.principals import Project
 from hoglet.endpoints.enums import HOGQL
 from hoglet.endpoints.materialization.catalog import MaterializedTables
-from hoglet.endpoints.worker.operations import (
-    COMPILE,
-    COMPILE_BUILD,
-    COMPILE_INSIGHT,
-    COMPILE_READ,
-    EXPLAIN,
-    TABLE,
-)
+from hoglet.endpoints.worker import operations
+from hoglet.endpoints.worker.operations import TABLE
 from hoglet.hogql.context import CohortRef
 from hoglet.hogql.diagnostics import explain
 from hoglet.hogql.paging.keyset import Key
@@ -31,7 +25,7 @@ from hoglet.hogql.paging.limit import ResolvedLimit
 from hoglet.kit.cache import BoundedCache
 from hoglet.kit.clock import Clock
 from hoglet.kit.errors import HogletError, Invalid
-from hoglet.sandbox import Sandbox, SandboxCrashed, SandboxTimedOut
+from hoglet.sandbox import Operation, Sandbox, SandboxCrashed, SandboxTimedOut, operation_path
 from hoglet.warehouse.errors import QueryRefused
 
 type Json = dict[str, Any]
@@ -163,7 +157,7 @@ class QueryCompiler:
             "seek": seek,
         }
         context = await self.context(project, system_tables=system_tables)
-        return await self._compile(COMPILE, payload, context)
+        return await self._compile(operations.compile_run, payload, context)
 
     async def compile_read(
         self,
@@ -191,7 +185,7 @@ class QueryCompiler:
             "seek": seek,
         }
         context = await self.context(project) | {"saved_tables": {TABLE: table}}
-        return await self._compile(COMPILE_READ, payload, context)
+        return await self._compile(operations.compile_read, payload, context)
 
     async def compile_build(
         self, project: Project, query: Json, *, variables: Json, buckets: Json | None
@@ -199,19 +193,19 @@ class QueryCompiler:
         """What fills the table of a query; without a bound on rows."""
         payload = {"query": query, "variables": variables, "buckets": buckets}
         context = await self.context(project, unlimited=True)
-        return await self._compile(COMPILE_BUILD, payload, context)
+        return await self._compile(operations.compile_build, payload, context)
 
     async def compile_insight(self, project: Project, query: Json) -> CompiledInsight:
         """The queries of an insight on the raw data; relative dates are read from the clock."""
         context = self.stamped(await self.context(project, unlimited=True))
         answer = await self.call(
-            COMPILE_INSIGHT, {"query": query, "context": context, "variables": {}}
+            operations.compile_insight, {"query": query, "context": context, "variables": {}}
         )
         return msgspec.convert(answer | {"context": context}, CompiledInsight)
 
-    async def _compile(self, operation: str, payload: Json, context: Json) -> CompiledQuery:
+    async def _compile(self, operation: Operation, payload: Json, context: Json) -> CompiledQuery:
         told = {name: part for name, part in context.items() if name not in _NAMED_BY_SCHEMA}
-        parts = [operation, payload, told]
+        parts = [operation_path(operation), payload, told]
         key = orjson.dumps(parts, option=orjson.OPT_SORT_KEYS, default=str)
         now = self._clock.now().timestamp()
         remembered = self._known.get(key)
@@ -232,12 +226,12 @@ class QueryCompiler:
             return explain(error.detail, error.error_code, None)
         payload = {"query": query["query"], "message": error.detail, "code": error.error_code}
         try:
-            await self.call(EXPLAIN, payload)
+            await self.call(operations.explain_refusal, payload)
         except HogletError as explained:
             return explained
         return error
 
-    async def call(self, operation: str, payload: Json) -> Any:
+    async def call(self, operation: Operation, payload: Json) -> Any:
         """One operation of ``operations`` in a worker."""
         try:
             return await self._sandbox.call(operation, payload, deadline=COMPILE_SECONDS)

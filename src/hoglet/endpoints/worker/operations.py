@@ -45,22 +45,6 @@ from hoglet.kit.errors import SourceError
 
 type Json = dict[str, Any]
 
-COMPILE = "endpoints.compile"
-ANALYSE = "endpoints.analyse"
-COMPILE_BUILD = "endpoints.compile_build"
-COMPILE_READ = "endpoints.compile_read"
-COMPILE_INSIGHT = "endpoints.compile_insight"
-PREVIEW = "endpoints.preview"
-EXPLAIN = "endpoints.explain"
-OPERATIONS = {
-    COMPILE: "hoglet.endpoints.worker.operations:compile_run",
-    ANALYSE: "hoglet.endpoints.worker.operations:analyze",
-    COMPILE_BUILD: "hoglet.endpoints.worker.operations:compile_build",
-    COMPILE_READ: "hoglet.endpoints.worker.operations:compile_read",
-    COMPILE_INSIGHT: "hoglet.endpoints.worker.operations:compile_insight",
-    PREVIEW: "hoglet.endpoints.worker.operations:preview",
-    EXPLAIN: "hoglet.endpoints.worker.operations:explain_refusal",
-}
 TABLE = "materialized_table"
 _MALFORMED = (AttributeError, IndexError, KeyError, OverflowError, TypeError, ValueError)
 INSIGHT_COLUMNS: list[Any] = [

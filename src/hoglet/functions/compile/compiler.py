@@ -8,6 +8,7 @@ from typing import Any, Protocol
 import msgspec
 
 from hoglet.functions.compile.unit import CompiledFunction, CompileInput
+from hoglet.functions.worker_operations import compile_function
 from hoglet.kit.errors import Invalid
 from hoglet.sandbox import Sandbox, SandboxCrashed, SandboxTimedOut
 
@@ -40,7 +41,7 @@ class SandboxCompiler:
         """
         try:
             answer = await self._sandbox.call(
-                "functions.compile", msgspec.to_builtins(draft), deadline=DEADLINE_SECONDS
+                compile_function, msgspec.to_builtins(draft), deadline=DEADLINE_SECONDS
             )
         except (SandboxTimedOut, SandboxCrashed):
             raise Invalid("Source takes too long to parse.", attr="hog") from None

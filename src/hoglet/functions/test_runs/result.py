@@ -9,6 +9,7 @@ from uuid import UUID
 
 import msgspec
 
+from hoglet.functions import worker_operations
 from hoglet.functions.executable.matching import Match
 from hoglet.functions.executable.model import ExecutableFunction
 from hoglet.functions.executable.transform import TransformationResult
@@ -31,13 +32,15 @@ class SandboxClient:
     ) -> tuple[Match, dict[str, str]]:
         """Ask the filters."""
         payload = {"function": msgspec.to_builtins(function), "globals": run}
-        answer = await self._sandbox.call("functions.match", payload, deadline=STEP_SECONDS)
+        answer = await self._sandbox.call(worker_operations.match, payload, deadline=STEP_SECONDS)
         return msgspec.convert(answer["match"], Match), answer["reasons"]
 
     async def step(self, request: StepRequest) -> Step:
         """Run one step."""
         payload = msgspec.to_builtins(request)
-        answer = await self._sandbox.call("functions.run_step", payload, deadline=STEP_SECONDS)
+        answer = await self._sandbox.call(
+            worker_operations.run_step, payload, deadline=STEP_SECONDS
+        )
         return msgspec.convert(answer, Step)
 
     async def transform(
@@ -50,7 +53,9 @@ class SandboxClient:
             "project": project,
             "now": now,
         }
-        answer = await self._sandbox.call("functions.transform", payload, deadline=STEP_SECONDS)
+        answer = await self._sandbox.call(
+            worker_operations.transform_event, payload, deadline=STEP_SECONDS
+        )
         return msgspec.convert(answer, TransformationResult)
 
 

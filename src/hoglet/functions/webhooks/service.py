@@ -25,6 +25,7 @@ from hoglet.functions.runtime.globals import (
 from hoglet.functions.runtime.step import Step, StepRequest, new_journal
 from hoglet.functions.service import FunctionService
 from hoglet.functions.watcher.rules import LOW_PRIORITY, NOT_RUN
+from hoglet.functions.worker_operations import run_step
 from hoglet.kit.errors import NotFound, Throttled
 from hoglet.kit.ids import new_id
 from hoglet.kit.text import dump_json, encode_utf8, parse_json
@@ -173,7 +174,7 @@ class Webhooks:
         request = StepRequest(function=function, globals=invoke.globals, journal=journal)
         try:
             answer = await self._sandbox.call(
-                "functions.run_step", msgspec.to_builtins(request), deadline=STEP_SECONDS
+                run_step, msgspec.to_builtins(request), deadline=STEP_SECONDS
             )
         except (SandboxTimedOut, SandboxCrashed) as error:
             return Step(

@@ -113,9 +113,7 @@ class StepBatcher:
         function = requests[0].function
         payload = pack(_encoder, StepsRequest(function, requests))
         async with self._slow_places if function.id in self._slow else contextlib.nullcontext():
-            answer = await self._sandbox.call(
-                "pipeline.run_steps", payload, deadline=self._deadline
-            )
+            answer = await self._sandbox.call(run_steps, payload, deadline=self._deadline)
         return _steps.decode(answer)
 
     def _classify_speed(self, function_id: str, milliseconds: float) -> None:

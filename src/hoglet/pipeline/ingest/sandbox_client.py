@@ -7,6 +7,7 @@ import msgspec
 from hoglet.functions.executable.model import ExecutableFunction
 from hoglet.kit.errors import Bug, SourceError
 from hoglet.kit.text import pack
+from hoglet.pipeline.ingest import worker_operations
 from hoglet.pipeline.ingest.ipc import (
     BatchResult,
     CacheMiss,
@@ -17,7 +18,7 @@ from hoglet.pipeline.ingest.ipc import (
     encoder,
     read_answers,
 )
-from hoglet.sandbox import Sandbox, SandboxCrashed, SandboxTimedOut
+from hoglet.sandbox import Operation, Sandbox, SandboxCrashed, SandboxTimedOut
 
 WORKER_FAILURES = (SandboxTimedOut, SandboxCrashed, Bug, SourceError, msgspec.MsgspecError)
 """What a call raises when what it was given is too much for the worker."""
@@ -70,12 +71,12 @@ class PipelineSandboxClient:
             SandboxTimedOut, SandboxCrashed, Bug: the worker failed.
         """
         sandbox = self._sandbox_for(request)
-        answer = read_answers.decode(await self._call(sandbox, "pipeline.read", request))
+        answer = read_answers.decode(await self._call(sandbox, worker_operations.read, request))
         if isinstance(answer, CacheMiss):
             kinds = ("transformation", "destination")
             functions = await self._functions.load_runnable(request.project.id, kinds)
             whole = msgspec.structs.replace(request, functions=functions)
-            answer = read_answers.decode(await self._call(sandbox, "pipeline.read", whole))
+            answer = read_answers.decode(await self._call(sandbox, worker_operations.read, whole))
         if isinstance(answer, CacheMiss):
             raise TypeError("the worker asks for functions it was given")
         return answer
@@ -88,7 +89,9 @@ class PipelineSandboxClient:
         """
         sandbox = self._sandbox_for(reading)
         for _ in range(3):
-            answer = act_answers.decode(await self._call(sandbox, "pipeline.act", request))
+            answer = act_answers.decode(
+                await self._call(sandbox, worker_operations.process, request)
+            )
             if isinstance(answer, BatchResult):
                 return answer
             await self.read(reading)
@@ -102,6 +105,6 @@ class PipelineSandboxClient:
         return self._spare if request.handling == "store" else self._sandbox
 
     async def _call(
-        self, sandbox: Sandbox, operation: str, request: ReadRequest | ProcessRequest
+        self, sandbox: Sandbox, operation: Operation, request: ReadRequest | ProcessRequest
     ) -> bytes:
         return await sandbox.call(operation, pack(encoder, request), deadline=self._deadline)

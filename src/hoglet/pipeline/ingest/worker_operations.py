@@ -1,4 +1,4 @@
-"""What the pipeline's worker process can do; registered by :data:`OPERATIONS`.
+"""What the pipeline's worker process can do.
 
 The worker keeps the functions of a few projects and the groups it has read, see
 :mod:`hoglet.pipeline.ingest.ipc`.
@@ -27,11 +27,6 @@ from hoglet.pipeline.ingest.parse import (
 )
 from hoglet.pipeline.ingest.process import process_batch
 
-OPERATIONS = {
-    "pipeline.read": "hoglet.pipeline.ingest.worker_operations:read",
-    "pipeline.act": "hoglet.pipeline.ingest.worker_operations:process",
-    "pipeline.internal": "hoglet.pipeline.ingest.worker_operations:match_internal_event",
-}
 _KEPT_PROJECTS = 50
 _KEPT_GROUPS = 2  # one is acting, one is being read ahead; more would only hold memory
 

@@ -16,15 +16,6 @@ from hoglet.queries.worker.metadata import metadata
 
 type Json = dict[str, Any]
 
-PLAN_EVENTS = "queries.plan_events"
-INSPECT = "queries.inspect"
-AUTOCOMPLETE = "queries.autocomplete"
-OPERATIONS = {
-    PLAN_EVENTS: "hoglet.queries.worker.operations:plan_events",
-    INSPECT: "hoglet.queries.worker.operations:inspect",
-    AUTOCOMPLETE: "hoglet.queries.worker.operations:complete",
-}
-
 
 def plan_events(payload: Json) -> Json:
     """The HogQL of an events query and how its rows are read."""
