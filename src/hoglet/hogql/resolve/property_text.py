@@ -46,7 +46,7 @@ def property_text(expr: Expr, scope: Scope) -> Expr | None:
     """The text of a property that is read by its type; None for anything else."""
     if expr.type.name == "String":
         return None
-    if expr in scope.property_texts:
+    if isinstance(expr, Name) and expr in scope.property_texts:
         return scope.property_texts[expr]
     if isinstance(expr, Name) and expr.source is None:
         alias = scope.aliases.get(expr.name) if scope.lambda_argument(expr.name) is None else None
