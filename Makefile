@@ -3,6 +3,9 @@
 UV_DIR := $(CURDIR)/.uv/bin
 HOGLET := .venv/bin/hoglet
 PYTEST := .venv/bin/pytest
+# A file at a time, for it shares servers and applications; in the order of the folders: those with
+# long files come first, so that no worker is left with one at the end.
+DIST := --dist loadfile --no-loadscope-reorder
 SHELL := /bin/bash
 
 .DEFAULT_GOAL := help
@@ -28,10 +31,10 @@ demo: .venv/.runs ## the main job on real input: 336,776 departures through func
 	$(HOGLET) demo --once
 
 quick: setup ## the tests that need no engine, no server and no worker (under a minute)
-	$(PYTEST) -n 2 --dist loadfile -m "not engine and not slow" tests/unit tests/docs
+	$(PYTEST) -n 2 $(DIST) -m "not engine and not slow" tests/unit tests/docs
 
 test: setup oracle ## the tests (a few minutes)
-	$(PYTEST) -n 2 --dist loadfile -m "not slow and not browser and not clients"
+	$(PYTEST) -n 2 $(DIST) -m "not slow and not browser and not clients"
 
 check: setup ## format, lint, types, room borders
 	.venv/bin/ruff format --check .
@@ -42,13 +45,13 @@ check: setup ## format, lint, types, room borders
 	.venv/bin/python tools/generate_reference.py --check
 
 slow: setup oracle ## the tests of minutes: 20 kills, thousands of generated programs
-	$(PYTEST) -n 2 --dist loadfile -m slow
+	$(PYTEST) -n 2 $(DIST) -m slow
 
 faults: setup ## faults: kills, full disk, connections that stand still, bad starts (a quarter of an hour)
 	$(PYTEST) -n 2 --dist load tests/fault
 
 full: setup oracle ## every test but browser and clients, slow ones too
-	$(PYTEST) -n 2 --dist loadfile -m "not browser and not clients"
+	$(PYTEST) -n 2 $(DIST) -m "not browser and not clients"
 
 load: setup ## 100,000 events to a failing receiver, then the same with 50 kills (half an hour)
 	LOAD_EVENTS=100000 LOAD_KILLS=50 $(PYTEST) -s -m slow tests/fault/test_load.py
@@ -63,7 +66,7 @@ browser: setup ## the console and site functions in Chromium
 
 clients: setup ## public clients, generated clients and a fuzzing client against a server
 	@bash tools/install_clients.sh
-	$(PYTEST) -n 2 --dist loadfile tests/clients
+	$(PYTEST) -n 2 $(DIST) tests/clients
 
 fuzz-api: setup ## the fuzzing client alone, longer (EXAMPLES="200" SEED="7" for others)
 	@bash tools/install_clients.sh

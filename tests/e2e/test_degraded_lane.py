@@ -9,11 +9,14 @@ from pathlib import Path
 from typing import Any
 
 import psycopg
+import pytest
 from cryptography.fernet import Fernet
 
 from hoglet.functions.jobs import INVOKE_QUEUE
 from support.local_http import Handler, LocalHttp
 from support.server import TOKEN, RunningServer
+
+pytestmark = pytest.mark.slow
 
 FUNCTIONS = "/api/projects/1/hog_functions/"
 RUNS = 40  # of each function

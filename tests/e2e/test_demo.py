@@ -3,6 +3,10 @@
 import subprocess
 import sys
 
+import pytest
+
+pytestmark = pytest.mark.slow
+
 
 def test_the_demo_agrees_with_the_csv(tmp_path):
     command = [sys.executable, "-m", "hoglet.cli.main", "demo", "--once", "--limit", "30000"]

@@ -4,7 +4,11 @@ import time
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from support.server import RunningServer
+
+pytestmark = pytest.mark.slow
 
 BASE = "/api/environments/1/endpoints"
 

@@ -5,12 +5,15 @@ import time
 from pathlib import Path
 from typing import Any
 
+import pytest
 from cryptography.fernet import Fernet, InvalidToken
 from typer.testing import CliRunner
 
 from hoglet.cli.main import app
 from support.recorder import Recorder
 from support.server import TOKEN, RunningServer
+
+pytestmark = pytest.mark.slow
 
 FUNCTIONS = "/api/projects/1/hog_functions/"
 CODE = """

@@ -8,10 +8,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import httpx
+import pytest
 from cryptography.fernet import Fernet
 
 from support.receiver import Receiver
 from support.server import TOKEN, RunningServer
+
+pytestmark = pytest.mark.slow
 
 FUNCTIONS = "/api/projects/1/hog_functions/"
 

@@ -10,6 +10,8 @@ import pytest
 from support.receiver import Receiver
 from support.server import TOKEN, RunningServer
 
+pytestmark = pytest.mark.slow
+
 FUNCTIONS = "/api/projects/1/hog_functions/"
 
 

@@ -12,9 +12,12 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import httpx
+import pytest
 
 from support.half_sent import BODY, CONSOLE_BODY, HEADERS, NOTHING, half_sent, is_open, last_words
 from support.server import TOKEN, RunningServer
+
+pytestmark = pytest.mark.slow
 
 MANY = 1500
 QUERY = "SELECT toString(uuid) FROM events WHERE event = 'counted' LIMIT 1000"

@@ -12,6 +12,8 @@ from support.accepted import SECONDS, Accepted
 from support.receiver import Receiver
 from support.server import TOKEN, RunningServer
 
+pytestmark = pytest.mark.slow
+
 FEW = 64  # fewer than an idle server has open
 
 

@@ -17,6 +17,8 @@ from support.accepted import Accepted
 from support.receiver import Receiver
 from support.server import RunningServer
 
+pytestmark = pytest.mark.slow
+
 MEGABYTES = 256
 
 

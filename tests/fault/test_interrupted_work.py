@@ -19,6 +19,8 @@ from support.accepted import SECONDS, Accepted, add_destination
 from support.receiver import Receiver
 from support.server import RunningServer
 
+pytestmark = pytest.mark.slow
+
 EVENTS = 20_000
 _ENDPOINTS = "/api/projects/1/endpoints/"
 

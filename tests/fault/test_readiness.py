@@ -13,6 +13,8 @@ from typer.testing import CliRunner
 from hoglet.cli.main import app
 from support.server import TOKEN, RunningServer
 
+pytestmark = pytest.mark.slow
+
 FUNCTIONS = "/api/projects/1/hog_functions/"
 
 

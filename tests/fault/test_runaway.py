@@ -3,8 +3,12 @@
 import time
 from pathlib import Path
 
+import pytest
+
 from support.receiver import Receiver
 from support.server import TOKEN, RunningServer
+
+pytestmark = pytest.mark.slow
 
 FUNCTIONS = "/api/projects/1/hog_functions/"
 

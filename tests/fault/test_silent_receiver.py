@@ -12,6 +12,8 @@ from support.accepted import SECONDS, Accepted, add_destination
 from support.receiver import Receiver
 from support.server import RunningServer
 
+pytestmark = pytest.mark.slow
+
 FUNCTIONS = "/api/projects/1/hog_functions/"
 ONE_ATTEMPT = {"retry": {"max_attempts": 1}}
 

@@ -18,6 +18,8 @@ from cryptography.fernet import Fernet
 from support.faults import Start
 from support.server import TOKEN, RunningServer, free_port
 
+pytestmark = pytest.mark.slow
+
 SECRET_FUNCTION = {
     "type": "destination",
     "hog": "print(1)",
