@@ -4,19 +4,21 @@ from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from datetime import timedelta
-from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
 import httpx
+import pytest
 import pytest_asyncio
 from cryptography.fernet import Fernet
+from sqlalchemy import delete
 
 from hoglet.access.bootstrap import ensure_first_project
 from hoglet.access.tables import ProjectRow
 from hoglet.app.container import Services, open_services
 from hoglet.app.features import Features, build_features
 from hoglet.app.http import build_application
+from hoglet.queue.tables import JobRow
 from hoglet.settings import Settings
 from hoglet.warehouse import ClickHouseWarehouse
 from support.pipeline import Line, open_line
@@ -81,12 +83,20 @@ class DefinitionWorld:
         return body["results"]
 
 
-@pytest_asyncio.fixture
-async def world(
-    tmp_path: Path, warehouse: ClickHouseWarehouse, fresh_project_id: int
-) -> AsyncGenerator[DefinitionWorld]:
+@dataclass
+class _Application:
+    client: httpx.AsyncClient
+    rooms: Services
+    features: Features
+
+
+@pytest_asyncio.fixture(scope="module")
+async def definition_application(
+    tmp_path_factory: pytest.TempPathFactory, warehouse: ClickHouseWarehouse
+) -> AsyncGenerator[_Application]:
+    """The application that the worlds of a file share."""
     settings = Settings(  # pyright: ignore[reportCallIssue]
-        data_dir=tmp_path,
+        data_dir=tmp_path_factory.mktemp("definitions"),
         roles=["api", "pipeline"],
         warehouse_url=warehouse.url,
         secret_keys=[Fernet.generate_key().decode()],
@@ -94,18 +104,28 @@ async def world(
     async with AsyncExitStack() as stack:
         rooms = await stack.enter_async_context(open_services(settings))
         await ensure_first_project(rooms.database, rooms.clock, personal_api_key=KEY)
-        await _add_project(rooms, fresh_project_id)
         features = build_features(rooms)
         app = build_application(rooms, features)
         await stack.enter_async_context(app.router.lifespan_context(app))
-        line = await stack.enter_async_context(
-            open_line(rooms.database, rooms.warehouse, rooms.clock, fresh_project_id)
-        )
-        line.definitions._readers_notice_after = timedelta(0)
         transport = httpx.ASGITransport(app, raise_app_exceptions=False)
         client = httpx.AsyncClient(transport=transport, base_url="http://h", follow_redirects=True)
         await stack.enter_async_context(client)
-        yield DefinitionWorld(client, line, rooms, features, fresh_project_id)
+        yield _Application(client, rooms, features)
+
+
+@pytest_asyncio.fixture
+async def world(
+    definition_application: _Application, fresh_project_id: int
+) -> AsyncGenerator[DefinitionWorld]:
+    """A new project of the shared application, and a pipeline for it."""
+    shared = definition_application
+    rooms = shared.rooms
+    await _add_project(rooms, fresh_project_id)
+    async with open_line(rooms.database, rooms.warehouse, rooms.clock, fresh_project_id) as line:
+        line.definitions._readers_notice_after = timedelta(0)
+        yield DefinitionWorld(shared.client, line, rooms, shared.features, fresh_project_id)
+    async with rooms.database.write() as session:
+        await session.execute(delete(JobRow))  # what is left to do is no other test's business
 
 
 async def _add_project(rooms: Services, project_id: int) -> None:

@@ -88,8 +88,10 @@ READERS: dict[str | None, Callable[[Any], Any]] = {
 
 
 @pytest.fixture
-async def line(database: Database, warehouse: Any, fresh_project_id: int) -> AsyncGenerator[Line]:
-    async with open_line(database, warehouse, FixedClock(NOW), fresh_project_id) as opened:
+async def line(
+    sqlite_database: Database, warehouse: Any, fresh_project_id: int
+) -> AsyncGenerator[Line]:
+    async with open_line(sqlite_database, warehouse, FixedClock(NOW), fresh_project_id) as opened:
         yield opened
 
 
@@ -174,14 +176,33 @@ def _counts(values: list[Any]) -> list[tuple[str, int]]:
 async def test_every_value_is_read_as_the_specification_says(
     line: Line, mix: str, source: str
 ) -> None:
+    key = KEYS[len(mix + source) % len(KEYS)]  # both with each source and each mix
+    different = {each: READERS[each] for each in (None, "Numeric", "Boolean", "DateTime")}
+    await _read_as_specified(line, mix, source, [key], different)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("mix", MIXES)
+@pytest.mark.parametrize("source", SOURCES)
+async def test_every_value_is_read_by_every_type_and_key(line: Line, mix: str, source: str) -> None:
+    await _read_as_specified(line, mix, source, KEYS, READERS)
+
+
+async def _read_as_specified(
+    line: Line,
+    mix: str,
+    source: str,
+    keys: list[str],
+    readers: dict[str | None, Callable[[Any], Any]],
+) -> None:
     chance = random.Random(f"{mix}{source}")  # noqa: S311 (test data)
     values = [chance.choice(MIXES[mix]) for _ in range(60)] + MIXES[mix]
     await _store(line, values)
     conditions = _counts(values)
     sums = [f"countIf({sql})" for sql, _ in conditions]
-    for property_type, reader in READERS.items():
+    for property_type, reader in readers.items():
         await _set_type(line, property_type)
-        for key in KEYS:
+        for key in keys:
             rows = await _query(line, source, key, ["{k}", "toString({k})"])
             read = [(_plain(value), text) for value, text in rows]
             expected = [(_plain(reader(value)), text_of(value)) for value in values]
