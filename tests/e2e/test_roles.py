@@ -57,6 +57,8 @@ def test_an_executor_of_its_own_runs_what_the_others_take_in(
         assert _until(lambda: second in receiver.arrivals, 90), executor.log()[-2000:]
         totals = f"{FUNCTIONS}{made['id']}/metrics/totals?breakdown_by=name"
         assert _until(lambda: front.client.get(totals).json()["totals"].get("succeeded") == 2)
+        delivered = 'hoglet_deliveries_total{outcome="succeeded"} 1.0'
+        assert delivered in executor.client.get("/metrics").text  # since it was started again
         lines = front.client.get(f"{FUNCTIONS}{made['id']}/logs").json()["results"]
         assert any("***REDACTED***" in line["message"] for line in lines)
     finally:

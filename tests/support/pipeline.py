@@ -21,6 +21,7 @@ from hoglet.kit.clock import Clock
 from hoglet.pipeline.health import PipelineHealth
 from hoglet.pipeline.ingest.commit import ChunkCommitter
 from hoglet.pipeline.ingest.group_processor import GroupProcessor
+from hoglet.pipeline.ingest.metrics import IngestMetrics
 from hoglet.pipeline.ingest.replication import WarehouseReplicator
 from hoglet.pipeline.ingest.sandbox_client import (
     DEADLINE_SECONDS,
@@ -121,6 +122,7 @@ class Line:
             definitions=self.definitions,
             access=access,
             health=self.health,
+            metrics=IngestMetrics(CollectorRegistry()),
             site_url="https://hoglet.example",
             limits=limits,
         )

@@ -9,6 +9,7 @@ from contextlib import asynccontextmanager
 from typing import Any, NamedTuple
 from uuid import UUID, uuid5
 
+from prometheus_client import CollectorRegistry
 from sqlalchemy import select
 
 from hoglet.functions.integrations.credentials import Credentials
@@ -22,6 +23,7 @@ from hoglet.pipeline.delivery.completion_writer import CompletionWriter
 from hoglet.pipeline.delivery.executor import Executor
 from hoglet.pipeline.delivery.function_cache import FunctionCache
 from hoglet.pipeline.delivery.host_limits import HostLimiter, HostSettings
+from hoglet.pipeline.delivery.metrics import DeliveryMetrics
 from hoglet.pipeline.delivery.run import InvocationRunner
 from hoglet.pipeline.delivery.step_batcher import StepBatcher
 from hoglet.pipeline.tables import TelemetryRow
@@ -125,7 +127,11 @@ class Runs:
             database=hoglet.database,
             queue=hoglet.queue,
             endings=CompletionBatcher(
-                database=hoglet.database, queue=hoglet.queue, endings=endings, clock=clock
+                database=hoglet.database,
+                queue=hoglet.queue,
+                endings=endings,
+                metrics=DeliveryMetrics(CollectorRegistry()),
+                clock=clock,
             ),
             functions=FunctionCache(hoglet.service),
             runner=InvocationRunner(

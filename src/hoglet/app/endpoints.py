@@ -68,6 +68,7 @@ def build_endpoint_services(
     schema = PropertySchemaProvider(rooms.database, repository)
     endpoints = build_endpoints(
         access=rooms.access,
+        registry=rooms.registry,
         warehouse=rooms.warehouse,
         queue=rooms.queue,
         sandbox=rooms.sandboxes.compile,

@@ -21,11 +21,13 @@ from hoglet.pipeline.delivery.completion import CompletionBatcher
 from hoglet.pipeline.delivery.executor import Executor
 from hoglet.pipeline.delivery.function_cache import FunctionCache
 from hoglet.pipeline.delivery.host_limits import HostLimiter, HostSettings
+from hoglet.pipeline.delivery.metrics import DeliveryMetrics
 from hoglet.pipeline.delivery.run import InvocationRunner
 from hoglet.pipeline.delivery.step_batcher import StepBatcher
 from hoglet.pipeline.ingest.commit import ChunkCommitter
 from hoglet.pipeline.ingest.filtered_counts import DeferredFilteredCounts
 from hoglet.pipeline.ingest.group_processor import GroupProcessor
+from hoglet.pipeline.ingest.metrics import IngestMetrics
 from hoglet.pipeline.ingest.replication import WarehouseReplicator
 from hoglet.pipeline.ingest.sandbox_client import PipelineSandboxClient
 from hoglet.pipeline.ingest.worker import BatchWorker, GroupLimits
@@ -135,6 +137,7 @@ def build_pipeline(
         definitions=definitions,
         access=rooms.access,
         health=rooms.health,
+        metrics=IngestMetrics(rooms.registry),
         site_url=rooms.settings.resolved_site_url(),
         limits=GroupLimits(
             size=rooms.settings.pipeline_group_bytes, events=rooms.settings.pipeline_group_events
@@ -229,6 +232,7 @@ def _executor(rooms: Services, features: Features) -> Executor:
             database=rooms.database,
             queue=rooms.queue,
             endings=functions.run_endings,
+            metrics=DeliveryMetrics(rooms.registry),
             clock=rooms.clock,
         ),
         functions=FunctionCache(functions.service),

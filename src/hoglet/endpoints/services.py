@@ -3,6 +3,7 @@
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 
+from prometheus_client import CollectorRegistry
 from starlette.requests import Request
 
 from hoglet.access.principals import Project
@@ -89,6 +90,7 @@ def build_endpoints(
     settings: EndpointSettings | None = None,
     schema_of: SchemaOf = _no_schema,
     row_readers: Mapping[str, RowReader] | None = None,
+    registry: CollectorRegistry | None = None,
 ) -> EndpointServices:
     """Put the room together.
 
@@ -99,6 +101,7 @@ def build_endpoints(
         sandbox: compiles queries.
         settings: limits.
         schema_of: property types and group types of a project.
+        registry: for the metrics of queries.
         row_readers: of the tables of ``system``, by name: ``{"system.actions": read_actions}``.
     """
     settings = settings or EndpointSettings()
@@ -109,7 +112,7 @@ def build_endpoints(
     materializer = MaterializationScheduler(queue, clock)
     service = EndpointService(access, analyser, materializer)
     targets = RunTargets(database)
-    log = QueryLog(warehouse, database)
+    log = QueryLog(warehouse, database, registry or CollectorRegistry())
     computer = QueryExecutor(
         compiler,
         warehouse,

@@ -35,6 +35,11 @@ class QueueMetrics:
             "Dead letters of all functions that were not run again.",
             registry=registry,
         )
+        self._spool_lag = Gauge(
+            "hoglet_spool_lag_seconds",
+            "How long the oldest captured request has waited to be stored.",
+            registry=registry,
+        )
         self._lag = Gauge(
             "hoglet_queue_lag_seconds",
             "How long the oldest ready job has waited.",
@@ -65,3 +70,5 @@ class QueueMetrics:
             for state in ("ready", "delayed", "leased"):
                 self._jobs.labels(queue, state).set(getattr(depth, state))
             self._lag.labels(queue).set(depth.lag_seconds)
+            if queue == SPOOL_QUEUE:
+                self._spool_lag.set(depth.lag_seconds)

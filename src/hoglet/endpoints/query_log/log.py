@@ -15,6 +15,7 @@ from typing import Any
 from uuid import UUID
 
 import structlog
+from prometheus_client import CollectorRegistry, Counter, Histogram
 from sqlalchemy.exc import OperationalError
 
 from hoglet.endpoints import repository
@@ -28,6 +29,7 @@ logger = structlog.get_logger(__name__)
 LOG_SOURCE = "endpoint"
 FLUSH_SECONDS = 2.0
 MOST_WAITING = 20_000  # lines kept when the warehouse is down; the oldest go first
+_BUCKETS_S = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)
 _COLUMNS = (
     "project_id",
     "query_id",
@@ -90,11 +92,45 @@ class QueryLogEntry:
         return f"{start}took {took}: path {path}, cache {cache}, {self.rows} rows"
 
 
+class QueryMetrics:
+    """Prometheus metrics of queries, however they were started."""
+
+    def __init__(self, registry: CollectorRegistry) -> None:
+        self._count = Counter(
+            "hoglet_queries",
+            "Queries by how they were answered: cache, table (materialized), engine or error.",
+            ("answered",),
+            registry=registry,
+        )
+        self._seconds = Histogram(
+            "hoglet_query_seconds",
+            "Time of a query from request to result.",
+            buckets=_BUCKETS_S,
+            registry=registry,
+        )
+
+    def observe(self, note: QueryLogEntry) -> None:
+        """Count a query."""
+        self._count.labels(_answered(note)).inc()
+        self._seconds.observe(note.seconds)
+
+
+def _answered(note: QueryLogEntry) -> str:
+    if note.error is not None:
+        return "error"
+    if note.is_cached:
+        return "cache"
+    return "table" if note.is_materialized else "engine"
+
+
 class QueryLog:
     """Collects notes and writes them every ``FLUSH_SECONDS``."""
 
-    def __init__(self, warehouse: Warehouse, database: Database) -> None:
+    def __init__(
+        self, warehouse: Warehouse, database: Database, registry: CollectorRegistry
+    ) -> None:
         self._warehouse = warehouse
+        self._metrics = QueryMetrics(registry)
         self._telemetry = Telemetry(warehouse)
         self._database = database
         self._notes: list[QueryLogEntry] = []
@@ -104,6 +140,7 @@ class QueryLog:
     def add(self, note: QueryLogEntry) -> None:
         """Note a run; returns at once."""
         self._notes.append(note)
+        self._metrics.observe(note)
         if len(self._notes) > MOST_WAITING:
             del self._notes[: MOST_WAITING // 10]
 

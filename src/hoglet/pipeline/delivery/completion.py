@@ -19,6 +19,7 @@ from hoglet.pipeline.delivery.completion_writer import (
     CompletedRun,
     CompletionWriter,
 )
+from hoglet.pipeline.delivery.metrics import DeliveryMetrics
 from hoglet.pipeline.delivery.run import RunOutcome, RunStatus
 from hoglet.pipeline.delivery.run_record import RunRecord
 from hoglet.queue import Job, Queue
@@ -43,11 +44,18 @@ class CompletionBatcher:
     """
 
     def __init__(
-        self, *, database: Database, queue: Queue, endings: CompletionWriter, clock: Clock
+        self,
+        *,
+        database: Database,
+        queue: Queue,
+        endings: CompletionWriter,
+        metrics: DeliveryMetrics,
+        clock: Clock,
     ) -> None:
         self._database = database
         self._queue = queue
         self._endings = endings
+        self._metrics = metrics
         self._clock = clock
         self._waiting: list[_Waiting] = []
         self._committer: asyncio.Task[None] | None = None
@@ -100,6 +108,7 @@ class CompletionBatcher:
             elif not taken[0].done.cancelled():
                 taken[0].done.set_exception(error)
             return
+        self._metrics.committed([(one.job, one.settled) for one in taken], self._clock.now())
         for one in taken:
             if not one.done.cancelled():
                 one.done.set_result(None)

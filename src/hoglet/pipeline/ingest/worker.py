@@ -11,6 +11,7 @@ pause and shown by :mod:`hoglet.pipeline.health` meanwhile.
 import asyncio
 import contextlib
 import functools
+import time
 from collections.abc import Sequence
 from datetime import timedelta
 
@@ -35,6 +36,7 @@ from hoglet.pipeline.ingest.ipc import (
     ProjectFacts,
     ReadRequest,
 )
+from hoglet.pipeline.ingest.metrics import IngestMetrics
 from hoglet.pipeline.ingest.process import EVENT_COLUMNS
 from hoglet.pipeline.ingest.sandbox_client import FunctionLoader
 from hoglet.pipeline.storage_failures import is_storage_failure
@@ -101,6 +103,7 @@ class BatchWorker:
         definitions: DefinitionTracker,
         access: AccessService,
         health: PipelineHealth,
+        metrics: IngestMetrics,
         site_url: str,
         limits: GroupLimits | None = None,
     ) -> None:
@@ -112,6 +115,7 @@ class BatchWorker:
         self._definitions = definitions
         self._access = access
         self._health = health
+        self._metrics = metrics
         self._limits = limits or GroupLimits()
         self._storage_failures = 0
         self._site_url = site_url.rstrip("/")
@@ -233,15 +237,17 @@ class BatchWorker:
         except Exception as error:
             if begun.jobs[0].retries < _RETRIES_OF_COMMIT or not _is_refusal(error):
                 raise
-            await self._commit_in_pieces(begun)
+            acted = await self._commit_in_pieces(begun)
+        self._metrics.stored(acted.stored)
 
-    async def _commit_in_pieces(self, begun: _Begun) -> None:
+    async def _commit_in_pieces(self, begun: _Begun) -> BatchResult:
         """Commit a group without what the database refuses, time after time."""
         project_id = begun.request.project.id
         try_commit = functools.partial(self._committing.try_commit, project_id)
         acted = await self._processor.process_in_pieces(begun.request, try_commit)
         await self._store(begun.request, acted)
         await self._committing.commit(project_id, begun.jobs, acted, is_first=begun.is_first)
+        return acted
 
     async def _definitions_version(self, project_id: int) -> int:
         project = await self._access.project(project_id)
@@ -250,7 +256,9 @@ class BatchWorker:
     async def _store(self, reading: ReadRequest, acted: BatchResult) -> None:
         for name, block in acted.blocks.items():
             token = f"{reading.group}:{name}"
+            started = time.perf_counter()
             await self._warehouse.insert_block("events", EVENT_COLUMNS, block, dedup_token=token)
+            self._metrics.inserted(time.perf_counter() - started)
 
     async def _later(self, begun: _Begun, error: Exception) -> None:
         """Try a group again: at its place once storage works, or later, behind other groups."""
