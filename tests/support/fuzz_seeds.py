@@ -1,11 +1,13 @@
 """Seeds the fuzzing client's server with one of everything and spares to delete."""
 
+import time
+
 from hoglet.events.persons.model import person_id_of
 from support.clients import Post
 from support.fuzz_endpoints import seed_endpoints
 from support.fuzz_functions import seed_failures, seed_functions
 from support.fuzz_places import EVENT, SPARES, Json, P, Seeds
-from support.server import TOKEN, RunningServer
+from support.server import START_SECONDS, TOKEN, RunningServer
 
 CAPTURES = ("batch", "capture", "e", "engage", "i/v0/e", "track")
 TEMPLATES = [{"template_id": each} for each in ("template-slack", "template-geoip")]
@@ -22,6 +24,8 @@ def seed(server: RunningServer, post: Post) -> Seeds:
     _queries(seeds, server)
     _keys(seeds, server, post)
     _persons(seeds, server)
+    _definitions(seeds, server)
+    _announced_events(seeds, post)
     _cohorts(seeds, post)
     _small_things(seeds, post)
     seeds.places[f"{P}/insight_variables"].append({"variable_id": variable["id"]})
@@ -132,13 +136,52 @@ def _persons(seeds: Seeds, server: RunningServer) -> None:
     server.client.post("/batch", json={"api_key": TOKEN, "batch": batch})
     seeds.spares[one] = [{"person_id": str(person_id_of(1, each))} for each in spares]
     seeds.take("POST", f"{P}/persons/bulk_delete", {"distinct_ids": ["bulk $number"]})
+    seeds.query[f"GET {P}/persons/cohorts"] = {"person_id": [person]}
+    joined = {"$anon_distinct_id": "part"}
+    merge = {"event": "$identify", "distinct_id": "whole", "properties": joined}
+    for event in (EVENT | {"distinct_id": "whole"}, merge):
+        server.client.post("/batch", json={"api_key": TOKEN, "batch": [event]})
+    seeds.places[f"{one}/split"] = [{"person_id": str(person_id_of(1, "whole"))}]
+    seeds.take("POST", f"{one}/split", {"main_distinct_id": "whole"})
     for name, body in (
-        ("split", {"distinct_ids_to_split": ["seed"]}),
         ("update_property", {"key": "plan", "value": "pro"}),
         ("delete_property", {"$unset": "plan"}),
     ):
         seeds.places[f"{one}/{name}"] = [{"person_id": person}]
         seeds.take("POST", f"{one}/{name}", body)
+
+
+def _definitions(seeds: Seeds, server: RunningServer) -> None:
+    """Properties to read, to change and to forget; they are defined once events are stored."""
+    names = [f"defined {number}" for number in range(SPARES + 2)]
+    event = EVENT | {"properties": dict.fromkeys(names, 1)}
+    server.client.post("/batch", json={"api_key": TOKEN, "batch": [event]})
+    listed = {"properties": ",".join(names)}
+    deadline = time.monotonic() + START_SECONDS
+    found: list[Json] = []
+    while len(found) < len(names) and time.monotonic() < deadline:
+        answer = server.client.get("/api/projects/1/property_definitions/", params=listed)
+        found = answer.json()["results"]
+        time.sleep(0.1)
+    places = [{"definition_id": each["id"]} for each in found]
+    one = f"{P}/property_definitions/{{definition_id}}"
+    seeds.places[one] = places[:1]
+    seeds.change(one, places[1])
+    seeds.spares[one] = places[2:]
+    seeds.take("PATCH", one, {"property_type": "Numeric"}, {"description": "d", "tags": ["t"]})
+
+
+def _announced_events(seeds: Seeds, post: Post) -> None:
+    places = [
+        {"definition_id": post("event_definitions", {"name": f"announced {number}"})["id"]}
+        for number in range(SPARES + 2)
+    ]
+    one = f"{P}/event_definitions/{{definition_id}}"
+    seeds.places[one] = places[:1]
+    seeds.change(one, places[1])
+    seeds.spares[one] = places[2:]
+    seeds.take("POST", f"{P}/event_definitions", {"name": "event $number"})
+    seeds.take("PATCH", one, {"description": "d", "tags": ["t"]}, {"verified": True})
 
 
 def _capture_bodies(seeds: Seeds) -> None:
