@@ -274,6 +274,12 @@ class Settings(BaseSettings):
     events_retention_days: int = Field(
         0, ge=0, description="Days for which events are kept, by timestamp; 0: forever."
     )
+    dedup_window_days: int = Field(
+        7,
+        ge=1,
+        le=90,
+        description="Days within which an event that is sent again with its uuid is stored once.",
+    )
     logs_retention_days: int = Field(
         90, ge=1, description="Days for which log lines of functions and endpoints are kept."
     )

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from hoglet.access.service import AccessService
 from hoglet.app.container import Services
+from hoglet.events.known_uuids import KnownUuids
 from hoglet.events.persons.service import PersonService
 from hoglet.events.repository import EventsRepository
 from hoglet.events.service import CaptureProject, CaptureService
@@ -20,6 +21,7 @@ class EventServices:
     repository: EventsRepository
     spool: Spool
     persons: PersonService
+    known_uuids: KnownUuids
 
 
 class TokensOfAccess:
@@ -36,7 +38,8 @@ class TokensOfAccess:
 
 def build_events(rooms: Services) -> EventServices:
     """The capture service on the shared database and queue."""
-    repository = EventsRepository()
+    known = KnownUuids(rooms.clock, window_days=rooms.settings.dedup_window_days)
+    repository = EventsRepository(known)
     warnings = IngestionWarnings(rooms.database, repository, rooms.clock)
     spool = Spool(rooms.database, rooms.queue)
     capture = CaptureService(
@@ -46,4 +49,4 @@ def build_events(rooms: Services) -> EventServices:
         clock=rooms.clock,
     )
     persons = PersonService(rooms.database, spool, rooms.clock, rooms.warehouse)
-    return EventServices(capture, warnings, repository, spool, persons)
+    return EventServices(capture, warnings, repository, spool, persons, known)

@@ -147,6 +147,7 @@ def build_pipeline(
         database=rooms.database,
         warnings=features.events.warnings,
         letters=features.functions.letters,
+        known_uuids=features.events.known_uuids,
         gauges=QueueMetrics(rooms.database, rooms.queue, rooms.registry),
         unasked=DeferredFilteredCounts(rooms.database, outbox, rooms.clock),
         clock=rooms.clock,

@@ -8,30 +8,17 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-import orjson
-from sqlalchemy import (
-    ARRAY,
-    Select,
-    bindparam,
-    delete,
-    func,
-    literal,
-    select,
-    true,
-    tuple_,
-    type_coerce,
-)
-from sqlalchemy.dialects.postgresql import insert as postgresql_insert
-from sqlalchemy.dialects.sqlite import insert as sqlite_insert
+from sqlalchemy import delete, select, tuple_
 from sqlalchemy.ext.asyncio import AsyncSession
-from sqlalchemy.orm import InstrumentedAttribute
 
 from hoglet.events.groups import GroupState
+from hoglet.events.known_uuids import KnownUuids
 from hoglet.events.persons.model import (
     DistinctIdState,
     PersonState,
     PersonStoreState,
 )
+from hoglet.events.statements import insert_into, values_of
 from hoglet.events.tables import (
     DistinctIdRow,
     GroupRow,
@@ -39,7 +26,6 @@ from hoglet.events.tables import (
     IngestionWarningRow,
     PersonRow,
     RetiredDistinctIdRow,
-    SeenEventRow,
 )
 from hoglet.store.base import Base
 
@@ -47,7 +33,14 @@ _NAMES_PER_STATEMENT = 500
 
 
 class EventsRepository:
-    """The statements; stateless."""
+    """The statements.
+
+    Args:
+        known: the uuids of stored events.
+    """
+
+    def __init__(self, known: KnownUuids | None = None) -> None:
+        self._known = known or KnownUuids()
 
     async def load_people(
         self,
@@ -165,24 +158,12 @@ class EventsRepository:
     async def seen(
         self, session: AsyncSession, project_id: int, uuids: Sequence[UUID]
     ) -> set[UUID]:
-        """Those of the uuids that the project has stored before."""
-        if not uuids:
-            return set()
-        given = _one_parameter(session, SeenEventRow.event_uuid, uuids)
-        wanted = select(SeenEventRow.event_uuid).where(
-            SeenEventRow.project_id == project_id, SeenEventRow.event_uuid.in_(given)
-        )
-        return set((await session.scalars(wanted)).all())
+        """Those of the uuids that the project has stored lately."""
+        return await self._known.find(session, project_id, uuids)
 
     async def add_seen(self, session: AsyncSession, project_id: int, uuids: Iterable[UUID]) -> None:
-        """Remember uuids; sorted, because neighbours share a page of the index."""
-        ordered = sorted(uuids)
-        if not ordered:
-            return
-        given = _one_parameter(session, SeenEventRow.event_uuid, ordered)
-        rows = select(literal(project_id), given.subquery()).where(true())
-        insert = _insert(session, SeenEventRow).from_select(["project_id", "event_uuid"], rows)
-        await session.execute(insert.on_conflict_do_nothing())
+        """Remember the uuids of events that are stored."""
+        await self._known.add(session, project_id, uuids)
 
     async def add_warnings(
         self, session: AsyncSession, counts: Sequence[Any], at: datetime
@@ -209,7 +190,7 @@ class EventsRepository:
 async def _person_rows(session: AsyncSession, project_id: int, names: Collection[str]) -> list[Any]:
     if not names:
         return []
-    given = _one_parameter(session, DistinctIdRow.distinct_id, sorted(names))
+    given = values_of(session, DistinctIdRow.distinct_id, sorted(names))
     wanted = (
         select(
             DistinctIdRow.distinct_id,
@@ -233,7 +214,7 @@ async def _person_rows(session: AsyncSession, project_id: int, names: Collection
 async def _all_ids(session: AsyncSession, project_id: int, persons: Collection[UUID]) -> list[Any]:
     if not persons:
         return []
-    given = _one_parameter(session, DistinctIdRow.person_id, list(persons))
+    given = values_of(session, DistinctIdRow.person_id, list(persons))
     wanted = select(DistinctIdRow).where(
         DistinctIdRow.project_id == project_id, DistinctIdRow.person_id.in_(given)
     )
@@ -246,26 +227,12 @@ async def _retired(
     """The versions of those distinct ids whose person was deleted."""
     if not names:
         return {}
-    given = _one_parameter(session, RetiredDistinctIdRow.distinct_id, sorted(names))
+    given = values_of(session, RetiredDistinctIdRow.distinct_id, sorted(names))
     wanted = select(RetiredDistinctIdRow.distinct_id, RetiredDistinctIdRow.version).where(
         RetiredDistinctIdRow.project_id == project_id,
         RetiredDistinctIdRow.distinct_id.in_(given),
     )
     return {row.distinct_id: row.version for row in await session.execute(wanted)}
-
-
-def _one_parameter(
-    session: AsyncSession, column: InstrumentedAttribute[Any], values: Sequence[Any]
-) -> Select[Any]:
-    """A subquery that yields the values, handed over as ONE parameter.
-
-    A list of 2,000 parameters costs SQLAlchemy about 4 us for each, more than finding the rows.
-    """
-    if session.get_bind().dialect.name == "sqlite":
-        texts = [value.hex if isinstance(value, UUID) else value for value in values]
-        listed = func.json_each(orjson.dumps(texts).decode()).table_valued("value")
-        return select(type_coerce(listed.c.value, column.type))
-    return select(func.unnest(bindparam(None, list(values), type_=ARRAY(column.type))))
 
 
 def _person_state(row: Any) -> PersonState:
@@ -282,17 +249,12 @@ async def _upsert(
     """Insert rows; where the key exists, replace the other columns."""
     if not rows:
         return
-    statement = _insert(session, table)
+    statement = insert_into(session, table)
     changed = [name for name in rows[0] if name not in keys]
     values = {name: statement.excluded[name] for name in changed}
     upsert = statement.on_conflict_do_update(index_elements=list(keys), set_=values)
     connection = await session.connection()
     await connection.execute(upsert, rows)
-
-
-def _insert(session: AsyncSession, table: type[Base]) -> Any:
-    dialect = session.get_bind().dialect.name
-    return sqlite_insert(table) if dialect == "sqlite" else postgresql_insert(table)
 
 
 def _parts[T](items: Sequence[T]) -> list[Sequence[T]]:

@@ -105,8 +105,21 @@ class GroupRow(Base):
     version: Mapped[int] = mapped_column(BigInteger)
 
 
+class KnownUuidRow(Base):
+    """A uuid that a client gave an event, and the day (since 1970) the event was stored on."""
+
+    __tablename__ = "known_uuids"
+
+    # First, so that a day is one range of the index: inserted at its end, deleted at its beginning.
+    day: Mapped[int] = mapped_column(Integer, primary_key=True)
+    project_id: Mapped[int] = mapped_column(BigInteger, primary_key=True)
+    event_uuid: Mapped[UUID] = mapped_column(Uuid, primary_key=True)
+
+    __table_args__ = ({"sqlite_with_rowid": False},)
+
+
 class SeenEventRow(Base):
-    """The uuids that clients gave and the warehouse has; a second event of one is ignored."""
+    """Uuids that servers recorded before :class:`KnownUuidRow`; read until they have expired."""
 
     __tablename__ = "seen_events"
 

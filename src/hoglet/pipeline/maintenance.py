@@ -7,6 +7,7 @@ from typing import Any
 import structlog
 from sqlalchemy.exc import SQLAlchemyError
 
+from hoglet.events.known_uuids import KnownUuids
 from hoglet.events.warnings import IngestionWarnings
 from hoglet.functions import pauses as pause_repository
 from hoglet.functions.dead_letters.service import DeadLetters
@@ -32,6 +33,7 @@ class MaintenanceWorker:
         database: Database,
         warnings: IngestionWarnings,
         letters: DeadLetters,
+        known_uuids: KnownUuids,
         gauges: QueueMetrics,
         unasked: DeferredFilteredCounts,
         clock: Clock,
@@ -39,6 +41,7 @@ class MaintenanceWorker:
         self._database = database
         self._warnings = warnings
         self._letters = letters
+        self._known_uuids = known_uuids
         self._gauges = gauges
         self._unasked = unasked
         self._clock = clock
@@ -54,6 +57,7 @@ class MaintenanceWorker:
             if until_pruning <= 0:
                 until_pruning = PRUNE_EVERY_S
                 await self._guarded(self._prune())
+                await self._guarded(self._known_uuids.drop_expired(self._database))
             until_counting -= WARNINGS_EVERY_S
             if until_counting <= 0:
                 until_counting = COUNT_EVERY_S

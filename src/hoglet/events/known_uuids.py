@@ -1,0 +1,110 @@
+"""Remembers the uuids of stored events, so that an event that is sent again is stored once.
+
+They are kept by the day on which they were stored and dropped a day at a time. So the database
+does not grow for ever, and an insert of random uuids touches the pages of one day.
+
+Source: docs/spec/hog-functions.md#14-capture, row uuid.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import ColumnElement, delete, exists, literal, select, true, tuple_, union_all
+from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm import InstrumentedAttribute
+
+from hoglet.events.statements import insert_into, values_of
+from hoglet.events.tables import KnownUuidRow, SeenEventRow
+from hoglet.kit.clock import Clock, SystemClock
+from hoglet.store.base import Base
+from hoglet.store.database import Database
+
+DEFAULT_WINDOW_DAYS = 7
+_ROWS_PER_DELETE = 20_000  # bounds how long other writers wait
+_SECONDS_PER_DAY = 86_400
+
+
+class KnownUuids:
+    """The uuids of events that were stored within the last days.
+
+    Args:
+        clock: tells which day it is, in UTC.
+        window_days: an event that is sent again within so many days is stored once.
+    """
+
+    def __init__(
+        self, clock: Clock | None = None, *, window_days: int = DEFAULT_WINDOW_DAYS
+    ) -> None:
+        self._clock = clock or SystemClock()
+        self._window_days = window_days
+
+    async def find(
+        self, session: AsyncSession, project_id: int, uuids: Sequence[UUID]
+    ) -> set[UUID]:
+        """Those of the uuids that the project has stored within the window."""
+        if not uuids:
+            return set()
+        given = select(values_of(session, KnownUuidRow.event_uuid, uuids).cte())
+        row, legacy = KnownUuidRow, SeenEventRow
+        today = self._today()
+        # One day ahead as well: another server's clock may be there already.
+        days = range(today - self._window_days, today + 2)
+        found = select(row.event_uuid).where(
+            row.day.in_(days), row.project_id == project_id, row.event_uuid.in_(given)
+        )
+        found_before = select(legacy.event_uuid).where(
+            legacy.project_id == project_id, legacy.event_uuid.in_(given)
+        )
+        return set((await session.scalars(union_all(found, found_before))).all())
+
+    async def add(self, session: AsyncSession, project_id: int, uuids: Iterable[UUID]) -> None:
+        """Remember uuids; sorted, because neighbours share a page of the index."""
+        ordered = sorted(uuids, key=_number)
+        if not ordered:
+            return
+        given = values_of(session, KnownUuidRow.event_uuid, ordered).subquery()
+        rows = select(literal(self._today()), literal(project_id), given).where(true())
+        insert = insert_into(session, KnownUuidRow).from_select(
+            ["day", "project_id", "event_uuid"], rows
+        )
+        await session.execute(insert.on_conflict_do_nothing())
+
+    async def drop_expired(self, database: Database) -> None:
+        """Forget what was stored before the window; each transaction deletes a part.
+
+        Idempotency: what an interrupted call leaves is deleted by the next.
+        """
+        expired = KnownUuidRow.day < self._today() - self._window_days
+        async with database.read() as session:
+            has_expired = await session.scalar(select(exists().where(expired)))
+        if not has_expired:
+            return
+        row, legacy = KnownUuidRow, SeenEventRow
+        # A whole window has been recorded by day: what was written before it is older still.
+        await _delete_all(database, legacy, (legacy.project_id, legacy.event_uuid), true())
+        await _delete_all(database, row, (row.day, row.project_id, row.event_uuid), expired)
+
+    def _today(self) -> int:
+        """Days since 1970."""
+        return int(self._clock.now().timestamp()) // _SECONDS_PER_DAY
+
+
+async def _delete_all(
+    database: Database,
+    table: type[Base],
+    key: Sequence[InstrumentedAttribute[Any]],
+    condition: ColumnElement[bool],
+) -> None:
+    """Delete the rows of a table, a part in each transaction."""
+    part = select(*key).where(condition).limit(_ROWS_PER_DELETE)
+    rows = delete(table).where(tuple_(*key).in_(part))
+    deleted = _ROWS_PER_DELETE
+    while deleted == _ROWS_PER_DELETE:
+        async with database.write() as session:
+            connection = await session.connection()
+            deleted = (await connection.execute(rows)).rowcount
+
+
+def _number(uuid: UUID) -> int:
+    return uuid.int

@@ -1,0 +1,124 @@
+"""An event that is sent again within the window is stored once; then its uuid is forgotten.
+
+Source: docs/spec/hog-functions.md#14-capture, row uuid.
+"""
+
+from datetime import UTC, datetime, timedelta
+from uuid import UUID
+
+import pytest
+from sqlalchemy import func, insert, select
+
+from hoglet.events.known_uuids import KnownUuids
+from hoglet.events.tables import KnownUuidRow, SeenEventRow
+from hoglet.kit.clock import FixedClock
+from hoglet.kit.ids import new_id
+from hoglet.store.database import Database
+
+NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)
+
+
+class World:
+    def __init__(self, database: Database) -> None:
+        self.database = database
+        self.days = 0.0
+
+    def known(self, window_days: int = 7) -> KnownUuids:
+        clock = FixedClock(NOON + timedelta(days=self.days))
+        return KnownUuids(clock, window_days=window_days)
+
+    async def add(self, *uuids: UUID, project_id: int = 1) -> None:
+        async with self.database.write() as session:
+            await self.known().add(session, project_id, uuids)
+
+    async def find(self, *uuids: UUID, project_id: int = 1, window_days: int = 7) -> set[UUID]:
+        async with self.database.read() as session:
+            return await self.known(window_days).find(session, project_id, uuids)
+
+    async def rows(self, table: type = KnownUuidRow) -> int:
+        async with self.database.read() as session:
+            return await session.scalar(select(func.count()).select_from(table)) or 0
+
+
+@pytest.fixture
+def world(database: Database) -> World:
+    return World(database)
+
+
+async def test_uuids_are_known_in_their_project_only(world: World):
+    one, other = new_id(), new_id()
+    await world.add(one)
+
+    assert await world.find(one, other) == {one}
+    assert await world.find(one, other, project_id=2) == set()
+    assert await world.find() == set()
+
+
+@pytest.mark.parametrize(("days", "is_known"), [(0, True), (1, True), (7, True), (9, False)])
+async def test_uuids_are_known_for_the_window(world: World, days: int, is_known: bool):
+    one = new_id()
+    await world.add(one)
+    world.days = days
+
+    assert (await world.find(one) == {one}) is is_known
+
+
+async def test_a_shorter_window_takes_effect_at_once(world: World):
+    one = new_id()
+    await world.add(one)
+    world.days = 3
+
+    assert await world.find(one, window_days=1) == set()
+    assert await world.find(one, window_days=3) == {one}
+
+
+async def test_a_clock_that_goes_back_over_midnight_forgets_nothing(world: World):
+    one = new_id()
+    world.days = 0.51  # after midnight
+    await world.add(one)
+    world.days = 0.49
+
+    assert await world.find(one) == {one}
+
+
+async def test_days_before_the_window_are_deleted_and_the_others_stay(
+    world: World, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("hoglet.events.known_uuids._ROWS_PER_DELETE", 3)
+    old, new = [new_id() for _ in range(10)], [new_id() for _ in range(4)]
+    await world.add(*old[:5])
+    await world.add(*old[5:], project_id=2)
+    world.days = 8
+    await world.add(*new)
+
+    await world.known().drop_expired(world.database)
+
+    assert await world.rows() == len(new)
+    assert await world.find(*new, *old) == set(new)
+    await world.known().drop_expired(world.database)
+    assert await world.rows() == len(new)
+
+
+async def test_uuids_that_an_earlier_server_recorded_are_known_for_one_more_window(world: World):
+    legacy, one = new_id(), new_id()
+    async with world.database.write() as session:
+        await session.execute(insert(SeenEventRow).values(project_id=1, event_uuid=legacy))
+    await world.add(one)
+    assert await world.find(legacy, one) == {legacy, one}
+
+    world.days = 7
+    await world.known().drop_expired(world.database)
+    assert await world.find(legacy, one) == {legacy, one}
+
+    world.days = 8
+    await world.known().drop_expired(world.database)
+    assert await world.find(legacy, one) == set()
+    assert (await world.rows(), await world.rows(SeenEventRow)) == (0, 0)
+
+
+async def test_more_uuids_than_parameters_are_found(world: World):
+    uuids = [new_id() for _ in range(5000)]
+    await world.add(*uuids)
+    await world.add(*uuids)  # again, as after a lost commit
+
+    assert await world.find(*uuids, new_id()) == set(uuids)
