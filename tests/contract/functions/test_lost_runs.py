@@ -101,6 +101,7 @@ async def test_a_failing_database_does_not_count(hoglet, runs, receiver, monkeyp
     assert await letters_of(hoglet, made) == []
 
 
+@pytest.mark.slow
 async def test_workers_that_do_not_start_do_not_count(hoglet, runs, receiver, monkeypatch):
     made = await destination(hoglet, receiver)
     await runs.trigger(made, "e")

@@ -239,13 +239,13 @@ async def test_a_commit_wakes_whoever_waits(queue: SqlQueue):
     await asyncio.sleep(0)
     await _put(queue, _job())
 
-    await asyncio.wait_for(waiting, timeout=5)
+    await asyncio.wait_for(waiting, timeout=20)
 
 
 async def test_a_wake_up_before_the_wait_is_not_lost(queue: SqlQueue):
     queue.wake("q")
 
-    await asyncio.wait_for(queue.wait("q", timedelta(seconds=30)), timeout=5)
+    await asyncio.wait_for(queue.wait("q", timedelta(seconds=30)), timeout=20)
 
 
 async def test_a_clock_that_was_set_back_keeps_no_job_waiting(

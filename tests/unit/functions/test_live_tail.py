@@ -75,7 +75,7 @@ def test_closing_ends_an_open_stream_without_its_pause() -> None:
         await anext(looks)
         asyncio.get_running_loop().call_soon(tail.close)
         with pytest.raises(StopAsyncIteration):
-            await asyncio.wait_for(anext(looks), 1)
+            await asyncio.wait_for(anext(looks), 30)
 
     asyncio.run(work())
 

@@ -52,9 +52,9 @@ def test_a_long_query_compiles_in_milliseconds() -> None:
     parsed = read_query(LONG)
     best = 1.0
     for _ in range(10):
-        start = time.perf_counter()
+        start = time.thread_time()
         compile_query(parsed, context=CONTEXT)
-        best = min(best, time.perf_counter() - start)
+        best = min(best, time.thread_time() - start)
 
     # Measured 1.4 ms; the bound is generous for busy machines.
     assert best < 0.015
@@ -143,13 +143,13 @@ def test_the_clock_of_the_context_decides_relative_dates() -> None:
 
 def test_expressions_that_double_each_other_are_refused_in_time() -> None:
     doubling = ", ".join(f"(a{number} + a{number}) as a{number + 1}" for number in range(25))
-    start = time.perf_counter()
+    start = time.thread_time()
 
     with pytest.raises(SourceError) as caught:
         compile_query(f"with 1 as a0, {doubling} select a25", context=CONTEXT)
 
     assert "too large" in caught.value.message
-    assert time.perf_counter() - start < 10
+    assert time.thread_time() - start < 10
 
 
 @pytest.mark.parametrize(
@@ -169,11 +169,11 @@ def test_expressions_that_double_each_other_are_refused_in_time() -> None:
 )
 def test_long_texts_are_read_in_time(text: str) -> None:
     """Reading goes over the text before the caps do: it must not go over it again and again."""
-    started = time.perf_counter()
+    started = time.thread_time()
     with contextlib.suppress(SourceError):
         compile_query(text, context=CONTEXT)
 
-    assert time.perf_counter() - started < 10  # half a second; the text squared takes minutes
+    assert time.thread_time() - started < 10  # half a second; the text squared takes minutes
 
 
 def test_a_table_read_very_often_is_refused_before_it_is_sent() -> None:

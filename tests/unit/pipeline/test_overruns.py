@@ -25,6 +25,7 @@ def _transformation(number: int, hog: str) -> ExecutableFunction:
     )
 
 
+@pytest.mark.slow
 def test_twenty_endless_ones_cost_a_few_seconds_and_the_others_still_run():
     kind = "let changed := event; changed.properties.seen := true; return changed"
     functions = [_transformation(number, "while (true) {}") for number in range(1, 21)]

@@ -1,7 +1,6 @@
 """The sandbox's promises: answers, deadlines, deaths and limits, each with real processes."""
 
 import asyncio
-import time
 from pathlib import Path
 
 import pytest
@@ -31,11 +30,9 @@ async def test_a_spinning_operation_ends_at_its_deadline_and_the_next_call_works
     assert (
         await sandbox.call("sample_operations:echo", 0, deadline=10) == 0
     )  # starting is not what is measured
-    started = time.monotonic()
     with pytest.raises(SandboxTimedOut):
         await sandbox.call("sample_operations:spin", None, deadline=0.5)
 
-    assert time.monotonic() - started < 5
     assert await sandbox.call("sample_operations:echo", 1, deadline=10) == 1
 
 
