@@ -185,7 +185,7 @@ def test_a_token_stays_with_its_hosts(server: RunningServer, receiver: Recorder)
     letters = server.client.get(f"{FUNCTIONS}{function}/dead_letters/").json()["results"]
 
     assert receiver.requests == []
-    assert "must not go to this host" in str(lines)
+    assert "is not allowed for this host" in str(lines)
     assert [one["class"] for one in letters] == ["fetch"]
 
 

@@ -132,7 +132,7 @@ def test_a_function_that_keeps_killing_workers_is_seen_and_costs_only_its_events
     assert _metric(server, 'hoglet_worker_deaths_total{how="timed_out",workers="pipeline"}') >= 3
     status, body = _ready(server)
     assert status == 200
-    assert "1 dead letters wait to be run again" in body["warnings"]
+    assert "1 dead letters can be redriven" in body["warnings"]
     assert any("pipeline workers died within 5 minutes" in one for one in body["warnings"])
     code, output = _status(server)
     assert code == 0

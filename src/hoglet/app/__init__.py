@@ -1,1 +1,1 @@
-"""The composition root: builds every room from the settings, serves, and stops cleanly."""
+"""The composition root: builds all services from the settings, starts and stops them."""

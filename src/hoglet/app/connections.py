@@ -1,15 +1,16 @@
-"""Closes connections that hold a place without making progress.
+"""Closes connections that occupy a slot without making progress.
 
-The web server takes a fixed number of connections and knows two timeouts only: of idle
-connections, and (see ``hoglet.web.open_requests``) of bodies. What is missing is done here by
-looking at the sockets of this process every two seconds:
+The web server accepts a fixed number of connections and only has timeouts for idle connections and
+(see ``hoglet.web.open_requests``) bodies. The rest is done here by inspecting the sockets of this
+process every two seconds:
 
-- headers that do not end: 408 and closed after a deadline;
-- answers that the client does not read: closed after a deadline;
-- nearly all places taken: the connections that have waited longest are closed, idle ones first,
-  then half-sent headers, then half-sent bodies. So health checks and events always get in.
+- incomplete headers: 408 and closed after a deadline;
+- responses that the client does not read: closed after a deadline;
+- nearly all slots in use: the connections that have waited longest are closed, idle ones first,
+then incomplete headers, then incomplete bodies, so that health checks and events always get
+through.
 
-Linux only, where a process can see its sockets in ``/proc``; elsewhere nothing is done.
+Linux only, where a process can see its sockets in ``/proc``; elsewhere this does nothing.
 """
 
 import asyncio
@@ -30,11 +31,11 @@ import structlog
 from hoglet.web.open_requests import OpenRequests, Peer
 
 SCAN_SECONDS = 2.0
-HURRY_SECONDS = 0.2  # between scans while nearly all places are taken
+HURRY_SECONDS = 0.2  # between scans while nearly all slots are in use
 RESERVED_DESCRIPTORS = 256  # for databases, receivers, worker processes and files
 LEAST_CONNECTIONS = 64
 MOST_CONNECTIONS = 32_768
-PRESSURE = 0.9  # of the places: from here on connections are closed early ...
+PRESSURE = 0.9  # of the slots: above this, connections are closed early ...
 RELIEF = 0.5  # ... down to this
 _DESCRIPTORS = "/proc/self/fd"
 _TIMEOUT = b"HTTP/1.1 408 Request Timeout\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
@@ -46,9 +47,9 @@ log = structlog.get_logger()
 
 
 def connection_limit(wanted: int) -> int:
-    """How many connections are taken at once: as many as wanted, where 0 is as many as possible.
+    """Maximum number of connections; ``wanted`` 0 means as many as possible.
 
-    The limit of open files leaves so many; databases, receivers and files need some, too.
+    Bounded by the limit of open files, of which databases, receivers and files need some.
     """
     soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft == resource.RLIM_INFINITY:
@@ -59,7 +60,7 @@ def connection_limit(wanted: int) -> int:
 
 
 class State(IntEnum):
-    """What a connection waits for; under pressure the lowest are closed first."""
+    """What a connection waits for; under pressure the lowest states are closed first."""
 
     IDLE = 0
     HEADERS = 1
@@ -81,12 +82,12 @@ class Connection:
 
     @property
     def has_half_headers(self) -> bool:
-        """Whether the client began, or owes, a request; asked when none is being answered."""
+        """Whether the client has started, or still owes, a request."""
         return not self.acknowledged or self.received_ms < self.sent_ms
 
 
 class Waiting(NamedTuple):
-    """Since when a connection makes no progress, and how far it had come then."""
+    """When a connection stopped making progress, and how far it had come."""
 
     state: State
     since: float
@@ -102,7 +103,7 @@ class Deadlines:
 
 
 class ConnectionReaper:
-    """Looks at the connections of a port and closes those that only hold their place.
+    """Scans the connections of a port and closes those without progress.
 
     Concurrency: ``scan`` runs in one thread at a time; open requests may change meanwhile.
     """
@@ -123,14 +124,14 @@ class ConnectionReaper:
             await asyncio.sleep(HURRY_SECONDS if self._is_full else SCAN_SECONDS)
             try:
                 await asyncio.to_thread(self.scan, time.monotonic())
-            except OSError:  # no descriptor is left to look with
-                log.warning("connections could not be looked at", action="reap_failed")
+            except OSError:  # no file descriptors left for the scan
+                log.warning("connections could not be scanned", action="reap_failed")
 
     def scan(self, now: float) -> int:
-        """Close what has waited too long; how many connections were closed.
+        """Close connections past their deadline; returns how many.
 
         Args:
-            now: as of ``time.monotonic``, which is the event loop's time, too.
+            now: from ``time.monotonic``, which is also the event loop's clock.
         """
         before, self._waiting = self._waiting, {}
         everything = list(open_connections(self._port))
@@ -163,7 +164,7 @@ class ConnectionReaper:
     def _classify(
         self, connection: Connection, before: Waiting | None, now: float
     ) -> Waiting | None:
-        """What the connection waits for; None while the server is at work for it."""
+        """What the connection waits for; None while the server is processing a request."""
         peer = connection.peer
         if connection.unsent:
             state = State.ANSWER
@@ -181,13 +182,13 @@ class ConnectionReaper:
         return Waiting(state, now, connection.acknowledged)
 
     def _seconds(self, state: State) -> float:
-        """The deadline; the web server itself ends idle connections and bodies."""
+        """The deadline; idle connections and bodies are handled by the web server itself."""
         if state is State.HEADERS:
             return self._deadlines.header_seconds
         return self._deadlines.answer_seconds if state is State.ANSWER else float("inf")
 
     def _excess(self, count: int, expired: int) -> int:
-        """How many are to be closed before their time."""
+        """Number of connections to close before their deadline."""
         if count - expired <= self._limit * PRESSURE:
             return 0
         return count - expired - int(self._limit * RELIEF)
@@ -195,7 +196,7 @@ class ConnectionReaper:
 
 @asynccontextmanager
 async def reaping(reaper: ConnectionReaper) -> AsyncGenerator[None]:
-    """Scan beside the block."""
+    """Run the reaper during the block."""
     task = asyncio.create_task(reaper.run(), name="connection reaper")
     try:
         yield
@@ -214,9 +215,9 @@ def open_connections(port: int) -> Iterator[Connection]:
 
 
 def _look(descriptor: int, port: int) -> Connection | None:
-    """What the system knows of a connection; None for any other descriptor."""
+    """The kernel's state of a connection; None for other descriptors."""
     try:
-        # The family matters only to calls that take an address; naming it saves asking for it.
+        # The family only matters to calls with addresses; passing it saves a system call.
         probe = socket.socket(socket.AF_INET, socket.SOCK_STREAM, 0, fileno=descriptor)
     except OSError:  # a file
         return None
@@ -228,7 +229,7 @@ def _look(descriptor: int, port: int) -> Connection | None:
     except OSError:
         return None
     finally:
-        probe.detach()  # it belongs to the web server
+        probe.detach()  # owned by the web server
     sent_ms, _, received_ms = _MILLISECONDS.unpack_from(info, 40)
     acknowledged, received, unsent = _BYTES.unpack_from(info, 120)
     return Connection(descriptor, peer, sent_ms, received_ms, acknowledged, received, unsent)
@@ -244,9 +245,9 @@ def _peer(probe: socket.socket, port: int) -> Peer | None:
 
 
 def _close(connection: Connection, port: int, state: State) -> bool:
-    """Close a connection; whether it was still the same one."""
+    """Close a connection; returns whether it was still the same one."""
     try:
-        # A copy of the descriptor cannot be taken over by another file between the two steps.
+        # A duplicate descriptor cannot be reused for another file between the two steps.
         copy = socket.socket(fileno=os.dup(connection.descriptor))
     except OSError:
         return False
@@ -255,7 +256,7 @@ def _close(connection: Connection, port: int, state: State) -> bool:
             return False
         if state is State.HEADERS and connection.received:
             copy.send(_TIMEOUT, socket.MSG_DONTWAIT)
-        if state is State.ANSWER:  # drop what the client does not take
+        if state is State.ANSWER:  # drop unread data
             copy.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         copy.shutdown(socket.SHUT_RDWR)
         return True

@@ -1,4 +1,4 @@
-"""Builds every room from the settings, in order, and closes them in the opposite order."""
+"""Builds all services from the settings, in order, and closes them in reverse order."""
 
 import asyncio
 import os
@@ -28,7 +28,7 @@ from hoglet.warehouse import Warehouse
 
 @dataclass
 class Services:
-    """What the application and the workers share."""
+    """Services shared by the application and the workers."""
 
     settings: Settings
     clock: Clock
@@ -45,14 +45,14 @@ class Services:
 
 @asynccontextmanager
 async def open_services(settings: Settings) -> AsyncGenerator[Services]:
-    """Open everything a server needs; on the way out everything is closed again.
+    """Open everything a server needs; closed on exit.
 
-    Errors of libraries pass as they are; ``hoglet.app.startup_faults`` puts them into words.
+    Library errors propagate; ``hoglet.app.startup_faults`` turns them into messages.
     """
     async with AsyncExitStack() as stack:
         clock = SystemClock()
         database, warehouse = await _open_storage(settings, stack)
-        if set(settings.roles) & {"api", "pipeline"}:  # an executor reads and writes no warehouse
+        if set(settings.roles) & {"api", "pipeline"}:  # an executor does not use the warehouse
             await stack.enter_async_context(embedded_writer(database, settings))
             await claim_warehouse(database, warehouse, settings, clock)
         secret_keys = await open_secret_keys(database, settings)
@@ -77,7 +77,7 @@ async def open_services(settings: Settings) -> AsyncGenerator[Services]:
 
 
 async def _open_storage(settings: Settings, stack: AsyncExitStack) -> tuple[Database, Warehouse]:
-    """Both at once: importing the embedded warehouse takes as long as the migrations."""
+    """Open both concurrently: importing chDB takes as long as the migrations."""
     url = settings.resolved_database_url()
     with native_stderr():
         migrated, warehouse = await asyncio.gather(
@@ -95,9 +95,9 @@ async def _open_storage(settings: Settings, stack: AsyncExitStack) -> tuple[Data
 
 
 async def _open_queue(database: Database, clock: Clock) -> SqlQueue:
-    """On SQLite this is the only server, so what a killed one held is free at once.
+    """Open the queue; on SQLite, leases of a killed server are released at once.
 
-    Servers that share a PostgreSQL have names of their own; their leases run out.
+    Servers that share a PostgreSQL have distinct names; their leases expire.
     """
     if not database.is_sqlite:
         return SqlQueue(database, clock, owner=f"{platform.node()}-{os.getpid()}-{new_id()}")

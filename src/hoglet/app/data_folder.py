@@ -1,4 +1,4 @@
-"""The data folder: for its user's eyes only, and held by one server."""
+"""The data folder: private to its user, locked by one server."""
 
 import fcntl
 import os
@@ -19,10 +19,10 @@ _OWN_NAMES = (*_OWN_FILES, "warehouse", "backup-", "lost+found")
 
 
 class DataFolderLock:
-    """Held while a server runs on the folder.
+    """A lock held while a server uses the folder.
 
-    An advisory lock on ``hoglet.lock``: the kernel drops it when the process ends in whatever way,
-    so a killed server never leaves a stale one. The file holds the process id for the message.
+    An advisory lock on ``hoglet.lock``: the kernel releases it when the process ends, so a killed
+    server never leaves a stale one. The file contains the process id for the error message.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -30,7 +30,7 @@ class DataFolderLock:
         self._file: IO[str] | None = None
 
     def acquire(self) -> None:
-        """Take the lock.
+        """Acquire the lock.
 
         Raises:
             StartupFault: another process holds it.
@@ -52,19 +52,19 @@ class DataFolderLock:
         self._file = file
 
     def release(self) -> None:
-        """Give the lock back."""
+        """Release the lock."""
         if self._file is not None:
             self._file.close()
             self._file = None
 
 
 def prepare_data_folder(folder: Path) -> None:
-    """Make the folder, or close an existing one to other users: 0700, its files 0600.
+    """Create the folder, or restrict an existing one to its owner: 0700, its files 0600.
 
-    From now on every file that this process makes is closed to others, too.
+    Also sets the umask, so that files created later are private.
 
     Raises:
-        OSError: it cannot be made.
+        OSError: it cannot be created.
         StartupFault: it cannot be written.
     """
     os.umask(0o077)
@@ -74,7 +74,7 @@ def prepare_data_folder(folder: Path) -> None:
         _check_rights(path)
     if _is_shared(folder):
         log.warning(
-            "other users may see the data folder; give hoglet one of its own",
+            "other users can read the data folder; use a dedicated folder",
             action="data_folder_shared",
             folder=str(folder),
         )
@@ -85,7 +85,7 @@ def prepare_data_folder(folder: Path) -> None:
 
 
 def _check_rights(path: Path) -> None:
-    wanted = os.R_OK | (0 if path.name == KEY_FILE else os.W_OK)  # a mounted secret is read-only
+    wanted = os.R_OK | (0 if path.name == KEY_FILE else os.W_OK)  # mounted secrets are read-only
     if os.access(path, wanted, effective_ids=True):
         return
     raise StartupFault(
@@ -95,19 +95,19 @@ def _check_rights(path: Path) -> None:
 
 
 def _close_to_others(path: Path) -> None:
-    """Take the rights of group and others away, as far as the file system lets us."""
+    """Remove permissions of group and others, as far as the file system allows."""
     mode = stat.S_IMODE(path.stat().st_mode)
     try:
         if mode & 0o077:
             path.chmod(mode & 0o700)
-    except OSError as error:  # a mounted secret, or a file system without modes
+    except OSError as error:  # a mounted secret, or a file system without permissions
         log.warning(
-            "other users may see a file", action="file_open", path=str(path), why=str(error)
+            "other users can read a file", action="file_open", path=str(path), why=str(error)
         )
 
 
 def _is_own(entry: Path) -> bool:
-    """Whether hoglet made it: a symbolic link was made by somebody else."""
+    """Whether hoglet may have created it: symbolic links are somebody else's."""
     name = entry.name
     if entry.is_symlink():
         return False
@@ -117,7 +117,7 @@ def _is_own(entry: Path) -> bool:
 
 
 def _is_shared(folder: Path) -> bool:
-    """Whether it holds folders of others, as ``/opt`` and ``/tmp`` do: those stay open."""
+    """Whether it contains folders of others, like ``/opt`` and ``/tmp``: those keep their mode."""
     return bool(folder.stat().st_mode & stat.S_ISVTX) or any(
         entry.is_dir() and not entry.name.startswith(_OWN_NAMES) for entry in folder.iterdir()
     )

@@ -1,4 +1,4 @@
-"""The time between a stop signal and the stop, in which a balancer looks elsewhere."""
+"""Delays shutdown so that load balancers can take the server out of rotation."""
 
 import asyncio
 from collections.abc import Callable
@@ -7,7 +7,7 @@ from hoglet.web.health import NotReady
 
 
 class Drain:
-    """Delays a stop: ``/_readyz`` answers 503 meanwhile, everything else goes on.
+    """Delays a stop: ``/_readyz`` returns 503 meanwhile, everything else keeps working.
 
     Args:
         seconds: of the delay; 0 stops at once.
@@ -26,10 +26,10 @@ class Drain:
         asyncio.get_running_loop().call_later(self._seconds, stop)
 
     async def check(self) -> None:
-        """Part of ``/_readyz``.
+        """A readiness check.
 
         Raises:
-            NotReady: the server is about to stop.
+            NotReady: the server is draining.
         """
         if self._begun:
             raise NotReady("the server is stopping")

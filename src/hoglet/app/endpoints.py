@@ -1,4 +1,4 @@
-"""Builds the endpoints room; queries learn a project's property types from what was captured."""
+"""Builds the endpoint services; queries get a project's property types from its definitions."""
 
 import time
 from collections.abc import Mapping
@@ -19,11 +19,11 @@ from hoglet.events.repository import EventsRepository
 from hoglet.functions.actions import repository as action_repository
 from hoglet.store.database import Database
 
-SCHEMA_SECONDS = 2.0  # a property seen for the first time gets its type in queries within this
+SCHEMA_SECONDS = 2.0  # how long queries may miss the type of a new property, in seconds
 
 
 class PropertySchemaProvider:
-    """What queries of a project may name: properties and groups as learnt, and its actions."""
+    """What queries of a project can refer to: property definitions, groups and actions."""
 
     def __init__(self, database: Database, events: EventsRepository) -> None:
         self._database = database
@@ -33,7 +33,7 @@ class PropertySchemaProvider:
     async def __call__(self, project: Project) -> ProjectSchema:
         """The schema of a project, up to two seconds old.
 
-        A type that somebody changed holds at once, because the project's version changes with it.
+        A changed type applies at once, because it changes the project's version.
         """
         key = (project.id, project.definitions_version)
         loaded_at, schema = self._known.get(key, (0.0, ProjectSchema()))
@@ -51,7 +51,7 @@ class PropertySchemaProvider:
         return schema
 
     def forget(self) -> None:
-        """Look again from now on; call after an action was changed."""
+        """Clear the cache; call after a change of actions."""
         self._known.clear()
 
 

@@ -1,4 +1,4 @@
-"""Builds the events room: capture, spool, warnings."""
+"""Builds the event services: capture, spool, warnings."""
 
 from dataclasses import dataclass
 
@@ -14,7 +14,7 @@ from hoglet.events.warnings import IngestionWarnings
 
 @dataclass
 class EventServices:
-    """What hangs on ``app.state.events``."""
+    """Services of events, stored in ``app.state.events``."""
 
     capture: CaptureService
     warnings: IngestionWarnings

@@ -1,4 +1,4 @@
-"""The features over the opened rooms, and what each hands the others."""
+"""Builds the features over the opened services and connects them."""
 
 from dataclasses import dataclass
 from datetime import timedelta
@@ -22,7 +22,7 @@ from hoglet.queries.services import QueryServices, build_queries
 
 @dataclass
 class Features:
-    """The services of every feature room."""
+    """The services of all features."""
 
     events: EventServices
     functions: FunctionServices
@@ -34,7 +34,7 @@ class Features:
 
 
 def build_features(rooms: Services) -> Features:
-    """Build the features and plug them into the access room's providers."""
+    """Build the features and register their access hooks."""
     events = build_events(rooms)
     functions = build_functions(rooms, property_types, person_criteria)
     endpoints = build_endpoint_services(

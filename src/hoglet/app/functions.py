@@ -1,4 +1,4 @@
-"""Builds the functions room."""
+"""Builds the function services."""
 
 from dataclasses import dataclass
 from urllib.parse import urlsplit
@@ -38,7 +38,7 @@ from hoglet.warehouse.telemetry import Telemetry
 
 @dataclass
 class FunctionServices:
-    """The services of functions; each hangs on ``app.state`` under its own name."""
+    """Services of functions; each is stored in ``app.state`` under its own name."""
 
     service: FunctionService
     actions: ActionService
@@ -55,7 +55,7 @@ class FunctionServices:
 
 
 def open_box(settings: Settings) -> SecretBox:
-    """The box with all configured keys."""
+    """The secret box with all configured keys."""
     return SecretBox([key.encode() for key in read_secret_keys(settings)])
 
 
@@ -64,7 +64,7 @@ def _facilities(settings: Settings) -> HostConfig:
     database, bots = (None if path is None else str(path.absolute()) for path in paths)
     problem = None if database is None else check_database(database)
     if problem:
-        raise BadSetting(f"HOGLET_GEOIP_DATABASE is no MaxMind database: {problem}")
+        raise BadSetting(f"HOGLET_GEOIP_DATABASE is not a MaxMind database: {problem}")
     has_email = settings.smtp_host is not None
     return HostConfig(has_email=has_email, geoip_database=database, bot_list=bots)
 

@@ -1,4 +1,4 @@
-"""Hands the features' parts of the bootstrap routes up to the access room.
+"""Registers the features' hooks for access routes.
 
 Source: docs/spec/hog-functions.md#138-site-functions and docs/spec/hog-functions.md#14-capture
 (last table) and 15.
@@ -26,7 +26,7 @@ from hoglet.web.timestamps import iso_z
 
 
 def connect_hooks(rooms: Services, events: EventServices) -> None:
-    """Set every provider of ``rooms.access``."""
+    """Set every hook of ``rooms.access``."""
     providers = rooms.access.providers
     parts = _Parts(rooms, events)
     providers.group_types = parts.group_types
@@ -39,7 +39,7 @@ def connect_hooks(rooms: Services, events: EventServices) -> None:
 
 
 class _Parts:
-    """What the features show of a project."""
+    """The features' data about a project."""
 
     def __init__(self, rooms: Services, events: EventServices) -> None:
         self._database = rooms.database

@@ -1,4 +1,4 @@
-"""The web application of a server: the routers of all rooms over their services."""
+"""The web application of a server: the routers of all packages over their services."""
 
 from fastapi import FastAPI
 

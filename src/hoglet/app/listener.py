@@ -1,4 +1,4 @@
-"""The socket that the server listens on, bound before any work begins."""
+"""The listening socket of the server, bound before any other work."""
 
 import errno
 import socket
@@ -10,16 +10,16 @@ BACKLOG = 1024
 
 
 def bind(host: str, port: int) -> socket.socket:
-    """A bound TCP socket that nobody else shares; it does not listen yet.
+    """Bind an exclusive TCP socket; it does not listen yet.
 
-    Without ``SO_REUSEPORT``: a second server on the port would get a part of the requests.
+    Without ``SO_REUSEPORT``: a second server on the port would get some of the requests.
 
     Args:
         host: an address of this machine, or a name of one.
         port: 0 for any free one.
 
     Raises:
-        StartupFault: the address cannot be listened on.
+        StartupFault: the address cannot be used.
     """
     family, address = _resolve(host, port)
     listener = socket.socket(family, socket.SOCK_STREAM)
@@ -33,10 +33,10 @@ def bind(host: str, port: int) -> socket.socket:
 
 
 def listen(listener: socket.socket) -> None:
-    """Take connections from now on; they wait until the server is ready.
+    """Start listening; connections wait until the server is ready.
 
     Raises:
-        StartupFault: another process began to listen on the port meanwhile.
+        StartupFault: another process started listening on the port in the meantime.
     """
     try:
         listener.listen(BACKLOG)
@@ -50,8 +50,9 @@ def _resolve(host: str, port: int) -> tuple[socket.AddressFamily, Any]:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     except (OSError, UnicodeError):
         raise StartupFault(
-            f'The address to listen on (--host or HOGLET_HOST) is "{host}", which is no address '
-            "of this machine; 127.0.0.1 listens on this machine only, 0.0.0.0 on all networks."
+            f'The address to listen on (--host or HOGLET_HOST) is "{host}", which is '
+            "not an address of this machine; 127.0.0.1 listens on this machine only, "
+            "0.0.0.0 on all networks."
         ) from None
     family, _, _, _, address = found[0]
     return family, address
@@ -66,13 +67,14 @@ def _fault(error: OSError, host: str, port: int) -> StartupFault:
             )
         case errno.EADDRNOTAVAIL:
             text = (
-                f"This machine has no address {host}: choose another --host; 127.0.0.1 listens on "
-                "this machine only, 0.0.0.0 on all networks."
+                f"This machine does not have the address {host}: choose another "
+                "--host; 127.0.0.1 listens on this machine only, 0.0.0.0 on all "
+                "networks."
             )
         case errno.EACCES:
             text = (
-                f"Port {port} needs a right that this user has not: choose a --port from 1024 on, "
-                "or grant CAP_NET_BIND_SERVICE."
+                f"Port {port} requires a privilege that this user lacks: choose a "
+                "--port from 1024, or grant CAP_NET_BIND_SERVICE."
             )
         case _:
             text = f"hoglet cannot listen on {host} port {port}: {error.strerror or error}."

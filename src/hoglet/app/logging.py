@@ -1,4 +1,4 @@
-"""hoglet's own log: one line an event, for people on a terminal, as JSON elsewhere."""
+"""hoglet's own log: one line per event, for humans on a terminal, as JSON elsewhere."""
 
 import contextlib
 import logging
@@ -12,11 +12,11 @@ LEVELS = {"debug": logging.DEBUG, "info": logging.INFO, "warning": logging.WARNI
 
 
 def configure_logs(*, level: str, style: str) -> None:
-    """Set the log up for this process.
+    """Configure logging for this process.
 
     Args:
         level: ``debug``, ``info``, ``warning`` or ``error``.
-        style: ``console``, ``json``, or ``auto`` for what suits standard error.
+        style: ``console``, ``json``, or ``auto`` to detect a terminal.
     """
     as_console = style == "console" or (style == "auto" and sys.stderr.isatty())
     renderer: Any = structlog.dev.ConsoleRenderer() if as_console else _json_renderer()
@@ -38,8 +38,8 @@ def configure_logs(*, level: str, style: str) -> None:
 class LineLogger:
     """Writes lines; one that cannot be written (a full disk, a closed pipe) is dropped.
 
-    A log that raised would end the work that was to be logged: workers are started again, and
-    requests answered, by code that logs what went wrong first.
+    Otherwise a logging error would abort the work being logged: restarting workers and answering
+    requests both log first.
     """
 
     def __init__(self, stream: TextIO) -> None:
@@ -48,7 +48,10 @@ class LineLogger:
 
     def msg(self, message: str) -> None:
         """Write a line."""
-        with self._lock, contextlib.suppress(OSError, ValueError):  # ValueError: it is closed
+        with (
+            self._lock,
+            contextlib.suppress(OSError, ValueError),
+        ):  # ValueError: the stream is closed
             self._stream.write(message + "\n")
             self._stream.flush()
 

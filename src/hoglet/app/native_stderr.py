@@ -1,4 +1,4 @@
-"""What native libraries write to standard error, kept apart from our own sentence."""
+"""Captures what native libraries write to standard error, apart from our own messages."""
 
 import contextlib
 import os
@@ -10,9 +10,9 @@ _KEPT_BYTES = 8000
 
 @contextlib.contextmanager
 def native_stderr() -> Generator[None]:
-    """Hold back standard error; the embedded warehouse prints there why it cannot be opened.
+    """Capture standard error, where the embedded warehouse prints why it cannot be opened.
 
-    Afterwards it is written as usual. If the block raises, it becomes a note of the error instead.
+    Afterwards it is written as usual; if the block raises, it becomes a note of the error.
     """
     if not hasattr(os, "memfd_create"):
         yield

@@ -1,4 +1,4 @@
-"""Every route of the application, and ``/api/schema``: the OpenAPI document of the whole API."""
+"""All routes of the application, and ``/api/schema``: the OpenAPI document of the whole API."""
 
 import inspect
 import re
@@ -21,7 +21,7 @@ from hoglet.web.responses import JsonResponse
 
 PATH = "/api/schema"
 _ROW = re.compile(r"^Row \d+[.:]\s*")
-_RUN = "/endpoints/{name}/run"  # a plain route: it asks for the key by itself
+_RUN = "/endpoints/{name}/run"  # a plain route: it checks the key itself
 
 
 router = APIRouter()
@@ -30,18 +30,18 @@ router = APIRouter()
 @router.get(PATH)
 @describe({200: {"type": "object"}})
 async def read_schema() -> Response:
-    """The OpenAPI document of the whole API."""
+    """Get the OpenAPI document of the whole API."""
     return JsonResponse(api_document())
 
 
 @cache
 def api_document() -> dict[str, Any]:
-    """The document; built when it is first asked for."""
+    """The OpenAPI document, built on first use."""
     return build_document("hoglet", version("hoglet"), all_routes())
 
 
 def all_routes() -> list[DescribedRoute]:
-    """Every route, by path and method; the scope "any" is any key."""
+    """All routes, by path and method; the scope "any" means any key."""
     included = [
         _described(route.endpoint, prefix + route.path, method, _scope(route))
         for prefix, routers in (("", (*ROUTERS, router)), (PROJECT_PREFIX, PROJECT_ROUTERS))
@@ -77,7 +77,7 @@ def _scope(route: APIRoute) -> str:
 
 
 def _sentence(endpoint: Any) -> str:
-    """The first line of what is said about it, or its name."""
+    """The first line of the handler's docstring, or its name."""
     name: str = endpoint.__name__.replace("_", " ").capitalize() + "."
     first = _ROW.sub("", (endpoint.__doc__ or "").strip().split("\n")[0])
     text = (first or name).replace("``", "`")

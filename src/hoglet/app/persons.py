@@ -1,4 +1,4 @@
-"""Builds what deletes and splits persons."""
+"""Builds the services that delete and split persons."""
 
 from hoglet.app.container import Services
 from hoglet.app.events import EventServices
@@ -12,7 +12,7 @@ from hoglet.pipeline.persons.splits import PersonSplits
 def build_person_changes(
     rooms: Services, events: EventServices, endpoints: EndpointServices
 ) -> PersonChangeServices:
-    """Over the shared database, queue and warehouse."""
+    """Services on the shared database, queue and warehouse."""
     activity = rooms.access.activity
     deletions = PersonDeletions(
         database=rooms.database,

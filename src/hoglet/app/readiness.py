@@ -14,13 +14,13 @@ from hoglet.functions.dead_letters import repository as dead_letter_repository
 from hoglet.queue.dead_letters import count_failed
 from hoglet.web.health import Check, NotReady
 
-_REMEMBERED_S = 2.0  # counting reads a table; health checks come from several sides
-_CAPTURE_S = 30.0  # a capture that failed is told that long, unless a later one succeeds
+_REMEMBERED_S = 2.0  # counting scans a table; health checks come from several clients
+_CAPTURE_S = 30.0  # how long a failed capture affects readiness, unless a later one succeeds
 _MB = 1_000_000
 
 
 class Readiness:
-    """The checks, and warnings about what needs an operator."""
+    """Readiness checks, and warnings for operators."""
 
     def __init__(self, rooms: Services, features: Features) -> None:
         self._rooms = rooms
@@ -37,7 +37,7 @@ class Readiness:
             free.set_function(self._free_bytes)
 
     def checks(self) -> dict[str, Check]:
-        """By the name under which ``/_readyz`` shows them."""
+        """The checks by their name in ``/_readyz``."""
         found: dict[str, Check] = {
             "storage": self._storage,
             "warehouse": self._warehouse,
@@ -50,15 +50,15 @@ class Readiness:
         return found
 
     async def warnings(self) -> list[str]:
-        """What was given up, and workers that keep dying."""
+        """Failed jobs, dead letters, and workers that keep dying."""
         await self._count()
         found = [
-            f"{number} jobs of the queue {queue} were given up; see hoglet admin queues buried"
+            f"{number} jobs of the queue {queue} failed permanently; see hoglet admin queues buried"
             for queue, number in sorted(self._buried.items())
             if queue != SPOOL_QUEUE
         ]
         if self._letters:
-            found.append(f"{self._letters} dead letters wait to be run again")
+            found.append(f"{self._letters} dead letters can be redriven")
         found.extend(
             f"{number} {name} workers died within {RECENT_MINUTES} minutes"
             for name, number in self._rooms.sandboxes.dying().items()
@@ -98,7 +98,7 @@ class Readiness:
 
     @property
     def _has_data_folder(self) -> bool:
-        """Whether the database or the warehouse is a file of this machine."""
+        """Whether the database or the warehouse is on this machine's disk."""
         settings = self._rooms.settings
         return self._rooms.database.is_sqlite or settings.resolved_warehouse_url().startswith(
             "chdb"

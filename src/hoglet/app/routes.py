@@ -1,4 +1,4 @@
-"""The routers of all features, in the order in which their routes are tried."""
+"""The routers of all features, in matching order."""
 
 from starlette.routing import BaseRoute
 
@@ -67,5 +67,5 @@ PROJECT_ROUTERS = (
 
 
 def hot_routes() -> list[BaseRoute]:
-    """The plain routes that are tried before all others: runs first, for capture has many paths."""
+    """The plain routes, matched before all others; runs first, since capture has many paths."""
     return [*run_routes(), *capture_routes()]

@@ -1,4 +1,4 @@
-"""One server from start to stop."""
+"""Runs one server from start to stop."""
 
 import socket
 from collections.abc import Callable
@@ -88,7 +88,7 @@ async def _start(settings: Settings, stack: AsyncExitStack) -> _Server:
     application = build_application(rooms, features, drain, local_token=token)
     workers = build_workers(rooms, features)
     for wall in missing_walls():
-        log.warning("workers are confined less: the kernel lacks a wall", wall=wall)
+        log.warning("workers are not fully confined: the kernel lacks features", wall=wall)
     listen(listener)
     stack.callback(remove_server_file, settings.data_dir)
     write_server_file(settings.data_dir, ServerAddress(_local_url(settings), token))
@@ -113,12 +113,12 @@ def _reaper(application: FastAPI, settings: Settings, limit: int) -> ConnectionR
 
 
 async def _reseal(rooms: Services, features: Features) -> None:
-    """Finish a rotation of keys; what no key opens any more is told, and waits for its owner."""
+    """Finish a key rotation; secrets that no key can decrypt are logged and left as they are."""
     box = features.functions.service.box
     if not box.has_old_keys:
         return
     done = await reencrypt_all(rooms.database, box)
-    log.info("secrets sealed again", action="resealed", **done._asdict())
+    log.info("secrets re-encrypted", action="resealed", **done._asdict())
 
 
 async def _first_project(rooms: Services) -> FirstStart:
@@ -131,9 +131,9 @@ async def _first_project(rooms: Services) -> FirstStart:
 
 
 def _greet(first: FirstStart, settings: Settings) -> None:
-    """Print the address; on the first start also the token and key that hoglet made.
+    """Print the address; on the first start also the generated token and key.
 
-    Those that the operator gave are known to him, and have no place in a log.
+    Given ones are known to the operator and do not belong in a log.
     """
     console = Console(highlight=False, soft_wrap=True)
     console.print(f"hoglet serves at [bold]{settings.resolved_site_url()}[/]")

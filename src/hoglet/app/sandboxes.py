@@ -1,4 +1,4 @@
-"""The worker processes of a server, by what they do."""
+"""The worker processes of a server, by purpose."""
 
 import asyncio
 
@@ -8,11 +8,11 @@ from hoglet.sandbox import Sandbox
 from hoglet.sandbox.pool import RECENT_SECONDS
 from hoglet.settings import Settings
 
-# Programs of functions stand back behind capture and the API when the processors are all busy: at
-# 5 they get a third of what another process gets.
+# Functions yield to capture and the API when the CPUs are busy: at niceness 5 they get a third of
+# another process's share.
 _RUN_NICENESS = 5
-# What the largest request may take in the spare worker, for each of its bytes: parsing 20 MB of
-# small objects took 57, and the text is copied four times.
+# Memory of the spare worker per byte of the largest request: parsing 20 MB of small objects took
+# 57, and the text is copied four times.
 _SPARE_BYTES_PER_BYTE = 100
 RECENT_MINUTES = round(RECENT_SECONDS / 60)
 MANY_DEATHS = 3  # of one kind of worker within five minutes
@@ -45,7 +45,7 @@ class Sandboxes:
         return {name: number for name, number in deaths.items() if number >= MANY_DEATHS}
 
     async def close(self) -> None:
-        """Stop them all."""
+        """Stop all workers."""
         pools = (self.compile, self.run, self.pipeline, self.spare)
         await asyncio.gather(*(pool.close() for pool in pools))
 

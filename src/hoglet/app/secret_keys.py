@@ -1,4 +1,4 @@
-"""The keys that stored secrets are encrypted with: of the settings, or of ``secret.key``."""
+"""Encryption keys of stored secrets: from the settings, or from ``secret.key``."""
 
 import os
 from pathlib import Path
@@ -16,14 +16,15 @@ from hoglet.store.database import Database
 
 log = structlog.get_logger()
 
-_RECOVERY = "put the file back from a backup, or set HOGLET_SECRET_KEYS to its lines"
+_RECOVERY = "restore the file from a backup, or set HOGLET_SECRET_KEYS to its lines"
 
 
 async def open_secret_keys(database: Database, settings: Settings) -> list[str]:
-    """The keys of a server; made once, before a database gets its first project.
+    """The keys of a server; generated once, before a database gets its first project.
 
     Raises:
-        StartupFault: the key file is gone or damaged, or its keys do not open what is stored.
+        StartupFault: the key file is missing or damaged, or its keys do not decrypt the stored
+            secrets.
     """
     path = settings.data_dir / KEY_FILE
     if not settings.secret_keys and not path.exists():
@@ -38,10 +39,10 @@ async def open_secret_keys(database: Database, settings: Settings) -> list[str]:
 
 
 def read_secret_keys(settings: Settings) -> list[str]:
-    """The Fernet keys that encrypt stored secrets, newest first: the first encrypts, all decrypt.
+    """The Fernet keys for stored secrets, newest first: the first encrypts, all decrypt.
 
-    Those of the settings if there are any, else the lines of ``secret.key``. To rotate, put a new
-    key on the first line and keep the old ones below it.
+    From the settings if set, else the lines of ``secret.key``. To rotate, add a new first line and
+    keep the old ones below.
 
     Raises:
         StartupFault: there is no file, or no key in it.
@@ -58,23 +59,23 @@ def read_secret_keys(settings: Settings) -> list[str]:
         raise _missing(path) from None
     except OSError as error:
         raise StartupFault(
-            f"The key file {path} cannot be read ({error.strerror}): it holds the keys of stored "
-            "secrets, and the user that runs hoglet needs to own it."
+            f"The key file {path} cannot be read ({error.strerror}): it contains the "
+            "keys of stored secrets and must be owned by the user that runs hoglet."
         ) from None
     except ValueError:
         keys = []
     if not keys:
         raise StartupFault(
-            f"The key file {path} is damaged, each line has to be one key: {_RECOVERY}."
+            f"The key file {path} is damaged, each line must be one key: {_RECOVERY}."
         )
     return keys
 
 
 def add_secret_key(settings: Settings) -> None:
-    """Put a new key before those in the key file; they keep decrypting what they encrypted.
+    """Add a new key as the first line of the key file; the old ones still decrypt.
 
     Raises:
-        StartupFault: there is no key file, but a database, so that the key in use is gone.
+        StartupFault: the key file of an existing database is missing.
     """
     path = settings.data_dir / KEY_FILE
     if not path.exists() and (settings.data_dir / "hoglet.db").exists():
@@ -99,8 +100,8 @@ async def _check(database: Database, keys: list[str], settings: Settings) -> Non
 
 def _missing(path: Path) -> StartupFault:
     return StartupFault(
-        f"The key file {path} is missing, but the database is in use: the file holds the key of "
-        f"the secrets of functions and integrations; {_RECOVERY}."
+        f"The key file {path} is missing, but the database is in use: the file "
+        f"contains the key of the secrets of functions and integrations; {_RECOVERY}."
     )
 
 
@@ -112,7 +113,7 @@ def _write_new_key(path: Path, others: str = "") -> None:
         file.write(Fernet.generate_key() + b"\n" + others.encode())
         file.flush()
         os.fsync(file.fileno())
-    temporary.rename(path)  # never a half-written key, whatever happens in between
+    temporary.rename(path)  # never leave a partial key, even after a crash
     folder = os.open(path.parent, os.O_RDONLY)
     try:
         os.fsync(folder)

@@ -1,4 +1,4 @@
-"""Serving: one process, one event loop, granian in it; stops cleanly on SIGTERM and Ctrl-C."""
+"""Serves with granian in one process and event loop; graceful shutdown on SIGTERM and Ctrl-C."""
 
 import asyncio
 import signal
@@ -14,14 +14,14 @@ from granian.server.embed import Server
 from hoglet.app.draining import Drain
 from hoglet.app.listener import BACKLOG
 
-# A connection that is kept open is closed after this. Longer than the 60 s that common proxies keep
-# theirs, so that it is the proxy or client that closes, and no request is lost on the way.
+# Idle keep-alive connections are closed after this. Longer than the 60 s of common proxies, so that
+# the proxy or client closes them and no request is lost in between.
 IDLE_MILLISECONDS = 75_000
 STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
 
 class _Server(Server):
-    """Takes a socket that already listens instead of binding one that others can share."""
+    """Uses a socket that is already bound instead of a shared one."""
 
     def __init__(self, application: Any, listener: socket.socket, **options: Any) -> None:
         super().__init__(application, **options)
@@ -42,17 +42,17 @@ async def serve(
     drain: Drain,
     on_stop: Callable[[], None],
 ) -> None:
-    """Serve an ASGI application until a stop signal, drain, then let running requests end.
+    """Serve an ASGI application until a stop signal, drain, then finish running requests.
 
-    The application's lifespan opens and closes what it needs: it starts before the first request is
-    taken and ends after the last one is answered.
+    The application's lifespan opens and closes what it needs: it starts before the first request
+    and ends after the last one.
 
     Args:
-        application: what answers.
-        listener: a TCP socket that listens; closed at the end.
-        connections: how many are taken at once; further ones wait.
-        drain: how long requests are still taken after a stop signal.
-        on_stop: called when it stops; ends answers that would go on for ever.
+        application: the ASGI application.
+        listener: a listening TCP socket; closed at the end.
+        connections: maximum number; others wait.
+        drain: how long requests are still accepted after a stop signal.
+        on_stop: called on shutdown; ends responses that would never end.
     """
     server = _Server(
         application,

@@ -1,6 +1,6 @@
-"""The one place that turns what goes wrong at the start into a sentence for the operator.
+"""Turns startup failures into one-sentence messages for the operator.
 
-Rooms raise what their libraries raise; around the whole start stands :func:`startup_faults`.
+Packages raise library errors as they are; :func:`startup_faults` wraps the whole startup.
 """
 
 import contextlib
@@ -19,20 +19,20 @@ from hoglet.warehouse.errors import WarehouseInUse, plain_message
 
 log = structlog.get_logger()
 
-_WRITABLE = "the user that runs hoglet needs to own the data folder and everything in it"
+_WRITABLE = "the user that runs hoglet must own the data folder and everything in it"
 _FREE_SPACE = "free some disk space, then start again"
 _SYSTEM: dict[int, str] = {
     errno.EACCES: _WRITABLE,
     errno.EPERM: _WRITABLE,
-    errno.EROFS: "choose a --data-dir on a disk that can be written",
+    errno.EROFS: "choose a --data-dir on a writable disk",
     errno.ENOSPC: _FREE_SPACE,
     errno.EDQUOT: _FREE_SPACE,
     errno.EMFILE: "raise the limit of open files (ulimit -n)",
-    errno.ENFILE: "the system has no more file descriptors",
+    errno.ENFILE: "the system has run out of file descriptors",
     errno.EAGAIN: "raise the limit of processes (ulimit -u)",
     errno.ENOMEM: "the machine, or its limit (ulimit -v), has too little memory",
     errno.EEXIST: "it is a file; choose another --data-dir",
-    errno.ENOTDIR: "a part of the path is a file; choose another --data-dir",
+    errno.ENOTDIR: "part of the path is a file; choose another --data-dir",
 }
 _SQLITE: tuple[tuple[str, str], ...] = (
     ("not a database", "restore the file from a backup"),
@@ -40,9 +40,12 @@ _SQLITE: tuple[tuple[str, str], ...] = (
     ("readonly", _WRITABLE),
     ("unable to open", _WRITABLE),
     ("disk is full", _FREE_SPACE),
-    ("disk I/O error", "look for a full or failing disk"),
+    ("disk I/O error", "check for a full or failing disk"),
     ("is locked", "another process is using it; stop that one first"),
-    ("already exists", "it holds tables of another application; give hoglet a database of its own"),
+    (
+        "already exists",
+        "it contains tables of another application; use a separate database for hoglet",
+    ),
 )
 _NEWER = re.compile(r"Can't locate revision identified by '([^']+)'")
 _WHAT = re.compile(r"e\.what\(\) = ([^,]+)")
@@ -50,7 +53,7 @@ _MOST_CHARACTERS = 500
 
 
 class StartupFault(HogletError):
-    """The server cannot start; the sentence says what to change."""
+    """The server cannot start; the message says what to change."""
 
     code = "startup_fault"
     blame = "operator"
@@ -58,10 +61,10 @@ class StartupFault(HogletError):
 
 @contextlib.contextmanager
 def startup_faults(settings: Settings) -> Generator[None]:
-    """Run the start of a server.
+    """Wrap the startup of a server.
 
     Raises:
-        HogletError: whatever went wrong, as one line. The trace is in the log of level debug.
+        HogletError: the failure as one line; the traceback is logged at level debug.
     """
     try:
         yield
@@ -71,7 +74,7 @@ def startup_faults(settings: Settings) -> Generator[None]:
 
 
 def describe(error: Exception, settings: Settings) -> str:
-    """What happened and what to change.
+    """The problem and what to change.
 
     Example:
         ``The database /data/hoglet.db cannot be used (file is not a database): restore the file
@@ -92,7 +95,7 @@ def describe(error: Exception, settings: Settings) -> str:
 
 
 def _of_part(error: HogletError, settings: Settings) -> str:
-    """An operator's error is a sentence already; what else fails at the start is the warehouse."""
+    """An operator error already has a message; other failures come from the warehouse."""
     notes: list[str] = getattr(error, "__notes__", [])
     refused = isinstance(error, WarehouseInUse) and bool(notes)
     if error.blame == "operator" and not refused:
@@ -105,13 +108,13 @@ def _of_part(error: HogletError, settings: Settings) -> str:
         )
     reason = _engine_reason(notes) if refused else error.detail
     return (
-        f"The warehouse {where} cannot be used ({reason.rstrip('. ')}): if hoglet may write the "
-        "folder, restore it from a backup."
+        f"The warehouse {where} cannot be used ({reason.rstrip('. ')}): if the folder "
+        "is writable, restore it from a backup."
     )
 
 
 def _engine_reason(notes: list[str]) -> str:
-    """Why the embedded engine does not open: it says so on stderr, or at the end of its error."""
+    """Why the embedded engine failed to open: from stderr, or the end of its error message."""
     message, printed = notes[0], " ".join(notes[1:])
     what = _WHAT.search(message)
     if what is not None:
@@ -124,15 +127,15 @@ def _of_database(error: SQLAlchemyError | CommandError, settings: Settings) -> s
     newer = _NEWER.search(str(error))
     if newer is not None:
         return (
-            f"The database {name} was written by a newer hoglet (schema {newer.group(1)}): start "
-            "that version, or restore a backup of before."
+            f"The database {name} was written by a newer version of hoglet (schema "
+            f"{newer.group(1)}): start that version, or restore an older backup."
         )
     reason = str(error.orig if isinstance(error, DBAPIError) else error).strip()
     reason = reason.partition("\n")[0].rstrip(". ")
     if isinstance(error, IntegrityError) and "api_token" in reason:
         return f"HOGLET_BOOTSTRAP_PROJECT_TOKEN is the token of another project ({reason})."
     if name.startswith("postgresql"):
-        advice = "check HOGLET_DATABASE_URL and that PostgreSQL runs"
+        advice = "check HOGLET_DATABASE_URL and that PostgreSQL is running"
     else:
         default = "check HOGLET_DATABASE_URL"
         advice = next((text for mark, text in _SQLITE if mark in reason), default)
@@ -147,7 +150,7 @@ def _of_system(error: OSError) -> str:
 
 
 def _database(settings: Settings) -> str:
-    """The database as an operator knows it: a path, or a URL without its password."""
+    """The database as operators know it: a path, or a URL without password."""
     url = make_url(settings.resolved_database_url())
     if url.drivername.startswith("sqlite"):
         return url.database or ""
@@ -155,7 +158,7 @@ def _database(settings: Settings) -> str:
 
 
 def _warehouse(settings: Settings) -> str:
-    """The folder of the warehouse, or the URL of the server without user and password."""
+    """The folder of the warehouse, or the URL of the server without credentials."""
     scheme, _, rest = settings.resolved_warehouse_url().partition("://")
     return rest if scheme == "chdb" else f"{scheme}://{rest.rpartition('@')[2]}"
 

@@ -1,4 +1,4 @@
-"""Which feature reads the rows of each table of ``system``."""
+"""Maps each ``system`` table to the feature that reads its rows."""
 
 from collections.abc import Mapping
 

@@ -1,4 +1,4 @@
-"""The table behind :mod:`hoglet.app.warehouse_identity`."""
+"""The table of :mod:`hoglet.app.warehouse_identity`."""
 
 from datetime import datetime
 from uuid import UUID

@@ -1,8 +1,8 @@
-"""Ties a database to one warehouse, so that no server reads or fills another by mistake.
+"""Ties a database to one warehouse, so that no server uses another by mistake.
 
-Two servers on one PostgreSQL with a chDB folder each would split the events between them, and both
-would give wrong answers. An emptied or exchanged folder would answer with fewer events than were
-accepted. Both are refused at the start.
+Two servers on one PostgreSQL with a chDB folder each would split the events between them and both
+return wrong results. An emptied or replaced folder would return fewer events than were accepted.
+Both are refused at startup.
 
 Source: docs/adr/0019-warehouse-identity.md.
 """
@@ -24,18 +24,18 @@ from hoglet.warehouse.identity import store_warehouse_identity, warehouse_identi
 
 IN_MEMORY = "chdb://:memory:"
 
-# Any two numbers that nothing else in the database locks.
+# Arbitrary constants that nothing else in the database locks.
 _CLAIM_LOCK = 7_226_312
 _WRITER_LOCK = 7_226_313
-_ADVICE = "or run `hoglet admin warehouse adopt` to accept this one with the events that it holds."
+_ADVICE = "or run `hoglet admin warehouse adopt` to accept this one with its events."
 
 
 async def claim_warehouse(
     database: Database, warehouse: Warehouse, settings: Settings, clock: Clock
 ) -> None:
-    """Record the warehouse in the database at the first start; compare it at every later one.
+    """Record the warehouse in the database at the first start; compare it at later ones.
 
-    Idempotency: killed between its two writes, the next start finishes the claim.
+    Idempotency: after a crash between its two writes, the next start finishes the claim.
 
     Raises:
         StartupFault: the database belongs to another warehouse.
@@ -44,7 +44,7 @@ async def claim_warehouse(
     if url.startswith(IN_MEMORY):
         return
     async with database.write() as session:
-        if not database.is_sqlite:  # two first starts at once: one records, the other compares
+        if not database.is_sqlite:  # two concurrent first starts: one records, the other compares
             await session.execute(text(f"SELECT pg_advisory_xact_lock({_CLAIM_LOCK})"))
         stored = await warehouse_identity(warehouse)
         recorded = await session.scalar(select(WarehouseIdentityRow.warehouse_id))
@@ -56,16 +56,16 @@ async def claim_warehouse(
 
 
 async def forget_warehouse(session: AsyncSession) -> None:
-    """Let the next start accept whichever warehouse it finds."""
+    """Let the next start accept any warehouse."""
     await session.execute(delete(WarehouseIdentityRow))
 
 
 @asynccontextmanager
 async def embedded_writer(database: Database, settings: Settings) -> AsyncGenerator[None]:
-    """Be the one server that writes the embedded warehouse of a shared PostgreSQL.
+    """Ensure that a single server writes the embedded warehouse of a shared PostgreSQL.
 
     A copied folder has the same identity, so a lock in the database tells two writers apart.
-    PostgreSQL drops it when the connection ends, in whatever way the server dies.
+    PostgreSQL releases it when the connection ends, even if the server is killed.
 
     Raises:
         StartupFault: another server is writing.
@@ -79,9 +79,9 @@ async def embedded_writer(database: Database, settings: Settings) -> AsyncGenera
         taken = await connection.scalar(text(f"SELECT pg_try_advisory_lock({_WRITER_LOCK})"))
         if not taken:
             raise StartupFault(
-                "Another server on this database writes its embedded warehouse: stop that one, "
-                "start this one with --roles executor, or give both the same ClickHouse server "
-                "in HOGLET_WAREHOUSE_URL."
+                "Another server on this database writes its embedded warehouse: stop "
+                "that one, start this one with --roles executor, or use the same "
+                "ClickHouse server for both (HOGLET_WAREHOUSE_URL)."
             )
         yield
 

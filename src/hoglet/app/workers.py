@@ -1,4 +1,4 @@
-"""The background work of a server: what runs beside the API, and how it stops."""
+"""The background workers of a server, and their shutdown order."""
 
 import asyncio
 import contextlib
@@ -51,7 +51,7 @@ RESTART_SECONDS = 1.0  # after a worker failed
 
 @dataclass
 class BackgroundWorker:
-    """A task that runs until it is told to stop, then ends its present work."""
+    """A task that runs until told to stop, then finishes its current work."""
 
     name: str
     run: Callable[[], Coroutine[Any, Any, None]]
@@ -60,9 +60,9 @@ class BackgroundWorker:
 
 @asynccontextmanager
 async def running(workers: list[BackgroundWorker]) -> AsyncGenerator[None]:
-    """Run the workers beside the block; stop them in order when it ends.
+    """Run the workers during the block; stop them in order when it ends.
 
-    The order is that of the flow: who is stopped later still takes what the earlier ones leave.
+    In the order of data flow: workers stopped later still process what earlier ones produced.
     """
     stopping = asyncio.Event()
     tasks = [asyncio.create_task(_guarded(one, stopping), name=one.name) for one in workers]
@@ -76,7 +76,7 @@ async def running(workers: list[BackgroundWorker]) -> AsyncGenerator[None]:
 
 
 def build_workers(rooms: Services, features: Features) -> list[BackgroundWorker]:
-    """What the roles of this process ask for."""
+    """The workers of this process's roles."""
     roles = rooms.settings.roles
     outbox = TelemetryOutbox(rooms.database, features.functions.telemetry, rooms.health)
     workers: list[BackgroundWorker] = []
@@ -94,7 +94,7 @@ def build_workers(rooms: Services, features: Features) -> list[BackgroundWorker]
         worker = features.queries.worker
         workers.append(BackgroundWorker("queries", worker.run, worker.stop))
         workers.append(_cohort_jobs(features))
-    if "pipeline" in roles:  # it has the warehouse that is read; an executor's may be its own
+    if "pipeline" in roles:  # it has the shared warehouse; an executor's may be its own
         workers.append(BackgroundWorker("telemetry", outbox.run, outbox.stop))
     return workers
 
@@ -102,7 +102,7 @@ def build_workers(rooms: Services, features: Features) -> list[BackgroundWorker]
 def build_pipeline(
     rooms: Services, features: Features, outbox: TelemetryOutbox
 ) -> list[BackgroundWorker]:
-    """Spool to warehouse and runs; copies of persons; ingestion warnings."""
+    """Spool to warehouse and runs; replication of persons; ingestion warnings."""
     copies = WarehouseReplicator(rooms.database, rooms.queue, rooms.warehouse, rooms.health)
     definitions = DefinitionTracker(
         database=rooms.database,
@@ -200,7 +200,7 @@ def _leased(
 
 
 def _endpoint_jobs(features: Features) -> BackgroundWorker:
-    """Beside the API, because background runs and builds refresh what the API remembers."""
+    """In the API process, because background runs and builds update caches of the API."""
     stopping = asyncio.Event()
     jobs = features.endpoints.jobs
 
@@ -211,7 +211,7 @@ def _endpoint_jobs(features: Features) -> BackgroundWorker:
 
 
 def _cohort_jobs(features: Features) -> BackgroundWorker:
-    """Beside the API, because an outcome changes what the API remembers."""
+    """In the API process, because results update caches of the API."""
     stopping = asyncio.Event()
 
     async def run() -> None:
@@ -249,7 +249,7 @@ def _executor(rooms: Services, features: Features) -> Executor:
 
 
 async def _guarded(worker: BackgroundWorker, stopping: asyncio.Event) -> None:
-    """A worker that fails (a full disk, a database that went away) is started again."""
+    """A worker that fails (full disk, lost database) is restarted."""
     while True:
         try:
             await worker.run()

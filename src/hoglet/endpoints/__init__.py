@@ -1,1 +1,1 @@
-"""Query endpoints: saved, named, versioned queries that are run over HTTP."""
+"""Query endpoints: saved, named, versioned queries with an HTTP API."""

@@ -1,4 +1,4 @@
-"""Routes of endpoints, except run (``api_run``): parse, call, shape.
+"""Routes of endpoints, except runs (``run/api.py``).
 
 Source: docs/spec/query-endpoints.md#1-routes.
 """
@@ -58,7 +58,7 @@ _ONE = "/endpoints/{name}"
 @router.get(_COLLECTION)
 @describe({200: Page[Record]}, query=(*PAGE, flag("is_active"), number("created_by")))
 async def list_endpoints(request: Request, scope: Reader) -> Response:
-    """Row 1."""
+    """List endpoints, newest first."""
     rooms, page = services_of(request), parse_page(request.query_params, default=None, maximum=None)
     filters = await _list_filters(request, rooms, page)
     count, found = await rooms.service.page(scope, filters)
@@ -74,7 +74,7 @@ async def list_endpoints(request: Request, scope: Reader) -> Response:
 @router.post(_COLLECTION)
 @describe({201: Record}, body=CreateBody)
 async def create_endpoint(request: Request, scope: Writer) -> Response:
-    """Row 2."""
+    """Create an endpoint."""
     rooms = services_of(request)
     body = read(CreateBody, await read_object(request))
     found = await rooms.service.create(scope, body)
@@ -85,7 +85,7 @@ async def create_endpoint(request: Request, scope: Writer) -> Response:
 @router.post("/endpoints/last_execution_times")
 @describe({200: LastExecutions}, body=NamesBody)
 async def last_execution_times(request: Request, scope: Reader) -> Response:
-    """Row 12."""
+    """Get when endpoints were last run."""
     rooms = services_of(request)
     names = _names(await read_object(request))
     await rooms.notes.flush_executions()
@@ -96,7 +96,7 @@ async def last_execution_times(request: Request, scope: Reader) -> Response:
 @router.get(_ONE)
 @describe({200: (Record, Version)}, query=(VERSION_PARAMETER,))
 async def read_endpoint(request: Request, name: str, scope: Reader) -> Response:
-    """Row 3."""
+    """Get an endpoint; ``?version=`` selects a version."""
     rooms = services_of(request)
     number = await _asked_version(request, scope, name)
     await rooms.notes.flush_executions()
@@ -109,7 +109,7 @@ async def read_endpoint(request: Request, name: str, scope: Reader) -> Response:
 @router.put(_ONE)
 @describe({200: (ChangedRecord, Version, Deleted)}, body=UpdateBody, query=(VERSION_PARAMETER,))
 async def update_endpoint(request: Request, name: str, scope: Writer) -> Response:
-    """Row 4."""
+    """Update an endpoint; a changed query creates a version."""
     rooms = services_of(request)
     await rooms.service.read(scope, name)
     body = read(UpdateBody, await read_object(request))
@@ -130,7 +130,7 @@ async def update_endpoint(request: Request, name: str, scope: Writer) -> Respons
 @router.delete(_ONE)
 @describe({204: None})
 async def delete_endpoint(request: Request, name: str, scope: Writer) -> Response:
-    """Row 5."""
+    """Delete an endpoint; its name becomes available again."""
     rooms = services_of(request)
     await rooms.service.delete(scope, name)
     rooms.forget()
@@ -140,7 +140,7 @@ async def delete_endpoint(request: Request, name: str, scope: Writer) -> Respons
 @router.get("/endpoints/{name}/materialization_status")
 @describe({200: (NamedEligible, NamedMaterialized)}, query=(VERSION_PARAMETER,))
 async def materialization_status(request: Request, name: str, scope: Reader) -> Response:
-    """Row 6."""
+    """Get the materialization status of an endpoint."""
     number = await _asked_version(request, scope, name)
     found = await services_of(request).service.read(scope, name, number)
     status = records.status_object(found.version, found.materialization)
@@ -150,7 +150,7 @@ async def materialization_status(request: Request, name: str, scope: Reader) -> 
 @router.post("/endpoints/{name}/materialization_preview")
 @describe({200: Preview}, body=PreviewBody)
 async def materialization_preview(request: Request, name: str, scope: Reader) -> Response:
-    """Row 14."""
+    """Preview how a query would be materialized."""
     rooms = services_of(request)
     await rooms.service.read(scope, name)
     body = read(PreviewBody, await read_object(request))
@@ -165,7 +165,7 @@ async def materialization_preview(request: Request, name: str, scope: Reader) ->
 @router.get("/endpoints/{name}/versions")
 @describe({200: Page[Version]}, query=PAGE)
 async def list_versions(request: Request, name: str, scope: Reader) -> Response:
-    """Row 10."""
+    """List the versions of an endpoint, newest first."""
     rooms, page = services_of(request), parse_page(request.query_params, default=None, maximum=None)
     await rooms.notes.flush_executions()
     current, found = await rooms.service.versions(scope, name, limit=page.limit, offset=page.offset)
@@ -180,7 +180,7 @@ async def list_versions(request: Request, name: str, scope: Reader) -> Response:
 async def read_one_version(
     request: Request, name: str, version_number: str, scope: Reader
 ) -> Response:
-    """Row 11."""
+    """Get a version of an endpoint."""
     rooms = services_of(request)
     await rooms.service.read(scope, name)
     digits = version_number.isascii() and version_number.isdecimal()
@@ -255,7 +255,7 @@ async def _version(request: Request, scope: ProjectScope, name: str, number: int
 async def _asked_version(
     request: Request, scope: ProjectScope, name: str, sent: int | str | None = None
 ) -> int | None:
-    """The number of the version that body (it wins) or query string ask for."""
+    """The version number in the body or, with lower precedence, the query string."""
     version = sent if sent is not None else read_version(request)
     return await services_of(request).aliases.number(scope, name, version)
 
@@ -280,7 +280,7 @@ def _names(data: Mapping[str, Any]) -> list[str]:
         raise
     for name in names:
         if not is_name(name):
-            raise Invalid(f'"{name}" cannot be the name of an endpoint.', attr="names")
+            raise Invalid(f'"{name}" is not a valid endpoint name.', attr="names")
     return names
 
 

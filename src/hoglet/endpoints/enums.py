@@ -1,4 +1,4 @@
-"""The closed vocabularies of endpoints and the times they stand for.
+"""The enumerations of endpoints and the durations they stand for.
 
 Source: docs/spec/query-endpoints.md#3-create-and-update-bodies,
 docs/spec/query-endpoints.md#53-refresh and docs/spec/query-endpoints.md#7-materialization.
@@ -64,7 +64,7 @@ _SYNC_BY_SECONDS = {seconds: word for word, seconds in SYNC_SECONDS.items()}
 
 
 def is_name(text: str) -> bool:
-    """Whether text may name an endpoint.
+    """Whether a text is a valid endpoint name.
 
     Example:
         >>> is_name("daily_views"), is_name("1st"), is_name("last_execution_times")
@@ -74,5 +74,5 @@ def is_name(text: str) -> bool:
 
 
 def sync_word(seconds: int) -> str:
-    """The interval as a word, e.g. ``12hour``; every freshness has one."""
+    """The interval as a keyword, e.g. ``12hour``; every freshness has one."""
     return _SYNC_BY_SECONDS[seconds]

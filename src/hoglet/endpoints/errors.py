@@ -1,4 +1,4 @@
-"""What can go wrong with an endpoint, in the words of its caller.
+"""Errors of endpoints, as reported to callers.
 
 Source: docs/spec/query-endpoints.md#3-create-and-update-bodies,
 docs/spec/query-endpoints.md#4-versions and
@@ -16,17 +16,17 @@ class NameTaken(Invalid):
 
 
 class NotMaterializable(Invalid):
-    """The query cannot be kept as a table; ``reason`` tells why."""
+    """The query cannot be materialized; ``reason`` says why."""
 
 
 class RunCancelled(Invalid):
-    """Somebody cancelled the run by its ``client_query_id``."""
+    """The run was cancelled by its ``client_query_id``."""
 
     code = "query_cancelled"
 
 
 class TooManyQueries(Throttled):
-    """All query slots are taken and none came free in time."""
+    """No query slot became free in time."""
 
 
 def name_taken(name: str) -> NameTaken:
@@ -35,14 +35,14 @@ def name_taken(name: str) -> NameTaken:
 
 
 def bad_parameter(name: str, value: object) -> Invalid:
-    """400 for ``?version=abc`` and the like."""
-    detail = f'The parameter {name} must be a whole number, not "{value}".'
+    """400 for ``?version=abc`` and similar."""
+    detail = f'The parameter {name} must be an integer, not "{value}".'
     return add_error_key(Invalid(detail, attr=name))
 
 
 def unknown_alias(name: str) -> Invalid:
-    """400 for ``?version=nobody``: neither a number nor an alias of the endpoint."""
-    detail = f'The parameter version must be a whole number or an alias, not "{name}".'
+    """400 for ``?version=unknown``: neither a number nor an alias of the endpoint."""
+    detail = f'The parameter version must be an integer or an alias, not "{name}".'
     return add_error_key(Invalid(detail, attr="version"))
 
 
@@ -53,7 +53,7 @@ def unknown_version(number: int, name: str, current: int) -> NotFound:
 
 
 def unknown_target(number: int, name: str) -> Invalid:
-    """400 attr ``version``, for changes of a version that is not there."""
+    """400 attr ``version``, for changes to a version that does not exist."""
     detail = f'Version {number} of endpoint "{name}" does not exist.'
     return add_error_key(Invalid(detail, attr="version"))
 
@@ -69,19 +69,19 @@ def offset_without_limit() -> Invalid:
 
 
 def not_allowed(field: str, why: str) -> Invalid:
-    """400 for an override, limit or refresh word that this endpoint does not take."""
+    """400 for an override, limit or refresh mode that this endpoint does not support."""
     return Invalid(f"{field} {why}", attr=field)
 
 
 def unknown_variables(unknown: Iterable[str], known: Iterable[str]) -> Invalid:
-    """400 attr ``variables`` naming what was sent wrongly and what may be sent."""
+    """400 attr ``variables`` with the unknown names and the valid ones."""
     names = ", ".join(sorted(unknown))
     allowed = ", ".join(sorted(known)) or "none"
     return Invalid(f"Unknown variables: {names}. Known variables: {allowed}.", attr="variables")
 
 
 def missing_variables(names: Iterable[str], why: str) -> Invalid:
-    """400 attr ``variables`` for values that a run cannot do without."""
+    """400 attr ``variables`` with the missing names."""
     listed = ", ".join(sorted(names))
     return Invalid(
         f"Required variables are missing: {listed}. {why}", attr="variables", code="required"
@@ -89,7 +89,7 @@ def missing_variables(names: Iterable[str], why: str) -> Invalid:
 
 
 def too_many_queries(wait_seconds: int) -> TooManyQueries:
-    """429 when no slot came free."""
+    """429 if no slot became free."""
     return TooManyQueries(
         "Too many concurrent queries are running; try again in a moment.",
         wait_seconds=wait_seconds,

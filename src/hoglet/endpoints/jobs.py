@@ -1,4 +1,4 @@
-"""Background work of endpoints: builds, background runs, housekeeping, the run log.
+"""Background work of endpoints: builds, background runs, housekeeping, the query log.
 
 Start ``EndpointJobs.run_until`` once in the processes that have the role.
 """
@@ -89,7 +89,7 @@ class EndpointHousekeeping:
         while not stopping.is_set():
             try:
                 await self.keep_house()
-            except Exception:  # tried again later
+            except Exception:  # retried later
                 logger.exception("housekeeping failed", action="sweep_failed")
             try:
                 async with asyncio.timeout(HOUSEKEEPING_SECONDS):
@@ -100,7 +100,7 @@ class EndpointHousekeeping:
     async def keep_house(self) -> None:
         """Drop what nobody uses.
 
-        Build anew what another process, or an older hoglet, left built for other settings.
+        Rebuild what another process, or an older hoglet, built for other settings.
         """
         await self._builder.sweep()
         async with self._database.write() as session:

@@ -1,7 +1,7 @@
-"""What a stored query looks like: every key of its kind, with its default.
+"""The schema of stored queries: every key of each kind, with its default.
 
-A query is stored and answered with every optional key, so that clients can compare it with what
-they sent. Nodes are closed: a key that there is not is refused with its path.
+A query is stored and returned with every optional key, so that clients can compare it with what
+they sent. Unknown keys are refused with their path.
 
 Source: docs/spec/query-endpoints.md#23-query-expansion,
 docs/spec/query-endpoints.md#3-create-and-update-bodies and
@@ -34,14 +34,14 @@ _WITHOUT_INTERVAL = ("FunnelsQuery",)
 
 
 def expand(query: Json, *, attr: str = "query") -> Json:
-    """A query with every key of its kind.
+    """Expand a query with the defaults of its kind.
 
     Args:
         query: as sent, e.g. ``{"kind": "HogQLQuery", "query": "SELECT 1"}``.
         attr: path of the query in the body.
 
     Returns:
-        A new dict; keys in alphabetical order, older keys in today's words.
+        A new dict; keys in alphabetical order, legacy keys converted.
 
     Raises:
         Invalid: a kind that is not supported, a missing, unknown or wrongly typed key.
@@ -67,7 +67,7 @@ def _kind_of(query: Json, attr: str) -> str:
     if not isinstance(kind, str) or kind not in QUERY_KINDS:
         hint = near(str(kind), QUERY_KINDS) or f" Use one of: {', '.join(sorted(QUERY_KINDS))}."
         raise Invalid(
-            f'"{kind}" is not a kind of query that endpoints take.{hint}',
+            f'"{kind}" is not a kind of query that endpoints support.{hint}',
             code="invalid_choice",
             attr=f"{attr}__kind",
         )

@@ -1,4 +1,4 @@
-"""Endpoint records in answers: docs/spec/query-endpoints.md#2-records."""
+"""Response models of endpoints (docs/spec/query-endpoints.md#2-records)."""
 
 from typing import Any, Literal
 
@@ -27,7 +27,7 @@ class Eligible(DocumentedResponse):
 
 
 class Materialized(DocumentedResponse):
-    """The materialization of a version that is."""
+    """The materialization of a materialized version."""
 
     status: Literal["Running", "Completed", "Failed", "Modified", "Cancelled", "Unknown"]
     can_materialize: Literal[True]
@@ -84,7 +84,7 @@ class Record(DocumentedResponse):
 
 
 class ChangedRecord(Record):
-    """The answer of a change; the error is there when the new version could not be built."""
+    """The response of a change; ``error`` is set if the new version could not be materialized."""
 
     materialization_error: str = Field(default="")
 
@@ -101,13 +101,13 @@ class Version(Record):
 
 
 class Deleted(DocumentedResponse):
-    """The endpoint is gone."""
+    """The endpoint was deleted."""
 
     success: Literal[True]
 
 
 class QueryStatus(OpenResponse):
-    """How far a background run is."""
+    """The state of a background run."""
 
     id: str
     query_async: bool
@@ -137,14 +137,14 @@ class RangePair(DocumentedResponse):
 
 
 class Aggregate(DocumentedResponse):
-    """An aggregate and what puts its parts together again."""
+    """An aggregate and the function that merges it."""
 
     expression: str
     reaggregate_fn: str
 
 
 class Preview(OpenResponse):
-    """How a query would be kept."""
+    """How a query would be materialized."""
 
     can_materialize: bool
     reason: str | None
@@ -155,4 +155,4 @@ class Preview(OpenResponse):
     aggregates: list[Aggregate]
 
 
-VERSION_PARAMETER = text("version", "Number of the version, or one of its aliases.")
+VERSION_PARAMETER = text("version", "Version number or alias.")

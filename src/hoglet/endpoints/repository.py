@@ -1,7 +1,7 @@
-"""Every statement on the tables of endpoints.
+"""Statements on the tables of endpoints.
 
-Each function works in the caller's session; all are scoped by project or by an id that was found
-by project.
+Functions use the caller's session, and are scoped by project or by an id that was looked up by
+project.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -25,7 +25,7 @@ _LARGEST_NUMBER = 2**31 - 1
 
 @dataclass(frozen=True, slots=True)
 class FoundEndpoint:
-    """An endpoint with one of its versions, and the materialization of that version if enabled."""
+    """An endpoint with one of its versions, and its materialization if enabled."""
 
     endpoint: EndpointRow
     version: EndpointVersionRow
@@ -34,7 +34,7 @@ class FoundEndpoint:
 
 @dataclass(frozen=True, slots=True)
 class ListFilters:
-    """Which endpoints a list shows; ``limit`` None means all."""
+    """Selects endpoints; ``limit`` None means all."""
 
     is_active: bool | None = None
     created_by_id: int | None = None
@@ -45,7 +45,7 @@ class ListFilters:
 async def find_endpoint(
     session: AsyncSession, project_id: int, name: str, *, lock: bool = False
 ) -> EndpointRow | None:
-    """The live endpoint of this name; ``lock`` holds it until the transaction ends."""
+    """The live endpoint with this name; ``lock`` locks it until the transaction ends."""
     statement = select(EndpointRow).where(
         EndpointRow.project_id == project_id, EndpointRow.live_name == name
     )
@@ -55,7 +55,7 @@ async def find_endpoint(
 async def find_version(
     session: AsyncSession, endpoint: EndpointRow, number: int | None = None
 ) -> FoundEndpoint | None:
-    """A version of an endpoint, the current one when ``number`` is None."""
+    """A version of an endpoint, the current one if ``number`` is None."""
     wanted = endpoint.current_version if number is None else number
     if not 0 < wanted <= _LARGEST_NUMBER:
         return None
@@ -82,7 +82,7 @@ async def find_version_by_endpoint(
 async def list_endpoints(
     session: AsyncSession, project_id: int, filters: ListFilters
 ) -> tuple[int, list[FoundEndpoint]]:
-    """How many match, and the page: newest first, each with its current version."""
+    """The total count and a page: newest first, each with its current version."""
     conditions = [EndpointRow.project_id == project_id, EndpointRow.live_name.is_not(None)]
     if filters.is_active is not None:
         conditions.append(EndpointRow.is_active == filters.is_active)
@@ -160,7 +160,7 @@ async def find_materialization(
 async def built_tables(
     session: AsyncSession, project_id: int
 ) -> list[tuple[str, int, MaterializationRow]]:
-    """Name and number of every version of the project that has a table to read."""
+    """Name and number of every version of the project with a readable table."""
     rows = await session.execute(
         select(EndpointRow.name, EndpointVersionRow.number, MaterializationRow)
         .join(EndpointVersionRow, EndpointVersionRow.id == MaterializationRow.version_id)
@@ -174,14 +174,14 @@ async def built_tables(
 
 
 async def all_materializations(session: AsyncSession) -> Sequence[MaterializationRow]:
-    """Every enabled materialization of every project, for the scheduler and the sweep."""
+    """Every enabled materialization of every project."""
     return (await session.scalars(select(MaterializationRow))).all()
 
 
 async def unused_materializations(
     session: AsyncSession, before: datetime
 ) -> list[tuple[MaterializationRow, EndpointVersionRow]]:
-    """Enabled before that instant and last run before it; never-run ones are not among them."""
+    """Materializations enabled and last run before a time; never-run ones are excluded."""
     rows = await session.execute(
         select(MaterializationRow, EndpointVersionRow)
         .join(EndpointVersionRow, EndpointVersionRow.id == MaterializationRow.version_id)
@@ -203,7 +203,7 @@ async def drop_materialization(session: AsyncSession, version_id: UUID) -> None:
 async def set_materialization(
     session: AsyncSession, version_id: UUID, schedule: UUID, values: Mapping[str, Any]
 ) -> bool:
-    """Record the outcome of a build, unless the schedule changed meanwhile; whether it counted."""
+    """Record the outcome of a build, unless it was superseded; returns whether it counted."""
     result = await session.execute(
         update(MaterializationRow)
         .where(MaterializationRow.version_id == version_id, MaterializationRow.schedule == schedule)
@@ -215,7 +215,7 @@ async def set_materialization(
 async def note_executions(
     session: AsyncSession, notes: Iterable[tuple[UUID, UUID, datetime]]
 ) -> None:
-    """Move ``last_executed_at`` of endpoints and versions: ``(endpoint, version, at)``."""
+    """Update ``last_executed_at`` of endpoints and versions: ``(endpoint, version, at)``."""
     for endpoint_id, version_id, at in notes:
         await session.execute(
             update(EndpointRow).where(EndpointRow.id == endpoint_id).values(last_executed_at=at)
@@ -252,7 +252,7 @@ async def find_run(
 
 
 async def delete_run(session: AsyncSession, endpoint_id: UUID, query_id: str) -> None:
-    """Forget a background run, so that its id can be used again."""
+    """Delete a background run, so that its id can be reused."""
     await session.execute(
         delete(AsyncRunRow).where(
             AsyncRunRow.endpoint_id == endpoint_id, AsyncRunRow.query_id == query_id
@@ -261,7 +261,7 @@ async def delete_run(session: AsyncSession, endpoint_id: UUID, query_id: str) ->
 
 
 async def delete_expired_runs(session: AsyncSession, now: datetime) -> None:
-    """Forget background runs whose hour is over."""
+    """Delete expired background runs."""
     await session.execute(delete(AsyncRunRow).where(AsyncRunRow.expires_at <= now))
 
 

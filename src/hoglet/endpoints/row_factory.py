@@ -1,4 +1,4 @@
-"""New rows, and bodies applied to rows.
+"""Creates rows and applies request bodies to them.
 
 Source: docs/spec/query-endpoints.md#3-create-and-update-bodies (effective times) and 4.
 """
@@ -22,7 +22,7 @@ type Json = dict[str, Any]
 def new_rows(
     scope: ProjectScope, body: CreateBody, query: Json, analysis: Analysis, now: datetime
 ) -> tuple[EndpointRow, EndpointVersionRow]:
-    """An endpoint and its version 1."""
+    """A new endpoint with version 1."""
     endpoint = EndpointRow(
         id=new_id(),
         project_id=scope.project.id,
@@ -61,7 +61,7 @@ def new_rows(
 def next_version(
     scope: ProjectScope, found: FoundEndpoint, query: Json, analysis: Analysis, now: datetime
 ) -> EndpointVersionRow:
-    """A version with a new query; the rest is copied from the current one."""
+    """A version with a new query; everything else is copied from the current one."""
     previous = found.version
     return EndpointVersionRow(
         id=new_id(),
@@ -86,9 +86,9 @@ def next_version(
 
 
 def active_after(found: FoundEndpoint, body: UpdateBody, *, targeted: bool, renewed: bool) -> bool:
-    """Whether endpoint and version will both be active after a body.
+    """Whether endpoint and version will both be active after a request.
 
-    ``renewed``: it makes a new version, which is active.
+    ``renewed``: the request creates a version, which is active.
     """
     sent = body.is_active
     endpoint, version = found.endpoint.is_active, renewed or found.version.is_active
@@ -100,7 +100,7 @@ def active_after(found: FoundEndpoint, body: UpdateBody, *, targeted: bool, rene
 
 
 def apply_times(version: EndpointVersionRow, body: UpdateBody) -> None:
-    """Set the times; data freshness alone replaces the two finer ones."""
+    """Set the times; data freshness alone replaces the two more specific ones."""
     if body.sent("data_freshness_seconds"):
         version.data_freshness_seconds = body.data_freshness_seconds or DEFAULT_FRESHNESS_SECONDS
         version.cache_age_seconds = version.sync_frequency = None
@@ -111,7 +111,7 @@ def apply_times(version: EndpointVersionRow, body: UpdateBody) -> None:
 
 
 def apply_rest(version: EndpointVersionRow, body: UpdateBody) -> None:
-    """Set what else belongs to a version."""
+    """Set the other fields of a version."""
     if body.description is not None:
         version.description = body.description
     if body.bucket_overrides is not None:
@@ -125,7 +125,7 @@ def apply_rest(version: EndpointVersionRow, body: UpdateBody) -> None:
 def apply_active(
     endpoint: EndpointRow, version: EndpointVersionRow, body: UpdateBody, *, targeted: bool
 ) -> None:
-    """Set the flag of the version when it is targeted, else of the endpoint."""
+    """Set the flag of the version if one is addressed, else of the endpoint."""
     if body.is_active is None:
         return
     if targeted:
@@ -135,5 +135,5 @@ def apply_active(
 
 
 def sorted_tags(tags: Sequence[str]) -> list[str]:
-    """Each tag once, in order."""
+    """Unique tags, sorted."""
     return sorted(set(tags))

@@ -1,4 +1,4 @@
-"""Request bodies, closed: a key that is not listed is an error.
+"""Request bodies; unknown keys are errors.
 
 Source: docs/spec/query-endpoints.md#3-create-and-update-bodies,
 docs/spec/query-endpoints.md#51-request, docs/spec/query-endpoints.md#76-preview and
@@ -31,8 +31,8 @@ _OWN_CODES = frozenset({"required", "invalid_choice", "max_length"})
 def _name(text: str) -> str:
     if not is_name(text):
         raise ValueError(
-            "A name starts with a letter and has at most 128 letters, digits, hyphens and "
-            "underscores; the names of the collection's own routes are taken."
+            "A name starts with a letter and has at most 128 letters, digits, hyphens "
+            "and underscores; some names are reserved."
         )
     return text
 
@@ -40,7 +40,7 @@ def _name(text: str) -> str:
 def _cache_age(seconds: int) -> int:
     least, most = CACHE_AGE_SECONDS
     if not least <= seconds <= most:
-        raise ValueError(f"The cache time must be from {least} to {most} seconds.")
+        raise ValueError(f"The cache time must be between {least} and {most} seconds.")
     return seconds
 
 
@@ -70,7 +70,7 @@ def _version(value: Any) -> int | str:
         return value
     if isinstance(value, str) and is_alias(value):
         return value
-    raise ValueError("A version is a whole number, or the name of an alias.")
+    raise ValueError("A version is an integer or the name of an alias.")
 
 
 type Version = Annotated[Any, AfterValidator(_version)]
@@ -82,7 +82,7 @@ class _Closed(BaseModel):
 
 
 class _Settable(_Closed):
-    """What create and update share."""
+    """Fields shared by create and update."""
 
     description: PlainText | None = None
     is_active: StrictBool | None = None
@@ -98,7 +98,7 @@ class _Settable(_Closed):
     )
 
     def sent(self, name: str) -> bool:
-        """Whether the field was in the body (null counts only where it means something)."""
+        """Whether the field was in the body (null counts only where it has a meaning)."""
         return name in self.model_fields_set
 
 
@@ -138,7 +138,7 @@ class NamesBody(_Closed):
 
 
 class RunBody(_Closed):
-    """Body of a run; ``limit`` and ``offset`` may also come in the query string."""
+    """Body of a run; ``limit`` and ``offset`` can also be in the query string."""
 
     variables: dict[str, Any] | None = None
     version: Version = None
@@ -154,10 +154,10 @@ class RunBody(_Closed):
 
 @dataclass(frozen=True, slots=True)
 class RunRequest:
-    """A run as it was asked for, from body and query string.
+    """A parsed run, from body and query string.
 
-    ``after`` is what ``cursor`` holds: the ordered values of the row before the page.
-    ``system_tables`` are those that the caller's scopes allow, e.g. ``("system.actions",)``.
+    ``after`` is the decrypted ``cursor``: the sort values of the row before the page.
+    ``system_tables`` are those allowed by the caller's scopes, e.g. ``("system.actions",)``.
     """
 
     variables: dict[str, Any] = field(default_factory=dict[str, Any])
@@ -175,15 +175,15 @@ class RunRequest:
 
 
 def read_create(data: Mapping[str, Any]) -> CreateBody:
-    """Parse the body of a creation."""
+    """Parse the body of a new endpoint."""
     return read(CreateBody, data)
 
 
 def read[M: BaseModel](model: type[M], data: Mapping[str, Any]) -> M:
-    """Parse a closed body: null means "not sent", except where it resets a time.
+    """Parse a body; null means "not sent", except where it resets a time.
 
     Raises:
-        Invalid: the first field at fault; generic codes become ``invalid_input``.
+        Invalid: the first invalid field; generic codes become ``invalid_input``.
     """
     sent = {key: value for key, value in data.items() if value is not None or key in _RESETTABLE}
     try:

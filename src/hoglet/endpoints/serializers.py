@@ -1,4 +1,4 @@
-"""Endpoints as clients see them.
+"""Endpoints in the form of the API.
 
 Source: docs/spec/query-endpoints.md#2-records and
 docs/spec/query-endpoints.md#74-status-object-materialization-in-records-row-6.
@@ -23,7 +23,7 @@ COMPLETED = "Completed"
 
 @dataclass(frozen=True, slots=True)
 class EndpointUrls:
-    """Where the caller found the API: ``EndpointUrls("https://h", "environments", 7)``."""
+    """The base URL and prefix of the request: ``EndpointUrls("https://h", "environments", 7)``."""
 
     site_url: str
     prefix: str
@@ -34,11 +34,11 @@ class EndpointUrls:
         return f"/api/{self.prefix}/{self.project_id}/endpoints/{name}/run"
 
     def run_url(self, name: str) -> str:
-        """The run path with the address of the site."""
+        """The run path with the site's URL."""
         return self.site_url + self.run_path(name)
 
     def console_url(self, name: str) -> str:
-        """Where a person looks at it."""
+        """URL in the console."""
         return f"{self.site_url}/project/{self.project_id}/endpoints/{name}"
 
 
@@ -62,8 +62,7 @@ def endpoint_record(
 ) -> Json:
     """The record of an endpoint with its current version (2.1).
 
-    ``aliases`` is a key only where there are any, so that every other record has exactly the
-    specified ones.
+    ``aliases`` is only present if there are any; otherwise a record has exactly the specified keys.
     """
     endpoint, version = found.endpoint, found.version
     record = {

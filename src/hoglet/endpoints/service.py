@@ -1,4 +1,4 @@
-"""Creating, changing and deleting endpoints and their versions. No SQL, no HTTP.
+"""Creates, updates and deletes endpoints and their versions. No SQL, no HTTP.
 
 Source: docs/spec/query-endpoints.md#3-create-and-update-bodies and
 docs/spec/query-endpoints.md#4-versions.
@@ -49,7 +49,7 @@ _TIMES = ("cache_age_seconds", "data_freshness_seconds", "sync_frequency")
 
 @dataclass(frozen=True, slots=True)
 class Changed:
-    """What a PATCH did: the version it is answered with (``targeted``: as a version object)."""
+    """The outcome of a PATCH: the version to return (``targeted``: as a version object)."""
 
     found: FoundEndpoint
     targeted: bool
@@ -57,12 +57,12 @@ class Changed:
 
 
 class EndpointService:
-    """Everything but running.
+    """Manages endpoints; runs are elsewhere.
 
     Args:
         access: database, clock, activity log.
-        analyser: reads queries.
-        materializer: keeps versions as tables.
+        analyser: analyzes queries.
+        materializer: schedules materializations.
     """
 
     def __init__(
@@ -75,10 +75,10 @@ class EndpointService:
         self._materializer = materializer
 
     async def create(self, scope: ProjectScope, body: CreateBody) -> FoundEndpoint:
-        """Save a new endpoint with version 1.
+        """Create an endpoint with version 1.
 
         Raises:
-            Invalid: a field breaks a rule; nothing is saved.
+            Invalid: a field is invalid; nothing is saved.
         """
         refuse_contradictions(body, is_active=body.is_active is not False)
         query, analysis = await self._read_query(scope.project, body.query, body.bucket_overrides)
@@ -113,7 +113,7 @@ class EndpointService:
     async def read_with_current(
         self, scope: ProjectScope, name: str, number: int
     ) -> tuple[FoundEndpoint, EndpointVersionRow]:
-        """A version and the current one beside it."""
+        """A version together with the current one."""
         async with self._database.read() as session:
             found = await self._find(session, scope, name, number)
             current = await self._find(session, scope, name)
@@ -122,14 +122,14 @@ class EndpointService:
     async def page(
         self, scope: ProjectScope, filters: ListFilters
     ) -> tuple[int, Sequence[FoundEndpoint]]:
-        """How many endpoints match, and the asked page of them, newest first."""
+        """The number of matching endpoints, and a page of them, newest first."""
         async with self._database.read() as session:
             return await repository.list_endpoints(session, scope.project.id, filters)
 
     async def versions(
         self, scope: ProjectScope, name: str, *, limit: int | None, offset: int
     ) -> tuple[EndpointVersionRow, Sequence[FoundEndpoint]]:
-        """The current version, and the asked page of all versions, newest first."""
+        """The current version, and a page of all versions, newest first."""
         async with self._database.read() as session:
             current = await self._find(session, scope, name)
             page = await repository.list_versions(
@@ -138,7 +138,7 @@ class EndpointService:
         return current.version, page
 
     async def delete(self, scope: ProjectScope, name: str) -> None:
-        """Delete softly: every route answers 404 from now on and the name is free again."""
+        """Soft-delete an endpoint: all its routes return 404 and its name becomes available."""
         async with self._database.write() as session:
             found = await self._find_target(session, scope, name, None)
             endpoint = found.endpoint
@@ -150,16 +150,16 @@ class EndpointService:
     async def update(
         self, scope: ProjectScope, name: str, body: UpdateBody, target: int | None
     ) -> Changed:
-        """Change an endpoint, or (``target``) one of its versions.
+        """Update an endpoint, or (``target``) one of its versions.
 
         Raises:
             NotFound: no such endpoint.
-            Invalid: a field breaks a rule; nothing is saved.
+            Invalid: a field is invalid; nothing is saved.
         """
         if target is not None and body.query is not None:
             raise Invalid(
-                "The query of a version cannot be changed: a changed query makes a new version. "
-                "Send query without version.",
+                "The query of a version cannot be changed: a changed query creates a "
+                "version. Send query without version.",
                 attr="query",
             )
         prepared = None
@@ -227,7 +227,10 @@ class EndpointService:
         version: EndpointVersionRow,
         body: UpdateBody,
     ) -> str | None:
-        """Enable, disable or reschedule; the problem of a new version that cannot be built."""
+        """Enable, disable or reschedule.
+
+        Returns the error of a new version that cannot be materialized.
+        """
         endpoint, analysis = before.endpoint, from_json(version.analysis)
         if not endpoint.is_active:
             await self._materializer.disable_all(session, endpoint.id)
@@ -254,7 +257,7 @@ class EndpointService:
     async def _read_query(
         self, project: Project, query: Json, buckets: Json | None
     ) -> tuple[Json, Analysis]:
-        """The query as it is stored, and what the compiler says of it."""
+        """The query to store, and its analysis."""
         expanded = expand(query)
         async with self._database.read() as session:
             known = await list_variables(session, project.id)
@@ -279,7 +282,7 @@ class EndpointService:
             return await self._analyser.analyse(project, query, buckets)
         except SourceError as error:
             # Bad SQL is invalid_input (docs/spec/query-endpoints.md#3-create-and-update-bodies),
-            # but 10.4 names a code for unknown functions.
+            # but 10.4 has a code for unknown functions.
             code = UNKNOWN_FUNCTION if error.error_code == UNKNOWN_FUNCTION else "invalid_input"
             attr = f"query__{error.attr}" if error.attr else "query"
             raise Invalid(error.advice, code=code, attr=attr) from None
@@ -332,7 +335,7 @@ def _must(found: FoundEndpoint | None) -> FoundEndpoint:
 
 
 async def _claim(session: AsyncSession, name: str) -> None:
-    """Write a new endpoint; on PostgreSQL another request may have taken the name meanwhile."""
+    """Write a new endpoint; on PostgreSQL a concurrent request may have taken the name."""
     try:
         await session.flush()
     except IntegrityError:

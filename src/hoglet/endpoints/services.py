@@ -1,4 +1,4 @@
-"""The services of endpoints, built by the composition root, kept on ``app.state.endpoints``."""
+"""The services of endpoints, built by the composition root, stored in ``app.state.endpoints``."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
@@ -46,7 +46,7 @@ type SchemaOf = Callable[[Project], Awaitable[ProjectSchema]]
 
 @dataclass(frozen=True, slots=True)
 class EndpointServices:
-    """Everything the routes and jobs of endpoints use."""
+    """Services used by the routes and jobs of endpoints."""
 
     access: AccessService
     database: Database
@@ -68,11 +68,11 @@ class EndpointServices:
 
     @property
     def site_url(self) -> str | None:
-        """Address users reach hoglet at, when it is set."""
+        """Public URL of hoglet, if configured."""
         return self.settings.site_url
 
     def forget(self) -> None:
-        """Drop what is remembered of endpoints; call after every change."""
+        """Clear the caches of endpoints; call after every change."""
         self.targets.forget()
         self.runner.forget()
 
@@ -92,7 +92,7 @@ def build_endpoints(
     row_readers: Mapping[str, RowReader] | None = None,
     registry: CollectorRegistry | None = None,
 ) -> EndpointServices:
-    """Put the room together.
+    """Build the services of endpoints.
 
     Args:
         access: users, projects, keys; with the database and the clock.
@@ -164,6 +164,6 @@ def build_endpoints(
 
 
 def services_of(request: Request) -> EndpointServices:
-    """The room of the application."""
+    """The services of endpoints of the application."""
     rooms: EndpointServices = request.app.state.endpoints
     return rooms

@@ -1,4 +1,4 @@
-"""What an operator may set for endpoints; values come from the composition root."""
+"""Settings of endpoints; values come from the composition root."""
 
 import os
 from collections.abc import Sequence
@@ -16,17 +16,17 @@ class EndpointSettings:
     """The settings of endpoints (docs/spec/query-endpoints.md#6-errors-keys-limits).
 
     Args:
-        site_url: address users reach hoglet at; None: what the request says.
-        concurrent_queries: queries on raw data at once; None: twice the cores.
-        concurrent_materialized: reads of materialized tables at once.
-        queue_seconds: how long a run waits for a slot before it is refused.
-        run_seconds: what a run with a key may take in the engine, at most 60.
-        background_seconds: what a background run or a build may take.
-        cache_bytes: memory for results.
-        result_bytes: the largest ``results`` of a run, as JSON.
-        runs: allowance of each key for runs; all secret keys of a project share one.
-        materialized_runs: the same for runs of a ready materialized version.
-        secret_keys: Fernet keys that seal cursors, newest first.
+        site_url: public URL of hoglet; None: from the request.
+        concurrent_queries: concurrent queries on raw data; None: twice the cores.
+        concurrent_materialized: concurrent reads of materialized tables.
+        queue_seconds: how long a run waits for a slot.
+        run_seconds: time limit of a run in the engine, at most 60.
+        background_seconds: time limit of a background run or a build.
+        cache_bytes: memory for cached results.
+        result_bytes: limit of ``results`` of a run, as JSON.
+        runs: rate limit of runs per key; all secret keys of a project share a bucket.
+        materialized_runs: the same for runs of ready materialized versions.
+        secret_keys: Fernet keys that encrypt cursors, newest first.
     """
 
     site_url: str | None = None
@@ -43,10 +43,10 @@ class EndpointSettings:
 
     @property
     def capped_run_seconds(self) -> float:
-        """``run_seconds``, but never more than a minute."""
+        """``run_seconds``, but at most a minute."""
         return min(self.run_seconds, LONGEST_RUN_SECONDS)
 
     @property
     def query_slots(self) -> int:
-        """Queries on raw data at once."""
+        """Concurrent queries on raw data."""
         return self.concurrent_queries or 2 * (os.cpu_count() or 2)

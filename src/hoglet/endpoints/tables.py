@@ -1,4 +1,4 @@
-"""Tables of the endpoints room."""
+"""Tables of endpoints."""
 
 from datetime import datetime
 from typing import Any
@@ -11,9 +11,10 @@ from hoglet.store.base import Base, JsonText, UtcDateTime
 
 
 class EndpointRow(Base):
-    """A named query; what can change from version to version is in ``EndpointVersionRow``.
+    """A named query; fields that vary between versions are in ``EndpointVersionRow``.
 
-    ``live_name`` is the name until the endpoint is deleted, then NULL: the name is free again.
+    ``live_name`` is the name until the endpoint is deleted, then NULL, so that the name can be
+    reused.
     """
 
     __tablename__ = "endpoints"
@@ -34,9 +35,9 @@ class EndpointRow(Base):
 
 
 class EndpointVersionRow(Base):
-    """One version; ``query`` never changes once written.
+    """A version; ``query`` never changes.
 
-    ``analysis`` is what the compiler said of the query when it was saved, see ``Analysis``.
+    ``analysis`` is the compiler's analysis when it was saved, see ``Analysis``.
     """
 
     __tablename__ = "endpoint_versions"
@@ -61,7 +62,7 @@ class EndpointVersionRow(Base):
 
 
 class EndpointAliasRow(Base):
-    """A name for a version that can be moved, e.g. ``prod``."""
+    """A movable name of a version, e.g. ``prod``."""
 
     __tablename__ = "endpoint_aliases"
 
@@ -74,11 +75,11 @@ class EndpointAliasRow(Base):
 
 
 class MaterializationRow(Base):
-    """A version that is kept as a table; the row exists while materialization is enabled.
+    """A materialized version; the row exists while materialization is enabled.
 
-    ``table_name`` is the physical table that serves now (NULL before the first build);
-    ``plan`` describes how it is built and read; ``schedule`` names the one build job that counts;
-    ``stale_reason`` says why the table is not read until it is built again.
+    ``table_name`` is the current physical table (NULL before the first build); ``plan`` describes
+    how it is built and read; ``schedule`` identifies the current build job; ``stale_reason`` says
+    why the table is not read until the next build.
     """
 
     __tablename__ = "endpoint_materializations"
@@ -99,9 +100,9 @@ class MaterializationRow(Base):
 
 
 class AsyncRunRow(Base):
-    """A run in the background; kept for an hour after it was asked for.
+    """A background run; stored for an hour after it was requested.
 
-    ``answer`` is the whole body of the finished run, ``failure`` the problem it ended with.
+    ``answer`` is the complete body of the finished run, ``failure`` its error.
     """
 
     __tablename__ = "endpoint_runs"

@@ -1,4 +1,4 @@
-"""Variables of saved queries: checked and completed at save, typed and bound at run.
+"""Variables of saved queries: validated when saved, typed and bound when run.
 
 A stored HogQL query has ``variables``, a map by the id of a project's variable::
 
@@ -32,13 +32,13 @@ _TRUE = frozenset({"true", "1", "yes"})
 _FALSE = frozenset({"false", "0", "no"})
 _TEXT_LIMIT = 100_000
 _ANY_DAY = DateClock(datetime(2026, 1, 1, tzinfo=UTC))
-"""Whether a text is a date does not depend on the day."""
+"""Only to validate dates; the result does not depend on the day."""
 
 
 def synchronize(
     definitions: Json | None, used: Iterable[str], known: Sequence[Variable]
 ) -> Json | None:
-    """The definitions a query is stored with.
+    """The variable definitions to store with a query.
 
     Args:
         definitions: ``query.variables`` as sent.
@@ -46,10 +46,10 @@ def synchronize(
         known: the project's variables.
 
     Returns:
-        One definition for each used code name, or None when nothing is used.
+        One definition per used code name, or None if none is used.
 
     Raises:
-        Invalid: attr ``query``; a key that is no variable of the project, or a name without one.
+        Invalid: attr ``query``; a key that is not a variable of the project, or an undefined name.
     """
     by_id = {variable.id: variable for variable in known}
     by_name = {variable.code_name: variable for variable in known}
@@ -69,13 +69,13 @@ def synchronize(
 
 
 def stored_values(query: Json) -> dict[str, Json]:
-    """Definitions of a stored query by code name, e.g. ``{"plan": {"value": "pro", …}}``."""
+    """Definitions in a stored query by code name, e.g. ``{"plan": {"value": "pro", …}}``."""
     definitions: Json = query.get("variables") or {}
     return {definition["code_name"]: definition for definition in definitions.values()}
 
 
 def names_without_value(query: Json, known: Sequence[Variable]) -> list[str]:
-    """Variables of a stored query that have neither a value nor a default, nor are NULL."""
+    """Variables of a stored query without a value or default that are not NULL either."""
     defaults = {str(variable.id): variable.default_value for variable in known}
     return [
         name
@@ -87,10 +87,10 @@ def names_without_value(query: Json, known: Sequence[Variable]) -> list[str]:
 
 
 def refuse_unknown_names(sent: Mapping[str, Any], known: Iterable[str]) -> None:
-    """Let only known names pass.
+    """Reject unknown names.
 
     Raises:
-        Invalid: attr ``variables``, naming all unknown and all known ones.
+        Invalid: attr ``variables``, with all unknown and all known ones.
     """
     allowed = set(known)
     unknown = [name for name in sent if name not in allowed]
@@ -101,10 +101,10 @@ def refuse_unknown_names(sent: Mapping[str, Any], known: Iterable[str]) -> None:
 def values_for_run(
     query: Json, sent: Mapping[str, Any], known: Sequence[Variable]
 ) -> dict[str, Any]:
-    """The value of every variable of a HogQL query for one run; None is SQL NULL.
+    """The values of a HogQL query's variables for a run; None is SQL NULL.
 
     Raises:
-        Invalid: attr ``variables``; a text that does not fit the variable's type.
+        Invalid: attr ``variables``; a value that does not fit the variable's type.
     """
     by_id = {str(variable.id): variable for variable in known}
     values: dict[str, Any] = {}
@@ -129,14 +129,14 @@ def values_for_run(
 
 
 def _first(value: Any) -> Any:
-    """The value of a list that takes one: of several the first."""
+    """The value for a single-value list variable: the first of several."""
     if isinstance(value, list):
         return value[0] if value else None
     return value
 
 
 def _as_list(value: Any) -> list[Any]:
-    """All values of a list that takes several: one alone is a list, none an empty one."""
+    """The values for a multi-value list variable: a scalar is a list of one, None an empty list."""
     if value is None:
         return []
     return value if isinstance(value, list) else [value]
@@ -145,10 +145,10 @@ def _as_list(value: Any) -> list[Any]:
 def with_moments(
     query: Json, values: Mapping[str, Any], known: Sequence[Variable], clock: DateClock
 ) -> dict[str, Any]:
-    """The values of a run with relative dates of ``Date`` variables as moments.
+    """The values of a run with relative dates of ``Date`` variables resolved.
 
-    They are not part of the key of a cached result, which holds the text: the cache time says how
-    old an answer may be.
+    Resolved dates are not part of the cache key, which has the text: the cache time limits the age
+    of a result.
 
     Example:
         ``{"since": "-7d"}`` becomes ``{"since": "2026-01-07 15:30:00"}``, local to the project.
@@ -169,7 +169,7 @@ def _moment(value: Any, clock: DateClock) -> Any:
         return [_moment(item, clock) for item in value]
     try:
         date = resolve_date(value, clock) if isinstance(value, str) else None
-    except NotADate:  # a default that was saved before it was checked
+    except NotADate:  # a default saved before defaults were validated
         return value
     if date is None or date.form == "time":
         return value
@@ -178,9 +178,9 @@ def _moment(value: Any, clock: DateClock) -> Any:
 
 
 def breakdown_values(sent: Mapping[str, Any]) -> dict[str, Any]:
-    """The values of an insight's breakdowns and dates for one run.
+    """The values of an insight's breakdowns and dates for a run.
 
-    An empty list would be no filter at all, so it is refused: it would show everybody's data.
+    An empty list is refused, because it would not filter at all.
 
     Raises:
         Invalid: attr ``variables``.
@@ -189,13 +189,13 @@ def breakdown_values(sent: Mapping[str, Any]) -> dict[str, Any]:
     for name, value in values.items():
         if isinstance(value, list) and (not value or None in value):
             raise Invalid(
-                f"The list of values of {name} is empty or holds a null.", attr="variables"
+                f"The list of values of {name} is empty or contains a null.", attr="variables"
             )
     return values
 
 
 def convert(name: str, value: Any, kind: str) -> Any:
-    """A sent value as the variable's type; JSON of another type is kept as it is.
+    """Convert a value to the variable's type; JSON of another type is returned as it is.
 
     Example:
         >>> convert("n", "5", "Number"), convert("l", "a,b", "List")
@@ -247,7 +247,7 @@ def _boolean(name: str, text: str) -> bool:
 
 
 def _list(text: str) -> list[Any]:
-    """A JSON list, else items between commas."""
+    """A JSON list, or comma-separated items."""
     try:
         parsed = orjson.loads(text)
     except orjson.JSONDecodeError:
@@ -258,7 +258,7 @@ def _list(text: str) -> list[Any]:
 
 
 def _date(name: str, text: str) -> str:
-    """Stays text: the query decides whether it is a day or an instant."""
+    """Stays text: the query determines whether it is a date or a timestamp."""
     try:
         resolve_date(text, _ANY_DAY)
     except NotADate:
@@ -267,7 +267,7 @@ def _date(name: str, text: str) -> str:
 
 
 def _lenient(name: str, value: Any, kind: str) -> Any:
-    """A stored value that does not fit (it was saved as text long ago) is used as it is."""
+    """A stored value that does not fit (from older versions) is used as it is."""
     try:
         return convert(name, value, kind)
     except Invalid:

@@ -1,1 +1,1 @@
-"""Capture and persons: what the SDKs send is made durable, and who did it is kept."""
+"""Capture and persons: makes events durable and maintains persons and groups."""

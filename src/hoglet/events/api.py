@@ -1,6 +1,6 @@
-"""The capture routes: plain Starlette, because they are the hot path.
+"""Capture routes: plain Starlette, because they are the hot path.
 
-Cross-origin answers and slash spelling are ``hoglet.web``'s; errors go through its one mapper.
+CORS, path normalization and error responses are handled by ``hoglet.web``.
 """
 
 from typing import Any
@@ -42,9 +42,9 @@ _BODY: dict[str, Any] = {"anyOf": [_BATCH, _EVENT, {"type": "array", "items": _E
 
 
 _QUERY = (
-    text("compression", "How the body is packed.", enum=["gzip", "gzip-js", "base64"]),
-    text("token", "Token of the project, where the body has none."),
-    text("beacon", "1 asks for an answer without body."),
+    text("compression", "Compression of the body.", enum=["gzip", "gzip-js", "base64"]),
+    text("token", "The project's token, if the body has none."),
+    text("beacon", "1 requests a response without body."),
 )
 
 
@@ -56,7 +56,7 @@ class Stored(DocumentedResponse):
 
 @describe({200: Stored, 204: None}, body=_BODY, query=_QUERY, problems=(401,))
 async def capture(request: Request) -> Response:
-    """Accept a batch; 200 means that it is on disk."""
+    """Capture a batch of events; 200 means that it is on disk."""
     service: CaptureService = request.app.state.events.capture
     await service.capture(
         CaptureRequest(
@@ -71,7 +71,7 @@ async def capture(request: Request) -> Response:
 
 @describe({200: Stored, 204: None}, body=_BODY, query=_QUERY, problems=(401,))
 async def drop_recording(request: Request) -> Response:
-    """Session recordings are accepted and dropped."""
+    """Accept and drop session recordings."""
     await read_body(request)
     return _accepted(request)
 
@@ -83,7 +83,7 @@ def _accepted(request: Request) -> Response:
 
 
 def capture_routes() -> list[Route]:
-    """The routes of this room; the application adds them before all others."""
+    """The capture routes; matched before all others."""
     accepted = [Route(path, capture, methods=["POST"]) for path in CAPTURE_PATHS]
     dropped = [Route(path, drop_recording, methods=["POST"]) for path in RECORDING_PATHS]
     return accepted + dropped

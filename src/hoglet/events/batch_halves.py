@@ -1,14 +1,14 @@
-"""Cuts the text of a spooled batch in two without building its values. Pure.
+"""Splits the text of a spooled batch in half without building its values. Pure.
 
-An event that is too large to be parsed under a memory limit must not take its neighbours with it,
-so the events stay text here: cutting 20 MB costs its length, not thirty times that.
+An event that is too large to be parsed under a memory limit must not affect other events, so events
+stay text here: splitting 20 MB takes 20 MB, not thirty times that.
 """
 
 from typing import Any
 
 import msgspec
 
-_KEPT = ("historical_migration",)  # `sent_at` travels beside the body, see `SpooledV1`
+_KEPT = ("historical_migration",)  # `sent_at` is stored next to the body, see `SpooledV1`
 
 
 def halve_batch(body: bytes) -> tuple[bytes, bytes, int] | None:
@@ -32,7 +32,7 @@ def halve_batch(body: bytes) -> tuple[bytes, bytes, int] | None:
 
 
 def _parts_of(body: bytes) -> tuple[list[msgspec.Raw], dict[str, msgspec.Raw]]:
-    """The texts of the events, and of what is said about all of them."""
+    """The texts of the events, and of the fields of the batch."""
     if body.lstrip()[:1] == b"[":
         return msgspec.json.decode(body, type=list[msgspec.Raw]), {}
     top = msgspec.json.decode(body, type=dict[str, msgspec.Raw])

@@ -1,8 +1,7 @@
-"""From the bytes of a capture request to JSON: gzip, base64, form fields, beacons. Pure.
+"""Decodes capture requests to JSON: gzip, base64, form fields, beacons. Pure.
 
-Whatever an SDK or a browser may do to a body is undone here; the content type is never looked at,
-because beacons send ``text/plain``. Source: docs/spec/hog-functions.md#14-capture, rows Body and
-Encoding.
+Undoes every encoding of SDKs and browsers; the content type is ignored, because beacons send
+``text/plain``. Source: docs/spec/hog-functions.md#14-capture, rows Body and Encoding.
 """
 
 import base64
@@ -20,29 +19,31 @@ from hoglet.kit.errors import TooLarge
 from hoglet.kit.nesting import is_deeper_than
 from hoglet.kit.text import dump_storable_json
 
-NESTING_LIMIT = 128  # orjson reads 1024 levels but writes only 254; what is stored must be readable
+NESTING_LIMIT = (
+    128  # orjson parses 1024 levels but serializes only 254; stored values must be serializable
+)
 _GZIP_MAGIC = b"\x1f\x8b"
-_ANY_ZLIB = zlib.MAX_WBITS | 32  # gzip or zlib, told apart by the header
+_ANY_ZLIB = zlib.MAX_WBITS | 32  # gzip or zlib, detected by the header
 _PLAIN_ENCODINGS = frozenset({"", "identity", "gzip", "x-gzip", "deflate"})
 
 
 def unpack(
     body: bytes, *, query: Mapping[str, str], content_encoding: str, limit_bytes: int
 ) -> bytes:
-    """Undo compression and base64.
+    """Decompress and decode base64.
 
     Args:
         body: as received.
         query: the URL's parameters; ``compression`` counts.
         content_encoding: that header, or ``""``.
-        limit_bytes: most bytes after unpacking.
+        limit_bytes: maximum decompressed size.
 
     Returns:
-        What should be JSON text.
+        The expected JSON text.
 
     Raises:
-        InvalidPayload: bad gzip or base64, or an encoding nobody knows.
-        TooLarge: more than ``limit_bytes`` unpacked.
+        InvalidPayload: invalid gzip or base64, or an unknown encoding.
+        TooLarge: more than ``limit_bytes`` decompressed.
     """
     if content_encoding.strip().lower() not in _PLAIN_ENCODINGS:
         raise InvalidPayload(f"Content-Encoding {content_encoding} is not supported; use gzip.")
@@ -50,7 +51,7 @@ def unpack(
     if content_encoding.strip().lower() == "deflate" or body[:2] == _GZIP_MAGIC:
         body = _inflate(body, limit_bytes)
     if not _looks_like_json(body) and (body.startswith(b"data=") or b"&data=" in body):
-        # As Latin-1, of which every byte is one letter: bytes must be ASCII before Python 3.12.3.
+        # As Latin-1, one character per byte: input must be ASCII before Python 3.12.3.
         fields = parse_qs(body.decode("latin-1"), encoding="latin-1")
         compression = fields.get("compression", [compression])[0].lower()
         body = _of_field(fields.get("data", [""])[0].encode("latin-1"))
@@ -64,7 +65,7 @@ def unpack(
 
 
 def parse(text: bytes) -> tuple[Any, bytes]:
-    """JSON text → its value, and text that orjson certainly reads again to that value.
+    """JSON text to its value, and text that orjson parses to the same value.
 
     Raises:
         InvalidPayload: not JSON, or nested deeper than ``NESTING_LIMIT``.
@@ -80,7 +81,7 @@ def parse(text: bytes) -> tuple[Any, bytes]:
 
 
 def _parse_leniently(text: bytes) -> Any:
-    """NaN and Infinity become null, lone surrogates and broken UTF-8 become U+FFFD."""
+    """NaN and Infinity become null, lone surrogates and invalid UTF-8 become U+FFFD."""
     try:
         loose = json.loads(text.decode("utf-8", "replace"), parse_constant=_nothing)
         return orjson.loads(dump_storable_json(loose))
@@ -97,7 +98,7 @@ def _of_field(data: bytes) -> bytes:
 
 
 def _from_base64(data: bytes) -> bytes:
-    """Base64, also when a form turned ``+`` into a space, or the URL alphabet was used."""
+    """Base64, also with the URL alphabet or spaces in place of ``+``."""
     tidy = data.strip().replace(b" ", b"+").replace(b"-", b"+").replace(b"_", b"/")
     try:
         return base64.b64decode(tidy + b"=" * (-len(tidy) % 4), validate=True)
@@ -110,11 +111,11 @@ def _inflate(data: bytes, limit_bytes: int) -> bytes:
         decompressor = zlib.decompressobj(_ANY_ZLIB)
         plain = decompressor.decompress(data, limit_bytes + 1)
     except zlib.error as error:
-        raise InvalidPayload(f"The body cannot be unpacked: {error}") from None
+        raise InvalidPayload(f"The body cannot be decompressed: {error}") from None
     if len(plain) > limit_bytes:
         raise _too_large(limit_bytes)
     if not decompressor.eof:
-        raise InvalidPayload("The body ends in the middle of its compressed data.")
+        raise InvalidPayload("The compressed body is truncated.")
     return plain
 
 

@@ -1,4 +1,4 @@
-"""The elements of an autocaptured event as ``elements_chain``. Pure.
+"""Converts the elements of autocapture events to ``elements_chain``. Pure.
 
 Source: docs/spec/data-and-queries.md#77-elements--elements_chain
 """
@@ -12,7 +12,7 @@ _ATTRIBUTE = "attr__"
 
 
 def chain_elements(properties: dict[str, Any]) -> None:
-    """Replace a list in ``$elements`` by its ``$elements_chain``; a chain that was sent wins."""
+    """Replace a list in ``$elements`` by ``$elements_chain``, unless that is set."""
     elements = properties.get("$elements")
     if not isinstance(elements, list):
         return
@@ -23,7 +23,7 @@ def chain_elements(properties: dict[str, Any]) -> None:
 
 
 def chain_of(properties: dict[str, Any]) -> str:
-    """The chain that :func:`chain_elements` would leave, or an empty text; changes nothing."""
+    """The chain that :func:`chain_elements` would produce, or ""; without side effects."""
     sent, elements = properties.get("$elements_chain"), properties.get("$elements")
     if isinstance(sent, str) and sent:
         return sent
@@ -31,7 +31,7 @@ def chain_of(properties: dict[str, Any]) -> str:
 
 
 def elements_chain(elements: list[Any]) -> str:
-    """A list of elements as one text.
+    """A list of elements as a chain.
 
     Example:
         >>> elements_chain([{"tag_name": "a", "$el_text": "Go", "attr__class": "b a"}])
@@ -71,7 +71,7 @@ def _attributes(element: dict[str, Any]) -> dict[str, str]:
 
 
 def _text(value: Any) -> str:
-    """An attribute as text; a list is joined by blanks."""
+    """An attribute as text; lists are joined by spaces."""
     if isinstance(value, str):
         return value
     if isinstance(value, list):
@@ -91,7 +91,7 @@ _OWN_KEYS = ("text", "href", "attr_id", "nth-child", "nth-of-type")
 
 
 def read_chain(chain: str) -> list[dict[str, Any]]:
-    """The elements of a chain, as clients of the events API read them.
+    """The elements of a chain, in the form of the events API.
 
     Example:
         >>> read_chain('a.b:href="/x"nth-child="2"nth-of-type="1"text="Go"')[0]["tag_name"]

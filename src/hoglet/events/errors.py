@@ -1,10 +1,10 @@
-"""What capture refuses, and how (docs/spec/hog-functions.md#14-capture)."""
+"""Errors of capture (docs/spec/hog-functions.md#14-capture)."""
 
 from hoglet.kit.errors import Invalid, Unauthenticated, Unavailable
 
 
 class InvalidPayload(Invalid):
-    """The body cannot be read, is empty, or a field is longer than allowed."""
+    """The body is invalid or empty, or a field is too long."""
 
     code = "invalid_payload"
 
@@ -28,12 +28,12 @@ class MissingApiKey(Unauthenticated):
 
 
 class InvalidApiKey(Unauthenticated):
-    """A token that belongs to no project."""
+    """A token of no project."""
 
     code = "invalid_api_key"
 
 
 class SpoolUnavailable(Unavailable):
-    """The batch could not be made durable; send it again."""
+    """The batch could not be stored; send it again."""
 
     code = "storage_unavailable"

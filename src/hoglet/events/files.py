@@ -1,7 +1,6 @@
-"""Events in files: newline-delimited JSON, a JSON array, or CSV. Reads as a stream, line by line.
+"""Reads events from files, as a stream: newline-delimited JSON, a JSON array, or CSV.
 
-Yields ``(bytes read so far, raw event object)``; what an event has to look like is the business of
-:mod:`hoglet.events.parse`.
+Yields ``(bytes read so far, raw event object)``; :mod:`hoglet.events.parse` validates events.
 """
 
 import csv
@@ -18,20 +17,20 @@ from hoglet.kit.text import parse_json
 
 type Format = Literal["auto", "ndjson", "json", "csv"]
 
-MAX_ARRAY_BYTES = 512 * 1024 * 1024  # a JSON array is read whole; larger ones belong in NDJSON
+MAX_ARRAY_BYTES = 512 * 1024 * 1024  # JSON arrays are parsed at once; larger files should be NDJSON
 
 
 class UnreadableFile(HogletError):
-    """A file is missing, of an unknown kind, or a line of it is not what it should be."""
+    """A file is missing, has an unknown format, or contains an invalid line."""
 
     code = "unreadable_file"
     blame = "caller"
 
 
 class CsvColumns(msgspec.Struct, frozen=True, kw_only=True):
-    """Which columns of a CSV mean what; all others become properties.
+    """Meaning of CSV columns; all others become properties.
 
-    ``event`` is the event's name for every row when no column ``event`` exists.
+    ``event`` is the name for every row if there is no column ``event``.
     """
 
     event: str | None = None
@@ -43,12 +42,12 @@ def read_events(path: Path, kind: Format, columns: CsvColumns) -> Iterator[tuple
     """The events of one file.
 
     Args:
-        path: the file; ``.gz`` is unpacked on the way.
-        kind: ``auto`` goes by the file's name (``.ndjson``, ``.jsonl``, ``.json``, ``.csv``).
+        path: the file; ``.gz`` is decompressed.
+        kind: ``auto`` uses the file name (``.ndjson``, ``.jsonl``, ``.json``, ``.csv``).
         columns: for CSV.
 
     Raises:
-        UnreadableFile: with the line at fault.
+        UnreadableFile: with the invalid line.
     """
     kind = _kind_of(path) if kind == "auto" else kind
     try:
@@ -70,7 +69,7 @@ def _kind_of(path: Path) -> Format:
         case ".csv":
             return "csv"
         case _:
-            raise UnreadableFile(f"{path}: unknown kind of file; say --format ndjson, json or csv.")
+            raise UnreadableFile(f"{path}: unknown file format; use --format ndjson, json or csv.")
 
 
 def _read(
@@ -121,7 +120,7 @@ def _event_of(row: dict[str | Any, Any], columns: CsvColumns) -> dict[str, Any]:
 
 
 def _value(text: str | None) -> Any:
-    """CSV knows only text: numbers, booleans and emptiness are recognised, all else stays text."""
+    """Convert a CSV cell: numbers, booleans and empty cells are recognized, the rest stays text."""
     if text is None or text in {"", "NA", "NULL", "null"}:
         return None
     if text in {"true", "false"}:

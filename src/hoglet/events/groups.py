@@ -1,4 +1,4 @@
-"""Groups of one batch: types get their index, properties are merged. Pure but for being mutable."""
+"""Groups of a batch: assigns type indexes and merges properties. No I/O."""
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
@@ -14,7 +14,7 @@ MAX_GROUP_TYPES = 5
 
 
 class GroupState(msgspec.Struct, array_like=True):
-    """A group as it is stored and as it travels; ``text`` is JSON of the properties."""
+    """A stored group; ``text`` is the JSON of its properties."""
 
     index: int
     key: str
@@ -35,7 +35,7 @@ class Group(msgspec.Struct):
 
 
 class GroupStore:
-    """The group types of a project and those of its groups that a batch touches.
+    """The group types of a project and the groups of a batch.
 
     Args:
         types: ``{"company": 0}``.
@@ -53,12 +53,12 @@ class GroupStore:
         }
 
     def properties_of(self, index: int, key: str) -> dict[str, Any]:
-        """The properties of a group; empty when nobody told any."""
+        """The properties of a group; empty if it has none."""
         group = self._groups.get((index, key))
         return group.properties if group else {}
 
     def changes(self) -> list[GroupState]:
-        """Groups to write, in versions one higher than those loaded."""
+        """Groups to write, with each version incremented."""
         return [
             GroupState(
                 index,
@@ -82,14 +82,14 @@ class GroupStore:
         return keys
 
     def index_of(self, kind: str) -> int | None:
-        """The index of a type; a new type gets the next one; None when all five are taken."""
+        """The index of a type; a new type gets the next one; None if all five are in use."""
         index = self.types.get(kind)
         if index is None and len(self.types) < MAX_GROUP_TYPES:
             index = self.types[kind] = self.new_types[kind] = len(self.types)
         return index
 
     def apply(self, effect: GroupUpdate, at: datetime) -> None:
-        """Let one ``$groupidentify`` act."""
+        """Apply a ``$groupidentify`` event."""
         index = self.index_of(effect.group_type)
         if index is None:
             return

@@ -1,7 +1,7 @@
-"""Import: events of files into the same spool that capture writes, in durable chunks.
+"""Imports events from files into the capture spool, in durable chunks.
 
-An event without a uuid gets one made from its content and place, so importing a file again after
-an interruption adds only what was missing.
+Events without a UUID get one derived from content and position, so importing a file again after an
+interruption adds only the missing events.
 """
 
 import asyncio
@@ -25,7 +25,7 @@ _NAMESPACE = UUID("0d3f9f0e-5b0a-4c8e-9a51-6c1f3b1d7a20")
 
 
 class ImportResult(msgspec.Struct):
-    """How many events were spooled and refused, with the first refusals' reasons."""
+    """Number of spooled and rejected events, with the first reasons."""
 
     accepted: int = 0
     refused: int = 0
@@ -36,11 +36,11 @@ class Importer:
     """Spools events for one project.
 
     Args:
-        database: the metadata database; a server may run on it meanwhile.
+        database: the metadata database; a server may be using it.
         queue: the spool's queue on that database.
-        clock: when the events were received.
-        project_id: whose events these are.
-        historical: store them and build persons, but trigger no destinations.
+        clock: source of the receive time.
+        project_id: the project of the events.
+        historical: store events and update persons, but trigger no destinations.
     """
 
     def __init__(
@@ -61,7 +61,7 @@ class Importer:
     async def run(
         self, events: Iterable[tuple[int, Any]], advance: Callable[[int, int], None]
     ) -> ImportResult:
-        """Spool all events; what ``advance`` was told of is on disk.
+        """Spool all events; those reported to ``advance`` are on disk.
 
         Args:
             events: ``(bytes read, raw event)``, from :func:`hoglet.events.files.read_events`.
@@ -104,7 +104,7 @@ class Importer:
         async with self._database.write() as session:
             await self._enqueue(session, jobs)
         result.accepted += sum(job.weight for job in jobs)
-        await asyncio.sleep(0)  # let a progress bar or Ctrl-C in between
+        await asyncio.sleep(0)  # yield to progress bars and Ctrl-C
 
     async def _enqueue(self, session: AsyncSession, jobs: list[NewJob]) -> None:
         await self._queue.enqueue(session, jobs)

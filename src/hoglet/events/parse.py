@@ -1,7 +1,7 @@
-"""From the JSON of a request to events: token, batch, one event's fields. Pure.
+"""Parses the JSON of capture requests: token, batch, fields of events. Pure.
 
-Used twice on the same text: when capture answers, and when the pipeline works the spooled batch
-off. Both see the same events because both come through here.
+Used by capture before responding and by the pipeline on the spooled batch, so that both see the
+same events.
 
 Source: docs/spec/hog-functions.md#14-capture, rows Body, Token, Event, Time, uuid.
 """
@@ -23,12 +23,12 @@ from hoglet.kit.errors import Invalid
 
 MAX_NAME_LENGTH = 200
 MAX_DISTINCT_ID_LENGTH = 200
-MAX_AHEAD = timedelta(hours=23)  # further in the future than that, a clock is wrong
+MAX_AHEAD = timedelta(hours=23)  # events further in the future have a wrong clock
 _PERSON_KEYS = ("$set", "$set_once", "$unset")
 
 
 class Event(msgspec.Struct):
-    """One event as accepted: names checked, time corrected, person keys inside ``properties``."""
+    """An accepted event: names validated, time corrected, person keys inside ``properties``."""
 
     uuid: UUID
     event: str
@@ -38,7 +38,7 @@ class Event(msgspec.Struct):
 
 
 class Batch(msgspec.Struct, frozen=True):
-    """The parsed request: raw event objects and what is said about all of them."""
+    """A parsed request: raw event objects and the fields of the batch."""
 
     events: list[Any]
     sent_at: datetime | None
@@ -46,7 +46,7 @@ class Batch(msgspec.Struct, frozen=True):
 
 
 def token_of(body: Any, query: Mapping[str, str]) -> str | None:
-    """The project token from wherever the SDK put it, or None."""
+    """The project token, wherever the SDK put it, or None."""
     first = body[0] if isinstance(body, list) and body else body
     if isinstance(body, dict) and isinstance(body.get("batch"), list) and body["batch"]:
         first = body["batch"][0]
@@ -65,13 +65,15 @@ def batch_of(body: Any, query: Mapping[str, str]) -> Batch:
     """The events of a body: one object, an array, or an object with ``batch``.
 
     Raises:
-        InvalidPayload: neither, or no event in it.
+        InvalidPayload: neither of these, or no events.
     """
     events: Any = body
     if isinstance(body, dict):
         events = body.get("batch", [body])
     if not isinstance(events, list):
-        raise InvalidPayload("The body must be an event, an array of events, or hold a `batch`.")
+        raise InvalidPayload(
+            "The body must be an event, an array of events, or an object with `batch`."
+        )
     if not events:
         raise InvalidPayload("The batch is empty.")
     top: dict[str, Any] = body if isinstance(body, dict) else {}
@@ -83,7 +85,7 @@ def batch_of(body: Any, query: Mapping[str, str]) -> Batch:
 
 
 def refusal_of(raw: Any) -> Invalid | None:
-    """Why an event cannot be accepted, or None; cheap, for every event of every request."""
+    """Why an event cannot be accepted, or None; fast, called for every event."""
     if type(raw) is not dict:
         return InvalidPayload("An event must be an object.")
     return _refusal(raw, name_of(raw), distinct_id_of(raw))
@@ -92,14 +94,14 @@ def refusal_of(raw: Any) -> Invalid | None:
 def _refusal(raw: dict[str, Any], name: str, distinct_id: str) -> Invalid | None:
     refusal: Invalid | None = None
     if not name:
-        refusal = MissingEventName("An event has no `event` name.")
+        refusal = MissingEventName("An event is missing the name `event`.")
     elif not distinct_id:
-        refusal = MissingDistinctId("An event has no `distinct_id`.")
+        refusal = MissingDistinctId("An event is missing `distinct_id`.")
     elif len(name) > MAX_NAME_LENGTH:
-        refusal = InvalidPayload(f"An event name is over {MAX_NAME_LENGTH} characters long.")
+        refusal = InvalidPayload(f"An event name is longer than {MAX_NAME_LENGTH} characters.")
     elif len(distinct_id) > MAX_DISTINCT_ID_LENGTH:
         limit = MAX_DISTINCT_ID_LENGTH
-        refusal = InvalidPayload(f"A distinct_id is over {limit} characters long.")
+        refusal = InvalidPayload(f"A distinct_id is longer than {limit} characters.")
     elif not isinstance(raw.get("properties", {}), dict | None):
         refusal = InvalidPayload("The `properties` of an event must be an object.")
     return refusal
@@ -132,10 +134,10 @@ def accept(
         raw: any JSON value; it is not changed.
         sent_at: the client's time when it sent the batch, if told.
         received_at: the server's time when the request arrived.
-        made_up: the number of its uuid if it brings no valid one.
+        made_up: the UUID number to use if it has no valid UUID.
 
     Returns:
-        The event, and whether it brought its own uuid.
+        The event, and whether the UUID was the client's.
     """
     if type(raw) is not dict:
         return None
@@ -154,10 +156,10 @@ def accept(
 
 
 def read_time(value: Any) -> datetime | None:
-    """ISO 8601 (UTC when no zone is told) or seconds since 1970, as an aware instant; else None."""
+    """ISO 8601 (UTC without offset) or a Unix timestamp as an aware datetime; else None."""
     try:
         if type(value) is str:
-            parsed = datetime.fromisoformat(value.strip().upper())  # RFC 3339 has z, too
+            parsed = datetime.fromisoformat(value.strip().upper())  # RFC 3339 allows a lower-case z
         elif type(value) in {int, float}:
             parsed = datetime.fromtimestamp(value, UTC)
         else:
@@ -181,7 +183,7 @@ def _timestamp_of(raw: dict[str, Any], sent_at: datetime | None, now: datetime) 
             return now
     except (OverflowError, ValueError):
         return now
-    # ClickHouse's DateTime64(6) holds 1900 to 2299; earlier ones are a broken clock as well.
+    # ClickHouse's DateTime64(6) covers 1900 to 2299; earlier times are wrong clocks as well.
     return now if corrected - now > MAX_AHEAD or corrected.year < 1970 else corrected
 
 
@@ -190,7 +192,7 @@ def _milliseconds(value: str | None) -> datetime | None:
 
 
 def _joined(top: Any, inner: Any) -> Any:
-    """``$set`` may stand at the top and in the properties; the inner one wins key by key."""
+    """``$set`` can be at the top level and in the properties; the inner one wins per key."""
     if isinstance(top, dict) and isinstance(inner, dict):
         return {**top, **inner}
     return inner or top

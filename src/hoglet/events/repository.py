@@ -1,6 +1,6 @@
-"""Every statement on persons, groups, seen uuids and ingestion warnings.
+"""Statements on persons, groups, seen UUIDs and ingestion warnings.
 
-Written for batches: a few statements with many rows, the same on SQLite and PostgreSQL.
+Built for batches: few statements with many rows, the same on SQLite and PostgreSQL.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -52,10 +52,10 @@ class EventsRepository:
         """The persons of distinct ids.
 
         Args:
-            session: reading.
-            project_id: whose.
+            session: a read session.
+            project_id: their project.
             names: the batch's distinct ids.
-            merging: those of them (and others) that merges name: all ids of their persons come too.
+            merging: distinct ids in merges: all ids of their persons are loaded too.
         """
         rows = await _person_rows(session, project_id, {*names, *merging})
         persons = {row.id: _person_state(row) for row in rows}
@@ -74,7 +74,7 @@ class EventsRepository:
     async def save_people(
         self, session: AsyncSession, project_id: int, changes: PersonStoreState
     ) -> None:
-        """Write what a batch changed, as :meth:`People.changes` gives it."""
+        """Write the changes of a batch, from :meth:`PersonStore.changes`."""
         persons = [
             {
                 "id": one.id,
@@ -102,7 +102,7 @@ class EventsRepository:
             await session.execute(delete(PersonRow).where(gone))
 
     async def group_types(self, session: AsyncSession, project_id: int) -> dict[str, int]:
-        """``{"company": 0}``."""
+        """Group types by name: ``{"company": 0}``."""
         wanted = select(GroupTypeRow.group_type, GroupTypeRow.group_index)
         rows = await session.execute(wanted.where(GroupTypeRow.project_id == project_id))
         return {row.group_type: row.group_index for row in rows}
@@ -110,7 +110,7 @@ class EventsRepository:
     async def load_groups(
         self, session: AsyncSession, project_id: int, keys: Collection[tuple[int, str]]
     ) -> list[GroupState]:
-        """The groups of these ``(index, key)`` that exist."""
+        """The existing groups with these ``(index, key)``."""
         found: list[GroupState] = []
         place = tuple_(GroupRow.group_index, GroupRow.group_key)
         for part in _parts(list(keys)):
@@ -168,7 +168,7 @@ class EventsRepository:
     async def add_warnings(
         self, session: AsyncSession, counts: Sequence[Any], at: datetime
     ) -> None:
-        """Add counts of :class:`hoglet.events.warnings.WarningCount` to their day."""
+        """Add counts of :class:`hoglet.events.warnings.WarningCount` to the day's."""
         for count in counts:
             row = await session.get(IngestionWarningRow, (count.project_id, count.kind, at.date()))
             if row is None:
@@ -224,7 +224,7 @@ async def _all_ids(session: AsyncSession, project_id: int, persons: Collection[U
 async def _retired(
     session: AsyncSession, project_id: int, names: Collection[str]
 ) -> dict[str, int]:
-    """The versions of those distinct ids whose person was deleted."""
+    """The versions of distinct ids whose person was deleted."""
     if not names:
         return {}
     given = values_of(session, RetiredDistinctIdRow.distinct_id, sorted(names))
@@ -246,7 +246,7 @@ async def _upsert(
     *,
     keys: tuple[str, ...],
 ) -> None:
-    """Insert rows; where the key exists, replace the other columns."""
+    """Insert rows; replace the other columns of existing keys."""
     if not rows:
         return
     statement = insert_into(session, table)

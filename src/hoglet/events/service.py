@@ -1,4 +1,4 @@
-"""Capture: whose batch is it, can it be accepted, is it on disk."""
+"""Capture: authenticates a batch, validates it and makes it durable."""
 
 from collections.abc import Mapping
 from typing import Any, Protocol
@@ -18,14 +18,14 @@ DEFAULT_BODY_BYTES = 20 * 1024 * 1024
 
 
 class CaptureProject(msgspec.Struct, frozen=True):
-    """What capture needs to know of a project."""
+    """The fields of a project that capture needs."""
 
     id: int
     discards_ips: bool = False
 
 
 class ProjectTokens(Protocol):
-    """Finds projects by their public token; expected to be cached."""
+    """Finds projects by their public token; implementations should cache."""
 
     async def project_of(self, token: str) -> CaptureProject | None:
         """The project of a token, or None."""
@@ -63,9 +63,9 @@ class CaptureService:
         """Make a batch durable; returns when it is on disk.
 
         Raises:
-            Invalid: nothing in the body can be accepted (400).
+            Invalid: the body has no valid event (400).
             Unauthenticated: no token, or an unknown one (401).
-            TooLarge: over the body limit, packed or unpacked (413).
+            TooLarge: over the body limit, compressed or decompressed (413).
             SpoolUnavailable: storage is not writable (503).
         """
         received_at = self._clock.now()

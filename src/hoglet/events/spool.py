@@ -1,7 +1,7 @@
-"""The spool: accepted batches as jobs, many requests to one durable commit.
+"""The spool: accepted batches as jobs, committed in groups.
 
-Requests that arrive while a commit is under way wait together for the next one (group commit), so
-that the number of commits depends on the disk, not on the number of clients.
+Requests that arrive during a commit share the next one (group commit), so the number of commits
+depends on the disk, not on the number of clients.
 
 The pipeline's side of the queue is ``hoglet.pipeline``; the payload is :class:`SpooledV1`.
 """
@@ -21,7 +21,7 @@ from hoglet.store.database import Database
 log = structlog.get_logger()
 
 SPOOL_QUEUE = "spool"
-# What may wait in memory for the disk. Beyond it clients are told to come back later.
+# Bytes that may wait in memory for the disk. Beyond it, clients have to retry later.
 MAX_WAITING_BYTES = 64 * 1024 * 1024
 _MAX_COMMIT_BYTES = 16 * 1024 * 1024
 
@@ -30,11 +30,11 @@ class SpooledV1(msgspec.Struct, frozen=True, kw_only=True):
     """One accepted request.
 
     Args:
-        project_id: whose events these are.
-        received_at: the server's time, against which ``sent_at`` and ``offset`` are read.
+        project_id: the project of the events.
+        received_at: the server's time, to correct timestamps with ``sent_at`` and ``offset``.
         ip: the client's address, None when the project discards it.
         body: JSON text that :func:`hoglet.events.parse.batch_of` reads.
-        sent_at: from the URL, where the body tells none.
+        sent_at: from the URL, if the body has none.
     """
 
     project_id: int
@@ -49,7 +49,7 @@ _decoder = msgspec.msgpack.Decoder(SpooledV1)
 
 
 def job_of(spooled: SpooledV1, *, events: int) -> NewJob:
-    """The job that carries a batch; batches of one project stay in order."""
+    """The job of a batch; batches of a project stay in order."""
     return NewJob(
         queue=SPOOL_QUEUE,
         payload=_encoder.encode(spooled),
@@ -78,17 +78,17 @@ class Spool:
         self._failed_at: float | None = None
 
     def failed_within(self, seconds: float) -> bool:
-        """Whether the last commit failed, and not longer ago than that."""
+        """Whether the last commit failed within this time."""
         return self._failed_at is not None and time.monotonic() - self._failed_at < seconds
 
     async def append(self, job: NewJob) -> None:
         """Return once the job is on disk.
 
         Raises:
-            SpoolUnavailable: it is not; nothing of it was kept, or that cannot be known.
+            SpoolUnavailable: it is not, or the outcome is unknown.
         """
         if self._waiting_bytes + len(job.payload) > MAX_WAITING_BYTES and self._waiting:
-            raise SpoolUnavailable("Too many batches wait for the disk.", wait_seconds=2)
+            raise SpoolUnavailable("Too many batches are waiting for the disk.", wait_seconds=2)
         done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._waiting.append((job, done))
         self._waiting_bytes += len(job.payload)
@@ -120,8 +120,8 @@ class Spool:
             async with self._database.write() as session:
                 await self._queue.enqueue(session, [job for job, _ in taken])
         except Exception:
-            # Whatever it was: somebody waits for every batch, and would wait for ever.
-            log.exception("the spool cannot be written", action="spool_failed")
+            # Whatever the error: every batch has a waiting request.
+            log.exception("writing the spool failed", action="spool_failed")
             self._failed_at = time.monotonic()
             problem = SpoolUnavailable("The batch could not be stored; send it again later.")
         else:

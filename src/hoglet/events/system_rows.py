@@ -17,9 +17,9 @@ _SOURCE = "ingestion"
 
 
 async def ingestion_warnings(session: AsyncSession, project: Project, limit: int) -> list[Row]:
-    """One row for every kind of warning and day, the last ones first.
+    """One row per kind of warning and day, newest first.
 
-    ``details`` are those of the latest case, with how many there were on that day as ``count``.
+    ``details`` are of the latest case, with the day's total as ``count``.
     """
     row = IngestionWarningRow
     statement = select(row).where(row.project_id == project.id)

@@ -1,4 +1,4 @@
-"""Persons, groups, warnings: the truth, of which the warehouse has copies."""
+"""Tables of persons, groups and warnings; the warehouse has copies."""
 
 from datetime import date, datetime
 from typing import Any
@@ -23,7 +23,7 @@ from hoglet.store.base import Base, JsonText, UtcDateTime
 class PersonRow(Base):
     """A person; merged ones are deleted here and marked deleted in the warehouse.
 
-    ``properties`` is JSON text that the pipeline hands on unread.
+    ``properties`` is JSON text that the pipeline passes on unparsed.
     """
 
     __tablename__ = "persons"
@@ -37,7 +37,7 @@ class PersonRow(Base):
 
 
 class DistinctIdRow(Base):
-    """Whose a distinct id is; a person has many."""
+    """The person of a distinct id; a person can have many."""
 
     __tablename__ = "person_distinct_ids"
 
@@ -53,7 +53,7 @@ class DistinctIdRow(Base):
 
 
 class RetiredDistinctIdRow(Base):
-    """A distinct id whose person was deleted; when it comes back its versions go on from here."""
+    """A distinct id whose person was deleted; if it returns, its versions continue from here."""
 
     __tablename__ = "retired_distinct_ids"
 
@@ -119,7 +119,7 @@ class KnownUuidRow(Base):
 
 
 class SeenEventRow(Base):
-    """Uuids that servers recorded before :class:`KnownUuidRow`; read until they have expired."""
+    """UUIDs sent by clients; further events with the same UUID are ignored."""
 
     __tablename__ = "seen_events"
 
@@ -130,7 +130,7 @@ class SeenEventRow(Base):
 
 
 class IngestionWarningRow(Base):
-    """What was dropped or refused, counted by project, kind and day, with the latest example."""
+    """Dropped or rejected events, counted by project, kind and day, with the latest example."""
 
     __tablename__ = "ingestion_warnings"
 

@@ -1,10 +1,10 @@
-"""Texts that every part of hoglet can store and read again, whatever was sent or made."""
+"""Text that every database can store, whatever was sent."""
 
 from typing import Any
 
 
 def id_text(value: Any) -> str:
-    """An id as text, numbers and booleans as JSON writes them; ``""`` for anything else.
+    """An id as text, numbers and booleans as in JSON; ``""`` for anything else.
 
     Example:
         >>> id_text(12345678)
@@ -20,5 +20,5 @@ def id_text(value: Any) -> str:
 
 
 def sanitize(text: str) -> str:
-    """PostgreSQL's text holds no NUL."""
+    """Remove NUL characters, which PostgreSQL rejects."""
     return text.replace("\0", "�") if "\0" in text else text

@@ -1,7 +1,7 @@
-"""Ingestion warnings: what was dropped although the request was accepted, counted and kept.
+"""Ingestion warnings: counts of what was dropped from accepted requests.
 
-They are gathered in memory and written every few seconds: a flood of bad events must not become a
-flood of rows, and a warning is no event, so a crash may lose the last seconds of them.
+They are aggregated in memory and written every few seconds, so that a flood of invalid events does
+not become a flood of rows. A crash may lose the last seconds.
 """
 
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ _EXAMPLE_LENGTH = 200
 
 
 class WarningCount(msgspec.Struct):
-    """How often something happened to a project's events, and the latest case."""
+    """Number of occurrences of a problem in a project, and the latest case."""
 
     project_id: int
     kind: str
@@ -36,7 +36,7 @@ class IngestionWarnings:
         self._counts: dict[tuple[int, str], WarningCount] = {}
 
     def note(self, project_id: int, kind: str, example: dict[str, Any]) -> None:
-        """Count one, ``kind`` such as ``missing_distinct_id``; texts in the example are cut."""
+        """Count an occurrence, e.g. ``kind`` ``missing_distinct_id``; the example is truncated."""
         found = self._counts.get((project_id, kind))
         if found is None:
             found = self._counts[project_id, kind] = WarningCount(project_id, kind, 0, {})
@@ -44,12 +44,12 @@ class IngestionWarnings:
         found.example = {key: _cut(value) for key, value in example.items()}
 
     def note_refusals(self, project_id: int, refusals: Sequence[HogletError]) -> None:
-        """Count events that were dropped from an accepted batch."""
+        """Count events dropped from an accepted batch."""
         for refusal in refusals:
             self.note(project_id, refusal.error_code, {"detail": refusal.detail})
 
     async def flush(self) -> None:
-        """Write what was counted since the last time."""
+        """Write the counts since the last flush."""
         if not self._counts:
             return
         counts, self._counts = list(self._counts.values()), {}

@@ -1,1 +1,1 @@
-"""Hog functions: saving, filters, inputs, running, dead letters, templates, actions."""
+"""Hog functions: saving, filters, inputs, execution, dead letters, templates, actions."""

@@ -2,7 +2,7 @@
 
 Source: docs/spec/hog-functions.md#1-routes-and-common-rules.
 
-``icon``, ``icons``, ``rearrange`` and ``new`` stand before ``{function_id}``.
+``icon``, ``icons``, ``rearrange`` and ``new`` are registered before ``{function_id}``.
 """
 
 from typing import Annotated, Any
@@ -37,14 +37,14 @@ _ORDERS = json_object(
 )
 _LIST_QUERY = (
     *PAGE,
-    text("type", "Comma list, or repeated."),
+    text("type", "Comma-separated or repeated."),
     flag("enabled"),
     text("id", format="uuid"),
     number("created_by"),
     text("created_at", format="date-time"),
     text("updated_at", format="date-time"),
     text("search", maxLength=200),
-    text("filters", "JSON object that the function's filters contain."),
+    text("filters", "JSON object that the function's filters must contain."),
     text("filter_groups", "JSON array of such objects."),
     flag("full", "Full objects instead of list items."),
 )
@@ -59,7 +59,7 @@ def service_of(request: Request) -> FunctionService:
 @router.get(PATH)
 @describe({200: Page[FunctionItem | FunctionFullItem]}, query=_LIST_QUERY)
 async def list_functions(request: Request, scope: Reads) -> Response:
-    """Row 1."""
+    """List functions, filtered and searched; ``full=true`` returns complete objects."""
     service = service_of(request)
     listing, page = read_listing(request.query_params), parse_page(request.query_params)
     if listing.wish.created_by is not None and not await service.knows_user(
@@ -74,7 +74,7 @@ async def list_functions(request: Request, scope: Reads) -> Response:
 @router.post(PATH)
 @describe({201: FunctionObject}, body=FunctionFields)
 async def create_function(request: Request, scope: Writes) -> Response:
-    """Row 2."""
+    """Create a function."""
     shown = await service_of(request).create(scope, await read_object(request))
     return JsonResponse(full_object(shown), status_code=201)
 
@@ -82,7 +82,7 @@ async def create_function(request: Request, scope: Writes) -> Response:
 @router.api_route(PATH + "/rearrange", methods=["PATCH", "PUT"])
 @describe({200: {"type": "array", "items": {"type": "object"}}}, body=_ORDERS)
 async def rearrange_functions(request: Request, scope: Writes) -> Response:
-    """Row 13."""
+    """Change the execution order of transformations."""
     body = await read_object(request)
     shown = await service_of(request).rearrange(scope, body.get("orders"))
     return json_response(request, [full_object(one) for one in shown])
@@ -91,25 +91,25 @@ async def rearrange_functions(request: Request, scope: Writes) -> Response:
 @router.get(PATH + "/rearrange")
 @describe({}, problems=(405,))
 async def refuse_rearrange(request: Request, scope: Reads) -> Response:  # noqa: ARG001 (the guard)
-    """``rearrange`` is no function id, so it is not for the route below."""
+    """Reject other methods, because ``rearrange`` is not a function id."""
     raise MethodNotAllowed(f'Method "{request.method}" not allowed.')
 
 
 @router.get(PATH + "/icons")
 @describe({200: {"type": "array", "items": {"type": "object"}}}, query=(text("query"),))
 async def list_icons(request: Request, scope: Reads) -> Response:  # noqa: ARG001 (the guard)
-    """Row 12: no logo provider is configured, so there is nothing to choose from."""
+    """List icons; always empty, because no logo provider is configured."""
     return json_response(request, [])
 
 
 @router.get(PATH + "/icon")
 @describe({200: "image/*"}, query=(text("id"),), problems=(404,))
 async def get_icon(request: Request, scope: Reads) -> Response:  # noqa: ARG001 (the guard)
-    """Row 11: no logo provider is configured.
+    """Get an icon; always 404, because no logo provider is configured.
 
     Raises:
-        Invalid: no id.
-        NotFound: always, with an id.
+        Invalid: the parameter is missing.
+        NotFound: otherwise.
     """
     if not request.query_params.get("id"):
         raise Invalid("The parameter id is required.")
@@ -120,21 +120,21 @@ async def get_icon(request: Request, scope: Reads) -> Response:  # noqa: ARG001 
 @router.api_route(PATH + "/icons", methods=["PATCH", "PUT"])
 @describe({}, problems=(405,))
 async def refuse_icons(request: Request, scope: Writes) -> Response:  # noqa: ARG001 (the guard)
-    """``icon`` and ``icons`` are no function ids, so they are not for the route of one function."""
+    """Reject other methods, because ``icon`` and ``icons`` are not function ids."""
     raise MethodNotAllowed(f'Method "{request.method}" not allowed.')
 
 
 @router.get(ONE)
 @describe({200: FunctionObject})
 async def get_function(request: Request, function_id: str, scope: Reads) -> Response:
-    """Row 3."""
+    """Get a function."""
     return JsonResponse(full_object(await service_of(request).get(scope, function_id)))
 
 
 @router.api_route(ONE, methods=["PATCH", "PUT"])
 @describe({200: FunctionObject}, body=FunctionFields, problems=(409,))
 async def update_function(request: Request, function_id: str, scope: Writes) -> Response:
-    """Row 4."""
+    """Update a function; omitted fields stay as they are."""
     body: dict[str, Any] = await read_object(request)
     return JsonResponse(full_object(await service_of(request).update(scope, function_id, body)))
 
@@ -142,5 +142,5 @@ async def update_function(request: Request, function_id: str, scope: Writes) -> 
 @router.delete(ONE)
 @describe({405: None})
 async def delete_function(function_id: str, scope: Writes) -> Response:  # noqa: ARG001 (the path)
-    """Row 5: functions are deleted by ``PATCH {"deleted": true}``; this always refuses."""
+    """Reject DELETE: functions are deleted with ``PATCH {"deleted": true}``."""
     return Response(status_code=405)

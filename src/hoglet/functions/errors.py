@@ -1,10 +1,12 @@
-"""What can go wrong with hog functions beyond the shared families of ``hoglet.kit.errors``."""
+"""Errors of hog functions beyond those of ``hoglet.kit.errors``."""
 
 from hoglet.kit.errors import HogletError, Invalid
 
 
 class FilterRefused(HogletError):
-    """A filter that cannot be compiled; becomes ``bytecode_error`` or a 400 when it matters.
+    """A filter that cannot be compiled.
+
+    Becomes ``bytecode_error``, or a 400 if the function runs.
 
     Source: docs/spec/hog-functions.md#55-bytecode_error.
     """
@@ -14,7 +16,7 @@ class FilterRefused(HogletError):
 
 
 def wrong_type(wanted: str, value: object, *, code: str, attr: str | None) -> Invalid:
-    """The framework's message for a list or dictionary that is something else.
+    """The specified message for a value that is not a list or dictionary.
 
     Example:
         >>> wrong_type("a list", "x", code="not_a_list", attr="mappings").detail

@@ -1,4 +1,4 @@
-"""Functions as the API shows them: 24 keys in full, 14 in lists.
+"""Functions in the form of the API: 24 keys in full, 14 in lists.
 
 Source: docs/spec/hog-functions.md#2-the-function-object.
 """
@@ -15,9 +15,9 @@ from hoglet.web.timestamps import iso_z
 
 
 class FunctionView(NamedTuple):
-    """A function with what its answer needs from elsewhere.
+    """A function with the related data that its API object needs.
 
-    ``secrets`` holds the keys of the sealed inputs with their order: ``{"token": {"order": 1}}``.
+    ``secrets`` has the keys of the encrypted inputs with their order: ``{"token": {"order": 1}}``.
     """
 
     row: HogFunctionRow
@@ -31,7 +31,7 @@ class FunctionView(NamedTuple):
 
 
 def full_object(shown: FunctionView) -> dict[str, Any]:
-    """The full object; ``retry``, ``delivery`` and ``warnings`` only where there are any."""
+    """The full object; ``retry``, ``delivery`` and ``warnings`` only if there are any."""
     row = shown.row
     answer = {
         **_common(shown),

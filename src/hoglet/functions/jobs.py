@@ -1,7 +1,7 @@
-"""The jobs of functions: what is queued and in which form.
+"""Jobs of functions and their payloads.
 
-Queues: ``functions.recompile`` (worked off with ``FunctionService.recompile``),
-``functions.invoke`` and ``functions.backfill`` (worked off by the pipeline).
+Queues: ``functions.recompile`` (processed by ``recompile``), ``functions.invoke`` and
+    ``functions.backfill`` (processed by the pipeline).
 
 Source: docs/spec/hog-functions.md#55-bytecode_error,
 docs/spec/hog-functions.md#10-dead-letters-hoglet-goes-further and
@@ -23,11 +23,11 @@ from hoglet.queue.port import NewJob, Queue
 RECOMPILE_QUEUE = "functions.recompile"
 INVOKE_QUEUE = "functions.invoke"
 BACKFILL_QUEUE = "functions.backfill"
-LINE_PREFIX = "line:"  # of the ordering keys of runs that are kept in order
+LINE_PREFIX = "line:"  # of the ordering keys of ordered runs
 
 
 class RecompileV1(msgspec.Struct, frozen=True, tag="recompile.v1"):
-    """Compile filters again: of an action, of a property, or else the test-account setting."""
+    """Recompile filters that use an action, a property, or else the test-account filters."""
 
     project_id: int
     action_id: int | None = None
@@ -38,20 +38,20 @@ class InvokeV1(msgspec.Struct, frozen=True, kw_only=True, tag="invoke.v1"):
     """One run of one function; the job's id is the invocation id.
 
     Attributes:
-        project_id, function_id: what runs; the function is loaded when the job is leased.
+        project_id, function_id: the function, loaded when the job is leased.
         invocation_id: stable across attempts, restarts and redrives.
-        globals: of docs/spec/hog-functions.md#132-globals-and-inputs, without inputs and so
-        without secrets.
+        globals: of docs/spec/hog-functions.md#132-globals-and-inputs, without inputs and therefore
+            without secrets.
         mapping: number of the mapping, None without mappings.
-        journal: how far the run came; None before its first step.
-        attempt: of the host call the run waits to make, from 1.
-        first_failed_at: ISO instant of the first failure, for the dead letter.
-        failing_since: ISO instant since which attempts fail; a redrive begins anew.
+        journal: recorded progress; None before the first step.
+        attempt: number of the next attempt of the pending host call, from 1.
+        first_failed_at: ISO time of the first failure, for the dead letter.
+        failing_since: ISO time since which attempts fail; reset by a redrive.
         start_at: ``filter`` (a redrive of class ``filter``) or ``inputs``.
-        is_redrive: no masking, and the outcome is counted for the letter ``letter_id``.
+        is_redrive: no masking; the outcome updates the dead letter ``letter_id``.
         letter_id: the dead letter that was redriven.
         backfill_id: the backfill that the run belongs to.
-        logged_until: ISO instant of its last log line, where the next one may come very soon.
+        logged_until: ISO time of its last log line, so that the next one sorts after it.
     """
 
     project_id: int
@@ -71,9 +71,9 @@ class InvokeV1(msgspec.Struct, frozen=True, kw_only=True, tag="invoke.v1"):
 
 
 class BackfillV1(msgspec.Struct, frozen=True, tag="backfill.v1"):
-    """Run a function on the stored events of a window; ``Backfills.window`` tells which.
+    """Run a function on stored events; ``Backfills.window`` has the time range.
 
-    ``after_at`` and ``after_uuid`` name the last event of the page before.
+    ``after_at`` and ``after_uuid`` identify the last event of the previous page.
     """
 
     project_id: int
@@ -93,7 +93,7 @@ def encode(job: RecompileV1 | InvokeV1 | BackfillV1) -> bytes:
 
 
 def decode_invoke(payload: bytes) -> InvokeV1:
-    """Read the payload of an invocation.
+    """Decode the payload of an invocation.
 
     Raises:
         msgspec.ValidationError: it is something else.
@@ -102,7 +102,7 @@ def decode_invoke(payload: bytes) -> InvokeV1:
 
 
 def decode_recompile(payload: bytes) -> RecompileV1:
-    """Read the payload of a recompilation.
+    """Decode the payload of a recompilation.
 
     Raises:
         msgspec.ValidationError: it is something else.
@@ -111,7 +111,7 @@ def decode_recompile(payload: bytes) -> RecompileV1:
 
 
 def decode_backfill(payload: bytes) -> BackfillV1:
-    """Read the payload of a backfill.
+    """Decode the payload of a backfill.
 
     Raises:
         msgspec.ValidationError: it is something else.
@@ -126,13 +126,13 @@ class RecompileLater:
         self._queue = queue
 
     async def __call__(self, session: AsyncSession, project_id: int, action_id: int | None) -> None:
-        """Compile the functions that use an action (None: the test-account setting) again."""
+        """Recompile the functions that use an action (None: the test-account filters)."""
         await self._enqueue(session, RecompileV1(project_id, action_id))
 
     async def property_type_changed(
         self, session: AsyncSession, project_id: int, name: str
     ) -> None:
-        """Compile the functions whose filters may use a property again."""
+        """Recompile the functions whose filters may use a property."""
         await self._enqueue(session, RecompileV1(project_id, property=name))
 
     async def _enqueue(self, session: AsyncSession, job: RecompileV1) -> None:
@@ -140,7 +140,7 @@ class RecompileLater:
 
 
 def line_of(function_id: str, distinct_id: str, backfill: str = "") -> str:
-    """The name of a line; the runs of a backfill stand in one of their own.
+    """The ordering key of a run; a backfill has its own.
 
     Example:
         >>> line_of("0193e8c6", "ada")

@@ -1,4 +1,4 @@
-"""The parameters of the list: what they mean and which functions they choose.
+"""Query parameters of the function list.
 
 Source: docs/spec/hog-functions.md#8-list-row-1.
 """
@@ -20,7 +20,7 @@ _FALSE = frozenset({"false", "f", "0", "no", "off"})
 
 
 class ListParameters(Protocol):
-    """Parameters that may be repeated, as Starlette gives them."""
+    """Query parameters that can be repeated, as Starlette provides them."""
 
     def get(self, key: str, /) -> str | None:
         """The last value of a parameter."""
@@ -32,7 +32,7 @@ class ListParameters(Protocol):
 
 
 class Listing(NamedTuple):
-    """A list as it was asked for."""
+    """A parsed list request."""
 
     wish: FunctionFilter
     filter_groups: Sequence[Any] = ()
@@ -41,15 +41,15 @@ class Listing(NamedTuple):
 
     @property
     def needs_summaries(self) -> bool:
-        """The database alone cannot answer it."""
+        """Whether it cannot be answered by the database alone."""
         return bool(self.filter_groups or self.search)
 
 
 def read_listing(query: ListParameters) -> Listing:
-    """Read the parameters.
+    """Parse the parameters.
 
     Raises:
-        Invalid: one of them is unreadable, its attr being the parameter.
+        Invalid: one of them is invalid; attr is the parameter.
     """
     wish = FunctionFilter(
         types=_types(query),
@@ -68,7 +68,7 @@ def read_listing(query: ListParameters) -> Listing:
 
 
 def choose(listing: Listing, sketches: Sequence[FunctionSummary]) -> list[tuple[UUID, str | None]]:
-    """The ids that pass ``filters``, ``filter_groups`` and ``search``, in order of the answer."""
+    """The ids that pass ``filters``, ``filter_groups`` and ``search``, in response order."""
     groups = listing.filter_groups
     kept = [
         sketch
@@ -112,7 +112,7 @@ def _user_id(text: str | None) -> int | None:
 
 
 def unknown_user() -> Invalid:
-    """The answer to a ``created_by`` that names nobody."""
+    """The error for a ``created_by`` without such a user."""
     detail = "Select a valid choice. That choice is not one of the available choices."
     return Invalid(detail, code="invalid_choice", attr="created_by")
 
@@ -139,7 +139,7 @@ def _filter_groups(query: ListParameters) -> list[Any]:
     if several:
         parsed = _json(several, "filter_groups")
         if not isinstance(parsed, list) or not all(isinstance(one, dict) for one in parsed):
-            raise Invalid("Give a JSON array of objects.", attr="filter_groups")
+            raise Invalid("A JSON array of objects is required.", attr="filter_groups")
         groups.extend(parsed)
     return groups
 

@@ -1,4 +1,4 @@
-"""Every statement on masking counters.
+"""Statements on masking counters.
 
 Source: docs/spec/hog-functions.md#6-masking.
 """
@@ -15,7 +15,7 @@ from hoglet.functions.tables import MaskRow
 
 
 class MaskRaise(msgspec.Struct):
-    """How far a counter was raised: from ``old`` to ``new``."""
+    """How a counter was raised: from ``old`` to ``new``."""
 
     old: int
     new: int
@@ -24,12 +24,12 @@ class MaskRaise(msgspec.Struct):
 async def raise_counters(
     session: AsyncSession, wanted: Mapping[tuple[UUID, str], tuple[int, int]], now: datetime
 ) -> dict[tuple[UUID, str], MaskRaise]:
-    """Raise counters; a window is fixed: its end is set when the counter begins.
+    """Raise counters; the end of a window is set when its counter starts.
 
     Args:
-        session: writing.
+        session: a write transaction.
         wanted: ``{(function id, md5): (number of runs, ttl in seconds)}``.
-        now: what counts as expired.
+        now: decides what has expired.
     """
     answer: dict[tuple[UUID, str], MaskRaise] = {}
     for (function_id, digest), (number, ttl) in wanted.items():

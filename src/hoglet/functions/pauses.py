@@ -1,4 +1,4 @@
-"""Every statement on the pauses that hosts asked for.
+"""Statements on ``Retry-After`` pauses of hosts.
 
 Source: docs/spec/hog-functions.md#134-retries-hoglet-goes-further.
 """
@@ -18,7 +18,7 @@ _HOST_CHARACTERS = 400
 
 
 async def keep(session: AsyncSession, pauses: Mapping[tuple[UUID, str], datetime]) -> None:
-    """Note pauses as ``{(function id, host): until}``; a longer one that is known stays."""
+    """Store pauses as ``{(function id, host): until}``; a longer existing one is kept."""
     if not pauses:
         return
     is_sqlite = session.get_bind().dialect.name == "sqlite"
@@ -36,11 +36,11 @@ async def keep(session: AsyncSession, pauses: Mapping[tuple[UUID, str], datetime
 
 
 async def current(session: AsyncSession, now: datetime) -> dict[tuple[str, str], datetime]:
-    """The pauses that have not ended."""
+    """Pauses that have not ended."""
     rows = await session.scalars(select(PauseRow).where(PauseRow.until > now))
     return {(str(row.function_id), row.host): row.until for row in rows}
 
 
 async def drop_ended(session: AsyncSession, now: datetime) -> None:
-    """Delete those that have ended."""
+    """Delete pauses that have ended."""
     await session.execute(delete(PauseRow).where(PauseRow.until <= now))

@@ -1,4 +1,4 @@
-"""Gathers what the answers about functions need from elsewhere: users, templates, states.
+"""Loads the related data of functions for responses: users, templates, states.
 
 Source: docs/spec/hog-functions.md#2-the-function-object.
 """
@@ -19,12 +19,12 @@ from hoglet.functions.watcher.service import Watcher
 
 
 class FunctionPresenter:
-    """Turns rows into what is shown of them.
+    """Converts rows to views.
 
     Args:
-        box: opens secrets, to tell which are set.
-        templates: as they are now.
-        watcher: tells states.
+        box: decrypts secrets, to list which are set.
+        templates: the current templates.
+        watcher: provides states.
     """
 
     def __init__(self, box: SecretBox, templates: Templates, watcher: Watcher) -> None:
@@ -59,7 +59,7 @@ class FunctionPresenter:
         )
 
     def _secrets_of(self, row: HogFunctionRow) -> tuple[dict[str, Any], dict[str, Any]]:
-        """The opened secrets; by name only when they cannot be opened, so that reads go on."""
+        """The decrypted secrets, or only their names if they cannot be decrypted."""
         try:
             return self.box.open(row.secrets), self.box.open(row.mapping_secrets)
         except SecretsUnreadable:

@@ -1,4 +1,4 @@
-"""Every statement on hog functions."""
+"""Statements on hog functions."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -13,7 +13,7 @@ from hoglet.functions.tables import HogFunctionRow
 
 
 class FunctionFilter(NamedTuple):
-    """Which functions a list holds; None and empty mean no restriction."""
+    """Selects functions; None and empty mean no restriction."""
 
     types: Sequence[str] = ()
     enabled: bool | None = None
@@ -24,7 +24,7 @@ class FunctionFilter(NamedTuple):
 
 
 class FunctionSummary(NamedTuple):
-    """What filtering and searching need of one function."""
+    """The columns for filtering and searching."""
 
     id: UUID
     name: str | None
@@ -35,7 +35,7 @@ class FunctionSummary(NamedTuple):
 async def find(
     session: AsyncSession, project_id: int, function_id: UUID, *, deleted: bool | None = False
 ) -> HogFunctionRow | None:
-    """The function of this project; ``deleted=None`` finds live and deleted ones."""
+    """A function of this project; ``deleted=None`` includes deleted ones."""
     statement = select(HogFunctionRow).where(
         HogFunctionRow.id == function_id, HogFunctionRow.project_id == project_id
     )
@@ -45,7 +45,7 @@ async def find(
 
 
 async def find_anywhere(session: AsyncSession, function_id: UUID) -> HogFunctionRow | None:
-    """The live function of this id in any project; for public routes that know no project."""
+    """The live function with this id in any project; for public routes without a project."""
     return await session.scalar(
         select(HogFunctionRow).where(
             HogFunctionRow.id == function_id, HogFunctionRow.deleted.is_(False)
@@ -54,7 +54,7 @@ async def find_anywhere(session: AsyncSession, function_id: UUID) -> HogFunction
 
 
 async def count(session: AsyncSession, project_id: int, wish: FunctionFilter) -> int:
-    """How many functions a list holds."""
+    """Number of functions of a list."""
     statement = _matching(select(func.count()).select_from(HogFunctionRow), project_id, wish)
     return await session.scalar(statement) or 0
 
@@ -62,7 +62,7 @@ async def count(session: AsyncSession, project_id: int, wish: FunctionFilter) ->
 async def page(
     session: AsyncSession, project_id: int, wish: FunctionFilter, *, limit: int | None, offset: int
 ) -> list[HogFunctionRow]:
-    """One page of a list in its standard order."""
+    """A page of a list in its standard order."""
     statement = _matching(select(HogFunctionRow), project_id, wish).order_by(*_order())
     return list(await session.scalars(statement.limit(limit).offset(offset)))
 
@@ -70,7 +70,7 @@ async def page(
 async def summaries(
     session: AsyncSession, project_id: int, wish: FunctionFilter
 ) -> list[FunctionSummary]:
-    """All rows of a list in its standard order, as little as filtering needs."""
+    """All rows of a list in its standard order, with the columns for filtering."""
     columns: Any = select(
         HogFunctionRow.id,
         HogFunctionRow.name,
@@ -84,7 +84,7 @@ async def summaries(
 async def by_ids(
     session: AsyncSession, project_id: int, ids: Sequence[UUID]
 ) -> list[HogFunctionRow]:
-    """Live functions in the order of ``ids``; unknown ids are left out."""
+    """Live functions in the order of ``ids``; unknown ids are omitted."""
     statement = select(HogFunctionRow).where(
         HogFunctionRow.project_id == project_id,
         HogFunctionRow.deleted.is_(False),
@@ -100,7 +100,7 @@ async def live_of_type(session: AsyncSession, project_id: int, kind: str) -> lis
 
 
 async def enabled(session: AsyncSession, project_id: int) -> list[HogFunctionRow]:
-    """All enabled live functions, and those the watcher switched off."""
+    """All enabled live functions, and those disabled by the watcher."""
     statement = (
         select(HogFunctionRow)
         .where(
@@ -114,7 +114,7 @@ async def enabled(session: AsyncSession, project_id: int) -> list[HogFunctionRow
 
 
 class WaitingFunction(NamedTuple):
-    """A destination that waits for events of certain names only."""
+    """A destination for events with certain names only."""
 
     id: UUID
     events: frozenset[str]
@@ -122,7 +122,7 @@ class WaitingFunction(NamedTuple):
 
 
 async def waiting(session: AsyncSession, project_id: int) -> list[WaitingFunction]:
-    """The destinations that :func:`enabled` gives and that name their events."""
+    """The destinations of :func:`enabled` that have event names."""
     statement = select(HogFunctionRow.id, HogFunctionRow.matcher, HogFunctionRow.created_at).where(
         HogFunctionRow.project_id == project_id,
         HogFunctionRow.type == types.DESTINATION,
@@ -139,7 +139,7 @@ async def waiting(session: AsyncSession, project_id: int) -> list[WaitingFunctio
 async def highest_order(
     session: AsyncSession, project_id: int, kind: str, *, without: UUID | None = None
 ) -> int:
-    """The highest execution order of the live functions of a type, one left out; 0 without any."""
+    """The highest execution order of live functions of a type, except one; 0 without any."""
     statement = select(func.max(HogFunctionRow.execution_order)).where(
         HogFunctionRow.project_id == project_id,
         HogFunctionRow.type == kind,
@@ -152,7 +152,7 @@ async def highest_order(
 async def count_enabled(
     session: AsyncSession, project_id: int, kind: str, *, without: UUID | None
 ) -> int:
-    """How many live functions of a type are enabled, one left out."""
+    """Number of enabled live functions of a type, except one."""
     statement = (
         select(func.count())
         .select_from(HogFunctionRow)
@@ -168,7 +168,7 @@ async def count_enabled(
 
 
 async def count_by_template(session: AsyncSession, project_id: int | None) -> dict[str, int]:
-    """Enabled live functions by template id; of all projects when None."""
+    """Number of enabled live functions by template id; of all projects if None."""
     statement = (
         select(HogFunctionRow.template_id, func.count())
         .where(
@@ -184,7 +184,7 @@ async def count_by_template(session: AsyncSession, project_id: int | None) -> di
 
 
 async def version_stamp(session: AsyncSession, project_id: int) -> str:
-    """A text that changes whenever a function of the project does."""
+    """A text that changes whenever a function of the project changes."""
     statement = select(func.count(), func.sum(HogFunctionRow.version)).where(
         HogFunctionRow.project_id == project_id
     )
@@ -193,7 +193,7 @@ async def version_stamp(session: AsyncSession, project_id: int) -> str:
 
 
 async def touch(session: AsyncSession, ids: Sequence[UUID]) -> None:
-    """Raise the versions of functions whose run-time form changed."""
+    """Increment the versions of functions whose executable form changed."""
     statement = update(HogFunctionRow).where(HogFunctionRow.id.in_(ids))
     await session.execute(statement.values(version=HogFunctionRow.version + 1))
 
@@ -207,7 +207,7 @@ async def all_live(session: AsyncSession, project_id: int) -> list[HogFunctionRo
 
 
 async def with_secrets(session: AsyncSession) -> list[HogFunctionRow]:
-    """All functions of all projects that hold secrets, deleted ones too; locked for writing."""
+    """All functions of all projects with secrets, including deleted ones; locked for update."""
     statement = select(HogFunctionRow).where(
         HogFunctionRow.secrets.is_not(None) | HogFunctionRow.mapping_secrets.is_not(None)
     )
@@ -215,7 +215,7 @@ async def with_secrets(session: AsyncSession) -> list[HogFunctionRow]:
 
 
 async def encrypted_texts(session: AsyncSession) -> list[str]:
-    """The encrypted secrets of all functions of all projects, deleted ones too."""
+    """The encrypted secrets of all functions of all projects, including deleted ones."""
     rows = await session.execute(select(HogFunctionRow.secrets, HogFunctionRow.mapping_secrets))
     return [text for row in rows for text in row if text]
 
@@ -236,7 +236,7 @@ def _matching(statement: Select[Any], project_id: int, wish: FunctionFilter) -> 
 
 
 def _order() -> tuple[Any, ...]:
-    """``execution_order`` ascending, nulls last, then the last change first."""
+    """``execution_order`` ascending, nulls last, then the latest change first."""
     return (
         HogFunctionRow.execution_order.is_(None),
         HogFunctionRow.execution_order,

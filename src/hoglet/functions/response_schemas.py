@@ -1,4 +1,4 @@
-"""Answers of the function routes: docs/spec/hog-functions.md#2-the-function-object."""
+"""Response models of the function routes (docs/spec/hog-functions.md#2-the-function-object)."""
 
 from typing import Any, Literal
 
@@ -56,7 +56,7 @@ class FunctionItem(DocumentedResponse):
 
 
 class FunctionObject(DocumentedResponse):
-    """A function in full; ``retry`` only when it has a policy of its own."""
+    """A function in full; ``retry`` only if it has a policy of its own."""
 
     id: str
     type: FunctionType

@@ -1,4 +1,4 @@
-"""The bodies of function routes.
+"""Request bodies of function routes.
 
 Source: docs/spec/hog-functions.md#3-writing-rows-2-and-4, docs/spec/hog-functions.md#45-mappings,
 docs/spec/hog-functions.md#6-masking and docs/spec/hog-functions.md#134-retries-hoglet-goes-further.
@@ -27,11 +27,11 @@ type FunctionType = Literal[
     "transformation_log",
 ]
 
-MAX_MAPPINGS = 100  # each is compiled at every save
+MAX_MAPPINGS = 100  # each is compiled on every save
 
 
 class FunctionFields(Body):
-    """What may be written; fields left out are not in ``model_fields_set``."""
+    """Writable fields; omitted ones are not in ``model_fields_set``."""
 
     type: FunctionType | None = None
     name: Text | None = Field(default=None, max_length=400)
@@ -78,7 +78,7 @@ class RetryFields(Body):
 
 
 class DeliveryFields(Body):
-    """How the requests of one function go out; see docs/adr/0009-delivery.md."""
+    """Delivery limits of a function; see docs/adr/0009-delivery.md."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -88,7 +88,7 @@ class DeliveryFields(Body):
 
 
 class MappingFields(Body):
-    """One mapping, before its parts are checked."""
+    """One mapping, before its parts are validated."""
 
     name: Text | None = None
     inputs_schema: Any = None
@@ -98,14 +98,14 @@ class MappingFields(Body):
 
 
 def read_fields(body: dict[str, Any]) -> dict[str, Any]:
-    """Check the shape of a body.
+    """Validate the shape of a body.
 
     Returns:
-        The fields that were sent, by their stored names, parts normalised:
+        The fields that were sent, by their stored names, normalized:
         ``{"name": "x", "filters": {"source": "events"}}``.
 
     Raises:
-        Invalid: the first violation in field order.
+        Invalid: the first error in field order.
     """
     fields = validate(FunctionFields, body)
     sent = {name: getattr(fields, name) for name in FunctionFields.model_fields}
@@ -154,7 +154,7 @@ def _read_mappings(value: Any) -> list[dict[str, Any]] | None:
     if not isinstance(value, list):
         raise wrong_type("a list", value, code="not_a_list", attr="mappings")
     if len(value) > MAX_MAPPINGS:
-        raise Invalid(f"A function may have at most {MAX_MAPPINGS} mappings.", attr="mappings")
+        raise Invalid(f"A function can have at most {MAX_MAPPINGS} mappings.", attr="mappings")
     return [_read_mapping(item, f"mappings__{index}") for index, item in enumerate(value)]
 
 

@@ -1,4 +1,4 @@
-"""Search over names and descriptions: exact rows first, similar ones only when there are none.
+"""Searches names and descriptions: exact matches, or similar ones if there are none.
 
 Source: docs/spec/hog-functions.md#8-list-row-1.
 """
@@ -13,11 +13,11 @@ MAX_CHARACTERS = 200
 _SIMILARITY = 0.3
 _LONG_WORD = 8
 _WORD = re.compile(r"\w+", re.UNICODE)
-_MAX_WORDS = 200  # of one description; bounds the work of a similar search
+_MAX_WORDS = 200  # of a description; bounds the work of a fuzzy search
 
 
 class Searchable(NamedTuple):
-    """What is searched of one row; ``key`` is handed back."""
+    """The searchable texts of a row; ``key`` is returned for matches."""
 
     key: object
     name: str
@@ -25,16 +25,16 @@ class Searchable(NamedTuple):
 
 
 def clean_query(text: str) -> str:
-    """The text to search for: no NULs, no outer blanks, lower case."""
+    """The normalized search text: without NULs, trimmed, lower case."""
     return text.replace("\x00", "").strip().lower()
 
 
 def search(query: str, rows: Sequence[Searchable]) -> list[tuple[object, MatchType]]:
-    """The keys of the rows that match, best first; equal ranks keep the order of ``rows``.
+    """The keys of matching rows, best first; ties keep the order of ``rows``.
 
     Args:
         query: as :func:`clean_query` returns it, not empty.
-        rows: everything that may match.
+        rows: the candidates.
     """
     ranked = [(rank, row.key) for row in rows if (rank := _exact_rank(query, row)) is not None]
     if ranked:
@@ -55,7 +55,7 @@ def _exact_rank(query: str, row: Searchable) -> int | None:
 
 
 def _similar_score(query: str, row: Searchable) -> float | None:
-    """Higher is nearer; a hit in the name counts one more than a hit in the description."""
+    """Higher is more similar; a hit in the name counts one more than in the description."""
     scores = [
         *(score + 1 for score in _word_scores(query, row.name)),
         *_word_scores(query, row.description),
@@ -77,7 +77,7 @@ def _word_scores(query: str, text: str) -> Iterable[float]:
 
 
 def edit_distance(left: str, right: str, limit: int) -> int:
-    """Edits and adjacent transpositions between two words; ``limit + 1`` stands for any more.
+    """Edit distance with adjacent transpositions; ``limit + 1`` stands for anything above.
 
     Example:
         >>> edit_distance("slcak", "slack", 1)

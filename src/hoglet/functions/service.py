@@ -1,8 +1,8 @@
-"""What can be done with functions: create, read, change, list, rearrange.
+"""Creates, reads, updates, lists and rearranges functions.
 
-A save is: read, decide, compile in a worker, then write in one transaction that starts over when
-somebody else wrote the function meanwhile. Compiling may take seconds, so it happens outside of
-the transaction.
+A save reads, plans, compiles in a worker, then writes in one transaction, and starts over if the
+function was changed in the meantime. Compiling can take seconds, so it happens outside of the
+transaction.
 
 Source: docs/spec/hog-functions.md#2-the-function-object,
 docs/spec/hog-functions.md#3-writing-rows-2-and-4,
@@ -80,23 +80,23 @@ _LOGGED = (
     "delivery",
 )
 _MASKED = "masked"
-_SAVE_ATTEMPTS = 5  # other processes write it too; more means something is wrong
+_SAVE_ATTEMPTS = 5  # other processes write it too; more conflicts mean something is wrong
 
 
 class FunctionService:
     """The functions of all projects.
 
     Args:
-        database: where they are stored.
-        compiler: compiles drafts.
-        box: seals secrets.
-        clock: tells now.
-        templates: what functions may be made from.
+        database: stores them.
+        compiler: compiles functions.
+        box: encrypts secrets.
+        clock: the current time.
+        templates: the available templates.
         activity: gets an entry for every save.
-        watcher: tells and changes states.
-        property_types: types of the properties a project has seen.
-        cohorts: criteria of cohorts that are made of person properties.
-        facilities: what the operator set up for programs.
+        watcher: provides and changes states.
+        property_types: property types of a project.
+        cohorts: criteria of cohorts that consist of person properties.
+        facilities: the host configuration for programs.
     """
 
     def __init__(
@@ -133,10 +133,10 @@ class FunctionService:
         )
 
     async def create(self, scope: ProjectScope, body: dict[str, Any]) -> FunctionView:
-        """Make a function.
+        """Create a function.
 
         Raises:
-            Invalid: the first rule the body breaks.
+            Invalid: the first error in the body.
         """
         plan = self.planner.new(body)
         plan.check_running()
@@ -155,20 +155,20 @@ class FunctionService:
             return shown._replace(warnings=compiled.warnings)
 
     async def get(self, scope: ProjectScope, function_id: str) -> FunctionView:
-        """Read a live function.
+        """Get a live function.
 
         Raises:
-            NotFound: none of the project.
+            NotFound: no such function in the project.
         """
         async with self.database.read() as session:
             row = await self.row(session, scope.project.id, function_id)
             return await self.showing.one(session, row)
 
     async def row(self, session: AsyncSession, project_id: int, function_id: str) -> HogFunctionRow:
-        """The stored row of a live function that the API may show.
+        """The stored row of a live function of the API.
 
         Raises:
-            NotFound: none of the project.
+            NotFound: no such function in the project.
         """
         row = await repository.find(session, project_id, read_id(function_id))
         if row is None or row.type == types.WAREHOUSE_SOURCE_WEBHOOK:
@@ -178,12 +178,13 @@ class FunctionService:
     async def update(
         self, scope: ProjectScope, function_id: str, body: dict[str, Any]
     ) -> FunctionView:
-        """Change a function; fields that are not in the body stay.
+        """Update a function; omitted fields stay as they are.
 
         Raises:
-            NotFound: none of the project, or a deleted one that the body does not revive.
+            NotFound: no such function in the project, or a deleted one that the body does not
+                restore.
             Stale: it changed after ``base_updated_at``.
-            Invalid: the first rule the body breaks.
+            Invalid: the first error in the body.
         """
         wanted = read_id(function_id)
         async with self._saves.setdefault(wanted, asyncio.Lock()):
@@ -191,12 +192,12 @@ class FunctionService:
                 shown = await self._try_update(scope, wanted, body)
                 if shown is not None:
                     return shown
-        raise Unavailable("This function is being changed by somebody else. Try again.")
+        raise Unavailable("This function is being changed by another request. Try again.")
 
     async def page(
         self, scope: ProjectScope, listing: Listing, page: PageRequest
     ) -> tuple[int, Sequence[FunctionView]]:
-        """A page of functions and how many there are in all."""
+        """A page of functions and the total count."""
         project_id = scope.project.id
         async with self.database.read() as session:
             if not listing.needs_summaries:
@@ -214,15 +215,15 @@ class FunctionService:
             return len(chosen), [one._replace(search_match_type=part[one.row.id]) for one in shown]
 
     async def knows_user(self, user_id: int) -> bool:
-        """Whether there is a user of this id."""
+        """Whether a user with this id exists."""
         async with self.database.read() as session:
             return bool(await users_by_id(session, [user_id]))
 
     async def rearrange(self, scope: ProjectScope, orders: Any) -> Sequence[FunctionView]:
-        """Give several transformations of one type new places; all or none.
+        """Change the execution order of several transformations of one type, all or none.
 
         Raises:
-            Invalid: no orders, an unknown id, mixed types, or a value out of bounds.
+            Invalid: no orders, an unknown id, mixed types, or a value out of range.
         """
         wanted = read_orders(orders)
         async with self.database.write() as session:
@@ -237,9 +238,9 @@ class FunctionService:
     async def load_runnable(
         self, project_id: int, kinds: Sequence[str] = (types.DESTINATION,)
     ) -> list[ExecutableFunction]:
-        """The functions the pipeline runs, secrets opened, in execution order.
+        """The executable functions of a project, with decrypted secrets, in execution order.
 
-        Functions that the watcher or an administrator switched off are included (their ``state``
+        Functions disabled by the watcher or an administrator are included (their ``state``
         is 3 or 12, ``enabled`` False), because their matches are counted.
         """
         async with self.database.read() as session:
@@ -248,7 +249,7 @@ class FunctionService:
             return await self._equipped(session, project_id, loaded)
 
     async def load_one(self, project_id: int, function_id: UUID) -> ExecutableFunction | None:
-        """One live function as the pipeline runs it, enabled or not."""
+        """A live executable function, enabled or not."""
         async with self.database.read() as session:
             row = await repository.find(session, project_id, function_id)
             given = [] if row is None else [executable_from_row(row, self.box)]
@@ -256,12 +257,12 @@ class FunctionService:
         return found[0] if found else None
 
     async def resolved(self, function: ExecutableFunction) -> ExecutableFunction:
-        """A function that was loaded otherwise, with its integrations and facilities in place."""
+        """A function with integrations and host configuration resolved."""
         async with self.database.read() as session:
             return (await self._equipped(session, function.project_id, [function]))[0]
 
     async def version_stamp(self, project_id: int) -> str:
-        """A short text that changes whenever a function or integration of the project does."""
+        """A text that changes whenever a function or integration of the project changes."""
         async with self.database.read() as session:
             functions = await repository.version_stamp(session, project_id)
             integrations = await integration_repository.version_stamp(session, project_id)
@@ -288,7 +289,7 @@ class FunctionService:
     async def _write_update(
         self, scope: ProjectScope, seen: HogFunctionRow, plan: SavePlan, compiled: CompiledFunction
     ) -> FunctionView | None:
-        """Store a change; None when somebody else wrote the function since it was read."""
+        """Store an update; None if the function was changed since it was read."""
         async with self.database.write() as session:
             row = await repository.find(session, scope.project.id, seen.id, deleted=None)
             if row is None or row.version != seen.version:
@@ -311,7 +312,10 @@ class FunctionService:
     async def _hidden(
         self, session: AsyncSession, row: HogFunctionRow, before: dict[str, Any]
     ) -> list[Change]:
-        """What a save changed; values of keys it makes secret go from the whole history."""
+        """The changes of a save, without secrets.
+
+        Values of new secret keys are removed from the history.
+        """
         after = {name: getattr(row, name) for name in _LOGGED}
         if may_become_secret(before, after):
             item_id = str(row.id)
@@ -321,7 +325,7 @@ class FunctionService:
     async def _settle_state(
         self, session: AsyncSession, row: HogFunctionRow, plan: SavePlan
     ) -> None:
-        """What an owner's switching on or off does to the watcher's state."""
+        """Update the watcher's state when the owner enables or disables the function."""
         wanted = plan.sent.get("enabled")
         if wanted and row.state == DISABLED:
             await self.watcher.reset_after_manual_enable(session, row, DEGRADED)
@@ -376,10 +380,10 @@ class FunctionService:
 
 
 def read_id(text: str) -> UUID:
-    """A function's id.
+    """Parse a function id.
 
     Raises:
-        NotFound: not a UUID, so there is no such function.
+        NotFound: not a UUID.
     """
     try:
         return UUID(text)
@@ -388,7 +392,7 @@ def read_id(text: str) -> UUID:
 
 
 def _revives(body: dict[str, Any]) -> bool | None:
-    """Only the JSON boolean ``deleted: false`` reaches a deleted function."""
+    """Only the JSON boolean ``deleted: false`` restores a deleted function."""
     return None if body.get("deleted") is False else False
 
 

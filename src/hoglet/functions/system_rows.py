@@ -1,6 +1,6 @@
 """Rows of ``system.hog_functions``, ``system.actions`` and ``system.integrations``.
 
-Source code, inputs and credentials are in none of them.
+None of them contains source code, inputs or credentials.
 
 Source: docs/spec/data-and-queries.md#6-system-tables.
 """
@@ -36,7 +36,7 @@ _FUNCTION_COLUMNS = (
 
 
 async def hog_functions(session: AsyncSession, project: Project, limit: int) -> list[Row]:
-    """The functions of the project, deleted ones too, oldest first."""
+    """The functions of the project, including deleted ones, oldest first."""
     row = HogFunctionRow
     statement = select(*[getattr(row, name) for name in _FUNCTION_COLUMNS]).where(
         row.project_id == project.id, row.type != types.WAREHOUSE_SOURCE_WEBHOOK
@@ -46,7 +46,7 @@ async def hog_functions(session: AsyncSession, project: Project, limit: int) -> 
 
 
 async def actions(session: AsyncSession, project: Project, limit: int) -> list[Row]:
-    """The actions of the project, deleted ones too."""
+    """The actions of the project, including deleted ones."""
     statement = select(ActionRow).where(ActionRow.project_id == project.id)
     return [
         {
@@ -63,7 +63,7 @@ async def actions(session: AsyncSession, project: Project, limit: int) -> list[R
 
 
 class IntegrationRows:
-    """Rows of ``system.integrations``; ``error_of`` tells what is wrong with a stored one."""
+    """Rows of ``system.integrations``; ``error_of`` reports problems of stored ones."""
 
     def __init__(self, error_of: Callable[[IntegrationRow], str]) -> None:
         self._error_of = error_of
@@ -87,7 +87,7 @@ class IntegrationRows:
 
 
 def _account(config: dict[str, Any]) -> str | None:
-    """The id that the service itself gave the account, where the config holds it."""
+    """The service's own account id, if the config has it."""
     team = config.get("team")
     nested = team.get("id") if isinstance(team, dict) else None
     found = (config.get("integration_id"), config.get("id"), nested)

@@ -1,4 +1,4 @@
-"""Tables of the functions room; only its repositories read or write them."""
+"""Tables of functions; only their repositories use them."""
 
 from datetime import datetime
 from typing import Any
@@ -16,8 +16,8 @@ class HogFunctionRow(Base):
     ``matcher`` is the run-time form of the filters:
     ``{"tree": {...}, "events": ["$pageview"], "mappings": [{"tree": ..., "events": ...,
     "number": 0}], "next_number": 1}``.
-    ``secrets`` and ``mapping_secrets`` are sealed. ``version`` rises with every write that may
-    change what a run does, also with those that leave ``updated_at`` alone.
+    ``secrets`` and ``mapping_secrets`` are encrypted. ``version`` increases with every write that
+    may affect runs, including those that do not change ``updated_at``.
     """
 
     __tablename__ = "hog_functions"
@@ -56,10 +56,10 @@ class HogFunctionRow(Base):
 
 
 class WatcherRow(Base):
-    """The watcher's live data of one function; a missing row means a full bucket.
+    """The watcher's data of a function; no row means a full bucket.
 
-    ``recent`` counts finished runs a minute: ``{"29471040": [finished, failed]}``, the key being
-    minutes since 1970; half an hour is kept.
+    ``recent`` counts finished runs per minute since 1970, ``{"29471040": [finished, failed]}``, for
+    the last half hour.
     """
 
     __tablename__ = "hog_function_watchers"
@@ -74,7 +74,7 @@ class WatcherRow(Base):
 
 
 class DeadLetterRow(Base):
-    """A run that ended in failure; ``globals`` hold no inputs and so no secrets."""
+    """A failed run; ``globals`` has no inputs and therefore no secrets."""
 
     __tablename__ = "hog_function_dead_letters"
     __table_args__ = (
@@ -102,7 +102,7 @@ class DeadLetterRow(Base):
 
 
 class MaskRow(Base):
-    """A masking counter of one function and hash; expired rows count as absent."""
+    """A masking counter of a function and hash; expired rows are ignored."""
 
     __tablename__ = "hog_function_masks"
 
@@ -115,7 +115,7 @@ class MaskRow(Base):
 
 
 class PauseRow(Base):
-    """A host asked a function, by ``Retry-After``, to make no request before ``until``."""
+    """A host paused requests of a function with ``Retry-After`` until ``until``."""
 
     __tablename__ = "hog_function_pauses"
 
@@ -127,7 +127,7 @@ class PauseRow(Base):
 
 
 class BatchExportRow(Base):
-    """The paused backfill job of a function (docs/spec/hog-functions.md#91-enable_backfills)."""
+    """The paused export of a function (docs/spec/hog-functions.md#91-enable_backfills)."""
 
     __tablename__ = "hog_function_batch_exports"
 
@@ -141,10 +141,10 @@ class BatchExportRow(Base):
 
 
 class BackfillRow(Base):
-    """One backfill of a window of stored events.
+    """A backfill of stored events in a time range.
 
-    ``after_at`` and ``after_uuid`` name the last event that was queued. It is ``Completed`` when
-    ``all_read`` and as many runs ended as events were queued.
+    ``after_at`` and ``after_uuid`` identify the last queued event. It is ``Completed`` when
+    ``all_read`` and as many runs have ended as events were queued.
     """
 
     __tablename__ = "hog_function_backfills"
@@ -185,11 +185,11 @@ class ActionRow(Base):
 
 
 class IntegrationRow(Base):
-    """A stored credential that functions use by its id.
+    """A stored credential that functions refer to by id.
 
-    ``secrets`` is sealed: ``{"access_token": "…"}``. ``placeholder`` is random text that stands for
-    the token wherever programs can see it. ``version`` rises with every change; ids are never used
-    again, so that a function whose integration was deleted does not get somebody else's.
+    ``secrets`` is encrypted: ``{"access_token": "…"}``. ``placeholder`` is random text that
+    programs see instead of the token. ``version`` increases with every change; ids are never
+    reused, so a function whose integration was deleted cannot get another one.
     """
 
     __tablename__ = "integrations"

@@ -1,4 +1,4 @@
-"""The types of functions and what follows from each.
+"""The types of functions and their properties.
 
 Source: docs/spec/hog-functions.md#31-types.
 """
@@ -28,13 +28,13 @@ TESTABLE = frozenset({DESTINATION, INTERNAL_DESTINATION, TRANSFORMATION, TRANSFO
 WITH_MAPPINGS = frozenset({DESTINATION, SITE_DESTINATION})
 
 HIGHEST_ORDER = 32767
-"""The last place there is: an ``execution_order`` is a small integer.
+"""The highest ``execution_order``, a small integer.
 
 Source: docs/spec/hog-functions.md#3-writing-rows-2-and-4.
 """
 
 LIMITS = {TRANSFORMATION: 20, TRANSFORMATION_LOG: 5}
-"""Most enabled live functions of a type in one project.
+"""Maximum of enabled live functions per type and project.
 
 Source: docs/spec/hog-functions.md#35-limits-and-effects.
 """
@@ -48,4 +48,4 @@ FOLDERS = {
     TRANSFORMATION_LOG: "Unfiled/Transformations",
     SOURCE_WEBHOOK: "Unfiled/Sources",
 }
-"""Where a function stands in the project's file tree unless a folder is given."""
+"""The folder of a function in the project's file tree, unless it has one."""

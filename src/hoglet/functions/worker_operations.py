@@ -1,4 +1,7 @@
-"""What sandbox workers do for functions; each takes and returns plain values (msgpack)."""
+"""Sandbox operations of functions.
+
+Registered by name in the composition root. Each takes and returns plain msgspec values.
+"""
 
 from typing import Any
 
@@ -20,13 +23,13 @@ from hoglet.kit.errors import Invalid
 
 
 def compile_function(payload: dict[str, Any]) -> dict[str, Any]:
-    """Compile a draft.
+    """Compile a function.
 
     Args:
-        payload: a :class:`~hoglet.functions.compile.unit.Draft` as plain values.
+        payload: a :class:`~hoglet.functions.compile.unit.CompileInput` as plain values.
 
     Returns:
-        ``{"compiled": {...}}`` (a ``CompiledFunction``) or, when the draft breaks a rule,
+        ``{"compiled": {...}}`` (a ``CompiledFunction``) or, if it is invalid,
         ``{"refused": {"detail", "code", "attr"}}``.
     """
     draft = msgspec.convert(payload, CompileInput)
@@ -39,7 +42,7 @@ def compile_function(payload: dict[str, Any]) -> dict[str, Any]:
 
 
 def run_step(payload: dict[str, Any]) -> dict[str, Any]:
-    """Run a function up to its next host call; see ``execution.run_step``.
+    """Run a function until its next host call; see ``runtime.step.run_step``.
 
     Args:
         payload: a ``StepRequest`` as plain values.
@@ -51,14 +54,14 @@ def run_step(payload: dict[str, Any]) -> dict[str, Any]:
 
 
 def match(payload: dict[str, Any]) -> dict[str, Any]:
-    """Ask whether a function matches an event; for test runs.
+    """Match a function with an event; for test runs.
 
     Args:
         payload: ``{"function": {...}, "globals": {...}}``.
 
     Returns:
         ``{"match": {...}, "reasons": {"": "event = 'a' does not hold: …", "0": "…"}}``: a
-        ``Match`` as plain values, and why the filter, or the mapping of that number, does not
+        ``Match`` as plain values, and why the filter, or the mapping with that number, does not
         match.
     """
     function = msgspec.convert(payload["function"], ExecutableFunction)
@@ -74,7 +77,7 @@ def match(payload: dict[str, Any]) -> dict[str, Any]:
 
 
 def transform_event(payload: dict[str, Any]) -> dict[str, Any]:
-    """Run one transformation on one event; for test runs.
+    """Run a transformation on an event; for test runs.
 
     Args:
         payload: ``{"function": {...}, "event": {...}, "project": {...}, "now": "2026-…"}``.

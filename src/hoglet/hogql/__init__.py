@@ -1,4 +1,4 @@
-"""HogQL: queries of users to ClickHouse SQL, scoped to one project. Pure."""
+"""HogQL: compiles user queries to ClickHouse SQL, scoped to one project. Pure."""
 
 from hoglet.hogql.compile import Column, CompiledQuery, compile_query
 from hoglet.hogql.context import Limits, QueryContext, SavedColumn, SavedTable

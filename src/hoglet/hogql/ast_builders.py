@@ -1,4 +1,4 @@
-"""Short ways to build syntax trees, for filters and insight queries."""
+"""Constructors of syntax trees, for filters and insight queries."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
@@ -41,14 +41,14 @@ def alias(name: str, expr: Expression) -> tree.Alias:
 
 
 def every(items: Sequence[Expression]) -> Expression:
-    """All of them; true when there are none."""
+    """AND of the items; true without any."""
     if not items:
         return constant(True)
     return items[0] if len(items) == 1 else tree.And(exprs=tuple(items))
 
 
 def some(items: Sequence[Expression]) -> Expression:
-    """Any of them; false when there are none."""
+    """OR of the items; false without any."""
     if not items:
         return constant(False)
     return items[0] if len(items) == 1 else tree.Or(exprs=tuple(items))
@@ -65,7 +65,7 @@ def array(items: Sequence[Any]) -> tree.Array:
 
 
 def walk(node: Any) -> Iterator[tree.Node]:
-    """The node and every node inside it, outermost first."""
+    """A node and all its descendants, outermost first."""
     if isinstance(node, tree.Node):
         yield node
         for name in node.__struct_fields__:
@@ -80,7 +80,7 @@ def walk(node: Any) -> Iterator[tree.Node]:
 
 
 def same(left: Any, right: Any) -> bool:
-    """Whether two trees say the same, wherever they stand in the text."""
+    """Whether two trees are equal, ignoring positions."""
     if type(left) is not type(right):
         return False
     if isinstance(left, tree.Node):
@@ -92,7 +92,7 @@ def same(left: Any, right: Any) -> bool:
 
 
 def changed[T: msgspec.Struct](node: T, **fields: Any) -> T:
-    """A copy of a node with other fields."""
+    """A copy of a node with changed fields."""
     return msgspec.structs.replace(node, **fields)
 
 
@@ -100,10 +100,10 @@ _parsed = lru_cache(maxsize=64)(parse_query)
 
 
 def fill(template: str, **parts: Any) -> Any:
-    """A query of hoglet's own, with its placeholders replaced by trees.
+    """Fill a query template with trees.
 
     ``fill("SELECT {value} FROM events WHERE {where}", value=call("count"), where=condition)``. A
-    tuple of trees fills a place in a list; the text is never made from user input.
+    tuple of trees fills a place in a list. Templates never contain user input.
     """
     return _filled(_parsed(template), parts)
 

@@ -1,7 +1,7 @@
-"""What placeholders stand for: ``{variables.x}``, ``{filters}``, ``{name}``.
+"""Expands placeholders: ``{variables.x}``, ``{filters}``, ``{name}``.
 
-Values become constants of the tree; the printer binds them as parameters. A placeholder without a
-value is an error that names it.
+Values become constants in the tree, which the printer binds as parameters. A placeholder without a
+value is an error.
 
 Source: docs/spec/query-endpoints.md#52-variables, docs/spec/query-endpoints.md#54-overrides and
 docs/spec/query-endpoints.md#102-access-and-placeholders.
@@ -33,7 +33,7 @@ from hoglet.syntax import tree
 
 
 class Binder:
-    """Expands the placeholders of one query and notes which variables were used."""
+    """Expands the placeholders of a query and records which variables were used."""
 
     def __init__(
         self,
@@ -52,14 +52,14 @@ class Binder:
         self.has_filters = False
 
     def expand(self, node: tree.Placeholder, tables: TableAliases = ()) -> tree.Expression:
-        """What the placeholder stands for; the same node stands for the same thing again.
+        """The expansion of a placeholder; the same node always has the same expansion.
 
         Raises:
-            SourceError: there is no such value, or the placeholder's form is not known.
+            SourceError: there is no such value, or the form of the placeholder is unknown.
         """
         known = self._expanded.get(id(node))
         if known is None:
-            # The node is kept beside its expansion, so that its id stays taken.
+            # The node is kept with its expansion, so that its id is not reused.
             known = self._expanded[id(node)] = (node, self._expand(node, tables))
         return known[1]
 
@@ -101,7 +101,7 @@ class Binder:
                 return breakdown_expression(filters, _bindings(args, node))
             case _:
                 name = ".".join(("filters", *path))
-                message = f"Unknown placeholder {{{name}}}. There are {', '.join(FORMS)}"
+                message = f"Unknown placeholder {{{name}}}. Supported are {', '.join(FORMS)}"
                 raise refused(message, node)
 
     def _date(self, edge: str, node: tree.Placeholder) -> tree.Expression:
@@ -109,13 +109,13 @@ class Binder:
         moment = bounds.start if edge == "from" else bounds.end
         if moment is None:
             message = (
-                f"{{filters.dateRange.{edge}}} has no value, so it may stand in comparisons only"
+                f"{{filters.dateRange.{edge}}} has no value, so it can only be used in comparisons"
             )
             raise refused(message, node)
         return moment_constant(moment)
 
     def without_absent_dates(self, query: Any) -> Any:
-        """The query with comparisons to an absent edge of the date range made true."""
+        """The query with comparisons to a missing bound of the date range replaced by true."""
         bounds = date_bounds(self._filters, self._context)
         edges = {"from": bounds.start, "to": bounds.end}
         absent = {edge for edge, moment in edges.items() if moment is None}
@@ -127,7 +127,7 @@ def _without_comparisons(  # noqa: PLR0911 (one return a kind of node)
 ) -> Any:
     """The tree with every comparison around one of the placeholders replaced by true.
 
-    Of BETWEEN the other end stays.
+    BETWEEN keeps its other bound.
     """
     if isinstance(node, tuple):
         return tuple(_without_comparisons(item, absent) for item in node)
@@ -147,7 +147,7 @@ def _without_comparisons(  # noqa: PLR0911 (one return a kind of node)
 
 
 def _half_between(node: tree.BetweenExpr, absent: set[str]) -> tree.Expression:
-    """The comparison with the end that is there; NOT BETWEEN is the outside of it."""
+    """The comparison with the remaining bound; NOT BETWEEN is its outside."""
     signs = ("<", ">") if node.negated else (">=", "<=")
     if _mentions(node.expr, absent):
         return constant(True)
@@ -158,7 +158,7 @@ def _half_between(node: tree.BetweenExpr, absent: set[str]) -> tree.Expression:
 
 
 def _mentions(node: Any, absent: set[str]) -> bool:
-    """Whether an absent edge is named here, not in a query inside."""
+    """Whether a missing bound is used here, outside of subqueries."""
     if isinstance(node, tuple):
         return any(_mentions(item, absent) for item in node)
     if isinstance(node, tree.Placeholder):
@@ -198,7 +198,7 @@ def _bindings(args: Any, node: tree.Placeholder) -> dict[str, tree.Expression]:
 
 
 def as_tree(value: Any, node: Any = None) -> tree.Expression:
-    """A JSON value as a constant, a list of constants, or a map of them."""
+    """A JSON value as a constant, or a list or map of constants."""
     if isinstance(value, list | tuple):
         return tree.Array(exprs=tuple(as_tree(item, node) for item in value))
     if isinstance(value, Mapping):

@@ -1,6 +1,6 @@
-"""Checks the JSON that clients send against the shapes of ``query_nodes``.
+"""Validates JSON from clients against the shapes of ``query_nodes``.
 
-Null means "not sent" everywhere. What does not fit is refused with the path of the key as ``attr``:
+Null means "not sent" everywhere. Errors have the path of the key as ``attr``:
 ``series__0__mth``.
 """
 
@@ -22,17 +22,17 @@ from hoglet.hogql.query_nodes import (
 from hoglet.kit.errors import SourceError
 
 MOST = 10**9
-"""Numbers of queries are counts and indexes; larger ones are mistakes."""
+"""Counts and indexes in queries; larger numbers are mistakes."""
 MOST_DEPTH = 30
 
 _NAMES = {str: "text", int: "a whole number", float: "a number", bool: "true or false"}
 
 
 def check_node(query: Mapping[str, Any]) -> None:
-    """Let a query pass whose every key is one of its kind and holds what it should.
+    """Validate a query: every key must belong to its kind and have a valid value.
 
     Raises:
-        SourceError: its ``attr`` is the path of the first key that does not fit.
+        SourceError: ``attr`` is the path of the first invalid key.
     """
     check_shape(query, NODES[str(query.get("kind"))])
 
@@ -40,10 +40,10 @@ def check_node(query: Mapping[str, Any]) -> None:
 def check_shape(  # noqa: C901 (one case a kind of shape)
     value: Any, shape: Any, path: str = "", depth: int = 0
 ) -> None:
-    """Refuse a value that does not have a shape.
+    """Reject a value that does not have a shape.
 
     Raises:
-        SourceError: ``attr`` is the path of the part at fault, e.g. ``series__0__math``.
+        SourceError: ``attr`` is the path of the invalid part, e.g. ``series__0__math``.
     """
     if value is None or shape is ANY:
         return
@@ -86,7 +86,7 @@ def _check_list(value: Any, shape: list[Any], path: str, depth: int) -> None:
 
 def _check_choice(value: Any, choice: Choice, path: str) -> None:
     if not isinstance(value, str):
-        raise _wrong(path, "must be text")
+        raise _wrong(path, "must be a string")
     if value not in choice:
         hint = near(value, choice) or f" Use one of {', '.join(choice)}."
         text = f"{path.rpartition('__')[2]}: unknown value '{value[:60]}'.{hint}"

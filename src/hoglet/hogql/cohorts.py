@@ -1,4 +1,4 @@
-"""Cohorts by id and by name, as queries and filters refer to them.
+"""Looks up cohorts by id or name, for queries and filters.
 
 Source: docs/spec/data-and-queries.md#36-use.
 """
@@ -10,15 +10,15 @@ from hoglet.hogql.errors import near, refused
 
 
 def find_cohort(wanted: Any, context: QueryContext, node: Any = None) -> int:
-    """The id of a cohort of the project.
+    """The id of a cohort in the project.
 
     Args:
-        wanted: an id or a name; text of digits is a name if a cohort bears it, else an id.
+        wanted: an id or a name; digits are a name if a cohort has it, else an id.
         context: the project.
-        node: the place in the query, for errors.
+        node: the position in the query, for errors.
 
     Raises:
-        SourceError: there is none, or several have that name.
+        SourceError: there is none, or several have this name.
     """
     cohorts = context.cohorts
     if isinstance(wanted, str):

@@ -1,4 +1,4 @@
-"""Comparisons as functions: what ``<`` and ``NOT LIKE`` are called in HogQL and in ClickHouse."""
+"""Comparison operators as functions of HogQL and ClickHouse."""
 
 from typing import Final
 

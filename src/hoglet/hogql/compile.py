@@ -1,9 +1,9 @@
-"""HogQL to ClickHouse SQL: the named stages, in order.
+"""Compiles HogQL to ClickHouse SQL in named stages.
 
 ``parse → bind → resolve → passes → enforce → print → verify``; binding happens while resolving,
-where the tables around a placeholder are known. No stage does I/O.
+when the tables around a placeholder are known. No stage does I/O.
 
-Source: design/architecture.md section 4, docs/spec/query-endpoints.md#5-run-rows-8-9 and
+Source: docs/spec/query-endpoints.md#5-run-rows-8-9 and
 docs/spec/query-endpoints.md#10-query-language-essentials.
 """
 
@@ -36,10 +36,10 @@ _LITERAL = re.compile(r"(?<![\w`$.{:])-?\d+(?:\.\d+)?(?:e[+-]?\d+)?(?![\w`])")
 class Column(msgspec.Struct, frozen=True):
     """A result column.
 
-    ``name`` is what the answer shows; ``hogql`` the type's own name (``Integer``), ``type`` the
-    word of endpoint records (``integer``), ``clickhouse`` the expected warehouse type, empty when
-    not known before the query runs. ``label`` is the column's name in the SQL, unique in it, and
-    ``kind`` its full type: what a table that is made from the query has as column.
+    ``name`` is the name in results; ``hogql`` the name of the type (``Integer``), ``type`` its name
+    in endpoint records (``integer``), ``clickhouse`` the expected warehouse type, empty if unknown
+    before the query runs. ``label`` is the unique name in the SQL, and ``kind`` the full type, used
+    for materialized tables.
     """
 
     name: str
@@ -52,9 +52,9 @@ class Column(msgspec.Struct, frozen=True):
 
 
 class CompiledQuery(msgspec.Struct, frozen=True, kw_only=True):
-    """A query ready to run: ``sql`` with ``params`` like ``{"project_id": 1, "v0": "pro"}``.
+    """A compiled query: ``sql`` with ``params`` like ``{"project_id": 1, "v0": "pro"}``.
 
-    ``keys`` is the order of a page by cursor.
+    ``keys`` is the sort order for cursors.
     """
 
     sql: str
@@ -69,7 +69,7 @@ class CompiledQuery(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def anonymous_sql(self) -> str:
-        """The SQL without any constant of the query, for logs: numbers read ``?``."""
+        """The SQL without constants of the query, for logs: numbers become ``?``."""
         return _LITERAL.sub("?", self.sql)
 
 
@@ -87,18 +87,18 @@ def compile_query(
     """Compile one query for one project.
 
     Args:
-        query: HogQL text, or a tree that other code built.
+        query: HogQL text, or a generated tree.
         context: the project, its clock and its limits.
-        variables: ``{"code_name": value}``, already of their types; lists are allowed.
+        variables: ``{"code_name": value}``, already typed; lists are allowed.
         filters: ``{"dateRange": {"date_from", "date_to"}, "properties": [...],
             "filterTestAccounts": bool}`` for ``{filters}``.
-        values: what other placeholders stand for.
+        values: values of other placeholders.
         limit: rows of the page, or None.
         offset: rows to skip; meaningful with ``limit``.
-        seek: for a page by cursor, which rows it begins behind.
+        seek: for cursors, the row after which the page starts.
 
     Raises:
-        SourceError: the query is refused; its code is one of
+        SourceError: the query is invalid; its code is one of
         docs/spec/query-endpoints.md#58-run-errors-in-order-of-evaluation row 13.
     """
     _check_timezone(context.timezone)
@@ -109,7 +109,7 @@ def compile_query(
         return _compile(parsed, context, binder, (limit, offset), seek)
     except SourceError as error:
         if isinstance(query, str) and query[error.start : error.start + 1] == '"':
-            error.hint = error.hint or "texts stand in single quotes, double quotes are for names"
+            error.hint = error.hint or "strings use single quotes, double quotes are for names"
         raise
     except RecursionError:
         raise refused("The query is nested too deeply") from None

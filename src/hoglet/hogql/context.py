@@ -1,4 +1,4 @@
-"""What a compilation needs to know about its project: given by the caller, never fetched."""
+"""What a compilation needs to know about its project; provided by the caller."""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -14,42 +14,42 @@ ALWAYS_TEXT = frozenset(
         "$ai_experiment_id",
     }
 )  # fmt: skip
-"""Properties that are read as text whatever their type is set to."""
+"""Properties that are always read as strings."""
 
 DEFAULT_LIMIT = 100
 """Rows of a query without LIMIT (docs/spec/query-endpoints.md#103-limits-and-settings)."""
 
 MAX_LIMIT = 50_000
-"""Most rows one run answers (docs/spec/query-endpoints.md#103-limits-and-settings); a larger LIMIT
-is clamped."""
+"""Most rows of a run (docs/spec/query-endpoints.md#103-limits-and-settings); a larger LIMIT is
+clamped."""
 
 MAX_TABLES = 120
-"""Relations one query may read after CTEs are expanded; keeps doubling CTEs from exploding."""
+"""Most relations of a query after CTE expansion, so that doubling CTEs cannot explode."""
 
 MAX_NODES = 100_000
-"""Expressions one query may hold after WITH expressions are written out; 0.6 s of work."""
+"""Most expressions of a query after expanding WITH expressions; 0.6 s of work."""
 
 MAX_SQL_CHARACTERS = 2_000_000
-"""Longest SQL that is sent; the engine's own limit on a query is 4 MB."""
+"""Longest generated SQL; the engine's own limit is 4 MB."""
 
 MAX_DEPTH = 200
-"""Selects and expressions nested in each other; deeper text would exhaust Python's stack."""
+"""Deepest nesting of selects and expressions, bounded by Python's stack."""
 
 
 class SavedColumn(msgspec.Struct, frozen=True):
-    """A column of a materialised table: ``SavedColumn("day", Type("Date"))``."""
+    """A column of a materialized table: ``SavedColumn("day", Type("Date"))``."""
 
     name: str
     type: Type
 
     @property
     def physical(self) -> str:
-        """What it is called in the table."""
+        """Its name in the table."""
         return physical_name(self.name)
 
 
 def physical_name(column: str) -> str:
-    """What a column of a query is called in its table, whose own ``project_id`` is the project.
+    """The table column of a query column; ``project_id`` in the table is the project.
 
     Example:
         >>> physical_name("day"), physical_name("project_id")
@@ -59,16 +59,18 @@ def physical_name(column: str) -> str:
 
 
 class SavedTable(msgspec.Struct, frozen=True):
-    """A materialised table: its physical name and its columns; it has ``project_id`` besides."""
+    """A materialized table: its physical name and columns, besides ``project_id``."""
 
     physical: str
     columns: tuple[SavedColumn, ...]
 
 
 class CohortRef(msgspec.Struct, frozen=True):
-    """A cohort that queries may name; ``calculation_id`` is the one whose members they read.
+    """A cohort available to queries.
 
-    0 stands for none yet: a cohort without members.
+    ``calculation_id`` is the calculation whose members they read.
+
+    0 means that there is none yet: the cohort is empty.
     """
 
     name: str
@@ -77,7 +79,7 @@ class CohortRef(msgspec.Struct, frozen=True):
 
 
 class Limits(msgspec.Struct, frozen=True):
-    """Bounds of one compilation; ``max_limit`` None lifts the row bound (materialisation)."""
+    """Limits of a compilation; ``max_limit`` None removes the row limit (materialization)."""
 
     default_limit: int = DEFAULT_LIMIT
     max_limit: int | None = MAX_LIMIT
@@ -92,15 +94,14 @@ class QueryContext(msgspec.Struct, frozen=True, kw_only=True):
 
     Shapes: ``property_types`` is ``{("event", "price"): "Numeric"}`` with ``Numeric``,
     ``Duration``, ``Boolean``, ``DateTime`` or ``String``; kinds are ``event``, ``person``,
-    ``group_0`` to ``group_4``, and ``group`` for what all group types agree on;
-    ``property_forms`` is ``{("event", "price"): "number"}`` of properties whose every value in the
-    warehouse is written in JSON as ``text``, ``number`` or ``boolean``;
-    ``group_types`` is ``{"company": 0}``;
+    ``group_0`` to ``group_4``, and ``group`` for types that all group types share;
+    ``property_forms`` is ``{("event", "price"): "number"}`` for properties whose stored values are
+    all JSON ``text``, ``number`` or ``boolean``; ``group_types`` is ``{"company": 0}``;
     ``saved_tables`` is ``{"daily_v1": SavedTable(...)}``; ``now`` is aware; ``week_start_day`` is 0
     for Sunday, 1 for Monday;
     ``actions`` is ``{"7": {"name": "Signed up", "steps": [...]}}`` by id as text; ``cohorts`` is
-    ``{"12": CohortRef("Paying", 31)}`` by id as text: any other id or name is refused;
-    ``readable_system_tables`` are those that the caller's scopes allow, e.g. ``system.actions``.
+    ``{"12": CohortRef("Paying", 31)}`` by id as text: others are unknown;
+    ``readable_system_tables`` are those allowed by the caller's scopes, e.g. ``system.actions``.
     """
 
     project_id: int
@@ -118,5 +119,5 @@ class QueryContext(msgspec.Struct, frozen=True, kw_only=True):
     limits: Limits = Limits()
 
     def property_type(self, kind: str, name: str) -> str | None:
-        """The type a property is read by; None is text."""
+        """The type a property is read as; None means string."""
         return None if name in ALWAYS_TEXT else self.property_types.get((kind, name))

@@ -1,4 +1,4 @@
-"""Dates of filters as constants of a query, in the project's zone.
+"""Dates of filters as query constants, in the project's time zone.
 
 Source: docs/spec/data-and-queries.md#78-dates
 """
@@ -18,12 +18,12 @@ from hoglet.syntax import tree
 
 
 def clock_of(context: QueryContext) -> DateClock:
-    """What the project's relative dates count from."""
+    """The reference for the project's relative dates."""
     return DateClock(context.now, context.timezone, context.week_start_day)
 
 
 def read_date(text: object, context: QueryContext, attr: str | None = None) -> ResolvedDate:
-    """The moment a text means.
+    """The timestamp of a date text.
 
     Args:
         text: ``-7d``, ``mStart``, ``2026-01-05``.
@@ -31,7 +31,7 @@ def read_date(text: object, context: QueryContext, attr: str | None = None) -> R
         attr: path of the text in the query, e.g. ``dateRange__date_from``.
 
     Raises:
-        SourceError: it is no date.
+        SourceError: it is not a date.
     """
     try:
         return resolve_date(str(text), clock_of(context))
@@ -40,14 +40,14 @@ def read_date(text: object, context: QueryContext, attr: str | None = None) -> R
 
 
 def moment_constant(moment: datetime) -> tree.Constant:
-    """A moment as a constant of the query."""
+    """A timestamp as a query constant."""
     return constant(as_text(moment))
 
 
 def as_text(moment: datetime) -> str:
-    """A moment as local text with microseconds.
+    """A timestamp as local text with microseconds.
 
-    The offset is added where the clocks are set back and the same wall time comes twice.
+    With the offset if the wall time occurs twice, when clocks are set back.
     """
     text = moment.strftime("%Y-%m-%d %H:%M:%S.%f")
     again = moment.replace(fold=1 - moment.fold)

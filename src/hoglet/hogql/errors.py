@@ -23,7 +23,7 @@ NOT_AGGREGATE = "not_an_aggregate"
 ILLEGAL_AGGREGATION = "illegal_aggregation"
 
 ERRORS_OF_RUNS = frozenset({ARITY, ILLEGAL_TYPE, NOT_AGGREGATE, ILLEGAL_AGGREGATION})
-"""Codes of queries that parse and name what there is: saved, and refused when run (ADR 14)."""
+"""Codes of queries that parse but fail when run; saved nevertheless (ADR 14)."""
 
 
 def refused(
@@ -34,9 +34,9 @@ def refused(
     hint: str | None = None,
     attr: str | None = None,
 ) -> SourceError:
-    """An error at ``node``'s place (any syntax node, or None for the start of the text).
+    """An error at the position of a syntax node (None: the start of the text).
 
-    ``attr`` is the path of a key where the query is JSON: ``series__0__math``.
+    ``attr`` is the path of a key if the query is JSON: ``series__0__math``.
     """
     start = getattr(node, "start", None)
     end = getattr(node, "end", None)
@@ -56,7 +56,7 @@ def refused(
 
 @contextmanager
 def located(path: str) -> Generator[None]:
-    """Errors inside are about a part of the JSON that a client sent.
+    """Add a path prefix to errors raised inside.
 
     Example:
         Inside ``located("series__0")``, a refusal with attr ``math`` gets ``series__0__math``.
@@ -77,22 +77,22 @@ def unknown_field(
     missing: str | None = None,
     meant: str | None = None,
 ) -> SourceError:
-    """A name that is neither a column nor an alias of what the select reads.
+    """The error for a name that is neither a column nor an alias.
 
-    ``missing`` is the part of a path that is not known, where the others are; ``meant`` what was
-    surely meant.
+    ``missing`` is the unknown part of a path whose other parts are known; ``meant`` the intended
+    name.
     """
     hint = f" Did you mean '{meant}'?" if meant else near(missing or name, known)
     return refused(f"Unable to resolve field: {name} ({where}).{hint}", node)
 
 
 def unknown_table(name: str, node: Any, known: Iterable[str]) -> SourceError:
-    """A table that does not exist for this project."""
+    """The error for an unknown table."""
     return refused(f'Unknown table "{name}".{near(name, known)}', node, code=UNKNOWN_TABLE)
 
 
 def unknown_function(name: str, node: Any, known: Iterable[str]) -> SourceError:
-    """A function that is not on the allow-list."""
+    """The error for a function that is not allow-listed."""
     hint = _INSTEAD.get(name.lower()) or UNSUPPORTED.get(name)
     suggestion = "" if hint else near(name, known)
     message = f"Unsupported function call '{name}(...)'.{suggestion}"
@@ -111,4 +111,4 @@ _INSTEAD = {
     "unix_timestamp": "use toUnixTimestamp(x)",
     "strftime": "use formatDateTime(x, '%Y-%m-%d')",
 }
-"""Functions of other dialects, by what is meant."""
+"""Functions of other dialects, and their equivalents."""

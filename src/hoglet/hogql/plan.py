@@ -1,9 +1,8 @@
 """The logical plan: frozen nodes between the resolver and the printer.
 
-Only what is a node here can be printed, so syntax that hoglet does not know never reaches the
-warehouse. User text appears in a plan in three places only: ``Value`` (always a bound parameter),
-names (always quoted) and ``Number`` (made from Python numbers). ``TrustedSQL`` holds SQL that is
-written in hoglet's own source.
+Only nodes of this module can be printed, so unknown syntax never reaches the warehouse. User text
+appears in a plan in three places only: ``Value`` (always a bound parameter), names (always quoted)
+and ``Number`` (made from Python numbers). ``TrustedSQL`` is SQL from hoglet's own source.
 
 Source: docs/adr/0008-warehouse.md.
 """
@@ -16,7 +15,7 @@ from hoglet.hogql.types import BOOLEAN, UNKNOWN, Type
 
 
 class Expr(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """Any expression; ``type`` is what it yields."""
+    """Any expression; ``type`` is the type of its value."""
 
     type: Type = UNKNOWN
 
@@ -96,10 +95,10 @@ class ScalarQuery(Expr, frozen=True, kw_only=True):
 
 
 class Scan(msgspec.Struct, frozen=True, kw_only=True):
-    """One read of a physical table: the only node that may name one.
+    """A read of a physical table; the only node that refers to one.
 
-    ``project`` is filled by ``enforce.tenancy`` and by nothing else; the printer refuses a scan
-    without it. ``columns`` are ``(output name, expression over physical columns)``.
+    ``project`` is set only by ``enforce.tenancy``; the printer rejects a scan without it.
+    ``columns`` are ``(output name, expression over physical columns)``.
     """
 
     table: str
@@ -162,7 +161,7 @@ FALSE = Number(text="false", type=BOOLEAN)
 
 
 def column_types(relation: Relation) -> tuple[tuple[str, Type], ...]:
-    """Names and types of what a relation yields, in order."""
+    """Names and types of a relation's columns, in order."""
     if isinstance(relation, SetQuery):
         return column_types(relation.first)
     if isinstance(relation, Numbers):

@@ -1,7 +1,7 @@
 """A plan as ClickHouse SQL and its parameters.
 
-Constants of the user are parameters (``{v0:String}``), names are quoted, everything else is
-written by hoglet. A scan without its tenancy predicate is refused: that would be a bug.
+User constants are parameters (``{v0:String}``), names are quoted, everything else is generated. A
+scan without its tenancy predicate is rejected as a bug.
 
 Source: docs/adr/0008-warehouse.md.
 """
@@ -34,7 +34,7 @@ _RESERVED = frozenset(
 
 
 def name(text: str) -> str:
-    """A name for SQL: bare where that is safe, else in backquotes.
+    """A name in SQL: bare if that is safe, else in backquotes.
 
     Example:
         >>> name("$browser")
@@ -46,7 +46,7 @@ def name(text: str) -> str:
 
 
 class Printer:
-    """Prints one plan; ``params`` fills up on the way."""
+    """Prints a plan; ``params`` is filled along the way."""
 
     def __init__(self) -> None:
         self.params: dict[str, Any] = {}
@@ -55,7 +55,7 @@ class Printer:
     # --- relations
 
     def relation(self, node: plan.Relation) -> str:
-        """A query or a table of FROM, without parentheres around it."""
+        """A query or a table of FROM, without parentheses."""
         if isinstance(node, plan.Select):
             return self._select(node)
         if isinstance(node, plan.Scan):
@@ -80,7 +80,7 @@ class Printer:
         return " ".join(parts)
 
     def _place(self, table: str) -> str:
-        """A stored table, or the rows that are bound for this query in its place."""
+        """A stored table, or the rows bound for this query."""
         source = ROW_SOURCES.get(table)
         if source is None:
             return name(table)
@@ -201,7 +201,7 @@ class Printer:
         return node.text
 
     def print_value(self, node: plan.Value) -> str:
-        """A bound constant: the same value is one parameter."""
+        """A bound constant; equal values share a parameter."""
         key = (node.bind, repr(node.value))
         label = self._bound.get(key)
         if label is None:
@@ -219,7 +219,7 @@ class Printer:
         return f"{node.function}{params}({distinct}{self._list(node.args)})"
 
     def print_trusted(self, node: plan.TrustedSQL) -> str:
-        """SQL of hoglet's own with its holes filled."""
+        """Trusted SQL with its holes filled."""
         return "".join([part if isinstance(part, str) else self.expr(part) for part in node.parts])
 
     def print_lambda(self, node: plan.LambdaExpr) -> str:

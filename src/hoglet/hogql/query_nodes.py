@@ -1,8 +1,8 @@
-"""Every node of a query as clients send it: its keys and what they hold. Nodes are closed.
+"""The schema of query nodes: their keys and values. Unknown keys are errors.
 
-A shape is one of: a tuple of types; ``COUNT``; ``ANY`` (kept as it is); a list of one shape, with
-its most items behind; a dict of all keys; ``Choice``; ``PROPERTIES``; a function that gives the
-shape of a value. Keys that only change a drawing are ``ANY``.
+A shape is one of: a tuple of types; ``COUNT``; ``ANY`` (stored as it is); a list of one shape,
+followed by its maximum length; a dict of all keys; ``Choice``; ``PROPERTIES``; a function that
+returns the shape of a value. Display options are ``ANY``.
 
 Source: docs/spec/data-and-queries.md#74-closed-schema-of-nodes,
 docs/spec/data-and-queries.md#75-series-and-display.
@@ -21,14 +21,14 @@ NUMBER = (int, float)
 WORD = (str, int, float)
 FLAG = (bool,)
 COUNT = "count"
-"""A whole number, not negative; 0 means what nothing means."""
+"""A non-negative integer; 0 means the same as no value."""
 ANY = "any"
 PROPERTIES = "properties"
-"""A list of property filters, or one group of them."""
+"""A list of property filters, or one group."""
 
 
 class Choice(tuple[str, ...]):
-    """One of some words."""
+    """An enumeration."""
 
     __slots__ = ()
 
@@ -54,7 +54,7 @@ PROPERTY_GROUP: dict[str, Shape] = {"type": TEXT, "id": ANY}
 
 
 def property_shape(item: Mapping[str, Any]) -> Shape:
-    """The keys of a property filter, or of a group of them."""
+    """The keys of a property filter, or of a group."""
     return (
         PROPERTY if not isinstance(item.get("values"), list) or item.get("key") else PROPERTY_GROUP
     )
@@ -95,14 +95,14 @@ SERIES: dict[str, dict[str, Shape]] = {
 _ENTITY: dict[str, Shape] = {
     **_SERIES, "event": TEXT, "id": WORD, "type": TEXT, "order": WHOLE, "uuid": ANY,
 }  # fmt: skip
-"""Of retention and exclusions, which also take ``{"id": "$pageview", "type": "events"}``."""
+"""Series of retention and exclusions; also ``{"id": "$pageview", "type": "events"}``."""
 
 
 def series_kind(item: Mapping[str, Any]) -> str:
-    """The kind of a series item: without one, a number in ``id`` is an action's.
+    """The kind of a series item; by default, a numeric ``id`` means an action.
 
     Raises:
-        SourceError: a kind that there is not.
+        SourceError: an unknown kind.
     """
     kind = item.get("kind")
     if kind is None:
@@ -121,7 +121,7 @@ def _series_shape(item: Mapping[str, Any]) -> Shape:
 def _member_shape(item: Mapping[str, Any]) -> Shape:
     kind = series_kind(item)
     if kind == "GroupNode":
-        raise refused("A GroupNode holds events and actions only.", attr="kind")
+        raise refused("A GroupNode can contain only events and actions.", attr="kind")
     return SERIES[kind]
 
 
@@ -129,7 +129,7 @@ SERIES["GroupNode"] = {
     **_SERIES, "operator": Choice(("OR",)), "nodes": [_member_shape, _MOST_MEMBERS],
     "limit": COUNT, "orderBy": [TEXT],
 }  # fmt: skip
-"""Events that match any of some other series; its own ``math`` counts, not theirs."""
+"""Events that match any of several series; its own ``math`` counts, not theirs."""
 _SERIES_LIST = [_series_shape]
 
 # --- parts of insights
@@ -258,7 +258,7 @@ FILTERS: dict[str, Shape] = {
 
 
 class EachValue(tuple[Shape, ...]):
-    """A map whose keys are free and whose values have one shape."""
+    """A map with arbitrary keys whose values have one shape."""
 
     __slots__ = ()
 

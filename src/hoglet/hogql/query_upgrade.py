@@ -1,4 +1,4 @@
-"""Insights that older clients wrote, in today's words.
+"""Converts insights of older clients.
 
 Source: docs/spec/query-endpoints.md#23-query-expansion,
 docs/spec/data-and-queries.md#74-closed-schema-of-nodes.
@@ -17,15 +17,15 @@ _FILTERS = (
     "stickinessFilter",
 )  # fmt: skip
 _GONE = ("customAggregationTarget", "aggregation_group_type_index")
-"""Keys that hoglet stored with queries of kinds that have none; null, they mean nothing."""
+"""Keys that were once stored with queries of kinds that lack them; ignored if null."""
 
 
 def upgraded(query: Mapping[str, Any]) -> Json:
-    """A copy with older keys renamed; what has no present meaning stays, to be refused.
+    """A copy with legacy keys renamed; unknown ones stay, and are rejected later.
 
     * ``trendsFilter.compare`` becomes ``compareFilter.compare``;
     * ``breakdown`` of trends becomes ``breakdownFilter``;
-    * ``funnels_filter`` words with underscores become ``funnelVizType`` and so on;
+    * ``funnels_filter`` keys with underscores become ``funnelVizType`` and so on;
     * a series item gets its ``kind``; ``{id: "$pageview", type: "events"}`` its ``event``.
     """
     shape = NODES.get(str(query.get("kind")), {})
@@ -48,7 +48,7 @@ def upgraded(query: Mapping[str, Any]) -> Json:
 
 
 def _camel(part: Json, shape: Mapping[str, Any]) -> Json:
-    """``funnel_viz_type`` as ``funnelVizType``, where that is a key that was not sent."""
+    """``funnel_viz_type`` as ``funnelVizType``, if that is a valid key that was not sent."""
     present = {key.lower(): key for key in shape if "_" not in key}
     renamed: Json = {}
     for key, value in part.items():
@@ -86,4 +86,4 @@ def _series(item: Any) -> Any:
     try:
         return {"kind": series_kind(found)} | {k: v for k, v in found.items() if k != "kind"}
     except SourceError:
-        return found  # refused with its place when the node is checked
+        return found  # rejected with its path when the node is validated

@@ -1,8 +1,7 @@
-"""Types of HogQL expressions: what a column holds and whether it may be NULL.
+"""Types of HogQL expressions and their nullability.
 
-They decide how comparisons, conversions and null-safety are written, and what ``columns`` of an
-endpoint record say. They are an approximation on purpose: where hoglet does not know, the type is
-``Unknown`` and the warehouse decides.
+They determine comparisons, conversions, null-safety, and ``columns`` of endpoint records. They are
+deliberately approximate: an unknown type is ``Unknown``, and the warehouse decides.
 
 Source: docs/spec/query-endpoints.md#21-endpoint-record-rows-1-4 (columns) and 10.
 """
@@ -52,7 +51,7 @@ TIMES = frozenset({"Date", "DateTime"})
 _RECORD_TYPES = {
     "Integer": "integer",
     "Float": "float",
-    "Decimal": "string",  # as JSON has it: exact
+    "Decimal": "string",  # exact, as in JSON
     "String": "string",
     "UUID": "string",
     "DateTime": "datetime",
@@ -79,12 +78,12 @@ _CLICKHOUSE_TYPES = {
 
 
 def record_type(type_: Type) -> str:
-    """The word of an endpoint record's ``columns``, e.g. ``integer``; ``unknown`` if not known."""
+    """The type in an endpoint record's ``columns``, e.g. ``integer``; ``unknown`` if not known."""
     return _RECORD_TYPES.get(type_.name, "unknown")
 
 
 def clickhouse_type(type_: Type, timezone: str) -> str:
-    """The warehouse's name of the type, as far as hoglet knows it; empty when it does not."""
+    """The warehouse's name of the type; empty if unknown."""
     if type_.name == "Array":
         inner = clickhouse_type(type_.item or UNKNOWN, timezone)
         return f"Array({inner})" if inner else ""

@@ -1,4 +1,4 @@
-"""Functions of PostHog's HogQL that hoglet refuses, and why."""
+"""Functions of PostHog's HogQL that are not supported, and why."""
 
 _FUNNEL = "FunnelsQuery computes funnels; in SQL use windowFunnel(seconds)(time, step, ...)"
 UNSUPPORTED: dict[str, str] = {
@@ -15,4 +15,4 @@ UNSUPPORTED: dict[str, str] = {
     "aggregate_funnel_array_trends": _FUNNEL,
     "aggregate_funnel_cohort_trends": _FUNNEL,
 }
-"""The closed list: name to what to do instead, or why not."""
+"""The closed list: name to the alternative, or the reason."""

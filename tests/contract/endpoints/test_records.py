@@ -198,4 +198,4 @@ async def test_what_has_no_type_cannot_be_answered(endpoints: EndpointWorld) -> 
     assert record["columns"] == [{"name": "state", "type": "unknown"}]
     answer = await endpoints.run("a")
     assert (answer.status_code, answer.json()["type"]) == (400, "validation_error")
-    assert "uniqState() gives the state of an aggregate" in answer.json()["detail"]
+    assert "uniqState() returns the state of an aggregate" in answer.json()["detail"]

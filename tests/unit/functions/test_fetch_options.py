@@ -45,7 +45,7 @@ def test_a_signer_is_read() -> None:
         ({**SIGNER, "service": "a\nb"}, "service"),
         ({**SIGNER, "session_token": 5}, "session_token"),
         ({**SIGNER, "regoin": "x"}, "region"),
-        ({**SIGNER, "other": "x"}, "does not know other"),
+        ({**SIGNER, "other": "x"}, "has no option other"),
     ],
 )
 def test_a_request_never_leaves_unsigned_by_mistake(given: object, told: str) -> None:
@@ -59,7 +59,7 @@ def test_a_request_never_leaves_unsigned_by_mistake(given: object, told: str) ->
         ({"method": "GET", "headers": {}, "body": "x", "aws_sigv4": None}, []),
         ({"header": {"a": "b"}}, ["fetch ignores the option header. Did you mean `headers`?"]),
         ({"timeout": 5, "params": {}}, ["timeout", "params"]),
-        ("GET", ["has to be an object"]),
+        ("GET", ["must be an object"]),
         (None, []),
     ],
 )
@@ -82,7 +82,7 @@ def test_an_unknown_option_is_a_warning_in_the_log() -> None:
 def test_a_bad_signer_is_an_error_of_the_program() -> None:
     step = run("try { fetch('https://a', {'aws_sigv4': {}}) } catch (e) { return e.message }")
 
-    assert step.result == "aws_sigv4 needs access_key_id, a text without spaces"
+    assert step.result == "aws_sigv4 needs access_key_id, a string without spaces"
 
 
 def test_keys_of_a_signer_are_not_shown() -> None:

@@ -89,7 +89,7 @@ def test_who_decides_on_templating(templating, own, stored, has_bytecode):
         ("email", {"to": "a"}, {}, "from, subject, text or html"),
         ("non_failure_status_codes", "4xx", {}, "list"),
         ("non_failure_status_codes", ["3xx"], {}, "wildcards"),
-        ("non_failure_status_codes", [399], {}, "400 to 599"),
+        ("non_failure_status_codes", [399], {}, "400 and 599"),
         ("string", "{event.", {}, "compile"),
         ("string", "{{event}", {}, "single braces"),
     ],

@@ -1,1 +1,1 @@
-"""What saving learns of a query: columns, types, variables."""
+"""Analysis of a query when it is saved: columns, types, variables."""

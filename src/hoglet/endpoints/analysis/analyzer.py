@@ -1,4 +1,4 @@
-"""Reads a query when it is saved: what it names, what it gives, whether it can be kept as a table.
+"""Analyzes a query when it is saved: references, columns, and whether it can be materialized.
 
 Source: docs/spec/query-endpoints.md#3-create-and-update-bodies and
 docs/spec/query-endpoints.md#72-what-can-be-materialized.
@@ -26,18 +26,18 @@ from hoglet.warehouse.errors import QueryRefused
 type Json = dict[str, Any]
 
 EVERY_SYSTEM_TABLE = tuple(SYSTEM_TABLES)
-"""Saving reads no rows; every run is checked against the scopes of its own caller."""
+"""Saving reads no rows; every run is checked against the scopes of its caller."""
 
 
 class QueryAnalyzer:
-    """The ``Analyser`` of the server, on the compiler."""
+    """The ``Analyzer`` of the server, based on the compiler."""
 
     def __init__(self, compiler: QueryCompiler, warehouse: Warehouse) -> None:
         self._compiler = compiler
         self._warehouse = warehouse
 
     async def analyse(self, project: Project, query: Json, buckets: Json | None) -> Analysis:
-        """See ``analysis.Analyser``."""
+        """See ``analysis.Analyzer``."""
         payload = await self._payload(project, query, buckets)
         answer = await self._compiler.call(operations.analyze, payload)
         analysis = msgspec.convert(answer, Analysis)
@@ -52,14 +52,14 @@ class QueryAnalyzer:
             explained = await self._compiler.explained(query, error)
             if explained.error_code in ERRORS_OF_RUNS:
                 return _failing(analysis, explained)
-            return analysis  # a value does not fit: the build or the run says so
+            return analysis  # a value does not fit: the build or the run reports it
         except HogletError:
             return analysis
 
     async def preview(
         self, project: Project, query: Json, buckets: Json | None, table: str
     ) -> Json:
-        """How a query would be kept as the table of that name."""
+        """How a query would be materialized as a table of that name."""
         payload = await self._payload(project, query, buckets)
         return await self._compiler.call(operations.preview, payload | {"table": table})
 
@@ -75,19 +75,19 @@ class QueryAnalyzer:
 
 
 def _failing(analysis: Analysis, error: HogletError) -> Analysis:
-    """A query that parses and that the engine refuses (ADR 14)."""
+    """The analysis of a query that parses but that the engine rejects (ADR 14)."""
     reason = f"The query is not valid: {as_query_error(error)}"
     refusal = Eligibility(can_materialize=False, reason=reason, reason_code=INVALID)
     return msgspec.structs.replace(analysis, columns=[], types=[], eligibility=refusal, plan=None)
 
 
 def _has_no_value(analysis: Analysis, values: Json) -> bool:
-    """Whether a variable of the query has no value yet: NULL is of no type."""
+    """Whether a variable of the query has no value yet, so that its type is unknown."""
     return any(values.get(name) is None for name in analysis.variables)
 
 
 def stored_names(query: Json) -> Json:
-    """Values by code name of a query that may not have been completed yet."""
+    """Values by code name of a query whose variables may be incomplete."""
     if all("code_name" in each for each in query["variables"].values()):
         return {name: each.get("value") for name, each in stored_values(query).items()}
     return {}

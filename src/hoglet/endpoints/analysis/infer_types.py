@@ -1,6 +1,6 @@
-"""Types of columns that the compiler does not know, asked of the engine when a query is saved.
+"""Column types that only the engine knows, determined when a query is saved.
 
-``DESCRIBE`` reads no data, and finds what only the engine knows to be wrong.
+``DESCRIBE`` reads no data, and reports errors that only the engine detects.
 """
 
 import re
@@ -17,7 +17,7 @@ UNKNOWN = "unknown"
 _ANY = Type("Unknown", nullable=True)
 _BUDGET = Budget(seconds=2)
 _WRAPPER = re.compile(r"(LowCardinality|Nullable|Array)\((.*)\)")
-_NAMES = (  # beginnings of the engine's names, the first that fits
+_NAMES = (  # prefixes of the engine's type names; the first match wins
     ("DateTime", "DateTime"),
     ("Date", "Date"),
     ("Bool", "Boolean"),
@@ -40,7 +40,7 @@ async def describe(warehouse: Warehouse, compiled: CompiledQuery) -> QueryResult
     """Name and type of every column, e.g. ``[("n", "UInt64")]``, without reading data.
 
     Raises:
-        QueryRefused: the query is wrong; WarehouseBusy, WarehouseDown: the engine is away.
+        QueryRefused: the query is wrong; WarehouseBusy, WarehouseDown: the engine is unavailable.
     """
     return await warehouse.query(
         f"DESCRIBE TABLE ({compiled.sql})", compiled.params, budget=_BUDGET
@@ -50,7 +50,7 @@ async def describe(warehouse: Warehouse, compiled: CompiledQuery) -> QueryResult
 async def derive_types(
     analysis: Analysis, compiled: CompiledQuery, warehouse: Warehouse
 ) -> Analysis:
-    """The analysis with the engine's types where it had none.
+    """The analysis with the engine's types where the compiler had none.
 
     Args:
         analysis: of a HogQL query.
@@ -58,11 +58,11 @@ async def derive_types(
         warehouse: the engine.
 
     Raises:
-        QueryRefused: the query is wrong; WarehouseBusy, WarehouseDown: the engine is away.
+        QueryRefused: the query is wrong; WarehouseBusy, WarehouseDown: the engine is unavailable.
     """
     described = await describe(warehouse, compiled)
     found = [type_of(row[1]) for row in described.rows]
-    if len(found) != len(analysis.columns):  # untuple() made several of one
+    if len(found) != len(analysis.columns):  # untuple() expands to several columns
         return _engines(analysis, [row[0] for row in described.rows], found)
     if len(found) != len(analysis.types):
         return analysis
@@ -75,7 +75,7 @@ async def derive_types(
 
 
 def _engines(analysis: Analysis, names: list[str], found: list[Type | None]) -> Analysis:
-    """The analysis with the engine's columns in place of the compiler's."""
+    """The analysis with the engine's columns instead of the compiler's."""
     kinds = [kind or _ANY for kind in found]
     columns = [
         {"name": name, "type": record_type(kind)} for name, kind in zip(names, kinds, strict=True)
@@ -85,7 +85,7 @@ def _engines(analysis: Analysis, names: list[str], found: list[Type | None]) -> 
 
 
 def type_of(name: str) -> Type | None:
-    """An engine's type as ours; None for what has no word (states of aggregates).
+    """The type of an engine's type name; None for unsupported ones (aggregate states).
 
     Example:
         >>> type_of("Array(Nullable(UInt8))").item

@@ -1,4 +1,4 @@
-"""What the compiler tells about a query when it is saved; kept with the version."""
+"""The compiler's analysis of a query, stored with the version."""
 
 from typing import Any, Protocol
 
@@ -10,7 +10,7 @@ type Json = dict[str, Any]
 
 
 class Eligibility(msgspec.Struct, frozen=True, omit_defaults=False):
-    """Whether a query can be kept as a table; ``reason_code`` as in.
+    """Whether a query can be materialized, with ``reason_code``.
 
     Source: docs/spec/query-endpoints.md#72-what-can-be-materialized.
     """
@@ -21,12 +21,12 @@ class Eligibility(msgspec.Struct, frozen=True, omit_defaults=False):
 
 
 class Analysis(msgspec.Struct, frozen=True):
-    """The compiler's view of a query.
+    """The compiler's analysis of a query.
 
-    ``columns`` are ``[{"name": "count()", "type": "integer"}]``; ``types`` the same columns as the
-    compiler knows them (``hogql.types.Type``); ``variables`` the code names in ``{variables.X}``;
-    ``breakdowns`` the breakdown properties of an insight; ``plan`` how the version is kept as a
-    table (see ``materializing``), None when it cannot be.
+    ``columns`` are ``[{"name": "count()", "type": "integer"}]``; ``types`` the same columns with
+    the compiler's types (``hogql.types.Type``); ``variables`` the code names in ``{variables.X}``;
+    ``breakdowns`` the breakdown properties of an insight; ``plan`` how the version is materialized,
+    None if it cannot be.
     """
 
     columns: list[dict[str, str]] = []
@@ -39,22 +39,22 @@ class Analysis(msgspec.Struct, frozen=True):
 
 
 class Analyzer(Protocol):
-    """Reads a query without running it."""
+    """Analyzes a query without running it."""
 
     async def analyse(self, project: Project, query: Json, buckets: Json | None) -> Analysis:
         """Parse and resolve a query.
 
         Raises:
-            SourceError: it does not parse, or names what does not exist.
+            SourceError: it does not parse, or refers to something unknown.
         """
         ...
 
 
 def to_json(analysis: Analysis) -> Json:
-    """For the table."""
+    """The JSON to store."""
     return msgspec.to_builtins(analysis)
 
 
 def from_json(stored: Json) -> Analysis:
-    """From the table; what older versions of hoglet did not store takes its default."""
+    """Load stored JSON; fields missing in older versions get their defaults."""
     return msgspec.convert(stored, Analysis)

@@ -1,4 +1,4 @@
-"""Rules over several fields of a body.
+"""Rules across several fields of a request body.
 
 Source: docs/spec/query-endpoints.md#3-create-and-update-bodies.
 """
@@ -15,7 +15,7 @@ type Json = dict[str, Any]
 
 
 def refuse_contradictions(body: CreateBody | UpdateBody, *, is_active: bool) -> None:
-    """Let a body pass whose fields agree; ``is_active`` is how things will be after it.
+    """Reject contradictory fields; ``is_active`` is the state after the request.
 
     Raises:
         Invalid: attr ``is_materialized`` or ``sync_frequency``.
@@ -23,16 +23,16 @@ def refuse_contradictions(body: CreateBody | UpdateBody, *, is_active: bool) -> 
     if not is_active and body.is_materialized:
         raise Invalid("An inactive endpoint cannot be materialized.", attr="is_materialized")
     if not is_active and body.sync_frequency is not None:
-        raise Invalid("An inactive endpoint has no sync frequency.", attr="sync_frequency")
+        raise Invalid("An inactive endpoint cannot have a sync frequency.", attr="sync_frequency")
     if body.is_materialized is False and body.sync_frequency is not None:
         raise Invalid(
-            "sync_frequency is the interval of materialization, which this request turns off.",
+            "sync_frequency is the interval of materialization, which this request disables.",
             attr="sync_frequency",
         )
 
 
 def refuse_ineligible(analysis: Analysis) -> None:
-    """Let a query pass that can be kept as a table.
+    """Reject a query that cannot be materialized.
 
     Raises:
         NotMaterializable: attr ``is_materialized``, with the reason.
@@ -45,7 +45,7 @@ def refuse_ineligible(analysis: Analysis) -> None:
 
 
 def check_breakdowns(names: Sequence[str] | None, query: Json, analysis: Analysis) -> None:
-    """Let names pass that are breakdowns of the query.
+    """Reject names that are not breakdowns of the query.
 
     Raises:
         Invalid: attr ``optional_breakdown_properties``.

@@ -1,8 +1,7 @@
-"""Results as Arrow streams and Parquet files, a batch for each part of the result.
+"""Results as Arrow streams and Parquet files, a record batch per part of the result.
 
-Columns have the types of the engine; what Arrow has no type for (maps, tuples, whole numbers of
-more than 64 bits) is text as in the JSON body. pyarrow takes 40 ms to import; only those who ask
-for these forms wait for it.
+Columns have the engine's types; types that Arrow lacks (maps, tuples, integers of more than 64
+bits) are text as in the JSON body. pyarrow takes 40 ms to import and is loaded on first use.
 """
 
 import re
@@ -34,7 +33,7 @@ _NAMES = {
 
 
 def distinct(names: Sequence[str]) -> list[str]:
-    """Names of columns, each once: readers of these forms find columns by name.
+    """Unique column names: readers of these formats find columns by name.
 
     Example:
         >>> distinct(["id", "name", "name"])
@@ -50,7 +49,7 @@ def distinct(names: Sequence[str]) -> list[str]:
 
 
 def arrow_stream(result: Result) -> Iterator[bytes]:
-    """The rows as an Arrow IPC stream, a record batch a part."""
+    """The rows as an Arrow IPC stream, a record batch per part."""
     import pyarrow as pa
 
     sink, schema = _Sink(), _schema(result)
@@ -62,7 +61,7 @@ def arrow_stream(result: Result) -> Iterator[bytes]:
 
 
 def parquet(result: Result) -> Iterator[bytes]:
-    """The rows as a Parquet file, a row group a part; the footer comes last."""
+    """The rows as a Parquet file, a row group per part; the footer comes last."""
     import pyarrow.parquet as pq
 
     sink, schema = _Sink(), _schema(result)
@@ -74,7 +73,7 @@ def parquet(result: Result) -> Iterator[bytes]:
 
 
 class _Sink:
-    """A file that is only written; what was written since the last look is taken away."""
+    """A write-only file whose content is drained after each part."""
 
     closed = False
 
@@ -83,25 +82,25 @@ class _Sink:
         self._position = 0
 
     def write(self, data: Any) -> int:
-        """Keep some bytes."""
+        """Buffer some bytes."""
         piece = bytes(data)
         self._waiting.append(piece)
         self._position += len(piece)
         return len(piece)
 
     def tell(self) -> int:
-        """How much was written."""
+        """Number of bytes written so far."""
         return self._position
 
     def flush(self) -> None:
-        """Nothing is held back."""
+        """No effect; nothing is buffered elsewhere."""
 
     def close(self) -> None:
-        """Nothing to free."""
+        """No effect."""
         self.closed = True
 
     def take(self) -> bytes:
-        """What is waiting."""
+        """Drain the buffer."""
         taken, self._waiting = self._waiting, []
         return b"".join(taken)
 
@@ -133,7 +132,9 @@ def _column(values: Sequence[Any], wanted: Any) -> Any:
         lengths = [0, *map(len, values)]
         items = _column([item for value in values for item in value], wanted.value_type)
         return pa.ListArray.from_arrays(list(accumulate(lengths)), items, wanted)
-    if pa.types.is_floating(wanted):  # 1e17 is written without a point: read as a whole number
+    if pa.types.is_floating(
+        wanted
+    ):  # 1e17 is written without a decimal point: parse it as an integer
         values = [None if value is None else float(value) for value in values]
     return pa.array(values, wanted)
 

@@ -1,11 +1,10 @@
-"""Results in other forms than JSON, written part by part; and ETags (hoglet goes further).
+"""Results as CSV, NDJSON, Arrow and Parquet, written part by part; and ETags.
 
-A table of rows is what spreadsheets, shells and data frames want: CSV, one JSON object a line,
-Arrow, Parquet (see ``columnar``). What the JSON body says beside the rows is in headers:
+For spreadsheets, shells and data frames. Metadata of the JSON body is in headers:
 ``Hoglet-Has-More``, ``Hoglet-Last-Refresh``, ``Hoglet-Execution-Id``.
 
-An ETag names the computed result, not the body (every body has its own execution id), so it is a
-weak one; ``If-None-Match`` on GET gives 304.
+An ETag identifies the computed result, not the body (which has its own execution id), so it is
+weak; ``If-None-Match`` on GET returns 304.
 """
 
 import csv
@@ -26,12 +25,12 @@ type Writer = Callable[[Result], Iterator[bytes]]
 
 
 def write(form: str, result: Result) -> Iterator[bytes]:
-    """The rows of a HogQL result in a form other than JSON; one part is in memory at a time."""
+    """The rows of a HogQL result in a format other than JSON, with one part in memory at a time."""
     return _WRITERS[form](result)
 
 
 def headers_of(result: Result, execution_id: Any) -> dict[str, str]:
-    """What the JSON body would have said beside the rows."""
+    """The metadata of the JSON body as headers."""
     return {
         "Hoglet-Has-More": "true" if result.has_more else "false",
         "Hoglet-Last-Refresh": stamp(result.computed_at),
@@ -40,7 +39,7 @@ def headers_of(result: Result, execution_id: Any) -> dict[str, str]:
 
 
 def cost_headers(result: Result, *, is_cached: bool) -> dict[str, str]:
-    """What computing took: nothing when the result was kept from an earlier run."""
+    """The cost of the computation; zero for cached results."""
     rows, read, seconds = result.rows_read, result.bytes_read, result.engine_seconds
     if is_cached:
         rows, read, seconds = 0, 0, 0.0
@@ -52,7 +51,7 @@ def cost_headers(result: Result, *, is_cached: bool) -> dict[str, str]:
 
 
 def etag_of(target: RunTarget, result: Result, form: str = JSON) -> str:
-    """The weak ETag of a result: the same for the same rows, however often they are computed."""
+    """The weak ETag of a result: equal for equal rows, however often they are computed."""
     parts = (target.version_id, form, result.limit, result.offset, result.has_more, result.types)
     digest = blake2b(repr(parts).encode(), digest_size=12)
     for part in result.parts:
@@ -61,13 +60,13 @@ def etag_of(target: RunTarget, result: Result, form: str = JSON) -> str:
 
 
 def is_known(etag: str, if_none_match: str) -> bool:
-    """Whether the caller has the result already (weak comparison, RFC 9110)."""
+    """Whether the client already has the result (weak comparison, RFC 9110)."""
     known = [part.strip().removeprefix("W/") for part in if_none_match.split(",")]
     return "*" in known or etag.removeprefix("W/") in known
 
 
 def _csv(result: Result) -> Iterator[bytes]:
-    """Comma separated, a header line; NULL is empty, arrays and maps are JSON texts."""
+    """Comma-separated with a header line; NULL is empty, arrays and maps are JSON."""
     yield _csv_lines([result.columns])
     for part in result.parts:
         yield _csv_lines([[_cell(value) for value in row] for row in orjson.loads(part)])

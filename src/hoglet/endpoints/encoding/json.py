@@ -1,7 +1,7 @@
-"""Rows of the warehouse as JSON.
+"""Encodes rows of the warehouse as JSON.
 
-Most answers are written by the engine itself (``Warehouse.query_json``); the rest is written here.
-Most columns go to orjson as they are; only columns whose type needs a rule are rewritten.
+Most results are encoded by the engine itself (``Warehouse.query_json``), the rest here. Most
+columns are passed to orjson as they are; only columns of certain types are converted.
 
 Source: docs/spec/query-endpoints.md#105-values-in-json.
 """
@@ -18,7 +18,7 @@ from hoglet.warehouse import Column
 
 type Rule = Callable[[Any], Any]
 
-PART_ROWS = 2_000  # what a writer of another form than JSON holds as Python values at once
+PART_ROWS = 2_000  # rows held as Python values at once by formats other than JSON
 _PLAIN_TYPES = ("String", "Int", "UInt", "Float", "Bool", "UUID", "Date", "Enum", "Nothing", "IPv")
 
 
@@ -26,9 +26,9 @@ def encode_rows(columns: Sequence[Column], rows: Sequence[Sequence[Any]], timezo
     """Rows as a JSON array of arrays.
 
     Args:
-        columns: with ClickHouse's types, which decide the form of values.
+        columns: with ClickHouse's types, which determine the encoding.
         rows: Python values in the order of ``columns``.
-        timezone: of the project; times are shown in it.
+        timezone: the project's time zone, used for timestamps.
 
     Returns:
         E.g. ``b'[["$pageview",10]]'``.
@@ -36,11 +36,11 @@ def encode_rows(columns: Sequence[Column], rows: Sequence[Sequence[Any]], timezo
     rules = [_rule_for(column.type, timezone) for column in columns]
     if any(rules):
         rows = [_apply(rules, row) for row in rows]
-    # Z is for UTC; London in winter is +00:00, as the engine writes it too.
+    # Z is for UTC only; London in winter is +00:00, as the engine writes it too.
     option = orjson.OPT_NON_STR_KEYS | (orjson.OPT_UTC_Z if timezone == "UTC" else 0)
     try:
         return orjson.dumps(rows, default=_other, option=option)
-    except TypeError:  # whole numbers beyond 64 bits
+    except TypeError:  # integers beyond 64 bits
         return dump_json([[_plain(value, option) for value in row] for row in rows])
 
 
@@ -53,7 +53,7 @@ def encode_parts(
 
 
 def join_parts(rows: Sequence[bytes]) -> tuple[bytes, ...]:
-    """Rows that are JSON already, as ``encode_parts`` gives them."""
+    """Join rows that are already JSON into parts like those of ``encode_parts``."""
     starts = range(0, max(len(rows), 1), PART_ROWS)
     return tuple(b"[" + b",".join(rows[at : at + PART_ROWS]) + b"]" for at in starts)
 
@@ -66,7 +66,7 @@ def _apply(rules: Sequence[Rule | None], row: Sequence[Any]) -> list[Any]:
 
 
 def _rule_for(kind: str, timezone: str) -> Rule | None:
-    """The rewriting a type needs, if any."""
+    """The conversion for a type, if any."""
     inner = _unwrapped(kind)
     if inner.startswith("DateTime"):
         return None if _is_shown_in(inner, timezone) else _shifter(timezone)
@@ -102,7 +102,7 @@ def _shifter(timezone: str) -> Rule:
 
 
 def _deep(timezone: str) -> Rule:
-    """Arrays, tuples, maps, variants: look inside each value."""
+    """Convert the values inside arrays, tuples, maps and variants."""
     shift = _shifter(timezone)
 
     def walk(value: Any) -> Any:
@@ -130,7 +130,7 @@ def _other(value: Any) -> Any:
 
 
 def _plain(value: Any, option: int) -> Any:
-    """For the standard library's writer, which knows neither times nor NaN."""
+    """`json.dumps` fallback: encodes datetimes and non-finite floats."""
     if isinstance(value, int) and not isinstance(value, bool):
         return value
     if isinstance(value, list | tuple):

@@ -1,4 +1,4 @@
-"""Which form of a result an ``Accept`` header asks for (RFC 9110 section 12.5.1)."""
+"""Content negotiation by the ``Accept`` header (RFC 9110 section 12.5.1)."""
 
 from collections.abc import Iterable
 
@@ -9,19 +9,19 @@ CSV = "text/csv"
 NDJSON = "application/x-ndjson"
 ARROW = "application/vnd.apache.arrow.stream"
 PARQUET = "application/vnd.apache.parquet"
-FORMS = (JSON, CSV, NDJSON, ARROW, PARQUET)  # the first of equals wins
+FORMS = (JSON, CSV, NDJSON, ARROW, PARQUET)  # the first of equal quality wins
 _ALIASES = {"application/ndjson": NDJSON, "application/jsonl": NDJSON}
 
 
 def wanted_form(accept: str, offered: Iterable[str] = FORMS) -> str:
-    """The best of the offered media types; JSON when the header is empty.
+    """The best of the offered media types; JSON if the header is empty.
 
     Example:
         >>> wanted_form("text/csv, application/json;q=0.5"), wanted_form("*/*")
         ('text/csv', 'application/json')
 
     Raises:
-        NotAcceptable: none of them is wanted.
+        NotAcceptable: none of them is acceptable.
     """
     if not accept.strip():
         return JSON
@@ -33,7 +33,7 @@ def wanted_form(accept: str, offered: Iterable[str] = FORMS) -> str:
             best, chosen = quality, form
     if chosen is None:
         listed = ", ".join(offered)
-        raise NotAcceptable(f"Results can be had as {listed}; Accept asks for none of them.")
+        raise NotAcceptable(f"Results are available as {listed}; none of these is in Accept.")
     return chosen
 
 
@@ -55,7 +55,7 @@ def _number(text: str) -> float:
 
 
 def _quality(form: str, ranges: list[tuple[str, float]]) -> float:
-    """What the most exact range says of a media type; 0 when no range names it."""
+    """The quality of a media type by its most specific range; 0 if no range matches."""
     group = form.partition("/")[0]
     for wanted in (form, f"{group}/*", "*/*"):
         found = [quality for kind, quality in ranges if kind == wanted]

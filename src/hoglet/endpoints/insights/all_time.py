@@ -1,4 +1,4 @@
-"""Insights over all time: they begin on the day of the project's oldest event.
+"""Insights over all time, which start on the day of the project's oldest event.
 
 Source: docs/spec/query-endpoints.md#106-insight-queries-and-results (``dateRange``).
 """
@@ -12,7 +12,7 @@ from hoglet.warehouse import Budget, Warehouse
 
 type Json = dict[str, Any]
 
-# Clocks of devices that were never set send events of 1970; nobody means those by "all".
+# Devices with an unset clock send events of 1970, which "all" should not include.
 _OLDEST = (
     "SELECT if(count() > 0, toString(toDate(min(timestamp))), '') FROM events "
     "WHERE timestamp >= '2015-01-01'"
@@ -22,21 +22,21 @@ _BUDGET = Budget(seconds=10)
 
 
 def is_of_all_time(query: Json) -> bool:
-    """Whether an insight's range has no beginning (``"date_from": "all"``)."""
+    """Whether an insight's date range has no start (``"date_from": "all"``)."""
     return str((query.get("dateRange") or {}).get("date_from") or "").strip() == "all"
 
 
 async def since_oldest(
     compiler: QueryCompiler, warehouse: Warehouse, project: Project, query: Json, *, query_id: str
 ) -> Json:
-    """The insight with the day of the oldest event, in the project's zone, as its beginning.
+    """The insight with the day of the oldest event, in the project's time zone, as its start.
 
     Args:
-        compiler: reads events as that project.
-        warehouse: where they are.
-        project: whose events.
+        compiler: compiles the look-up.
+        warehouse: reads the events.
+        project: the project.
         query: an insight for which ``is_of_all_time`` holds.
-        query_id: names the look-up, so that cancelling the run ends it.
+        query_id: the id of the look-up, so that cancelling the run stops it.
     """
     compiled = await compiler.compile(project, {"kind": HOGQL, "query": _OLDEST}, variables={})
     answer = await warehouse.query(compiled.sql, compiled.params, budget=_BUDGET, query_id=query_id)

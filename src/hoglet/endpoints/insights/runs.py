@@ -1,8 +1,8 @@
-"""Insights from their queries' rows to results, and results kept as tables.
+"""Computes insights from the rows of their queries, and reads materialized insights.
 
-The table of a materialized insight holds one row an item of the results: its ``position``, its
-``breakdown_value`` (NULL for "not set") and the ``item`` as JSON text. A run reads the
-items of the wanted values and joins their texts; nothing is parsed.
+The table of a materialized insight has one row per item of the results: its ``position``, its
+``breakdown_value`` (NULL for "not set") and the ``item`` as JSON text. A run reads the items of the
+requested values and concatenates their texts; nothing is parsed.
 
 Source: docs/spec/query-endpoints.md#56-answer,
 docs/spec/query-endpoints.md#73-how-variables-are-stored and
@@ -28,8 +28,8 @@ from hoglet.warehouse import Budget, QueryResult, Statistics, Warehouse
 
 type Json = dict[str, Any]
 
-_SHOWN_LIMIT = 25  # of a breakdown that names no limit (10.6)
-WHOLE = -1  # position of results that are one object, not a list
+_SHOWN_LIMIT = 25  # for breakdowns without a limit (10.6)
+WHOLE = -1  # position of results that are a single object
 TABLE_DEFINITION = (
     "position Int64, breakdown_value Array(Nullable(String)), item String CODEC(ZSTD(3))"
 )
@@ -38,7 +38,7 @@ _LEAST_SECONDS = 1
 
 
 class InsightResult(msgspec.Struct, frozen=True):
-    """Results of an insight; whether a larger limit would show more values; what they cost."""
+    """Results of an insight, whether a larger limit would show more values, and their cost."""
 
     results: list[Any] | Json
     has_more: bool
@@ -53,14 +53,16 @@ async def compute_insight(
     query_id: str,
     seconds: float,
 ) -> InsightResult:
-    """Run the queries of an insight one after the other and shape their rows.
+    """Run the queries of an insight one after the other and build its results.
 
-    ``seconds`` is for all of them together.
+    ``seconds`` is the limit for all of them together.
     """
     ends = perf_counter() + seconds
     answers: list[QueryResult] = []
     for each in compiled.queries:
-        left = max(_LEAST_SECONDS, math.ceil(ends - perf_counter()))  # few budgets: see clients.py
+        left = max(
+            _LEAST_SECONDS, math.ceil(ends - perf_counter())
+        )  # few distinct budgets: see clients.py
         budget = Budget(seconds=left)
         answers.append(
             await warehouse.query(each.sql, each.params, budget=budget, query_id=query_id)
@@ -83,11 +85,11 @@ async def read_items(
     """The results of a materialized insight for some breakdown values, as JSON.
 
     Returns:
-        The text of ``results``, how many items it has, what reading cost.
+        The text of ``results``, the number of items, and the cost.
 
     Raises:
-        NotMaterializable: an optional breakdown was left out, and the raw data would lump values
-            together that the table keeps apart.
+        NotMaterializable: an optional breakdown was omitted, and the inline run would combine
+            values that are separate in the table.
     """
     conditions, params = _item_conditions(query, variables)
     answer = await warehouse.query(
@@ -109,20 +111,20 @@ def _refuse_too_many(
 ) -> None:
     is_open = any(variables.get(name) is None for name in breakdown_names(query))
     if is_open and len(found) > _limit(query):
-        raise NotMaterializable("More values than the insight shows one by one.")
+        raise NotMaterializable("The insight has more values than its breakdown limit.")
 
 
 def items_of(project_id: int, computed: InsightResult) -> list[tuple[Any, ...]]:
-    """The rows of the table for some results.
+    """The rows to store for some results.
 
     Raises:
-        NotMaterializable: values were lumped together, so single ones could not be read.
+        NotMaterializable: values were combined, so single ones could not be read.
     """
     results = computed.results
     if isinstance(results, dict):
         return [(project_id, WHOLE, [], dump_json(results).decode())]
     if computed.has_more:
-        raise NotMaterializable("The query has more breakdown values than a table may keep.")
+        raise NotMaterializable("The query has more breakdown values than a table can store.")
     return [
         (project_id, position, _values_of(item), dump_json(item).decode())
         for position, item in enumerate(results)

@@ -1,4 +1,4 @@
-"""Insight endpoints: their variables, and whether they can be kept as a table.
+"""Variables of insight endpoints, and whether they can be materialized.
 
 Source: docs/spec/query-endpoints.md#52-variables, docs/spec/query-endpoints.md#54-overrides,
 docs/spec/query-endpoints.md#72-what-can-be-materialized and
@@ -29,14 +29,14 @@ _BY_BREAKDOWN = ("TrendsQuery", "RetentionQuery")
 
 
 def breakdown_names(query: Json) -> list[str]:
-    """The properties an insight is broken down by, in order; each is a variable."""
+    """The breakdown properties of an insight, in order; each is a variable."""
     if query["kind"] not in (*_BY_BREAKDOWN, "FunnelsQuery"):
         return []
     return [name for name, _ in _breakdowns(query)]
 
 
 def eligibility(query: Json) -> Eligibility:
-    """Whether an insight can be kept as a table, and if not, why (7.2)."""
+    """Whether an insight can be materialized, and if not, why (7.2)."""
     kind = query["kind"]
     if kind not in _MATERIALIZABLE:
         listed = ", ".join(_MATERIALIZABLE)
@@ -52,12 +52,12 @@ def eligibility(query: Json) -> Eligibility:
         (
             "query_type_not_materializable",
             any(item.get(name) for _, item in _breakdowns(query) for name in _GROUPED),
-            "A breakdown by bins or normalised URLs",
+            "A breakdown by bins or normalized URLs",
         ),
         (
             "query_type_not_materializable",
             bool(_breakdowns(query)) and _counts_first_matching(query),
-            "A breakdown of first matching events, which are others for each value",
+            "A breakdown of first matching events, which differ between values",
         ),
         (
             "query_type_not_materializable",
@@ -75,9 +75,9 @@ def bind(query: Json, variables: Mapping[str, Any], *, dates: bool) -> Json:
     """An insight with the values of a run: dates replaced, breakdown values as filters.
 
     Args:
-        query: as stored, with overrides.
+        query: the stored query with overrides.
         variables: e.g. ``{"$browser": "Chrome", "date_from": "-7d"}``.
-        dates: False when ``filters_override`` already set the dates, which wins.
+        dates: False if ``filters_override`` already set the dates, which take precedence.
     """
     bound = dict(query)
     moments = {name: variables[name] for name in DATE_NAMES if variables.get(name)}
@@ -94,9 +94,9 @@ def bind(query: Json, variables: Mapping[str, Any], *, dates: bool) -> Json:
 
 
 def for_table(query: Json) -> Json:
-    """The insight that fills a table: every breakdown value gets its own rows.
+    """The insight that fills a table, with separate rows for every breakdown value.
 
-    Values beyond the limit are not hidden, so that it is noticed that there are such.
+    Values beyond the limit are not hidden, so that their existence is detected.
     """
     if not _breakdowns(query):
         return query
@@ -108,7 +108,7 @@ def for_table(query: Json) -> Json:
 def _breakdowns(query: Json) -> list[tuple[str, Json]]:
     """Name and description of every breakdown, e.g. ``("$browser", {"type": "event"})``.
 
-    Cohorts are left out: no property has their number as its value.
+    Without cohorts, which are not values of a property.
     """
     items = breakdown_items(query.get("breakdownFilter") or {})
     return [
@@ -117,7 +117,7 @@ def _breakdowns(query: Json) -> list[tuple[str, Json]]:
 
 
 def _filter(name: str, item: Json, value: Any) -> Json:
-    """A breakdown value as a property filter; the empty text means "not set"."""
+    """A breakdown value as a property filter; the empty string means "not set"."""
     kind = item.get("type") or "event"
     if kind == "hogql":
         test = f"isNull({name})" if value == "" else f"(toString({name})) = {_literal(value)}"
@@ -129,13 +129,13 @@ def _filter(name: str, item: Json, value: Any) -> Json:
 
 
 def _literal(value: Any) -> str:
-    """A value as a HogQL constant; the parser makes it one that is bound."""
+    """A value as a HogQL literal; the parser binds it."""
     text = text_of(value).replace("\\", "\\\\").replace("'", "\\'")
     return f"'{text}'"
 
 
 def text_of(value: Any) -> str:
-    """A value as breakdowns show it.
+    """A value as displayed in breakdowns.
 
     Example:
         >>> text_of(True), text_of(3.0), text_of(3.5), text_of("3.0")

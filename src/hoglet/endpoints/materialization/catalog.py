@@ -1,4 +1,4 @@
-"""The materialized endpoints that a project's queries may name: ``SELECT * FROM daily_v1``.
+"""The materialized endpoints available to a project's queries: ``SELECT * FROM daily_v1``.
 
 Source: docs/spec/query-endpoints.md#73-how-variables-are-stored and
 docs/spec/query-endpoints.md#101-tables-and-columns.
@@ -16,7 +16,7 @@ _SECONDS = 2.0
 
 
 class MaterializedTables:
-    """Looks them up, remembered for two seconds."""
+    """Looks up materialized tables, cached for two seconds."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -27,7 +27,7 @@ class MaterializedTables:
         return await self._known.get(project_id) or {}
 
     def forget(self) -> None:
-        """Look again from now on."""
+        """Clear the cache."""
         self._known.forget()
 
     async def _load(self, project_id: int) -> Json:

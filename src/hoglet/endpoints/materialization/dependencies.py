@@ -1,7 +1,7 @@
-"""What of a project's settings the rows of a query depend on.
+"""The project settings that the rows of a query depend on.
 
-It is part of the key of cached results, and is kept with a materialized table: after a change of
-one of them the inline run gives other rows, so the table answers no longer until it is built anew.
+They are part of the key of cached results and stored with materialized tables: after a change the
+inline run returns different rows, so the table is not read until it is rebuilt.
 
 Source: docs/spec/query-endpoints.md#55-which-source-is-read-and-the-cache and
 docs/spec/query-endpoints.md#73-how-variables-are-stored (same rows as the inline run).
@@ -24,9 +24,9 @@ _NAMED_ELSEWHERE = ("filterTestAccounts", "ActionsNode", "matchesAction", "cohor
 
 
 def may_read_property(query: Json, name: str) -> bool:
-    """Whether a query may read the property; true where its text does not tell.
+    """Whether a query may read the property; true if its text cannot tell.
 
-    Actions, cohorts and the test-account filter name properties outside the query.
+    Actions, cohorts and test-account filters use properties outside of the query.
     """
     text = orjson.dumps(query).decode()
     if _PLAIN_NAME.fullmatch(name) is None or any(word in text for word in _NAMED_ELSEWHERE):
@@ -35,13 +35,13 @@ def may_read_property(query: Json, name: str) -> bool:
 
 
 def depends_on(query: Json, project: Project) -> Json:
-    """The settings that matter to a query, for comparing.
+    """The settings relevant to a query, for comparison.
 
     Returns:
-        ``{"timezone": "Europe/Berlin"}``, with ``test_account_filters`` where they are asked for.
+        ``{"timezone": "Europe/Berlin"}``, with ``test_account_filters`` if the query uses them.
     """
     settings: Json = {"timezone": project.timezone}
-    if project.week_start_day:  # left out where weeks start on Sunday, as they always did
+    if project.week_start_day:  # omitted if weeks start on Sunday, the former behavior
         settings["week_start_day"] = project.week_start_day
     filters = query if query["kind"] != HOGQL else query.get("filters") or {}
     if filters.get("filterTestAccounts"):

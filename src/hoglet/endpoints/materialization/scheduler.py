@@ -1,7 +1,7 @@
-"""Versions kept as tables: switched on and off in the transaction that asks for it.
+"""Enables and disables materialization in the transaction of the request.
 
-The work itself is done by jobs (see ``building``), which are enqueued in the same transaction, so
-a crash loses neither a first build nor the dropping of a table.
+The work is done by jobs (see ``builder``) enqueued in the same transaction, so a crash loses
+neither a first build nor the dropping of a table.
 
 Source: docs/spec/query-endpoints.md#7-materialization.
 """
@@ -39,14 +39,14 @@ UNUSED_AFTER = timedelta(days=30)
 
 
 class BuildJob(msgspec.Struct, frozen=True, tag="build.1"):
-    """Build the table of a version, if ``schedule`` is still the one that counts."""
+    """Build the table of a version, if ``schedule`` is still the current one."""
 
     version_id: UUID
     schedule: UUID
 
 
 class DropJob(msgspec.Struct, frozen=True, tag="drop.1"):
-    """Drop a table that serves no longer."""
+    """Drop a table that is no longer used."""
 
     table: str
 
@@ -55,10 +55,10 @@ type TableJob = BuildJob | DropJob
 
 
 class MaterializationScheduler:
-    """Decides what is kept as a table.
+    """Schedules materializations.
 
     Args:
-        queue: where builds are enqueued.
+        queue: queue of the builds.
         clock: the time.
     """
 
@@ -73,10 +73,12 @@ class MaterializationScheduler:
         endpoint: EndpointRow,
         version: EndpointVersionRow,
     ) -> None:
-        """Keep a version as a table and build it at once; again for one that is kept already.
+        """Materialize a version and build it at once.
+
+        Also reschedules an existing materialization.
 
         Raises:
-            NotMaterializable: its query cannot be.
+            NotMaterializable: its query cannot be materialized.
         """
         plan = from_json(version.analysis).plan
         if plan is None:
@@ -96,7 +98,7 @@ class MaterializationScheduler:
         await self.schedule(session, row, self._clock.now())
 
     async def project_changed(self, session: AsyncSession, project: Project) -> None:
-        """Build anew, at once, what another time zone or other test accounts make wrong."""
+        """Rebuild at once what depends on a changed time zone or test accounts."""
         for row, version, endpoint in await repository.materializations_in(session, project.id):
             if row.plan.get("built_for") != depends_on(version.query, project):
                 await self.enable(session, project, endpoint, version)
@@ -104,13 +106,13 @@ class MaterializationScheduler:
     async def property_type_changed(
         self, session: AsyncSession, project_id: int, name: str
     ) -> None:
-        """Tables that may depend on the type of a property answer no more until the next build."""
+        """Mark tables stale that may depend on a changed property type, until their next build."""
         for row, version, _ in await repository.materializations_in(session, project_id):
             if may_read_property(version.query, name):
                 row.stale_reason = PROPERTY_TYPE_CHANGED
 
     async def renew_outdated(self, session: AsyncSession) -> None:
-        """Build anew what was built for other settings of its project than it has now."""
+        """Rebuild what was built for other project settings than the current ones."""
         rows = await repository.all_materializations(session)
         for project_id in sorted({row.project_id for row in rows}):
             project = await projects.find_project(session, project_id)
@@ -118,31 +120,31 @@ class MaterializationScheduler:
                 await self.project_changed(session, project)
 
     async def schedule(self, session: AsyncSession, row: MaterializationRow, at: datetime) -> None:
-        """Let the next build be at that time; builds scheduled before count no more."""
+        """Schedule the next build; supersedes earlier schedules."""
         row.schedule = new_id()
         await session.flush()
         job = BuildJob(row.version_id, row.schedule)
         await self._enqueue(session, job, at)
 
     async def disable(self, session: AsyncSession, version_id: UUID) -> None:
-        """Stop keeping a version as a table; nothing happens when it is not kept."""
+        """Disable the materialization of a version; no effect if it is not materialized."""
         row = await session.get(MaterializationRow, version_id)
         if row is not None:
             await self._drop(session, row)
 
     async def disable_all(self, session: AsyncSession, endpoint_id: UUID) -> None:
-        """Stop keeping any version of an endpoint as a table."""
+        """Disable the materializations of all versions of an endpoint."""
         for row in await repository.materializations_of(session, endpoint_id):
             await self._drop(session, row)
 
     async def disable_unused(self, session: AsyncSession) -> None:
-        """Stop keeping versions that nobody has run for a month (7.5)."""
+        """Disable the materializations of versions that nobody ran for a month (7.5)."""
         before = self._clock.now() - UNUSED_AFTER
         for row, _ in await repository.unused_materializations(session, before):
             await self._drop(session, row)
 
     async def drop_table(self, session: AsyncSession, table: str) -> None:
-        """Have a table dropped when nobody reads it any more."""
+        """Schedule the dropping of a table for when no run reads it any more."""
         await self._enqueue(session, DropJob(table), self._clock.now() + DROP_AFTER)
 
     def _new_row(
@@ -163,7 +165,7 @@ class MaterializationScheduler:
         )
 
     async def _forget_table(self, session: AsyncSession, row: MaterializationRow) -> None:
-        """A table that was made by another plan answers other questions; it serves no longer."""
+        """Stop using a table built by a different plan."""
         if row.table_name is not None:
             await self.drop_table(session, row.table_name)
         row.table_name = row.last_built_at = None

@@ -1,6 +1,6 @@
-"""OpenAPI documents: of one endpoint, and of all of a project.
+"""Routes of OpenAPI documents: of one endpoint, and of a project.
 
-Source: docs/spec/query-endpoints.md#8-openapijson; issue 5.
+Source: docs/spec/query-endpoints.md#8-openapijson.
 """
 
 from typing import Annotated
@@ -30,7 +30,7 @@ type Reader = Annotated[ProjectScope, Depends(requires("endpoint:read"))]
 @router.get("/endpoints/openapi.json")
 @describe({200: {"type": "object"}})
 async def openapi_of_project(request: Request, scope: Reader) -> Response:
-    """One document for all active endpoints, by name, each as its newest version is."""
+    """Get one OpenAPI document for all active endpoints of the project."""
     rooms, place = services_of(request), place_of(request, scope)
     _, found = await rooms.service.page(scope, ListFilters(is_active=True))
     known = await rooms.service.variables(scope)
@@ -44,7 +44,7 @@ async def openapi_of_project(request: Request, scope: Reader) -> Response:
 @router.get("/endpoints/{name}/openapi.json")
 @describe({200: {"type": "object"}}, query=(VERSION_PARAMETER,))
 async def openapi_document(request: Request, name: str, scope: Reader) -> Response:
-    """Row 7; works for inactive endpoints too."""
+    """Get the OpenAPI document of an endpoint, active or not."""
     rooms = services_of(request)
     number = await rooms.aliases.number(scope, name, read_version(request))
     found = await rooms.service.read(scope, name, number)

@@ -1,7 +1,6 @@
-"""The OpenAPI document of one version of an endpoint, from which typed clients are generated.
+"""The OpenAPI document of one version of an endpoint, for generating typed clients.
 
-The rows of a HogQL answer are described by the query's own columns (hoglet goes further, see
-``row_schemas``).
+The rows of HogQL results are described by the query's columns (see ``row_schemas``).
 
 Source: docs/spec/query-endpoints.md#8-openapijson.
 """
@@ -85,12 +84,12 @@ _DATES = ("date_from", "date_to")
 def document(
     target: RunTarget, description: str, place: EndpointUrls, known: Sequence[Variable]
 ) -> Json:
-    """The whole document.
+    """The complete document.
 
     Args:
-        target: the version described.
+        target: the version.
         description: of the version; may be empty.
-        place: where the caller found the API.
+        place: the base URL and prefix of the request.
         known: the project's variables, for types and defaults.
     """
     variables = _variables(target, known)
@@ -132,8 +131,8 @@ def _operation(target: RunTarget, about: str, variables: Json | None) -> Json:
             "202": {"description": "The run was started in the background; poll its status."},
             "400": {"description": "The request or the query is not valid."},
             "401": {"description": "The API key is missing or not valid."},
-            "404": {"description": "There is no such endpoint or version, or it is inactive."},
-            "429": {"description": "Too many requests, or too many queries at once."},
+            "404": {"description": "The endpoint or version does not exist or is inactive."},
+            "429": {"description": "Too many requests, or too many concurrent queries."},
         },
     }
 
@@ -151,7 +150,7 @@ def _answer(target: RunTarget) -> Json:
 
 
 def _item(target: RunTarget) -> Json:
-    """One of the results: a row, or what an insight is made of."""
+    """An item of the results: a row, or an item of an insight."""
     if target.query["kind"] == HOGQL:
         return row_schema(target.analysis.columns, target.analysis.types)
     return _INSIGHT_ITEMS.get(target.query["kind"], {})
@@ -172,7 +171,7 @@ def _request(target: RunTarget, variables: Json | None, *, filters: bool) -> Jso
     properties: Json = {
         "client_query_id": {
             "type": "string",
-            "description": "Your own id of the run, for polling and logs.",
+            "description": "Your id for the run, for polling and logs.",
         }
     }
     if filters:
@@ -181,7 +180,7 @@ def _request(target: RunTarget, variables: Json | None, *, filters: bool) -> Jso
         "refresh": {"type": "string", "enum": list(REFRESH_WORDS), "default": "blocking"},
         "version": {
             "type": "integer",
-            "description": f"Version to run, 1..{target.current_version}; default: the newest.",
+            "description": f"Version to run, 1..{target.current_version}; defaults to the newest.",
         },
     }
     if target.query["kind"] == HOGQL:

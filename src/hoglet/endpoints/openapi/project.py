@@ -1,8 +1,8 @@
-"""One OpenAPI document for all active endpoints of a project (hoglet goes further).
+"""One OpenAPI document for all active endpoints of a project.
 
-The documents of the single endpoints put together; their schemas get the endpoint's name in front,
-so that a generated client has ``DailyViewsVariables`` beside ``TopPlansVariables``. What is the
-same everywhere (``PropertyFilter``) is there once.
+Merges the documents of the endpoints; schema names get the endpoint's name as a prefix, so that
+generated clients have ``DailyViewsVariables`` and ``TopPlansVariables``. Shared schemas
+(``PropertyFilter``) occur once.
 """
 
 import re
@@ -19,11 +19,11 @@ _WORDS = re.compile(r"[A-Za-z0-9]+")
 
 
 def project_document(project_name: str, place: EndpointUrls, documents: Iterable[Json]) -> Json:
-    """The whole document.
+    """The complete document.
 
     Args:
         project_name: for the title.
-        place: where the caller found the API.
+        place: the base URL and prefix of the request.
         documents: of single endpoints, see ``openapi.document``.
     """
     paths: Json = {}
@@ -50,7 +50,7 @@ def project_document(project_name: str, place: EndpointUrls, documents: Iterable
 
 
 def _renamed(node: Any, name: str) -> Any:
-    """The same with references to the schemas' names in the project's document."""
+    """The same with references renamed for the project's document."""
     if isinstance(node, list):
         return [_renamed(item, name) for item in node]
     if not isinstance(node, dict):
@@ -71,7 +71,7 @@ def _pascal(name: str) -> str:
 
 
 def _free(wanted: str, taken: set[str]) -> str:
-    """A name nobody has: ``a-b`` and ``a_b`` are two endpoints."""
+    """A unique name: ``a-b`` and ``a_b`` are two endpoints."""
     name, number = wanted, 1
     while name.lower() in taken:
         number += 1

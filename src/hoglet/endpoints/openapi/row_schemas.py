@@ -1,7 +1,7 @@
-"""What the rows of an answer hold, as schemas of OpenAPI 3.0.3.
+"""Describes result rows as OpenAPI 3.0.3 schemas.
 
-The compiler knows type and nullability of every column. A row is an array, and 3.0 has no tuples,
-so its items are any of what the columns hold, and ``x-columns`` tells each column's own schema.
+The compiler knows type and nullability of every column. Rows are arrays, and 3.0 has no tuples, so
+items are a union of the column types, and ``x-columns`` has the schema of each column.
 
 Source: docs/spec/query-endpoints.md#8-openapijson and
 docs/spec/query-endpoints.md#105-values-in-json.
@@ -21,16 +21,16 @@ _SCHEMAS: dict[str, Json] = {
     "UUID": {"type": "string", "format": "uuid"},
     "DateTime": {"type": "string", "format": "date-time"},
     "Date": {"type": "string", "format": "date"},
-    "JSON": {"type": "string"},  # JSON columns are answered as text
+    "JSON": {"type": "string"},  # JSON columns are returned as strings
     "Tuple": {"type": "array", "items": {}},
     "Map": {"type": "object"},
     "Null": {"type": "string"},
 }
 _SEVERAL: dict[str, Sequence[Json]] = {
-    # Bool columns are answered as true and false, the engine's comparisons as 1 and 0.
+    # Bool columns are returned as true and false, the engine's comparisons as 1 and 0.
     "Boolean": ({"type": "boolean"}, {"type": "integer"}),
 }
-_ALWAYS_NULLABLE = frozenset({"Float", "Null"})  # NaN and infinity are answered as null
+_ALWAYS_NULLABLE = frozenset({"Float", "Null"})  # NaN and infinity are returned as null
 _EXAMPLES: Mapping[str, Any] = {
     "integer": 1,
     "number": 0.5,
@@ -45,12 +45,12 @@ _EXAMPLES: Mapping[str, Any] = {
 
 
 def row_schema(columns: Sequence[Json], types: Sequence[Json]) -> Json:
-    """One row of the JSON form.
+    """The schema of a row in JSON.
 
     Args:
         columns: of the record, ``[{"name": "n", "type": "integer"}]``.
-        types: as ``hogql`` knows them, ``[{"name": "Integer", "nullable": False}]``; empty for
-            versions that were saved before types were kept.
+        types: in the form of ``hogql``, ``[{"name": "Integer", "nullable": False}]``; empty for
+            versions saved before types were stored.
     """
     cells = _cells(columns, types)
     row: Json = {"type": "array", "items": _any_of([one for cell in cells for one in cell])}
@@ -89,7 +89,7 @@ def _cell(type_: Json) -> Sequence[Json]:
 
 
 def _any_of(schemas: Sequence[Json]) -> Json:
-    """One schema for all; formats go where plain text is among them, which might look like one."""
+    """One schema for all; drops formats if plain strings are among them, which could look alike."""
     if not schemas or _ANYTHING in schemas:
         return {}
     plain = any(each == {"type": "string"} or _is_null_text(each) for each in schemas)

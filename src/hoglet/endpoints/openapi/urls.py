@@ -1,4 +1,4 @@
-"""Under which address and prefix the caller found the API."""
+"""The base URL and prefix under which the client called the API."""
 
 from starlette.requests import Request
 
@@ -11,7 +11,7 @@ _ENVIRONMENTS = "/api/environments/"
 
 
 def place_of(request: Request, scope: ProjectScope) -> EndpointUrls:
-    """The place for the paths and URLs of an answer."""
+    """The base URL and prefix for paths and URLs in a response."""
     path: str = request.scope.get(ORIGINAL_PATH, request.url.path)
     prefix = "environments" if path.startswith(_ENVIRONMENTS) else "projects"
     site = services_of(request).site_url or f"{request.url.scheme}://{request.url.netloc}"

@@ -1,1 +1,1 @@
-"""The log of runs, and usage counted from it."""
+"""The query log, and usage computed from it."""

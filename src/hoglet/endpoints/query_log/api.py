@@ -1,4 +1,4 @@
-"""The log of an endpoint's runs.
+"""Routes of an endpoint's query log.
 
 Source: docs/spec/query-endpoints.md#58-run-errors-in-order-of-evaluation (last paragraph);
 docs/spec/hog-functions.md#93-logs.
@@ -47,7 +47,7 @@ _LOG_QUERY = (
 @router.get("/endpoints/{name}/logs")
 @describe({200: Page[LogLine]}, query=_LOG_QUERY)
 async def list_query_log(request: Request, name: str, scope: Reader) -> Response:
-    """Row 13: newest first; ``count`` is how many lines are in the answer."""
+    """List the runs of an endpoint, newest first; ``count`` is the number of lines returned."""
     rooms = services_of(request)
     await rooms.service.read(scope, name)
     filters = read_filters(request.query_params)
@@ -64,7 +64,7 @@ async def list_query_log(request: Request, name: str, scope: Reader) -> Response
 
 
 def read_filters(query: Mapping[str, str]) -> LogFilters:
-    """The filters in a query string.
+    """Parse the filters of a query string.
 
     Raises:
         Invalid: attr = the parameter.

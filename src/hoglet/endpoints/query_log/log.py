@@ -1,7 +1,7 @@
-"""What was run: one row and one line a run, written in blocks; and when endpoints last ran.
+"""The query log: a row and a log line per run, written in blocks; and the times of last runs.
 
-Runs are many and short, so nothing is written while the caller waits. Up to ``FLUSH_SECONDS`` of
-log lines are lost when the process is killed; results never are.
+Runs are many and short, so nothing is written before the response. A killed process loses up to
+``FLUSH_SECONDS`` of log lines.
 
 Source: docs/spec/query-endpoints.md#58-run-errors-in-order-of-evaluation (logs), 9, 10.1
 (query_log).
@@ -53,15 +53,15 @@ _COLUMNS = (
 
 
 def message_start(version: int) -> str:
-    """How the lines of a version's runs begin; the log is filtered by it."""
+    """The prefix of a version's log messages, for filtering."""
     return f"Run of version {version} "
 
 
 @dataclass(frozen=True, slots=True)
 class QueryLogEntry:
-    """One finished run, of an endpoint or of an ad hoc query (``endpoint_id`` None).
+    """A finished run of an endpoint, or of an ad hoc query (``endpoint_id`` None).
 
-    ``error`` is the detail of its failure.
+    ``error`` is the error message.
     """
 
     project_id: int
@@ -124,7 +124,7 @@ def _answered(note: QueryLogEntry) -> str:
 
 
 class QueryLog:
-    """Collects notes and writes them every ``FLUSH_SECONDS``."""
+    """Buffers entries and writes them every ``FLUSH_SECONDS``."""
 
     def __init__(
         self, warehouse: Warehouse, database: Database, registry: CollectorRegistry
@@ -138,24 +138,24 @@ class QueryLog:
         self._writing = asyncio.Lock()
 
     def add(self, note: QueryLogEntry) -> None:
-        """Note a run; returns at once."""
+        """Buffer an entry; returns at once."""
         self._notes.append(note)
         self._metrics.observe(note)
         if len(self._notes) > MOST_WAITING:
             del self._notes[: MOST_WAITING // 10]
 
     def executed(self, endpoint_id: UUID, version_id: UUID, at: datetime) -> None:
-        """Note that a version was run with a key; returns at once."""
+        """Record that a version was run; returns at once."""
         self._executions[version_id] = (endpoint_id, version_id, at)
 
     async def flush(self) -> None:
-        """Write what is waiting, so that a reader sees it."""
+        """Write buffered entries, so that readers see them."""
         async with self._writing:
             await self._write_executions()
             await self._flush_notes()
 
     async def run_until(self, stopping: asyncio.Event) -> None:
-        """Write from time to time, and once more at the end."""
+        """Write periodically, and once more at the end."""
         while not stopping.is_set():
             try:
                 async with asyncio.timeout(FLUSH_SECONDS):
@@ -165,10 +165,12 @@ class QueryLog:
             try:
                 await self.flush()
             except Exception as error:  # noqa: BLE001 (kept and tried again)
-                logger.warning("runs were not logged", action="run_log_failed", error=str(error))
+                logger.warning(
+                    "writing the query log failed", action="run_log_failed", error=str(error)
+                )
 
     async def flush_executions(self) -> None:
-        """Write when endpoints last ran, so that a reader sees it; needs no warehouse."""
+        """Write when endpoints last ran; does not need the warehouse."""
         async with self._writing:
             await self._write_executions()
 
@@ -180,8 +182,8 @@ class QueryLog:
         try:
             async with self._database.write() as session:
                 await repository.note_executions(session, newest)
-        except OperationalError:  # reading goes on while the storage is full or read-only
-            logger.warning("last runs were not noted", action="execution_not_noted")
+        except OperationalError:  # reads must work while the storage is full or read-only
+            logger.warning("last_executed_at was not updated", action="execution_not_noted")
             self._executions = waiting | self._executions
 
     async def _flush_notes(self) -> None:

@@ -1,4 +1,4 @@
-"""How an endpoint is used: the span that is counted, and its days in the project's time zone."""
+"""Usage of an endpoint in a range of days in the project's time zone."""
 
 from datetime import date, datetime, timedelta
 from typing import Any
@@ -13,17 +13,17 @@ from hoglet.warehouse.run_usage import RunUsage, Usage
 from hoglet.web.timestamps import iso_z
 
 DEFAULT_DAYS, MOST_DAYS = 30, 366
-_AHEAD = timedelta(minutes=1)  # runs are noted with the clock of their process
+_AHEAD = timedelta(minutes=1)  # tolerance for the clocks of other processes
 
 
 class EndpointUsage:
-    """Counts the runs of endpoints.
+    """Computes the usage of endpoints.
 
     Args:
         service: finds endpoints.
-        notes: runs of this process that are not written yet.
-        runs: reads the log of runs.
-        clock: tells now.
+        notes: buffered entries of this process.
+        runs: reads the query log.
+        clock: the current time.
     """
 
     def __init__(
@@ -37,13 +37,13 @@ class EndpointUsage:
     async def of(
         self, scope: ProjectScope, name: str, days: int | None, version: int | None = None
     ) -> dict[str, Any]:
-        """Figures of the last ``days`` days (30), today included, in all and by day.
+        """Usage in the last ``days`` days (30), including today, in total and by day.
 
         Args:
             scope: project and caller.
             name: of the endpoint.
-            days: how many.
-            version: count its runs alone; then ``version`` is in the answer too.
+            days: number of days.
+            version: only runs of this version; then ``version`` is in the response too.
 
         Returns:
             ``{"name", "after", "before", "count", "errors", "p50_ms", "p95_ms",
@@ -51,16 +51,18 @@ class EndpointUsage:
 
         Raises:
             NotFound: no such endpoint or version.
-            Invalid: more days than are kept.
+            Invalid: more days than are stored.
         """
         found = await self._service.read(scope, name, version)
         days = days or DEFAULT_DAYS
         if days > MOST_DAYS:
-            raise Invalid(f"At most {MOST_DAYS} days can be asked for.", attr="days")
+            raise Invalid(f"At most {MOST_DAYS} days can be requested.", attr="days")
         now, zone = self._clock.now(), ZoneInfo(scope.project.timezone)
         first = now.astimezone(zone).date() - timedelta(days=days - 1)
         midnight = datetime(first.year, first.month, first.day, tzinfo=zone)
-        after = max(midnight, found.endpoint.created_at)  # the name may have been another's before
+        after = max(
+            midnight, found.endpoint.created_at
+        )  # the name may have belonged to a deleted endpoint before
         await self._notes.flush()
         whole, by_day = await self._runs.of(
             scope.project.id,

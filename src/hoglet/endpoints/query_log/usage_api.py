@@ -21,7 +21,7 @@ type Reader = Annotated[ProjectScope, Depends(requires("endpoint:read"))]
 
 
 class Figures(DocumentedResponse):
-    """Figures of some runs; shares are of those without an error, null without any."""
+    """Usage figures; shares are of successful runs, null without any."""
 
     count: int
     errors: int
@@ -35,13 +35,13 @@ class Figures(DocumentedResponse):
 
 
 class DayFigures(Figures):
-    """Figures of one day of the project's time zone."""
+    """Usage figures of a day in the project's time zone."""
 
     day: str
 
 
 class UsageAnswer(Figures):
-    """Figures of an endpoint in a span, and of each of its days; ``version`` when asked for."""
+    """Usage of an endpoint in total and by day; ``version`` if requested."""
 
     name: str
     version: int = Field(default=0)
@@ -53,9 +53,9 @@ class UsageAnswer(Figures):
 @router.get("/endpoints/{name}/usage")
 @describe({200: UsageAnswer}, query=(number("days", minimum=1, maximum=366), VERSION_PARAMETER))
 async def read_usage(request: Request, name: str, scope: Reader) -> Response:
-    """The last ``days`` days (30), today included, in the project's time zone.
+    """Get the usage of an endpoint by day, in the project's time zone.
 
-    Of all versions, or of ``?version=`` (a number or an alias) alone.
+    Of all versions, or of ``?version=`` (a number or an alias).
     """
     rooms, days = services_of(request), read_number(request, "days", least=1)
     version = await rooms.aliases.number(scope, name, read_version(request))

@@ -1,4 +1,4 @@
-"""Run: plain Starlette routes, since these are the ones that are called all day.
+"""Run routes: plain Starlette, because they are the hot path.
 
 Source: docs/spec/query-endpoints.md#5-run-rows-8-9 and
 docs/spec/query-endpoints.md#6-errors-keys-limits.
@@ -47,7 +47,7 @@ CLIENT_CLOSED_REQUEST = 499
 
 
 class Accepted(DocumentedResponse):
-    """A run that is still to be done."""
+    """A run that was started in the background."""
 
     query_status: QueryStatus
     name: str
@@ -56,9 +56,9 @@ class Accepted(DocumentedResponse):
 
 
 class RunAnswer(OpenResponse):
-    """The results of a run; of HogQL with ``columns``, ``types``, ``limit`` and ``offset``.
+    """The results of a run; for HogQL with ``columns``, ``types``, ``limit`` and ``offset``.
 
-    ``next_cursor`` is there when the run was paged by cursor.
+    ``next_cursor`` is set if the run used a cursor.
     """
 
     results: list[Any]
@@ -82,13 +82,13 @@ _RUN_QUERY = (
     number("offset", minimum=0),
     text("refresh"),
     flag("debug"),
-    text("client_query_id", "Id of the run; the one of a background run asks for its state."),
-    text("cursor", "* for the first page by cursor, then next_cursor of the page before."),
+    text("client_query_id", "Id of the run; that of a background run returns its state."),
+    text("cursor", "* for the first page by cursor, then the previous page's next_cursor."),
 )
 
 
 def run_routes() -> list[BaseRoute]:
-    """Rows 8 and 9, for ``create_application(routes=...)``; and the cancelling of a run."""
+    """Routes for running endpoints and cancelling runs, for ``create_application(routes=...)``."""
     path = PROJECT_PREFIX + "/endpoints/{name}/run"
     return [
         Route(path, run_endpoint, methods=["GET", "POST"]),
@@ -101,7 +101,7 @@ def run_routes() -> list[BaseRoute]:
 )
 @describe({200: RunAnswer, 202: Accepted}, query=_RUN_QUERY, methods=("GET",))
 async def run_endpoint(request: Request) -> Response:
-    """Run an endpoint, or look up a background run."""
+    """Run an endpoint, or poll a background run."""
     rooms = services_of(request)
     scope = await authorize(
         request,
@@ -145,9 +145,9 @@ async def run_endpoint(request: Request) -> Response:
 
 @describe({204: None}, query=(text("client_query_id"),))
 async def cancel_run(request: Request) -> Response:
-    """Stop the run that was started with ``client_query_id`` (hoglet goes further).
+    """Cancel a run by its ``client_query_id``.
 
-    Whoever waits for it gets ``query_cancelled``; 404 when nothing of that id is running.
+    Waiting clients get ``query_cancelled``; 404 if there is no such run.
     """
     rooms = services_of(request)
     scope = await authorize(request, request.path_params["project_id"], "endpoint:read")
@@ -160,7 +160,7 @@ async def cancel_run(request: Request) -> Response:
 
 
 def _at_cursor(rooms: EndpointServices, wanted: RunRequest) -> RunRequest:
-    """A run with a cursor goes on where it was, in the version it began with."""
+    """A run that continues at its cursor, in the version of the first page."""
     opened = None if wanted.cursor is None else rooms.runner.cursors.open(wanted.cursor)
     if opened is None:
         return wanted
@@ -176,9 +176,9 @@ async def _find(rooms: EndpointServices, scope: ProjectScope, name: str) -> RunT
 
 
 def _throttle(rooms: EndpointServices, scope: ProjectScope, target: RunTarget | None) -> None:
-    """Count the run: of the key, of all secret keys of the project, of the project.
+    """Apply the rate limits of the key, the project's secret keys and the project.
 
-    Runs have buckets of their own, those of a ready materialized version a larger allowance.
+    Runs have separate buckets; runs of a ready materialized version have higher limits.
     """
     rates, kind, allowance = rooms.access.rates, "runs", rooms.settings.runs
     if target is not None and target.kept is not None and target.kept.table is not None:
@@ -224,7 +224,7 @@ async def _respond(
 
 
 async def unless_disconnected[T](request: Request, work: Coroutine[Any, Any, T]) -> T | None:
-    """Do the work, but stop it when the client goes away; None then."""
+    """Do the work, but cancel it if the client disconnects; None then."""
     running: asyncio.Task[T] = asyncio.ensure_future(work)
     done, _ = await asyncio.wait({running}, timeout=0.01)
     if done:

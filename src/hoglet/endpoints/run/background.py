@@ -1,7 +1,7 @@
-"""Runs in the background: asked for with 202, done by a job, fetched by polling.
+"""Background runs: accepted with 202, processed by a job, fetched by polling.
 
-The row and the job are written in one transaction, so a restart loses neither. A job may be done
-twice; the second outcome replaces the first.
+The row and the job are written in one transaction, so a restart loses neither. A job may run twice;
+the second outcome replaces the first.
 
 Source: docs/spec/query-endpoints.md#53-refresh.
 """
@@ -36,10 +36,10 @@ KEPT_FOR = timedelta(hours=1)
 
 
 class RunJob(msgspec.Struct, frozen=True, tag="run.1"):
-    """Do the background run of this key.
+    """Process the background run with this key.
 
-    ``execution_id`` tells a run from the earlier ones of the same id; jobs of older versions of
-    hoglet have none.
+    ``execution_id`` distinguishes a run from earlier ones with the same id; jobs of older versions
+    have none.
     """
 
     endpoint_id: UUID
@@ -49,7 +49,7 @@ class RunJob(msgspec.Struct, frozen=True, tag="run.1"):
 
 
 class BackgroundRuns:
-    """Starts, does and looks up background runs."""
+    """Starts, processes and looks up background runs."""
 
     def __init__(
         self,
@@ -66,7 +66,7 @@ class BackgroundRuns:
         self._settings = settings
 
     async def start(self, scope: ProjectScope, wanted: NeedsBackground) -> AsyncRunRow:
-        """Enqueue a run; the one that is running under the same id is returned instead."""
+        """Enqueue a run, or return the one that is running under the same id."""
         target, request = wanted.target, wanted.request
         query_id = request.client_query_id or str(new_id())
         now = self._clock.now()
@@ -98,7 +98,7 @@ class BackgroundRuns:
         return row
 
     async def find(self, target: RunTarget, query_id: str) -> AsyncRunRow:
-        """The run of this id.
+        """The run with this id.
 
         Raises:
             NotFound: unknown, expired, or of another endpoint.
@@ -112,13 +112,13 @@ class BackgroundRuns:
         return row
 
     async def cancel(self, target: RunTarget, query_id: str) -> None:
-        """Stop the run of this id, whether somebody waits for it or it is in the background.
+        """Cancel the run with this id, waiting or in the background.
 
-        When this returns the engine works on it no more. The row is ended first: a job that is
-        loaded later does nothing, and one that was loaded before is announced to the runner.
+        The engine has stopped when this returns. The row is ended first: a job loaded later does
+        nothing, and one loaded before is known to the runner.
 
         Raises:
-            NotFound: nothing of that id is running.
+            NotFound: no run with that id.
         """
         execution_id: UUID | None = None
         now = self._clock.now()
@@ -134,13 +134,13 @@ class BackgroundRuns:
             raise NotFound
 
     async def do(self, job: RunJob) -> None:
-        """Do a run and keep its outcome."""
+        """Process a run and store its outcome."""
         with self._runner.cancellable.announced(job.endpoint_id, job.query_id):
             await self._do(job)
 
     async def give_up(self, job: RunJob) -> None:
-        """End a run that hoglet itself could not do, so that whoever polls is told."""
-        error = Bug("The run failed for a reason inside hoglet.")
+        """End a run that failed because of hoglet, so that polling clients are informed."""
+        error = Bug("The run failed because of an internal error.")
         await self._record(job, {"answer": None, "failure": _failure(error)})
 
     async def _do(self, job: RunJob) -> None:
@@ -195,7 +195,7 @@ def _is_of(job: RunJob, row: AsyncRunRow) -> bool:
 
 
 def _failure(error: HogletError) -> dict[str, Any]:
-    """A problem, kept to be answered to whoever polls."""
+    """Error payload stored for polling clients."""
     response = problem(error)
     headers = {k: v for k, v in response.headers.items() if k == "retry-after"}
     body = msgspec.json.decode(bytes(response.body))

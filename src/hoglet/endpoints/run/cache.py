@@ -1,4 +1,4 @@
-"""Results that were computed before, bounded by the bytes they take.
+"""The result cache, bounded in bytes.
 
 Source: docs/spec/query-endpoints.md#53-refresh and
 docs/spec/query-endpoints.md#55-which-source-is-read-and-the-cache.
@@ -17,14 +17,14 @@ _OVERHEAD_BYTES = 2_000
 
 @dataclass(frozen=True, slots=True, weakref_slot=True)
 class Result:
-    """A computed answer, without what differs from run to run.
+    """A computed result, without the fields that differ between runs.
 
-    ``parts`` are the encoded ``results`` as JSON arrays of some rows each, so that other forms can
-    be written part by part; ``types`` are ``[["count()", "UInt64"]]``; ``materialized_at`` is set
-    when a materialized table was read; ``is_joined`` says that another run computed it;
-    ``saved_offset`` is the OFFSET in the text of the query; ``next_key`` holds the ordered values
-    of the last row when a page by cursor has another one behind it; ``is_live`` says that tables of
-    ``system`` were read: such a result answers the run it was computed for and no other.
+    ``parts`` are the encoded ``results`` as JSON arrays of some rows each, so that other formats
+    can be written part by part; ``types`` are ``[["count()", "UInt64"]]``; ``materialized_at`` is
+    set if a materialized table was read; ``is_joined`` if another run computed it; ``saved_offset``
+    is the OFFSET in the query; ``next_key`` has the sort values of the last row if a page by cursor
+    has a successor; ``is_live`` means that ``system`` tables were read, so the result must not be
+    reused.
     """
 
     parts: tuple[bytes, ...]
@@ -50,11 +50,11 @@ class Result:
 
     @property
     def rows_json(self) -> bytes:
-        """The whole ``results``."""
+        """The complete ``results``."""
         return self.parts[0] if len(self.parts) == 1 else b"".join(self.pieces())
 
     def pieces(self) -> Iterator[bytes]:
-        """The whole ``results`` bit by bit, so that a large one is not held twice."""
+        """The complete ``results`` in pieces, so that a large one is not held twice."""
         if len(self.parts) == 1:
             yield self.parts[0]
             return
@@ -64,12 +64,12 @@ class Result:
 
     @property
     def rows_bytes(self) -> int:
-        """How long ``results`` is."""
+        """Length of ``results`` in bytes."""
         return sum(map(len, self.parts))
 
     @property
     def target_age(self) -> datetime:
-        """Until when the result counts as fresh."""
+        """When the result expires."""
         return self.computed_at + timedelta(seconds=self.cache_seconds)
 
     def is_fresh(self, now: datetime, *, times: int = 1) -> bool:
@@ -78,12 +78,12 @@ class Result:
 
     @property
     def size_bytes(self) -> int:
-        """What keeping it costs, about."""
+        """Approximate memory use in the cache."""
         return self.rows_bytes + _OVERHEAD_BYTES
 
 
 class ResultCache:
-    """The least recently used results go first when ``capacity_bytes`` is passed.
+    """An LRU cache, bounded by ``capacity_bytes``.
 
     Concurrency: for one event loop.
     """
@@ -94,14 +94,14 @@ class ResultCache:
         self.size_bytes = 0
 
     def get(self, key: str) -> Result | None:
-        """The result of this key, of any age."""
+        """The result with this key, of any age."""
         result = self._results.get(key)
         if result is not None:
             self._results.move_to_end(key)
         return result
 
     def put(self, key: str, result: Result) -> None:
-        """Keep a result, unless it alone would take a quarter of the room."""
+        """Cache a result, unless it is larger than a quarter of the capacity."""
         self._remove(key)
         if result.size_bytes * 4 > self._capacity:
             return

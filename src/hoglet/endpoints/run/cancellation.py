@@ -1,4 +1,4 @@
-"""Runs that can be cancelled by the id their caller gave them."""
+"""Runs that can be cancelled by the id their caller chose."""
 
 import asyncio
 from collections import defaultdict
@@ -15,7 +15,7 @@ type RunKey = tuple[UUID, str]
 
 @dataclass(slots=True, eq=False)
 class _Announced:
-    """A run that is being prepared; ``watch`` refuses to start it once it is cancelled."""
+    """A run in preparation; ``watch`` refuses to start it once it is cancelled."""
 
     is_cancelled: bool = False
 
@@ -23,8 +23,8 @@ class _Announced:
 class CancellableRuns:
     """The runs of this process, by endpoint and ``client_query_id``.
 
-    A run is announced before anything is read for it and watched while it computes, so there is no
-    moment at which it exists and cannot be cancelled.
+    A run is announced before anything is read for it and watched while it computes, so it can be
+    cancelled at any time.
 
     Concurrency: for one event loop.
     """
@@ -36,7 +36,7 @@ class CancellableRuns:
 
     @contextmanager
     def announced(self, endpoint_id: UUID, query_id: str | None) -> Generator[None]:
-        """A run of this id is being prepared in the block; None: it has no id."""
+        """Announce a run with this id for the block; None: it has no id."""
         if query_id is None:
             yield
             return
@@ -48,10 +48,10 @@ class CancellableRuns:
             _remove(self._announced, key, run)
 
     async def watch[T](self, endpoint_id: UUID, query_id: str, work: Coroutine[Any, Any, T]) -> T:
-        """Do some work that ``cancel`` can stop.
+        """Do work that ``cancel`` can stop.
 
         Raises:
-            RunCancelled: it did, or had before.
+            RunCancelled: the run is or was cancelled.
         """
         key = (endpoint_id, query_id)
         if any(run.is_cancelled for run in self._announced.get(key, ())):
@@ -70,9 +70,9 @@ class CancellableRuns:
             raise _cancelled() from None
 
     async def cancel(self, endpoint_id: UUID, query_id: str) -> bool:
-        """Stop the runs of this id and wait for their end; whether there were any.
+        """Cancel the runs with this id and wait for their end; returns whether there were any.
 
-        A query that other callers wait for too goes on for them.
+        A query that other callers wait for continues for them.
 
         Idempotency: a second call waits for the same end.
         """
@@ -88,7 +88,7 @@ class CancellableRuns:
         return bool(tasks or announced)
 
     def _cancel(self, task: asyncio.Task[Any]) -> None:
-        """Cancel a task once: a second time would interrupt it as it waits for the engine."""
+        """Cancel a task once: again would interrupt its wait for the engine."""
         if task not in self._cancelled:
             self._cancelled.add(task)
             task.cancel()
@@ -97,7 +97,7 @@ class CancellableRuns:
         _remove(self._tasks, key, task)
         self._cancelled.discard(task)
         if not task.cancelled():
-            task.exception()  # retrieved, also when nobody waits any more
+            task.exception()  # avoids asyncio warnings if nobody waits
 
 
 def _remove[V](members: dict[RunKey, set[V]], key: RunKey, member: V) -> None:

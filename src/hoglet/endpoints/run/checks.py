@@ -1,4 +1,4 @@
-"""Refusals of a run, in the order of rows 9 to 12.
+"""Validation of a run, in the order of rows 9 to 12.
 
 Source: docs/spec/query-endpoints.md#58-run-errors-in-order-of-evaluation.
 """
@@ -28,7 +28,7 @@ type Json = dict[str, Any]
 _FUNNELS = "FunnelsQuery"
 _DATE_NAMES = ("date_from", "date_to")
 _ANY_DAY = DateClock(datetime(2026, 1, 1, tzinfo=UTC))
-"""Whether a text is a date does not depend on the day."""
+"""Only to validate dates; the result does not depend on the day."""
 _PROTECTED_KEYS = ("breakdownFilter", "properties")
 _WAREHOUSE_NODES = frozenset({"DataWarehouseNode", "HogQLQuery", "HogQuery"})
 
@@ -36,16 +36,16 @@ _WAREHOUSE_NODES = frozenset({"DataWarehouseNode", "HogQLQuery", "HogQuery"})
 def check_run(
     target: RunTarget, request: RunRequest, principal: Principal, known: Sequence[Variable] = ()
 ) -> None:
-    """Let a run pass.
+    """Validate a run.
 
     Args:
         target: the version to run.
-        request: what was sent.
-        principal: who sent it.
+        request: the request.
+        principal: the caller.
         known: the project's variables, for their defaults.
 
     Raises:
-        Invalid: the first rule it breaks.
+        Invalid: the first violation.
     """
     if not target.version_is_active:
         raise errors.inactive_version(target.version)
@@ -71,7 +71,7 @@ def _why_required(target: RunTarget) -> str:
 
 
 def _is_sent(target: RunTarget, request: RunRequest, name: str) -> bool:
-    """Whether a run has a value; inline, a variable of HogQL may be NULL on purpose."""
+    """Whether a run has a value; in inline runs, a HogQL variable can be NULL."""
     if target.kept is None and target.query["kind"] == HOGQL:
         return name in request.variables
     return request.variables.get(name) is not None
@@ -83,7 +83,7 @@ def _check_dates(sent: Mapping[str, Any], attr: str) -> None:
         if value is None or value == "" or (name, value) == ("date_from", "all"):
             continue
         if not isinstance(value, str):
-            raise Invalid(f"{name} must be text such as -7d or 2026-01-05.", attr=attr)
+            raise Invalid(f"{name} must be a string such as -7d or 2026-01-05.", attr=attr)
         try:
             resolve_date(value, _ANY_DAY)
         except NotADate as error:
@@ -91,7 +91,7 @@ def _check_dates(sent: Mapping[str, Any], attr: str) -> None:
 
 
 def known_variables(target: RunTarget) -> list[str]:
-    """The names a run may send."""
+    """The variables that a run accepts."""
     if target.query["kind"] == HOGQL:
         return list(stored_values(target.query))
     dates = [] if target.kept else list(_DATE_NAMES)
@@ -99,10 +99,10 @@ def known_variables(target: RunTarget) -> list[str]:
 
 
 def required_variables(target: RunTarget, known: Sequence[Variable]) -> list[str]:
-    """The names a run must send, as openapi.json lists them.
+    """The variables that a run requires, as listed in openapi.json.
 
-    Of a materialized version every variable (the leak guard), else those without a value; the
-    breakdowns of trends and retention that are not optional.
+    For a materialized version every variable (so that no unfiltered data leaks), else those without
+    a value; also non-optional breakdowns of trends and retention.
     """
     if target.query["kind"] == HOGQL:
         if target.kept is not None:
@@ -138,15 +138,16 @@ def _check_query_override(
     if target.query["kind"] == HOGQL:
         raise errors.not_allowed(attr, "is not supported for HogQL queries; use variables.")
     if principal.kind == "secret":
-        raise errors.not_allowed(attr, "may not be used with a project secret key.")
+        raise errors.not_allowed(attr, "cannot be used with a project secret key.")
     if override.get("kind", target.query["kind"]) != target.query["kind"]:
-        raise errors.not_allowed(attr, "may not change the kind of the query.")
+        raise errors.not_allowed(attr, "cannot change the kind of the query.")
     if required and any(key in override for key in _PROTECTED_KEYS):
         raise errors.not_allowed(
-            attr, "may not hold breakdownFilter or properties on a version with required variables."
+            attr,
+            "cannot contain breakdownFilter or properties on a version with required variables.",
         )
     _refuse_code(override, attr)
-    expand({**target.query, **override}, attr=attr)  # as a save would check it
+    expand({**target.query, **override}, attr=attr)  # as when saving
 
 
 def _check_filters_override(target: RunTarget, request: RunRequest) -> None:
@@ -173,7 +174,7 @@ def _check_filters_override(target: RunTarget, request: RunRequest) -> None:
 
 
 def _check_filters(sent: Any, attr: str) -> None:
-    """Property filters, or groups of them: one without a key would let everything through."""
+    """Validate property filters and groups: a filter without a key would match everything."""
     if isinstance(sent, list):
         for index, item in enumerate(cast("list[Any]", sent)):
             _check_filters(item, f"{attr}__{index}")
@@ -186,12 +187,12 @@ def _check_filters(sent: Any, attr: str) -> None:
 
 
 def _refuse_code(override: Any, attr: str) -> None:
-    """A read key never runs SQL of its own."""
+    """Reject SQL in overrides, which read keys must not run."""
     level: list[Any] = [override]
     while level:
         for part in level:
             if isinstance(part, dict) and _is_code(part):
-                raise errors.not_allowed(attr, "may not contain HogQL or warehouse nodes.")
+                raise errors.not_allowed(attr, "cannot contain HogQL or warehouse nodes.")
         level = [child for part in level for child in _children(part)]
 
 

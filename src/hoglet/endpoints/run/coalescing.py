@@ -1,4 +1,4 @@
-"""Equal computations asked for at the same time are done once."""
+"""Identical concurrent computations are done once."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -12,17 +12,17 @@ class _Flight[T]:
 
 
 class SingleFlight[T]:
-    """Joins callers of the same key to one computation.
+    """Joins callers with the same key to one computation.
 
-    Cancellation: a caller that is cancelled leaves; when the last one leaves, the computation is
-    cancelled too, and awaited: its query has left the engine when ``join`` ends.
+    Cancellation: a cancelled caller leaves; when the last one leaves, the computation is cancelled
+        and awaited, so the engine has stopped when ``join`` ends.
     """
 
     def __init__(self) -> None:
         self._flights: dict[str, _Flight[T]] = {}
 
     async def join(self, key: str, compute: Callable[[], Awaitable[T]]) -> T:
-        """The outcome of the running computation of this key, or of a new one."""
+        """The outcome of the running computation with this key, or of a new one."""
         flight = self._flights.get(key)
         if flight is None:
             flight = _Flight(asyncio.ensure_future(_run(compute)))
@@ -33,7 +33,7 @@ class SingleFlight[T]:
             return await asyncio.shield(flight.task)
         except asyncio.CancelledError:
             if flight.waiting == 1:
-                self._flights.pop(key, None)  # nobody may join what is being cancelled
+                self._flights.pop(key, None)  # a computation being cancelled must not be joined
                 flight.task.cancel()
                 await asyncio.wait({flight.task})
             raise
@@ -48,7 +48,7 @@ class SingleFlight[T]:
         if self._flights.get(key) is flight:
             del self._flights[key]
         if not flight.task.cancelled():
-            flight.task.exception()  # taken note of, also when nobody waits any more
+            flight.task.exception()  # avoids asyncio warnings if nobody waits
 
 
 async def _run[T](compute: Callable[[], Awaitable[T]]) -> T:

@@ -1,4 +1,4 @@
-"""How many queries may run at once; further ones wait in line, but not for ever.
+"""Limits concurrent queries; excess queries wait, up to a timeout.
 
 Source: docs/spec/query-endpoints.md#6-errors-keys-limits (concurrency cap).
 """
@@ -13,7 +13,7 @@ _RETRY_AFTER_SECONDS = 5
 
 
 class ConcurrencyLimiter:
-    """``count`` slots; a slot is waited for at most ``wait_seconds``."""
+    """``count`` slots, waited for at most ``wait_seconds``."""
 
     def __init__(self, count: int, *, wait_seconds: float) -> None:
         self._semaphore = asyncio.Semaphore(count)
@@ -21,10 +21,10 @@ class ConcurrencyLimiter:
 
     @asynccontextmanager
     async def taken(self) -> AsyncGenerator[None]:
-        """Hold a slot for the block.
+        """Hold a slot during the block.
 
         Raises:
-            TooManyQueries: none came free in time.
+            TooManyQueries: none became free in time.
         """
         try:
             async with asyncio.timeout(self._wait_seconds):

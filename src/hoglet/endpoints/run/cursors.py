@@ -1,7 +1,7 @@
-"""Cursors: where a page ended, sealed so that the caller can neither read nor change them.
+"""Cursors: the position of a page, encrypted so that clients can neither read nor change it.
 
-A cursor belongs to one version of one endpoint and to the values it was run with; with others it is
-refused, so that a tenant cannot carry on somebody else's list. See docs/adr/0012-pages-by-key.md.
+A cursor is bound to a version of an endpoint and to the values of the run; it is refused with
+others, so that a tenant cannot continue somebody else's list. See docs/adr/0012-pages-by-key.md.
 """
 
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ from hoglet.endpoints.schemas import RunRequest
 from hoglet.kit.errors import Invalid
 
 START = "*"
-"""What is sent to get the first page."""
+"""The cursor of the first page."""
 
 
 class _Sealed(msgspec.Struct, frozen=True, array_like=True):
@@ -29,39 +29,39 @@ class _Sealed(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Cursors:
-    """Seals and opens cursors.
+    """Encrypts and decrypts cursors.
 
     Args:
-        keys: Fernet keys, newest first; none: cursors end with the process.
+        keys: Fernet keys, newest first; if empty, cursors are valid until the process ends.
     """
 
     def __init__(self, keys: Sequence[str]) -> None:
         self._box = MultiFernet([Fernet(key) for key in keys or [Fernet.generate_key()]])
 
     def seal(self, reading: ReadPlan, key: list[Any]) -> str:
-        """The cursor behind a row with these ordered values."""
+        """The cursor after a row with these sort values."""
         target = reading.target
         sealed = _Sealed(target.endpoint_id, target.version, binding_of(reading), key)
         return self._box.encrypt(msgspec.json.encode(sealed)).decode()
 
     def open(self, cursor: str) -> _Sealed | None:
-        """What a cursor holds; None for the start.
+        """The decrypted cursor; None for the start.
 
         Raises:
-            Invalid: attr ``cursor``; not one of ours.
+            Invalid: attr ``cursor``; not a valid cursor.
         """
         if cursor == START:
             return None
         try:
             return msgspec.json.decode(self._box.decrypt(cursor.encode()), type=_Sealed)
         except (InvalidToken, UnicodeEncodeError, msgspec.DecodeError):
-            raise Invalid("This is not a cursor of this server.", attr="cursor") from None
+            raise Invalid("This is not a valid cursor of this server.", attr="cursor") from None
 
     def check(self, reading: ReadPlan, request: RunRequest) -> None:
-        """Let a run pass whose cursor belongs to it.
+        """Check that a cursor belongs to the run.
 
         Raises:
-            Invalid: attr ``cursor``; it is of another endpoint, version or of other values.
+            Invalid: attr ``cursor``; it belongs to another endpoint, version or other values.
         """
         if request.cursor in (None, START):
             return
@@ -75,14 +75,14 @@ class Cursors:
         )
         if not belongs:
             raise Invalid(
-                "The cursor belongs to another endpoint, version or other values; send it with "
-                "exactly what the first page was asked with.",
+                "The cursor belongs to another endpoint, version or other values; "
+                "send it with the same parameters as the first page.",
                 attr="cursor",
             )
 
 
 def binding_of(reading: ReadPlan) -> str:
-    """What a cursor is bound to beside its version: query and values, but not the page's size."""
+    """The binding of a cursor besides its version: query and values, but not the page size."""
     parts = [reading.project.id, reading.query, reading.variables]
     text = orjson.dumps(parts, option=orjson.OPT_SORT_KEYS)
     return blake2b(text, digest_size=16).hexdigest()

@@ -1,4 +1,4 @@
-"""From a reading to a result: compile, wait for a slot, ask the engine, encode.
+"""Executes a read plan: compiles, waits for a slot, queries the engine, encodes.
 
 Source:
 docs/spec/query-endpoints.md#55-which-source-is-read-and-the-cache,
@@ -33,20 +33,20 @@ from hoglet.warehouse.errors import QueryRefused, refuse_large
 
 type Json = dict[str, Any]
 
-ROWS_AT_ONCE = 1_000  # more are encoded in a thread: 50,000 rows take 80 ms
+ROWS_AT_ONCE = 1_000  # larger results are encoded in a thread: 50,000 rows take 80 ms
 
 
 class QueryExecutor:
     """Computes results.
 
     Args:
-        compiler: text to SQL.
+        compiler: compiles queries.
         warehouse: the engine.
         clock: the time.
-        inline: slots of queries on raw data.
-        materialized: slots of reads of materialized tables.
-        result_bytes: the largest ``results``, as JSON, in whichever form they are answered.
-        system_rows: loads the rows of tables of ``system``.
+        inline: slots for queries on raw data.
+        materialized: slots for reads of materialized tables.
+        result_bytes: limit of ``results`` as JSON, whatever the response format.
+        system_rows: loads the rows of ``system`` tables.
     """
 
     def __init__(
@@ -69,16 +69,16 @@ class QueryExecutor:
         self._result_bytes = result_bytes
 
     async def compute(self, reading: ReadPlan, *, query_id: str, seconds: float) -> Result:
-        """Run a reading.
+        """Execute a read plan.
 
         Args:
-            reading: what to compute.
-            query_id: the name of the query in the engine.
-            seconds: how long the engine may take.
+            reading: the plan.
+            query_id: the id of the query in the engine.
+            seconds: time limit in the engine.
 
         Raises:
-            QueryError: the query is wrong; QueryTooCostly: it is too heavy;
-            TooManyQueries: no slot; WarehouseBusy, WarehouseDown: try later.
+            QueryError: the query is invalid; QueryTooCostly: it exceeded its budget;
+                TooManyQueries: no slot; WarehouseBusy, WarehouseDown: retry later.
         """
         try:
             return await self._compute(reading, query_id=query_id, seconds=seconds)
@@ -105,19 +105,19 @@ class QueryExecutor:
         return result
 
     async def _with_rows(self, reading: ReadPlan, compiled: CompiledQuery) -> CompiledQuery:
-        """The query with the project's rows of the tables of ``system`` that it reads."""
+        """The query with the project's rows of its ``system`` tables."""
         if not compiled.system_tables:
             return compiled
         rows = await self._system_rows.load(reading.project, compiled.system_tables)
         return msgspec.structs.replace(compiled, params=compiled.params | rows)
 
     async def stop(self, query_id: str) -> None:
-        """Stop the queries of this name and wait until the engine has ended them."""
+        """Stop the queries with this id and wait until the engine has ended them."""
         await self._warehouse.cancel(query_id)
 
     @asynccontextmanager
     async def _turn(self, slots: ConcurrencyLimiter, query_id: str) -> AsyncGenerator[None]:
-        """A slot for the block, held until the engine has ended what it was cancelled in."""
+        """Hold a slot during the block, until the engine has ended a cancelled query."""
         async with slots.taken():
             try:
                 yield
@@ -128,7 +128,7 @@ class QueryExecutor:
     async def _ask(
         self, reading: ReadPlan, compiled: CompiledQuery, query_id: str, budget: Budget
     ) -> JsonRows | QueryResult:
-        """The engine's answer; where a cursor has to be made of the last row, as values."""
+        """The engine's result; as Python values if the last row is needed for a cursor."""
         sql, params = compiled.sql, compiled.params
         if compiled.keys:
             return await self._warehouse.query(sql, params, budget=budget, query_id=query_id)
@@ -237,7 +237,7 @@ def _result(
     rows, has_more = cut_page(answer.rows, compiled.limits)
     kept, spent = reading.kept, answer.statistics
     columns = [name for name, _ in compiled.columns]
-    if len(columns) != len(answer.columns):  # untuple() made several of one
+    if len(columns) != len(answer.columns):  # untuple() expands to several columns
         columns = [column.name for column in answer.columns]
     kinds = [column.type for column in answer.columns]
     return Result(
@@ -269,7 +269,7 @@ def _parts(answer: JsonRows | QueryResult, rows: Sequence[Any], timezone: str) -
 
 
 def _key_of(row: Sequence[Any], keys: Sequence[Key]) -> list[Any]:
-    """The ordered values of a row, as text that the engine reads back exactly."""
+    """The sort values of a row, as text that the engine parses back exactly."""
     return [_exact(row[key.index]) for key in keys]
 
 
@@ -280,7 +280,7 @@ def _exact(value: Any) -> Any:
 
 
 def _debug(reading: ReadPlan, spent: Statistics, *, hogql: str | None) -> Json:
-    """The keys that only ``debug`` shows (5.6)."""
+    """The keys for ``debug`` (5.6)."""
     return {
         "calculation_trigger": None,
         "cache_key": reading.key,

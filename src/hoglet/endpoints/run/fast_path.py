@@ -1,11 +1,11 @@
-"""The short way of runs that are asked again and again and answered from the result cache.
+"""Fast path for repeated identical runs served from the result cache.
 
-What a request means (its wish, checked, and the key of its result) depends on nothing but the
-version, the body and the query string, so it is remembered with them; and what stands around the
-rows of its answer is kept encoded, with a hole for the execution id. A cached run then costs two
-look-ups and a join of bytes. The rows themselves stay in the cache alone, which bounds them.
+A validated request and the key of its result depend only on the version, the body and the query
+string, so they are cached by these, together with the encoded response around the rows, except for
+the execution id. A cached run then takes two look-ups and joins bytes. The rows stay in the result
+cache, which bounds them.
 
-Measured on the machine of benchmarks/README.md: 4 times as many cached runs a second.
+Measured on the machine of benchmarks/README.md: 4 times as many cached runs per second.
 """
 
 from dataclasses import dataclass, replace
@@ -34,7 +34,7 @@ _HOLE_TEXT = str(_HOLE).encode()
 
 @dataclass(slots=True)
 class _Known:
-    """A request that was seen; ``body`` is its answer behind the rows, around the execution id."""
+    """A known request; ``body`` is the response after the rows, around the execution id."""
 
     current: RunTarget
     wish: RunRequest
@@ -46,7 +46,7 @@ class _Known:
 
 @dataclass(frozen=True, slots=True)
 class CachedResponse:
-    """A whole 200 body with its ETag, and what it is the answer of."""
+    """A complete 200 body with its ETag and result."""
 
     body: bytes
     etag: str
@@ -55,7 +55,7 @@ class CachedResponse:
 
 
 class CachedResponseFastPath:
-    """Answers known requests from the cache.
+    """Responds to known requests from the cache.
 
     Concurrency: for one event loop.
     """
@@ -67,12 +67,12 @@ class CachedResponseFastPath:
     def answer(
         self, key: QuickKey, scope: ProjectScope, current: RunTarget
     ) -> CachedResponse | None:
-        """A cached run's answer; None: go the long way.
+        """The response of a cached run; None for the regular path.
 
         Args:
             key: project, name, method, query string, content type, body.
-            scope: whose run it is, for the log.
-            current: the newest version of the endpoint as it is known now.
+            scope: the caller and project, for the log.
+            current: the current version of the endpoint.
         """
         known = self._known.get(key)
         if known is None or known.current is not current:
@@ -94,7 +94,7 @@ class CachedResponseFastPath:
     def remember(
         self, key: QuickKey, current: RunTarget, wish: RunRequest, reading: ReadPlan
     ) -> None:
-        """Know a request that passed every check; not those with overrides or cursors."""
+        """Remember a request that passed all checks, unless it has overrides or a cursor."""
         single = wish.filters_override is not None or wish.query_override is not None
         if single or wish.cursor is not None or len(key[5]) > LARGEST_BODY_BYTES:
             return

@@ -1,4 +1,4 @@
-"""What a run reads: the query with its values, or the materialized table; and its cache key.
+"""What a run reads: the query with its values or the materialized table, and its cache key.
 
 Source: docs/spec/query-endpoints.md#55-which-source-is-read-and-the-cache.
 """
@@ -32,7 +32,7 @@ _RAW_WORDS = frozenset({"direct", "force_blocking"})
 
 @dataclass(frozen=True, slots=True)
 class ReadPlan:
-    """One thing to compute; ``kept`` is set when a materialized table is to be read.
+    """What to compute; ``kept`` is set if a materialized table is read.
 
     ``seek`` is ``{"after": [...]}`` for a page by cursor, with None for the first one.
     ``system_tables`` are those that the caller may read.
@@ -60,7 +60,7 @@ def plan_read(
     """Choose the source and bind the values.
 
     Raises:
-        Invalid: attr ``variables``; a value that does not fit its type.
+        Invalid: attr ``variables``; a value of the wrong type.
     """
     kept = _usable_table(project, target, request, now)
     query = _with_overrides(target.query, request)
@@ -78,7 +78,7 @@ def plan_read(
 
 
 def fall_back_to_inline(reading: ReadPlan, request: RunRequest) -> ReadPlan:
-    """The same run from the raw data, when the table could not be read after all."""
+    """The same run on the raw data, if the table could not be read after all."""
     query = reading.query
     if query["kind"] != HOGQL:
         query = bind(query, reading.variables, dates=True)
@@ -93,7 +93,7 @@ def fall_back_to_inline(reading: ReadPlan, request: RunRequest) -> ReadPlan:
 
 
 def effective_ttl_seconds(reading: ReadPlan, computed_at: datetime) -> float:
-    """The cache time of a result: of the endpoint, or until the table has to be built again."""
+    """The cache time of a result: the endpoint's, or until the next build of the table."""
     if reading.kept is None:
         return reading.target.cache_seconds
     return max(_LEAST_CACHE_SECONDS, reading.kept.seconds_left(computed_at))
@@ -167,7 +167,7 @@ def _merged(filters: Json | None, dates: Json, properties: Any) -> Json:
 
 
 def _and(saved: Any, more: Any) -> Any:
-    """Both must hold; saved filters are a list, or a group ``{type, values}``."""
+    """Combine with AND; saved filters are a list, or a group ``{type, values}``."""
     if not saved:
         return more
     if isinstance(saved, list) and isinstance(more, list):

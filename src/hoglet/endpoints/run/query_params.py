@@ -1,4 +1,4 @@
-"""Numbers in the query string, refused with an ``error`` key when they are none (5.8 row 6)."""
+"""Parses integers in the query string; errors have an ``error`` key (5.8 row 6)."""
 
 from starlette.requests import Request
 
@@ -9,10 +9,10 @@ _DIGITS = 18
 
 
 def read_version(request: Request) -> int | str | None:
-    """``?version=n`` or the name of an alias; None when it is not there or empty.
+    """``?version=n`` or an alias; None if missing or empty.
 
     Raises:
-        Invalid: it can be neither; with ``error``.
+        Invalid: it is neither; with ``error``.
     """
     text = request.query_params.get("version")
     if text is None or not text.strip():
@@ -22,7 +22,7 @@ def read_version(request: Request) -> int | str | None:
 
 
 def version_of(text: str) -> int | str | None:
-    """A version number or what may be an alias; None for anything else.
+    """A version number or a possible alias; None for anything else.
 
     Example:
         >>> version_of("2"), version_of("prod"), version_of("1.5")
@@ -34,10 +34,10 @@ def version_of(text: str) -> int | str | None:
 
 
 def read_number(request: Request, name: str, *, least: int | None = None) -> int | None:
-    """A whole number of the query string, None when it is not there or empty.
+    """An integer in the query string, None if missing or empty.
 
     Raises:
-        Invalid: not a whole number, or below ``least``; with ``error``.
+        Invalid: not an integer, or below ``least``; with ``error``.
     """
     text = request.query_params.get(name)
     if text is None or not text.strip():

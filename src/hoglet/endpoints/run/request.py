@@ -1,4 +1,4 @@
-"""What a run asks for, from its body and its query string.
+"""Parses a run from its body and query string.
 
 Source: docs/spec/query-endpoints.md#51-request.
 """
@@ -19,11 +19,11 @@ MOST_ROWS = 50_000
 
 
 async def read_run(request: Request, aliases: Mapping[str, int]) -> RunRequest:
-    """The wish of a run, from body and (GET) query string; the body wins.
+    """Parse a run; the body takes precedence over the (GET) query string.
 
     Args:
         request: of a run.
-        aliases: of the endpoint; a version may be one of their names.
+        aliases: the endpoint's aliases, which are allowed as version.
 
     Raises:
         Invalid: docs/spec/query-endpoints.md#58-run-errors-in-order-of-evaluation rows 5 to 7.
@@ -58,7 +58,7 @@ async def read_run(request: Request, aliases: Mapping[str, int]) -> RunRequest:
 
 
 def polled_id(request: Request) -> str | None:
-    """The id of a background run that is only asked for: GET with the id and no refresh word."""
+    """The id of a background run to poll: GET with the id and no refresh mode."""
     if request.method != "GET" or request.query_params.get("refresh"):
         return None
     return request.query_params.get("client_query_id") or None

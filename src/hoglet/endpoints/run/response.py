@@ -1,4 +1,4 @@
-"""Answers of runs: JSON or another form, 304, 202, and what a background run left.
+"""Responses of runs: JSON or another format, 304, 202, and the state of background runs.
 
 Source: docs/spec/query-endpoints.md#53-refresh and docs/spec/query-endpoints.md#56-answer.
 """
@@ -32,10 +32,10 @@ _VARY = {"Vary": "Accept"}
 
 
 def form_of(request: Request, target: RunTarget) -> str:
-    """The media type that a run is answered in; insights are JSON only.
+    """The media type of the response; insights are JSON only.
 
     Raises:
-        NotAcceptable: ``Accept`` names none of ours.
+        NotAcceptable: ``Accept`` has none of the supported types.
     """
     accept = request.headers.get("accept", "")
     if target.query["kind"] == HOGQL:
@@ -46,9 +46,9 @@ def form_of(request: Request, target: RunTarget) -> str:
 def answered(
     request: Request, answer: RunResult, form: str, status: dict[str, Any] | None = None
 ) -> Response:
-    """A result in the form that was asked for, or 304 when the caller has it already.
+    """A result in the requested format, or 304 if the client already has it.
 
-    ``status`` tells of the refresh that was started behind a stale result.
+    ``status`` is the refresh started in the background for a stale result.
     """
     result = answer.result
     headers = cost_headers(result, is_cached=answer.is_cached)
@@ -70,7 +70,7 @@ def answered(
 
 
 def _in_pieces(answer: RunResult, headers: dict[str, str], end: bytes) -> Response:
-    """A large body, which is never in memory beside the rows it is made of."""
+    """Stream a large body, so that it is not in memory in addition to its rows."""
     result = answer.result
     gaps = len(result.parts) - 1  # "][" between two parts becomes ","
     length = len(BODY_START) + result.rows_bytes - gaps + len(end)
@@ -86,7 +86,7 @@ def _in_pieces(answer: RunResult, headers: dict[str, str], end: bytes) -> Respon
 
 
 def not_modified(request: Request, etag: str) -> Response | None:
-    """304 when the caller of a GET named this ETag."""
+    """304 if the client of a GET sent this ETag."""
     sent = request.headers.get("if-none-match")
     if request.method != "GET" or not sent or not is_known(etag, sent):
         return None
@@ -94,13 +94,13 @@ def not_modified(request: Request, etag: str) -> Response | None:
 
 
 def accepted(request: Request, scope: ProjectScope, row: AsyncRunRow, name: str) -> Response:
-    """202 with the address to ask at."""
+    """202 with the URL to poll."""
     url = f"{place_of(request, scope).run_url(name)}?client_query_id={quote(row.query_id, safe='')}"
     return JsonResponse(accepted_body(row, name), status_code=202, headers={"Location": url})
 
 
 def polled(request: Request, scope: ProjectScope, row: AsyncRunRow, name: str) -> Response:
-    """How far a background run is, or what it ended with."""
+    """The state of a background run, or its outcome."""
     if row.ended_at is None:
         return accepted(request, scope, row, name)
     if row.failure is not None:
@@ -112,7 +112,7 @@ def polled(request: Request, scope: ProjectScope, row: AsyncRunRow, name: str) -
 
 
 def _next_url(request: Request, cursor: str) -> str:
-    """Where the next page is; a POST is sent there with the same body."""
+    """URL of the next page; POST it with the same body."""
     parameters = [
         (name, value) for name, value in request.query_params.multi_items() if name != "cursor"
     ]

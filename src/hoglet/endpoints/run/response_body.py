@@ -1,4 +1,4 @@
-"""Bodies of runs.
+"""Bodies of run responses.
 
 Source: docs/spec/query-endpoints.md#53-refresh (202) and 5.6.
 """
@@ -29,9 +29,9 @@ def after_rows(
     query_status: Json | None = None,
     more: Json | None = None,
 ) -> bytes:
-    """What stands behind the encoded rows in the 200 body, ``results`` being its first key.
+    """The 200 body after the encoded rows; ``results`` is its first key.
 
-    ``more`` are keys that only some runs have (``next_cursor``).
+    ``more`` are optional keys (``next_cursor``).
     """
     rest = _insight_rest(result) if result.is_insight else _hogql_rest(target, result)
     rest |= {"is_cached": is_cached, "query_status": query_status, "timezone": timezone}
@@ -52,7 +52,7 @@ def after_rows(
 
 
 def accepted_body(row: AsyncRunRow, name: str) -> Json:
-    """The 202 body of a run that is still to be done."""
+    """The 202 body of a run that was started."""
     return {
         "query_status": query_status(row, labels=["endpoint"]),
         "name": name,
@@ -62,7 +62,7 @@ def accepted_body(row: AsyncRunRow, name: str) -> Json:
 
 
 def query_status(row: AsyncRunRow, *, labels: list[str] | None = None) -> Json:
-    """How far a background run is."""
+    """The state of a background run."""
     complete = row.ended_at is not None
     return {
         "id": row.query_id,
@@ -85,7 +85,7 @@ def query_status(row: AsyncRunRow, *, labels: list[str] | None = None) -> Json:
 
 
 def stamp(at: datetime) -> str:
-    """An instant in whole seconds.
+    """A timestamp in whole seconds.
 
     Example:
         >>> stamp(datetime(2026, 1, 5, 12, tzinfo=UTC))

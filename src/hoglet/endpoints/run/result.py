@@ -1,4 +1,4 @@
-"""What a run gives to the routes."""
+"""The outcome of a run for the routes."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -12,10 +12,9 @@ from hoglet.endpoints.schemas import RunRequest
 
 @dataclass(frozen=True, slots=True)
 class RunResult:
-    """What a run gave.
+    """The result of a run.
 
-    ``stale`` asks for a refresh in the background; ``next_cursor`` is where the next page begins
-    when the run was paged by cursor.
+    ``stale`` requests a background refresh; ``next_cursor`` is the cursor of the next page, if any.
     """
 
     target: RunTarget
@@ -32,7 +31,7 @@ class RunResult:
         return b"".join((BODY_START, self.result.rows_json, self.after_rows(query_status)))
 
     def after_rows(self, query_status: dict[str, Any] | None = None) -> bytes:
-        """The end of the 200 body, from the comma behind its rows."""
+        """The end of the 200 body, from the comma after its rows."""
         paged = self.wish.cursor is not None
         return after_rows(
             self.target,
@@ -48,7 +47,7 @@ class RunResult:
 
 @dataclass(frozen=True, slots=True)
 class NeedsBackground:
-    """The run is to be done in the background: answer 202."""
+    """The run is to be done in the background: respond with 202."""
 
     target: RunTarget
     request: RunRequest

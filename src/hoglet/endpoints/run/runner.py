@@ -1,4 +1,4 @@
-"""Runs: which result is good enough, which has to be computed, and who waits for it.
+"""Runs endpoints: decides whether a cached result suffices, computes, and shares computations.
 
 Source: docs/spec/query-endpoints.md#53-refresh and
 docs/spec/query-endpoints.md#55-which-source-is-read-and-the-cache.
@@ -46,9 +46,9 @@ _BACKGROUND = frozenset({"async", "lazy_async", "force_async"})
 
 
 class EndpointRunner:
-    """Answers runs from cache, table or raw data.
+    """Serves runs from cache, table or raw data.
 
-    Concurrency: equal runs at the same time are computed once.
+    Concurrency: identical concurrent runs are computed once.
     """
 
     def __init__(
@@ -75,7 +75,7 @@ class EndpointRunner:
     async def run(
         self, scope: ProjectScope, reading: ReadPlan, request: RunRequest
     ) -> RunResult | NeedsBackground:
-        """Answer a run that ``check`` let pass.
+        """Execute a run validated by ``check``.
 
         Raises:
             QueryError: docs/spec/query-endpoints.md#58-run-errors-in-order-of-evaluation row 13;
@@ -100,16 +100,18 @@ class EndpointRunner:
                 execution_id=new_id(),
                 seconds=perf_counter() - started,
                 is_materialized=reading.kept is not None,
-                error=errors.RunCancelled("The caller went away, or the server stopped."),
+                error=errors.RunCancelled(
+                    "The client disconnected, or the server is shutting down."
+                ),
             )
             raise
 
     async def check(self, scope: ProjectScope, target: RunTarget, request: RunRequest) -> ReadPlan:
-        """What a run would compute, if it is allowed.
+        """Validate a run and plan what it computes.
 
         Raises:
             Invalid: docs/spec/query-endpoints.md#58-run-errors-in-order-of-evaluation rows 9 to
-            12, and values that do not fit.
+            12, and values of the wrong type.
         """
         try:
             known = await self._known_variables(scope.project, target)
@@ -122,7 +124,7 @@ class EndpointRunner:
         return reading
 
     def fresh(self, reading: ReadPlan, refresh: str) -> Result | None:
-        """The kept result if it is good enough as it is, without a refresh in the background."""
+        """The cached result, if it can be used without a background refresh."""
         now = self._clock.now()
         if reading.kept is not None and reading.kept.seconds_left(now) <= 0:
             return None
@@ -138,7 +140,7 @@ class EndpointRunner:
         result: Result,
         execution_id: UUID,
     ) -> None:
-        """Log a run that was answered from the cache."""
+        """Log a run that was served from the cache."""
         zone = reading.project.timezone
         answer = RunResult(reading.target, result, execution_id, zone, is_cached=True, wish=request)
         self._note(user_id, answer, request, 0.0)
@@ -153,7 +155,7 @@ class EndpointRunner:
         execution_id: UUID | None = None,
         seconds: float | None = None,
     ) -> RunResult:
-        """Compute a run anew (or join the one that computes just that) and note it in the log."""
+        """Compute a run (or join an identical one) and log it."""
         execution_id = execution_id or new_id()
         query_id, seconds = str(execution_id), seconds or self._settings.capped_run_seconds
         with self.cancellable.announced(target.endpoint_id, request.client_query_id):
@@ -188,12 +190,12 @@ class EndpointRunner:
     async def cancel(
         self, endpoint_id: UUID, query_id: str, *, execution_id: UUID | None = None
     ) -> bool:
-        """Stop the runs of this id and wait until the engine works on none of them.
+        """Stop the runs with this id and wait until the engine has ended them.
 
         Args:
-            endpoint_id: of the endpoint.
+            endpoint_id: the endpoint.
             query_id: the ``client_query_id`` of the run.
-            execution_id: names the query in the engine, for a run that may be in another process.
+            execution_id: the query's id in the engine, for a run that may be in another process.
 
         Returns:
             Whether this process had any.
@@ -229,7 +231,7 @@ class EndpointRunner:
         return await self._fly(inline, request.refresh, query_id, seconds)
 
     async def _fly(self, reading: ReadPlan, refresh: str, query_id: str, seconds: float) -> Result:
-        """A result of this run, or of the equal one that was running already."""
+        """The result of this run, or of an identical one in progress."""
         mine = False
 
         async def compute() -> Result:
@@ -243,12 +245,12 @@ class EndpointRunner:
         if refresh in _FORCED:
             return await compute()
         result = await self._flights.join(reading.key, compute)
-        if result.is_live and not mine:  # whoever computed it may have had other scopes
+        if result.is_live and not mine:  # the run that computed it may have had other scopes
             return await compute()
         return result if mine else replace(_lasting(reading, result), is_joined=True)
 
     async def plan(self, project: Project, target: RunTarget, request: RunRequest) -> ReadPlan:
-        """What a run reads: its source, its values, its cache key."""
+        """The plan of a run: its source, values and cache key."""
         known = await self._known_variables(project, target)
         return plan_read(project, target, request, known, self._clock.now())
 
@@ -258,7 +260,7 @@ class EndpointRunner:
         return []
 
     def _cached(self, reading: ReadPlan, refresh: str) -> Result | None:
-        """The kept result, when it is good enough for this refresh word."""
+        """The cached result, if it suffices for this refresh mode."""
         result = self.cache.get(reading.key)
         now = self._clock.now()
         if result is None or refresh in _FORCED or refresh == "force_async":
@@ -284,7 +286,7 @@ class EndpointRunner:
         )
 
     async def variables(self, project_id: int) -> list[Variable]:
-        """The project's variables, up to two seconds old."""
+        """The project's variables, cached for two seconds."""
         return await self._variables.get(project_id) or []
 
     async def _load_variables(self, project_id: int) -> list[Variable]:
@@ -292,7 +294,7 @@ class EndpointRunner:
             return await list_variables(session, project_id)
 
     def forget(self) -> None:
-        """Read the project's variables again."""
+        """Clear the cache of the project's variables."""
         self._variables.forget()
 
     def _note(
@@ -334,9 +336,9 @@ class EndpointRunner:
 
 
 def _lasting(reading: ReadPlan, result: Result) -> Result:
-    """A result with the cache time of this endpoint as it is now.
+    """A result with the current cache time of this endpoint.
 
-    Equal queries share results, whatever their cache times; and a cache time may have changed.
+    Identical queries share results, whatever their cache times; and a cache time may have changed.
     """
     seconds = effective_ttl_seconds(reading, result.computed_at)
     return result if result.cache_seconds == seconds else replace(result, cache_seconds=seconds)

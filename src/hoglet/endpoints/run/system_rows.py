@@ -1,4 +1,4 @@
-"""Rows of the tables of ``system``: loaded for one project, bound to one query as JSON.
+"""Loads a project's rows of ``system`` tables, bound to a query as JSON.
 
 Source: docs/spec/data-and-queries.md#6-system-tables.
 """
@@ -25,8 +25,8 @@ type Row = dict[str, Any]
 type RowReader = Callable[[AsyncSession, Project, int], Awaitable[Sequence[Row]]]
 """``await read(session, project, limit)``: at most ``limit`` rows of the project.
 
-A row is ``{"id": …, "name": …, …}`` with every column but ``team_id``; objects and lists as they
-are, times aware.
+A row is ``{"id": …, "name": …, …}`` with every column except ``team_id``; objects and lists as they
+are, aware datetimes.
 """
 
 MAX_ROWS = 50_000
@@ -34,13 +34,13 @@ MAX_BYTES = 16 * 1024 * 1024
 
 
 class SystemRows:
-    """Loads the rows of a project that a query is about to read.
+    """Loads the rows that a query is about to read.
 
     Args:
-        database: where the records are.
-        readers: of each table by its name, e.g. ``{"system.actions": read_actions}``.
+        database: stores the records.
+        readers: readers by table name, e.g. ``{"system.actions": read_actions}``.
         max_rows: most rows of one table.
-        max_bytes: most JSON of all tables of one query.
+        max_bytes: most bytes of JSON of all tables of a query.
     """
 
     def __init__(
@@ -57,10 +57,10 @@ class SystemRows:
         self._max_bytes = max_bytes
 
     async def load(self, project: Project, tables: Sequence[str]) -> dict[str, str]:
-        """The parameters that hold the rows: ``{"rows_of_actions": '[{"id": 1, …}]'}``.
+        """The parameters with the rows: ``{"rows_of_actions": '[{"id": 1, …}]'}``.
 
         Raises:
-            QueryError: there are more rows than a query may read.
+            QueryError: there are more rows than a query can read.
         """
         found: dict[str, str] = {}
         async with self._database.read() as session:
@@ -68,7 +68,7 @@ class SystemRows:
                 source = ROW_SOURCES.get(SYSTEM_TABLES[name].table.physical)
                 reader = self._readers.get(name)
                 if source is None or reader is None:
-                    continue  # a table of the warehouse, or of a feature that is not built in
+                    continue  # a warehouse table, or one of a feature that is not installed
                 rows = await reader(session, project, self._max_rows + 1)
                 self._refuse_many(name, len(rows))
                 found[source.parameter] = await asyncio.to_thread(
@@ -85,7 +85,7 @@ class SystemRows:
 
 def _too_large(name: str, limit: str) -> QueryError:
     return QueryError(
-        f"{name} holds more than {limit}, which is the most a query can read. Use the API's list.",
+        f"{name} has more than {limit}, the maximum for a query. Use the API's list.",
         code="too_many_bytes",
     )
 

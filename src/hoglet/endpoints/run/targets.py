@@ -1,4 +1,4 @@
-"""What a run needs to know of an endpoint, remembered for a moment because runs come in crowds."""
+"""Short-lived cache of endpoint versions for bursts of runs."""
 
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -17,14 +17,14 @@ from hoglet.store.database import Database
 
 type Json = dict[str, Any]
 
-RECALL_SECONDS = 2.0  # another process may change an endpoint; this one forgets at once
+RECALL_SECONDS = 2.0  # other processes may change an endpoint; this one clears its cache at once
 
 
 @dataclass(frozen=True, slots=True)
 class Materialization:
-    """The table of a materialized version; ``table`` None before the first build.
+    """The table of a materialized version; ``table`` is None before the first build.
 
-    ``is_stale``: a property that it may depend on has another type since it was built.
+    ``is_stale``: the type of a property it may depend on changed since it was built.
     """
 
     table: str | None
@@ -35,7 +35,7 @@ class Materialization:
     is_stale: bool = False
 
     def seconds_left(self, now: datetime) -> float:
-        """How long the table is still fresh; 0 or less when it must not be read."""
+        """Seconds until the table expires; 0 or less if it must not be read."""
         if self.table is None or self.built_at is None or self.is_stale:
             return 0
         return self.interval_seconds - (now - self.built_at).total_seconds()
@@ -43,7 +43,7 @@ class Materialization:
 
 @dataclass(frozen=True, slots=True)
 class RunTarget:
-    """One version of a live endpoint; ``kept`` is set when it is materialized."""
+    """One version of a live endpoint; ``kept`` is set if it is materialized."""
 
     endpoint_id: UUID
     project_id: int
@@ -63,7 +63,7 @@ class RunTarget:
 
 
 class RunTargets:
-    """Finds targets, and remembers them for ``RECALL_SECONDS``."""
+    """Resolves targets, cached for ``RECALL_SECONDS``."""
 
     def __init__(self, database: Database, *, recall_seconds: float = RECALL_SECONDS) -> None:
         self._database = database
@@ -84,7 +84,7 @@ class RunTargets:
         """A version of the endpoint of ``current``.
 
         Raises:
-            NotFound: there is no such version.
+            NotFound: no such version.
         """
         if number is None or number == current.version:
             return current
@@ -94,7 +94,7 @@ class RunTargets:
         return target
 
     def forget(self) -> None:
-        """Look again from now on; call after every change."""
+        """Clear the cache; call after every change."""
         self._known.forget()
 
     async def _load(self, key: tuple[int, str, int | None]) -> RunTarget | None:
@@ -109,7 +109,7 @@ class RunTargets:
 
 
 def target_of(found: FoundEndpoint, aliases: Names | None = None) -> RunTarget:
-    """The rows of an endpoint as a run sees them."""
+    """The run target of the rows of an endpoint."""
     endpoint, version, row = found.endpoint, found.version, found.materialization
     kept = None
     if row is not None:

@@ -1,6 +1,6 @@
-"""Names for versions that can be moved: ``prod``, ``canary`` (hoglet goes further).
+"""Movable names for versions: ``prod``, ``canary``.
 
-An alias stands wherever a version number does. The ``tags`` of a record are something else (labels
+An alias can be used wherever a version number can. The ``tags`` of a record are unrelated (labels
 of the endpoint), see docs/adr/0010-aliases-of-versions.md.
 """
 
@@ -26,7 +26,7 @@ type Names = Mapping[str, int]
 
 
 def is_alias(text: str) -> bool:
-    """Whether text may name a version; never a number.
+    """Whether a text is a valid alias; never a number.
 
     Example:
         >>> is_alias("prod"), is_alias("2")
@@ -36,7 +36,7 @@ def is_alias(text: str) -> bool:
 
 
 class Aliases:
-    """Reads and moves the aliases of endpoints.
+    """Manages the aliases of endpoints.
 
     Args:
         access: database, clock, activity log.
@@ -48,7 +48,7 @@ class Aliases:
         self._clock = access.clock
 
     async def number(self, scope: ProjectScope, name: str, version: int | str | None) -> int | None:
-        """The number that a version or an alias stands for; None stays None.
+        """The number of a version or alias; None stays None.
 
         Raises:
             NotFound: no such endpoint; Invalid: attr ``version``, no such alias.
@@ -74,14 +74,14 @@ class Aliases:
             return rows.all()
 
     async def of(self, endpoint_ids: Sequence[UUID]) -> Mapping[UUID, Names]:
-        """The aliases of some endpoints; those without any are left out."""
+        """The aliases of some endpoints; those without any are omitted."""
         async with self._database.read() as session:
             return await names_of(session, endpoint_ids)
 
     async def put(
         self, scope: ProjectScope, name: str, alias: str, version: int
     ) -> tuple[EndpointAliasRow, bool]:
-        """Create an alias or move it; and whether it is new.
+        """Create or move an alias; returns it and whether it is new.
 
         Raises:
             NotFound: no such endpoint; Invalid: attr ``alias`` or ``version``.
@@ -108,7 +108,7 @@ class Aliases:
         return row, is_new
 
     async def delete(self, scope: ProjectScope, name: str, alias: str) -> None:
-        """Forget an alias.
+        """Delete an alias.
 
         Raises:
             NotFound: no such endpoint or alias.
@@ -136,7 +136,7 @@ class Aliases:
     async def _check_count(self, session: AsyncSession, endpoint: EndpointRow) -> None:
         known = await names_of(session, [endpoint.id])
         if len(known.get(endpoint.id, {})) >= MOST_ALIASES:
-            raise Invalid(f"An endpoint has at most {MOST_ALIASES} aliases.", attr="alias")
+            raise Invalid(f"An endpoint can have at most {MOST_ALIASES} aliases.", attr="alias")
 
     async def _log(self, session: AsyncSession, scope: ProjectScope, endpoint: EndpointRow) -> None:
         about = (scope.project.id, scope.user_id, "updated", "Endpoint")

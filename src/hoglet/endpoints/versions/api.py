@@ -1,4 +1,4 @@
-"""Routes of versions beyond the specification: their aliases, and what differs between two.
+"""Routes of aliases and version diffs.
 
 Source: docs/adr/0010-aliases-of-versions.md.
 """
@@ -48,7 +48,7 @@ class Change(DocumentedResponse):
 
 
 class Difference(DocumentedResponse):
-    """What differs between two versions; the diff of the queries is unified."""
+    """The difference between two versions; the queries as a unified diff."""
 
     a: int
     b: int
@@ -59,7 +59,7 @@ class Difference(DocumentedResponse):
 @router.get("/endpoints/{name}/versions/{a}/diff/{b}")
 @describe({200: Difference})
 async def diff_versions(request: Request, name: str, a: str, b: str, scope: Reader) -> Response:
-    """The query of two versions as a unified diff, and the fields that changed."""
+    """Compare two versions: a unified diff of the queries, and the changed fields."""
     rooms = services_of(request)
     found = [
         await rooms.service.read(scope, name, await _number(request, scope, name, each))
@@ -71,7 +71,7 @@ async def diff_versions(request: Request, name: str, a: str, b: str, scope: Read
 @router.get("/endpoints/{name}/aliases")
 @describe({200: Page[Alias]})
 async def list_aliases(request: Request, name: str, scope: Reader) -> Response:
-    """The aliases of an endpoint, by name."""
+    """List the aliases of an endpoint."""
     results = [_shown(row) for row in await services_of(request).aliases.all(scope, name)]
     return JsonResponse({"count": len(results), "next": None, "previous": None, "results": results})
 
@@ -80,7 +80,7 @@ async def list_aliases(request: Request, name: str, scope: Reader) -> Response:
 @router.patch(_ALIAS)
 @describe({200: Alias, 201: Alias}, body=AliasBody)
 async def put_alias(request: Request, name: str, alias: str, scope: Writer) -> Response:
-    """Create an alias (201) or move it (200): runs that name it use the other version at once."""
+    """Create (201) or move (200) an alias; runs that use it switch at once."""
     rooms = services_of(request)
     body = read(AliasBody, await read_object(request))
     number = await rooms.aliases.number(scope, name, body.version)
@@ -92,7 +92,7 @@ async def put_alias(request: Request, name: str, alias: str, scope: Writer) -> R
 @router.delete(_ALIAS)
 @describe({204: None})
 async def delete_alias(request: Request, name: str, alias: str, scope: Writer) -> Response:
-    """Forget an alias; its version stays."""
+    """Delete an alias; its version stays."""
     rooms = services_of(request)
     await rooms.aliases.delete(scope, name, alias)
     rooms.forget()

@@ -1,4 +1,4 @@
-"""What differs between two versions of an endpoint (hoglet goes further)."""
+"""The difference between two versions of an endpoint."""
 
 import difflib
 from typing import Any
@@ -23,7 +23,7 @@ _PRETTY = orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS
 
 
 def difference(a: FoundEndpoint, b: FoundEndpoint) -> Json:
-    r"""From version ``a`` to version ``b``.
+    r"""The difference from version ``a`` to version ``b``.
 
     Returns:
         ``{"a": 1, "b": 2, "query_diff": "--- version 1\n+++ version 2\n…", "changes":

@@ -1,7 +1,7 @@
-"""HogQL to SQL through the sandbox, with what has been compiled remembered.
+"""Compiles HogQL to SQL in the sandbox, with a cache.
 
-Reading a query costs about a millisecond and a hop to a worker process; a saved query is run with
-the same few values again and again, so the outcome is kept by everything it depends on.
+Compiling takes about a millisecond and a round trip to a worker; saved queries run repeatedly with
+few different values, so results are cached by everything they depend on.
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -33,17 +33,17 @@ type Json = dict[str, Any]
 COMPILE_SECONDS = 5.0
 REMEMBERED = 2_000
 _NAMED_BY_SCHEMA = {"property_types", "property_forms", "group_types", "actions", "cohorts"}
-RELATIVE_DATES_SECONDS = 30  # how long a compilation that read the clock is good
+RELATIVE_DATES_SECONDS = 30  # how long a compilation that used the clock is valid
 
 
 @dataclass(frozen=True)
 class ProjectSchema:
-    """What queries of a project may name.
+    """What queries of a project can refer to.
 
     ``property_types`` is ``{("event", "price"): "Numeric"}``, ``property_forms``
-    ``{("event", "price"): "number"}`` where all values have one JSON form, ``group_types`` is
+    ``{("event", "price"): "number"}`` if all values have one JSON form, ``group_types`` is
     ``{"company": 0}``, ``actions`` ``{"7": {"name": "Signed up", "steps": [...]}}``, ``cohorts``
-    ``{"12": CohortRef("Paying", 31)}``: queries that name any other cohort are refused.
+    ``{"12": CohortRef("Paying", 31)}``: any other cohort is refused.
     """
 
     property_types: Mapping[tuple[str, str], str] = field(
@@ -58,7 +58,7 @@ class ProjectSchema:
 
     @cached_property
     def plain(self) -> Json:
-        """As workers are told it; ``schema`` names the content, which has thousands of lines."""
+        """The form sent to workers; ``schema`` identifies the content, which can be large."""
         parts: Json = {
             "property_types": [
                 [kind, name, type_] for (kind, name), type_ in self.property_types.items()
@@ -78,11 +78,10 @@ type SchemaOf = Callable[[Project], Awaitable[ProjectSchema]]
 
 
 class CompiledQuery(msgspec.Struct, frozen=True):
-    """A query ready to run; ``columns`` are ``[("count()", "integer")]``.
+    """A compiled query; ``columns`` are ``[("count()", "integer")]``.
 
-    ``keys`` is the order of a page by cursor; ``filtered`` are the columns of a table that its runs
-    look for values in; ``system_tables`` are those whose rows have to be bound, e.g.
-    ``system.actions``.
+    ``keys`` is the sort order for cursors; ``filtered`` are the table columns that runs filter by;
+    ``system_tables`` are those whose rows must be bound, e.g. ``system.actions``.
     """
 
     sql: str
@@ -96,7 +95,7 @@ class CompiledQuery(msgspec.Struct, frozen=True):
 
 
 class CompiledInsight(msgspec.Struct, frozen=True):
-    """Queries to run; ``context`` is what ``operations`` needs again to shape their rows."""
+    """Compiled queries of an insight; ``context`` is needed again to build its results."""
 
     queries: list[CompiledQuery]
     date_range: dict[str, str]
@@ -104,13 +103,13 @@ class CompiledInsight(msgspec.Struct, frozen=True):
 
 
 class QueryCompiler:
-    """Compiles for a project.
+    """Compiles queries of projects.
 
     Args:
-        sandbox: where untrusted text is read.
+        sandbox: parses untrusted text.
         clock: for relative dates.
         schema_of: property types and group types of a project.
-        tables: its materialized endpoints.
+        tables: the project's materialized endpoints.
     """
 
     def __init__(
@@ -133,21 +132,21 @@ class QueryCompiler:
         seek: Json | None = None,
         system_tables: Sequence[str] = (),
     ) -> CompiledQuery:
-        """A HogQL query with typed values as SQL on the raw data.
+        """Compile a HogQL query with typed values to SQL on the raw data.
 
         Args:
-            project: whose data it reads.
+            project: the project.
             query: e.g. ``{"kind": "HogQLQuery", "query": "SELECT 1"}``.
-            variables: code name → value.
+            variables: values by code name.
             limit: rows of the page, or None.
             offset: rows to skip.
-            seek: ``{"after": [...]}`` for a page by cursor.
-            system_tables: those that the caller may read, e.g. ``system.actions``.
+            seek: ``{"after": [...]}`` for cursors.
+            system_tables: tables that the caller may read, e.g. ``system.actions``.
 
         Raises:
-            SourceError: it is refused; the code is one of
+            SourceError: the query is invalid; the code is one of
             docs/spec/query-endpoints.md#58-run-errors-in-order-of-evaluation row 13.
-            Invalid: it is too costly to read.
+            Invalid: it is too costly to parse.
         """
         payload = {
             "query": query,
@@ -171,10 +170,10 @@ class QueryCompiler:
         offset: int | None,
         seek: Json | None = None,
     ) -> CompiledQuery:
-        """A run on the table of a materialized query.
+        """Compile a run on the table of a materialized query.
 
         ``table`` is ``{"physical": "endpoint_table_…", "columns": [["day", {"name": "Date"}]]}``,
-        ``buckets`` what range variables are rounded to, by column.
+        ``buckets`` the rounding of range variables, by column.
         """
         payload = {
             "query": query,
@@ -190,13 +189,13 @@ class QueryCompiler:
     async def compile_build(
         self, project: Project, query: Json, *, variables: Json, buckets: Json | None
     ) -> CompiledQuery:
-        """What fills the table of a query; without a bound on rows."""
+        """Compile the query that fills a table; without a limit of rows."""
         payload = {"query": query, "variables": variables, "buckets": buckets}
         context = await self.context(project, unlimited=True)
         return await self._compile(operations.compile_build, payload, context)
 
     async def compile_insight(self, project: Project, query: Json) -> CompiledInsight:
-        """The queries of an insight on the raw data; relative dates are read from the clock."""
+        """Compile the queries of an insight on the raw data; relative dates use the clock."""
         context = self.stamped(await self.context(project, unlimited=True))
         answer = await self.call(
             operations.compile_insight, {"query": query, "context": context, "variables": {}}
@@ -218,9 +217,9 @@ class QueryCompiler:
         return compiled
 
     async def explained(self, query: Json, error: QueryRefused) -> HogletError:
-        """What the engine refused, in the words of HogQL and with a place in the query's text.
+        """Translate an engine error to HogQL terms, with a position in the query's text.
 
-        Insights have no text: their error has no place.
+        Errors of insights have no position, since they have no text.
         """
         if query.get("kind") != HOGQL:
             return explain(error.detail, error.error_code, None)
@@ -236,12 +235,12 @@ class QueryCompiler:
         try:
             return await self._sandbox.call(operation, payload, deadline=COMPILE_SECONDS)
         except (SandboxTimedOut, SandboxCrashed):
-            raise Invalid("The query is too large or too deeply nested to be read.") from None
+            raise Invalid("The query is too large or too deeply nested to be parsed.") from None
 
     async def context(
         self, project: Project, *, unlimited: bool = False, system_tables: Sequence[str] = ()
     ) -> Json:
-        """What a worker is told about a project; without ``now``, which every call adds."""
+        """The project's context for workers; without ``now``, which every call adds."""
         schema = await self._schema_of(project)
         return schema.plain | {
             "project_id": project.id,
@@ -254,5 +253,5 @@ class QueryCompiler:
         }
 
     def stamped(self, context: Json) -> Json:
-        """A context with the present time."""
+        """A context with the current time."""
         return context | {"now": self._clock.now().isoformat()}

@@ -1,6 +1,6 @@
-"""What runs in a worker process: reading queries that users wrote.
+"""Sandbox operations of endpoints: parsing and compiling user queries.
 
-Payloads and answers are plain values (see ``hoglet.sandbox``). A payload holds::
+Payloads and results are plain values (see ``hoglet.sandbox``). A payload is::
 
     {"query": {"kind": "HogQLQuery", "query": "SELECT 1", ...}, "context": {...},
      "variables": {"plan": "pro"}, "limit": None, "offset": None}
@@ -55,10 +55,10 @@ INSIGHT_COLUMNS: list[Any] = [
 
 
 def _refusing_malformed[**P](operation: Callable[P, Json]) -> Callable[P, Json]:
-    """Answer nested parts of the wrong form (a filter that is a text) as a refusal.
+    """Report malformed nested parts (such as a string as filter) as errors of the query.
 
-    The forms of series and filters are as many as their kinds; each is read where it is used, and
-    whatever does not fit there is the author's mistake, not hoglet's.
+    Series and filters have many forms, which are parsed where they are used; whatever does not fit
+    there is an error of the author.
     """
 
     @wraps(operation)
@@ -74,7 +74,7 @@ def _refusing_malformed[**P](operation: Callable[P, Json]) -> Callable[P, Json]:
 
 
 class AnyValue(Mapping[str, Any]):
-    """Stands in for variables while a query is only read: every name has a value."""
+    """A placeholder for variables in analysis: every name has a value."""
 
     def __init__(self, known: Mapping[str, Any]) -> None:
         self._known = known
@@ -97,7 +97,7 @@ class AnyValue(Mapping[str, Any]):
 
 @_refusing_malformed
 def compile_insight(payload: Json) -> Json:
-    """The queries of an insight, as SQL on the raw data."""
+    """Compile the queries of an insight to SQL on the raw data."""
     context = context_of(payload["context"])
     plan, compiled = compile_insight_queries(payload["query"], context)
     return {"queries": [_plain(each) for each in compiled], "date_range": plan.date_range}
@@ -105,23 +105,23 @@ def compile_insight(payload: Json) -> Json:
 
 @_refusing_malformed
 def compile_run(payload: Json) -> Json:
-    """A query with its values, as SQL on the raw data."""
+    """Compile a query with its values to SQL on the raw data."""
     query = payload["query"]
     return _plain(_compile(payload, query["query"], query))
 
 
 @_refusing_malformed
 def explain_refusal(payload: Json) -> Json:
-    """What the engine refused, as an error of the query's text, which is raised.
+    """Raise an engine error as an error of the query's text.
 
-    The payload holds ``{"query": "SELECT ...", "message": "...", "code": "no_common_type"}``.
+    The payload is ``{"query": "SELECT ...", "message": "...", "code": "no_common_type"}``.
     """
     raise explain(payload["message"], payload["code"], read_query(payload["query"]))
 
 
 @_refusing_malformed
 def analyze(payload: Json) -> Json:
-    """The columns of a query, the variables it uses, and whether it can be kept as a table."""
+    """The columns of a query, its variables, and whether it can be materialized."""
     query = payload["query"]
     if query["kind"] != HOGQL:
         return _analyse_insight(payload)
@@ -147,7 +147,7 @@ def analyze(payload: Json) -> Json:
 
 
 def _analyse_failing(query: Json, error: SourceError) -> Json:
-    """What is known of a query that parses and will fail when it is run (ADR 14)."""
+    """The partial analysis of a query that parses but will fail when run (ADR 14)."""
     refusal = Refusal(f"The query is not valid: {error}", code=INVALID)
     return {"variables": variables_in(read_query(query["query"])), **_ineligible(refusal)}
 
@@ -167,7 +167,7 @@ def _analyse_insight(payload: Json) -> Json:
 
 @_refusing_malformed
 def compile_build(payload: Json) -> Json:
-    """The SQL that fills the table of a query."""
+    """Compile the query that fills a table."""
     plan, query = _plan(payload), payload["query"]
     built = _compile(payload | {"limit": None, "offset": None}, plan.build, query)
     return _plain(built) | {"filtered": plan.filtered}
@@ -175,14 +175,14 @@ def compile_build(payload: Json) -> Json:
 
 @_refusing_malformed
 def compile_read(payload: Json) -> Json:
-    """The SQL of a run on the table; the context's saved tables hold it as ``TABLE``."""
+    """Compile a run on a table, which the context has as ``TABLE``."""
     if payload.get("seek") is not None:
         payload = payload | {"seek": payload["seek"] | {"keys": _keys(payload)}}
     return _plain(_compile(payload, _plan(payload).read(TABLE), {}))
 
 
 def _keys(payload: Json) -> Any:
-    """The order of the query as it was saved: what reads the table has the same columns."""
+    """The sort order of the saved query: reads of the table have the same columns."""
     query = payload["query"]
     first = payload | {"seek": {"after": None}}
     return _compile(first, query["query"], query).keys
@@ -190,7 +190,7 @@ def _keys(payload: Json) -> Any:
 
 @_refusing_malformed
 def preview(payload: Json) -> Json:
-    """How a query would be kept as a table (docs/spec/query-endpoints.md#76-preview)."""
+    """How a query would be materialized (docs/spec/query-endpoints.md#76-preview)."""
     if payload["query"]["kind"] != HOGQL:
         return _preview_insight(payload)
     try:
@@ -310,7 +310,7 @@ def _plain(compiled: CompiledQuery) -> Json:
 
 
 def context_of(plain: Json) -> QueryContext:
-    """What the compiler is told about a project, from plain values."""
+    """The compiler's context of a project, from plain values."""
     return QueryContext(
         project_id=plain["project_id"],
         timezone=plain["timezone"],

@@ -1,6 +1,6 @@
-"""Errors of a query as runs answer them: one closed list of codes.
+"""Query errors of runs: a closed list of codes.
 
-``attr`` is the path of the part at fault where the query is JSON, else null.
+``attr`` is the path of the invalid part if the query is JSON, else null.
 
 Source: docs/spec/query-endpoints.md#58-run-errors-in-order-of-evaluation row 13.
 """
@@ -30,13 +30,13 @@ CODES = frozenset(
 
 
 class QueryError(Invalid):
-    """The query of an endpoint is wrong, or a value makes it so."""
+    """The query of an endpoint is invalid, or invalid with the given values."""
 
     blame = "author"
 
 
 def as_query_error(error: HogletError) -> HogletError:
-    """The error a run answers with; those that are not about the query pass."""
+    """The error of a run; errors that are not about the query are returned unchanged."""
     if isinstance(error, SourceError) and error.error_code == NO_KEY:
         return Invalid(error.detail, attr="cursor")
     if isinstance(error, QueryRefused):
@@ -51,7 +51,7 @@ def as_query_error(error: HogletError) -> HogletError:
 
 
 def _advice(error: SourceError) -> str:
-    """The error with its hint, and its place where it has one."""
+    """The error with its hint, and its position if it has one."""
     if error.end > 0 or error.attr is not None:
         return error.advice
     return error.advice.removeprefix(f"{error.line}:{error.column}: ")

@@ -36,7 +36,7 @@ type Writer = Annotated[ProjectScope, Depends(requires("person:write"))]
 @router.post("/persons", dependencies=[Depends(requires("person:write"))])
 @describe({405: {"type": "object"}})
 async def refuse_new_person() -> Response:
-    """Persons are made by events; this always refuses."""
+    """Reject creating a person: persons are created by events only."""
     raise MethodNotAllowed('Method "POST" not allowed.')
 
 
@@ -53,7 +53,7 @@ async def read_person(request: Request, person_id: str, scope: Reader) -> Respon
 @router.patch("/persons/{person_id}")
 @describe({202: None}, body=PersonChanges)
 async def change_person(request: Request, person_id: str, scope: Writer) -> Response:
-    """Merge properties into those of a person; 202 once that is on disk."""
+    """Merge properties into a person's; 202 once the change is on disk."""
     persons = service_of(request)
     person = await persons.find(scope.project.id, person_id)
     data = await read_object(request)
@@ -66,7 +66,7 @@ async def change_person(request: Request, person_id: str, scope: Writer) -> Resp
 @router.post("/persons/{person_id}/update_property")
 @describe({202: None}, body=PropertyChange)
 async def update_property(request: Request, person_id: str, scope: Writer) -> Response:
-    """Set one property of a person; 202 once that is on disk."""
+    """Set a property of a person; 202 once the change is on disk."""
     persons = service_of(request)
     person = await persons.find(scope.project.id, person_id)
     data = await read_object(request)
@@ -79,7 +79,7 @@ async def update_property(request: Request, person_id: str, scope: Writer) -> Re
 @router.post("/persons/{person_id}/delete_property")
 @describe({201: Succeeded}, body=PropertyRemoval)
 async def delete_property(request: Request, person_id: str, scope: Writer) -> Response:
-    """Remove one property of a person; 201 once that is on disk."""
+    """Remove a property of a person; 201 once the change is on disk."""
     persons = service_of(request)
     person = await persons.find(scope.project.id, person_id)
     data = await read_object(request)

@@ -1,7 +1,7 @@
-"""Persons of one batch: loaded once, changed event by event in memory, written back at the end.
+"""Persons of a batch: loaded once, updated event by event in memory, written back at the end.
 
-Pure but for being mutable. Ids of new persons follow from the project and the distinct id, so a
-batch that is worked off again after a crash makes the very same persons.
+No I/O. Ids of new persons are derived from project and distinct id, so processing a batch again
+after a crash creates the same persons.
 
 Source: docs/spec/hog-functions.md#14-capture (persons; Merge; Never merged).
 """
@@ -28,7 +28,7 @@ _NAMESPACE = UUID("8f8f2f6e-3c1c-4d57-9f0c-5f2a7e3d1b60")
 
 
 class PersonState(msgspec.Struct, array_like=True):
-    """A person as it is stored and as it travels; ``text`` is JSON of the properties."""
+    """A stored person; ``text`` is the JSON of its properties."""
 
     id: UUID
     text: str
@@ -38,7 +38,7 @@ class PersonState(msgspec.Struct, array_like=True):
 
 
 class DistinctIdState(msgspec.Struct, array_like=True):
-    """Whose a distinct id is, as it is stored; ``moved``: past events may name another person."""
+    """The stored owner of a distinct id; ``moved``: past events may refer to another person."""
 
     distinct_id: str
     person_id: UUID
@@ -49,7 +49,7 @@ class DistinctIdState(msgspec.Struct, array_like=True):
 class PersonStoreState(msgspec.Struct, array_like=True):
     """Persons and distinct ids: loaded for a batch, or changed by it.
 
-    ``retired``: versions of distinct ids whose person was deleted.
+    ``retired``: versions of distinct ids of deleted persons.
     """
 
     persons: list[PersonState] = []
@@ -59,7 +59,7 @@ class PersonStoreState(msgspec.Struct, array_like=True):
 
 
 class Person(msgspec.Struct, eq=False):
-    """A person in memory; its JSON is read and written only when needed."""
+    """A person in memory; its JSON is parsed and serialized on demand."""
 
     id: UUID
     created_at: datetime
@@ -71,13 +71,13 @@ class Person(msgspec.Struct, eq=False):
 
     @property
     def properties(self) -> dict[str, Any]:
-        """The properties; not to be changed in place."""
+        """The properties; do not modify in place."""
         if self.parsed is None:
             self.parsed = orjson.loads(self.text or "{}")
         return self.parsed or {}
 
     def replace(self, properties: dict[str, Any]) -> None:
-        """Give the person other properties."""
+        """Replace the properties."""
         self.parsed, self.text, self.changed = properties, None, True
 
     def json(self) -> str:
@@ -87,14 +87,14 @@ class Person(msgspec.Struct, eq=False):
         return self.text
 
     def state(self) -> PersonState:
-        """The person as it is stored, in the version that follows."""
+        """The person to store, with its version incremented."""
         return PersonState(
             self.id, self.json(), self.created_at, self.is_identified, self.version + 1
         )
 
 
 class DistinctId(msgspec.Struct):
-    """Whose a distinct id is, in memory."""
+    """The owner of a distinct id, in memory."""
 
     person: Person
     version: int = 0
@@ -103,15 +103,15 @@ class DistinctId(msgspec.Struct):
 
 
 def is_never_merged(distinct_id: str) -> bool:
-    """Whether it is no id of anybody: a placeholder of a broken client, or too long for an id."""
+    """Whether it cannot identify a person: a placeholder of a broken client, or too long."""
     return len(distinct_id) > MAX_DISTINCT_ID_LENGTH or distinct_id.strip().lower() in NEVER_MERGED
 
 
 def person_id_of(project_id: int, distinct_id: str, after: int | None = None) -> UUID:
-    """The id of the person that a distinct id makes, or would make.
+    """The deterministic id of the person that a distinct id creates.
 
-    ``after`` is the version of the distinct id when its earlier person was deleted or it was split
-    off: the person that follows is another one.
+    ``after`` is the version of the distinct id when its earlier person was deleted or split off:
+    its next person gets a different id.
     """
     suffix = "" if after is None else f":{after}"
     return uuid5(_NAMESPACE, f"{project_id}:{distinct_id}{suffix}")
@@ -121,9 +121,8 @@ class PersonStore:
     """The persons of a project that a batch may touch.
 
     Args:
-        project_id: whose they are.
-        state: every distinct id of the batch that is known, and all ids of persons that may be
-            merged away.
+        project_id: their project.
+        state: all known distinct ids of the batch, and all ids of persons that may be merged.
     """
 
     def __init__(self, project_id: int, state: PersonStoreState) -> None:
@@ -141,12 +140,12 @@ class PersonStore:
         self.warnings: list[tuple[str, dict[str, Any]]] = []
 
     def find(self, distinct_id: str) -> Person | None:
-        """The person of a distinct id, if there is one."""
+        """The person of a distinct id, or None."""
         known = self._ids.get(distinct_id)
         return known.person if known else None
 
     def id_without_profile(self, distinct_id: str) -> UUID:
-        """The person id of an event that makes no person."""
+        """The person id of an event without person processing."""
         found = self.find(distinct_id)
         return found.id if found else self._new_id(distinct_id)
 
@@ -162,7 +161,7 @@ class PersonStore:
         return made
 
     def apply(self, distinct_id: str, at: datetime, effect: PersonUpdate | None) -> Person:
-        """Let one event act; returns the person as it is for that event."""
+        """Apply an event; returns the person as of that event."""
         if effect is not None and effect.merge_from:
             self._merge(distinct_id, at, effect)
         person = self.find(distinct_id) or self._create(distinct_id, at)
@@ -171,7 +170,7 @@ class PersonStore:
         return person
 
     def changes(self) -> PersonStoreState:
-        """What has to be written, in versions one higher than those loaded."""
+        """Rows to write, with each version incremented."""
         found = {id(known.person): known.person for known in self._ids.values()}
         return PersonStoreState(
             persons=[person.state() for person in found.values() if person.changed],
@@ -195,7 +194,7 @@ class PersonStore:
             version = self._retired.get(distinct_id, 0)
             self._ids[distinct_id] = DistinctId(person, version, changed=True, moved=moved)
         else:
-            # `moved` also when it comes home: an older override has to be replaced
+            # `moved` also when it returns: an older override must be replaced
             known.person, known.changed, known.moved = person, True, True
 
     def _merge(self, into: str, at: datetime, effect: PersonUpdate) -> None:
@@ -234,7 +233,7 @@ class PersonStore:
 
 
 def merge_sources(pairs: Iterable[tuple[str, PersonUpdate | None]]) -> set[str]:
-    """The distinct ids that merges of a batch name, on either side."""
+    """The distinct ids that merge events of a batch refer to."""
     merging = ((into, effect.merge_from) for into, effect in pairs if effect and effect.merge_from)
     return {name for pair in merging for name in pair}
 

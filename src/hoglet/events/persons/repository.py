@@ -1,8 +1,7 @@
 """Reads persons and their distinct ids; a person is found by UUID, number or distinct id.
 
-The number of a person is made of its UUID, so that it needs no column and no sequence: the first
-12 hexadecimal digits and the 14th (the 13th is the same for all UUIDs of a version), 52 bits, which
-JSON clients read without loss.
+A person's number is derived from its UUID and needs no column: the first 12 hexadecimal digits and
+the 14th (the 13th is the UUID version), 52 bits, which JSON clients read without loss.
 """
 
 from collections.abc import Collection, Sequence
@@ -45,13 +44,13 @@ def number_of(person_id: UUID) -> int:
 async def find_by_uuid(
     session: AsyncSession, project_id: int, person_id: UUID
 ) -> PersonRecord | None:
-    """The person of this UUID."""
+    """The person with this UUID."""
     found = await load_persons(session, project_id, [person_id])
     return found[0] if found else None
 
 
 async def find_by_number(session: AsyncSession, project_id: int, number: int) -> list[PersonRecord]:
-    """The persons of this number; more than one is possible but very unlikely."""
+    """The persons with this number; collisions are possible but very unlikely."""
     if not 0 <= number <= LARGEST_NUMBER:
         return []
     lowest = (number >> 4) << 80
@@ -69,8 +68,8 @@ async def find_by_number(session: AsyncSession, project_id: int, number: int) ->
 async def find_by_distinct_id(
     session: AsyncSession, project_id: int, distinct_id: str
 ) -> PersonRecord | None:
-    """The person that a distinct id belongs to."""
-    if "\x00" in distinct_id:  # PostgreSQL refuses it, and no distinct id has it
+    """The person with this distinct id."""
+    if "\x00" in distinct_id:  # PostgreSQL rejects NUL, and no distinct id contains it
         return None
     wanted = select(DistinctIdRow.person_id).where(
         DistinctIdRow.project_id == project_id, DistinctIdRow.distinct_id == distinct_id
@@ -82,7 +81,7 @@ async def find_by_distinct_id(
 async def find_by_distinct_ids(
     session: AsyncSession, project_id: int, distinct_ids: Sequence[str]
 ) -> list[PersonRecord]:
-    """The persons that these distinct ids belong to, each once."""
+    """The persons with these distinct ids, each once."""
     found: dict[UUID, None] = {}
     for start in range(0, len(distinct_ids), _IDS_PER_STATEMENT):
         wanted = select(DistinctIdRow.person_id).where(
@@ -96,7 +95,7 @@ async def find_by_distinct_ids(
 async def load_persons(
     session: AsyncSession, project_id: int, ids: Sequence[UUID]
 ) -> list[PersonRecord]:
-    """The persons of these UUIDs that exist, in the order of ``ids``."""
+    """The existing persons with these UUIDs, in the order of ``ids``."""
     persons: dict[UUID, PersonRow] = {}
     names: dict[UUID, list[str]] = {}
     for start in range(0, len(ids), _IDS_PER_STATEMENT):

@@ -15,7 +15,7 @@ type PropertyKey = Annotated[Text, Field(strict=True, min_length=1)]
 
 
 class _PersonBody(Body):
-    """Keys of properties keep their blanks."""
+    """Whitespace in property names is preserved."""
 
     model_config = ConfigDict(str_strip_whitespace=False, coerce_numbers_to_str=False)
 
@@ -40,7 +40,7 @@ class PersonChanges(_PersonBody):
 
 
 def refuse_missing(data: dict[str, Any], *names: str) -> None:
-    """Refuse a body without one of these fields.
+    """Reject a body without one of these fields.
 
     Raises:
         Invalid: attr is the field.
@@ -65,6 +65,6 @@ class PersonAnswer(DocumentedResponse):
 
 
 class Succeeded(DocumentedResponse):
-    """It is done, or on disk to be done."""
+    """Done, or on disk to be done."""
 
     success: bool

@@ -1,4 +1,4 @@
-"""Persons as the API shows them.
+"""Persons in the form of the API.
 
 Source: docs/spec/data-and-queries.md#41-persons.
 """
@@ -23,7 +23,7 @@ _COLUMNS = ("id", "uuid", "name", "distinct_ids", "created_at", "is_identified",
 
 
 def person_name(person: PersonRecord, name_properties: Sequence[str] | None) -> str:
-    """What a person is called: a property, else a distinct id that is not made up by a client."""
+    """Display name of a person: a property, else a distinct id that is not a generated one."""
     for key in name_properties or NAME_PROPERTIES:
         value = person.properties.get(key)
         if value not in (None, "") and not isinstance(value, dict | list):
@@ -48,7 +48,7 @@ def show_person(person: PersonRecord, name_properties: Sequence[str] | None) -> 
 def show_listed_person(
     person: PersonRecord, name_properties: Sequence[str] | None
 ) -> dict[str, Any]:
-    """As :func:`show_person`, with at most ten distinct ids and the keys of lists."""
+    """As :func:`show_person`, with at most ten distinct ids and the additional keys of lists."""
     return show_person(person, name_properties) | {
         "type": "person",
         "distinct_ids": person.distinct_ids[:LISTED_DISTINCT_IDS],
@@ -59,7 +59,7 @@ def show_listed_person(
 
 
 def persons_csv(persons: Iterable[PersonRecord], name_properties: Sequence[str] | None) -> bytes:
-    """A header line and a line for each person; lists and objects are JSON."""
+    """CSV with a header and a line per person; arrays and objects are JSON."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\r\n")
     writer.writerow(_COLUMNS)

@@ -1,7 +1,6 @@
-"""Finds persons, and changes their properties the way events do.
+"""Finds persons, and changes their properties through events.
 
-A change is an event of the person in the spool: functions see it, and it keeps its place among
-the other events of the project.
+A change is an event in the spool: it triggers functions and is applied in order.
 
 Source: docs/spec/data-and-queries.md#41-persons.
 """
@@ -38,10 +37,10 @@ class PersonService:
         self._warehouse = warehouse
 
     async def find(self, project_id: int, given: str) -> PersonRecord:
-        """The person of a UUID or number.
+        """The person with a UUID or number.
 
         Raises:
-            Invalid: neither of the two. NotFound: nobody, or a person of another project.
+            Invalid: not a UUID or number. NotFound: no such person in this project.
         """
         async with self._database.read() as session:
             if given.isascii() and given.isdecimal() and len(given) <= _LONGEST_NUMBER:
@@ -51,26 +50,26 @@ class PersonService:
                 found = [one] if one else []
         if len(found) > 1:
             raise Invalid(
-                "Several persons have this number: use the UUID.", code="invalid", attr="id"
+                "Several persons have this number; use the UUID.", code="invalid", attr="id"
             )
         if not found:
             raise NotFound
         return found[0]
 
     async def find_by_distinct_id(self, project_id: int, distinct_id: str) -> PersonRecord | None:
-        """The person that a distinct id belongs to."""
+        """The person with a distinct id."""
         async with self._database.read() as session:
             return await repository.find_by_distinct_id(session, project_id, distinct_id)
 
     async def find_by_distinct_ids(
         self, project_id: int, distinct_ids: Sequence[str]
     ) -> list[PersonRecord]:
-        """The persons that these distinct ids belong to, each once."""
+        """The persons with these distinct ids, each once."""
         async with self._database.read() as session:
             return await repository.find_by_distinct_ids(session, project_id, distinct_ids)
 
     async def load(self, project_id: int, ids: Sequence[UUID]) -> list[PersonRecord]:
-        """The persons of these UUIDs that exist, in this order."""
+        """The existing persons with these UUIDs, in this order."""
         async with self._database.read() as session:
             return await repository.load_persons(session, project_id, ids)
 
@@ -83,7 +82,7 @@ class PersonService:
     async def set_properties(
         self, project_id: int, person: PersonRecord, properties: Mapping[str, Any]
     ) -> None:
-        """Merge properties into those of the person; durable when this returns.
+        """Merge properties into a person's; durable when this returns.
 
         Raises:
             Invalid: the person has no distinct id. SpoolUnavailable: storage is not writable.
@@ -91,14 +90,14 @@ class PersonService:
         await self._append(project_id, person, SET_EVENT, {"$set": dict(properties)})
 
     async def unset_property(self, project_id: int, person: PersonRecord, key: str) -> None:
-        """Remove a property; otherwise as :meth:`set_properties`."""
+        """Remove a property; otherwise like :meth:`set_properties`."""
         await self._append(project_id, person, UNSET_EVENT, {"$unset": [key]})
 
     async def _append(
         self, project_id: int, person: PersonRecord, event: str, properties: Mapping[str, Any]
     ) -> None:
         if not person.distinct_ids:
-            raise Invalid("The person has no distinct id that an event could name.")
+            raise Invalid("The person has no distinct id for the event of this change.")
         raw = {
             "event": event,
             "distinct_id": person.distinct_ids[0],
@@ -122,8 +121,8 @@ def _uuid(text: str) -> UUID:
         return UUID(text)
     except ValueError:
         raise Invalid(
-            "A person is named by its UUID or number. To find one by a distinct id, use"
-            " persons/?distinct_id=…",
+            "Persons are addressed by UUID or number. To find one by distinct id, use "
+            "persons/?distinct_id=…",
             code="invalid",
             attr="id",
         ) from None

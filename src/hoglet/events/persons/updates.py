@@ -1,4 +1,4 @@
-"""What an event says about its person, read off its properties. Pure; runs in a worker process.
+"""Derives person and group updates from an event. Pure; runs in a worker process.
 
 Source: docs/spec/hog-functions.md#14-capture, the table of events and their effects.
 """
@@ -21,14 +21,14 @@ _MERGES = frozenset({"$identify", "$create_alias", "$merge_dangerously"})
 
 
 class PersonUpdate(msgspec.Struct, array_like=True, omit_defaults=True):
-    """What one event does to its person; all empty for most events.
+    """The update of a person by an event; empty for most events.
 
     Args:
         overwrite: ``$set`` and campaign properties.
         once: ``$set_once`` and the ``$initial_…`` twins.
         unset: ``$unset``.
         merge_from: the other distinct id of ``$identify``, ``$create_alias`` and the like.
-        identifies: ``$identify`` with an anonymous id marks the person.
+        identifies: ``$identify`` with an anonymous id marks the person as identified.
         dangerously: merges even an identified person.
     """
 
@@ -41,7 +41,7 @@ class PersonUpdate(msgspec.Struct, array_like=True, omit_defaults=True):
 
 
 def person_update_of(event: str, properties: dict[str, Any]) -> PersonUpdate | None:
-    """The effect of an event, or None when there is none beyond the person's existence."""
+    """The update by an event, or None if it has no effect on an existing person."""
     campaign = {key: properties[key] for key in CAMPAIGN.intersection(properties)}
     overwrite, once = properties.get("$set"), properties.get("$set_once")
     unset = properties.get("$unset")
@@ -58,12 +58,12 @@ def person_update_of(event: str, properties: dict[str, Any]) -> PersonUpdate | N
 
 
 def processes_person(properties: dict[str, Any]) -> bool:
-    """False for events that ask that no person be made or changed."""
+    """False for events that disable person processing."""
     return properties.get("$process_person_profile") not in (False, "false")
 
 
 def groups_of(properties: dict[str, Any]) -> dict[str, str] | None:
-    """``$groups`` as ``{type: key}`` with keys as text, or None."""
+    """``$groups`` as ``{type: key}`` with string keys, or None."""
     groups = properties.get("$groups")
     if not isinstance(groups, dict) or not groups:
         return None
@@ -76,7 +76,7 @@ def groups_of(properties: dict[str, Any]) -> dict[str, str] | None:
 
 
 class GroupUpdate(msgspec.Struct, array_like=True):
-    """What ``$groupidentify`` does: merge ``overwrite`` into the properties of a group."""
+    """A ``$groupidentify``: merge ``overwrite`` into the properties of a group."""
 
     group_type: str
     group_key: str
@@ -84,7 +84,7 @@ class GroupUpdate(msgspec.Struct, array_like=True):
 
 
 def group_update_of(event: str, properties: dict[str, Any]) -> GroupUpdate | None:
-    """The effect of ``$groupidentify``; None for other events and for incomplete ones."""
+    """The update by ``$groupidentify``; None for other events and for incomplete ones."""
     if event != "$groupidentify":
         return None
     kind, key = properties.get("$group_type"), _key_of(properties.get("$group_key"))

@@ -1,4 +1,4 @@
-"""Routes of actions: docs/spec/hog-functions.md#15-bootstrap-routes."""
+"""Routes of actions (docs/spec/hog-functions.md#15-bootstrap-routes)."""
 
 from typing import Annotated
 
@@ -46,7 +46,7 @@ def service_of(request: Request) -> ActionService:
 @router.get("/actions")
 @describe({200: Page[ActionObject]}, query=PAGE)
 async def list_actions(request: Request, scope: Reads) -> Response:
-    """All live actions."""
+    """List the project's actions."""
     page = parse_page(request.query_params)
     count, shown = await service_of(request).page(scope, page)
     return JsonResponse(envelope(request, page, count, shown))
@@ -55,7 +55,7 @@ async def list_actions(request: Request, scope: Reads) -> Response:
 @router.post("/actions")
 @describe({201: ActionObject}, body=_ACTION_BODY)
 async def create_action(request: Request, scope: Writes) -> Response:
-    """Make an action."""
+    """Create an action."""
     shown = await service_of(request).create(scope, await read_object(request))
     return JsonResponse(shown, status_code=201)
 
@@ -63,13 +63,13 @@ async def create_action(request: Request, scope: Writes) -> Response:
 @router.get("/actions/{action_id}")
 @describe({200: ActionObject})
 async def get_action(request: Request, action_id: str, scope: Reads) -> Response:
-    """Read an action."""
+    """Get an action."""
     return JsonResponse(await service_of(request).get(scope, action_id))
 
 
 @router.api_route("/actions/{action_id}", methods=["PATCH", "PUT"])
 @describe({200: ActionObject}, body=_ACTION_BODY)
 async def update_action(request: Request, action_id: str, scope: Writes) -> Response:
-    """Change an action."""
+    """Update an action."""
     body = await read_object(request)
     return JsonResponse(await service_of(request).update(scope, action_id, body))

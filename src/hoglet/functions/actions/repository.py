@@ -1,4 +1,4 @@
-"""Every statement on actions."""
+"""Statements on actions."""
 
 from collections.abc import Collection
 from typing import Any
@@ -12,7 +12,7 @@ _ID_DIGITS = 9  # ids stay below 2**31
 
 
 async def find(session: AsyncSession, project_id: int, action_id: int) -> ActionRow | None:
-    """A live action of the project."""
+    """An action of the project that is not deleted."""
     return await session.scalar(
         select(ActionRow).where(
             ActionRow.id == action_id,
@@ -23,7 +23,7 @@ async def find(session: AsyncSession, project_id: int, action_id: int) -> Action
 
 
 async def count(session: AsyncSession, project_id: int) -> int:
-    """How many live actions the project has."""
+    """Number of actions in the project."""
     statement = (
         select(func.count())
         .select_from(ActionRow)
@@ -35,7 +35,7 @@ async def count(session: AsyncSession, project_id: int) -> int:
 async def page(
     session: AsyncSession, project_id: int, *, limit: int | None, offset: int
 ) -> list[ActionRow]:
-    """One page of the live actions, oldest first."""
+    """One page of actions, oldest first."""
     statement = (
         select(ActionRow)
         .where(ActionRow.project_id == project_id, ActionRow.deleted.is_(False))
@@ -47,7 +47,7 @@ async def page(
 async def steps_by_id(
     session: AsyncSession, project_id: int, wanted: Collection[str]
 ) -> dict[str, dict[str, Any]]:
-    """The live ones among the wanted actions: ``{"7": {"steps": [...]}}``."""
+    """The existing ones among the given actions: ``{"7": {"steps": [...]}}``."""
     numbers = [int(one) for one in wanted if is_action_id(one)]
     if not numbers:
         return {}
@@ -62,5 +62,5 @@ async def steps_by_id(
 
 
 def is_action_id(text: str) -> bool:
-    """Whether a text can be the id of an action."""
+    """Whether a text is a valid action id."""
     return text.isascii() and text.isdecimal() and len(text) <= _ID_DIGITS

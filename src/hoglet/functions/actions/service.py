@@ -1,7 +1,6 @@
 """Actions: named sets of event conditions that filters refer to.
 
-Saving one compiles the functions that use it again, in the background: a job in the same
-transaction.
+Saving one enqueues the recompilation of the functions that use it, in the same transaction.
 
 Source: docs/spec/hog-functions.md#51-expression-and-bytecode,
 docs/spec/hog-functions.md#55-bytecode_error and docs/spec/hog-functions.md#15-bootstrap-routes
@@ -27,7 +26,7 @@ from hoglet.web.timestamps import iso_z
 from hoglet.web.validation import Body, Text, validate
 
 ACTIVITY_SCOPE = "Action"
-MAX_STEPS = 100  # one action; keeps compiled filters small
+MAX_STEPS = 100  # per action; keeps compiled filters small
 _LOGGED = ("name", "description", "steps", "deleted")
 _STEP_KEYS = ("event", "url", "url_matching", "properties", "selector", "tag_name", "text", "href")
 
@@ -53,7 +52,7 @@ class StepFields(Body):
 
 
 class ActionFields(Body):
-    """What may be written."""
+    """Writable fields of an action."""
 
     name: Text | None = Field(default=None, max_length=400)
     description: Text = ""
@@ -65,11 +64,11 @@ class ActionService:
     """The actions of all projects.
 
     Args:
-        database: where they are stored.
-        clock: tells now.
+        database: stores them.
+        clock: the current time.
         activity: gets an entry for every save.
         recompile: enqueues the recompilation of the functions that use an action.
-        changed: told after every save, so that queries see the action at once.
+        changed: called after every save, so that queries see the action at once.
     """
 
     def __init__(
@@ -90,7 +89,7 @@ class ActionService:
     async def page(
         self, scope: ProjectScope, page: PageRequest
     ) -> tuple[int, list[dict[str, Any]]]:
-        """A page of actions and how many there are in all."""
+        """A page of actions and the total count."""
         async with self._database.read() as session:
             count = await action_repository.count(session, scope.project.id)
             rows = await action_repository.page(
@@ -99,10 +98,10 @@ class ActionService:
             return count, [await _shown(session, row) for row in rows]
 
     async def create(self, scope: ProjectScope, body: dict[str, Any]) -> dict[str, Any]:
-        """Make an action.
+        """Create an action.
 
         Raises:
-            Invalid: the first rule the body breaks.
+            Invalid: the body is invalid; reports the first error.
         """
         sent = _read(body)
         async with self._database.write() as session:
@@ -122,10 +121,10 @@ class ActionService:
         return shown
 
     async def get(self, scope: ProjectScope, action_id: str) -> dict[str, Any]:
-        """Read an action.
+        """Get an action.
 
         Raises:
-            NotFound: none of the project.
+            NotFound: no such action in the project.
         """
         async with self._database.read() as session:
             return await _shown(session, await self._row(session, scope, action_id))
@@ -133,11 +132,11 @@ class ActionService:
     async def update(
         self, scope: ProjectScope, action_id: str, body: dict[str, Any]
     ) -> dict[str, Any]:
-        """Change an action; the functions that use it are compiled again.
+        """Update an action and recompile the functions that use it.
 
         Raises:
-            NotFound: none of the project.
-            Invalid: the first rule the body breaks.
+            NotFound: no such action in the project.
+            Invalid: the body is invalid; reports the first error.
         """
         sent = _read(body)
         async with self._database.write() as session:

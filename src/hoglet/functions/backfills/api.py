@@ -1,4 +1,4 @@
-"""Routes of backfills: docs/spec/hog-functions.md#91-enable_backfills."""
+"""Routes of backfills (docs/spec/hog-functions.md#91-enable_backfills)."""
 
 from fastapi import APIRouter
 from starlette.requests import Request
@@ -24,13 +24,13 @@ router = APIRouter()
 
 
 class BackfillsEnabled(DocumentedResponse):
-    """The paused job that backfills are started for."""
+    """The paused export to which the backfills of a function belong."""
 
     batch_export_id: str
 
 
 class BackfillObject(OpenResponse):
-    """A run over stored events."""
+    """A backfill of stored events."""
 
     id: str
     start_at: str | None
@@ -41,7 +41,7 @@ class BackfillObject(OpenResponse):
 @router.post(ONE + "/enable_backfills")
 @describe({200: BackfillsEnabled})
 async def enable_backfills(request: Request, function_id: str, scope: Writes) -> Response:
-    """Row 6."""
+    """Enable backfills for a function."""
     made = await _backfills(request).enable(scope, function_id)
     return json_response(request, {"batch_export_id": str(made)})
 
@@ -52,7 +52,7 @@ async def enable_backfills(request: Request, function_id: str, scope: Writes) ->
     body=json_object(start_at=TIME, end_at=TIME, with_filters={"type": "boolean"}),
 )
 async def start_backfill(request: Request, batch_export_id: str, scope: Writes) -> Response:
-    """Run a function on the stored events of a window.
+    """Start a backfill over a time range.
 
     Source: docs/spec/hog-functions.md#91-enable_backfills.
     """
@@ -65,7 +65,7 @@ async def start_backfill(request: Request, batch_export_id: str, scope: Writes) 
 @router.get("/batch_exports/{batch_export_id}/backfills")
 @describe({200: Page[BackfillObject]}, query=PAGE)
 async def list_backfills(request: Request, batch_export_id: str, scope: Reads) -> Response:
-    """Backfills of a function, newest first."""
+    """List the backfills of a function, newest first."""
     page = parse_page(request.query_params)
     count, shown = await _backfills(request).page(scope, batch_export_id, page)
     return JsonResponse(envelope(request, page, count, shown))
@@ -76,7 +76,7 @@ async def list_backfills(request: Request, batch_export_id: str, scope: Reads) -
 async def get_backfill(
     request: Request, batch_export_id: str, backfill_id: str, scope: Reads
 ) -> Response:
-    """One backfill with its progress."""
+    """Get a backfill with its progress."""
     return JsonResponse(await _backfills(request).get(scope, batch_export_id, backfill_id))
 
 

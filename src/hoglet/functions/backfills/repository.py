@@ -1,4 +1,4 @@
-"""Every statement on backfills.
+"""Statements on backfills.
 
 Source: docs/spec/hog-functions.md#91-enable_backfills.
 """
@@ -20,7 +20,7 @@ OPEN = (STARTING, RUNNING, PAUSED)
 async def find_export(
     session: AsyncSession, project_id: int, export_id: UUID
 ) -> BatchExportRow | None:
-    """The job of a function that its backfills belong to."""
+    """The export of a function to which its backfills belong."""
     return await session.scalar(
         select(BatchExportRow).where(
             BatchExportRow.id == export_id, BatchExportRow.project_id == project_id
@@ -29,7 +29,7 @@ async def find_export(
 
 
 async def find(session: AsyncSession, export_id: UUID, backfill_id: UUID) -> BackfillRow | None:
-    """One backfill, locked against other changes."""
+    """A backfill, locked for update."""
     return await session.scalar(
         select(BackfillRow)
         .where(BackfillRow.id == backfill_id, BackfillRow.batch_export_id == export_id)
@@ -40,7 +40,7 @@ async def find(session: AsyncSession, export_id: UUID, backfill_id: UUID) -> Bac
 async def of_worker(
     session: AsyncSession, backfill_id: UUID
 ) -> tuple[BackfillRow, BatchExportRow] | None:
-    """A backfill and its job, locked; None when it is gone."""
+    """A backfill and its export, locked; None if it no longer exists."""
     row = await session.get(BackfillRow, backfill_id, with_for_update=True)
     export = None if row is None else await session.get(BatchExportRow, row.batch_export_id)
     return None if row is None or export is None else (row, export)
@@ -49,7 +49,7 @@ async def of_worker(
 async def page(
     session: AsyncSession, export_id: UUID, *, limit: int | None, offset: int
 ) -> tuple[int, Sequence[BackfillRow]]:
-    """Backfills of a job, newest first, and how many there are in all."""
+    """A page of backfills, newest first, and the total count."""
     mine = BackfillRow.batch_export_id == export_id
     count = await session.scalar(select(func.count()).select_from(BackfillRow).where(mine))
     newest = select(BackfillRow).where(mine).order_by(BackfillRow.created_at.desc(), BackfillRow.id)
@@ -59,7 +59,10 @@ async def page(
 async def count_ended(
     session: AsyncSession, progress: Mapping[UUID, tuple[int, int]], now: datetime
 ) -> None:
-    """Add ended runs as ``{backfill: (succeeded, failed)}``; the last one completes it."""
+    """Add finished runs as ``{backfill: (succeeded, failed)}``.
+
+    The last one completes a backfill.
+    """
     for backfill_id, (succeeded, failed) in sorted(progress.items()):
         await session.execute(
             update(BackfillRow)
@@ -74,7 +77,7 @@ async def count_ended(
 
 
 async def complete(session: AsyncSession, backfills: Sequence[UUID], now: datetime) -> None:
-    """Complete those whose events were all read and whose runs have all ended."""
+    """Complete backfills whose events were all read and whose runs have all finished."""
     ended = BackfillRow.runs_succeeded + BackfillRow.runs_failed >= BackfillRow.events_queued
     await session.execute(
         update(BackfillRow)

@@ -1,8 +1,9 @@
-"""Backfills: running a function on events that are stored already.
+"""Backfills: running a function on stored events.
 
-``enable`` makes the paused job, ``start`` records a window and enqueues ``functions.backfill``; the
-pipeline reads the events and runs the function directly, without filter, masking or mapping. A
-replay (``with_filters``) passes filter and mappings, as live events do.
+``enable`` creates the paused export, ``start`` records a time range and enqueues
+``functions.backfill``; the pipeline reads the events and runs the function directly, without
+filter, masking or mappings. A replay (``with_filters``) applies filter and mappings, as for live
+events.
 
 Source: docs/spec/hog-functions.md#91-enable_backfills.
 """
@@ -43,7 +44,7 @@ class Backfills:
 
     Args:
         functions: the functions.
-        queue: takes the jobs.
+        queue: receives the jobs.
     """
 
     def __init__(self, functions: FunctionService, queue: Queue) -> None:
@@ -51,11 +52,11 @@ class Backfills:
         self._queue = queue
 
     async def enable(self, scope: ProjectScope, function_id: str) -> UUID:
-        """Make the paused job of a function; its id stays on the function.
+        """Create the paused export of a function; its id is stored on the function.
 
         Raises:
             NotFound: no such function.
-            Invalid: enabled already, not a destination, or not on events; with an ``error`` key.
+            Invalid: already enabled, not a destination, or not on events; with an ``error`` key.
         """
         async with self._functions.database.write() as session:
             row = await self._functions.row(session, scope.project.id, function_id)
@@ -75,21 +76,21 @@ class Backfills:
     async def start(
         self, scope: ProjectScope, batch_export_id: str, body: dict[str, Any]
     ) -> dict[str, Any]:
-        """Run the stored events of a window.
+        """Run a function on the stored events of a time range.
 
         Args:
-            scope: who asks, in which project.
+            scope: the caller and project.
             batch_export_id: from :meth:`enable`.
-            body: ``{"start_at", "end_at", "with_filters"}``; with filters it is a replay: each
-                event passes the function's present filter and mappings first.
+            body: ``{"start_at", "end_at", "with_filters"}``; with filters it is a replay: the
+                function's current filter and mappings are applied to each event.
 
         Raises:
-            NotFound: no such job in the project.
-            Invalid: an unreadable or empty window.
+            NotFound: no such export in the project.
+            Invalid: an invalid or empty time range.
         """
         start_at, end_at = _instant(body, "start_at"), _instant(body, "end_at")
         if start_at and end_at and start_at >= end_at:
-            raise Invalid("The end of the window has to be after its start.", attr="end_at")
+            raise Invalid("The end of the time range must be after its start.", attr="end_at")
         with_filters = body.get("with_filters", False)
         if not isinstance(with_filters, bool):
             raise Invalid("Must be a valid boolean.", attr="with_filters")
@@ -111,10 +112,10 @@ class Backfills:
     async def page(
         self, scope: ProjectScope, batch_export_id: str, page: PageRequest
     ) -> tuple[int, list[dict[str, Any]]]:
-        """Backfills of a function, newest first, and how many there are in all.
+        """A page of backfills of a function, newest first, and the total count.
 
         Raises:
-            NotFound: no such job in the project.
+            NotFound: no such export in the project.
         """
         async with self._functions.database.read() as session:
             export = await self._export(session, scope, batch_export_id)
@@ -126,7 +127,7 @@ class Backfills:
     async def get(
         self, scope: ProjectScope, batch_export_id: str, backfill_id: str
     ) -> dict[str, Any]:
-        """One backfill with its progress.
+        """A backfill with its progress.
 
         Raises:
             NotFound: no such backfill.
@@ -138,13 +139,13 @@ class Backfills:
     async def control(
         self, scope: ProjectScope, batch_export_id: str, backfill_id: str, verb: Verb
     ) -> dict[str, Any]:
-        """Pause, resume or cancel a backfill; what it already is stays as it is.
+        """Pause, resume or cancel a backfill; a repeated request has no effect.
 
-        Runs that are queued go on after a pause, at most :data:`MOST_AHEAD`; a cancel drops them.
+        Queued runs continue after a pause (at most :data:`MOST_AHEAD`); a cancel drops them.
 
         Raises:
             NotFound: no such backfill.
-            Invalid: it has ended otherwise.
+            Invalid: it has ended.
         """
         async with self._functions.database.write() as session:
             export = await self._export(session, scope, batch_export_id)
@@ -164,7 +165,7 @@ class Backfills:
         elif verb == "cancel":
             row.finished_at = self._functions.clock.now()
             await self._queue.discard(session, INVOKE_QUEUE, str(row.id))
-            await self._enqueue(session, export, row)  # the worker clears up what is left
+            await self._enqueue(session, export, row)  # the worker cleans up the rest
 
     async def _enqueue(
         self, session: AsyncSession, export: BatchExportRow, row: BackfillRow
@@ -184,7 +185,7 @@ class Backfills:
 
 
 def backfill_object(row: BackfillRow) -> dict[str, Any]:
-    """A backfill as it is answered; ``events_total`` is null until it was counted."""
+    """A backfill in the form of the API; ``events_total`` is null until counted."""
     return {
         "id": str(row.id),
         "batch_export_id": str(row.batch_export_id),
@@ -209,7 +210,7 @@ async def _find(session: AsyncSession, export: BatchExportRow, backfill_id: str)
 
 
 def event_names(filters: list[dict[str, Any]]) -> list[str] | None:
-    """The names a job's filters wait for; None for any."""
+    """The event names in the filters of an export; None for any."""
     names = [entry.get("id") for entry in filters]
     return [str(name) for name in names] if names and all(names) else None
 

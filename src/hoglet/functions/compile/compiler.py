@@ -1,4 +1,4 @@
-"""Compiles drafts in a sandbox worker, so that no text of a user is parsed in this process.
+"""Compiles functions in a sandbox worker, so that user text is never parsed in this process.
 
 Source: docs/spec/hog-language.md#13-parser (deadline of 5 seconds).
 """
@@ -16,43 +16,43 @@ DEADLINE_SECONDS = 5.0
 
 
 class Compiler(Protocol):
-    """Turns drafts into what is stored."""
+    """Compiles functions for storage."""
 
     async def compile(self, draft: CompileInput) -> CompiledFunction:
-        """Compile a draft.
+        """Compile a function.
 
         Raises:
-            Invalid: the first rule it breaks.
+            Invalid: it is invalid; reports the first error.
         """
         ...
 
 
 class SandboxCompiler:
-    """Compiles through ``functions.compile`` of the sandbox."""
+    """Compiles with ``functions.compile`` of the sandbox."""
 
     def __init__(self, sandbox: Sandbox) -> None:
         self._sandbox = sandbox
 
     async def compile(self, draft: CompileInput) -> CompiledFunction:
-        """Compile a draft.
+        """Compile a function.
 
         Raises:
-            Invalid: the first rule it breaks, or it takes too long to parse.
+            Invalid: it is invalid, or takes too long to parse.
         """
         try:
             answer = await self._sandbox.call(
                 compile_function, msgspec.to_builtins(draft), deadline=DEADLINE_SECONDS
             )
         except (SandboxTimedOut, SandboxCrashed):
-            raise Invalid("Source takes too long to parse.", attr="hog") from None
+            raise Invalid("The source takes too long to parse.", attr="hog") from None
         return read_answer(answer)
 
 
 def read_answer(answer: dict[str, Any]) -> CompiledFunction:
-    """The answer of ``operations.compile_function``.
+    """The result of ``operations.compile_function``.
 
     Raises:
-        Invalid: it was a refusal.
+        Invalid: the function was rejected.
     """
     refused = answer.get("refused")
     if refused is not None:

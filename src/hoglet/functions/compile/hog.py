@@ -1,6 +1,6 @@
-"""The functions room's use of the Hog language: bytecode, templates, site code. Pure.
+"""Compiles functions' Hog: bytecode, templates, site code. Pure.
 
-Everything here handles untrusted text and so runs in a sandbox worker (``operations.py``).
+Handles untrusted text, so it runs in a sandbox worker (``worker_operations.py``).
 """
 
 import re
@@ -20,7 +20,7 @@ _LIQUID_REFERENCE = re.compile(r"\binputs\.([A-Za-z_$][\w$]*)|\binputs\[['\"]([^
 
 
 class Template(msgspec.Struct, frozen=True):
-    """One compiled template text.
+    """A compiled template.
 
     Attributes:
         bytecode: ``["_H", 1, ...]``.
@@ -34,7 +34,7 @@ class Template(msgspec.Struct, frozen=True):
 
 
 def check_size(source: str) -> None:
-    """Refuse code over 100 KiB, before anything is compiled.
+    """Reject code over 100 KiB before compiling.
 
     Raises:
         Invalid: attr ``hog``.
@@ -59,7 +59,7 @@ def program_bytecode(source: str) -> list[Any]:
 
 
 def expression_bytecode(expression: "tree.Expression") -> list[Any]:
-    """Bytecode of a tree that was built, such as a filter.
+    """Compile a generated tree, such as a filter, to bytecode.
 
     Raises:
         SourceError: it does not compile.
@@ -68,7 +68,7 @@ def expression_bytecode(expression: "tree.Expression") -> list[Any]:
 
 
 def read_template(text: str, *, with_record: bool = False) -> Template:
-    """Compile one template text.
+    """Compile a template.
 
     Args:
         text: ``Hello {person.name}``.
@@ -87,7 +87,7 @@ def read_template(text: str, *, with_record: bool = False) -> Template:
 
 
 def template_tree(text: str, *, with_record: bool = False) -> "tree.Expression":
-    """Parse one template text.
+    """Parse a template.
 
     Raises:
         SourceError: it does not parse.
@@ -97,7 +97,7 @@ def template_tree(text: str, *, with_record: bool = False) -> "tree.Expression":
 
 
 def liquid_references(text: str) -> set[str]:
-    """The other inputs a Liquid text reads."""
+    """The other inputs that a Liquid template reads."""
     return {first or second for first, second in _LIQUID_REFERENCE.findall(text)}
 
 
@@ -140,7 +140,7 @@ def _record_as_properties(value: Any) -> Any:
 
 
 def _refuse_hyphens(value: Any, source: str) -> None:
-    """``event.utm-source`` subtracts, which is never what was meant."""
+    """``event.utm-source`` subtracts, which is never intended."""
     if isinstance(value, tree.ArithmeticOperation) and value.op == "-":
         _refuse_hyphen(value, source)
     if isinstance(value, tree.Node):

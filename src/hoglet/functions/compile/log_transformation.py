@@ -1,4 +1,4 @@
-"""What a log transformation may not use: it runs on log records, where there is no event.
+"""Restrictions of log transformations, which run on log records, without an event.
 
 Source: docs/spec/hog-functions.md#31-types and docs/spec/hog-functions.md#136-transformations.
 """
@@ -23,7 +23,7 @@ _FILTERS = {
 
 
 def check_log_filters(filters: dict[str, Any]) -> None:
-    """Refuse filters that look at events.
+    """Reject filters on events.
 
     Raises:
         Invalid: attr ``filters``.
@@ -32,15 +32,15 @@ def check_log_filters(filters: dict[str, Any]) -> None:
         if filters.get(name):
             raise Invalid(
                 f"A log transformation cannot be filtered by {what}: it runs on log records. "
-                f"Leave out filters.{name} and test the record in the code.",
+                f"Remove filters.{name} and test the record in the code.",
                 attr="filters",
             )
 
 
 def check_log_program(source: str) -> None:
-    """Refuse code that reads an event or calls what log transformations do not have.
+    """Reject code that reads an event or calls functions that log transformations lack.
 
-    Code that does not parse passes; compiling it says why.
+    Code that does not parse is accepted here; compiling reports the error.
 
     Raises:
         Invalid: attr ``hog``.
@@ -52,13 +52,13 @@ def check_log_program(source: str) -> None:
     for node in nodes_of(program):
         if isinstance(node, tree.Call) and node.name in _CALLS:
             raise Invalid(
-                f"Log transformations cannot call {node.name}: they run while logs are taken in.",
+                f"Log transformations cannot call {node.name}: they run while logs are ingested.",
                 attr="hog",
             )
     read = sorted({str(path[0]) for path in global_paths(program)} & (_OF_EVENTS | _CALLS))
     if read:
         raise Invalid(
-            f"Log transformations cannot read {', '.join(read)}. "
-            "The globals they have are project, record and inputs.",
+            f"Log transformations cannot read {', '.join(read)}. The available globals "
+            "are project, record and inputs.",
             attr="hog",
         )

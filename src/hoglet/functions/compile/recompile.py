@@ -1,4 +1,4 @@
-"""Compiles stored filters again when what they refer to has changed.
+"""Recompiles stored filters when something they depend on has changed.
 
 Source: docs/spec/hog-functions.md#55-bytecode_error.
 """
@@ -17,7 +17,7 @@ from hoglet.kit.errors import Invalid, Unavailable
 
 log = structlog.get_logger(__name__)
 
-_ATTEMPTS = 5  # as for the saves of a function
+_ATTEMPTS = 5  # as for saves of a function
 
 
 async def recompile(
@@ -27,17 +27,17 @@ async def recompile(
     action_id: int | None = None,
     property_name: str | None = None,
 ) -> int:
-    """Compile the filters of a project's functions again; doing it twice changes nothing.
+    """Recompile the filters of a project's functions. Idempotent.
 
     Args:
         service: the functions.
-        project: whose test-account setting, action or property changed.
-        action_id: only functions that name this action.
-        property_name: only functions whose filters may use this property. With neither, those
-            that use the test-account setting.
+        project: the project whose test-account filters, action or property changed.
+        action_id: only functions that use this action.
+        property_name: only functions whose filters may use this property. With neither, functions
+            that use the test-account filters.
 
     Returns:
-        How many functions were compiled.
+        Number of recompiled functions.
     """
     async with service.database.read() as session:
         rows = await repository.all_live(session, project.id)
@@ -50,19 +50,19 @@ async def recompile(
 
 
 async def _recompile_one(service: FunctionService, project: Project, function_id: UUID) -> None:
-    """Compile one function; one that cannot be compiled any more must not keep the others."""
+    """Recompile one function; a failure must not affect the others."""
     try:
         for _ in range(_ATTEMPTS):
             if await _try_one(service, project, function_id):
                 return
     except Invalid:
-        log.warning("not compiled again", id=str(function_id), exc_info=True)
+        log.warning("function not recompiled", id=str(function_id), exc_info=True)
         return
-    raise Unavailable("This function is being changed again and again.")
+    raise Unavailable("This function keeps being changed by others.")
 
 
 async def _try_one(service: FunctionService, project: Project, function_id: UUID) -> bool:
-    """False when somebody wrote the function meanwhile, perhaps from what has changed since."""
+    """False if another writer changed the function in the meantime, possibly from newer state."""
     async with service.database.read() as session:
         row = await repository.find(session, project.id, function_id)
     if row is None:
@@ -94,7 +94,7 @@ def _is_affected(
 
 
 def _may_use(filters: dict[str, Any], name: str) -> bool:
-    """Whether a filter may test a property: by its key, in an action, or of test accounts."""
+    """Whether a filter may use a property: by key, in an action, or in test-account filters."""
     if filters.get("filter_test_accounts") or filters.get("actions"):
         return True
     return any(name in text for text in _texts(filters))

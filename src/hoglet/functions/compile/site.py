@@ -1,4 +1,4 @@
-"""JavaScript of site functions: their source, their inputs, their filters. Pure.
+"""Generates the JavaScript of site functions: source, inputs, filters. Pure.
 
 Source: docs/spec/hog-functions.md#32-compilation,
 docs/spec/hog-functions.md#43-templating-and-generated-keys and
@@ -29,16 +29,16 @@ def site_script(
     condition: dict[str, Any] | None,
     mappings: Sequence[tuple[dict[str, Any], dict[str, Any] | None, bool]],
 ) -> str:
-    """The script of a site function: a parenthesised function returning ``{init}``.
+    """The script of a site function: a function in parentheses that returns ``{init}``.
 
     Args:
         source: TypeScript with ``onLoad`` or ``onEvent``.
         inputs: stored inputs without secrets.
-        condition: the filter as plain JSON of the tree; None (it did not compile) never holds.
+        condition: the filter as JSON of the tree; None (it did not compile) never matches.
         mappings: inputs, condition and ``disabled`` of each mapping.
 
     Raises:
-        Invalid: attr ``hog``; the code is not TypeScript.
+        Invalid: attr ``hog``; the code is not valid TypeScript.
     """
     parts = [
         SiteMapping(inputs=own, filters=_condition(filters), disabled=disabled)
@@ -60,14 +60,14 @@ def _condition(stored: dict[str, Any] | None) -> "tree.Expression":
 def transpile_value(value: Any) -> dict[str, Any]:
     """An input value: ``{"lang": "ts", "code": "concat(...)", "stl": ["concat"]}``.
 
-    Lists and dictionaries keep their shape; each text in them is a template.
+    Lists and dictionaries keep their shape; every string in them is a template.
     """
     used: dict[str, None] = {}
     return {"lang": "ts", "code": _code(value, used), "stl": list(used)}
 
 
 def transpile_filter(condition: "tree.Expression") -> dict[str, Any]:
-    """A filter, in the same form."""
+    """A filter in the same form."""
     printed = expression_javascript(bind_expression(for_browsers(condition)))
     return {"lang": "ts", "code": printed.code, "stl": list(printed.helpers)}
 

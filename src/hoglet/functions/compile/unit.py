@@ -1,7 +1,7 @@
-"""Everything about a function that has to be compiled, in one pure step.
+"""Compiles all parts of a function in one pure step.
 
-A save sends ``compile_function_parts`` to a sandbox worker: it checks inputs, compiles code,
-templates, filters, mappings and the masking hash, and gives back what is stored.
+A save runs ``compile_function_parts`` in a sandbox worker: it validates inputs, compiles code,
+templates, filters, mappings and the masking hash, and returns what is stored.
 
 Source: docs/spec/hog-functions.md#32-compilation,
 docs/spec/hog-functions.md#4-inputs_schema-inputs-mappings, docs/spec/hog-functions.md#5-filters
@@ -35,20 +35,20 @@ from hoglet.kit.errors import Invalid, SourceError
 
 
 class CompileInput(msgspec.Struct, kw_only=True):
-    """What is to be compiled; parts left None are not touched.
+    """Parts of a function to compile; None leaves a part unchanged.
 
     Attributes:
         type: the function's type.
         inputs_schema: as stored.
         hog: the code.
-        saved_hog: the code as it will be, also when it does not change; for warnings.
-        input_keys: of all inputs as they will be, those of mappings included; for warnings.
-        inputs: secrets in plain, see ``inputs.secrets.merge_secrets``.
-        filters: normalised.
-        mappings: items with checked ``inputs_schema`` and normalised ``filters``.
+        saved_hog: the code after the save, even if unchanged; for warnings.
+        input_keys: keys of all inputs after the save, including mappings; for warnings.
+        inputs: with plain-text secrets, see ``inputs.secrets.merge_secrets``.
+        filters: normalized.
+        mappings: items with valid ``inputs_schema`` and normalized ``filters``.
         masking: ``{"ttl", "threshold", "hash"}``.
         context: see :class:`FilterContext`.
-        must_match: a filter that does not compile is an error (the function would be enabled).
+        must_match: reject filters that do not compile (the function would be enabled).
     """
 
     type: str
@@ -68,7 +68,7 @@ class Matcher(msgspec.Struct, kw_only=True):
     """The run-time form of a filter.
 
     Attributes:
-        tree: the condition as plain JSON of ``hoglet.syntax.tree``; None when it did not compile.
+        tree: the condition as plain JSON of ``hoglet.syntax.tree``; None if it did not compile.
         events: event names that can match, None for any.
     """
 
@@ -77,7 +77,7 @@ class Matcher(msgspec.Struct, kw_only=True):
 
 
 class CompiledFunction(msgspec.Struct, kw_only=True):
-    """The compiled parts, as stored; parts that were not in the draft are None.
+    """The compiled parts to store; None for parts that were not given.
 
     ``warnings`` is not stored.
     """
@@ -94,10 +94,10 @@ class CompiledFunction(msgspec.Struct, kw_only=True):
 
 
 def compile_function_parts(draft: CompileInput) -> CompiledFunction:
-    """Check and compile a draft.
+    """Validate and compile a function.
 
     Raises:
-        Invalid: the first violation.
+        Invalid: the first error.
     """
     compiled = CompiledFunction()
     source = (draft.filters or {}).get("source") or "events"
@@ -125,7 +125,7 @@ def compile_function_parts(draft: CompileInput) -> CompiledFunction:
 
 
 def _site_script(draft: CompileInput, hog: str, compiled: CompiledFunction) -> str:
-    """The whole script of a site function; secrets never get into it."""
+    """The complete script of a site function; never contains secrets."""
     plain, _ = split_secrets(draft.inputs_schema, compiled.inputs or {})
     mappings = [
         (

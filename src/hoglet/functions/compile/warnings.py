@@ -1,4 +1,4 @@
-"""What compiles in the code of a function but looks wrong, told when the function is saved.
+"""Warnings about code that compiles but looks wrong, reported when a function is saved.
 
 Source: docs/spec/hog-language.md#6-scopes-closures-calls.
 """
@@ -45,9 +45,9 @@ def code_warnings(source: str, function_type: str, input_keys: set[str]) -> list
     """The warnings of a program, in source order.
 
     Args:
-        source: Hog that may not even parse; then there are none.
-        function_type: decides which globals and functions there are.
-        input_keys: keys of the function's inputs; without any, reads of inputs are not checked.
+        source: Hog; if it does not parse, there are no warnings.
+        function_type: determines the available globals and functions.
+        input_keys: keys of the function's inputs; if empty, reads of inputs are not checked.
     """
     known = _GLOBALS.get(function_type, _RUN_GLOBALS | _CALLS) | HELPERS
     try:

@@ -73,7 +73,7 @@ _LETTER_QUERY = (*PAGE, text("class"), text("after"), text("before"), flag("redr
 @router.get(LETTERS)
 @describe({200: Page[DeadLetterObject]}, query=_LETTER_QUERY)
 async def list_letters(request: Request, function_id: str, scope: Reads) -> Response:
-    """Letters, newest first."""
+    """List dead letters, newest first."""
     page = parse_page(request.query_params, default=DEFAULT_LIMIT, maximum=MAXIMUM_LIMIT)
     wish = read_filters(request.query_params)
     count, shown = await _letters(request).page(scope, function_id, wish, page)
@@ -83,7 +83,7 @@ async def list_letters(request: Request, function_id: str, scope: Reads) -> Resp
 @router.post(LETTERS + "/redrive")
 @describe({200: Redriven}, body=_REDRIVE_BODY)
 async def redrive_letters(request: Request, function_id: str, scope: Writes) -> Response:
-    """Run letters again."""
+    """Redrive dead letters."""
     body = await read_object(request)
     return JsonResponse(await _letters(request).redrive(scope, function_id, body))
 
@@ -91,7 +91,7 @@ async def redrive_letters(request: Request, function_id: str, scope: Writes) -> 
 @router.get(LETTERS + "/{letter_id}")
 @describe({200: DeadLetterDetail})
 async def get_letter(request: Request, function_id: str, letter_id: str, scope: Reads) -> Response:
-    """One letter with its globals."""
+    """Get a dead letter with its globals."""
     return JsonResponse(await _letters(request).get(scope, function_id, letter_id))
 
 
@@ -100,7 +100,7 @@ async def get_letter(request: Request, function_id: str, letter_id: str, scope: 
 async def delete_letter(
     request: Request, function_id: str, letter_id: str, scope: Writes
 ) -> Response:
-    """Remove a letter."""
+    """Delete a dead letter."""
     await _letters(request).delete(scope, function_id, letter_id)
     return Response(status_code=204)
 

@@ -1,4 +1,4 @@
-"""Parameters of the dead-letter routes."""
+"""Query parameters of the dead-letter routes."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -13,10 +13,10 @@ _TRUE, _FALSE = frozenset({"true", "1"}), frozenset({"false", "0"})
 
 
 def read_filters(query: Mapping[str, str]) -> DeadLetterFilter:
-    """Read the parameters of the list.
+    """Parse the parameters of the list.
 
     Raises:
-        Invalid: an unknown class or an unreadable instant; attr is the parameter.
+        Invalid: an unknown class or an invalid time; attr is the parameter.
     """
     return DeadLetterFilter(
         classes=read_classes(query.get("class")),
@@ -27,14 +27,14 @@ def read_filters(query: Mapping[str, str]) -> DeadLetterFilter:
 
 
 def read_classes(value: Any) -> list[str]:
-    """Classes as a comma list or a JSON list.
+    """Parse classes, as a comma-separated or JSON list.
 
     Raises:
         Invalid: code ``invalid_choice``, attr ``class``.
     """
     parts = value.split(",") if isinstance(value, str) else value or []
     if not isinstance(parts, list):
-        raise Invalid("Give a list of classes.", attr="class")
+        raise Invalid("A list of classes is required.", attr="class")
     wanted = [part.strip() if isinstance(part, str) else part for part in parts]
     for one in wanted:
         if one and one not in CLASSES:
@@ -44,10 +44,10 @@ def read_classes(value: Any) -> list[str]:
 
 
 def read_instant(value: Any, attr: str) -> datetime | None:
-    """An ISO instant, or None for None.
+    """Parse an ISO time; None for None.
 
     Raises:
-        Invalid: unreadable.
+        Invalid: not a valid time.
     """
     if value is None:
         return None

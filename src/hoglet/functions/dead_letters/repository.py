@@ -1,4 +1,4 @@
-"""Every statement on dead letters."""
+"""Statements on dead letters."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -10,11 +10,11 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from hoglet.functions.tables import DeadLetterRow
 
-REDRIVE_CHUNK = 500  # ids of one statement; SQLite takes 32,766 parameters
+REDRIVE_CHUNK = 500  # ids per statement; SQLite allows 32,766 parameters
 
 
 class DeadLetterFilter(NamedTuple):
-    """Which letters; None and empty mean no restriction."""
+    """Selects dead letters; None and empty mean no restriction."""
 
     classes: Sequence[str] = ()
     after: datetime | None = None
@@ -24,7 +24,7 @@ class DeadLetterFilter(NamedTuple):
 
 
 async def find(session: AsyncSession, function_id: UUID, letter_id: UUID) -> DeadLetterRow | None:
-    """One letter of a function."""
+    """A dead letter of a function."""
     return await session.scalar(
         select(DeadLetterRow).where(
             DeadLetterRow.id == letter_id, DeadLetterRow.function_id == function_id
@@ -35,7 +35,7 @@ async def find(session: AsyncSession, function_id: UUID, letter_id: UUID) -> Dea
 async def find_by_invocation(
     session: AsyncSession, function_id: UUID, invocation_id: UUID
 ) -> DeadLetterRow | None:
-    """The letter of a run, so that a failed redrive writes no second one."""
+    """The dead letter of a run, so that a failed redrive updates it instead of adding one."""
     return await session.scalar(
         select(DeadLetterRow).where(
             DeadLetterRow.invocation_id == invocation_id, DeadLetterRow.function_id == function_id
@@ -44,13 +44,13 @@ async def find_by_invocation(
 
 
 async def count(session: AsyncSession, function_id: UUID, wish: DeadLetterFilter) -> int:
-    """How many letters."""
+    """Number of dead letters that match the filter."""
     statement = select(func.count()).select_from(DeadLetterRow)
     return await session.scalar(_matching(statement, function_id, wish)) or 0
 
 
 async def count_waiting(session: AsyncSession) -> int:
-    """Letters of all functions that were not redriven."""
+    """Number of dead letters of all functions that were not redriven."""
     waiting = DeadLetterRow.redriven_at.is_(None)
     statement = select(func.count()).select_from(DeadLetterRow).where(waiting)
     return await session.scalar(statement) or 0
@@ -64,7 +64,7 @@ async def page(
     limit: int | None,
     offset: int,
 ) -> list[DeadLetterRow]:
-    """Letters, newest first."""
+    """A page of dead letters, newest first."""
     statement = _matching(select(DeadLetterRow), function_id, wish).order_by(
         DeadLetterRow.last_failed_at.desc(), DeadLetterRow.id.desc()
     )
@@ -72,7 +72,7 @@ async def page(
 
 
 async def drop_oldest(session: AsyncSession, function_id: UUID, *, keep: int) -> int:
-    """Delete all but the newest ``keep`` letters; returns how many went."""
+    """Delete all but the newest ``keep`` dead letters; returns how many."""
     over = await count(session, function_id, DeadLetterFilter()) - keep
     if over <= 0:
         return 0
@@ -87,7 +87,7 @@ async def drop_oldest(session: AsyncSession, function_id: UUID, *, keep: int) ->
 
 
 async def drop_before(session: AsyncSession, instant: datetime) -> int:
-    """Delete all letters that last failed before an instant; returns how many went."""
+    """Delete dead letters that last failed before a time; returns how many."""
     statement = delete(DeadLetterRow).where(DeadLetterRow.last_failed_at < instant)
     result: Any = await session.execute(statement)
     return result.rowcount

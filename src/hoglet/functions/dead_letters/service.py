@@ -1,6 +1,6 @@
-"""Dead letters: runs that ended in failure, kept to be looked at and run again.
+"""Dead letters: failed runs, stored for inspection and redrive.
 
-The pipeline writes them with :meth:`DeadLetters.add`, in the transaction that ends the run.
+The pipeline adds them with :meth:`DeadLetters.add`, in the transaction that ends the run.
 
 Source: docs/spec/hog-functions.md#10-dead-letters-hoglet-goes-further.
 """
@@ -40,26 +40,26 @@ type Enqueue = Callable[[AsyncSession, Queue, Sequence[NewJob]], Awaitable[None]
 
 
 class DeadLetterSettings(msgspec.Struct, frozen=True, kw_only=True):
-    """How long letters are kept."""
+    """Retention of dead letters."""
 
     keep_days: int = 7
     keep_per_function: int = 10_000
 
 
 async def enqueue_plainly(session: AsyncSession, queue: Queue, jobs: Sequence[NewJob]) -> None:
-    """Put runs into the queue as they are."""
+    """Enqueue runs as they are."""
     await queue.enqueue(session, jobs)
 
 
 class NewDeadLetter(msgspec.Struct, frozen=True, kw_only=True):
-    """A run that failed.
+    """A failed run.
 
     Attributes:
         letter_class: ``filter``, ``inputs``, ``fetch``, ``timeout``, ``hog`` or ``disabled``.
-        globals: of docs/spec/hog-functions.md#132-globals-and-inputs, without inputs and so
-        without secrets.
+        globals: of docs/spec/hog-functions.md#132-globals-and-inputs, without inputs and therefore
+            without secrets.
         mapping: number of the mapping that ran.
-        attempts: of the last host call, 1 when there was none.
+        attempts: of the last host call, 1 if there was none.
     """
 
     project_id: int
@@ -78,9 +78,9 @@ class DeadLetters:
 
     Args:
         functions: the functions.
-        queue: takes the runs of a redrive.
-        settings: how long letters are kept.
-        enqueue: puts runs into the queue, those of a line in their order.
+        queue: receives redriven runs.
+        settings: retention.
+        enqueue: enqueues runs, in order for each ordering key.
     """
 
     def __init__(
@@ -98,11 +98,11 @@ class DeadLetters:
         self._told: dict[UUID, datetime] = {}
 
     async def add(self, session: AsyncSession, letters: Sequence[NewDeadLetter]) -> list[LogEntry]:
-        """Keep letters; a run that failed before (a redrive) gets its letter updated.
+        """Add dead letters; a redriven run that failed again updates its dead letter.
 
         Returns:
-            A warn line for each function whose oldest letters were dropped to stay within the
-            limit; no second one within an hour.
+            A warn line for each function whose oldest dead letters were dropped, at most once an
+            hour.
         """
         now = self._functions.clock.now()
         for letter in letters:
@@ -124,14 +124,14 @@ class DeadLetters:
         return LogEntry(project_id, SOURCE, str(function_id), "", now, "WARN", text)
 
     async def prune(self, session: AsyncSession) -> int:
-        """Delete letters older than the limit; returns how many went."""
+        """Delete expired dead letters; returns how many."""
         oldest = self._functions.clock.now() - timedelta(days=self.settings.keep_days)
         return await repository.drop_before(session, oldest)
 
     async def page(
         self, scope: ProjectScope, function_id: str, wish: DeadLetterFilter, page: PageRequest
     ) -> tuple[int, list[dict[str, Any]]]:
-        """A page of letters, newest first, and how many there are in all.
+        """A page of dead letters, newest first, and the total count.
 
         Raises:
             NotFound: no such function.
@@ -145,20 +145,20 @@ class DeadLetters:
         return count, [dead_letter_object(row) for row in rows]
 
     async def get(self, scope: ProjectScope, function_id: str, letter_id: str) -> dict[str, Any]:
-        """One letter with its globals.
+        """A dead letter with its globals.
 
         Raises:
-            NotFound: no such function or letter.
+            NotFound: no such function or dead letter.
         """
         async with self._functions.database.read() as session:
             row = await self._letter(session, scope, function_id, letter_id)
         return dead_letter_object(row) | {"globals": row.globals}
 
     async def delete(self, scope: ProjectScope, function_id: str, letter_id: str) -> None:
-        """Remove one letter.
+        """Delete a dead letter.
 
         Raises:
-            NotFound: no such function or letter.
+            NotFound: no such function or dead letter.
         """
         async with self._functions.database.write() as session:
             await session.delete(await self._letter(session, scope, function_id, letter_id))
@@ -166,17 +166,18 @@ class DeadLetters:
     async def redrive(
         self, scope: ProjectScope, function_id: str, body: dict[str, Any]
     ) -> dict[str, int]:
-        """Run letters again with the present code, inputs and secrets, the oldest first.
+        """Redrive dead letters with the current code, inputs and secrets, oldest first.
 
-        Those of an ordered function stand in the lines of their distinct ids.
-        With ``"dry_run": true`` nothing is run; the counts are what would happen.
+        Runs of an ordered function are queued by distinct id. With ``"dry_run": true`` nothing
+        runs; the counts are what would happen.
 
         Returns:
-            ``{"queued": 2, "skipped": 1}``; skipped are letters redriven already, and unknown ids.
+            ``{"queued": 2, "skipped": 1}``; skipped are dead letters that were already redriven,
+            and unknown ids.
 
         Raises:
             NotFound: no such function.
-            Invalid: nothing chosen, or the function is disabled.
+            Invalid: nothing is selected, or the function is disabled.
         """
         wish, is_dry = read_choice(body), body.get("dry_run", False)
         if not isinstance(is_dry, bool):
@@ -184,7 +185,7 @@ class DeadLetters:
         async with self._functions.database.write() as session:
             function = await self._functions.row(session, scope.project.id, function_id)
             if not function.enabled:
-                raise Invalid("This function is disabled. Enable it before running letters again.")
+                raise Invalid("This function is disabled. Enable it before redriving dead letters.")
             chosen = await self._chosen(session, function.id, wish)
             waiting = [row for row in chosen if row.redriven_at is None]
             if not is_dry:
@@ -219,7 +220,7 @@ class DeadLetters:
 
 
 def dead_letter_object(row: DeadLetterRow) -> dict[str, Any]:
-    """One item of the list."""
+    """A dead letter in the form of the list."""
     return {
         "id": str(row.id),
         "class": row.letter_class,
@@ -236,10 +237,10 @@ def dead_letter_object(row: DeadLetterRow) -> dict[str, Any]:
 
 
 def read_choice(body: dict[str, Any]) -> DeadLetterFilter:
-    """Which letters a redrive takes.
+    """Parse the selection of dead letters to redrive.
 
     Raises:
-        Invalid: nothing was chosen, or it cannot be read.
+        Invalid: nothing is selected, or the selection is invalid.
     """
     ids, after, before = body.get("ids"), body.get("after"), body.get("before")
     classes = body.get("class")
@@ -248,7 +249,9 @@ def read_choice(body: dict[str, Any]) -> DeadLetterFilter:
     if body.get("all") is True:
         return DeadLetterFilter()
     if not classes and after is None and before is None:
-        raise Invalid('Choose letters by "ids", by "class", "after" and "before", or all of them.')
+        raise Invalid(
+            'Select dead letters by "ids", by "class", "after" and "before", or with "all".'
+        )
     return DeadLetterFilter(
         classes=read_classes(classes),
         after=read_instant(after, "after"),
@@ -262,7 +265,7 @@ def _known_ids(ids: Iterable[Any]) -> list[UUID]:
         try:
             known.append(UUID(str(one)))
         except ValueError:
-            raise Invalid(f'"{one}" is not the id of a letter.', attr="ids") from None
+            raise Invalid(f'"{one}" is not the id of a dead letter.', attr="ids") from None
     return known
 
 
@@ -289,7 +292,7 @@ def _job(row: DeadLetterRow, *, is_ordered: bool) -> NewJob:
 
 
 async def _keep(session: AsyncSession, letter: NewDeadLetter, now: datetime) -> None:
-    error = letter.error[:_ERROR_CHARACTERS].replace("\0", "�")  # PostgreSQL holds no NUL
+    error = letter.error[:_ERROR_CHARACTERS].replace("\0", "�")  # PostgreSQL cannot store NUL
     known = await repository.find_by_invocation(session, letter.function_id, letter.invocation_id)
     if known is not None:
         known.letter_class, known.error = str(letter.letter_class), error

@@ -1,1 +1,1 @@
-"""Compiled functions as the pipeline uses them: loading and matching."""
+"""Compiled functions as the pipeline uses them: loading, matching, transforming."""

@@ -1,7 +1,7 @@
-"""Which texts a condition needs a field to have, so that an index can pass it over. Pure.
+"""Finds strings that a condition requires of a field, so that an index can skip it. Pure.
 
-``properties.plan = 'pro' and …`` cannot be true of an event whose plan is ``'free'``. It is passed
-over only if evaluating it would not have been noticed: nothing in it may end with an error.
+``properties.plan = 'pro' and …`` cannot be true of an event whose plan is ``'free'``. A condition
+is skipped only if its evaluation has no observable effect: no part of it can fail.
 
 Source: docs/spec/hog-functions.md#53-run-time-truth-and-nulls (equality unifies types; every
 operand is evaluated
@@ -26,7 +26,7 @@ class RequiredLiterals(NamedTuple):
 
 
 def required_literals(condition: dict[str, Any] | None) -> RequiredLiterals | None:
-    """What one field must be for a condition to hold; None when there is no such field.
+    """The required values of one field for a condition to hold; None without such a field.
 
     Args:
         condition: JSON of ``hoglet.syntax.tree``.
@@ -45,7 +45,7 @@ def required_literals(condition: dict[str, Any] | None) -> RequiredLiterals | No
 
 
 def field_value(values: dict[str, Any], chain: tuple[str, ...]) -> Any:
-    """What a field is, None when it is missing; another type than text or scalar: do not rely."""
+    """The value of a field, None if missing; UNKNOWN for values other than strings and scalars."""
     found: Any = values
     for name in chain:
         if type(found) is not dict:
@@ -58,7 +58,7 @@ def _needed(member: dict[str, Any]) -> RequiredLiterals | None:
     if member["node"] != "CompareOperation" or member["left"]["node"] != "Field":
         return None
     chain = member["left"]["chain"]
-    # The event's name is what the index has looked at already.
+    # The index has already tested the event's name.
     if len(chain) < 2 or not all(type(name) is str for name in chain):
         return None
     right, operator = member["right"], member["op"]
@@ -73,20 +73,20 @@ def _needed(member: dict[str, Any]) -> RequiredLiterals | None:
 
 
 def _is_only_text(value: Any) -> bool:
-    """A text that equals no number and no boolean."""
+    """A string that equals no number and no boolean."""
     if type(value) is not str or value.strip().lower() in _UNIFIED:
         return False
     return value.strip()[:1].isalpha() and value.strip().lower()[:3] not in {"inf", "nan"}
 
 
 def cannot_fail(node: dict[str, Any], roots: Container[str]) -> bool:  # noqa: PLR0911 (one case a node)
-    """Whether an expression has no effect and ends with no error, whatever the values are.
+    """Whether an expression has no effects and cannot fail, whatever the values are.
 
-    As ``hoglet.hog.python.purity`` has it, on the tree.
+    Like ``hoglet.hog.python.purity``, but on the syntax tree.
 
     Args:
         node: JSON of ``hoglet.syntax.tree``.
-        roots: globals that surely exist, such as ``event``.
+        roots: globals that always exist, such as ``event``.
     """
     match node["node"]:
         case "Constant":

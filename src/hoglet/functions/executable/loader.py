@@ -1,4 +1,4 @@
-"""Stored rows as the pipeline runs them.
+"""Converts stored rows to executable functions.
 
 Source: docs/spec/hog-functions.md#43-templating-and-generated-keys and
 docs/spec/hog-functions.md#132-globals-and-inputs.
@@ -23,9 +23,9 @@ log = structlog.get_logger(__name__)
 
 
 def executable_from_row(row: HogFunctionRow, box: SecretBox) -> ExecutableFunction:
-    """A function with its secrets decrypted; keep it out of logs and storage.
+    """A function with decrypted secrets; never log or store it.
 
-    Without their key it still matches events: each delivery that is due becomes a dead letter.
+    If they cannot be decrypted it still matches events, and its deliveries become dead letters.
     """
     problem = None
     try:

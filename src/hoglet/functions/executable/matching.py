@@ -1,8 +1,7 @@
-"""Which functions an event triggers: an index, then compiled conditions. Pure.
+"""Finds the functions that an event triggers: an index, then compiled conditions. Pure.
 
-The cost of an event does not grow with the number of functions that wait for other events, or for
-other texts of a property. Runs in sandbox workers (``operations.match``), because conditions may
-hold expressions of users.
+The cost per event does not depend on the number of functions for other events or other values of a
+property. Runs in sandbox workers, because conditions can contain user expressions.
 
 Source: docs/spec/hog-functions.md#53-run-time-truth-and-nulls,
 docs/spec/hog-functions.md#54-globals-seen-by-filters, docs/spec/hog-functions.md#45-mappings and
@@ -31,21 +30,21 @@ from hoglet.functions.runtime.filter_globals import (
 
 SLOW_FILTER_MS = 100
 _SLOW_FILTER_S = SLOW_FILTER_MS / 1000
-# Equal no text that is not a number; the boolean false equals every text but "true".
+# Equal to no string that is not numeric, except that false equals every string but "true".
 _UNLIKE_TEXT = frozenset({type(None), int, float})
 
 
 class Match(msgspec.Struct, frozen=True, kw_only=True):
-    """What one function makes of one event.
+    """The result of matching one function with one event.
 
     Attributes:
-        function_id: which function.
-        outcome: ``matched``; ``filtered`` (evaluated and not true); ``failed`` (the filter
-            raised: metric ``filtering_failed``, an error log, a dead letter of class ``filter``).
-        mappings: numbers of the mappings that match; None when the function has no mappings.
+        function_id: the function.
+        outcome: ``matched``; ``filtered`` (not true); ``failed`` (the filter raised: metric
+            ``filtering_failed``, an error log, a dead letter of class ``filter``).
+        mappings: numbers of the matching mappings; None without mappings.
         unmatched: numbers of enabled mappings that do not match.
         error: why the filter failed.
-        milliseconds: time of the filters; above 100 a warn log is due.
+        milliseconds: evaluation time; above 100 a warning is logged.
     """
 
     function_id: str
@@ -57,12 +56,13 @@ class Match(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class FunctionIndex:
-    """The functions of one project and kind, by the event names they wait for.
+    """The functions of one project and kind, indexed by event name.
 
-    Within a name, functions that need a property to have a certain text are found by that text.
+    Within a name, functions that require a property to have a certain value are found by that
+    value.
 
     Args:
-        functions: enabled ones; their order is kept in the answers.
+        functions: enabled functions; results are in their order.
     """
 
     def __init__(self, functions: Sequence[ExecutableFunction]) -> None:
@@ -79,20 +79,20 @@ class FunctionIndex:
                 self._by_name.setdefault(name, _Bucket()).add(position, needed)
 
     def waits_for(self, event_name: str) -> bool:
-        """Whether the conditions of any function have to be asked about such an event."""
+        """Whether any function has conditions for such an event."""
         return event_name in self._by_name or bool(self._for_any.everything)
 
     def waiting_for(self, event_name: str) -> list[ExecutableFunction]:
-        """The functions whose events have this name; all others are ``filtered``."""
+        """The functions for events with this name; all others are ``filtered``."""
         buckets = (self._by_name.get(event_name), self._for_any)
         positions = {one for bucket in buckets if bucket for one in bucket.everything}
         return [self.functions[position] for position in sorted(positions)]
 
     def match(self, run_globals: dict[str, Any]) -> list[Match]:
-        """Ask all functions that can match.
+        """Evaluate all functions that can match.
 
         Args:
-            run_globals: ``{"event": {...}, "person": ..., "groups": ...}`` of one event.
+            run_globals: ``{"event": {...}, "person": ..., "groups": ...}`` of an event.
 
         Returns:
             As :meth:`matches`.
@@ -100,14 +100,14 @@ class FunctionIndex:
         return self.matches(lazy_filter_globals(run_globals))
 
     def matches(self, values: FilterGlobals) -> list[Match]:
-        """Ask all functions that can match.
+        """Evaluate all functions that can match.
 
         Args:
-            values: of one event.
+            values: the filter globals of an event.
 
         Returns:
-            One entry for each function that matches, whose filter fails, or takes long. All
-            others are ``filtered``.
+            One entry for each function that matches, fails, or is slow. All others are
+            ``filtered``.
         """
         name = str(values["event"])
         named = self._by_name.get(name)
@@ -143,7 +143,7 @@ class FunctionIndex:
 
 
 class _Bucket:
-    """Positions of functions; those that need a text are kept under the field and the text."""
+    """Indexes of functions; those that require a value are grouped by field and value."""
 
     def __init__(self) -> None:
         self.everything: list[int] = []
@@ -162,7 +162,7 @@ class _Bucket:
             by_text.setdefault(text, []).append(position)
 
     def candidates(self, values: FilterGlobals) -> list[int]:
-        """The positions that can match, in no order."""
+        """Indexes of functions that can match, unordered."""
         found = list(self._always)
         for chain, by_text in self._by_text.items():
             values.provide(self._parts[chain])
@@ -179,15 +179,15 @@ type ConditionKey = tuple[str, int, int | None]
 
 
 class Condition(NamedTuple):
-    """A compiled condition; ``parts`` are those of the globals that it reads."""
+    """A compiled condition; ``parts`` are the parts of the globals that it reads."""
 
     predicate: engine.Predicate
     parts: int
 
     def holds(self, values: FilterGlobals) -> bool:
-        """Whether it gives the boolean true.
+        """Whether it returns true.
 
-        Anything else is no match, such as the number 1 of an incomplete property.
+        Anything else does not match, such as the 1 of an incomplete property filter.
 
         Raises:
             EvaluationFailed: it raised.
@@ -198,9 +198,9 @@ class Condition(NamedTuple):
 
 
 class Conditions:
-    """Compiled conditions of functions and their mappings, made when first asked.
+    """Compiled conditions of functions and their mappings, compiled on demand.
 
-    The last ``kept`` ones stay: a worker serves several projects.
+    An LRU cache: a worker serves several projects.
     """
 
     def __init__(self, kept: int = 20_000) -> None:
@@ -210,7 +210,7 @@ class Conditions:
     def hold(
         self, function: ExecutableFunction, mapping: int | None, values: FilterGlobals
     ) -> bool:
-        """Whether the function's condition (or that of one mapping) holds.
+        """Whether the condition of a function (or of one mapping) holds.
 
         Raises:
             EvaluationFailed: it raised.
@@ -224,7 +224,7 @@ class Conditions:
     def of_function(
         self, key: ConditionKey, asked: ExecutableFunction | ExecutableMapping
     ) -> Condition | None:
-        """The condition of a function or mapping; None when there is none, so nothing matches.
+        """The condition of a function or mapping; None if there is none, so nothing matches.
 
         Raises:
             EvaluationFailed: it does not compile.
@@ -245,12 +245,12 @@ _shared = Conditions()
 def match_function(
     function: ExecutableFunction, values: FilterGlobals, conditions: Conditions = _shared
 ) -> Match:
-    """Ask one function.
+    """Match one function.
 
     Args:
         function: with its conditions.
-        values: of one event.
-        conditions: compiled ones; those of the process by default.
+        values: the filter globals of an event.
+        conditions: compiled conditions; the process-wide cache by default.
     """
     begun = perf_counter()
     try:
@@ -271,7 +271,7 @@ def match_function(
 
 
 def mask_key(function: ExecutableFunction, values: dict[str, Any]) -> str | None:
-    """The masking hash of a run, or None when it is not masked.
+    """The masking hash of a run, or None if it is not masked.
 
     Args:
         function: with ``masking``.
@@ -300,7 +300,7 @@ def _mappings(
 
 
 def masked_allowance(old: int, new: int, threshold: int | None) -> int:
-    """How many of the runs that raised a counter from ``old`` to ``new`` may go.
+    """How many runs of those that raised a counter from ``old`` to ``new`` may proceed.
 
     Example:
         >>> masked_allowance(0, 5, 2)

@@ -1,7 +1,7 @@
-"""A function as the pipeline runs it: plain, frozen data that crosses to a worker process.
+"""An executable function: frozen data that is sent to worker processes.
 
-Made by ``FunctionService.load_runnable(project_id)``; holds opened secrets, so it is never stored,
-never logged, and goes nowhere but to a worker's standard input.
+Created by ``FunctionService.load_runnable(project_id)``. It contains decrypted secrets, so it is
+never stored or logged, and only sent to a worker's standard input.
 
 Source: docs/spec/hog-functions.md#13-run-time.
 """
@@ -27,7 +27,7 @@ class ExecutableInput(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         key: its name below ``inputs``.
-        value: any JSON; texts in it are templates unless ``templating`` is None.
+        value: any JSON; strings in it are templates unless ``templating`` is None.
         templating: ``hog``, ``liquid``, or None for a plain value.
         type: the schema's type, e.g. ``integration``.
         secret: shown as ``***REDACTED***`` in logs.
@@ -41,10 +41,10 @@ class ExecutableInput(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ExecutableMapping(msgspec.Struct, frozen=True, kw_only=True):
-    """One mapping: its filter and the inputs it lays over those of the function.
+    """One mapping: a filter, and inputs that override those of the function.
 
-    ``number`` tells it from the function's others wherever it stands: runs that wait and dead
-    letters name it by that.
+    ``number`` identifies it independently of its position; waiting runs and dead letters refer to
+    it.
     """
 
     number: int
@@ -55,25 +55,25 @@ class ExecutableMapping(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ExecutableFunction(msgspec.Struct, frozen=True, kw_only=True):
-    """One function.
+    """A function with everything needed to run it.
 
     Attributes:
         id, project_id, type, name, hog: as stored.
-        inputs: in evaluation order, secrets in plain.
-        filter: the condition as JSON of ``hoglet.syntax.tree``; None when it did not compile, in
-            which case nothing matches.
+        inputs: in evaluation order, with plain-text secrets.
+        filter: the condition as JSON of ``hoglet.syntax.tree``; None if it did not compile; then
+            nothing matches.
         events: event names that can match, None for any.
         source: ``filters.source``.
         masking: ``{"ttl": 60, "threshold": None, "hash": "{person.id}"}`` or None.
-        mappings: None when the function has none.
+        mappings: None without mappings.
         execution_order: of transformations.
-        retry: the whole policy, defaults filled in.
+        retry: the complete policy with defaults.
         delivery: ``{"ordered_by": "distinct_id", "concurrency": 4, "requests_per_minute": 60}``,
-            each left out or None without such a limit.
+            each omitted or None without such a limit.
         state: the watcher's (docs/spec/hog-functions.md#7-status-and-the-watcher).
         version: changes with every save.
-        facilities: what the operator set up for programs.
-        problem: why its inputs cannot be built; each of its runs ends as a dead letter with it.
+        facilities: the host configuration for programs.
+        problem: why its inputs cannot be built; its runs become dead letters with this error.
     """
 
     id: str
@@ -97,7 +97,7 @@ class ExecutableFunction(msgspec.Struct, frozen=True, kw_only=True):
     problem: str | None = None
 
     def mapping(self, number: int) -> ExecutableMapping | None:
-        """The mapping of that number; None when it was removed."""
+        """The mapping with that number; None if it was removed."""
         return next((one for one in self.mappings or () if one.number == number), None)
 
     @property

@@ -1,7 +1,7 @@
-"""What transformations do to an event: one of them, and all of a project in a row. Pure.
+"""Runs transformations on events: a single one, or the chain of a project. Pure.
 
-Test runs use one; the pipeline takes whole batches through all of them and adds what concerns
-batches only, time and log lines (``hoglet.pipeline.ingest.transform``).
+Test runs use a single one; the pipeline runs whole batches through the chain, with batch time
+limits and log lines (``hoglet.pipeline.ingest.transform``).
 
 Source: docs/spec/hog-functions.md#136-transformations.
 """
@@ -26,10 +26,10 @@ _NOTES = (f"{_NOTE}succeeded", f"{_NOTE}failed", f"{_NOTE}skipped")
 
 
 class TransformationResult(msgspec.Struct, kw_only=True):
-    """What one transformation did to one event.
+    """The result of one transformation of one event.
 
     Attributes:
-        function_id: which.
+        function_id: the transformation.
         outcome: ``succeeded``, ``failed``, ``skipped`` (its filter does not match) or ``dropped``.
         error: why it failed, redacted.
         error_class: ``filter``, ``inputs``, ``timeout`` or ``hog``.
@@ -48,11 +48,11 @@ class TransformationResult(msgspec.Struct, kw_only=True):
 
 
 class Chain:
-    """One event on its way through the transformations of a project, in their order.
+    """An event passing through the transformations of a project, in order.
 
     Args:
-        event: ``{"uuid", "event", "distinct_id", "properties", "timestamp"}``; not changed. The
-            notes of other servers' transformations in its properties are dropped.
+        event: ``{"uuid", "event", "distinct_id", "properties", "timestamp"}``; not modified.
+            Transformation notes of other servers in its properties are removed.
     """
 
     def __init__(self, event: dict[str, Any]) -> None:
@@ -60,7 +60,7 @@ class Chain:
         self._notes: dict[str, list[str]] = {}
 
     def take(self, transformation: "Transformation", result: TransformationResult) -> bool:
-        """Go on with what a transformation made of the event; False when it dropped it."""
+        """Continue with a transformation's result; False if the event was dropped."""
         if result.event is None:
             return False
         self.event = without_notes({**self.event, **result.event})
@@ -72,18 +72,18 @@ class Chain:
         return True
 
     def finish(self) -> dict[str, Any]:
-        """The event as it is stored: with ``$transformations_succeeded`` and so on."""
+        """The event to store: with ``$transformations_succeeded`` and similar properties."""
         return {**self.event, "properties": {**self.event["properties"], **self._notes}}
 
 
 def drop_notes(properties: dict[str, Any]) -> None:
-    """Remove the notes of other servers' transformations where none of ours runs."""
+    """Remove transformation notes of other servers from events without transformations."""
     for name in _NOTES:
         properties.pop(name, None)
 
 
 def without_notes(event: dict[str, Any]) -> dict[str, Any]:
-    """The event without the properties that tell which transformations ran."""
+    """The event without the properties that list the transformations."""
     properties = event["properties"]
     if properties.keys().isdisjoint(_NOTES):
         return event
@@ -92,12 +92,12 @@ def without_notes(event: dict[str, Any]) -> dict[str, Any]:
 
 
 class Transformation:
-    """One transformation, ready for many events: what its runs have in common is made once.
+    """A transformation prepared for many events: what its runs share is computed once.
 
     Args:
         function: the transformation.
         project: ``{"id": 1, "name": "", "url": "https://host"}``.
-        conditions: compiled filters to reuse; fresh ones for a function that is not stored.
+        conditions: compiled filters to reuse; a new cache for functions that are not stored.
     """
 
     def __init__(
@@ -123,8 +123,8 @@ class Transformation:
 
         Args:
             event: ``{"uuid", "event", "distinct_id", "properties", "timestamp", ...}``, or the
-                log record of a ``transformation_log``; not changed.
-            now: ISO instant for templates of inputs.
+                log record of a ``transformation_log``; not modified.
+            now: ISO time for input templates.
             milliseconds: the program's time limit.
         """
         result = TransformationResult(
@@ -147,7 +147,7 @@ class Transformation:
         return result
 
     def _applies_to(self, event: dict[str, Any]) -> bool:
-        """Whether the filter holds; mappings decide nothing, but they may fail.
+        """Whether the filter matches; mappings have no effect, but can fail.
 
         Raises:
             EvaluationFailed: a filter raised.
@@ -215,7 +215,7 @@ def _failed(result: TransformationResult, error_class: str, error: str) -> Trans
 
 
 def _take_over(result: TransformationResult, returned: Any, *, is_log: bool) -> None:
-    """Apply what a program returned."""
+    """Apply a program's return value."""
     returned = without_surrogates(returned)
     if is_log and isinstance(returned, dict) and returned:
         result.event = returned
@@ -233,6 +233,6 @@ def _take_over(result: TransformationResult, returned: Any, *, is_log: bool) -> 
         if name not in returned:
             continue
         if not isinstance(returned[name], str):
-            _failed(result, "hog", f"The returned {name} is not text")
+            _failed(result, "hog", f"The returned {name} is not a string")
             return
         result.event[name] = returned[name]

@@ -1,1 +1,1 @@
-"""Filters of functions: stored JSON → normalised JSON → Hog tree → bytecode. Pure."""
+"""Filters of functions: stored JSON → normalized JSON → Hog tree → bytecode. Pure."""

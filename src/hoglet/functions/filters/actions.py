@@ -1,4 +1,4 @@
-"""An action as a Hog tree: OR over its steps.
+"""Translates an action to a Hog tree: OR over its steps.
 
 Source: docs/spec/hog-functions.md#51-expression-and-bytecode.
 """
@@ -18,7 +18,7 @@ AUTOCAPTURE = "$autocapture"
 
 
 def action_to_tree(steps: list[dict[str, Any]], context: FilterContext) -> "tree.Expression":
-    """The test of an action.
+    """The condition of an action.
 
     Args:
         steps: ``[{"event": "$pageview", "url": "docs", "url_matching": "contains"}]``.
@@ -31,7 +31,7 @@ def action_to_tree(steps: list[dict[str, Any]], context: FilterContext) -> "tree
 
 
 def trigger_events(steps: list[dict[str, Any]]) -> set[str] | None:
-    """The event names that can match, or None when any may."""
+    """The event names that can match, or None for any."""
     names = {step.get("event") for step in steps}
     if not names or not all(names):
         return None

@@ -1,4 +1,4 @@
-"""Normalised filters as one Hog tree.
+"""Translates normalized filters to a Hog tree.
 
 ``AND(test accounts..., global properties..., OR(events..., actions...))``.
 
@@ -15,7 +15,7 @@ from hoglet.functions.filters.properties import properties_to_trees
 from hoglet.functions.filters.roots import check_filter_tree
 from hoglet.syntax import tree
 
-MAX_ENTRIES = 1000  # one filter; keeps compile time and bytecode small
+MAX_ENTRIES = 1000  # per filter; keeps compile time and bytecode small
 
 
 def build_filter(filters: dict[str, Any], context: FilterContext) -> "tree.Expression":
@@ -41,9 +41,9 @@ def build_filter(filters: dict[str, Any], context: FilterContext) -> "tree.Expre
 
 
 def event_names(filters: dict[str, Any], context: FilterContext) -> list[str] | None:
-    """The event names that can match at all, sorted; None when any name may.
+    """The event names that can match at all, sorted; None for any.
 
-    The index of functions is built on this, so it must never leave out a name that matches.
+    The function index relies on this, so no matching name may be missing.
     """
     names: set[str] = set()
     events, actions = filters.get("events") or [], filters.get("actions") or []
@@ -76,7 +76,7 @@ def _inlined_cohort(item: dict[str, Any], context: FilterContext) -> "tree.Expre
     properties = context.cohorts.get(str(item.get("value")))
     if properties is None:
         raise FilterRefused(
-            "The test account filters use a cohort that cannot be checked in real time. "
+            "The test account filters use a cohort that cannot be evaluated in real time. "
             "Use person property filters instead"
         )
     matches = all_of(properties_to_trees(properties, context))
@@ -89,7 +89,7 @@ def _entries(filters: dict[str, Any], context: FilterContext) -> list["tree.Expr
     actions = filters.get("actions") or []
     tables = filters.get("data_warehouse") or []
     if len(events) + len(actions) + len(tables) > MAX_ENTRIES:
-        raise FilterRefused(f"A filter may have at most {MAX_ENTRIES} entries")
+        raise FilterRefused(f"A filter can have at most {MAX_ENTRIES} entries")
     return [
         *(_event(entry, context) for entry in events),
         *(_action(entry, context) for entry in actions),

@@ -1,4 +1,4 @@
-"""What a filter may refer to besides itself, as plain data that crosses to a worker process."""
+"""What a filter can refer to, as plain data that is sent to a worker process."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -7,16 +7,16 @@ import msgspec
 
 
 class FilterContext(msgspec.Struct, frozen=True, kw_only=True):
-    """The project's part of a compilation.
+    """The project's context of a compilation.
 
     Attributes:
-        now: the instant relative dates count from, aware UTC.
-        timezone: IANA name of the project's zone; ``dStart`` and the like are cut in it.
-        week_start_day: 0 when weeks start on Sunday, 1 for Monday.
+        now: the reference for relative dates, aware UTC.
+        timezone: IANA name of the project's zone; used for ``dStart`` and similar dates.
+        week_start_day: 0 if weeks start on Sunday, 1 for Monday.
         test_account_filters: property filters of the project's test-account setting.
         actions: live actions by id text: ``{"7": {"steps": [{"event": "$pageview"}]}}``.
         cohorts: dynamic cohorts made of person properties, by id text: ``{"3": [{...}]}``;
-            cohorts that are not listed cannot be inlined.
+            other cohorts cannot be inlined.
         boolean_properties: properties the project defines as Boolean, ``["event:paid"]``
             or ``["group_0:paid"]``.
     """

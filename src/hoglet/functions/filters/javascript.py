@@ -1,4 +1,4 @@
-"""Filters for browsers: the same truth where ``==`` of JavaScript means something else.
+"""Filters for browsers: adapts equality to JavaScript's ``==``.
 
 Source: docs/spec/hog-language.md#14-javascript.
 """
@@ -15,9 +15,9 @@ _BOOLEANS = {"true": True, "false": False}
 
 
 def for_browsers(condition: "tree.Expression") -> "tree.Expression":
-    """The condition with equality of lists, dates and booleans written out.
+    """The condition with explicit equality of lists, dates and booleans.
 
-    In JavaScript lists and dates are equal to themselves only, and ``true`` is not ``"true"``.
+    In JavaScript lists and dates are compared by identity, and ``true`` is not ``"true"``.
     """
     return _rewritten(condition)
 

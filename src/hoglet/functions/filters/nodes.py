@@ -1,4 +1,4 @@
-"""Short constructors for the Hog trees that filters become."""
+"""Constructors for the Hog trees of filters."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -7,7 +7,7 @@ from hoglet.syntax import tree
 
 
 def constant(value: Any) -> tree.Constant:
-    """A literal: text, number, boolean or null."""
+    """A literal: string, number, boolean or null."""
     return tree.Constant(value=value)
 
 

@@ -1,4 +1,4 @@
-"""Checks and normalises the ``filters`` of a request.
+"""Validates and normalizes the ``filters`` of a request.
 
 Source: docs/spec/hog-functions.md#5-filters.
 """
@@ -23,24 +23,24 @@ _DROPPED = {
 
 
 class FilterSwitches(Body):
-    """The plain fields of filters."""
+    """The boolean and string fields of filters."""
 
     filter_test_accounts: bool | None = None
 
 
 def normalize_filters(value: Any, *, prefix: str = "filters") -> dict[str, Any]:
-    """The filters as they are stored, without generated keys.
+    """The filters to store, without generated keys.
 
     Args:
-        value: what the request holds; null means ``{}``.
+        value: the value in the request; null means ``{}``.
         prefix: the attr of errors, ``filters`` or ``mappings__0__filters``.
 
     Returns:
-        A new dict; ``source`` is always there; ``filters`` of null stay what they were sent as
-        otherwise, so that stored values round-trip.
+        A new dict; ``source`` is always set; everything else stays as it was sent, so that stored
+        values round-trip.
 
     Raises:
-        Invalid: not an object, an unknown source, or a list or switch that is none.
+        Invalid: not an object, an unknown source, or a field of the wrong type.
     """
     if value is None:
         value = {}
@@ -59,12 +59,12 @@ def normalize_filters(value: Any, *, prefix: str = "filters") -> dict[str, Any]:
 
 
 def check_view(filters: dict[str, Any], *, enabled: bool) -> None:
-    """Refuse an enabled function on views that names no view."""
+    """Reject an enabled function on views without a view."""
     if not enabled or filters.get("source") != "data-warehouse-view":
         return
     entries = filters.get("data_warehouse") or []
     if not any(entry.get("table_name") or entry.get("id") for entry in entries):
-        raise Invalid("Choose a view before enabling this function.", attr="filters")
+        raise Invalid("Select a view before enabling this function.", attr="filters")
 
 
 def _without(filters: dict[str, Any], key: str) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Tests of properties as Hog trees: the printer of ``kit/property_operators`` for functions.
+"""Property tests as Hog trees: prints ``kit/property_operators`` for functions.
 
 Source: docs/spec/hog-functions.md#52-property-filter-key-value-operator-type-group_type_index.
 """
@@ -32,7 +32,7 @@ def apply_operator(
         subject: the property's field.
         operator: one of ``kit/property_operators``.
         value: scalar or list, as stored in the filter.
-        context: gives the instant and zone of relative dates.
+        context: time and time zone for relative dates.
 
     Raises:
         FilterRefused: unknown operator, or a value the operator cannot take.
@@ -88,7 +88,7 @@ def _print(  # noqa: C901, PLR0911, PLR0912 (one case a test)
 def _date(
     subject: "tree.Expression", test: tests.DateOrder, context: FilterContext
 ) -> "tree.Expression":
-    """Dates without a zone are of the project's, which the program is given unless it is UTC."""
+    """Dates without an offset are in the project's time zone, which is passed unless it is UTC."""
     is_utc = context.timezone == "UTC"
     text = test.text
     if not is_utc or test.date.is_relative:

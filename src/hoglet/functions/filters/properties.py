@@ -1,4 +1,4 @@
-"""One property filter ``{key, value, operator, type}`` as a Hog tree.
+"""Translates a property filter ``{key, value, operator, type}`` to a Hog tree.
 
 Source: docs/spec/hog-functions.md#52-property-filter-key-value-operator-type-group_type_index.
 """
@@ -27,7 +27,7 @@ _BOOLEAN_TEXTS = {"true": True, "false": False}
 
 
 def properties_to_trees(properties: Any, context: FilterContext) -> list["tree.Expression"]:
-    """One tree a property.
+    """One tree per property filter.
 
     Args:
         properties: a list of property filters, or a group ``{"type": "OR", "values": [...]}``.
@@ -41,14 +41,14 @@ def properties_to_trees(properties: Any, context: FilterContext) -> list["tree.E
     if isinstance(properties, dict):
         return [_group(properties, context, depth=0)]
     if not isinstance(properties, list):
-        raise FilterRefused("The properties of a filter have to be a list")
+        raise FilterRefused("The properties of a filter must be a list")
     return [property_to_tree(item, context) for item in properties]
 
 
 def property_to_tree(item: Any, context: FilterContext, *, depth: int = 0) -> "tree.Expression":
     """One property filter; an incomplete one is the constant 1."""
     if not isinstance(item, dict):
-        raise FilterRefused("Every property filter has to be an object")
+        raise FilterRefused("Every property filter must be an object")
     _check_types(item)
     if isinstance(item.get("values"), list) and item.get("type") in {"AND", "OR"}:
         return _group(item, context, depth=depth)
@@ -57,7 +57,7 @@ def property_to_tree(item: Any, context: FilterContext, *, depth: int = 0) -> "t
         return _expression(item)
     if kind in {"cohort", "static-cohort", "dynamic-cohort", "precalculated-cohort"}:
         raise FilterRefused(
-            "Cohorts cannot be used in filters of functions. Use person property filters instead"
+            "Cohorts cannot be used in function filters. Use person property filters instead"
         )
     if not _is_complete(item):
         return constant(1)
@@ -76,16 +76,18 @@ def _group(group: dict[str, Any], context: FilterContext, *, depth: int) -> "tre
 
 
 def _check_types(item: dict[str, Any]) -> None:
-    """Filters are free-form JSON: whatever follows may rely on these types."""
+    """Check the types of this free-form JSON; the code below relies on them."""
     if not isinstance(item.get("type"), str | None):
-        raise FilterRefused("The type of a property filter has to be text")
+        raise FilterRefused("The type of a property filter must be a string")
     if not isinstance(item.get("key"), str | int | None) or isinstance(item.get("key"), bool):
-        raise FilterRefused("The key of a property filter has to be text")
+        raise FilterRefused("The key of a property filter must be a string")
     _operator(item)
     value = item.get("value")
     for each in value if isinstance(value, list) else [value]:
         if isinstance(each, dict | list):
-            raise FilterRefused("The value of a property filter has to be plain, or a plain list")
+            raise FilterRefused(
+                "The value of a property filter must be a scalar or a list of scalars"
+            )
 
 
 def _is_complete(item: dict[str, Any]) -> bool:
@@ -99,7 +101,7 @@ def _operator(item: dict[str, Any]) -> str:
     if operator is None:
         return "exact"
     if not isinstance(operator, str):
-        raise FilterRefused("The operator of a property filter has to be text")
+        raise FilterRefused("The operator of a property filter must be a string")
     return operator
 
 
@@ -135,12 +137,12 @@ def _group_index(item: dict[str, Any]) -> int:
     if isinstance(index, str) and index.isdigit():
         index = int(index)
     if not isinstance(index, int) or isinstance(index, bool) or not 0 <= index < 5:
-        raise FilterRefused("group_type_index has to be a number from 0 to 4")
+        raise FilterRefused("group_type_index must be a number from 0 to 4")
     return index
 
 
 def _typed_value(item: dict[str, Any], context: FilterContext) -> Any:
-    """``"true"`` becomes true only where the project defines the property as Boolean."""
+    """Convert ``"true"`` to true only if the project defines the property as Boolean."""
     value = item.get("value")
     if item.get("operator") not in {None, "exact", "is_not"}:
         return value
@@ -178,13 +180,13 @@ def _element(item: dict[str, Any], context: FilterContext) -> "tree.Expression":
 
 
 def element_text(test: "tree.Expression") -> "tree.Expression":
-    """Some text of the chain passes ``test``, which reads the variable ``text``."""
+    """Whether some text of the chain passes ``test``, which reads the variable ``text``."""
     return call(
         "arrayExists", tree.Lambda(args=("text",), expr=test), field("elements_chain_texts")
     )
 
 
 def element_matches(key: str, value: str) -> "tree.Expression":
-    """The chain has an element with this ``selector`` or ``tag_name``."""
+    """Whether the chain has an element with this ``selector`` or ``tag_name``."""
     pattern = selector_pattern(value) if key == "selector" else tag_name_pattern(value)
     return compare(field("elements_chain"), "=~", constant(pattern))

@@ -1,4 +1,4 @@
-"""Which globals a tree reads, and whether it contains a query.
+"""Globals that a tree reads, and whether it contains a query.
 
 Source: docs/spec/hog-functions.md#42-value-validation (transformation inputs) and 5.4 (filters).
 """
@@ -35,8 +35,8 @@ FILTER_ROOTS = frozenset(
 def global_paths(root: Any) -> Iterator[tuple[str | int, ...]]:
     """Every path of globals that a tree reads, in source order.
 
-    Lambda parameters and declared names are not globals and are left out; for programs the
-    answer is generous: a name declared anywhere counts as declared everywhere.
+    Without lambda parameters and declared names; in programs, a name declared anywhere counts as
+    declared everywhere.
 
     Example:
         ``x -> x + event.uuid`` yields ``("event", "uuid")``.
@@ -45,25 +45,25 @@ def global_paths(root: Any) -> Iterator[tuple[str | int, ...]]:
 
 
 def check_filter_tree(root: "tree.Expression") -> None:
-    """Refuse sub-queries, cohorts and globals that filters do not have.
+    """Reject subqueries, cohorts and globals that filters do not have.
 
     Raises:
-        FilterRefused: names what is wrong.
+        FilterRefused: with the reason.
     """
     for node in nodes_of(root):
         if isinstance(node, tree.SelectQuery | tree.SelectSetQuery):
-            raise FilterRefused("Queries cannot be used in filters of functions")
+            raise FilterRefused("Queries cannot be used in function filters")
         if isinstance(node, tree.CompareOperation) and "cohort" in node.op:
             raise FilterRefused(
-                "Cohorts cannot be used in filters of functions. Use person property filters"
+                "Cohorts cannot be used in function filters. Use person property filters"
             )
     for path in global_paths(root):
         if path[0] not in FILTER_ROOTS:
-            raise FilterRefused(f'Filters cannot read "{path[0]}": there is no such field')
+            raise FilterRefused(f'Filters cannot read "{path[0]}": there is no such global')
 
 
 def nodes_of(value: Any) -> Iterator[tree.Node]:
-    """A tree's nodes, itself first, in the order of the source."""
+    """The nodes of a tree in source order, starting with itself."""
     if isinstance(value, tree.Node):
         yield value
         for name in value.__struct_fields__:

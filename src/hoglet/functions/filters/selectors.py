@@ -1,8 +1,8 @@
 """CSS-like selectors and tag names as regular expressions over ``elements_chain``.
 
 The chain lists the clicked element first, then its parents, separated by ``;``:
-``button.primary:attr_id="go"nth-child="1"text="Go";div:nth-child="2"``. A selector is read from
-its right end, because its last part is the clicked element. RE2 syntax: no look-around.
+``button.primary:attr_id="go"nth-child="1"text="Go";div:nth-child="2"``. Selectors are processed
+from the right, because the last part is the clicked element. RE2 syntax: no look-around.
 """
 
 import re
@@ -25,7 +25,7 @@ MAX_SELECTOR_LENGTH = 1000
 
 
 def tag_name_pattern(tag: str) -> str:
-    """A pattern for chains that contain an element of this tag."""
+    """A pattern for chains with an element of this tag."""
     return rf"(^|;){re.escape(tag)}(\.|$|;|:)"
 
 
@@ -39,7 +39,7 @@ def selector_pattern(selector: str) -> str:
         FilterRefused: the selector uses syntax that cannot be matched on a chain.
     """
     if len(selector) > MAX_SELECTOR_LENGTH:
-        raise FilterRefused(f"A selector may have at most {MAX_SELECTOR_LENGTH} characters")
+        raise FilterRefused(f"A selector can have at most {MAX_SELECTOR_LENGTH} characters")
     pieces = re.sub(r"\s*>\s*", " > ", selector.strip()).split()
     if not pieces:
         raise FilterRefused("The selector is empty")

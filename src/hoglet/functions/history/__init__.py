@@ -1,1 +1,1 @@
-"""History of a function: versions, differences, rollback."""
+"""Change history of functions: versions, differences, restore."""

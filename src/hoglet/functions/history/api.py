@@ -1,4 +1,4 @@
-"""Routes of a function's history."""
+"""Routes of a function's change history."""
 
 from fastapi import APIRouter
 from starlette.requests import Request
@@ -20,7 +20,7 @@ router = APIRouter()
 @router.get(ONE + "/activity")
 @describe({200: Page[ActivityObject]}, query=PAGE)
 async def list_function_activity(request: Request, function_id: str, scope: Reads) -> Response:
-    """Who changed what of the function, newest first."""
+    """List the changes of a function, newest first."""
     page = parse_page(request.query_params)
     count, entries = await History(service_of(request)).page(scope, function_id, page)
     return JsonResponse(envelope(request, page, count, entries))
@@ -29,7 +29,7 @@ async def list_function_activity(request: Request, function_id: str, scope: Read
 @router.post(ONE + "/restore")
 @describe({200: FunctionObject}, body=json_object(activity_id=TEXT, to=TIME))
 async def restore_function(request: Request, function_id: str, scope: Writes) -> Response:
-    """Bring an earlier state back: `{"activity_id": ...}` or `{"to": time}`; secrets stay."""
+    """Restore an earlier state with ``{"activity_id": …}`` or ``{"to": time}``; secrets stay."""
     body = await read_object(request)
     shown = await History(service_of(request)).restore(scope, function_id, body)
     return JsonResponse(full_object(shown))

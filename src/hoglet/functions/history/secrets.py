@@ -1,7 +1,7 @@
-"""Keeps secrets out of a function's history, also values that became secret only later.
+"""Keeps secrets out of a function's history, including values that became secret later.
 
-The history holds inputs as they were. A value that was plain is hidden there as soon as its key is
-made secret: it may be the very value that is secret now. Pure, but for one rewrite of entries.
+The history contains earlier inputs. When an input becomes secret, its earlier values are masked
+there, because the secret may be one of them.
 
 Source: docs/spec/hog-functions.md#35-limits-and-effects and docs/spec/hog-functions.md#44-secrets.
 """
@@ -19,7 +19,7 @@ type Json = dict[str, Any]
 
 
 def hide(changes: Sequence[Change], *states: Json) -> list[Change]:
-    """Changes of which no value can be read whose key is secret in one of the states."""
+    """The changes, without values whose keys are secret in either state."""
     return [
         Change(
             one.field,
@@ -34,7 +34,7 @@ def hide(changes: Sequence[Change], *states: Json) -> list[Change]:
 async def hide_in_history(
     session: AsyncSession, project_id: int, scope: str, item_id: str, state: Json
 ) -> None:
-    """Hide values whose keys are secret now in what is logged, in the caller's transaction."""
+    """Mask logged values whose keys are secret now, in the caller's transaction."""
 
     def without(change: Json) -> Json:
         ends = ("before", "after")
@@ -44,14 +44,14 @@ async def hide_in_history(
 
 
 def may_become_secret(before: Json, after: Json) -> bool:
-    """Whether a save can have made keys secret that were not."""
+    """Whether a save may have made inputs secret."""
     return any(before[name] != after[name] for name in ("inputs_schema", "mappings"))
 
 
 def kept_secret(wanted: Json, now: Mapping[str, Any]) -> Json:
-    """Fields of an earlier state whose hidden values are what they are now.
+    """Fields of an earlier state with masked values replaced by the current ones.
 
-    A key that is secret now stays secret: its value must not be asked for, nor come to light.
+    A key that is secret now stays secret: its value is neither required nor revealed.
     """
     kept = _kept(wanted, now)
     if kept.get("mappings"):
@@ -73,13 +73,13 @@ def _kept(wanted: Json, now: Mapping[str, Any]) -> Json:
 
 
 def _present(inputs: Json, now: Json, keys: set[str]) -> Json:
-    """The inputs; a hidden one is left as it is: kept where it is sealed, else the present one."""
+    """The inputs, with masked ones replaced by the current ones unless they are encrypted."""
     plain = {key: entry for key, entry in inputs.items() if entry != SHOWN and key not in keys}
     return plain | {key: now[key] for key in inputs if key not in plain and key in now}
 
 
 def _hidden(field: str, value: Any, states: Iterable[Json]) -> Any:
-    """A logged value of a field with ``{"secret": true}`` for what is secret in a state."""
+    """A logged value with ``{"secret": true}`` for what is secret in a state."""
     for state in states:
         if field == "inputs" and isinstance(value, dict):
             value = _without(value, _secret_keys(state))
@@ -94,7 +94,7 @@ def _hidden(field: str, value: Any, states: Iterable[Json]) -> Any:
 
 
 def _paired(mappings: list[Json], others: list[Json] | None) -> list[tuple[Json, Json]]:
-    """Each mapping with what it is among others; an empty one where it is not."""
+    """Pairs of each mapping and its counterpart; an empty mapping where there is none."""
     known = others or []
     places = stored_identities(known, mappings)
     return [(one, known[places[i]] if i in places else {}) for i, one in enumerate(mappings)]

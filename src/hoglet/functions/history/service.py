@@ -1,9 +1,8 @@
-"""The history of a function: what was changed, and the way back to an earlier state.
+"""The change history of a function, and restoring an earlier state.
 
-The activity log holds, for each change, the value before. Undoing the changes since a moment, the
-newest first, gives the fields of that moment. They are sent through the ordinary update: the same
-rules hold, and the way back is an entry of the log itself. Secrets were never logged, so they stay
-as they are.
+The activity log has the previous value of each change. Undoing changes, newest first, yields the
+fields of an earlier time. They are applied as an ordinary update: the same rules hold, and the
+restore is logged too. Secrets are never logged, so they do not change.
 """
 
 from collections.abc import Iterable
@@ -39,27 +38,27 @@ RESTORED = (
     "retry",
     "delivery",
 )
-_LOGGED_AS = {"priority": "execution_order"}  # how rearranging names it
+_LOGGED_AS = {"priority": "execution_order"}  # the field's name in rearrangements
 _CHUNK = 500
 
 type Json = dict[str, Any]
 
 
 class HistoryEntry(msgspec.Struct, frozen=True, kw_only=True):
-    """The state right after an entry, or the state at an instant; one of the two."""
+    """The state right after an entry, or at a time; one of the two is set."""
 
     activity_id: UUID | None = None
     to: datetime | None = None
 
     def is_before(self, entry: Json) -> bool:
-        """Whether an entry was written after this moment, so has to be undone."""
+        """Whether this state precedes an entry, which then has to be undone."""
         if self.activity_id is not None:
-            return entry["id"] > self.activity_id  # ids are in order of time
+            return entry["id"] > self.activity_id  # ids are time-ordered
         return self.to is None or entry["created_at"] > self.to
 
 
 class History:
-    """What happened to functions.
+    """The change history of functions.
 
     Args:
         functions: the functions.
@@ -71,7 +70,7 @@ class History:
     async def page(
         self, scope: ProjectScope, function_id: str, page: PageRequest
     ) -> tuple[int, list[Json]]:
-        """Entries of a function, newest first, and how many there are in all.
+        """A page of entries of a function, newest first, and the total count.
 
         Raises:
             NotFound: no such function.
@@ -86,12 +85,12 @@ class History:
             return count, await with_users(session, entries)
 
     async def restore(self, scope: ProjectScope, function_id: str, body: Json) -> FunctionView:
-        """Bring the fields of an earlier state back, secrets excepted.
+        """Restore the fields of an earlier state, except secrets.
 
         Raises:
             NotFound: no such function.
-            Invalid: no such moment, or the earlier state breaks a rule that holds now.
-            Stale: somebody else changed the function meanwhile.
+            Invalid: no such state, or it violates a current rule.
+            Stale: the function was changed in the meantime.
         """
         moment = read_entry_time(body)
         async with self._functions.database.read() as session:
@@ -102,14 +101,14 @@ class History:
 
 
 def read_entry_time(body: Json) -> HistoryEntry:
-    """Read ``{"activity_id": "…"}`` or ``{"to": "2026-01-05T12:00:00Z"}``.
+    """Parse ``{"activity_id": "…"}`` or ``{"to": "2026-01-05T12:00:00Z"}``.
 
     Raises:
-        Invalid: neither or both, or not readable.
+        Invalid: neither or both are given, or invalid.
     """
     activity_id, to = body.get("activity_id"), body.get("to")
     if (activity_id is None) == (to is None):
-        raise Invalid("Give either activity_id or to.")
+        raise Invalid("Specify either activity_id or to.")
     if activity_id is not None:
         try:
             return HistoryEntry(activity_id=UUID(str(activity_id)))
@@ -122,7 +121,7 @@ def read_entry_time(body: Json) -> HistoryEntry:
 
 
 def undone(row: HogFunctionRow, entries: Iterable[Json]) -> Json:
-    """The fields that differ from the present ones once the entries, newest first, are undone."""
+    """The fields that differ from the current ones after undoing the entries, newest first."""
     now = {name: getattr(row, name) for name in RESTORED}
     before = dict(now)
     for entry in entries:
@@ -135,7 +134,7 @@ def undone(row: HogFunctionRow, entries: Iterable[Json]) -> Json:
 
 
 async def _since(session: AsyncSession, row: HogFunctionRow, moment: HistoryEntry) -> list[Json]:
-    """The entries after a moment, newest first."""
+    """The entries after a state, newest first."""
     if moment.to is not None and moment.to < row.created_at:
         raise Invalid("The function did not exist at that time.", attr="to")
     after: list[Json] = []
@@ -167,4 +166,4 @@ async def _entries(
 
 
 def _no_entry() -> Invalid:
-    return Invalid("The function's history has no entry of this id.", attr="activity_id")
+    return Invalid("The function's history has no entry with this id.", attr="activity_id")

@@ -1,1 +1,1 @@
-"""Inputs of functions: their schema, the checks, the templates in them. Pure."""
+"""Inputs of functions: schema, validation, templates. Pure."""

@@ -1,6 +1,6 @@
 """Validates the inputs of a function and compiles the templates in them.
 
-One pass in schema order, so that the first error reported is the first in the schema.
+In one pass in schema order, so that the first error in the schema is reported.
 
 Source: docs/spec/hog-functions.md#42-value-validation and
 docs/spec/hog-functions.md#43-templating-and-generated-keys.
@@ -35,7 +35,7 @@ class InputRules(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         function_type: docs/spec/hog-functions.md#31-types.
-        source: ``filters.source``; warehouse sources know ``record``.
+        source: ``filters.source``; warehouse sources provide ``record``.
         attr: prefix of errors, ``inputs`` or ``mappings__0__inputs``.
         with_defaults: store defaults of optional items too (mappings).
     """
@@ -49,12 +49,12 @@ class InputRules(msgspec.Struct, frozen=True, kw_only=True):
 def compile_inputs(
     schema: list[dict[str, Any]], inputs: dict[str, Any], rules: InputRules
 ) -> dict[str, Any]:
-    """Check and compile all inputs.
+    """Validate and compile all inputs.
 
     Args:
         schema: stored ``inputs_schema``.
-        inputs: ``{"url": {"value": "https://…"}}``, secrets in plain; keys not in the schema are
-            dropped.
+        inputs: ``{"url": {"value": "https://…"}}``, with plain-text secrets; keys that are not in
+            the schema are dropped.
         rules: see :class:`InputRules`.
 
     Returns:
@@ -62,7 +62,7 @@ def compile_inputs(
         ``{"url": {"value": "x", "bytecode": ["_H", 1, 32, "x"], "order": 0}}``.
 
     Raises:
-        Invalid: the first violation, attr ``inputs__<key>`` (``inputs`` for a circle).
+        Invalid: the first error, attr ``inputs__<key>`` (``inputs`` for circular references).
     """
     compiled: dict[str, dict[str, Any]] = {}
     references: dict[str, set[str]] = {}
@@ -78,7 +78,7 @@ def compile_inputs(
 def _entry(
     item: dict[str, Any], inputs: dict[str, Any], rules: InputRules
 ) -> dict[str, Any] | None:
-    """The input object to store, or None when the key has no value."""
+    """The input object to store, or None if the key has no value."""
     key, default = item["key"], item.get("default")
     attr = f"{rules.attr}__{key}"
     sent = inputs.get(key)
@@ -113,7 +113,7 @@ def _compile_entry(
 
 
 def _templating(item: dict[str, Any], entry: dict[str, Any], attr: str) -> str | None:
-    """``hog``, ``liquid``, or None when the schema switches templates off."""
+    """``hog``, ``liquid``, or None if the schema disables templates."""
     own = entry.get("templating")
     if own is not None and own not in ("hog", "liquid"):
         detail = f'"{own}" is not a valid choice.'
@@ -157,7 +157,7 @@ def _with_code(
 
 
 def _mirror(value: Any, templates: list[Template], rules: InputRules, attr: str) -> Any:
-    """The same shape with every text replaced by its bytecode."""
+    """The same shape with each string replaced by its bytecode."""
     if isinstance(value, str):
         template = _template(value, rules, attr)
         templates.append(template)
@@ -174,7 +174,7 @@ def _template(text: str, rules: InputRules, attr: str) -> Template:
         return read_template(text, with_record=rules.source.startswith("data-warehouse"))
     except SourceError as error:
         advice = (
-            "Templates use single braces, such as {event.event}, not double ones. "
+            "Templates use single braces, such as {event.event}, not double ones."
             if "{{" in text
             else ""
         )
@@ -186,7 +186,7 @@ def _refuse_foreign_globals(roots: set[str], allowed: tuple[str, ...], attr: str
     if foreign:
         raise Invalid(
             f"Transformations cannot read {', '.join(foreign)}. "
-            f"The globals they have are {', '.join(allowed[:-1])} and {allowed[-1]}.",
+            f"The available globals are {', '.join(allowed[:-1])} and {allowed[-1]}.",
             attr=attr,
         )
 

@@ -1,9 +1,8 @@
-"""Which stored mapping a sent one is, so that it keeps what is its own wherever it is put. Pure.
+"""Matches sent mappings with stored ones, so that each keeps its secrets and number. Pure.
 
-Its own are its secrets, and the number by which runs that wait and dead letters name it; in the API
-mappings have no ids. One that is told apart by its name and filters, by its name, or by its filters
-is found by them; what is left stands where it stood. A stored mapping is taken once: the secrets of
-one that was removed go to no other one.
+Waiting runs and dead letters refer to a mapping's number, but in the API mappings have no ids. A
+mapping is matched by name and filters, by name, or by filters, where these are unique, else by
+position. A stored mapping is matched once: secrets of a removed one go to no other.
 
 Source: docs/spec/hog-functions.md#44-secrets and docs/spec/hog-functions.md#45-mappings.
 """
@@ -19,7 +18,7 @@ type _Mapping = dict[str, Any]
 
 
 def stored_identities(stored: Sequence[_Mapping], sent: Sequence[_Mapping]) -> dict[int, int]:
-    """The place each sent mapping has among the stored ones; new ones are left out.
+    """The stored index of each sent mapping; new ones are omitted.
 
     Example:
         >>> stored_identities([{"name": "a"}, {"name": "b"}], [{"name": "b"}, {"name": "c"}])
@@ -45,9 +44,9 @@ def numbered(
     stored: Sequence[_Mapping] | None,
     sent: Sequence[_Mapping] | None,
 ) -> dict[str, Any]:
-    """The matchers of sent mappings with their numbers, and the next free one.
+    """The matchers of sent mappings with their numbers, and the next free number.
 
-    A number is never given twice: a run of a mapping that was removed must not become another's.
+    Numbers are never reused: a run of a removed mapping must not become another's.
 
     Returns:
         ``{"mappings": [{"tree": ..., "events": ..., "number": 1}], "next_number": 2}``
@@ -66,14 +65,14 @@ def numbered(
 
 
 def mapping_number(matchers: Sequence[dict[str, Any]], place: int) -> int:
-    """What a stored mapping is called; its place where it was saved before they had numbers."""
+    """The number of a stored mapping; its position if it was saved before numbers existed."""
     return matchers[place].get("number", place) if place < len(matchers) else place
 
 
 def _told_apart(
     mappings: Sequence[_Mapping], told_by: Callable[[_Mapping], str | None], done: set[int]
 ) -> dict[str, int]:
-    """Places by what mappings are told by, where no other one has the same."""
+    """Indexes by a distinguishing key, for mappings whose key is unique."""
     texts = {i: told_by(mapping) for i, mapping in enumerate(mappings) if i not in done}
     numbers = Counter(texts.values())
     return {text: i for i, text in texts.items() if text is not None and numbers[text] == 1}

@@ -1,4 +1,4 @@
-"""The order in which inputs are evaluated: each after those it refers to.
+"""Evaluation order of inputs: each after those it refers to.
 
 Source: docs/spec/hog-functions.md#43-templating-and-generated-keys (``order``).
 """
@@ -11,15 +11,15 @@ from hoglet.kit.errors import Invalid
 def evaluation_order(
     keys: Sequence[str], references: Mapping[str, set[str]], *, attr: str = "inputs"
 ) -> list[str]:
-    """Sort inputs by their references; ties keep the order of ``keys``.
+    """Sort inputs by their references; otherwise in the order of ``keys``.
 
     Args:
         keys: the inputs, in schema order.
-        references: for each key the keys its templates read; unknown ones are ignored.
-        attr: the field named by the error.
+        references: for each key, the keys its templates read; unknown ones are ignored.
+        attr: the field of the error.
 
     Raises:
-        Invalid: references run in a circle.
+        Invalid: the references are circular.
 
     Example:
         >>> evaluation_order(["a", "b"], {"a": {"b"}})

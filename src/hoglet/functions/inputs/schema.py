@@ -35,11 +35,11 @@ type InputType = Literal[
     "push_subscription",
 ]
 
-MAX_ITEMS = 200  # far above any template; bounds the work of one save
+MAX_ITEMS = 200  # far above any template; bounds the work of a save
 
 
 class SchemaItem(Body):
-    """One item; keys that were not sent are not stored, but for the four with defaults."""
+    """One item; keys that were not sent are not stored, except the four with defaults."""
 
     type: InputType
     key: Text = Field(min_length=1, max_length=400)
@@ -60,18 +60,18 @@ class SchemaItem(Body):
 
 
 def read_schema(value: Any, *, attr: str = "inputs_schema") -> list[dict[str, Any]]:
-    """Check an ``inputs_schema``.
+    """Validate an ``inputs_schema``.
 
     Returns:
-        The items as stored: what was sent, with ``required``, ``secret`` and ``hidden`` filled in.
+        The items as stored: as sent, with ``required``, ``secret`` and ``hidden`` filled in.
 
     Raises:
-        Invalid: the first violation, e.g. attr ``inputs_schema__0__type``.
+        Invalid: the first error, e.g. attr ``inputs_schema__0__type``.
     """
     if not isinstance(value, list):
         raise wrong_type("a list", value, code="not_a_list", attr=attr)
     if len(value) > MAX_ITEMS:
-        raise Invalid(f"A function may have at most {MAX_ITEMS} inputs.", attr=attr)
+        raise Invalid(f"A function can have at most {MAX_ITEMS} inputs.", attr=attr)
     return [_item(item, f"{attr}__{index}") for index, item in enumerate(value)]
 
 

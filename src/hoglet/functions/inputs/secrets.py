@@ -1,4 +1,4 @@
-"""Secret inputs: which values a request keeps, which it replaces, and how they are shown.
+"""Secret inputs: which values a request keeps or replaces, and how they are masked.
 
 Source: docs/spec/hog-functions.md#44-secrets.
 """
@@ -12,7 +12,7 @@ SHOWN: dict[str, Any] = {"secret": True}
 
 
 def secret_keys(schema: list[dict[str, Any]]) -> set[str]:
-    """The keys whose values are sealed."""
+    """The keys of secret inputs."""
     return {item["key"] for item in schema if item.get("secret")}
 
 
@@ -23,16 +23,16 @@ def merge_secrets(
     *,
     attr: str = "inputs",
 ) -> dict[str, Any]:
-    """The inputs with every kept secret filled in from what is stored.
+    """The inputs with kept secrets filled in from storage.
 
     Args:
         schema: the ``inputs_schema`` after the change.
-        inputs: what the request sent.
-        stored: opened secrets, ``{"token": {"value": "x", "bytecode": [...]}}``.
+        inputs: the inputs in the request.
+        stored: decrypted secrets, ``{"token": {"value": "x", "bytecode": [...]}}``.
         attr: prefix of errors.
 
     Raises:
-        Invalid: a secret is to be kept but none is stored, or the mask would be stored.
+        Invalid: a secret to be kept is not stored, or the mask itself would be stored.
     """
     merged = dict(inputs)
     for key in secret_keys(schema):
@@ -45,7 +45,7 @@ def merge_secrets(
 
 
 def _keeps(sent: Any) -> bool:
-    """Whether the stored value stays: only a value that is no mask may take its place."""
+    """Whether the stored value is kept: only a value that is not a mask replaces it."""
     if sent is None:
         return True
     if not isinstance(sent, dict):
@@ -54,7 +54,7 @@ def _keeps(sent: Any) -> bool:
 
 
 def _is_marked(sent: Any) -> bool:
-    """Whether the request says that a value is set already."""
+    """Whether the request marks a value as already set."""
     return isinstance(sent, dict) and sent.get("secret") is True
 
 
@@ -80,9 +80,9 @@ def _enter_again(attr: str) -> Invalid:
 def split_secrets(
     schema: list[dict[str, Any]], inputs: dict[str, Any]
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Compiled inputs as ``(plain, secret)``; only the second may hold secret values.
+    """Split compiled inputs into ``(plain, secret)``; only the second may contain secret values.
 
-    A secret of null is none: it would be shown as if it were set.
+    A null secret is dropped; it would look as if it were set.
     """
     secret = secret_keys(schema)
     plain = {key: entry for key, entry in inputs.items() if key not in secret}
@@ -93,7 +93,7 @@ def split_secrets(
 def shown_inputs(
     schema: list[dict[str, Any]], inputs: dict[str, Any], secrets: dict[str, Any]
 ) -> dict[str, Any]:
-    """The inputs of an answer: in order, secrets masked, null members dropped.
+    """The inputs in the form of the API: in order, secrets masked, null members dropped.
 
     Returns:
         ``{"url": {"value": "x", "order": 0}, "token": {"secret": True}, "unset": None}``.

@@ -1,4 +1,4 @@
-"""Which types of inputs hold templates, and which stored credentials.
+"""Which types of inputs contain templates, and which refer to stored credentials.
 
 Source: docs/spec/hog-functions.md#43-templating-and-generated-keys and
 docs/spec/hog-functions.md#132-globals-and-inputs.
@@ -19,4 +19,4 @@ COMPILED_TYPES = frozenset(
 )
 
 INTEGRATION_TYPES = frozenset({"integration", "integration_multi"})
-"""Inputs that name stored credentials by id."""
+"""Types of inputs that refer to stored credentials by id."""

@@ -1,4 +1,4 @@
-"""The type check of one input value; whether templates in it compile is checked elsewhere.
+"""Validates the type of an input value; templates in it are compiled elsewhere.
 
 Source: docs/spec/hog-functions.md#42-value-validation.
 """
@@ -13,13 +13,13 @@ _STATUS_WILDCARDS = frozenset({"4xx", "5xx"})
 
 
 def check_value(item: dict[str, Any], value: Any, *, templating: str | None, attr: str) -> None:
-    """Check a value that is not falsy against its schema item.
+    """Validate a non-falsy value against its schema item.
 
     Args:
         item: the schema item.
         value: any JSON.
-        templating: ``"hog"``, ``"liquid"``, or None when the input has none.
-        attr: the field named by the error, ``inputs__url``.
+        templating: ``"hog"``, ``"liquid"``, or None without templates.
+        attr: the field of the error, ``inputs__url``.
 
     Raises:
         Invalid: the value is of the wrong type.
@@ -50,7 +50,7 @@ def _boolean(item: dict[str, Any], value: Any, templating: str | None) -> str | 
     if not isinstance(value, str):
         return "Value must be a boolean or a template string."
     if templating == "liquid":
-        return "Liquid templates are not possible for booleans."
+        return "Liquid templates are not supported for booleans."
     return None
 
 
@@ -81,9 +81,9 @@ def _status_codes(_item: dict[str, Any], value: Any, _templating: str | None) ->
             if entry not in _STATUS_WILDCARDS:
                 return f'"{entry}" is not a status code: the wildcards are 4xx and 5xx.'
         elif not _is_whole(entry):
-            return "Status codes must be whole numbers or the wildcards 4xx and 5xx."
+            return "Status codes must be integers or the wildcards 4xx and 5xx."
         elif not 400 <= entry <= 599:
-            return f"{entry} is out of range: status codes go from 400 to 599."
+            return f"{entry} is out of range: status codes must be between 400 and 599."
     return None
 
 

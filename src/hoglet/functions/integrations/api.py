@@ -1,4 +1,4 @@
-"""Routes of integrations; the shape is the one that public clients of PostHog read."""
+"""Routes of integrations, in the shape that PostHog's public clients expect."""
 
 from typing import Annotated
 
@@ -33,7 +33,7 @@ def service_of(request: Request) -> IntegrationService:
 @router.get(PATH)
 @describe({200: Page[IntegrationObject]}, query=(*PAGE, text("kind")))
 async def list_integrations(request: Request, scope: Reads) -> Response:
-    """The integrations of a project, all or those of a ``kind``."""
+    """List integrations, optionally of one ``kind``."""
     page, kind = parse_page(request.query_params), request.query_params.get("kind") or None
     count, shown = await service_of(request).page(scope, page, kind)
     return JsonResponse(envelope(request, page, count, shown))
@@ -50,14 +50,14 @@ async def create_integration(request: Request, scope: Writes) -> Response:
 @router.get(ONE)
 @describe({200: IntegrationObject})
 async def get_integration(request: Request, integration_id: str, scope: Reads) -> Response:
-    """Read an integration, without its token."""
+    """Get an integration, without its token."""
     return JsonResponse(await service_of(request).get(scope, integration_id))
 
 
 @router.api_route(ONE, methods=["PATCH", "PUT"])
 @describe({200: IntegrationObject}, body=IntegrationFields)
 async def update_integration(request: Request, integration_id: str, scope: Writes) -> Response:
-    """Change an integration or its token."""
+    """Update an integration or its token."""
     body = await read_object(request)
     return JsonResponse(await service_of(request).update(scope, integration_id, body))
 
@@ -65,6 +65,6 @@ async def update_integration(request: Request, integration_id: str, scope: Write
 @router.delete(ONE)
 @describe({204: None})
 async def delete_integration(request: Request, integration_id: str, scope: Writes) -> Response:
-    """Forget an integration and its token."""
+    """Delete an integration and its token."""
     await service_of(request).delete(scope, integration_id)
     return Response(status_code=204)

@@ -1,7 +1,6 @@
-"""The way out for requests of functions: puts tokens in as a request leaves.
+"""Injects integration tokens into outbound requests.
 
-Tokens are read and opened for each request that needs one: a changed token counts at once, and no
-process keeps any.
+Tokens are read and decrypted per request, so changes apply at once and no process caches tokens.
 """
 
 from collections.abc import Sequence
@@ -28,9 +27,9 @@ class Credentials:
     """Sends requests with the tokens of a project's integrations.
 
     Args:
-        outbound: the way out, behind the guard.
-        database: where integrations are stored.
-        box: opens tokens.
+        outbound: the HTTP client, behind the guard.
+        database: stores integrations.
+        box: decrypts tokens.
     """
 
     def __init__(self, outbound: Outbound, database: Database, box: SecretBox) -> None:
@@ -42,8 +41,9 @@ class Credentials:
         """Make one attempt for a function of the project.
 
         Returns:
-            As ``Outbound.fetch``; ``RequestRefused`` too when an integration is gone, unreadable,
-            or not allowed for this host. Tokens in what came back are placeholders again.
+            Like ``Outbound.fetch``; also ``RequestRefused`` if an integration was deleted, cannot
+            be decrypted, or is not allowed for this host. Tokens in the response become
+            placeholders.
         """
         wanted = placeholders_in(request)
         if not wanted:
@@ -59,24 +59,24 @@ class Credentials:
         self, rows: Sequence[IntegrationRow], wanted: set[str], request: OutboundRequest
     ) -> Tokens | RequestRefused:
         if len(rows) < len(wanted):
-            return RequestRefused(_REFUSAL, "the integration whose token is sent was deleted")
+            return RequestRefused(_REFUSAL, "the integration of this token was deleted")
         tokens: dict[str, str] = {}
         for row in rows:
             if not may_go_to(request.url, row.hosts):
                 return RequestRefused(
-                    _REFUSAL, f"the token of integration {row.id} must not go to this host"
+                    _REFUSAL, f"the token of integration {row.id} is not allowed for this host"
                 )
             try:
                 tokens[row.placeholder] = self._box.open(row.secrets)["access_token"]
             except SecretsUnreadable:
                 return RequestRefused(
-                    _REFUSAL, f"the token of integration {row.id} was sealed with a lost key"
+                    _REFUSAL, f"the token of integration {row.id} was encrypted with a lost key"
                 )
         return tokens
 
 
 def may_go_to(url: str, hosts: list[str] | None) -> bool:
-    """Whether a URL's host is among ``hosts``; None permits all.
+    """Whether a URL's host is among ``hosts``; None allows all.
 
     Example:
         >>> may_go_to("https://api.slack.com/x", ["*.slack.com"]), may_go_to("https://a", [])
@@ -87,7 +87,7 @@ def may_go_to(url: str, hosts: list[str] | None) -> bool:
     try:
         target = parse_url(url)
     except InvalidUrl:
-        return False  # the client refuses it too
+        return False  # the client rejects it too
     host = normalize_host(target.host)
     return any(_fits(normalize_host(entry), host, target.port) for entry in hosts)
 

@@ -1,7 +1,7 @@
-"""The text that stands for a token wherever a program, a log or a stored run can see it. Pure.
+"""Placeholders for tokens in everything that programs, logs and stored runs can see. Pure.
 
-It is random, so nobody can make a request carry a token by guessing; made of characters that need
-no escaping anywhere, so it is found whatever a program wraps around it.
+They are random, so tokens cannot be obtained by guessing, and need no escaping anywhere, so they
+are found whatever a program wraps around them.
 """
 
 import base64
@@ -27,9 +27,9 @@ def make_placeholder(nonce: str) -> str:
 
 
 def placeholders_in(request: OutboundRequest) -> set[str]:
-    """Placeholders where tokens may go: in the query, header values and the body.
+    """Placeholders where tokens are allowed: in the query, header values and the body.
 
-    Not in the rest of the URL: addresses are what receivers and proxies log.
+    Not in the rest of the URL, which receivers and proxies log.
     """
     texts = [_query(request.url), (request.body or b"").decode("utf-8", "replace")]
     for value in request.headers.values():
@@ -38,7 +38,7 @@ def placeholders_in(request: OutboundRequest) -> set[str]:
 
 
 def fill(request: OutboundRequest, tokens: Tokens) -> OutboundRequest:
-    """The request with tokens in the place of their placeholders, escaped as the place asks."""
+    """The request with placeholders replaced by tokens, escaped for their context."""
     address, mark, query = request.url.partition("?")
     quoted = {name: quote(token, safe="") for name, token in tokens.items()}
     kind = next((v for k, v in request.headers.items() if k.lower() == "content-type"), "")
@@ -57,7 +57,10 @@ def fill(request: OutboundRequest, tokens: Tokens) -> OutboundRequest:
 
 
 def hide(result: OutboundResult, tokens: Tokens) -> OutboundResult:
-    """What came back with placeholders for tokens: receivers echo, and answers are logged."""
+    """The response with tokens replaced by placeholders.
+
+    Receivers echo, and responses are logged.
+    """
     shown = {
         form: name
         for name, token in tokens.items()
@@ -80,7 +83,7 @@ def _in_header(value: str, tokens: Tokens) -> str:
 
 
 def _basic(value: str) -> str | None:
-    """What a ``Basic`` authorization carries, ``user:password``."""
+    """The decoded content of a ``Basic`` authorization, ``user:password``."""
     match = _BASIC.fullmatch(value)
     if match is None:
         return None

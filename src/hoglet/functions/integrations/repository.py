@@ -1,4 +1,4 @@
-"""Every statement on integrations."""
+"""Statements on integrations."""
 
 from collections.abc import Collection, Sequence
 
@@ -11,7 +11,7 @@ _ID_DIGITS = 9  # ids stay below 2**31
 
 
 def read_id(text: str) -> int | None:
-    """The id that a path names; None for what cannot be one."""
+    """The integration id in a path; None if it is not valid."""
     is_id = text.isascii() and text.isdecimal() and len(text) <= _ID_DIGITS
     return int(text) if is_id else None
 
@@ -28,7 +28,7 @@ async def find(
 
 
 async def count(session: AsyncSession, project_id: int, kind: str | None) -> int:
-    """How many a list holds."""
+    """Number of integrations of a list."""
     statement = select(func.count()).select_from(IntegrationRow)
     return await session.scalar(statement.where(*_listed(project_id, kind))) or 0
 
@@ -45,7 +45,7 @@ async def page(
 async def by_ids(
     session: AsyncSession, project_id: int, ids: Collection[int]
 ) -> dict[int, IntegrationRow]:
-    """Those of the project among ``ids``."""
+    """Integrations of the project with these ids."""
     statement = select(IntegrationRow).where(
         IntegrationRow.project_id == project_id, IntegrationRow.id.in_(ids)
     )
@@ -55,7 +55,7 @@ async def by_ids(
 async def by_placeholders(
     session: AsyncSession, project_id: int, placeholders: Collection[str]
 ) -> Sequence[IntegrationRow]:
-    """Those of the project whose placeholders are named."""
+    """Integrations of the project with these placeholders."""
     statement = select(IntegrationRow).where(
         IntegrationRow.project_id == project_id, IntegrationRow.placeholder.in_(placeholders)
     )
@@ -63,7 +63,7 @@ async def by_placeholders(
 
 
 async def every(session: AsyncSession) -> Sequence[IntegrationRow]:
-    """All integrations of all projects, locked for writing."""
+    """All integrations of all projects, locked for update."""
     return (await session.scalars(select(IntegrationRow).with_for_update())).all()
 
 
@@ -73,9 +73,9 @@ async def encrypted_texts(session: AsyncSession) -> list[str]:
 
 
 async def version_stamp(session: AsyncSession, project_id: int) -> str:
-    """A text that changes whenever an integration of the project does.
+    """A text that changes whenever an integration of the project changes.
 
-    Ids are never used again, so that a deletion and a creation between two looks show too.
+    Ids are never reused, so a deletion followed by a creation is noticed too.
     """
     columns = (func.count(), func.max(IntegrationRow.id), func.sum(IntegrationRow.version))
     statement = select(*columns).where(IntegrationRow.project_id == project_id)

@@ -1,7 +1,7 @@
-"""Puts integrations into the inputs of functions that name them. Pure, but for one read.
+"""Resolves integration ids in the inputs of functions. Pure, except for one read.
 
-An id becomes the integration's config with a placeholder for its token; an id that is not there
-stays a number, and building the inputs fails with its name.
+An id becomes the integration's config with a placeholder for its token; an unknown id stays a
+number, and building the inputs fails with an error.
 
 Source: docs/spec/hog-functions.md#132-globals-and-inputs.
 """
@@ -24,7 +24,7 @@ type Known = Mapping[int, dict[str, Any]]
 async def resolve(
     session: AsyncSession, project_id: int, functions: Sequence[ExecutableFunction]
 ) -> list[ExecutableFunction]:
-    """The functions with their integrations in place; asks the database only if there are any."""
+    """Functions with integrations resolved; queries the database only if there are any."""
     wanted = {one for function in functions for one in integration_ids(function)}
     if not wanted:
         return list(functions)
@@ -39,7 +39,7 @@ def seen_by_programs(row: IntegrationRow) -> dict[str, Any]:
 
 
 def integration_ids(function: ExecutableFunction) -> set[int]:
-    """The ids that a function's inputs name, those of its mappings too."""
+    """The integration ids in a function's inputs, including mappings."""
     inputs = [*function.inputs, *(i for m in function.mappings or () for i in m.inputs)]
     values = [item.value for item in inputs if item.type in INTEGRATION_TYPES]
     flat = [one for value in values for one in (value if isinstance(value, list) else [value])]

@@ -1,4 +1,4 @@
-"""What comes in: the fields of an integration.
+"""Request bodies of integrations.
 
 Source: docs/spec/hog-functions.md#12-errors-keys-rate-limits and
 docs/spec/hog-functions.md#132-globals-and-inputs.
@@ -26,25 +26,25 @@ _CREDENTIAL = re.compile(
 
 def _check_kind(kind: str) -> str:
     if not _KIND.fullmatch(kind):
-        raise ValueError("A kind is made of small letters, digits, hyphens and underscores.")
+        raise ValueError("A kind consists of lower-case letters, digits, hyphens and underscores.")
     return kind
 
 
 def _check_token(token: str) -> str:
     if not token.isprintable():
-        raise ValueError("A token is one line of printable characters.")
+        raise ValueError("A token must be one line of printable characters.")
     return token
 
 
 def _check_hosts(hosts: list[str] | None) -> list[str] | None:
     for host in hosts or []:
         if not _HOST.fullmatch(host):
-            raise ValueError(f'"{host}" is not a host name; "*.example.com" names subdomains.')
+            raise ValueError(f'"{host}" is not a host name; use "*.example.com" for subdomains.')
     return hosts
 
 
 class IntegrationFields(Body):
-    """The fields of a create; an update takes any of them but a new ``kind``."""
+    """The fields of a new integration; an update takes any of them except ``kind``."""
 
     kind: Annotated[Text, AfterValidator(_check_kind)] = Field(min_length=1, max_length=40)
     display_name: Text | None = Field(default=None, max_length=400)
@@ -58,10 +58,10 @@ class IntegrationFields(Body):
 
 
 def read_create(body: dict[str, Any]) -> IntegrationFields:
-    """The fields of a new integration.
+    """Parse a new integration.
 
     Raises:
-        Invalid: the first rule that is broken.
+        Invalid: the first error.
     """
     fields = validate(IntegrationFields, body)
     _refuse_credentials(fields.config)
@@ -73,15 +73,15 @@ def read_create(body: dict[str, Any]) -> IntegrationFields:
 
 
 def read_update(body: dict[str, Any], kind: str) -> dict[str, Any]:
-    """The fields that an update sets; a token that is absent, null or masked is kept.
+    """Parse an update; a token that is omitted, null or masked is kept.
 
     Raises:
-        Invalid: the first rule that is broken; the kind is fixed.
+        Invalid: the first error, including a changed kind.
     """
     fields = validate(IntegrationFields, {"kind": kind, **body})
     _refuse_credentials(fields.config)
     if fields.kind != kind:
-        raise Invalid("The kind of an integration is fixed once it is saved.", attr="kind")
+        raise Invalid("The kind of an integration cannot be changed.", attr="kind")
     sent = {name: getattr(fields, name) for name in fields.model_fields_set - {"kind"}}
     if sent.get("access_token") in (None, MASK):
         sent.pop("access_token", None)
@@ -89,7 +89,7 @@ def read_update(body: dict[str, Any], kind: str) -> dict[str, Any]:
 
 
 def without_credentials(config: Any) -> Any:
-    """A config without any part that is named like a credential, at any depth."""
+    """A config without keys that look like credentials, at any depth."""
     if isinstance(config, dict):
         return {
             key: without_credentials(value)
@@ -100,11 +100,11 @@ def without_credentials(config: Any) -> Any:
 
 
 def _refuse_credentials(config: dict[str, Any]) -> None:
-    """The config is shown to everybody who may read, so nothing secret belongs there."""
+    """Reject credentials in the config, which is visible to everyone with read access."""
     for key in config:
         if _CREDENTIAL.search(key):
             raise Invalid(
-                "The config is shown in answers. Send the credential as access_token beside it.",
+                "The config is part of responses. Send the credential as access_token instead.",
                 attr=f"config__{key}",
             )
 

@@ -1,7 +1,7 @@
-"""What can be done with integrations: create, read, change, delete, list.
+"""Creates, reads, updates, deletes and lists integrations.
 
-The token goes in and never comes out again. Functions keep the id of an integration that is
-deleted; their runs fail with a message that names it.
+Tokens are write-only. Functions keep the id of a deleted integration; their runs fail with an error
+that names it.
 """
 
 import secrets
@@ -31,16 +31,16 @@ _MASKED = "masked"
 _NAMES = ("display_name", "name", "team_name", "account_name", "hub_domain")
 
 type IconUrl = Callable[[str], str | None]
-"""The address of a kind's icon on this server, None when it has none."""
+"""URL of a kind's icon on this server, None if it has none."""
 
 
 class IntegrationService:
     """The integrations of all projects.
 
     Args:
-        database: where they are stored.
-        box: seals tokens.
-        clock: tells now.
+        database: stores them.
+        box: encrypts tokens.
+        clock: the current time.
         activity: gets an entry for every change.
         icon_url: finds icons.
     """
@@ -62,7 +62,7 @@ class IntegrationService:
     async def page(
         self, scope: ProjectScope, page: PageRequest, kind: str | None
     ) -> tuple[int, list[dict[str, Any]]]:
-        """A page of integrations and how many there are in all."""
+        """A page of integrations and the total count."""
         project_id = scope.project.id
         async with self._database.read() as session:
             count = await repository.count(session, project_id, kind)
@@ -76,7 +76,7 @@ class IntegrationService:
         """Store a credential.
 
         Raises:
-            Invalid: the first rule the body breaks.
+            Invalid: the first error in the body.
         """
         fields = read_create(body)
         async with self._database.write() as session:
@@ -100,10 +100,10 @@ class IntegrationService:
             return await self._one(session, row)
 
     async def get(self, scope: ProjectScope, integration_id: str) -> dict[str, Any]:
-        """Read an integration, without its token.
+        """An integration, without its token.
 
         Raises:
-            NotFound: none of the project.
+            NotFound: no such integration in the project.
         """
         async with self._database.read() as session:
             return await self._one(session, await self._row(session, scope, integration_id))
@@ -111,11 +111,11 @@ class IntegrationService:
     async def update(
         self, scope: ProjectScope, integration_id: str, body: dict[str, Any]
     ) -> dict[str, Any]:
-        """Change an integration; runs that wait use the new token from their next request on.
+        """Update an integration; waiting runs use the new token from their next request on.
 
         Raises:
-            NotFound: none of the project.
-            Invalid: the first rule the body breaks.
+            NotFound: no such integration in the project.
+            Invalid: the first error in the body.
         """
         async with self._database.write() as session:
             row = await self._row(session, scope, integration_id)
@@ -133,10 +133,10 @@ class IntegrationService:
             return await self._one(session, row)
 
     async def delete(self, scope: ProjectScope, integration_id: str) -> None:
-        """Forget a credential for good.
+        """Delete a credential permanently.
 
         Raises:
-            NotFound: none of the project.
+            NotFound: no such integration in the project.
         """
         async with self._database.write() as session:
             row = await self._row(session, scope, integration_id)
@@ -196,7 +196,7 @@ class IntegrationService:
         }
 
     def error_of(self, row: IntegrationRow) -> str:
-        """What keeps functions from using an integration; empty when nothing does."""
+        """Why functions cannot use an integration; empty if they can."""
         return "" if self._is_readable(row) else UNREADABLE
 
     def _is_readable(self, row: IntegrationRow) -> bool:
@@ -208,7 +208,7 @@ class IntegrationService:
 
 
 def _display_name(row: IntegrationRow) -> str:
-    """The name given, else what the service calls the account, else kind and id."""
+    """The given name, else the service's name for the account, else kind and id."""
     team = row.config.get("team")
     nested = team.get("name") if isinstance(team, dict) else None
     found = [row.display_name, nested, *(row.config.get(name) for name in _NAMES)]

@@ -1,4 +1,4 @@
-"""Logs and metrics of a function: docs/spec/hog-functions.md#9-rows-6-13."""
+"""Routes of a function's logs and metrics (docs/spec/hog-functions.md#9-rows-6-13)."""
 
 from fastapi import APIRouter
 from starlette.requests import Request
@@ -22,7 +22,7 @@ router = APIRouter()
 
 
 class MetricSeries(DocumentedResponse):
-    """One value a label."""
+    """One value per label."""
 
     name: str
     values: list[int]
@@ -45,7 +45,7 @@ LOG_QUERY = (
     number("limit", minimum=1, maximum=500),
     text("after", "ISO 8601, exclusive."),
     text("before", "ISO 8601, exclusive."),
-    text("level", "Comma list of DEBUG, LOG, INFO, WARN, ERROR."),
+    text("level", "Comma-separated list of DEBUG, LOG, INFO, WARN, ERROR."),
     text("search"),
     text("instance_id", "Id of an invocation."),
 )
@@ -62,7 +62,7 @@ _METRIC_QUERY = (*_TOTALS_QUERY, text("interval", enum=["hour", "day", "week"]))
 @router.get(ONE + "/logs")
 @describe({200: Page[LogLine]}, query=LOG_QUERY)
 async def list_logs(request: Request, function_id: str, scope: Reads) -> Response:
-    """Row 8."""
+    """List log lines of a function, newest first."""
     filters = read_log_filters(request.query_params)
     shown = await service_of(request).get(scope, function_id)
     entries = await _telemetry(request).read_logs(
@@ -74,7 +74,7 @@ async def list_logs(request: Request, function_id: str, scope: Reads) -> Respons
 @router.get(ONE + "/metrics")
 @describe({200: Metrics}, query=(*_METRIC_QUERY, text("instance_id")))
 async def get_metrics(request: Request, function_id: str, scope: Reads) -> Response:
-    """Row 9."""
+    """Get a function's metrics as time series."""
     service = service_of(request)
     interval = read_interval(request.query_params)
     filters = read_metric_filters(request.query_params, clock=_clock(request, scope))
@@ -94,7 +94,7 @@ async def get_metrics(request: Request, function_id: str, scope: Reads) -> Respo
 @router.get(ONE + "/metrics/totals")
 @describe({200: Totals}, query=_TOTALS_QUERY)
 async def get_totals(request: Request, function_id: str, scope: Reads) -> Response:
-    """Row 10."""
+    """Get a function's metrics as totals."""
     service = service_of(request)
     filters = read_metric_filters(
         request.query_params, clock=_clock(request, scope), with_instance=False

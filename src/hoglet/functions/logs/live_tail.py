@@ -1,7 +1,7 @@
-"""New log lines of a function as they arrive in the warehouse.
+"""Follows new log lines of a function as they arrive in the warehouse.
 
-Lines come in blocks, a moment after the instant they carry, and not in its order. So each look
-goes back a little behind the newest line, and what was handed out already is passed over.
+Lines arrive in blocks, shortly after their timestamps and out of order. So each poll starts a
+little before the newest line and skips lines that were already returned.
 """
 
 import asyncio
@@ -20,7 +20,7 @@ from hoglet.warehouse.telemetry import LogEntry, LogFilters, Telemetry
 
 
 class TailSettings(msgspec.Struct, frozen=True, kw_only=True):
-    """How streams of log lines behave; times in seconds."""
+    """Settings of log streams; times in seconds."""
 
     pause: float = 1.0
     lateness: float = 30.0
@@ -30,7 +30,7 @@ class TailSettings(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class NewLines(msgspec.Struct, frozen=True, kw_only=True):
-    """What one look found, oldest first; ``is_cut`` when there was more than is read at once."""
+    """New lines of a poll, oldest first; ``is_cut`` if there were more than fit."""
 
     entries: list[LogEntry]
     is_cut: bool = False
@@ -43,8 +43,8 @@ class LiveTail:
     """The open streams of this process.
 
     Args:
-        telemetry: where the lines are.
-        clock: tells now.
+        telemetry: reads the lines.
+        clock: the current time.
         settings: pauses and limits.
     """
 
@@ -58,18 +58,18 @@ class LiveTail:
         self._open = 0
 
     def close(self) -> None:
-        """End all streams at once; a stopping server waits for none."""
+        """End all streams at once; a server shutdown does not wait for them."""
         self._closing.set()
 
     async def follow(
         self, project_id: int, function_id: str, filters: LogFilters
     ) -> AsyncGenerator[NewLines]:
-        """One item a look, an empty one when nothing is new, until the stream has lived its time.
+        """One item per poll, empty if nothing is new, until the stream's maximum age.
 
         Args:
             project_id: the function's.
-            function_id: whose lines.
-            filters: which; ``after`` is the instant to start at, now when None.
+            function_id: the function.
+            filters: selects lines; ``after`` is the start, None for now.
 
         Raises:
             Throttled: too many streams are open.
@@ -88,13 +88,13 @@ class LiveTail:
                 await self._pause()
 
     def check_room(self) -> None:
-        """Refuse one stream too many before its answer begins.
+        """Reject a stream beyond the limit before its response starts.
 
         Raises:
             Throttled: too many are open.
         """
         if self._open >= self.settings.open_streams:
-            detail = "Too many streams of logs are open; try again in a moment."
+            detail = "Too many log streams are open; try again in a moment."
             raise Throttled(detail, wait_seconds=5)
 
     @contextlib.contextmanager
@@ -112,7 +112,7 @@ class LiveTail:
 
 
 class _Window:
-    """Which lines were handed out already, as far back as a late one may come."""
+    """The lines that were already returned, as far back as late ones may arrive."""
 
     def __init__(self, start: datetime, lateness: timedelta) -> None:
         self._start = start
@@ -122,11 +122,11 @@ class _Window:
 
     @property
     def edge(self) -> datetime:
-        """Lines after this instant are looked at."""
+        """Lines after this time are polled."""
         return max(self._start, self._newest - self._lateness)
 
     def unseen(self, entries: Sequence[LogEntry]) -> list[LogEntry]:
-        """The lines not handed out before; equal lines are told apart by their number."""
+        """The lines not returned before; identical lines are told apart by count."""
         numbers: Counter[tuple[datetime, str, str, str]] = Counter()
         fresh: list[LogEntry] = []
         for entry in entries:

@@ -1,8 +1,7 @@
 """The live tail: log lines of a function as server-sent events.
 
-Each line is an event ``log`` with the shape of the logs route. Its id is the line's instant, so
-that a browser or ``hoglet functions logs -f`` that was cut off goes on where it was
-(``Last-Event-ID``).
+Each line is an event ``log`` with the shape of the logs route. Its id is the line's timestamp, so
+that a client that was disconnected can resume (``Last-Event-ID``).
 """
 
 from collections.abc import AsyncGenerator, AsyncIterator
@@ -28,15 +27,13 @@ _HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 _GREETING = b"retry: 2000\n: log lines follow as they arrive\n\n"
 _STILL_HERE = b": nothing new\n\n"
 _CUT = b"event: cut\ndata: more lines arrived at once than are shown\n\n"
-_QUIET_LOOKS = (
-    15  # then a comment tells that the stream lives, and finds out whether the client does
-)
+_QUIET_LOOKS = 15  # a comment then keeps the stream alive and detects disconnected clients
 
 
 @router.get(ONE + "/logs/stream")
 @describe({200: "text/event-stream"}, query=LOG_QUERY)
 async def stream_logs(request: Request, function_id: str, scope: Reads) -> Response:
-    """New log lines as server-sent events; parameters of the logs route except `before`."""
+    """Stream new log lines as server-sent events, with the parameters of the logs route."""
     filters = _filters(request)
     shown = await service_of(request).get(scope, function_id)
     tail: LiveTail = request.app.state.live_tail
@@ -46,10 +43,10 @@ async def stream_logs(request: Request, function_id: str, scope: Reads) -> Respo
 
 
 def _filters(request: Request) -> LogFilters:
-    """The parameters; ``Last-Event-ID`` wins over ``after``.
+    """The parameters; ``Last-Event-ID`` takes precedence over ``after``.
 
     Raises:
-        Invalid: one of them cannot be read.
+        Invalid: one of them is invalid.
     """
     filters = replace(read_log_filters(request.query_params), before=None)
     last = request.headers.get("last-event-id")
@@ -57,7 +54,9 @@ def _filters(request: Request) -> LogFilters:
         return filters
     after = parse_instant(last)
     if after is None:
-        raise Invalid("Last-Event-ID is the id of an event of this stream.", attr="Last-Event-ID")
+        raise Invalid(
+            "Last-Event-ID must be the id of an event of this stream.", attr="Last-Event-ID"
+        )
     return replace(filters, after=after)
 
 

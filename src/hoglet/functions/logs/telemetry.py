@@ -1,4 +1,4 @@
-"""Logs and metrics of functions: parameters and shapes.
+"""Parameters and shapes of functions' logs and metrics.
 
 Source: docs/spec/hog-functions.md#93-logs, docs/spec/hog-functions.md#94-metrics and
 docs/spec/hog-functions.md#95-metricstotals.
@@ -22,10 +22,10 @@ _BREAKDOWNS = ("name", "kind")
 
 
 def read_log_filters(query: Mapping[str, str]) -> LogFilters:
-    """Read the parameters of the logs route.
+    """Parse the parameters of the logs route.
 
     Raises:
-        Invalid: a bad limit or instant; attr is the parameter.
+        Invalid: an invalid limit or time; attr is the parameter.
     """
     return LogFilters(
         limit=_limit(query.get("limit")),
@@ -40,10 +40,10 @@ def read_log_filters(query: Mapping[str, str]) -> LogFilters:
 def read_metric_filters(
     query: Mapping[str, str], *, clock: DateClock, with_instance: bool = True
 ) -> MetricFilters:
-    """Read the parameters of the metrics routes.
+    """Parse the parameters of the metrics routes.
 
     Raises:
-        Invalid: a bad instant or breakdown; attr is the parameter.
+        Invalid: an invalid time or breakdown; attr is the parameter.
     """
     breakdown = query.get("breakdown_by") or "kind"
     if breakdown not in _BREAKDOWNS:
@@ -59,7 +59,7 @@ def read_metric_filters(
 
 
 def read_interval(query: Mapping[str, str]) -> Literal["hour", "day", "week"]:
-    """Read ``interval``.
+    """Parse ``interval``.
 
     Raises:
         Invalid: code ``invalid_choice``, attr ``interval``.
@@ -71,7 +71,7 @@ def read_interval(query: Mapping[str, str]) -> Literal["hour", "day", "week"]:
 
 
 def shown_logs(entries: list[LogEntry]) -> dict[str, Any]:
-    """The answer of the logs route; ``count`` is the number returned."""
+    """The response of the logs route; ``count`` is the number of lines."""
     results = [
         {
             "log_source_id": entry.source_id,
@@ -112,7 +112,7 @@ def _instant(query: Mapping[str, str], name: str) -> datetime | None:
 
 
 def _relative(text: str | None, attr: str, clock: DateClock) -> datetime:
-    """A moment of a query string, where a ``+`` that was not escaped arrives as a blank."""
+    """A time in a query string, where an unescaped ``+`` becomes a space."""
     if not text:
         return clock.now
     if (instant := parse_instant(text, ZoneInfo(clock.zone))) is not None:

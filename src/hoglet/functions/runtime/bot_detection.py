@@ -1,7 +1,7 @@
-"""Well-known bots, by user agent and by address: ``known_bots.txt``, and a list of the operator's.
+"""Detects known bots by user agent and address: ``known_bots.txt`` and the operator's list.
 
-A list has one entry a line: an address or a CIDR range, or else a piece of the user agent, whatever
-its case. ``#`` begins a comment.
+A list has one entry per line: an address, a CIDR range, or a case-insensitive part of the user
+agent. ``#`` starts a comment.
 """
 
 import ipaddress
@@ -13,11 +13,11 @@ from pathlib import Path
 import re2
 
 _OWN = "known_bots.txt"
-_CACHED = 4096  # different agents and addresses of one list; each entry is small
+_CACHED = 4096  # cached results per list; each entry is small
 
 
 class BotDetector:
-    """The bots of one list or several.
+    """The bots of one or more lists.
 
     Args:
         text: the lists, one after the other.
@@ -25,7 +25,7 @@ class BotDetector:
 
     def __init__(self, text: str) -> None:
         agents, self._ranges = _read(text)
-        # One automaton: as fast for hundreds of names as for one.
+        # An automaton: as fast for hundreds of names as for one.
         pattern = "|".join(re2.escape(name) for name in agents)
         self._agents = re2.compile(pattern) if agents else None
         self.knows_agent = lru_cache(maxsize=_CACHED)(self._knows_agent)
@@ -36,7 +36,7 @@ class BotDetector:
         return isinstance(agent, str) and self.knows_agent(agent)
 
     def is_known_ip(self, ip: object = None) -> bool:
-        """Whether an address belongs to a known bot; False for anything that is no address."""
+        """Whether an address belongs to a known bot; False for anything that is not an address."""
         return isinstance(ip, str) and self.knows_ip(ip)
 
     def _knows_agent(self, agent: str) -> bool:
@@ -58,7 +58,7 @@ class BotDetector:
 
 @lru_cache(maxsize=4)
 def open_bot_detector(path: str | None) -> BotDetector:
-    """Our own list, with the operator's when there is one; read once in each process."""
+    """The built-in list, plus the operator's if there is one; parsed once per process."""
     own = files("hoglet.functions.runtime").joinpath(_OWN).read_text("utf-8")
     return BotDetector(own if path is None else f"{own}\n{_text_of(path)}")
 
@@ -67,11 +67,11 @@ def _text_of(path: str) -> str:
     try:
         return Path(path).read_text("utf-8")
     except (OSError, UnicodeDecodeError):
-        return ""  # told at the start of the server; events must not fail for it
+        return ""  # reported at server startup; must not fail for events
 
 
 def _read(text: str) -> tuple[list[str], dict[int, dict[int, set[int]]]]:
-    """Agents in lower case, and ranges as ``{version: {prefix length: {leading bits}}}``."""
+    """User agents in lower case, and ranges as ``{version: {prefix length: {leading bits}}}``."""
     agents: list[str] = []
     ranges: dict[int, dict[int, set[int]]] = {}
     for line in text.splitlines():

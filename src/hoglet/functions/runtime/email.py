@@ -1,4 +1,4 @@
-"""What a program's ``sendEmail(email)`` asks for and gets back. Pure; the pipeline sends.
+"""The arguments and results of ``sendEmail(email)``. Pure; the pipeline sends.
 
 Source: docs/spec/hog-functions.md#42-value-validation (the email object) and 13.3.
 """
@@ -9,8 +9,8 @@ from typing import Any
 
 import msgspec
 
-MAX_RECIPIENTS = 50  # of one message; a function is no mailing list
-MAX_CHARACTERS = 1_000_000  # of text and html each
+MAX_RECIPIENTS = 50  # per message; prevents using a function for bulk mail
+MAX_CHARACTERS = 1_000_000  # each of text and html
 
 
 class Mailbox(msgspec.Struct, frozen=True):
@@ -21,7 +21,10 @@ class Mailbox(msgspec.Struct, frozen=True):
 
 
 class EmailRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """One message, as the program asked for it; one of ``text`` and ``html`` is not empty."""
+    """A message, as the program requested it.
+
+    At least one of ``text`` and ``html`` is not empty.
+    """
 
     sender: Mailbox
     to: list[Mailbox]
@@ -34,19 +37,19 @@ class EmailRequest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class EmailRefused(ValueError):
-    """The argument makes no message; the run fails with this message."""
+    """The argument is not a valid message; the run fails with this error."""
 
 
 def read_email(arguments: list[Any]) -> EmailRequest:
-    """Normalise the argument of ``sendEmail``.
+    """Normalize the argument of ``sendEmail``.
 
     Args:
         arguments: ``[{"from": "Shop <a@shop.example>", "to": {"email": "b@c.d", "name": "B"},
-            "subject": "Hi", "text": "…", "html": "…"}]``; addresses are texts, objects, or lists
+            "subject": "Hi", "text": "…", "html": "…"}]``; addresses are strings, objects, or lists
             of both; ``cc``, ``bcc`` and ``replyTo`` are optional.
 
     Raises:
-        EmailRefused: something is missing, or no address.
+        EmailRefused: something is missing or not a valid address.
     """
     asked = arguments[0] if arguments and isinstance(arguments[0], dict) else None
     if asked is None:
@@ -70,12 +73,12 @@ def read_email(arguments: list[Any]) -> EmailRequest:
 
 
 def shape_sent() -> dict[str, Any]:
-    """What the program gets for a message that was accepted."""
+    """The result for an accepted message."""
     return {"status": 200, "success": True, "error": None}
 
 
 def shape_not_sent(error: str, *, is_final: bool) -> dict[str, Any]:
-    """What the program gets when it was not: status 400 when refused for good, else 503."""
+    """The result for a rejected message (status 400) or one that could not be sent (503)."""
     return {"status": 400 if is_final else 503, "success": False, "error": error}
 
 
@@ -107,7 +110,9 @@ def _text(asked: dict[str, Any], name: str) -> str:
     if value is None:
         return ""
     if not isinstance(value, str) or len(value) > MAX_CHARACTERS:
-        raise EmailRefused(f"sendEmail: {name} has to be text of up to {MAX_CHARACTERS} characters")
+        raise EmailRefused(
+            f"sendEmail: {name} must be a string of up to {MAX_CHARACTERS} characters"
+        )
     return value
 
 

@@ -1,6 +1,6 @@
-"""The functions room's use of the Hog engine: filters, templates, whole programs. Pure.
+"""The engine for functions: filters, templates and programs. Pure.
 
-Compiled code is cached by its text, so that a worker compiles a function once.
+Compiled code is cached by its text, so a worker compiles each function once.
 
 Source: docs/spec/hog-functions.md#53-run-time-truth-and-nulls,
 docs/spec/hog-functions.md#6-masking, docs/spec/hog-functions.md#133-functions and
@@ -46,7 +46,7 @@ FILTER_BUDGET = Budget(timeout_s=5)
 TEMPLATE_BUDGET = Budget(timeout_s=1)
 MASK_BUDGET = Budget(timeout_s=0.05)
 _LIMITS = frozenset({"timeout", "memory", "steps"})
-_CACHED = 4096  # programs and templates a worker keeps; each is a few kilobytes
+_CACHED = 4096  # programs and templates cached per worker; each takes a few kilobytes
 
 _conditions: msgspec.json.Decoder[Any] = msgspec.json.Decoder(tree.Expression)
 
@@ -54,13 +54,13 @@ type Predicate = Callable[[dict[str, Any]], Any]
 
 
 class EvaluationFailed(Exception):
-    """A filter or template raised, or ran over its budget; the message says why."""
+    """A filter or template raised, or exceeded its budget; the message says why."""
 
 
 class Ended(NamedTuple):
-    """How a program's step ended: with a ``call``, an ``error``, or else a ``value``.
+    """The end of a program's step: with a ``call``, an ``error``, or a ``value``.
 
-    ``call`` is ``("fetch", {"url": ...})``, ``arguments`` what the program passed;
+    ``call`` is ``("fetch", {"url": ...})``, ``arguments`` as passed by the program;
     ``error_class`` is ``hog`` or ``timeout``.
     """
 
@@ -76,13 +76,13 @@ class Ended(NamedTuple):
 
 
 class ProgramRunner:
-    """Runs one program, again and again with other globals.
+    """Runs a program repeatedly with different globals.
 
-    What the runs have in common is made once, which for a short program is most of the work.
+    What runs share is computed once, which is most of the work for short programs.
 
     Args:
         source: Hog.
-        host: of the runs; begun anew by the caller before each (:meth:`Host.begin`).
+        host: the host; reset by the caller before each run (:meth:`Host.begin`).
     """
 
     def __init__(self, source: str, host: Host) -> None:
@@ -99,15 +99,15 @@ class ProgramRunner:
         milliseconds: float,
         async_steps: int,
     ) -> Ended:
-        """Run up to the end, or to the next host call that the journal does not answer.
+        """Run to the end, or to the next host call that is not in the journal.
 
-        Never raises for what the program does.
+        Errors of the program are returned, never raised.
 
         Args:
             values: the globals.
             entries: the journal's.
-            milliseconds: of processor time.
-            async_steps: calls that may suspend the run.
+            milliseconds: limit of CPU time.
+            async_steps: limit of host calls.
         """
         budget = self._budget
         if budget.timeout_s != milliseconds / 1000 or budget.async_steps != async_steps:
@@ -159,10 +159,10 @@ def run_program(
 
 
 def compile_filter(condition: dict[str, Any]) -> Predicate:
-    """A condition (JSON of ``hoglet.syntax.tree``) as a function of the filter globals.
+    """Compile a condition (JSON of ``hoglet.syntax.tree``) to a function of filter globals.
 
-    The function gives whatever the condition gives, and raises :class:`EvaluationFailed`. Equal
-    conditions share it: compiling takes about a millisecond, and many functions filter alike.
+    It returns the value of the condition or raises :class:`EvaluationFailed`. Equal conditions
+    share it, because compiling takes about a millisecond and many functions have the same filters.
 
     Raises:
         EvaluationFailed: the stored condition does not compile.
@@ -180,7 +180,7 @@ def _roots(condition: bytes) -> frozenset[str]:
     try:
         return frozenset(str(path[0]) for path in global_paths(_conditions.decode(condition)))
     except msgspec.ValidationError:
-        return frozenset()  # compiling it fails
+        return frozenset()  # it does not compile
 
 
 @lru_cache(maxsize=_CACHED)
@@ -206,24 +206,24 @@ def _filter(condition: bytes) -> Predicate:
 def evaluate_template(
     text: str, values: dict[str, Any], *, with_record: bool, now: str | None = None, seed: int = 0
 ) -> Any:
-    """The value of one template text; a text that is one ``{expr}`` keeps its type.
+    """The value of a template; a template that is a single ``{expr}`` keeps its type.
 
     Args:
         text: ``Hello {person.name}``.
         values: the globals.
         with_record: ``record.x`` means ``event.properties.x``.
-        now: ISO instant that ``now()`` gives, so that replays build the same inputs.
-        seed: of random numbers, for the same reason.
+        now: ISO time returned by ``now()``, so that replays build the same inputs.
+        seed: seed of random numbers, for the same reason.
 
     Raises:
-        EvaluationFailed: it does not compile, raised, or ran over its budget.
+        EvaluationFailed: it does not compile, raised, or exceeded its budget.
     """
     return _evaluate(_template(text, with_record), values, TEMPLATE_BUDGET, now=now, seed=seed)
 
 
 @lru_cache(maxsize=_CACHED)
 def is_harmless(text: str, with_record: bool, roots: frozenset[str]) -> bool:  # noqa: FBT001 (a cache key)
-    """Whether a template text gives a value whatever its globals are; ``roots`` surely exist."""
+    """Whether a template never fails, given that ``roots`` exist."""
     try:
         return cannot_fail(msgspec.to_builtins(template_tree(text, with_record=with_record)), roots)
     except SourceError:
@@ -231,7 +231,7 @@ def is_harmless(text: str, with_record: bool, roots: frozenset[str]) -> bool:  #
 
 
 def mask_digest(text: str, values: dict[str, Any]) -> str | None:
-    """md5 of the stringified hash template; None for a falsy or failing one.
+    """MD5 of the rendered hash template; None if it is falsy or fails.
 
     Source: docs/spec/hog-functions.md#6-masking.
     """
@@ -246,7 +246,7 @@ def mask_digest(text: str, values: dict[str, Any]) -> str | None:
 
 
 class _Run(Execution):
-    """An execution whose ``print`` is the host's and leaves nothing in the journal."""
+    """An execution whose ``print`` goes to the host and is not recorded in the journal."""
 
     def __init__(self, program: CompiledProgram, *, host: Host, **options: Any) -> None:
         super().__init__(program, **options)
@@ -261,7 +261,7 @@ class _Run(Execution):
 
 
 def _error_text(error: RunError) -> str:
-    """What was thrown, as people read it: ``no such plan``, ``PlanError: no such plan``."""
+    """A thrown value as text: ``no such plan``, ``PlanError: no such plan``."""
     if error.kind != "uncaught":
         return error.text
     return error.message if error.type == "Error" else f"{error.type}: {error.message}"

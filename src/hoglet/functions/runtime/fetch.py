@@ -1,6 +1,6 @@
-"""What a program's ``fetch(url, options)`` asks for, what it gets back, and when to try again.
+"""The arguments and results of ``fetch(url, options)``, and the retry policy.
 
-The request itself is made by the pipeline; nothing here does I/O.
+The pipeline sends the request; nothing here does I/O.
 
 Source: docs/spec/hog-functions.md#133-functions and
 docs/spec/hog-functions.md#134-retries-hoglet-goes-further.
@@ -27,13 +27,13 @@ USER_AGENT = "hoglet"
 OPTIONS = ("method", "headers", "body", "aws_sigv4")
 _SIGNER_KEYS = ("access_key_id", "secret_access_key", "session_token", "region", "service")
 _SIGNER_TEXT = re.compile(r"[!-~]+")
-_LONGEST_WAIT_SECONDS = 1e9  # what a receiver may ask for; more is cut, not overflowed
+_LONGEST_WAIT_SECONDS = 1e9  # the maximum of Retry-After
 
 
 class FetchRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """One outgoing request, as the program asked for it; ``body`` is text or None.
+    """An outgoing request, as the program requested it; ``body`` is a string or None.
 
-    ``aws_sigv4`` signs it as it leaves.
+    With ``aws_sigv4`` it is signed when sent.
     """
 
     url: str
@@ -44,11 +44,11 @@ class FetchRequest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class FetchRefused(ValueError):
-    """The arguments make no request; the run fails with this message."""
+    """The arguments are not a valid request; the run fails with this error."""
 
 
 def read_fetch(arguments: list[Any]) -> FetchRequest:
-    """Normalise the arguments of ``fetch``.
+    """Normalize the arguments of ``fetch``.
 
     Args:
         arguments: ``["https://host/path", {"method": "POST", "headers": {...}, "body": {...},
@@ -56,8 +56,8 @@ def read_fetch(arguments: list[Any]) -> FetchRequest:
             "service"}}]``.
 
     Raises:
-        FetchRefused: no URL, or incomplete ``aws_sigv4``. A URL that is not http or https is
-            refused when it is sent, as a fetch failure.
+        FetchRefused: no URL, or incomplete ``aws_sigv4``. A URL that is not http or https fails
+            when it is sent, as a fetch failure.
     """
     url = arguments[0] if arguments else None
     if not isinstance(url, str) or not url.strip():
@@ -84,12 +84,12 @@ def read_fetch(arguments: list[Any]) -> FetchRequest:
 
 
 def ignored_options(arguments: list[Any]) -> list[str]:
-    """What ``fetch`` was given and does not know, one sentence each."""
+    """Options that ``fetch`` does not know, one sentence each."""
     options = arguments[1] if len(arguments) > 1 else None
     if options is None:
         return []
     if not isinstance(options, dict):
-        return ["fetch ignores its second argument: it has to be an object"]
+        return ["fetch ignores its second argument: it must be an object"]
     return [
         " ".join(filter(None, (f"fetch ignores the option {name}.", suggestion(name, OPTIONS))))
         for name in map(str, options)
@@ -101,16 +101,16 @@ def _read_signer(value: Any) -> AwsSigV4 | None:
     if value is None:
         return None
     if not isinstance(value, dict):
-        raise FetchRefused("aws_sigv4 has to be an object")
+        raise FetchRefused("aws_sigv4 must be an object")
     for name in map(str, value):
         if name not in _SIGNER_KEYS:
-            hint = suggestion(name, _SIGNER_KEYS) or f"Known are {', '.join(_SIGNER_KEYS)}."
-            raise FetchRefused(f"aws_sigv4 does not know {name}. {hint}")
+            hint = suggestion(name, _SIGNER_KEYS) or f"Known options: {', '.join(_SIGNER_KEYS)}."
+            raise FetchRefused(f"aws_sigv4 has no option {name}. {hint}")
     given: dict[str, Any] = {name: value.get(name) for name in _SIGNER_KEYS}
     for name, text in given.items():
         is_left_out = name == "session_token" and not text
         if not is_left_out and (not isinstance(text, str) or not _SIGNER_TEXT.fullmatch(text)):
-            raise FetchRefused(f"aws_sigv4 needs {name}, a text without spaces")
+            raise FetchRefused(f"aws_sigv4 needs {name}, a string without spaces")
     given["session_token"] = given["session_token"] or None
     return AwsSigV4(**given)
 
@@ -118,7 +118,7 @@ def _read_signer(value: Any) -> AwsSigV4 | None:
 def with_delivery_headers(
     request: FetchRequest, *, invocation_id: str, attempt: int
 ) -> FetchRequest:
-    """The request with hoglet's own headers, unless the program sets them itself."""
+    """The request with hoglet's headers, unless the program sets them itself."""
     present = {name.lower() for name in request.headers}
     own = {
         DELIVERY_HEADER: invocation_id,
@@ -130,7 +130,7 @@ def with_delivery_headers(
 
 
 def shape_response(status: int, body: str | bytes) -> dict[str, Any]:
-    """What the program gets: ``{"status": 200, "body": <JSON value or text>}``."""
+    """The result of ``fetch``: ``{"status": 200, "body": <JSON value or text>}``."""
     text = body.decode("utf-8-sig", "replace") if isinstance(body, bytes) else body
     try:
         parsed: Any = parse_json(text)
@@ -140,24 +140,24 @@ def shape_response(status: int, body: str | bytes) -> dict[str, Any]:
 
 
 def shape_failure(name: str, message: str) -> dict[str, Any]:
-    """What the program gets when no answer came: status 500 and a text, as the original has it."""
+    """The result of ``fetch`` without a response: status 500 and a text, as in PostHog."""
     return {"status": 500, "body": f"{name}: {message}"}
 
 
 def is_retried(status: int | None) -> bool:
-    """Whether another attempt can help; ``None`` is a network error."""
+    """Whether a retry can help; ``None`` is a network error."""
     return status is None or status in RETRIED_STATUSES
 
 
 def is_tolerated(status: int, codes: list[Any]) -> bool:
-    """Whether an input of type ``non_failure_status_codes`` lists this status."""
+    """Whether an input of type ``non_failure_status_codes`` contains this status."""
     return status in codes or f"{status // 100}xx" in codes
 
 
 def retry_delay_seconds(
     policy: Mapping[str, Any], attempt: int, random: Callable[[], float]
 ) -> float:
-    """Seconds to wait after attempt ``attempt`` (from 1); ``random`` gives 0..1."""
+    """Seconds to wait after attempt ``attempt`` (from 1); ``random`` returns 0..1."""
     steps = min(attempt - 1, 1000)
     try:
         grown = policy["initial_delay_seconds"] * policy["multiplier"] ** steps
@@ -167,7 +167,7 @@ def retry_delay_seconds(
 
 
 def retry_after_seconds(header: str | None, now: datetime) -> float | None:
-    """``Retry-After`` as seconds from ``now``, never negative; None when absent or unreadable."""
+    """``Retry-After`` as seconds from ``now``, never negative; None if missing or invalid."""
     if not header:
         return None
     text = header.strip()

@@ -1,4 +1,4 @@
-"""The globals that filters see, derived from those of a run.
+"""The globals of filters, derived from those of a run.
 
 Source: docs/spec/hog-functions.md#54-globals-seen-by-filters.
 """
@@ -33,7 +33,7 @@ _PART_OF_ROOT: dict[str, int] = {
 
 
 def parts_read(roots: Iterable[str]) -> int:
-    """The parts of :class:`FilterGlobals` that hold these globals, as a set of bits."""
+    """The parts of :class:`FilterGlobals` with these globals, as a bit set."""
     parts = _NO_PART
     for root in roots:
         parts |= _PART_OF_ROOT.get(root, _NO_PART)
@@ -41,12 +41,12 @@ def parts_read(roots: Iterable[str]) -> int:
 
 
 class FilterGlobals(dict[str, Any]):
-    """The globals of filters; what filters rarely read is there once :meth:`provide` was asked.
+    """The globals of filters; rarely used ones are built by :meth:`provide`.
 
     Args:
         event: ``{"event", "uuid", "timestamp", "distinct_id", "properties", "elements_chain"}``.
-        person: gives ``{"id", "properties"}`` or None.
-        groups: gives ``groups`` as programs see them.
+        person: returns ``{"id", "properties"}`` or None.
+        groups: returns ``groups`` as programs see them.
     """
 
     __slots__ = ("_event", "_groups", "_missing", "_person")
@@ -73,7 +73,7 @@ class FilterGlobals(dict[str, Any]):
         self._missing = _ALL_PARTS
 
     def provide(self, parts: int) -> None:
-        """Build the parts that :func:`parts_read` names."""
+        """Build the parts of :func:`parts_read`."""
         missing = parts & self._missing
         if not missing:
             return
@@ -113,7 +113,7 @@ def filter_globals(run: dict[str, Any]) -> FilterGlobals:
 
 
 def lazy_filter_globals(run: dict[str, Any]) -> FilterGlobals:
-    """As :func:`filter_globals`, with nothing provided yet."""
+    """As :func:`filter_globals`, with nothing built yet."""
     values = FilterGlobals(
         run.get("event") or {},
         lambda: run.get("person") or None,
@@ -160,7 +160,7 @@ def _unescape(text: str) -> str:
 
 
 def _with_dotted_keys(properties: dict[str, Any]) -> dict[str, Any]:
-    """``detail.name`` beside ``detail``: activity filters name nested fields by dotted keys."""
+    """Add ``detail.name`` to ``detail``: activity filters use dotted keys for nested fields."""
     answer = dict(properties)
     waiting: list[tuple[str, Any]] = list(properties.items())
     while waiting:

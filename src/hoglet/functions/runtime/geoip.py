@@ -1,7 +1,6 @@
-"""The place of an IP address, from a database in MaxMind's format.
+"""Looks up IP addresses in a database in MaxMind's format.
 
-The file is opened once in each worker process and mapped, not read. A newer file is noticed when
-the server starts again.
+The file is memory-mapped once per worker process; a newer file is used after a restart.
 
 Source: docs/spec/hog-functions.md#136-transformations; MaxMind DB file format specification 2.0.
 """
@@ -21,22 +20,22 @@ _SNAKE = re.compile(r"_([a-z0-9])")
 
 
 def no_geoip(_ip: str) -> None:
-    """The place of an address when no database is configured."""
+    """The lookup without a database: always null."""
 
 
 @lru_cache(maxsize=4)
 def open_geoip(path: str | None) -> GeoLookup:
-    """The look-up in a database; one that finds nothing without a path, or when it is no database.
+    """The lookup in a database; always null without a path or with an invalid file.
 
     Programs read ``place.city.names.en``, ``place.country.isoCode``, ``place.location.timeZone``:
-    the names of MaxMind's records in camel case.
+    MaxMind's field names in camel case.
     """
     if path is None:
         return no_geoip
     try:
         reader = maxminddb.open_database(path)
     except (OSError, maxminddb.InvalidDatabaseError):
-        return no_geoip  # told at the start of the server; events must not fail for it
+        return no_geoip  # reported at server startup; must not fail for events
 
     @lru_cache(maxsize=_CACHED)
     def found(ip: str) -> dict[str, Any] | None:
@@ -52,7 +51,7 @@ def open_geoip(path: str | None) -> GeoLookup:
 
 
 def check_database(path: str) -> str | None:
-    """Why a file cannot be used, None when it can."""
+    """Why a file cannot be used, None if it can."""
     try:
         maxminddb.open_database(path).close()
     except (OSError, maxminddb.InvalidDatabaseError) as error:

@@ -8,7 +8,7 @@ from typing import Any
 from urllib.parse import quote
 
 ALWAYS_THERE: dict[str, Any] = {"person": None, "groups": {}, "variables": {}}
-"""Globals that programs and templates may read on any event, also one without a person."""
+"""Globals that programs and templates can read for any event, even without a person."""
 
 DEFAULT_NAME_PROPERTIES = ("email", "name", "username")
 
@@ -35,7 +35,7 @@ def event_globals(
     captured_at: str | None = None,
     elements_chain: str = "",
 ) -> dict[str, Any]:
-    """The event; ``timestamp`` and ``captured_at`` are ISO texts in UTC."""
+    """The event; ``timestamp`` and ``captured_at`` are ISO strings in UTC."""
     return {
         "uuid": uuid,
         "event": event,
@@ -56,7 +56,7 @@ def person_globals(
     distinct_id: str,
     name_properties: Sequence[str] | None = None,
 ) -> dict[str, Any]:
-    """The person; its name is the first property of ``name_properties`` that is set."""
+    """The person; named by the first property in ``name_properties`` that is set."""
     names = name_properties or DEFAULT_NAME_PROPERTIES
     name = next((str(properties[key]) for key in names if properties.get(key)), distinct_id)
     return {

@@ -1,9 +1,8 @@
-"""Which statuses of answers a program deals with itself. Pure.
+"""Which response statuses a program handles itself. Pure.
 
-A run is as its program ends it; but a program that never looks at the status would end well
-whatever the receiver said. So a status counts as handled when the program compares statuses and
-one of its comparisons tells this status from 200: ``answer.status == 404`` handles 404 and nothing
-else, ``answer.status >= 400`` handles all, ``print(answer.status)`` none.
+A program that never checks the status would succeed whatever the receiver responds. So a status
+counts as handled if one of the program's comparisons distinguishes it from 200: ``response.status
+== 404`` handles 404 only, ``response.status >= 400`` handles all, ``print(response.status)`` none.
 
 Source: docs/adr/0015-handled-statuses.md.
 """
@@ -38,7 +37,7 @@ type _Test = Callable[[int], bool]
 
 
 def is_handled(source: str, status: int) -> bool:
-    """Whether a program treats an answer with this status in another way than a success.
+    """Whether a program treats a response with this status differently from a success.
 
     Example:
         >>> is_handled("let r := fetch('https://a'); if (r.status == 404) { return }", 404)
@@ -75,7 +74,7 @@ def _test(node: tree.CompareOperation, names: frozenset[str]) -> _Test | None:
     compare, other = _OPERATORS.get(name), _numbers(right)
     if compare is None or (isinstance(right, tree.Constant) and not other):
         return None
-    if other is None:  # only known when the program runs; the author has thought of statuses
+    if other is None:  # only known at run time; the author did consider statuses
         return lambda status: status == _SUCCESS
     if name in {"in", "not in"}:
         return lambda status: compare(status, other)
@@ -83,7 +82,7 @@ def _test(node: tree.CompareOperation, names: frozenset[str]) -> _Test | None:
 
 
 def _is_status(node: Any, names: frozenset[str]) -> bool:
-    """``answer.status``, ``answer['status']``, or a variable that was declared as one of them."""
+    """``response.status``, ``response['status']``, or a variable declared as one of them."""
     if isinstance(node, tree.Field):
         if len(node.chain) == 1:
             return node.chain[0] in names
@@ -95,7 +94,7 @@ def _is_status(node: Any, names: frozenset[str]) -> bool:
 
 
 def _numbers(node: Any) -> list[float] | None:
-    """The numbers that are written there; None for what only a run can tell."""
+    """The literal numbers; None for what is only known at run time."""
     if isinstance(node, tree.Constant):
         number = _number(node.value)
         return [] if number is None else [number]

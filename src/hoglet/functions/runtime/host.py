@@ -1,4 +1,4 @@
-"""What a program may ask of its host: print, fetch, postHogCapture, sendEmail, helpers.
+"""The host functions of programs: print, fetch, postHogCapture, sendEmail, helpers.
 
 Source: docs/spec/hog-functions.md#133-functions and docs/spec/hog-functions.md#136-transformations.
 """
@@ -46,18 +46,19 @@ HOST_FUNCTIONS = HELPERS | {"print", "postHogCapture"}
 
 
 class HostRefused(Exception):
-    """The program asked for something it may not have; thrown inside the program."""
+    """The program called a host function incorrectly; thrown inside the program."""
 
 
 class Host:
-    """The host of one run; collects log lines and captures.
+    """The host of a run; collects log lines and captures.
 
     Args:
         run: the globals of the run.
-        facilities: what the operator set up.
-        may_call: ``fetch``, ``sendEmail`` and ``postHogCapture`` exist (not in transformations).
-        printed: ``print`` calls of the part that is replayed.
-        captured: ``postHogCapture`` was called in the part that is replayed.
+        facilities: the host configuration.
+        may_call: ``fetch``, ``sendEmail`` and ``postHogCapture`` are available (not in
+            transformations).
+        printed: ``print`` calls in the replayed part.
+        captured: ``postHogCapture`` was called in the replayed part.
     """
 
     def __init__(
@@ -78,7 +79,7 @@ class Host:
         self.functions: Mapping[str, Callable[..., Any]] = MappingProxyType(own)
 
     def begin(self, event: dict[str, Any], *, printed: int = 0, captured: bool = False) -> None:
-        """Serve a run; one host may serve the runs of a function one after another."""
+        """Start a run; a host can serve the runs of a function one after another."""
         self.event = event
         self.lines: list[tuple[str, str]] = []
         self.captures: list[dict[str, Any]] = []
@@ -86,11 +87,11 @@ class Host:
         self.captured = captured
 
     def log(self, level: str, message: str) -> None:
-        """Add a line of hoglet's own."""
+        """Add one of hoglet's own log lines."""
         self.lines.append((level, message))
 
     def print(self, *values: Any) -> None:
-        """``print(...)``; the 25th call says that no more is collected."""
+        """``print(...)``; the 25th call logs that no more are collected."""
         self.printed += 1
         if self.printed < MAX_PRINTS:
             self.log("info", ", ".join(map(_printed, values)))
@@ -98,14 +99,14 @@ class Host:
             self.log(
                 "warn",
                 f"No more logs are collected for event {self.event.get('uuid')}: "
-                f"a run may print {MAX_PRINTS - 1} times",
+                f"a run can print {MAX_PRINTS - 1} times",
             )
 
     def capture(self, *arguments: Any) -> None:
         """``postHogCapture({event, distinct_id?, properties?})``.
 
         Raises:
-            HostFailure: no event name, or called a second time.
+            HostFailure: no event name, or called twice.
         """
         asked = arguments[0] if arguments and isinstance(arguments[0], dict) else {}
         name = asked.get("event")
@@ -116,7 +117,10 @@ class Host:
         self.captured = True
         depth = depth_of(self.event)
         if depth >= MAX_DEPTH:
-            self.log("warn", f"postHogCapture refused: {depth} functions in a row captured already")
+            self.log(
+                "warn",
+                f"postHogCapture refused: {depth} functions in a row already captured an event",
+            )
             return
         distinct_id = str(asked.get("distinct_id") or self.event.get("distinct_id") or "")
         if not distinct_id:  # webhooks have none
@@ -134,10 +138,10 @@ class Host:
         )
 
     def read_call(self, name: str, arguments: list[Any]) -> dict[str, Any]:
-        """The normalised request of an async call.
+        """The normalized request of a host call.
 
         Raises:
-            HostRefused: the arguments make no request, or the call does not exist here.
+            HostRefused: invalid arguments, or the call is not available here.
         """
         if name not in self.async_names:
             raise HostRefused(f"{name} is not available here")
@@ -164,13 +168,15 @@ class Host:
             return request
         depth = depth_of(self.event)
         if depth >= MAX_DEPTH:
-            raise HostRefused(f"fetch refused: {depth} functions in a row captured already")
+            raise HostRefused(
+                f"fetch refused: {depth} functions in a row already captured an event"
+            )
         return msgspec.structs.replace(request, body=with_depth(request.body, depth + 1))
 
 
 @lru_cache(maxsize=8)
 def _helpers(facilities: HostConfig) -> dict[str, Callable[..., Any]]:
-    """The helpers of all programs; files are opened when a program first asks."""
+    """The helpers of all programs; files are opened on first use."""
     path, bot_list = facilities.geoip_database, facilities.bot_list
     return {
         "geoipLookup": lambda ip=None: open_geoip(path)(ip) if isinstance(ip, str) else None,

@@ -1,7 +1,7 @@
-"""Carries out what programs ask of their host: ``fetch`` and ``sendEmail``, one attempt each.
+"""Performs host calls: ``fetch`` and ``sendEmail``, one attempt each.
 
-What an attempt means (try again, give up) is decided by those who ask: the pipeline by the
-function's retry policy, test runs never try again.
+The caller decides about retries: the pipeline by the function's retry policy; test runs never
+retry.
 
 Source: docs/spec/hog-functions.md#133-functions.
 """
@@ -34,15 +34,15 @@ from hoglet.outbound.port import NetworkFailure, OutboundRequest, OutboundRespon
 
 
 class HostCallResult(msgspec.Struct, frozen=True, kw_only=True):
-    """What came of one attempt.
+    """The result of one attempt.
 
     Attributes:
-        answer: what the program is given, ``{"status": 200, "body": ...}``.
-        problem: why it failed, None when it did not.
-        may_help: another attempt may succeed.
-        retry_after: the answer's ``Retry-After``, as sent.
-        note: a line for the log of a success.
-        has_answer: the host answered; else ``answer`` tells why it did not.
+        answer: the result for the program, ``{"status": 200, "body": ...}``.
+        problem: why it failed, None if it did not.
+        may_help: a retry may succeed.
+        retry_after: the response's ``Retry-After``, as sent.
+        note: a log line for a success.
+        has_answer: the host responded; otherwise ``answer`` says why not.
     """
 
     answer: dict[str, Any]
@@ -57,9 +57,9 @@ class HostCalls:
     """Makes attempts.
 
     Args:
-        credentials: the way out for requests.
-        mailer: the way out for messages; None when no SMTP server is configured.
-        mail_domain: the right half of message ids.
+        credentials: sends requests.
+        mailer: sends messages; None without an SMTP server.
+        mail_domain: domain of message ids.
     """
 
     def __init__(
@@ -75,9 +75,9 @@ class HostCalls:
         """Make one attempt.
 
         Args:
-            project_id: whose integrations may be used.
-            call: what the program asked for.
-            invocation_id: names the delivery, the same for every attempt.
+            project_id: the project whose integrations can be used.
+            call: the requested call.
+            invocation_id: identifies the delivery, the same for every attempt.
             number: of the call within its run, from 0.
             attempt: from 1.
         """
@@ -114,7 +114,7 @@ class HostCalls:
     async def _send(
         self, request: EmailRequest, message_id: str, headers: tuple[tuple[str, str], ...]
     ) -> HostCallResult:
-        if self._mailer is None:  # it was configured when the program began
+        if self._mailer is None:  # it was configured when the program started
             text = "no SMTP server is configured any more"
             return HostCallResult(answer=shape_not_sent(text, is_final=True), problem=text)
         result = await self._mailer.send(_message(request, message_id, headers))

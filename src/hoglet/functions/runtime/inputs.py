@@ -1,4 +1,4 @@
-"""Builds the ``inputs`` global: templates rendered in order, each seeing the inputs before it.
+"""Builds the ``inputs`` global: renders templates in order; each sees earlier inputs.
 
 Source: docs/spec/hog-functions.md#132-globals-and-inputs.
 """
@@ -17,11 +17,11 @@ _SURE_ROOTS = frozenset({"project", "source", "event", "person", "groups", "inpu
 
 
 class InputsFailed(Exception):
-    """An input could not be built; the message names it and the cause."""
+    """An input could not be built; the message has its name and the cause."""
 
 
 def all_inputs(function: ExecutableFunction, mapping: int | None) -> tuple[ExecutableInput, ...]:
-    """The inputs of a run in evaluation order, those of the mapping last."""
+    """The inputs of a run in evaluation order, with the mapping's last."""
     found = None if mapping is None else function.mapping(mapping)
     return function.inputs if found is None else (*function.inputs, *found.inputs)
 
@@ -37,15 +37,15 @@ def build_inputs(
     """All inputs of a run.
 
     Args:
-        function: gives the inputs in evaluation order.
+        function: has the inputs in evaluation order.
         globals_: of the run, without ``inputs``.
-        mapping: number of the mapping whose inputs overlay those of the function.
-        now: ISO instant that ``now`` shows, in Liquid and Hog templates.
+        mapping: number of the mapping whose inputs override the function's.
+        now: ISO time of ``now`` in Liquid and Hog templates.
         seed: of random numbers in Hog templates.
 
     Raises:
-        InputsFailed: a template failed, an integration is not there, the mapping was removed, or
-            the function's secrets cannot be decrypted.
+        InputsFailed: a template failed, an integration is missing, the mapping was removed, or the
+            function's secrets cannot be decrypted.
     """
     if function.problem is not None:
         raise InputsFailed(function.problem)
@@ -63,7 +63,7 @@ def build_inputs(
 
 
 def tolerated_codes(function: ExecutableFunction, mapping: int | None) -> list[Any]:
-    """What inputs of type ``non_failure_status_codes`` list, e.g. ``[404, "5xx"]``."""
+    """The codes in inputs of type ``non_failure_status_codes``, e.g. ``[404, "5xx"]``."""
     listed = [
         item.value
         for item in all_inputs(function, mapping)
@@ -73,7 +73,7 @@ def tolerated_codes(function: ExecutableFunction, mapping: int | None) -> list[A
 
 
 def may_fail(function: ExecutableFunction, mapping: int | None) -> bool:
-    """Whether building the inputs can fail at all; most templates only name globals."""
+    """Whether building the inputs can fail; most templates only read globals."""
     if function.problem is not None:
         return True
     with_record = function.source.startswith("data-warehouse")
@@ -81,7 +81,7 @@ def may_fail(function: ExecutableFunction, mapping: int | None) -> bool:
 
 
 def are_constant(inputs: Iterable[ExecutableInput]) -> bool:
-    """Whether inputs are built to the same values in every run."""
+    """Whether the inputs have the same values in every run."""
     return all(_is_constant(item) for item in inputs)
 
 
@@ -105,7 +105,7 @@ def _may_fail(item: ExecutableInput, with_record: bool) -> bool:  # noqa: FBT001
 
 
 def texts_of(value: Any) -> Iterator[str]:
-    """Every text of a value, at any depth, keys left out."""
+    """Every string in a value, at any depth, without keys."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict | list):
@@ -114,7 +114,7 @@ def texts_of(value: Any) -> Iterator[str]:
 
 
 def _check_integrations(item: ExecutableInput) -> None:
-    """An id that loading did not replace names nothing."""
+    """An id that was not resolved when loading is unknown."""
     if item.type not in INTEGRATION_TYPES:
         return
     values = item.value if isinstance(item.value, list) else [item.value]

@@ -1,4 +1,4 @@
-"""What a run needs to be repeated exactly; stored with the queued run."""
+"""What a run needs to be replayed exactly; stored with the queued run."""
 
 from typing import Any
 
@@ -6,20 +6,21 @@ import msgspec
 
 
 class Journal(msgspec.Struct, kw_only=True):
-    """The memory of a run; treat it as one opaque value.
+    """The recorded state of a run; treat it as opaque.
 
     Attributes:
-        started_at: ISO instant that templates of inputs take for now.
-        seed: of their random numbers.
-        entries: what the program got from outside, in order (``hoglet.hog.python.journal``).
-        calls: the host calls answered so far: ``[["fetch", 200]]``.
-        refusal: what the last answer with a bad status said, if it was text.
-        has_answer: the last host call was answered, not refused or cut off by the network.
+        started_at: ISO time of ``now`` in input templates.
+        seed: seed of their random numbers.
+        entries: external results in order (``hoglet.hog.python.journal``).
+        calls: the completed host calls: ``[["fetch", 200]]``.
+        refusal: text of the last response with an error status.
+        has_answer: the last host call got a response, and was not refused or cut off by the
+            network.
         printed: ``print`` calls so far.
-        captured: the run's ``postHogCapture`` was handed out.
-        waiting: the next host call was handed out already, with its log lines.
-        waited_ms: time that answered host calls took.
-        spent_ms: own time of the program in the longest replay so far.
+        captured: the run's ``postHogCapture`` was returned.
+        waiting: the next host call was already returned, with its log lines.
+        waited_ms: duration of completed host calls.
+        spent_ms: CPU time of the program in the longest replay so far.
     """
 
     started_at: str

@@ -1,4 +1,4 @@
-"""Liquid templates of inputs, with caps on time, output and loops.
+"""Renders Liquid templates of inputs, with limits on time, output and loops.
 
 Source: docs/spec/hog-functions.md#43-templating-and-generated-keys and
 docs/spec/hog-functions.md#132-globals-and-inputs.
@@ -30,14 +30,14 @@ _environment = _Environment()
 
 
 def render_liquid(text: str, values: dict[str, Any]) -> str:
-    """Render one text.
+    """Render a template.
 
     Args:
         text: ``Hello {{ person.name }}``.
         values: the globals, with ``now``.
 
     Raises:
-        LiquidFailed: a syntax error, an unknown filter, or a cap was hit.
+        LiquidFailed: a syntax error, an unknown filter, or an exceeded limit.
     """
     if len(text) > MAX_TEMPLATE_CHARACTERS:
         raise LiquidFailed("The Liquid template is too long")

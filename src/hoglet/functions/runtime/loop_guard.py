@@ -1,7 +1,7 @@
-"""Keeps functions from triggering themselves through this server's own capture routes.
+"""Prevents functions from triggering themselves through this server's capture routes.
 
-``postHogCapture`` counts how many functions in a row captured; a ``fetch`` of the capture routes is
-counted in the same property and ends at the same depth.
+A property counts how many functions in a row captured an event, with ``postHogCapture`` or a
+``fetch`` of the capture routes; both stop at the same depth.
 
 Source: docs/spec/hog-functions.md#133-functions.
 """
@@ -38,7 +38,7 @@ def is_own_capture(url: str, site_url: str) -> bool:
 
 
 def with_depth(body: str | None, depth: int) -> str | None:
-    """A capture body whose events carry ``depth``; a body that is no JSON stays as it is."""
+    """A capture body whose events carry ``depth``; invalid JSON is returned as it is."""
     try:
         parsed: Any = parse_json(body or "")
     except ValueError:
@@ -59,6 +59,6 @@ def _events(parsed: Any) -> list[dict[str, Any]]:
 
 
 def _host(name: str) -> str:
-    """One name for this machine, whichever was written."""
+    """A canonical name for this machine."""
     name = normalize_host(name)
     return "localhost" if name in _THIS_MACHINE else name

@@ -1,4 +1,4 @@
-"""Keeps secrets out of log lines, also where a program wrote them as JSON, a URL or base64.
+"""Masks secrets in log lines, also as JSON, URL-encoded or base64.
 
 Source: docs/spec/hog-functions.md#135-limits-logs-metrics.
 """
@@ -15,20 +15,22 @@ from hoglet.functions.executable.model import ExecutableInput
 from hoglet.functions.inputs.types import INTEGRATION_TYPES
 
 REDACTED = "***REDACTED***"
-_HOLE = "\ufdd0"  # no character: stands for the mark, in which a secret such as "RED" is found
+_HOLE = (
+    "\ufdd0"  # not a character: stands for the mask, in which a secret such as "RED" would be found
+)
 MAX_LINE_CHARACTERS = 10_000
 TRUNCATED = "... (truncated)"
-_SHORTEST_SECRET = 3  # shorter ones would blot out ordinary words
+_SHORTEST_SECRET = 3  # shorter ones would mask ordinary words
 _SHORTEST_NUMBER = 4
-_SHORTEST_BASE64 = 8  # a shorter piece of base64 may be a piece of anything
-_JSON_DEPTH = 3  # a text in JSON in JSON in JSON
-# A program may print megabytes. What is looked at leaves room for secrets longer than their mask.
+_SHORTEST_BASE64 = 8  # shorter base64 could be part of anything
+_JSON_DEPTH = 3  # a string in JSON in JSON in JSON
+# A program can print megabytes. The inspected part leaves room for secrets longer than their mask.
 _LOOKED_AT = 4 * MAX_LINE_CHARACTERS
 _LONGEST_VALUE = 8192  # of a header in a line; bounds the search for its closing quote
-# One of these is in every name below; looking for them costs a tenth of the search.
+# Every name below contains one of these; searching for them takes a tenth of the time.
 _HINTS = ("auth", "cookie", "key", "token", "secret", "password", "signature")
-# A name, quoted or not, that a header with credentials may have, and its value: quoted (also
-# inside JSON inside JSON, so with backslashes), a list, or the words up to the next separator.
+# The name of a header with credentials, quoted or not, and its value: quoted (also in nested JSON,
+# so with backslashes), a list, or the words up to the next separator.
 _HEADER = re.compile(
     rf"""(?isx)
     (?P<name> (?<![\w-])
@@ -50,10 +52,9 @@ _HEADER = re.compile(
 
 
 def secret_texts(inputs: Iterable[ExecutableInput], built: dict[str, Any]) -> list[str]:
-    """Every text that gives a secret input away, raw and built, and the tokens' placeholders.
+    """Every text that reveals a secret input, raw and rendered, and the tokens' placeholders.
 
-    Each secret in the forms that programs write it in: as it is, within JSON, in a URL, in base64.
-    Longest first.
+    Each secret in the forms that programs produce: plain, JSON, URL-encoded, base64. Longest first.
     """
     found: set[str] = set()
     for item in inputs:
@@ -67,7 +68,7 @@ def secret_texts(inputs: Iterable[ExecutableInput], built: dict[str, Any]) -> li
 
 
 def clean_line(message: str, secrets: list[str]) -> str:
-    """A log line without secrets and at most 10,000 characters long, besides the mark of a cut."""
+    """A log line without secrets, at most 10,000 characters long plus the truncation mark."""
     is_long = len(message) > _LOOKED_AT
     message = message[:_LOOKED_AT].replace(_HOLE, "\ufffd").replace("\0", "\ufffd")
     for secret in secrets:
@@ -84,9 +85,9 @@ def clean_line(message: str, secrets: list[str]) -> str:
 
 
 def _without_cut_secret(message: str, secrets: list[str]) -> str:
-    """The message without the beginning of a secret at its end, where it was cut.
+    """The message without a truncated secret at its end.
 
-    The cut would not be seen unless masks made the message shorter: long secrets do.
+    Only needed if masks shorten the message, as they do for long secrets.
     """
     for secret in secrets:
         head = secret[:_SHORTEST_SECRET]
@@ -106,7 +107,7 @@ def _redact_header(match: re.Match[str]) -> str:
 
 @lru_cache(maxsize=1024)
 def _forms(secret: str) -> frozenset[str]:
-    """The ways to write one secret."""
+    """The encodings of a secret."""
     raw = secret.encode("utf-8", "replace")
     plain = {secret, quote(raw, safe=""), quote_plus(raw), quote(raw, safe="!'()*")}
     for ensure_ascii in (False, True):
@@ -118,9 +119,9 @@ def _forms(secret: str) -> frozenset[str]:
 
 
 def _base64_forms(raw: bytes, before: int) -> set[str]:
-    """What base64 makes of the secret behind ``before`` (modulo 3) bytes of something else.
+    """Base64 of a secret that follows ``before`` (modulo 3) other bytes.
 
-    Only the characters that follow from the secret alone, as in ``Basic`` headers.
+    Only the characters determined by the secret alone, as in ``Basic`` headers.
     """
     first = -(-before * 8 // 6)
     end = (before + len(raw)) * 8 // 6

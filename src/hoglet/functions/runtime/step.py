@@ -1,9 +1,9 @@
-"""Runs a function up to its next host call, and again from its journal. Pure.
+"""Runs a function until its next host call, and replays it from its journal. Pure.
 
-The pipeline and the test runs of the API use it, always inside a sandbox worker (through
-``operations.py``). A run is durable by replay: ``run_step`` is called with the journal so far, runs
-the program from its beginning, answers the host calls that the journal knows, and stops at the
-first one it does not know. What is not deterministic (``now``, random numbers) is in the journal.
+Used by the pipeline and by test runs, always in a sandbox worker (``worker_operations.py``). Runs
+are durable by replay: ``run_step`` executes the program from its beginning, answers recorded host
+calls from the journal, and stops at the first call that is not recorded. Nondeterministic values
+(``now``, random numbers) are in the journal.
 
 The loop of the caller::
 
@@ -46,7 +46,7 @@ from hoglet.functions.runtime.journal import Journal
 from hoglet.functions.runtime.redaction import REDACTED, clean_line, secret_texts
 from hoglet.kit.text import dump_json
 
-_REFUSAL_CHARACTERS = 300  # of what a receiver said, in a dead letter's error
+_REFUSAL_CHARACTERS = 300  # length of a response's text in a dead letter's error
 PROGRAM_MILLISECONDS = 550
 MAX_ASYNC_STEPS = 5
 
@@ -54,19 +54,19 @@ type ErrorClass = Literal["filter", "inputs", "fetch", "timeout", "hog"]
 
 
 class LogLine(msgspec.Struct, frozen=True):
-    """One line, already redacted; ``level`` is ``debug``, ``info``, ``warn`` or ``error``."""
+    """One redacted line; ``level`` is ``debug``, ``info``, ``warn`` or ``error``."""
 
     level: str
     message: str
 
 
 class StepHostCall(msgspec.Struct, frozen=True, kw_only=True):
-    """What the caller has to do: ``fetch`` or ``sendEmail``.
+    """A host call to perform: ``fetch`` or ``sendEmail``.
 
     For ``fetch`` the ``request`` is a normalised :class:`~.running.fetching.FetchRequest` as a
-    dict (``{"url", "method", "headers", "body"}``). It holds secrets: do not store it. To try a
-    call again later, run the step again with its journal: the same call comes, no line twice.
-    ``rendered`` shows the call as the program wrote it, redacted; for test runs only.
+    dict (``{"url", "method", "headers", "body"}``). It contains secrets: do not store it. To retry
+    a call later, run the step again with its journal: it yields the same call, and no log line
+    twice. ``rendered`` is the call as the program wrote it, redacted; for test runs only.
     """
 
     name: str
@@ -75,16 +75,16 @@ class StepHostCall(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class StepRequest(msgspec.Struct, kw_only=True):
-    """One call of :func:`run_step`.
+    """The arguments of :func:`run_step`.
 
     Attributes:
-        function: what to run.
+        function: the function to run.
         globals: ``{"project", "source", "event", "person"?, "groups"?, "request"?}``,
         docs/spec/hog-functions.md#132-globals-and-inputs.
         journal: from :func:`new_journal` or :func:`resume`.
-        mapping: number of the mapping whose inputs are laid over the function's; None without.
+        mapping: number of the mapping whose inputs override the function's, or None.
         with_rendering: fill in ``StepHostCall.rendered``.
-        from_filter: ask the filter first (a redriven letter of class ``filter``).
+        from_filter: evaluate the filter first (a redriven dead letter of class ``filter``).
     """
 
     function: ExecutableFunction
@@ -96,22 +96,22 @@ class StepRequest(msgspec.Struct, kw_only=True):
 
 
 class Step(msgspec.Struct, kw_only=True):
-    """How far a run came.
+    """The result of a step.
 
     Attributes:
-        outcome: ``finished``; ``failed`` (see ``error``, ``error_class``); ``call``: do ``call``
-            and go on with :func:`resume`.
-        result: what the program returned (also when an unhandled status failed the run).
+        outcome: ``finished``; ``failed`` (see ``error``, ``error_class``); ``call``: perform
+            ``call`` and continue with :func:`resume`.
+        result: the program's return value (also if an unhandled status failed the run).
         error: one line, redacted.
         error_class: the dead letter's class.
-        logs: lines not handed out before, oldest first, the closing line included.
-        captures: ``postHogCapture`` calls to carry out now:
+        logs: new lines, oldest first, including the closing line.
+        captures: ``postHogCapture`` calls to perform now:
             ``[{"event", "distinct_id", "properties"}]``.
-        journal: the journal to keep.
-        milliseconds: own time spent in this step, without what replay repeated.
-        fetches: count of completed ``fetch`` calls of the whole run.
-        mappings: with ``from_filter``, the mappings that match; the first is the one that ran.
-        is_filtered: with ``from_filter``, nothing ran because the filter did not match.
+        journal: the journal to store.
+        milliseconds: CPU time of this step, without the replay.
+        fetches: number of completed ``fetch`` calls in the whole run.
+        mappings: with ``from_filter``, the matching mappings; the first one ran.
+        is_filtered: with ``from_filter``, the filter did not match, so nothing ran.
     """
 
     outcome: Literal["finished", "failed", "call"]
@@ -129,18 +129,18 @@ class Step(msgspec.Struct, kw_only=True):
 
 
 def new_journal(now: datetime, seed: int) -> Journal:
-    """The journal of a run that has not begun."""
+    """The journal of a run that has not started."""
     return Journal(started_at=now.isoformat(), seed=seed)
 
 
 def resume(step: Step, answer: Any, milliseconds: float = 0, *, has_answer: bool = True) -> Journal:
-    """The journal after a host call was answered.
+    """The journal after a completed host call.
 
     Args:
-        step: one whose outcome is ``call``.
-        answer: what the program gets, e.g. ``{"status": 200, "body": "ok"}``.
+        step: a step with outcome ``call``.
+        answer: the result for the program, e.g. ``{"status": 200, "body": "ok"}``.
         milliseconds: how long the call took, for the closing log line.
-        has_answer: the host answered; else ``answer`` tells why it did not.
+        has_answer: the host responded; otherwise ``answer`` says why not.
     """
     name = step.call.name if step.call else ""
     status = answer.get("status") if isinstance(answer, dict) else None
@@ -162,9 +162,9 @@ def resume(step: Step, answer: Any, milliseconds: float = 0, *, has_answer: bool
 
 
 def run_step(request: StepRequest) -> Step:
-    """Run a function up to its end or its next unanswered host call.
+    """Run a function to its end or its next unrecorded host call.
 
-    Never raises for what the function does; a program that fails is a ``failed`` step.
+    Errors of the function never raise; a failing program is a ``failed`` step.
     """
     request.globals = {**ALWAYS_THERE, **request.globals}
     mappings: list[int] = []
@@ -248,7 +248,7 @@ class _Run:
     def _judge_statuses(self, step: Step) -> None:
         """Fail the run for a final status of 400 or more that the program did not handle.
 
-        A program that throws over its last answer fails because of the request, not of the code.
+        A program that throws because of its last response fails by the request, not the code.
         """
         codes = tolerated_codes(self.function, self.request.mapping)
         last = len(step.journal.calls) - 1
@@ -256,7 +256,9 @@ class _Run:
             if status is None or status < 400:
                 continue
             if name == "fetch" and is_tolerated(status, codes):
-                self.host.log("info", f"Status {status} is listed as no failure of this function")
+                self.host.log(
+                    "info", f"Status {status} is configured as not a failure of this function"
+                )
                 continue
             threw_over_it = step.outcome == "failed" and number == last
             if not threw_over_it and is_handled(self.function.hog, status):
@@ -267,7 +269,7 @@ class _Run:
                 step.error = step.error or self._refusal_text(what, status)
 
     def _refusal_text(self, what: str, status: int) -> str:
-        """Says why a call failed: the receiver's answer, or why there was none."""
+        """Why a call failed: the receiver's response, or why there was none."""
         journal = self.request.journal
         reason = f" with status {status}" if journal.has_answer else ""
         text = f"The {what} failed{reason}" + (f": {journal.refusal}" if journal.refusal else "")
@@ -276,7 +278,7 @@ class _Run:
     def _close(self, step: Step, ended: engine.Ended) -> Step:
         if step.outcome == "call" and step.journal.waiting:
             step.captures = []
-            return step  # a retry: lines and captures before this call were handed out
+            return step  # a retry: lines and captures before this call were already returned
         step.logs = [
             LogLine(level, clean_line(text, self.secrets)) for level, text in self.host.lines
         ]
@@ -319,7 +321,7 @@ def rendered_call(name: str, arguments: list[Any]) -> str:
 
 
 def _without_signer(value: Any) -> Any:
-    """Options of ``fetch`` as they may be shown: the keys of ``aws_sigv4`` sign anything."""
+    """Options of ``fetch`` for display, without the keys in ``aws_sigv4``."""
     if not isinstance(value, dict) or not isinstance(value.get("aws_sigv4"), dict):
         return value
     shown = {"secret_access_key": REDACTED, "session_token": REDACTED}
@@ -347,7 +349,7 @@ def _stopped_by_filter(request: StepRequest, match: Match) -> Step:
             error_class="filter",
             logs=[line],
         )
-    line = LogLine("info", f"Not run: the filter does not match event {uuid} any more")
+    line = LogLine("info", f"Not run: the filter no longer matches event {uuid}")
     return Step(outcome="finished", journal=request.journal, logs=[line], is_filtered=True)
 
 

@@ -1,16 +1,16 @@
-"""``parseUserAgent(text)``: browser, system and kind of device that a user agent names. Pure.
+"""``parseUserAgent(text)``: browser, operating system and device type of a user agent. Pure.
 
-Names are those that the public SDKs put into ``$browser``, ``$os`` and ``$device_type``.
+Names are those of the public SDKs in ``$browser``, ``$os`` and ``$device_type``.
 """
 
 import re
 from functools import lru_cache
 from typing import Any, Final
 
-_CHARACTERS = 1024  # of a user agent; browsers send some 200
+_CHARACTERS = 1024  # of a user agent; browsers send about 200
 _CACHED = 4096
 _VERSION = r"[/ ]?(\d+(?:\.\d+)*)?"
-_BROWSERS: Final = [  # the first that is found counts: most name those they descend from too
+_BROWSERS: Final = [  # the first match wins: most user agents also name their ancestors
     (name, re.compile(pattern + _VERSION))
     for name, pattern in (
         ("Microsoft Edge", r"(?:Edg|Edge|EdgA|EdgiOS)"),
@@ -49,7 +49,7 @@ _KEYS: Final = ("browser", "browser_version", "os", "os_version", "device", "dev
 
 
 def parse_user_agent(text: Any = None) -> dict[str, str | None]:
-    """What a user agent says; every key is null for anything that is no text.
+    """Parse a user agent; every key is null for anything that is not a string.
 
     Returns:
         ``{"browser": "Chrome", "browser_version": "126.0", "os": "Mac OS X", "os_version":

@@ -1,1 +1,1 @@
-"""Saving a function: plan what changes, compile it, place it in order."""
+"""Saving a function: plan, compile, assign an execution order."""

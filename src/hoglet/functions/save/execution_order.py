@@ -15,15 +15,17 @@ from hoglet.kit.errors import Invalid
 async def assign_execution_order(
     session: AsyncSession, row: HogFunctionRow, plan: SavePlan
 ) -> None:
-    """Give a transformation its place, inside the writing transaction.
+    """Assign an execution order to a transformation, in the write transaction.
 
     Raises:
-        Invalid: as many as may be enabled are.
+        Invalid: the maximum number is already enabled.
     """
     if plan.will_run and not plan.was_running:
         await _check_limit(session, row)
     if row.type in types.ORDERED and _moves_to_end(plan):
-        revived = row.id if plan.stored["deleted"] else None  # its old place is no end
+        revived = (
+            row.id if plan.stored["deleted"] else None
+        )  # its old position does not count as the end
         highest = await repository.highest_order(session, row.project_id, row.type, without=revived)
         row.execution_order = min(highest + 1, types.HIGHEST_ORDER)
 

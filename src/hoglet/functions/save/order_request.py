@@ -13,13 +13,13 @@ from hoglet.kit.errors import Invalid
 
 
 def read_orders(orders: Any) -> dict[UUID, int]:
-    """The ``orders`` of a rearrange.
+    """Parse the ``orders`` of a rearrangement.
 
     Raises:
-        Invalid: none given, an id that is no UUID, or a place outside 0..32767.
+        Invalid: none given, an id that is not a UUID, or a position outside 0..32767.
     """
     if not isinstance(orders, dict) or not orders:
-        raise Invalid("Give the new orders: at least one is needed.")
+        raise Invalid("At least one order is required.")
     wanted: dict[UUID, int] = {}
     for key, place in orders.items():
         attr = f"orders__{key}"
@@ -39,10 +39,10 @@ def read_orders(orders: Any) -> dict[UUID, int]:
 
 
 def one_type(rows: Sequence[HogFunctionRow], wanted: dict[UUID, int]) -> str:
-    """The type of the functions to move.
+    """The common type of the functions to move.
 
     Raises:
-        Invalid: an id is no live transformation, or the types differ.
+        Invalid: an id is not a live transformation, or the types differ.
     """
     known = {row.id: row.type for row in rows if row.type in types.ORDERED}
     for one in wanted:
@@ -50,7 +50,7 @@ def one_type(rows: Sequence[HogFunctionRow], wanted: dict[UUID, int]) -> str:
             raise _not_a_transformation(str(one))
     kinds = set(known.values())
     if len(kinds) != 1:
-        raise Invalid("All functions of a rearrangement have to be of one type.")
+        raise Invalid("All functions of a rearrangement must have the same type.")
     return kinds.pop()
 
 

@@ -48,13 +48,13 @@ NEW: dict[str, Any] = {
 
 
 class SavePlan:
-    """One save, from what is stored and what was sent.
+    """A save, computed from the stored function and the request.
 
     Args:
         stored: column values; :data:`NEW` for a create.
         sent: the fields of the request, from ``schemas.read_fields``.
-        secrets: opened secrets of the function.
-        mapping_secrets: opened secrets of its mappings, by index as text.
+        secrets: decrypted secrets of the function.
+        mapping_secrets: decrypted secrets of its mappings, by index as string.
         template: of the function, after the save.
         is_new: a create.
     """
@@ -93,18 +93,18 @@ class SavePlan:
         return not self.is_new and self.stored["enabled"] and not self.stored["deleted"]
 
     def check_running(self) -> None:
-        """What a function has to fulfil to be enabled when somebody saves it.
+        """Check that a function may be enabled by this save.
 
         Raises:
-            Invalid: its template is internal, an administrator disabled it, or it names no view.
+            Invalid: its template is internal, an administrator disabled it, or it has no view.
         """
         self._check_enabling()
         check_view(self.values["filters"], enabled=self.will_run)
 
     def draft(self, context: FilterContext) -> CompileInput:
-        """What has to be compiled."""
+        """The parts to compile."""
         sent, values = self.sent, self.values
-        is_site = values["type"] in types.SITE  # its script holds code, inputs and filters
+        is_site = values["type"] in types.SITE  # its script contains code, inputs and filters
         is_inputs = is_site or self.is_new or "inputs" in sent or "inputs_schema" in sent
         is_mappings = is_site or "mappings" in sent
         return CompileInput(
@@ -128,7 +128,7 @@ class SavePlan:
         return [str(item["key"]) for schema in schemas for item in schema or []]
 
     def apply(self, compiled: CompiledFunction, stored_matcher: dict[str, Any]) -> dict[str, Any]:
-        """The column values to store; ``secrets`` and ``mapping_secrets`` still open."""
+        """The column values to store; ``secrets`` and ``mapping_secrets`` not yet encrypted."""
         values = dict(self.values)
         if compiled.bytecode is not None or compiled.transpiled is not None:
             values["bytecode"], values["transpiled"] = compiled.bytecode, compiled.transpiled
@@ -157,7 +157,7 @@ class SavePlan:
         elif kind == types.WAREHOUSE_SOURCE_WEBHOOK:
             raise Invalid("Functions of this type cannot be created or changed here.", attr="type")
         elif not self.is_new and kind != self.stored["type"]:
-            raise Invalid("The type of a function is fixed once it is saved.", attr="type")
+            raise Invalid("The type of a function cannot be changed.", attr="type")
 
     def _copy_from_template(self) -> None:
         if self.template is None:
@@ -209,7 +209,7 @@ class SavePlan:
         schema = self.values["inputs_schema"]
         if "inputs" in self.sent:
             return merge_secrets(schema, self.sent["inputs"], self.secrets)
-        # A key that stops being secret loses its value: it must not come to light.
+        # The value of a key that is no longer secret is dropped, so that it is not revealed.
         kept = {key: self.secrets[key] for key in secret_keys(schema) if key in self.secrets}
         return {**self.stored["inputs"], **kept}
 

@@ -1,6 +1,6 @@
-"""From the body of a save to its plan, and from the plan to what is stored.
+"""Plans saves, and turns plans into stored values.
 
-Saves, test runs and recompilations plan alike, so the same rules hold for all three.
+Saves, test runs and recompilations share it, so the same rules apply to all three.
 
 Source: docs/spec/hog-functions.md#3-writing-rows-2-and-4 and
 docs/spec/hog-functions.md#55-bytecode_error.
@@ -31,7 +31,7 @@ type PropertyTypes = Callable[[AsyncSession, int], Awaitable[Mapping[tuple[str, 
 
 
 type CohortCriteria = Callable[[AsyncSession, int], Awaitable[dict[str, list[dict[str, Any]]]]]
-"""Project id to the cohorts that test-account filters may name: ``{"3": [{...}]}``."""
+"""Project id to the cohorts available to test-account filters: ``{"3": [{...}]}``."""
 
 
 async def no_cohort_criteria(
@@ -42,7 +42,7 @@ async def no_cohort_criteria(
 
 
 async def no_property_types(_session: AsyncSession, _project_id: int) -> dict[tuple[str, str], str]:
-    """For projects whose properties nobody types."""
+    """No property types."""
     return {}
 
 
@@ -50,13 +50,13 @@ class SavePlanner:
     """Plans saves and compiles what they need.
 
     Args:
-        database: where actions are looked up.
-        compiler: compiles drafts.
-        box: seals secrets.
-        clock: tells from when relative dates count.
-        templates: what functions may be made from.
-        property_types: types of the properties a project has seen.
-        cohorts: criteria of cohorts that are made of person properties.
+        database: looks up actions.
+        compiler: compiles functions.
+        box: encrypts secrets.
+        clock: reference for relative dates.
+        templates: the available templates.
+        property_types: property types of a project.
+        cohorts: criteria of cohorts that consist of person properties.
     """
 
     def __init__(
@@ -79,10 +79,10 @@ class SavePlanner:
         self._cohorts = cohorts
 
     def new(self, body: dict[str, Any]) -> SavePlan:
-        """The save that makes a function.
+        """Plan the creation of a function.
 
         Raises:
-            Invalid: a rule that needs no compiling is broken.
+            Invalid: a rule that does not need compilation is violated.
         """
         template = self._template_of(body)
         sent = read_fields(body)
@@ -90,10 +90,10 @@ class SavePlanner:
         return SavePlan(NEW, sent, secrets={}, mapping_secrets={}, template=template, is_new=True)
 
     def change(self, row: HogFunctionRow, sent: dict[str, Any]) -> SavePlan:
-        """The save that changes a stored function by ``sent``.
+        """Plan an update of a stored function by ``sent``.
 
         Raises:
-            Invalid: a rule that needs no compiling is broken.
+            Invalid: a rule that does not need compilation is violated.
         """
         return SavePlan(
             {name: getattr(row, name) for name in NEW},
@@ -105,10 +105,10 @@ class SavePlanner:
         )
 
     def check_stored(self, row: HogFunctionRow) -> None:
-        """Refuse to plan changes of rows that nobody may change.
+        """Reject changes to rows that cannot be changed.
 
         Raises:
-            Invalid: its type is not for this API, or its template has vanished.
+            Invalid: its type is not supported by this API, or its template no longer exists.
         """
         if row.type == types.WAREHOUSE_SOURCE_WEBHOOK:
             raise Invalid("Functions of this type cannot be created or changed here.", attr="type")
@@ -118,13 +118,12 @@ class SavePlanner:
     async def compile(
         self, project: Project, plan: SavePlan, *, must_match: bool = True
     ) -> CompiledFunction:
-        """Everything of a plan that has to be compiled.
+        """Compile all parts of a plan.
 
         Args:
-            project: whose actions and settings filters refer to.
-            plan: of the save.
-            must_match: whether a filter that does not compile keeps an enabled function from
-                being saved.
+            project: provides actions and settings for filters.
+            plan: the plan.
+            must_match: reject enabled functions whose filter does not compile.
 
         Raises:
             Invalid: the first part that does not compile.
@@ -134,7 +133,7 @@ class SavePlanner:
         return await self._compiler.compile(draft)
 
     async def _context(self, project: Project, plan: SavePlan) -> FilterContext:
-        """What the filters of a save may refer to."""
+        """The filter context of a save."""
         wanted = action_ids([plan.values["filters"], *filters_of(plan.values["mappings"])])
         async with self._database.read() as session:
             actions = await action_repository.steps_by_id(session, project.id, wanted)
@@ -153,7 +152,7 @@ class SavePlanner:
         )
 
     def fill(self, row: HogFunctionRow, values: dict[str, Any]) -> None:
-        """Put column values into a row, secrets sealed."""
+        """Write column values to a row, with secrets encrypted."""
         for name, value in values.items():
             if name in {"secrets", "mapping_secrets"}:
                 setattr(row, name, self._sealed(getattr(row, name, None), value))
@@ -161,13 +160,13 @@ class SavePlanner:
                 setattr(row, name, value)
 
     def _sealed(self, stored: str | None, secrets: dict[str, Any]) -> str | None:
-        """The sealed text; what did not change, or cannot be opened, keeps its text."""
+        """The encrypted text; unchanged or undecryptable secrets keep theirs."""
         if stored and self._opened(stored) == secrets:
             return stored
         return self.box.seal(secrets)
 
     def _opened(self, sealed: str | None) -> dict[str, Any]:
-        """What is sealed; nothing when it cannot be opened: its owner has to enter it again."""
+        """The decrypted secrets; empty if they cannot be decrypted."""
         try:
             return self.box.open(sealed)
         except SecretsUnreadable:
@@ -192,5 +191,5 @@ def filters_of(mappings: Sequence[dict[str, Any]] | None) -> list[dict[str, Any]
 
 
 def action_ids(filters: Sequence[dict[str, Any]]) -> set[str]:
-    """The ids of the actions that filters name, as texts."""
+    """The ids of actions in filters, as strings."""
     return {str(entry.get("id")) for one in filters for entry in one.get("actions") or []}

@@ -1,4 +1,4 @@
-"""The box in which secrets of functions are stored.
+"""Encrypts the secrets of functions for storage.
 
 Source: docs/spec/hog-functions.md#44-secrets.
 """
@@ -15,18 +15,18 @@ _UNREADABLE = "Stored secrets were encrypted with a key that is not configured."
 
 
 class SecretsUnreadable(HogletError):
-    """Stored secrets were sealed with a key that is no longer given."""
+    """Stored secrets were encrypted with a key that is no longer configured."""
 
     code = "secrets_unreadable"
     blame = "operator"
 
 
 class SecretBox:
-    """Seals and opens JSON.
+    """Encrypts and decrypts JSON.
 
     Args:
-        keys: Fernet keys; the first seals, all open. To rotate, put a new key in front;
-            the next start seals every row with it (``hoglet.functions.secrets.rotation``).
+        keys: Fernet keys; the first encrypts, all decrypt. To rotate, put a new key in front; the
+            next start re-encrypts every row (``hoglet.functions.secrets.rotation``).
     """
 
     def __init__(self, keys: Sequence[bytes]) -> None:
@@ -34,11 +34,11 @@ class SecretBox:
         self._box = MultiFernet([Fernet(key) for key in keys])
 
     def seal(self, secrets: dict[str, Any]) -> str | None:
-        """The text to store; None when there is nothing to seal."""
+        """The text to store; None if there is nothing to encrypt."""
         return self._box.encrypt(orjson.dumps(secrets)).decode() if secrets else None
 
     def open(self, sealed: str | None) -> dict[str, Any]:
-        """What was sealed; ``{}`` for None.
+        """The decrypted value; ``{}`` for None.
 
         Raises:
             SecretsUnreadable: no key fits.
@@ -59,7 +59,7 @@ class SecretBox:
         return True
 
     def reseal(self, sealed: str) -> str:
-        """The same secrets sealed with the first key.
+        """The same secrets encrypted with the first key.
 
         Raises:
             SecretsUnreadable: no key fits.

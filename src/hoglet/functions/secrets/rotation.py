@@ -1,4 +1,4 @@
-"""Key rotation: seals everything that is stored sealed again, with the newest key.
+"""Key rotation: re-encrypts all stored secrets with the newest key.
 
 Source: docs/spec/hog-functions.md#44-secrets.
 """
@@ -13,21 +13,21 @@ from hoglet.store.database import Database
 
 
 class RotationResult(NamedTuple):
-    """How many texts were sealed again, and how many no configured key opens (left as they are)."""
+    """Number of re-encrypted texts, and of those that no configured key decrypts (unchanged)."""
 
     sealed: int
     unreadable: int
 
 
 class Counts(NamedTuple):
-    """How many texts are stored encrypted, and how many of them no configured key decrypts."""
+    """Number of encrypted texts, and of those that no configured key decrypts."""
 
     stored: int
     unreadable: int
 
 
 async def count_secrets(database: Database, box: SecretBox) -> Counts:
-    """Try the configured keys on all that is stored; 10,000 texts take half a second."""
+    """Try the configured keys on all stored secrets; 10,000 texts take half a second."""
     async with database.read() as session:
         texts = await repository.encrypted_texts(session)
         texts += await integration_repository.encrypted_texts(session)
@@ -35,9 +35,9 @@ async def count_secrets(database: Database, box: SecretBox) -> Counts:
 
 
 async def reencrypt_all(database: Database, box: SecretBox) -> RotationResult:
-    """Seal the secrets of all functions and integrations with the newest key, in one transaction.
+    """Re-encrypt all secrets of functions and integrations with the newest key, in one transaction.
 
-    Old keys may be removed afterwards, if nothing was unreadable. Running it twice does no harm.
+    Idempotent. Old keys can be removed afterwards, unless some texts were unreadable.
     """
     count = _Count(box.reseal)
     async with database.write() as session:

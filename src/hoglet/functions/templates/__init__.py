@@ -1,1 +1,1 @@
-"""Templates of functions: folders with ``template.yaml`` and ``template.hog`` (or ``.ts``)."""
+"""Function templates: folders with ``template.yaml`` and ``template.hog`` (or ``.ts``)."""

@@ -1,6 +1,6 @@
-"""Routes of function templates: docs/spec/hog-functions.md#11-templates.
+"""Routes of function templates (docs/spec/hog-functions.md#11-templates).
 
-``router`` is below a project; ``public_router`` needs no key and serves the icons too.
+``router`` is below a project; ``public_router`` needs no key and also serves icons.
 """
 
 from collections.abc import Mapping
@@ -36,28 +36,28 @@ _TEMPLATE_QUERY = (*PAGE, text("type"), text("types"), text("template_id"))
 @router.get("/hog_function_templates")
 @describe({200: Page[TemplateObject]}, query=_TEMPLATE_QUERY)
 async def list_templates(request: Request, scope: Reads) -> Response:  # noqa: ARG001 (the guard)
-    """The templates of a type, most used first."""
+    """List the templates of a type, most used first."""
     return await _list(request, unlisted={DEPRECATED})
 
 
 @router.get("/hog_function_templates/{template_id}")
 @describe({200: TemplateObject})
 async def get_template(request: Request, template_id: str, scope: Reads) -> Response:  # noqa: ARG001 (the guard)
-    """One template, deprecated and hidden ones too."""
+    """Get a template, including deprecated and hidden ones."""
     return JsonResponse(_find(request, template_id).as_json())
 
 
 @public_router.get("/api/public_hog_function_templates")
 @describe({200: Page[TemplateObject]}, query=_TEMPLATE_QUERY)
 async def list_public_templates(request: Request) -> Response:
-    """The templates anybody may see."""
+    """List public templates."""
     return await _list(request, unlisted={DEPRECATED, HIDDEN})
 
 
 @public_router.get("/api/public_hog_function_templates/{template_id}")
 @describe({200: TemplateObject})
 async def get_public_template(request: Request, template_id: str) -> Response:
-    """One template that anybody may see."""
+    """Get a public template."""
     template = _find(request, template_id)
     if template.status == HIDDEN:
         raise NotFound
@@ -67,7 +67,7 @@ async def get_public_template(request: Request, template_id: str) -> Response:
 @public_router.get("/static/services/{name}.svg")
 @describe({200: "image/svg+xml"})
 async def get_template_icon(request: Request, name: str) -> Response:
-    """The icon of a template."""
+    """Get the icon of a template."""
     template = _find(request, PREFIX + name)
     folder = files("hoglet.functions.templates").joinpath(template.id.removeprefix(PREFIX))
     return Response(

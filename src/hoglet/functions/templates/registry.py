@@ -20,7 +20,7 @@ DEPRECATED = "deprecated"
 
 
 class Template(msgspec.Struct, frozen=True, kw_only=True):
-    """One template, as the API shows it but for ``code`` being stripped already."""
+    """A template in the form of the API; ``code`` is stripped."""
 
     id: str
     name: str
@@ -46,7 +46,7 @@ class Templates:
     """All templates by id.
 
     Args:
-        folder: where the template folders are; the package's own by default.
+        folder: folder of templates; the package's own by default.
     """
 
     def __init__(self, folder: Traversable | None = None) -> None:
@@ -64,7 +64,7 @@ class Templates:
         return template.icon_url if template else None
 
     def find(self, template_id: str | None) -> Template | None:
-        """A template by id; capital letters do not matter (``template-Intercom``)."""
+        """The template with an id, ignoring case (``template-Intercom``)."""
         if template_id is None:
             return None
         return self.all.get(template_id) or self.all.get(template_id.lower())

@@ -1,4 +1,4 @@
-"""Test runs: docs/spec/hog-functions.md#9-rows-6-13."""
+"""Route of test runs (docs/spec/hog-functions.md#9-rows-6-13)."""
 
 from typing import Any, Literal
 
@@ -25,7 +25,7 @@ class TestRunLogLine(DocumentedResponse):
 
 
 class TestRunObject(OpenResponse):
-    """What a test run came to."""
+    """The result of a test run."""
 
     result: Any
     status: Literal["success", "error", "skipped"]
@@ -45,7 +45,7 @@ _TRIAL_BODY = json_object(
 @router.post(ONE + "/invocations")
 @describe({200: TestRunObject}, body=_TRIAL_BODY)
 async def create_test_run(request: Request, function_id: str, scope: Writes) -> Response:
-    """Row 7: a test run; ``new`` is a function that is not stored."""
+    """Run a function on an example event; ``new`` tests a function that is not stored."""
     trials: TestRunService = request.app.state.trials
     body = await read_object(request)
     try:

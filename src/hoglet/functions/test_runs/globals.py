@@ -1,4 +1,4 @@
-"""The globals of a test run, from what the caller sent.
+"""The globals of a test run, from the request.
 
 Source: docs/spec/hog-functions.md#92-invocations-test-run.
 """
@@ -27,13 +27,13 @@ def read_globals(
 
     Args:
         body: of the request; ``clickhouse_event`` wins over ``globals``.
-        project: global of the project, unless the caller sent one.
-        source: global of the function, unless the caller sent one.
+        project: project global, unless the request has one.
+        source: function global, unless the request has one.
         now: for events without a timestamp.
-        name_properties: what persons are named by.
+        name_properties: properties for person names.
 
     Raises:
-        Invalid: no event, or a person or groups that are no objects; ``status`` is in the answer.
+        Invalid: no event, or a person or groups that are not objects; the response has ``status``.
     """
     sent = body.get("globals")
     given: dict[str, Any] = sent if isinstance(sent, dict) else {}
@@ -56,7 +56,7 @@ def read_globals(
 
 
 def refused_test_run(detail: str, *, attr: str | None, code: str | None = None) -> Invalid:
-    """A refusal that carries the status a test run answers with."""
+    """An error response with the ``status`` of test runs."""
     return Invalid(detail, code=code, attr=attr, extra={"status": "error"})
 
 
@@ -100,7 +100,7 @@ def _person_of_row(
 
 
 def _object(value: Any) -> dict[str, Any]:
-    """An object, also as JSON text."""
+    """An object, or one as JSON text."""
     if isinstance(value, str):
         try:
             value = parse_json(value)

@@ -1,4 +1,4 @@
-"""What a test run works with: the sandbox typed, the answer in the making, the caller.
+"""Helpers of a test run: typed sandbox client, result builder, host-call stub.
 
 Source: docs/spec/hog-functions.md#92-invocations-test-run.
 """
@@ -18,7 +18,7 @@ from hoglet.functions.runtime.step import LogLine, Step, StepHostCall, StepReque
 from hoglet.sandbox import Sandbox
 from hoglet.web.timestamps import iso_z
 
-STEP_SECONDS = 8.0  # the filter may take 5 s, the program 550 ms; beyond, the worker is killed
+STEP_SECONDS = 8.0  # the filter can take 5 s, the program 550 ms; beyond that, the worker is killed
 
 
 class SandboxClient:
@@ -30,7 +30,7 @@ class SandboxClient:
     async def match(
         self, function: ExecutableFunction, run: dict[str, Any]
     ) -> tuple[Match, dict[str, str]]:
-        """Ask the filters."""
+        """Evaluate the function's filters."""
         payload = {"function": msgspec.to_builtins(function), "globals": run}
         answer = await self._sandbox.call(worker_operations.match, payload, deadline=STEP_SECONDS)
         return msgspec.convert(answer["match"], Match), answer["reasons"]
@@ -60,7 +60,7 @@ class SandboxClient:
 
 
 class TestRunResult:
-    """What a test run has come to so far."""
+    """Accumulates the result of a test run."""
 
     def __init__(self, started_at: datetime) -> None:
         self.result: Any = None
@@ -70,27 +70,27 @@ class TestRunResult:
         self._at = started_at
 
     def log(self, level: str, message: str) -> None:
-        """Add a line; each is a millisecond later than the one before, so that they sort."""
+        """Add a log line, a millisecond after the previous one, so that they sort."""
         self._logs.append({"level": level, "timestamp": iso_z(self._at), "message": message})
         self._at += timedelta(milliseconds=1)
 
     def log_all(self, lines: list[LogLine]) -> None:
-        """Add the lines of a step."""
+        """Add the log lines of a step."""
         for line in lines:
             self.log(line.level, line.message)
 
     def note_captures(self, step: Step) -> None:
-        """Tell of events that a stored run would capture."""
+        """Log events that a stored function would capture."""
         for captured in step.captures:
-            self.log("info", f"A test run captures no events, so not {captured['event']} either")
+            self.log("info", f"Test runs do not capture events; skipped {captured['event']}")
 
     def fail(self, error: str) -> None:
-        """Note why the run failed."""
+        """Record why the run failed."""
         self.status = "error"
         self._errors.append(error)
 
     def answer(self) -> dict[str, Any]:
-        """The body of the answer."""
+        """The response body."""
         return {
             "result": self.result,
             "status": self.status,
@@ -100,7 +100,7 @@ class TestRunResult:
 
 
 class HostCallStub:
-    """Answers host calls: by a mock, or for real when there are ``calls``."""
+    """Answers host calls with mocks, or performs them if ``calls`` is set."""
 
     def __init__(
         self, calls: HostCalls | None, project_id: int, invocation_id: UUID, trial: TestRunResult
@@ -112,7 +112,7 @@ class HostCallStub:
         self._trial = trial
 
     async def make(self, call: StepHostCall) -> HostCallResult:
-        """Make a call, or answer it by a mock."""
+        """Perform a call, or mock its result."""
         if self._calls is None:
             return HostCallResult(answer=self._mock(call), has_answer=True)
         made = await self._calls.make(

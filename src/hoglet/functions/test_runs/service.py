@@ -1,6 +1,6 @@
-"""Test runs: a function, stored or only sent, on one event, with or without real requests.
+"""Test runs of stored or unsaved functions on one event, with mocked or real requests.
 
-Masking, the watcher and quotas do not apply; nothing is stored.
+Without masking, watcher and limits; nothing is stored.
 
 Source: docs/spec/hog-functions.md#92-invocations-test-run.
 """
@@ -30,23 +30,23 @@ from hoglet.kit.ids import new_id
 from hoglet.sandbox import Sandbox, SandboxCrashed, SandboxTimedOut
 from hoglet.web.validation import Body, validate
 
-STEP_SECONDS = 8.0  # the filter may take 5 s, the program 550 ms; beyond, the worker is killed
+STEP_SECONDS = 8.0  # the filter can take 5 s, the program 550 ms; beyond that, the worker is killed
 _FIELD_NAMES = frozenset(field.alias or name for name, field in FunctionFields.model_fields.items())
 
 
 class TestRunFields(Body):
-    """The plain fields of a test run's body."""
+    """The scalar fields of a test run's body."""
 
     mock_async_functions: bool = True
 
 
 class TestRunService:
-    """Runs tests of functions.
+    """Runs functions on test events.
 
     Args:
         functions: the functions.
         sandbox: runs ``functions.match``, ``functions.run_step`` and ``functions.transform``.
-        calls: makes the requests when mocks are off.
+        calls: performs requests if mocks are off.
         site_url: address of this server, for the globals.
     """
 
@@ -67,7 +67,7 @@ class TestRunService:
             ``{"result": None, "status": "success", "errors": [], "logs": [{...}]}``.
 
         Raises:
-            Invalid: a bad configuration (attr ``configuration__…``), event or type.
+            Invalid: an invalid configuration (attr ``configuration__…``), event or type.
         """
         invocation_id = _read_invocation_id(body.get("invocation_id"))
         is_mocked = validate(TestRunFields, body).mock_async_functions
@@ -102,7 +102,7 @@ class TestRunService:
         return trial.answer()
 
     async def _stored(self, scope: ProjectScope, function_id: str) -> HogFunctionRow | None:
-        """The stored function; an id that cannot be loaded is as good as ``new``."""
+        """The stored function; an unknown id is treated like ``new``."""
         try:
             wanted = UUID(function_id)
         except ValueError:
@@ -226,10 +226,10 @@ class TestRunService:
 
 
 def _configuration(body: dict[str, Any]) -> dict[str, Any] | None:
-    """The configuration sent, whole or as top-level fields; None when there is neither.
+    """The configuration in the request, nested or as top-level fields; None without either.
 
     Raises:
-        Invalid: ``configuration`` is no object.
+        Invalid: ``configuration`` is not an object.
     """
     sent = body.get("configuration")
     if isinstance(sent, dict):
@@ -242,7 +242,7 @@ def _configuration(body: dict[str, Any]) -> dict[str, Any] | None:
 
 
 def _of_configuration(error: Invalid) -> Invalid:
-    """The error with ``configuration__`` before its attr, and the nested map beside it."""
+    """The error with ``configuration__`` before its attr, and as a nested object."""
     path = (error.attr or "non_field_errors").split("__")
     nested: Any = [error.detail]
     for part in reversed(path):
@@ -261,6 +261,4 @@ def _read_invocation_id(value: Any) -> UUID:
     try:
         return UUID(str(value))
     except ValueError:
-        raise refused_test_run(
-            "The invocation id has to be a UUID.", attr="invocation_id"
-        ) from None
+        raise refused_test_run("The invocation id must be a UUID.", attr="invocation_id") from None

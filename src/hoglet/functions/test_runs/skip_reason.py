@@ -1,6 +1,6 @@
-"""Why a filter does not match an event, in words. Pure; runs in a sandbox worker.
+"""Explains why a filter does not match an event. Pure; runs in a sandbox worker.
 
-The condition is taken apart: of AND the first part that is not true counts, of OR all parts.
+Splits the condition: reports the first false part of AND, and all parts of OR.
 """
 
 from typing import Any
@@ -18,11 +18,11 @@ _conditions: msgspec.json.Decoder[Any] = msgspec.json.Decoder(tree.Expression)
 
 
 def skip_reason(condition: dict[str, Any] | None, values: dict[str, Any]) -> str:
-    """Say which part of a condition is not true.
+    """The part of a condition that is not true.
 
     Args:
-        condition: JSON of ``hoglet.syntax.tree`` that was evaluated and is not true.
-        values: as ``filter_globals`` gives them.
+        condition: JSON of ``hoglet.syntax.tree`` that evaluated to something other than true.
+        values: from ``filter_globals``.
 
     Returns:
         ``event = 'bought' does not hold: event is '$pageview'``.
@@ -54,7 +54,7 @@ def _holds(node: Any, values: dict[str, Any]) -> bool:
 
 
 def _text(node: Any) -> str:  # noqa: PLR0911 (a table of kinds)
-    """A condition as Hog, as far as filters are made of it."""
+    """A condition as Hog, for the constructs that filters use."""
     match node:
         case tree.Field():
             return _path(node.chain)

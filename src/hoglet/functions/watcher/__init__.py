@@ -1,1 +1,1 @@
-"""Disables functions that are slow or keep failing."""
+"""The watcher: degrades or disables functions that are slow or keep failing."""

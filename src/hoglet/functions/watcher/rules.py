@@ -1,4 +1,4 @@
-"""When a function is degraded or disabled: a token bucket and error rates. Pure decisions.
+"""Rules of the watcher: a token bucket and error rates. Pure.
 
 Source: docs/spec/hog-functions.md#7-status-and-the-watcher.
 """
@@ -21,7 +21,7 @@ type MinuteCounts = Mapping[str, Sequence[int]]
 
 
 class WatcherSettings(msgspec.Struct, frozen=True, kw_only=True):
-    """The watcher's thresholds; durations in seconds unless the name says otherwise.
+    """Thresholds of the watcher; durations in seconds unless the name says otherwise.
 
     Source: docs/spec/hog-functions.md#7-status-and-the-watcher.
     """
@@ -47,14 +47,14 @@ class WatcherSettings(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Bucket(msgspec.Struct, frozen=True):
-    """The tokens of a function at an instant."""
+    """The tokens of a function at a time."""
 
     tokens: float
     at: datetime
 
 
 def run_cost(timings: Sequence[tuple[TimingKind, float]], settings: WatcherSettings) -> int:
-    """Tokens that one finished run costs.
+    """Tokens consumed by one finished run.
 
     Args:
         timings: ``[("hog", 12.5), ("async", 840.0)]``, milliseconds.
@@ -64,7 +64,7 @@ def run_cost(timings: Sequence[tuple[TimingKind, float]], settings: WatcherSetti
 
 
 def refilled(bucket: Bucket | None, now: datetime, settings: WatcherSettings) -> float:
-    """Tokens now; a missing or long idle bucket is full."""
+    """Current tokens; a missing or long idle bucket is full."""
     if bucket is None:
         return settings.capacity
     idle = (now - bucket.at).total_seconds()
@@ -84,7 +84,7 @@ def next_state(
 ) -> int:
     """The state after a batch of results; the worse of the two rules.
 
-    States 0, 3, 11 and 12 never change here, nor does a locked one.
+    States 0, 3, 11 and 12 and locked states never change here.
     """
     if state in _FINAL or state == OFF:
         return state
@@ -108,7 +108,7 @@ def count_run(
 
 
 def lock_end(now: datetime, settings: WatcherSettings) -> datetime:
-    """Until when automatic changes wait after a change at ``now``."""
+    """When automatic changes are allowed again after a change at ``now``."""
     return now + timedelta(seconds=settings.lock_seconds)
 
 

@@ -1,4 +1,4 @@
-"""The watcher: what runs did to the state of their functions, and what ``status`` shows.
+"""The watcher: derives the state of functions from their runs, and provides ``status``.
 
 The pipeline calls :meth:`Watcher.observe` with batches of results, in its own transaction.
 
@@ -50,7 +50,7 @@ class Observation(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class StateChange(msgspec.Struct, frozen=True, kw_only=True):
-    """A function changed its state; listeners emit ``$hog_function_state_changed``."""
+    """A changed state of a function; listeners emit ``$hog_function_state_changed``."""
 
     project_id: int
     function_id: UUID
@@ -63,15 +63,15 @@ type Listener = Callable[[AsyncSession, StateChange], Awaitable[None]]
 
 
 class Watcher:
-    """Keeps the states of functions.
+    """Maintains the states of functions.
 
     Args:
-        clock: tells now.
-        activity: gets an entry when a function is disabled.
-        settings: the numbers of docs/spec/hog-functions.md#7-status-and-the-watcher.
+        clock: the current time.
+        activity: receives an entry when a function is disabled.
+        settings: thresholds, see docs/spec/hog-functions.md#7-status-and-the-watcher.
 
     Attributes:
-        listeners: told of each change, inside the transaction that makes it.
+        listeners: called for each change, in its transaction.
     """
 
     def __init__(
@@ -85,7 +85,7 @@ class Watcher:
     async def observe(
         self, session: AsyncSession, observations: Sequence[Observation]
     ) -> list[StateChange]:
-        """Charge the buckets of the functions that ran and change states where due."""
+        """Charge the buckets of the functions that ran, and change states where due."""
         if not observations:
             return []
         by_function: dict[UUID, list[Observation]] = {}
@@ -103,13 +103,13 @@ class Watcher:
     async def force(
         self, session: AsyncSession, function: HogFunctionRow, state: int
     ) -> StateChange | None:
-        """Set a state by hand (administrators: 11, 12, or 1 to release)."""
+        """Set a state manually (administrators: 11, 12, or 1 to release)."""
         return await self._change(session, function, state)
 
     async def reset_after_manual_enable(
         self, session: AsyncSession, function: HogFunctionRow, state: int
     ) -> None:
-        """The owner switched a disabled function on again: set the state and lock it."""
+        """Reset and lock the state after the owner enabled a disabled function."""
         function.state = state
         data = await self._data(session, function)
         data.locked_until = lock_end(self._clock.now(), self.settings)
@@ -117,7 +117,7 @@ class Watcher:
     async def statuses(
         self, session: AsyncSession, functions: Iterable[HogFunctionRow]
     ) -> dict[UUID, dict[str, int]]:
-        """``{"state", "tokens"}`` by function id; reads only."""
+        """``{"state", "tokens"}`` by function id, without side effects."""
         rows = list(functions)
         found = await _data_of(session, [row.id for row in rows])
         now = self._clock.now()
@@ -216,7 +216,7 @@ class Watcher:
 async def _live(
     session: AsyncSession, ids: Iterable[UUID]
 ) -> dict[UUID, tuple[HogFunctionRow, WatcherRow | None]]:
-    """Locked on PostgreSQL, in one order, so that executors count one after another."""
+    """Locked on PostgreSQL, in a fixed order, so that executors update one after another."""
     wanted = list(ids)
     functions = await session.scalars(
         select(HogFunctionRow)

@@ -33,7 +33,7 @@ _GUARD_HEADERS = {
 @router.api_route("/public/webhooks/{name}", methods=["GET", "POST"])
 @describe({200: "*/*", 201: "*/*", 500: "*/*"}, problems=(405, 413, 429))
 async def receive_webhook(request: Request, name: str) -> Response:
-    """Run a function of the type ``source_webhook``.
+    """Receive a webhook with a function of type ``source_webhook``.
 
     Raises:
         TooLarge: a body over 512,000 bytes.
@@ -56,7 +56,7 @@ async def receive_webhook(request: Request, name: str) -> Response:
 @router.get("/site_function/{function_id}/{stamp}")
 @describe({200: "application/javascript"})
 async def get_site_script(request: Request, function_id: str, stamp: str) -> Response:  # noqa: ARG001 (only makes the URL new)
-    """The script of an enabled site function."""
+    """Get the script of an enabled site function."""
     script = await _script(request, function_id)
     if script is None:
         body = {

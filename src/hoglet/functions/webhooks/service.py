@@ -1,4 +1,4 @@
-"""Functions that are run by a request at a public URL.
+"""Functions that run on requests to a public URL.
 
 Source: docs/spec/hog-functions.md#137-source_webhook.
 """
@@ -33,8 +33,8 @@ from hoglet.sandbox import Sandbox, SandboxCrashed, SandboxTimedOut
 from hoglet.web.timestamps import iso_z
 
 EVENT_NAME = "$incoming_webhook"
-STEP_SECONDS = 8.0  # inputs and program; beyond, the worker is killed
-_DISABLED_SECONDS = 60  # what callers of a disabled function are told to wait
+STEP_SECONDS = 8.0  # inputs and program; beyond that, the worker is killed
+_DISABLED_SECONDS = 60  # retry time for callers of a disabled function
 _DROPPED = frozenset({"cookie", "referer", "x-real-ip", "forwarded"})
 _SAFE_TYPES = frozenset({"text/plain", "application/json", "text/csv", "application/x-ndjson"})
 _IMAGE_TYPES = frozenset({"image/png", "image/gif", "image/jpeg", "image/webp"})
@@ -43,7 +43,7 @@ _FORM = "application/x-www-form-urlencoded"
 
 
 class Incoming(NamedTuple):
-    """A request as it came; ``ip`` as far as it can be trusted."""
+    """The request; ``ip`` as far as it can be trusted."""
 
     method: str
     headers: Mapping[str, str]
@@ -53,7 +53,7 @@ class Incoming(NamedTuple):
 
 
 class WebhookAnswer(NamedTuple):
-    """What the caller gets: bytes of a type, or an object that becomes JSON, or nothing."""
+    """The response: bytes with a type, an object for JSON, or nothing."""
 
     status: int
     body: bytes | dict[str, Any] | list[Any] | None = None
@@ -61,32 +61,32 @@ class WebhookAnswer(NamedTuple):
 
 
 class RecordStep(Protocol):
-    """Keeps what a step left behind: logs, metrics, captured events, a dead letter.
+    """Records the effects of a step: logs, metrics, captured events, a dead letter.
 
-    A step that waits for a host call is enqueued, to be carried on by the executor.
+    A step with a pending host call is enqueued for the executor.
     """
 
     async def __call__(self, function: ExecutableFunction, invoke: InvokeV1, step: Step) -> None:
-        """Record one step, durably, before the caller is answered."""
+        """Record a step durably, before responding."""
         ...
 
     async def enqueue(self, invoke: InvokeV1) -> None:
-        """Queue a run of a degraded function."""
+        """Enqueue a run of a degraded function."""
         ...
 
     async def refuse(self, project_id: int, function_id: UUID) -> None:
-        """Count a request to a function that the watcher or an administrator switched off."""
+        """Count a request to a function that the watcher or an administrator disabled."""
         ...
 
 
 class Webhooks:
-    """Runs functions of the type ``source_webhook``.
+    """Runs functions of type ``source_webhook``.
 
     Args:
         functions: the functions.
         sandbox: runs ``functions.run_step``.
-        record: keeps what a run leaves behind.
-        projects: a project by its id.
+        record: records the effects of a run.
+        projects: looks up projects by id.
         site_url: address of this server, for the globals.
     """
 
@@ -105,14 +105,14 @@ class Webhooks:
         self._site_url = site_url
 
     async def handle(self, name: str, incoming: Incoming) -> WebhookAnswer:
-        """Run the function that a path names.
+        """Run the function of a webhook URL.
 
         Args:
-            name: its id, perhaps with an extension: ``0198….json``.
+            name: the function's id, optionally with an extension: ``0198….json``.
             incoming: the request.
 
         Raises:
-            NotFound: no such function, switched off, or of another type.
+            NotFound: no such function, disabled, or of another type.
             Throttled: the watcher or an administrator disabled it.
         """
         function = await self._find(name.partition(".")[0])
@@ -184,7 +184,7 @@ class Webhooks:
 
 
 def request_globals(incoming: Incoming) -> dict[str, Any]:
-    """The ``request`` global: header names in lower case, private ones left out."""
+    """The ``request`` global: header names in lower case, without private headers."""
     headers = {name.lower(): value for name, value in incoming.headers.items()}
     text = incoming.body.decode("utf-8", "replace")
     return {
@@ -254,5 +254,5 @@ def _status(value: Any) -> int:
 
 
 def _unknown() -> NotFound:
-    detail = "There is no such webhook."
+    detail = "Webhook not found."
     return NotFound(detail, extra={"error": detail})

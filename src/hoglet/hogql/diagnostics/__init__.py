@@ -1,4 +1,4 @@
-"""Errors that only the engine finds, in the words of HogQL and with a place in the text."""
+"""Translates errors of the engine to HogQL terms, with a position in the text."""
 
 from hoglet.hogql.diagnostics.explain import Problem, explain, problem_of
 

@@ -1,7 +1,7 @@
-"""What the engine refused, as an error of the query: what to change, and where.
+"""Explains errors of the engine: what to change in the query, and where.
 
-The engine tells neither the place nor what the user wrote. The message names a function, a column
-or a constant; the first call, field or constant of that name in the text is the place.
+The engine reports neither the position nor the original text. Its message contains a function,
+column or constant; the first such call, field or constant in the text is the position.
 
 Source: docs/spec/query-endpoints.md#58-run-errors-in-order-of-evaluation row 13;
 docs/spec/data-and-queries.md#18-for-editors.
@@ -23,7 +23,7 @@ from hoglet.syntax import tree
 
 
 class Problem(msgspec.Struct, frozen=True):
-    """One entry of ``HogQLMetadata``: characters ``[start, end)`` of the query are at fault."""
+    """An entry of ``HogQLMetadata`` for characters ``[start, end)`` of the query."""
 
     message: str
     start: int
@@ -31,7 +31,7 @@ class Problem(msgspec.Struct, frozen=True):
 
 
 def problem_of(error: SourceError, source: str) -> Problem:
-    """An error as editors show it; one without a place spans the whole query."""
+    """An error for editors; without a position it spans the whole query."""
     message = error.message if not error.hint else f"{error.message.rstrip('.')}. {error.hint}"
     if error.end <= error.start:
         return Problem(message, 0, len(source))
@@ -39,11 +39,11 @@ def problem_of(error: SourceError, source: str) -> Problem:
 
 
 def explain(message: str, code: str, query: Any) -> SourceError:
-    """The error of a query that the engine refused.
+    """Translate an error of the engine to an error of the query.
 
     Args:
-        message: the engine's sentence.
-        code: one of the codes of runs, kept.
+        message: the engine's message.
+        code: one of the codes of runs, unchanged.
         query: the parsed query.
     """
     for pattern, build in _KINDS:
@@ -55,12 +55,12 @@ def explain(message: str, code: str, query: Any) -> SourceError:
     if shows_inside(text):
         name = getattr(node, "name", "")
         about = f" by {name}()" if name else ""
-        text = f"A value or an argument does not have the form that is needed{about}."
+        text = f"A value or an argument does not have the required form{about}."
     return refused(text, node, code=code)
 
 
 def _in_their_words(text: str, node: Any) -> str:
-    """The function by the name that the query calls it."""
+    """The function by the name used in the query."""
     written = getattr(node, "name", None)
     if written is None:
         return text
@@ -69,7 +69,7 @@ def _in_their_words(text: str, node: Any) -> str:
     return text
 
 
-# --- places
+# --- positions
 
 
 def _calls(query: Any) -> Iterator[Any]:
@@ -98,7 +98,7 @@ _OPERATORS = {
 
 
 def _called(message: str, query: Any) -> Any:
-    """The first call of a function that the message names; the only call where there is one."""
+    """The first call of the function in the message, or the only call in the query."""
     words = re.findall(r"\w+", message)
     calls = list(_calls(query))
     for node in calls:
@@ -116,7 +116,7 @@ _TO_TYPES = {"toInt": "toInt64", "toFloat": "toFloat64", "toDecimal": "toDecimal
 
 
 def _names_of(name: str) -> set[str]:
-    """What messages call a function: as the query does, and as the engine does."""
+    """Names of a call in messages: those of the query and the engine."""
     function = find_function(name)
     inner = name if function is None else function.clickhouse
     names = {name, inner, f"array{inner}", f"array{inner[:1].upper()}{inner[1:]}", f"{inner}OrNull"}
@@ -137,7 +137,7 @@ def _call_of(name: str, query: Any) -> Any:
 
 
 def _operation(name: str, query: Any) -> Any:
-    """What is an operator in the query and a function of the engine."""
+    """The operator of the query that is this function in the engine."""
     operator = _OPERATORS.get(name)
     written = _WRITTEN.get(name, ())
     for node in walk(query):
@@ -161,7 +161,7 @@ _WRITTEN: dict[str, tuple[type, ...]] = {
 
 
 def _constant(value: str, query: Any) -> Any:
-    """The text constant of that value, else None."""
+    """The string constant with that value, else None."""
     for node in walk(query):
         if isinstance(node, tree.Constant) and node.value == value and node.start is not None:
             return node
@@ -169,7 +169,7 @@ def _constant(value: str, query: Any) -> Any:
 
 
 def _ungrouped(name: str, query: Any) -> Any:
-    """The column outside of aggregates and of GROUP BY."""
+    """The column outside of aggregates and GROUP BY."""
     grouped = {
         id(part)
         for node in walk(query)
@@ -206,11 +206,11 @@ def _not_grouped(found: re.Match[str], _code: str, query: Any) -> SourceError:
     return refused(message, node, code=NOT_AGGREGATE, hint=f"write any({shown}) for one of them")
 
 
-_TO_NUMBERS = "use toFloat(...) for text that holds numbers"
+_TO_NUMBERS = "use toFloat(...) for strings that contain numbers"
 
 
 def _function_of(found: re.Match[str], query: Any) -> tuple[Any, str]:
-    """The call that the engine means, and its name; the only call where the name is another."""
+    """The call in the message with its name; the only call if the names differ."""
     node = _call_of(found["function"], query)
     if node is None:
         calls = list(_calls(query))
@@ -243,7 +243,7 @@ def _illegal_types(found: re.Match[str], code: str, query: Any) -> SourceError:
     written = getattr(node, "op", None) or getattr(node, "name", "a function")
     hint = None
     if "String" in {one, two} and found["function"] in _ARITHMETIC:
-        hint = f"{_TO_NUMBERS}, || to join text"
+        hint = f"{_TO_NUMBERS}, || to concatenate strings"
     message = f"'{written}' does not work on {_a(one)} and {_a(two)}"
     return refused(message, node, code=code, hint=hint)
 
@@ -264,7 +264,7 @@ def _no_common_type(found: re.Match[str], code: str, query: Any) -> SourceError:
         f"Values of the types {listed} do not fit into one column, list or comparison",
         _called(found.string, query),
         code=code,
-        hint="use toString(x) to make text of both",
+        hint="use toString(x) to convert both to strings",
     )
 
 
@@ -301,18 +301,18 @@ def _bad_time(found: re.Match[str], code: str, query: Any) -> SourceError:
         if not any(map(str.isdigit, str(node.value))) and str(node.value) not in UNITS
     ]
     node = (wrong or [*texts[:1]] if len(texts) == 1 else wrong)[:1]
-    shown = f"'{node[0].value}'" if node else "A text that stands for a time"
+    shown = f"'{node[0].value}'" if node else "A string used as a timestamp"
     return refused(
-        f"{shown} cannot be read as a time",
+        f"{shown} cannot be parsed as a timestamp",
         node[0] if node else _called(found.string, query),
         code=code,
-        hint="use toDateTime(x), which gives NULL instead of failing",
+        hint="use toDateTime(x), which returns NULL instead of failing",
     )
 
 
 def _bad_number(found: re.Match[str], code: str, query: Any) -> SourceError:
     kind = types_of_hogql(found["type"])
-    hint = "use toInt(x) or toFloat(x), which give NULL instead of failing"
+    hint = "use toInt(x) or toFloat(x), which return NULL instead of failing"
     message = f"'{found['value']}' is not a number ({kind})"
     return refused(message, _constant(found["value"], query), code=code, hint=hint)
 
@@ -374,7 +374,7 @@ def _position(found: re.Match[str], code: str, query: Any) -> SourceError:
 def _aggregate_found(found: re.Match[str], code: str, query: Any) -> SourceError:
     node = _call_of(found["function"], query)
     name = getattr(node, "name", found["function"])
-    message = f"{name}() cannot stand in {found['where'].strip().rstrip('.')}"
+    message = f"{name}() cannot be used in {found['where'].strip().rstrip('.')}"
     return refused(message, node, code=code)
 
 
@@ -392,7 +392,7 @@ def _many_rows(_found: re.Match[str], code: str, query: Any) -> SourceError:
         for node in walk(query)
         if isinstance(node, tree.SelectQuery) and node is not query and node.start is not None
     ]
-    message = "A query in brackets that stands for a value gave more than one row"
+    message = "A scalar subquery returned more than one row"
     return refused(message, inner[0] if inner else None, code=code, hint="add LIMIT 1")
 
 
@@ -409,7 +409,7 @@ def _lambda_result(found: re.Match[str], code: str, query: Any) -> SourceError:
     node = _call_of(found["function"], query)
     name = getattr(node, "name", None) or found["function"]
     kind = _a(types_of_hogql(found["type"]))
-    message = f"The lambda of {name}() must give a condition, not {kind}"
+    message = f"The lambda of {name}() must return a condition, not {kind}"
     return refused(message, node, code=code, hint="compare it: x -> x = 'value'")
 
 
@@ -421,7 +421,7 @@ def _frame(found: re.Match[str], code: str, query: Any) -> SourceError:
 def _state(_found: re.Match[str], code: str, query: Any) -> SourceError:
     node = next((part for part in _calls(query) if part.name.endswith("State")), None)
     name = getattr(node, "name", "an aggregate with -State")
-    message = f"{name}() gives the state of an aggregate, which is no value to answer"
+    message = f"{name}() returns the state of an aggregate, which cannot be a result"
     return refused(message, node, code=code, hint="finish it with the -Merge form")
 
 
@@ -526,7 +526,7 @@ _KINDS: tuple[tuple[re.Pattern[str], Kind], ...] = (
         _lambda_result,
     ),
     (re.compile(r"^Frame (?:start|end) offset"), _frame),
-    (re.compile(r"^A column cannot be answered: .*AggregateFunction"), _state),
+    (re.compile(r"^A column cannot be returned: .*AggregateFunction"), _state),
     (re.compile(r"function identifier `DISTINCT`"), _nothing_distinct),
     (re.compile(r"Lambda .* is not allowed in expression context"), _lambda),
 )

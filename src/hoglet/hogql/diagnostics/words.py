@@ -1,4 +1,4 @@
-"""The engine's words as those of HogQL: types, functions, and nothing of how a query was printed.
+"""Translates the engine's terms to HogQL's: types and functions, without internals.
 
 Example:
     >>> plain("Illegal type Nullable(DateTime64(6, 'UTC')) of argument of function toInt64.")
@@ -49,7 +49,7 @@ _INTERNAL = re.compile(
 
 
 def plain(message: str) -> str:
-    """The message without the engine's inside."""
+    """The message without the engine's internals."""
     text = _TAIL.sub("", message).rstrip(" :;,(")
     for pattern, words in _NAMES:
         text = pattern.sub(words, text)
@@ -58,7 +58,7 @@ def plain(message: str) -> str:
 
 
 def types_of_hogql(text: str) -> str:
-    """Names of types as columns of HogQL have them."""
+    """Type names as HogQL columns have them."""
     for pattern, words in _TYPES:
         text = pattern.sub(words, text)
     before = ""
@@ -71,5 +71,5 @@ def types_of_hogql(text: str) -> str:
 
 
 def shows_inside(text: str) -> bool:
-    """Whether something of the printed query is left in a message."""
+    """Whether a message still contains parts of the printed query."""
     return _INTERNAL.search(text) is not None

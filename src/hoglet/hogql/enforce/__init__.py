@@ -1,4 +1,4 @@
-"""The last stage before printing: tenancy and allow-lists; and the check of what was printed."""
+"""The last stages: tenancy and allow-lists before printing, and verification after it."""
 
 from hoglet.hogql.enforce.tenancy import enforce
 from hoglet.hogql.enforce.verify import verify_sql

@@ -1,7 +1,7 @@
-"""Gives every scan its project, and refuses tables and functions outside the allow-lists.
+"""Adds the project to every scan, and rejects tables and functions outside of the allow-lists.
 
-It runs on the finished plan, whatever built it: text, filters, insight queries, materialisation.
-A plan that it would have to refuse is a bug of an earlier stage, hence ``Bug``.
+It runs on the finished plan, whatever its source: text, filters, insights, materialization. A plan
+that it rejects is a bug of an earlier stage, hence ``Bug``.
 
 Source: docs/adr/0008-warehouse.md.
 """
@@ -24,10 +24,10 @@ _ALLOWED = frozenset(row.clickhouse for row in functions()) | _INTERNAL
 
 
 def enforce(relation: plan.Relation, context: QueryContext) -> plan.Relation:
-    """The same plan with the project's predicate in every scan.
+    """Add the project's predicate to every scan of a plan.
 
     Raises:
-        Bug: the plan reads a table or calls a function that is on no allow-list.
+        Bug: the plan uses a table or function outside of the allow-lists.
     """
     tables = SCANNED | {table.physical for table in context.saved_tables.values()}
     project = plan.Value(value=context.project_id, bind="Project", type=INTEGER)

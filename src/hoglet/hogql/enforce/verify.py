@@ -1,9 +1,9 @@
-"""Reads the printed SQL back, as a second opinion that knows nothing of plans.
+"""Verifies the printed SQL independently of plans.
 
 Every FROM and JOIN must be followed by a subselect, by ``numbers(``, or by an allowed table with
-``[FINAL] WHERE project_id = {project_id:Int64}`` and nothing that could loosen it. Rows that are
-bound as a parameter stand in one fixed form, with the same condition. Statements that
-are not one SELECT, comments and unbalanced brackets are refused too.
+``[FINAL] WHERE project_id = {project_id:Int64}`` and nothing that could loosen it. Rows bound as a
+parameter have one fixed form, with the same condition. Anything but one SELECT, comments and
+unbalanced brackets are rejected too.
 
 Source: docs/adr/0008-warehouse.md.
 """
@@ -34,26 +34,26 @@ _FORBIDDEN = frozenset(
 
 
 def tokens(sql: str) -> list[str]:
-    """The words, names and signs of the SQL; text constants as ``''``, names without quotes."""
+    """The words, names and symbols of the SQL; strings as ``''``, names without quotes."""
     found = _TOKEN.findall(sql)
     return [_plain(word) if word[0] in "'`" else word for word in found]
 
 
 def _plain(word: str) -> str:
     if len(word) == 1:
-        return word  # a quote without its partner
+        return word  # an unclosed quote
     return "''" if word[0] == "'" else word[:-1]
 
 
 def verify_sql(sql: str, tables: frozenset[str]) -> None:
-    """Check that no table is read without its project.
+    """Verify that every table is read with its project.
 
     Args:
-        sql: what the printer made.
-        tables: physical tables that may be read.
+        sql: the printed SQL.
+        tables: allowed physical tables.
 
     Raises:
-        Bug: the SQL breaks the rule; it must not be executed.
+        Bug: the SQL violates the rule and must not be executed.
     """
     words = [*tokens(sql), *[""] * (len(_AFTER_ROWS) + 1)]  # so that looking ahead is safe
     if words[0] not in {"SELECT", "("}:

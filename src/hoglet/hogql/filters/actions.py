@@ -1,4 +1,4 @@
-"""Actions: saved conditions on events, as HogQL conditions.
+"""Actions (saved conditions on events) as HogQL conditions.
 
 Source: docs/spec/hog-functions.md#51-expression-and-bytecode.
 """
@@ -20,10 +20,10 @@ from hoglet.hogql.filters.properties import conditions, property_condition
 
 
 def action_condition(wanted: str, context: QueryContext) -> Expression:
-    """Which events an action means; ``wanted`` is its id or its name.
+    """The condition of an action; ``wanted`` is its id or name.
 
     Raises:
-        SourceError: there is no such action.
+        SourceError: no such action.
     """
     action = context.actions.get(wanted)
     if action is None:
@@ -35,7 +35,7 @@ def action_condition(wanted: str, context: QueryContext) -> Expression:
 
 
 def step_condition(step: Mapping[str, Any], context: QueryContext) -> Expression:
-    """Which events one step of an action means: all its parts hold."""
+    """The condition of a step: all its parts must hold."""
     parts: list[Expression] = []
     if step.get("event"):
         parts.append(compare("==", field("event"), constant(str(step["event"]))))

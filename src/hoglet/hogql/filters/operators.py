@@ -1,4 +1,4 @@
-"""Tests of properties as HogQL trees: the printer of ``kit/property_operators`` for queries.
+"""Property tests as HogQL trees: prints ``kit/property_operators`` for queries.
 
 Source: docs/spec/hog-functions.md#52-property-filter-key-value-operator-type-group_type_index.
 """
@@ -24,24 +24,24 @@ from hoglet.syntax import tree
 type Condition = tree.Expression
 
 _NEEDLES = 200
-"""The engine searches for at most 255 texts at once."""
+"""The engine searches for at most 255 strings at once."""
 
 _DATE = "^[ ]*[0-9]{4}-[0-9]"
-"""How text begins that programs take for a date; the engine takes ``10`` for one, too."""
+"""How a string starts that is parsed as a date; the engine would accept ``10`` too."""
 
 
 class Hint:
-    """What a condition needs to know of the project: the clock for relative dates."""
+    """Context of a condition: the clock for relative dates."""
 
     def __init__(self, context: QueryContext) -> None:
         self.context = context
 
 
 def operator_condition(target: Condition, operator: Any, value: Any, hint: Hint) -> Condition:
-    """The condition of one operator on a resolved target.
+    """The condition of an operator on a resolved target.
 
     Raises:
-        SourceError: unknown operator, or a value the operator cannot take.
+        SourceError: unknown operator, or an invalid value.
     """
     try:
         test = read_operator(operator, value, clock_of(hint.context))
@@ -70,7 +70,7 @@ def _print(  # noqa: C901, PLR0911, PLR0912 (one case a test)
         case tests.Matches("", negative):
             return constant(negative)
         case tests.Matches(pattern, negative):
-            # the dot of the engine is any character, that of programs none that ends a line
+            # the engine's dot matches any character, Hog's no line end
             source = f"(?-s){pattern}" if "." in pattern else pattern
             return compare("!~" if negative else "=~", _text(target), constant(source))
         case tests.Order(sign, value):
@@ -97,7 +97,7 @@ def _print(  # noqa: C901, PLR0911, PLR0912 (one case a test)
 
 
 def _constant(value: tests.Scalar) -> Condition:
-    """A value: text is compared with the property's text, a number by the property's type."""
+    """A value: strings are compared with the property's text, numbers by its type."""
     if isinstance(value, bool):
         return constant("true" if value else "false")
     return constant(value)
@@ -127,7 +127,7 @@ def _array(parts: tuple[str, ...]) -> tree.Array:
 
 
 def _version(target: Condition, sign: tests.Sign, version: str) -> Condition:
-    """A comparison of lists, which cannot be NULL: a missing property is asked for beside it."""
+    """A comparison of lists, which cannot be NULL, so missing properties are tested separately."""
     numbers = call("sortableSemver", constant(version))
     test = compare(sign, call("sortableSemver", target), numbers)
     if sign == "!=":

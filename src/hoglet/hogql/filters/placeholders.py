@@ -1,4 +1,4 @@
-"""``{filters}`` and its kin: conditions made of ``query.filters``, by what the SELECT reads.
+"""``{filters}`` and related placeholders: conditions from ``query.filters``.
 
 Source: docs/spec/data-and-queries.md#73-filters.
 """
@@ -18,7 +18,7 @@ from hoglet.syntax import tree
 
 type Filters = Mapping[str, Any]
 type TableAliases = tuple[tuple[str, str], ...]
-"""``((alias, table), ...)`` of the select around a placeholder; empty names are no table."""
+"""``((alias, table), ...)`` of the select around a placeholder; empty names are not tables."""
 
 FORMS = (
     "{filters}",
@@ -36,17 +36,17 @@ _UNBOUND = frozenset({"hogql", "cohort", "element", "recording"})
 
 
 class _Read(NamedTuple):
-    """The table that filters are about, and its alias."""
+    """The table that filters apply to, and its alias."""
 
     table: str
     alias: str
 
 
 def filters_condition(filters: Filters, context: QueryContext, tables: TableAliases) -> Any:
-    """The condition of ``{filters}``; true where nothing is set.
+    """The condition of ``{filters}``; true if nothing is set.
 
     Raises:
-        SourceError: a filter that the tables cannot answer.
+        SourceError: a filter that the tables do not support.
     """
     bounds = date_bounds(filters, context)
     properties = _active(filters.get("properties"))
@@ -81,13 +81,13 @@ def bound_condition(
     """The condition of ``{filters(created AS timestamp, plan AS 'plan')}``.
 
     Args:
-        filters: of the query.
+        filters: the query's filters.
         context: the project.
-        bindings: what stands for ``timestamp`` and for the key of each property filter; a literal
-            NULL leaves that filter out.
+        bindings: expressions for ``timestamp`` and the keys of property filters; a literal NULL
+            ignores a filter.
 
     Raises:
-        SourceError: a filter is set that nothing is bound to.
+        SourceError: a filter has no binding.
     """
     bounds = date_bounds(filters, context)
     found: list[tree.Expression] = []
@@ -125,7 +125,7 @@ def _bound(
     key: str, bindings: Mapping[str, tree.Expression], attr: str | None = None
 ) -> tree.Expression | None:
     if key not in bindings:
-        text = f"The filter on '{key}' is bound to nothing: add 'expression AS \"{key}\"'"
+        text = f"The filter on '{key}' has no binding: add 'expression AS \"{key}\"'"
         raise refused(f"{text} or 'NULL AS \"{key}\"'.{near(key, bindings)}", attr=attr)
     target = bindings[key]
     is_left_out = isinstance(target, tree.Constant) and target.value is None
@@ -133,10 +133,10 @@ def _bound(
 
 
 def breakdown_expression(filters: Filters, bindings: Mapping[str, tree.Expression]) -> Any:
-    """What ``{filters.breakdown(plan AS 'plan')}`` stands for: NULL without a breakdown.
+    """The expression of ``{filters.breakdown(plan AS 'plan')}``: NULL without a breakdown.
 
     Raises:
-        SourceError: several breakdowns, one of cohorts or bins, or one that nothing is bound to.
+        SourceError: several breakdowns, one of cohorts or bins, or one without a binding.
     """
     breakdown = filters.get("breakdownFilter") or {}
     attr = "filters__breakdownFilter"
@@ -147,13 +147,13 @@ def breakdown_expression(filters: Filters, bindings: Mapping[str, tree.Expressio
     if not chosen:
         return constant(None)
     if len(chosen) > 1:
-        raise refused("{filters.breakdown(…)} takes one breakdown, not several", attr=attr)
+        raise refused("{filters.breakdown(…)} supports a single breakdown", attr=attr)
     items = [breakdown, *(breakdown.get("breakdowns") or [])]
     if any("cohort" in (each.get("type"), each.get("breakdown_type")) for each in items):
-        raise refused("{filters.breakdown(…)} takes no breakdown by cohorts", attr=attr)
+        raise refused("{filters.breakdown(…)} does not support breakdowns by cohorts", attr=attr)
     bins = ("histogram_bin_count", "breakdown_histogram_bin_count")
     if any(each.get(name) for each in items for name in bins):
-        raise refused("{filters.breakdown(…)} takes no breakdown by bins", attr=attr)
+        raise refused("{filters.breakdown(…)} does not support breakdowns by bins", attr=attr)
     found = _bound(str(chosen[0]), bindings, attr)
     return constant(None) if found is None else found
 
@@ -162,7 +162,7 @@ def interval_of(filters: Filters, default: str = "day") -> str:
     """The interval of ``{filters.interval}``.
 
     Raises:
-        SourceError: an interval that is none.
+        SourceError: an unknown interval.
     """
     interval = filters.get("interval") or default
     if interval not in _INTERVALS:
@@ -175,7 +175,7 @@ def date_bounds(filters: Filters, context: QueryContext) -> Bounds:
     """The range of ``filters.dateRange``.
 
     Raises:
-        SourceError: one of its dates is none.
+        SourceError: one of its dates is invalid.
     """
     range_ = filters.get("dateRange") or {}
     explicit = bool(range_.get("explicitDate"))
@@ -199,5 +199,5 @@ def _within(bounds: Bounds, column: tree.Expression) -> list[tree.Expression]:
 
 
 def _active(items: Any) -> Sequence[Any]:
-    """A list of filters; one group is a list of itself."""
+    """A list of filters; a group becomes a list with one item."""
     return [items] if isinstance(items, Mapping) and items else list(items or ())

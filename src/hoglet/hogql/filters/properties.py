@@ -1,6 +1,6 @@
-"""Property filters as HogQL conditions: ``{key, value, operator, type}`` to a tree.
+"""Translates property filters ``{key, value, operator, type}`` to HogQL conditions.
 
-In SQL meaning: a missing property is NULL, so ``exact`` does not match it and ``is_not`` does.
+A missing property is NULL, so ``exact`` does not match it and ``is_not`` does.
 
 Source: docs/spec/hog-functions.md#52-property-filter-key-value-operator-type-group_type_index.
 """
@@ -34,7 +34,7 @@ type Prefix = tuple[str, ...]
 
 
 class Source(NamedTuple):
-    """What the filtered SELECT reads: ``events``, ``sessions``, ``groups`` or ``persons``."""
+    """The table of the filtered SELECT: ``events``, ``sessions``, ``groups`` or ``persons``."""
 
     table: str
 
@@ -45,7 +45,7 @@ _ABOUT = {
     "groups": ({"group", "hogql"}, "group properties"),
     "persons": ({"person", "person_metadata", "hogql"}, "person properties and cohorts"),
 }
-"""The types of filters that a table other than events can answer."""
+"""The filter types supported by tables other than events."""
 
 
 def property_condition(  # noqa: PLR0911 (one return a kind)
@@ -54,17 +54,17 @@ def property_condition(  # noqa: PLR0911 (one return a kind)
     prefix: Prefix = (),
     source: Source = EVENTS,
 ) -> Condition:
-    """The condition of one property filter, or of a group ``{type: "AND"|"OR", values: [...]}``.
+    """The condition of a property filter, or of a group ``{type: "AND"|"OR", values: [...]}``.
 
     Args:
-        item: the filter as clients send it.
+        item: the filter from the client.
         context: the project.
-        prefix: alias of the table where the query joins several, e.g. ``("e",)``.
+        prefix: alias of the table if the query joins several, e.g. ``("e",)``.
         source: the table.
 
     Raises:
-        SourceError: an operator, type or value that hoglet does not know, or a filter that is
-            about something else than the table.
+        SourceError: an unknown operator, type or value, or a filter that the table does not
+            support.
     """
     members = group_members(item)
     if members is not None:
@@ -97,7 +97,7 @@ def property_condition(  # noqa: PLR0911 (one return a kind)
 
 
 def group_members(item: Mapping[str, Any]) -> Sequence[Any] | None:
-    """The filters of a group ``{type, values}``; None of a filter.
+    """The filters of a group ``{type, values}``; None for a single filter.
 
     Raises:
         SourceError: a group that is neither AND nor OR.
@@ -106,7 +106,9 @@ def group_members(item: Mapping[str, Any]) -> Sequence[Any] | None:
         return None
     kind = item.get("type")
     if kind not in {"AND", "OR"}:
-        raise refused(f"A group of property filters is of type AND or OR, not {kind}", attr="type")
+        raise refused(
+            f"A group of property filters must have type AND or OR, not {kind}", attr="type"
+        )
     return item["values"]
 
 
@@ -129,7 +131,7 @@ def conditions(
     source: Source = EVENTS,
     attr: str = "properties",
 ) -> list[Condition]:
-    """The conditions of a list of filters; all of them must hold.
+    """The conditions of a list of filters, combined with AND.
 
     ``attr`` is the path of the list, for errors.
     """
@@ -145,7 +147,7 @@ def conditions(
 
 
 def _own_target(item: Mapping[str, Any], prefix: Prefix, source: Source) -> Condition:
-    """The field of a table that is not joined with events."""
+    """The field of a table other than events."""
     key = str(item["key"])
     if source.table == "sessions":
         return field(*prefix, key)
@@ -192,7 +194,7 @@ def _target(item: Mapping[str, Any], kind: str, prefix: Prefix) -> Condition:
 def _person_metadata(
     item: Mapping[str, Any], context: QueryContext, prefix: Prefix, source: Source
 ) -> Condition:
-    """What hoglet itself knows of a person: when it was created and seen, whether identified."""
+    """Built-in fields of a person: creation, last seen, identified."""
     key, hint = str(item["key"]), Hint(context)
     value, operator = item.get("value"), item.get("operator") or "exact"
     if key not in _METADATA:
@@ -224,7 +226,7 @@ def _cohort(
     except ValueError:
         raise refused(f"Not a cohort id: {value}") from None
     if operator not in _MEMBERSHIP:
-        raise refused(f"Cohorts are filtered with 'in' and 'not_in', not '{operator}'")
+        raise refused(f"Cohorts support only the operators 'in' and 'not_in', not '{operator}'")
     negative = _MEMBERSHIP[operator] or item.get("negation")
     comparison = "not in cohort" if negative else "in cohort"
     person = "id" if source.table == "persons" else "person_id"
@@ -256,7 +258,7 @@ def _element(item: Mapping[str, Any], context: QueryContext, prefix: Prefix) -> 
         raise refused(f"Unknown element property '{key}'.{near(key, known)}", attr="key")
     if operator not in _MEMBERSHIP:
         raise refused(
-            f"Element property '{key}' is compared with exact and is_not only, not '{operator}'",
+            f"Element property '{key}' supports only exact and is_not, not '{operator}'",
             attr="operator",
         )
     return negated(some(found)) if operator in {"is_not", "not_in"} else some(found)

@@ -1,1 +1,1 @@
-"""HogQL text to bound trees: preprocess, bind, print."""
+"""Parses HogQL text into trees, with preprocessing, and prints trees as HogQL."""

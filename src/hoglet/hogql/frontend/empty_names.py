@@ -1,4 +1,4 @@
-"""Refuses quoted names without a letter, which no column, alias or property can have."""
+"""Rejects empty quoted names, which no column, alias or property can have."""
 
 import re
 
@@ -7,12 +7,12 @@ from hoglet.kit.errors import SourceError
 from hoglet.syntax.place import place
 from hoglet.syntax.scan import tokens
 
-# The parser drops an escaped NUL, so a name of nothing else is empty, too.
+# The parser drops an escaped NUL, so a name of only NULs is empty too.
 _EMPTY = re.compile(r"`(?:\\0)*+`|\"(?:\\0)*+\"")
 
 
 def refuse_empty_names(source: str) -> None:
-    """Refuse an empty quoted name in the text of a query or expression.
+    """Reject an empty quoted name in a query or expression.
 
     Example:
         >>> refuse_empty_names("select properties.`` from events")
@@ -22,7 +22,7 @@ def refuse_empty_names(source: str) -> None:
     Raises:
         SourceError: code ``hogql_syntax_error``, at the name.
     """
-    if _EMPTY.search(source) is None:  # the usual case costs one search
+    if _EMPTY.search(source) is None:  # the common case takes one search
         return
     for token in tokens(source):
         if token.kind == "value" and _EMPTY.fullmatch(token.text):

@@ -1,9 +1,8 @@
-"""Text of HogQL to a tree: also standard SQL that the parser does not read, or reads and forgets.
+"""Parses HogQL, including standard SQL that the parser rejects or silently drops.
 
-What it does not read is written in words that it does read, with the same number of characters,
-so that every place in an error is a place in the text as it was sent:
-``extract(day from x)`` as ``extract(day :=   x)``. What it forgets (``NULLS FIRST``,
-``WITH ROLLUP``) is put back into the node that stands there.
+Rejected syntax is rewritten to supported syntax of the same length, so that error positions refer
+to the original text: ``extract(day from x)`` becomes ``extract(day :=   x)``. Dropped syntax
+(``NULLS FIRST``, ``WITH ROLLUP``) is restored in the nodes at its position.
 """
 
 import re
@@ -35,7 +34,7 @@ _FORGOTTEN = re.compile(r"\bwith\s+(?P<mode>rollup|cube)\b|\bnulls\s+first\b", _
 
 
 def read_query(source: str) -> "tree.Query":
-    """Parse HogQL text; words that the parser would drop silently are kept or refused.
+    """Parse HogQL text; syntax that the parser would drop is restored or rejected.
 
     Raises:
         SourceError: code ``hogql_syntax_error``, with the position.
@@ -54,7 +53,7 @@ def read_query(source: str) -> "tree.Query":
 
 
 def read_expression(source: str) -> "tree.Expression":
-    """Parse one HogQL expression, e.g. the key of a property filter of type ``hogql``.
+    """Parse a HogQL expression, e.g. the key of a property filter of type ``hogql``.
 
     Raises:
         SourceError: with the position in ``source``.
@@ -73,7 +72,7 @@ _EXPECTED = re.compile(r"expected (?P<what>.+?),? got \w+(?:\(.*\))?$", re.DOTAL
 
 
 def _in_words(error: SourceError, source: str) -> str:
-    """The parser's message without its names of tokens."""
+    """The parser's message without token names."""
     message = error.message
     if found := _BEGINNING.match(message):
         return f"A query begins with SELECT or WITH, not with '{found['word']}'"
@@ -88,7 +87,7 @@ def _in_words(error: SourceError, source: str) -> str:
     return message
 
 
-_NEAR = 30  # characters around the place that the parser stopped at
+_NEAR = 30  # characters around the position of the error
 _HINTS = (
     (re.compile(r"\.\s*-\s*\d"), "positions in lists from 1 on, e.g. properties.list.1"),
     (re.compile(r"\bfetch\s+(?:first|next)\b|\boffset\s+\S+\s+rows?\b", _ANY), "LIMIT 3 OFFSET 2"),
@@ -107,12 +106,12 @@ _HINTS = (
     (re.compile(r"\bdiv\b", _ANY), "intDiv(a, b)"),
     (re.compile(r"\bmod\b", _ANY), "a % b"),
 )
-"""What other dialects have, and how it is written here."""
+"""Syntax of other dialects, and its HogQL equivalent."""
 
 
 def _hint(source: str, error: SourceError) -> str | None:
     if error.message == "unterminated string literal":
-        return "a quote inside of a text is doubled: 'it''s'"
+        return "a quote inside a string is doubled: 'it''s'"
     start = max(0, error.start - _NEAR)
     around = without_constants(source)[start : error.start + _NEAR]
     instead = next((words for pattern, words in _HINTS if pattern.search(around)), None)
@@ -120,7 +119,7 @@ def _hint(source: str, error: SourceError) -> str | None:
 
 
 def reworded(source: str) -> str:
-    """The text as the parser reads it; as long as the text itself."""
+    """The text rewritten for the parser, with the same length."""
     if not any(word in source.lower() for word in ("extract", "substr", "except", "interval")):
         return source
     blank, edited = without_constants(source), list(source)
@@ -140,7 +139,7 @@ def reworded(source: str) -> str:
 
 
 def _words_of_substring(blank: str) -> Iterator[tuple[int, int]]:
-    """Where FROM and FOR stand in brackets of ``substring`` itself, not in inner ones."""
+    """Positions of FROM and FOR of a ``substring`` call, excluding inner brackets."""
     opened: list[bool] = []
     for found in _SUBSTRING.finditer(blank):
         if found["word"]:
@@ -162,7 +161,7 @@ def _with_forgotten(parsed: "tree.Query", source: str) -> "tree.Query":
 
 
 def _put(value: Any, forgotten: tuple[list[int], dict[int, str], list[int]]) -> Any:
-    """The same tree with what was forgotten, each in the innermost node around its place."""
+    """Restore dropped syntax, each in the innermost node around its position."""
     if isinstance(value, tuple):
         return tuple([_put(item, forgotten) for item in value])
     if isinstance(value, dict):
@@ -179,7 +178,7 @@ def _put(value: Any, forgotten: tuple[list[int], dict[int, str], list[int]]) -> 
 
 
 def _taken(places: list[int], node: tree.Node) -> int | None:
-    """The first of the places that lies in the node; it is taken from the list."""
+    """Remove and return the first position inside the node."""
     if node.start is None or node.end is None:
         return None
     index = bisect_left(places, node.start.offset)

@@ -1,6 +1,6 @@
-"""A syntax tree as normalised HogQL: operators as functions, text quoted, names plain.
+"""Prints syntax trees as normalized HogQL: operators as functions, strings quoted, plain names.
 
-It names unaliased columns (``count()``) and gives the ``query`` and ``hogql`` keys of a run.
+Used for names of unaliased columns (``count()``) and the ``query`` and ``hogql`` keys of a run.
 
 Source: docs/spec/query-endpoints.md#56-answer.
 """
@@ -21,7 +21,7 @@ INTERVAL_PARTS = {
     "mins": "Minute",
     "secs": "Second",
 }
-"""Names of arguments of ``make_interval``, and the unit of each."""
+"""Names of arguments of ``make_interval``, and their units."""
 
 _PLAIN = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]*\Z")
 _ARITHMETIC = {"+": "plus", "-": "minus", "*": "multiply", "/": "divide", "%": "modulo"}
@@ -35,17 +35,17 @@ type Expand = Callable[[tree.Placeholder], Any]
 
 
 def print_expression(node: Any, expand: Expand | None = None) -> str:
-    """One expression, e.g. ``equals(event, '$pageview')``.
+    """Print an expression, e.g. ``equals(event, '$pageview')``.
 
     Args:
         node: the expression.
-        expand: what placeholders stand for; left out, they are printed as they are.
+        expand: expands placeholders; if omitted, they are printed as they are.
     """
     return _HogQL(expand).expr(node)
 
 
 def print_query(node: Any, expand: Expand | None = None) -> str:
-    """A whole query on one line."""
+    """Print a query on one line."""
     return _HogQL(expand).query(node)
 
 
@@ -158,7 +158,7 @@ class _HogQL:
         return f"{word}({self.expr(node.expr)} AS {node.type_name})"
 
     def expr_call(self, node: tree.ExprCall) -> str:
-        """``x::varchar(10)``, the only one of queries."""
+        """``x::varchar(10)``, the only such call in queries."""
         cast = node.expr
         if not isinstance(cast, tree.TypeCast | tree.TryCast):
             return f"({self.expr(cast)})({self.many(node.args)})"

@@ -1,9 +1,8 @@
-"""Words that the parser accepts and forgets, or takes for names: refused by looking at the text.
+"""Rejects syntax that the parser accepts but drops or misinterprets, based on the text.
 
-``WITH TOTALS``, ``IGNORE NULLS`` and the like parse, but leave no trace in the tree. Running such
-a query without them would answer something else than was asked. ``FORMAT JSON`` behind a table
-would be another name of the table, ``DISTINCT ON (a)`` a function. ``NULLS LAST`` is what the
-engine does anyway.
+``WITH TOTALS``, ``IGNORE NULLS`` and similar syntax leaves no trace in the tree; running the query
+without it would return something else. ``FORMAT JSON`` after a table would be an alias, ``DISTINCT
+ON (a)`` a function. ``NULLS LAST`` is the engine's default.
 """
 
 import re
@@ -26,7 +25,7 @@ _BEFORE_QUERY = re.compile(
     r"(?:^|[()]|\b(?:union(?:\s+(?:all|distinct))?|(?:intersect|except)(?:\s+distinct)?))\s*\Z",
     re.IGNORECASE,
 )
-_LOOK_BACK = 80  # characters; longer runs of blanks before a bracket are not looked through
+_LOOK_BACK = 80  # characters; longer whitespace before a bracket is not skipped
 _AFTER_BRACKETS = re.compile(r"\s*(order\s+by\b|limit\s+\S+\s+with\s+ties\b)", re.IGNORECASE)
 _FILTER = re.compile(r"\bfilter\s*\(", re.IGNORECASE)
 _OVER = re.compile(r"\s*over\b", re.IGNORECASE)
@@ -39,10 +38,10 @@ _HINTS = {
 
 
 def refuse_dropped_syntax(source: str) -> None:
-    """Refuse words that would be dropped silently, in text that has been parsed.
+    """Reject syntax that would be dropped silently, in text that was parsed.
 
     Raises:
-        SourceError: the text holds one of them outside strings and comments.
+        SourceError: the text contains some outside of strings and comments.
     """
     blank = without_constants(source)
     found = _DROPPED.search(blank)
@@ -58,7 +57,7 @@ def refuse_dropped_syntax(source: str) -> None:
 
 
 def without_constants(source: str) -> str:
-    """The text with text constants as empty quotes, comments as blanks; places stay the same."""
+    """The text with empty strings and blank comments; positions do not change."""
     return _SKIPPED.sub(_blanked, source)
 
 
@@ -70,7 +69,10 @@ def _blanked(found: re.Match[str]) -> str:
 
 
 def _refuse_after_brackets(source: str, blank: str) -> None:
-    """``(select ...) order by x``: what follows a query in brackets is dropped, but for LIMIT."""
+    """Reject clauses after a bracketed query.
+
+    ``(select ...) order by x`` drops them, except LIMIT.
+    """
     for found in _QUERY_IN_BRACKETS.finditer(blank):
         start = found.start()
         before = blank[max(0, start - _LOOK_BACK) : start]
@@ -84,7 +86,7 @@ def _refuse_after_brackets(source: str, blank: str) -> None:
 
 
 def _closing(text: str, start: int) -> int:
-    """Where the bracket that was opened before ``start`` ends."""
+    """Position of the bracket that closes the one opened before ``start``."""
     depth = 1
     for place in range(start, len(text)):
         depth += (text[place] == "(") - (text[place] == ")")

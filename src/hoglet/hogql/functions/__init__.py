@@ -1,4 +1,4 @@
-"""The allow-list of functions: annotated data, and the few that need more than a name."""
+"""The function allow-list: annotated tables, and functions with special handling."""
 
 from hoglet.hogql.functions.registry import (
     Function,

@@ -1,6 +1,6 @@
 """Aggregate functions; combinators (``-If``, ``-State`` ...) are added by ``registry``.
 
-The examples are run over ``numbers(5)``, whose column is ``number``.
+Examples run over ``numbers(5)``, with the column ``number``.
 """
 
 AGGREGATES = """

@@ -1,7 +1,7 @@
-"""Functions that take the name of a type or of an aggregate as text: both from closed lists.
+"""Allow-lists for type and aggregate names that are passed as strings.
 
-The engine would read any name: ``accurateCast(x, 'AggregateFunction(...)')`` would make it take
-bytes of the caller for the inner state of an aggregate, ``arrayReduce`` call what is not listed.
+The engine accepts any name: ``accurateCast(x, 'AggregateFunction(...)')`` would interpret user
+bytes as the state of an aggregate, and ``arrayReduce`` call functions that are not allow-listed.
 """
 
 import re
@@ -31,14 +31,14 @@ _TYPES = frozenset(
 )  # fmt: skip
 _QUOTED = re.compile(r"'(?:[^'\\]|\\.)*'|`(?:[^`\\]|\\.)*`")
 _IN_TYPE_PLACE = re.compile(r"([A-Za-z_]\w*)\s*(?=[(),]|\Z)")
-"""The last word before a sign: ``Int8`` of ``Tuple(name Int8)``."""
+"""The last word before a symbol: ``Int8`` of ``Tuple(name Int8)``."""
 
 
 def check_named(name: str, args: tuple[Expr, ...], node: Any) -> None:
-    """Refuse names of types and aggregates that are no constant or on no list.
+    """Reject names of types and aggregates that are not constant or not allow-listed.
 
     Raises:
-        SourceError: the function takes such a name, and this is none.
+        SourceError: the function takes a name, and this one is not allowed.
     """
     if name in _TAKE_TYPE:
         text = _constant(name, args[_TAKE_TYPE[name]], "type", node)
@@ -56,9 +56,9 @@ def check_named(name: str, args: tuple[Expr, ...], node: Any) -> None:
 
 
 def _constant(name: str, arg: Expr, what: str, node: Any) -> str:
-    """The text; empty for NULL, which a variable without a value is."""
+    """The string; empty for NULL, as in a variable without a value."""
     if isinstance(arg, Value) and isinstance(arg.value, str):
         return arg.value
     if isinstance(arg, Number) and arg.text == "NULL":
         return ""
-    raise refused(f"{name} needs the name of the {what} as a text constant", node)
+    raise refused(f"{name} needs the name of the {what} as a string constant", node)

@@ -1,4 +1,4 @@
-"""Where visitors come from: search engines, social networks, video sites, by domain or UTM tag.
+"""Classifies traffic sources by domain or UTM tag: search engines, social networks, video sites.
 
 Source: docs/spec/query-endpoints.md#104-functions (the lists are ours).
 """
@@ -42,7 +42,7 @@ def _listed(words: dict[str, str]) -> str:
 
 
 def _lookup(words: dict[str, str]) -> Builder:
-    """The value of a word in any case; NULL of every other one."""
+    """Case-insensitive lookup of a value; NULL for unknown ones."""
 
     def build(args: tuple[Expr, ...], type_: Type, _context: QueryContext) -> Expr:
         text = ("lower(ifNull(toString(", args[0], "), ''))")
@@ -56,7 +56,7 @@ _BY_SITE = {site: kind for kind, sites in _SITES.items() for site in sites}
 
 
 def _domain_type(args: tuple[Expr, ...], type_: Type, _context: QueryContext) -> Expr:
-    """By the name before the ending: ``google`` of ``www.google.co.uk``."""
+    """By the name before the public suffix: ``google`` of ``www.google.co.uk``."""
     text = ("lower(ifNull(toString(", args[0], "), ''))")
     name = (*("if(", *text, " = 't.co', 't.co', firstSignificantSubdomain(concat('//', "), *text)
     parts = ("transform(", *name, f"))), {_listed(_BY_SITE)}, NULL)")
@@ -72,4 +72,4 @@ CHANNELS: dict[str, Builder] = {
     "lookupPaidMediumType": _lookup(_PAID_MEDIUMS),
     "lookupOrganicMediumType": _lookup(_ORGANIC_MEDIUMS),
 }
-"""What ``special`` adds to its own."""
+"""Merged into the table of ``special``."""

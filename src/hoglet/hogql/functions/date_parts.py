@@ -1,6 +1,6 @@
-"""Parts and patterns of times as PostgreSQL names them: ``extract(dow from x)``, ``to_char``.
+"""Date parts and formats of PostgreSQL: ``extract(dow from x)``, ``to_char``.
 
-Whole numbers: seconds and the epoch come without their fraction. Weeks are those of ISO 8601.
+Parts are integers: seconds and epoch have no fraction. Weeks are ISO 8601 weeks.
 """
 
 import re
@@ -33,7 +33,7 @@ _CLOCK = frozenset({"hour", "minute", "second", "epoch"})
 
 
 def date_part(args: tuple[Expr, ...], _type: Type, context: QueryContext) -> Expr:
-    """The part of a time; a unit that is not known yet (a variable at saving) is any number."""
+    """A date part; a unit that is not known yet (a variable when saving) is any number."""
     unit, at = _unit(args[0]), as_time(args[1], context)
     at = instant(at, context) if unit in _CLOCK else at
     before, after = _PARTS[unit]
@@ -53,7 +53,7 @@ def _unit(expr: Expr) -> str:
 
 
 def to_char(args: tuple[Expr, ...], type_: Type, _context: QueryContext) -> Expr:
-    """Patterns of PostgreSQL; those with a percent sign are the engine's own."""
+    """PostgreSQL formats; formats with a percent sign are the engine's own."""
     pattern = args[1]
     if isinstance(pattern, Value) and "%" not in str(pattern.value):
         words = _CHAR_WORDS.sub(lambda found: _CHAR_PATTERNS[found.group()], str(pattern.value))

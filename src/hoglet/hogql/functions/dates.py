@@ -1,4 +1,4 @@
-"""Dates, times and intervals, also Postgres spellings. Row format: see ``registry``."""
+"""Dates, times and intervals, also in PostgreSQL's spelling. Row format: see ``registry``."""
 
 DATES = """
 now | 0-1 | datetime | now()

@@ -1,4 +1,4 @@
-"""Dates where an instant is needed: midnight in the project's zone, not in the engine's.
+"""Converts dates to timestamps: midnight in the project's time zone, not the engine's.
 
 Source: docs/spec/query-endpoints.md#104-functions (times are in the project's time zone).
 """
@@ -12,9 +12,9 @@ _CLOCK = frozenset({"hour", "minute", "second", "millisecond", "microsecond", "n
 
 
 def as_time(value: Expr, context: QueryContext) -> Expr:
-    """Text as a time of the project's zone, NULL where it is none; anything else as it is.
+    """A string as a timestamp in the project's time zone, NULL if invalid; others as they are.
 
-    Constants that are no time are an error of the query instead.
+    Invalid constants are an error of the query instead.
     """
     if value.type.name not in {"String", "JSON"}:
         return value
@@ -25,7 +25,7 @@ def as_time(value: Expr, context: QueryContext) -> Expr:
 
 
 def instant(value: Expr, context: QueryContext) -> Expr:
-    """A date as its midnight; anything else as it is."""
+    """A date as its midnight; other values as they are."""
     if value.type.name != "Date":
         return value
     parts = ("toDateTime(", value, f", '{context.timezone}')")
@@ -33,7 +33,7 @@ def instant(value: Expr, context: QueryContext) -> Expr:
 
 
 def unit_of(step: Expr) -> str | None:
-    """The unit of an interval, e.g. ``hour`` of ``toIntervalHour(6)``; None of several."""
+    """The unit of an interval, e.g. ``hour`` of ``toIntervalHour(6)``; None for several."""
     units = units_of(step)
     return next(iter(units)) if len(units) == 1 else None
 
@@ -50,9 +50,9 @@ def units_of(step: Expr) -> set[str]:
 
 
 def moved(left: Expr, right: Expr, context: QueryContext) -> tuple[Expr, Expr]:
-    """Both sides of ``date + interval``: a date that is moved by hours is an instant.
+    """Both operands of ``date + interval``: a date plus hours becomes a timestamp.
 
-    Text that is moved is a time of the project's zone.
+    Strings are parsed in the project's time zone.
     """
     if left.type.name == "Interval":
         right = as_time(right, context)
@@ -66,9 +66,9 @@ def moved(left: Expr, right: Expr, context: QueryContext) -> tuple[Expr, Expr]:
 
 
 def difference(left: Expr, right: Expr, context: QueryContext) -> Expr | None:
-    """``left - right`` of two times: days of dates, else seconds with their fraction.
+    """``left - right``: days for dates, else seconds with a fraction.
 
-    The engine's own is a number of seconds or a decimal, as wide as its sides happen to be.
+    The engine's type depends on its operands: an integer or a decimal.
     """
     if "DateTime" in {left.type.name, right.type.name}:
         left, right = (instant(as_time(each, context), context) for each in (left, right))
@@ -82,14 +82,14 @@ def difference(left: Expr, right: Expr, context: QueryContext) -> Expr | None:
 
 
 def of_instants(args: tuple[Expr, ...], type_: Type, context: QueryContext, name: str) -> Expr:
-    """A function of instants, given dates."""
+    """Adapt a function of timestamps to dates."""
     return FunctionCall(
         function=name, args=tuple([instant(arg, context) for arg in args]), type=type_
     )
 
 
 def between(args: tuple[Expr, ...], type_: Type, context: QueryContext, name: str) -> Expr:
-    """The distance of two times: of a date and an instant, both are instants; text is a time."""
+    """The distance of two times: a date becomes a timestamp if the other one is."""
     unit, *times = args
     times = [as_time(each, context) for each in times]
     if {each.type.name for each in times} == {"Date", "DateTime"}:
@@ -99,7 +99,7 @@ def between(args: tuple[Expr, ...], type_: Type, context: QueryContext, name: st
 
 
 def unix_time(args: tuple[Expr, ...], type_: Type, context: QueryContext) -> Expr:
-    """``toUnixTimestamp``: a date's midnight and a text's clock are the project's."""
+    """``toUnixTimestamp``: dates and strings are in the project's time zone."""
     if args[0].type.name == "String" and len(args) == 1:
         parts = ("toUnixTimestamp(", args[0], f", '{context.timezone}')")
         return TrustedSQL(parts=parts, type=INTEGER.or_null(type_.nullable))

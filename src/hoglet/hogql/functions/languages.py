@@ -1,4 +1,4 @@
-"""Names of languages by their two letters of ISO 639-1."""
+"""Language names by ISO 639-1 code."""
 
 from hoglet.hogql.context import QueryContext
 from hoglet.hogql.plan import Expr, TrustedSQL
@@ -42,7 +42,7 @@ _NAMED = ", ".join(f"'{name}'" for name in LANGUAGES.values())
 
 
 def language_name(args: tuple[Expr, ...], type_: Type, _context: QueryContext) -> Expr:
-    """``languageCodeToName('de')`` is ``German``; anything unknown, also NULL, ``Unknown``."""
+    """``languageCodeToName('de')`` is ``German``; ``Unknown`` for unknown codes and NULL."""
     text = ("ifNull(toString(", args[0], "), '')")
     return TrustedSQL(
         parts=("transform(", *text, f", [{_CODES}], [{_NAMED}], 'Unknown')"), type=type_

@@ -1,11 +1,10 @@
-"""Functions by name, read from the tables of this folder.
+"""The functions by name, parsed from the tables of this folder.
 
-A row is ``name | arity | returns | example``. ``name=other`` spells it ``other`` in the warehouse.
-Arity is ``2``, ``1-3`` or ``1+``; aggregates may begin with ``(1)`` for parameters, e.g.
-``(1+) 1``. ``returns`` is a word of ``_WORDS``, ``same`` (type of the first argument), ``item``
-(of the first array), ``list`` (array of the first argument) or ``widest``; a ``?`` behind it means
-it may be NULL whatever the arguments, a ``!`` that it never is. The example is HogQL that the
-tests execute.
+A row is ``name | arity | returns | example``. ``name=other`` maps it to ``other`` in the warehouse.
+Arity is ``2``, ``1-3`` or ``1+``; aggregates may start with ``(1)`` for parameters, e.g. ``(1+)
+1``. ``returns`` is a type of ``_WORDS``, ``same`` (type of the first argument), ``item`` (of the
+first array), ``list`` (array of the first argument) or ``widest``; a ``?`` suffix means always
+nullable, ``!`` never nullable. The example is HogQL that tests execute.
 
 Source: docs/spec/query-endpoints.md#104-functions.
 """
@@ -46,7 +45,7 @@ _WORDS = {
 
 
 class Function(msgspec.Struct, frozen=True):
-    """One row of the allow-list. ``high`` None means any number of arguments."""
+    """A row of the allow-list. ``high`` None means any number of arguments."""
 
     name: str
     clickhouse: str
@@ -59,7 +58,7 @@ class Function(msgspec.Struct, frozen=True):
     params: tuple[int, int | None] | None = None
 
     def type_of(self, args: tuple[Type, ...]) -> Type:
-        """What a call with arguments of these types yields."""
+        """The type of a call with arguments of these types."""
         word = self.returns.rstrip("?!")
         base = _WORDS.get(word) or _computed_type(word, args)
         if self.returns.endswith("?"):
@@ -83,7 +82,7 @@ def _computed_type(word: str, args: tuple[Type, ...]) -> Type:
 
 
 def widest(args: Iterable[Type]) -> Type:
-    """The type that holds all of these; ``Unknown`` where they do not fit together."""
+    """The common supertype; ``Unknown`` if there is none."""
     found: Type | None = None
     nullable = False
     for arg in args:
@@ -169,7 +168,7 @@ _JSON_FUNCTIONS = ("JSON", "simpleJSON", "isValidJSON", "json_")
 
 
 def is_text_function(name: str) -> bool:
-    """Whether the arguments that its example writes as texts can be nothing else."""
+    """Whether the arguments that are strings in its example must be strings."""
     return name in _TEXT_FUNCTIONS or name.startswith(_JSON_FUNCTIONS)
 
 
@@ -184,7 +183,7 @@ def function_names() -> tuple[str, ...]:
 
 
 def find_function(name: str) -> Function | None:
-    """The function of that name, in any case; aggregates also with combinators (``sumIf``)."""
+    """The function with that name, ignoring case; aggregates also with combinators (``sumIf``)."""
     return _FUNCTIONS.get(name) or _ANY_CASE.get(name.lower()) or _combined(name)
 
 

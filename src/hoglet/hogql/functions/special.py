@@ -1,6 +1,6 @@
-"""Functions that need more than another name: null-safe conversions, times in the project's zone.
+"""Functions with special handling: null-safe conversions, times in the project's time zone.
 
-Each builder takes the resolved arguments and the type of the table's row, and gives the plan.
+Each builder takes the resolved arguments and the type of the table's row, and returns the plan.
 
 Source: docs/spec/query-endpoints.md#104-functions (differences from plain ClickHouse).
 """
@@ -46,7 +46,7 @@ def _sql(type_: Type, *parts: str | Expr) -> TrustedSQL:
 
 
 def _now(args: tuple[Expr, ...], _type: Type, context: QueryContext) -> Expr:
-    if args and args[0].type.name == "String":  # now('UTC'); the digits of now64(3) do not matter
+    if args and args[0].type.name == "String":  # now('UTC'); the precision of now64(3) is ignored
         return _sql(DATETIME, "now64(6, ", args[0], ")")
     return _sql(DATETIME, f"now64(6, '{context.timezone}')")
 
@@ -60,7 +60,7 @@ def _yesterday(_args: tuple[Expr, ...], _type: Type, context: QueryContext) -> E
 
 
 def _start_of_week(args: tuple[Expr, ...], type_: Type, context: QueryContext) -> Expr:
-    """Without a mode, weeks start on the day that the project says; mode 3 is Monday."""
+    """Without a mode, weeks start on the project's ``week_start_day``; mode 3 means Monday."""
     if len(args) == 1 and context.week_start_day:
         args = (*args, Number(text="3", type=INTEGER))
     return FunctionCall(function="toStartOfWeek", args=args, type=type_)
@@ -134,7 +134,7 @@ def _best_effort(function: str) -> Builder:
     return build
 
 
-# Numbers that convert without loss need no NULL; other sources give NULL where they do not fit.
+# Numbers that convert without loss need no NULL; others are NULL if they do not fit.
 _ALWAYS_FITS = {"Int64": (INTEGER,), "Float64": (INTEGER, FLOAT)}
 
 
@@ -143,7 +143,9 @@ def _cast_or_null(target: str) -> Builder:
         value = args[0]
         if value.type.name in TIMES and target != "UUID":
             return _sql(type_, f"to{target}(toUnixTimestamp(", value, "))")
-        if target == "Float32" and value.type.name in NUMBERS:  # the nearest one: 1.1 has none
+        if (
+            target == "Float32" and value.type.name in NUMBERS
+        ):  # the nearest float: 1.1 has no exact one
             return FunctionCall(
                 function="toFloat32", args=(value,), type=FLOAT.or_null(value.type.nullable)
             )
@@ -157,7 +159,7 @@ def _cast_or_null(target: str) -> Builder:
 def _to_decimal(args: tuple[Expr, ...], type_: Type, _context: QueryContext) -> Expr:
     given = args[-1]
     text = given.text if len(args) == 2 and isinstance(given, Number) else ""
-    digits = int(text) if text.isdigit() else 10  # not given, or a variable without a value
+    digits = int(text) if text.isdigit() else 10  # missing, or a variable without a value
     return _sql(type_, "accurateCastOrNull(", args[0], f", 'Decimal64({min(max(digits, 0), 18)})')")
 
 
@@ -206,7 +208,7 @@ def _of_instants(name: str) -> Builder:
 
 
 def _timezone(args: tuple[Expr, ...], type_: Type, context: QueryContext) -> Expr:
-    """``timezone(zone, t)`` of PostgreSQL; without arguments the zone of the project."""
+    """PostgreSQL's ``timezone(zone, t)``; without arguments the project's time zone."""
     if len(args) < 2:
         return Value(value=context.timezone, bind="String", type=STRING)
     at = instant(as_time(args[1], context), context)
@@ -214,14 +216,14 @@ def _timezone(args: tuple[Expr, ...], type_: Type, context: QueryContext) -> Exp
 
 
 def _to_string(args: tuple[Expr, ...], type_: Type, context: QueryContext) -> Expr:
-    """A time also by the clock of another zone."""
+    """A timestamp can also be formatted in another time zone."""
     if len(args) == 2:
         args = (instant(as_time(args[0], context), context), args[1])
     return FunctionCall(function="toString", args=args, type=type_)
 
 
 def _series(args: tuple[Expr, ...], type_: Type, _context: QueryContext) -> Expr:
-    """Whole numbers from the first to the second, which is one of them if a step meets it."""
+    """Integers from the first to the second, inclusive if a step reaches it."""
     start, stop = args[:2]
     step: str | Expr = args[2] if len(args) == 3 else "1"
     wide = ("toInt64(", start, "), toInt64(", stop, ") + if(toInt64(", step, ") < 0, -1, 1)")
@@ -277,7 +279,7 @@ def _shift(operator: str) -> Builder:
     return build
 
 
-# Of a date they would take midnight in the engine's zone.
+# Dates would be midnight in the engine's time zone.
 _NEED_INSTANTS = (
     "toStartOfDay",
     "toStartOfHour",

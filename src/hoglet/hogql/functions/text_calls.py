@@ -1,4 +1,4 @@
-"""Functions of text that need more than another name: concatenation, splitting, matching."""
+"""String functions with special handling: concatenation, splitting, matching."""
 
 from collections.abc import Callable
 
@@ -11,7 +11,7 @@ type Builder = Callable[[tuple[Expr, ...], Type, QueryContext], Expr]
 
 
 def _concat(args: tuple[Expr, ...], _type: Type, _context: QueryContext) -> Expr:
-    """Every part as text, NULL as empty text, so the result is never NULL."""
+    """All parts as strings, NULL as an empty string, so the result is never NULL."""
     if len(args) == 1:
         return _part(args[0])
     return FunctionCall(function="concat", args=tuple([_part(arg) for arg in args]), type=STRING)
@@ -34,9 +34,9 @@ def _string_to_array(args: tuple[Expr, ...], type_: Type, _context: QueryContext
 
 
 def _sortable_semver(args: tuple[Expr, ...], type_: Type, _context: QueryContext) -> Expr:
-    """The first dotted numbers of a text as whole numbers, as programs have them; ``[]`` if none.
+    """The first dotted numbers of a string as integers, as in Hog; ``[]`` without any.
 
-    Numbers of more than 15 digits are equal: versions have none.
+    Numbers of more than 15 digits are equal; versions do not have them.
     """
     number = "if(length(x) > 15, 1000000000000000, toInt64OrZero(x))"
     text: tuple[str | Expr, ...] = ("ifNull(toString(", args[0], "), '')")
@@ -50,7 +50,7 @@ def _split_part(args: tuple[Expr, ...], _type: Type, _context: QueryContext) -> 
     return FunctionCall(function="arrayElement", args=(pieces, args[2]), type=STRING)
 
 
-# By the linear expressions of `match`: the engine's own form compiles patterns without limits.
+# With the linear-time expressions of `match`: the engine's own form has no limits.
 def _any_match(args: tuple[Expr, ...], type_: Type, _context: QueryContext) -> Expr:
     parts = ("arrayExists(hoglet_p -> match(", args[0], ", hoglet_p), ", args[1], ")")
     return TrustedSQL(parts=parts, type=type_)
@@ -78,7 +78,7 @@ def _md5(args: tuple[Expr, ...], type_: Type, _context: QueryContext) -> Expr:
 
 
 def _tag(kind: str, *keys: str) -> Builder:
-    """What PostHog draws in a table of results; everybody else sees a list of names and values."""
+    """A cell for PostHog's result table; elsewhere a list of names and values."""
 
     def build(args: tuple[Expr, ...], type_: Type, _context: QueryContext) -> Expr:
         parts: list[str | Expr] = [f"tuple('__hx_tag', '{kind}'"]
@@ -104,4 +104,4 @@ TEXT_BUILDERS = {
     "multiMatchAnyIndex": _first_match,
     "multiMatchAllIndices": _all_matches,
 }
-"""What ``special`` adds to its own."""
+"""Merged into the table of ``special``."""

@@ -1,6 +1,6 @@
-"""Windows and slots of time: ``tumble``, ``hop`` and ``timeSlots`` of any kind of time.
+"""Time windows and slots: ``tumble``, ``hop`` and ``timeSlots`` for all time types.
 
-The engine takes whole seconds only; windows begin by the clock of UTC unless a zone is given.
+The engine accepts whole seconds only; windows are aligned to UTC unless a time zone is given.
 
 Source: docs/spec/data-and-queries.md#72-functions-array-join-paths.
 """
@@ -16,7 +16,7 @@ type Builder = Callable[[tuple[Expr, ...], Type, QueryContext], Expr]
 
 
 def _whole_seconds(value: Expr, context: QueryContext) -> Expr:
-    """A time as ``DateTime`` in UTC; a window that was computed before stays what it is."""
+    """A time as ``DateTime`` in UTC; a computed window stays as it is."""
     if value.type.name == "Tuple":
         return value
     at = instant(as_time(value, context), context)
@@ -25,7 +25,7 @@ def _whole_seconds(value: Expr, context: QueryContext) -> Expr:
 
 
 _NO_TIME = "toDateTime(946684800, 'UTC')"
-"""Computed on in place of NULL, as windows of the engine's zero would begin before it."""
+"""Replaces NULL before computing, as windows of the engine's zero would start before it."""
 _DATES = frozenset({"week", "month", "quarter", "year"})
 
 
@@ -45,7 +45,7 @@ def _window(name: str) -> Builder:
 
 
 def _time_slots(args: tuple[Expr, ...], type_: Type, context: QueryContext) -> Expr:
-    """The half hours from a time on, so many seconds; none of NULL."""
+    """The half-hour slots from a time on, for a number of seconds; empty for NULL."""
     at = _whole_seconds(args[0], context)
     sizes: list[str | Expr] = []
     for size in args[1:]:
@@ -63,4 +63,4 @@ TIME_WINDOWS = {
     },
     "timeSlots": _time_slots,
 }
-"""What ``special`` adds to its own."""
+"""Merged into the table of ``special``."""

@@ -1,6 +1,6 @@
-"""Which argument of a function is a time, so that text there is read as one.
+"""Which arguments of functions are timestamps, so that strings there are parsed.
 
-``toStartOfMonth({variables.day})`` gets text: JSON, and so a variable, has no dates.
+``toStartOfMonth({variables.day})`` gets a string, because JSON has no dates.
 """
 
 from hoglet.hogql.functions.registry import functions
@@ -28,9 +28,9 @@ def _place(name: str) -> int | None:
 ZONED = frozenset(
     row.name for row in functions() if _place(row.clickhouse) == 0 and (row.low, row.high) == (1, 1)
 )
-"""Functions of one time that take its zone besides: ``toHour(timestamp, 'UTC')``."""
+"""Functions of one timestamp with an optional time zone: ``toHour(timestamp, 'UTC')``."""
 
 TIME_PLACES: dict[str, int] = {
     row.name: place for row in functions() if (place := _place(row.clickhouse)) is not None
 }
-"""Name of the function to the place of its time, from 0."""
+"""Function name to the index of its timestamp argument."""

@@ -1,8 +1,8 @@
-"""Who sent an event, by its user agent: people, crawlers, AI agents, scripts.
+"""Classifies user agents: people, crawlers, AI agents, scripts.
 
-A user agent is looked through for the words below, in any case; the one furthest left counts.
+The leftmost of the words below counts, ignoring case.
 
-Source: docs/spec/query-endpoints.md#104-functions (bot and traffic helpers; their words are ours).
+Source: docs/spec/query-endpoints.md#104-functions (bot and traffic helpers; the words are ours).
 """
 
 from collections.abc import Callable
@@ -91,7 +91,7 @@ _OPERATORS = {
     "Twitterbot": "X", "Slackbot": "Slack", "Discordbot": "Discord", "TelegramBot": "Telegram",
     "AhrefsBot": "Ahrefs", "SemrushBot": "Semrush", "MJ12bot": "Majestic",
 }  # fmt: skip
-"""By name; that of a program which anybody runs is empty, any other one is the name itself."""
+"""Operator by name; empty for programs that anybody runs, otherwise the name itself."""
 
 _PROGRAMS = frozenset({"headless_browser", "http_client", "crawler"})
 _AUTOMATION = frozenset({"headless_browser", "http_client"})
@@ -115,7 +115,7 @@ def _kind(category: str) -> str:
 
 
 def _index(agent: Expr) -> tuple[str | Expr, ...]:
-    """The number of the word that is furthest left, 0 for none."""
+    """The number of the leftmost word, 0 for none."""
     text = ("ifNull(toString(", agent, "), '')")
     return ("multiSearchFirstIndexCaseInsensitive(", *text, f", {_WORDS})")
 
@@ -148,4 +148,4 @@ TRAFFIC_BUILDERS = {
     **_BY_NAME,
     **{f"__preview_{name}": builder for name, builder in _BY_NAME.items()},
 }
-"""What ``special`` adds to its own."""
+"""Merged into the table of ``special``."""

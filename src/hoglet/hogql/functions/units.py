@@ -1,4 +1,4 @@
-"""Units of time that functions take as text: checked before the engine sees them."""
+"""Units of time passed as strings, validated before the engine sees them."""
 
 from typing import Any
 
@@ -21,7 +21,7 @@ _SHORT = {
 }
 _DISTANCE = {word: unit for unit, words in _SHORT.items() for word in (unit, *words)}
 UNITS = frozenset(_DISTANCE)
-"""Every word for a unit."""
+"""All names of units."""
 _TRUNCATED = {unit: unit for unit in _SHORT}
 _NAMED = {
     unit: unit
@@ -36,14 +36,14 @@ _UNITS_OF = {
     "dateTrunc": _TRUNCATED,
     "dateName": _NAMED,
 }
-"""By the engine's name of the function: every accepted word and what it means."""
+"""By the engine's function name: accepted units and their canonical names."""
 
 
 def checked_unit(name: str, args: tuple[Expr, ...], node: Any) -> tuple[Expr, ...]:
-    """The arguments with the unit in its plain form: ``DAYS`` as ``day``.
+    """The arguments with the canonical unit: ``DAYS`` becomes ``day``.
 
     Raises:
-        SourceError: the first argument is no unit that the function knows.
+        SourceError: the first argument is not a unit of the function.
     """
     known = _UNITS_OF.get(name)
     if known is None or not args or (isinstance(args[0], Number) and args[0].text == "NULL"):
@@ -51,7 +51,7 @@ def checked_unit(name: str, args: tuple[Expr, ...], node: Any) -> tuple[Expr, ..
     word = args[0].value if isinstance(args[0], Value) else None
     written = (getattr(node, "args", None) or (node,))[0]
     if not isinstance(word, str):
-        raise refused(f"{node.name}() needs the name of a unit as text, such as 'day'", written)
+        raise refused(f"{node.name}() needs the name of a unit as a string, such as 'day'", written)
     for form in (word.strip().lower(), word.strip().lower().removesuffix("s")):
         if form in known:
             return (Value(value=known[form], bind="String", type=STRING), *args[1:])

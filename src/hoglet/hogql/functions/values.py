@@ -1,4 +1,4 @@
-"""Conversion, conditions, NULL, UUID, geo, H3 and other values. Row format: see ``registry``."""
+"""Conversion, conditions, NULL, UUID, geo, H3 and other functions. Row format: see ``registry``."""
 
 VALUES = """
 if | 3 | unknown | if(true, 1, 2)

@@ -1,4 +1,4 @@
-"""Functions that only stand before OVER. Row format: see ``registry``."""
+"""Functions that require OVER. Row format: see ``registry``."""
 
 WINDOWS = """
 row_number | 0 | int | row_number() OVER (ORDER BY number)

@@ -1,4 +1,4 @@
-"""Insight queries as HogQL trees, and their rows as results.
+"""Translates insight queries to HogQL trees, and their rows to results.
 
 Source: docs/spec/query-endpoints.md#106-insight-queries-and-results.
 """

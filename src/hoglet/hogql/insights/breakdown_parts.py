@@ -1,4 +1,4 @@
-"""The parts of breakdowns: how they are described, and the value of an event for each.
+"""The dimensions of breakdowns: their definition, and the value of an event.
 
 Source: docs/spec/query-endpoints.md#106-insight-queries-and-results (breakdownFilter).
 """
@@ -17,9 +17,9 @@ NONE = "$$_hoglet_none_$$"
 
 _MOST_BINS = 100
 _LAST_SLASH = r"(.)/(\?|#|$)"
-"""Of a path; that of the root stays."""
+"""Trailing slash of a path; the root path keeps it."""
 
-# Edges of bins: equally many values in each, rounded to two places.
+# Edges of bins with equally many values, rounded to two places.
 _EDGES = (
     "SELECT arrayDistinct(arrayMap(edge -> floor(edge, 2), quantiles({levels})({number}))) "
     "FROM events WHERE {where}"
@@ -37,11 +37,11 @@ _PLACE = (
 
 
 def breakdown_items(filter_: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """Both ways of writing a breakdown as one: ``[{"property": "$browser", "type": "event"}]``.
+    """Both notations of breakdowns in one form: ``[{"property": "$browser", "type": "event"}]``.
 
     Args:
         filter_: a ``breakdownFilter`` with ``breakdowns``, or with ``breakdown`` and its type;
-            what has neither form is refused when the query is compiled, and left out here.
+            other forms are rejected when the query is compiled, and ignored here.
     """
     several = filter_.get("breakdowns")
     if isinstance(several, list) and several:
@@ -60,7 +60,7 @@ def breakdown_items(filter_: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 
 def check_items(items: Sequence[Mapping[str, Any]]) -> None:
-    """Refuse breakdowns without a name, and cohorts beside other ones.
+    """Reject breakdowns without a name, and cohorts combined with others.
 
     Raises:
         SourceError: there is one.
@@ -70,27 +70,27 @@ def check_items(items: Sequence[Mapping[str, Any]]) -> None:
         raise refused("A breakdown needs the name of a property")
     kinds = {item.get("type") for item in items}
     if "cohort" in kinds and len(kinds) > 1:
-        raise refused("A breakdown by cohorts stands alone")
+        raise refused("A breakdown by cohorts cannot be combined with others")
 
 
 def no_breakdown(query: Mapping[str, Any]) -> None:
-    """Refuse a breakdown of a kind that has none.
+    """Reject breakdowns of insights that have none.
 
     Raises:
         SourceError: there is one.
     """
     if breakdown_items(query.get("breakdownFilter") or {}):
-        raise refused(f"{query.get('kind')} takes no breakdown", attr="breakdownFilter")
+        raise refused(f"{query.get('kind')} does not support breakdowns", attr="breakdownFilter")
 
 
 def bins_of(item: Mapping[str, Any]) -> int | None:
-    """How many bins numbers fall into, or None."""
+    """The number of bins, or None."""
     count = item.get("histogram_bin_count")
     return None if count is None else max(1, min(int(count), _MOST_BINS))
 
 
 def bin_of(part: Expression, count: int, where: Expression | None) -> Expression:
-    """The bin of a number as text, e.g. ``[0,10]``: both edges, the upper one is excluded."""
+    """The bin of a number as a string, e.g. ``[0,10]``; the upper edge is exclusive."""
     number = call("toFloat", part)
     levels = tuple(constant(place / count) for place in range(count + 1))
     edges = fill(_EDGES, levels=levels, number=number, where=where or constant(True))
@@ -99,7 +99,7 @@ def bin_of(part: Expression, count: int, where: Expression | None) -> Expression
 
 
 def part_of(name: Any, item: Mapping[str, Any], context: QueryContext) -> Expression:
-    """The value of an event, as text.
+    """The value of an event, as a string.
 
     Raises:
         SourceError: an unknown type of breakdown.
@@ -131,7 +131,7 @@ def _field(kind: str, name: str, item: Mapping[str, Any]) -> Expression:
 
 
 def cohorts_of(names: Sequence[Any], context: QueryContext) -> Expression:
-    """The cohorts of an event's person, one row each; who is in none is left out."""
+    """The cohorts of an event's person, one row each; persons in none are omitted."""
     inside = [_cohort(name, context) for name in names]
     return fill(
         "SELECT arrayJoin(arrayFilter(cohort -> cohort != '', {all}))", all=call("array", *inside)

@@ -1,4 +1,4 @@
-"""Breakdowns: by which values an insight is split, and what stands for none and for the rest.
+"""Breakdowns of insights: their values, and the placeholders for missing and remaining ones.
 
 Source: docs/spec/query-endpoints.md#56-answer and
 docs/spec/query-endpoints.md#106-insight-queries-and-results.
@@ -44,7 +44,7 @@ _TOP = (
     "SELECT breakdown FROM (SELECT {key} AS breakdown, {size} AS size FROM events WHERE {where} "
     "GROUP BY breakdown) ORDER BY size DESC, breakdown LIMIT {limit}"
 )
-# Of two periods: the largest of the present one, then those that are in the one before it only.
+# Of two periods: the largest values of the current one, then those only in the earlier one.
 _TOP_OF_BOTH = (
     "SELECT breakdown FROM (SELECT {key} AS breakdown, if({present}, 0, 1) AS period, "
     "{size} AS size FROM events WHERE {where} GROUP BY breakdown, period) GROUP BY breakdown "
@@ -54,9 +54,9 @@ _TOP_OF_BOTH = (
 
 
 class Breakdown(msgspec.Struct, frozen=True):
-    """``parts`` are text expressions; ``many`` says whether values are answered as arrays.
+    """``parts`` are string expressions; ``many`` says whether values are returned as arrays.
 
-    ``bins`` gives for each part the number of bins its numbers fall into, or None.
+    ``bins`` has the number of bins of each part, or None.
     """
 
     parts: tuple[Expression, ...]
@@ -69,10 +69,10 @@ class Breakdown(msgspec.Struct, frozen=True):
     cohort_names: Mapping[str, str] = {}
 
     def key(self, where: Expression | None = None) -> Expression:
-        """The values of an event, as one array; NULL reads as a stand-in.
+        """The values of an event as an array, with a placeholder for NULL.
 
         Args:
-            where: the events that bins are made of; needed where there are bins.
+            where: the events from which bins are computed; required with bins.
         """
         return call(
             "array",
@@ -85,15 +85,15 @@ class Breakdown(msgspec.Struct, frozen=True):
     def limited(
         self, where: Expression, size: Expression, before: Expression | None = None
     ) -> Expression:
-        """The key with the rest lumped together.
+        """The key with values beyond the limit combined.
 
         Args:
-            where: the events that are counted.
-            size: the aggregate that the largest values are found by.
-            before: those of an earlier period, whose own values come after all others.
+            where: the counted events.
+            size: the aggregate that determines the largest values.
+            before: events of an earlier period, whose own values come after all others.
         """
         key = self.key(where)
-        if self.is_cohorts:  # as many as were named
+        if self.is_cohorts:  # as many as were listed
             return key
         limit = constant(self.limit)
         if before is None:
@@ -104,27 +104,27 @@ class Breakdown(msgspec.Struct, frozen=True):
         return call("if", compare("in", key, top), key, self.rest())
 
     def shows(self, key: Sequence[str]) -> bool:
-        """Whether a key is answered: the rest may be hidden."""
+        """Whether a key is part of the result: remaining values can be hidden."""
         return not (self.hides_rest and is_rest(key))
 
     def rest(self) -> Expression:
-        """What the key of lumped values is."""
+        """The key of combined values."""
         return array([REST] * len(self.parts))
 
     def nothing(self) -> Expression:
-        """The key of an event that has none of the properties."""
+        """The key of events without any of the properties."""
         return array([NONE] * len(self.parts))
 
     def shown(self, values: Sequence[str | None]) -> Any:
-        """``breakdown_value`` of an answer: a list, or the one value."""
+        """``breakdown_value`` of a result: a list, or the single value."""
         return list(values) if self.many else values[0]
 
     def label(self, values: Sequence[str | None]) -> str:
-        """How a value reads in labels; a cohort by its name."""
+        """A value in labels; cohorts by name."""
         return label(self.named(values))
 
     def named(self, values: Sequence[str | None]) -> list[str | None]:
-        """The values with cohorts by their names; everybody is ``all users``."""
+        """The values with cohort names; everybody is ``all users``."""
         return [value and self.cohort_names.get(value, value) for value in values]
 
 
@@ -165,22 +165,22 @@ def _breakdown(filter_: Mapping[str, Any], context: QueryContext) -> Breakdown |
 
 
 def clean(values: Sequence[str]) -> list[str | None]:
-    """Stand-ins replaced by what clients see."""
+    """Replace placeholders by what clients see."""
     return [None if value == NONE else OTHER if value == REST else value for value in values]
 
 
 def is_rest(values: Sequence[str]) -> bool:
-    """Whether these are the stand-ins of all values beyond the limit."""
+    """Whether these are the placeholders of values beyond the limit."""
     return bool(values) and values[0] == REST
 
 
 def label(values: Sequence[str | None]) -> str:
-    """How a value reads in labels: parts joined by ``::``, missing ones ``null``."""
+    """A value in labels: parts joined by ``::``, missing ones as ``null``."""
     return "::".join("null" if value is None else value for value in values)
 
 
 def has_rest(answers: Sequence[Rows]) -> bool:
-    """Whether values beyond the limit were lumped together in some rows."""
+    """Whether some rows combine values beyond the limit."""
     return any(
         isinstance(cell, list | tuple) and is_rest(cell)
         for rows in answers

@@ -1,4 +1,4 @@
-"""What every kind's ``build`` gives."""
+"""The result type of every kind's ``build``."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -11,7 +11,7 @@ type Rows = Sequence[Sequence[Any]]
 
 
 class Built(msgspec.Struct, frozen=True):
-    """Queries to run, how their rows become results, and the dates they cover."""
+    """The queries to run, how their rows become results, and the date range."""
 
     queries: Sequence[Any]
     shape: Callable[[Sequence[Rows]], list[Any] | dict[str, Any]]

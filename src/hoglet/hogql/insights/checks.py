@@ -1,4 +1,4 @@
-"""Parts of insights read once on their own, so that what is wrong in them is told with its path."""
+"""Validates parts of insights separately, so that errors have a path."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -14,10 +14,10 @@ from hoglet.hogql.insights.series import (
 
 
 def check_parts(query: Mapping[str, Any], context: QueryContext) -> None:
-    """Let an insight pass whose filters, series, entities and exclusions can be read.
+    """Validate filters, series, entities and exclusions of an insight.
 
     Raises:
-        SourceError: ``attr`` is the path of the first part that cannot.
+        SourceError: ``attr`` is the path of the first invalid part.
     """
     common_conditions(query, context)
     entity_of(query)
@@ -41,7 +41,7 @@ def entities(query: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]
 
 
 def expressions(query: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """The HogQL texts in an insight, e.g. ``("series__0__math_hogql", "sum(properties.x)")``."""
+    """HogQL expressions in an insight, e.g. ``("series__0__math_hogql", "sum(properties.x)")``."""
     yield from _filters(query.get("properties"), "properties")
     for path, node in entities(query):
         if node.get("math") == "hogql" and node.get("math_hogql"):

@@ -1,4 +1,4 @@
-"""The dates of an insight: its range, its buckets, their labels, and the period before.
+"""The date range of an insight: its intervals, their labels, and the previous period.
 
 Source: docs/spec/query-endpoints.md#106-insight-queries-and-results,
 docs/spec/data-and-queries.md#78-dates.
@@ -37,15 +37,15 @@ _FUNCTIONS = {
 _SECONDS = {"minute": 60, "hour": 3600}
 _TICK = timedelta(microseconds=1)
 _MOST_BUCKETS = 10_000
-"""A year of hours fits; minutes over months do not, and would make an answer of many megabytes."""
+"""Allows a year of hours; minutes over months would produce results of many megabytes."""
 _WHOLE_PERIOD = re.compile(r"[-+]?0*([wmqy])Start")
 _COMPARE_TO = re.compile(r"-?([0-9]{1,6})([shdwmqyM])")
 
 
 class Span(msgspec.Struct, frozen=True):
-    """A range of time in the project's zone, cut into intervals.
+    """A time range in the project's time zone, divided into intervals.
 
-    It is empty, with ``end`` before ``start``, where only incomplete intervals were left out.
+    It is empty, with ``end`` before ``start``, if all intervals were incomplete and excluded.
     """
 
     start: datetime
@@ -64,7 +64,7 @@ class Span(msgspec.Struct, frozen=True):
         while following <= self.end:
             found.append(following)
             if len(found) > _MOST_BUCKETS:
-                text = f"The date range holds too many intervals of a {self.interval}"
+                text = f"The date range contains too many intervals of a {self.interval}"
                 raise refused(text, attr="dateRange")
             following = step(following, 1, self.interval)
         return found
@@ -78,11 +78,11 @@ class Span(msgspec.Struct, frozen=True):
         return step(self.first(), -count, self.interval)
 
     def between(self, start: datetime, end: datetime) -> "Span":
-        """Other dates, cut into the same intervals."""
+        """Another time range with the same interval."""
         return msgspec.structs.replace(self, start=start, end=end)
 
     def moved(self, count: int, unit: str) -> "Span":
-        """The same range some units later or, below 0, earlier."""
+        """The range moved by some units (negative: earlier)."""
         return self.between(shift(self.start, count, unit), shift(self.end, count, unit))
 
     def before(self) -> "Span":
@@ -90,7 +90,7 @@ class Span(msgspec.Struct, frozen=True):
         if self.interval in {"minute", "hour"} and self.end - self.start < timedelta(days=1):
             length = self.start - self.end
             return self.between(elapse(self.start, length), elapse(self.end, length))
-        # Whole days back, so that weekdays and midnights keep their places.
+        # Moved by whole days, so that weekdays and midnights stay aligned.
         return self.moved(-(self.end.date() - self.start.date()).days - 1, "d")
 
     def labels(self) -> list[str]:
@@ -104,7 +104,7 @@ class Span(msgspec.Struct, frozen=True):
         return [day.strftime("%Y-%m-%d" + clock) for day in self.buckets()]
 
     def condition(self, column: Expression | None = None) -> list[Expression]:
-        """``timestamp`` within the range."""
+        """Condition that ``timestamp`` is in the range."""
         column = column or field("timestamp")
         return [
             compare(">=", column, moment_constant(self.start)),
@@ -112,7 +112,7 @@ class Span(msgspec.Struct, frozen=True):
         ]
 
     def index(self, column: Expression) -> Expression:
-        """The number of the interval that holds ``column``, 0 for the first, below 0 before it."""
+        """The number of the interval of ``column``, 0 for the first, negative before it."""
         seconds = _SECONDS.get(self.interval)
         if seconds is not None:  # elapsed time, so that hours stay hours when clocks change
             origin = constant(int(self.first().timestamp()))
@@ -125,22 +125,22 @@ class Span(msgspec.Struct, frozen=True):
         return call("dateDiff", constant(self.interval), first, bucket)
 
     def bucket(self, column: Expression) -> Expression:
-        """The start of the interval that holds ``column``."""
+        """The start of the interval of ``column``."""
         return call(_FUNCTIONS[self.interval], column)
 
 
 def step(moment: datetime, count: int, interval: str) -> datetime:
-    """The start of an interval ``count`` intervals on; hours and minutes elapse."""
+    """The start of the interval ``count`` steps later; hours and minutes are elapsed time."""
     if interval in _SECONDS:
         return elapse(moment, timedelta(seconds=count * _SECONDS[interval]))
     return shift(moment, count, _UNITS[interval])
 
 
 def span_of(query: Mapping[str, Any], context: QueryContext, *, interval: str = "day") -> Span:
-    """The range of an insight's ``dateRange`` and ``interval``.
+    """The date range of an insight's ``dateRange`` and ``interval``.
 
     Raises:
-        SourceError: a date or an interval that is none.
+        SourceError: an invalid date or interval.
     """
     word = query.get("interval") or interval
     if word not in _UNITS:
@@ -160,7 +160,7 @@ def _start(
 ) -> datetime:
     text = range_.get("date_from") or "-7d"
     if text == "all":
-        return shift(end, -10, "y")  # callers that know the oldest event send its day
+        return shift(end, -10, "y")  # callers that know the oldest event pass its day
     date = read_date(text, context, "dateRange__date_from")
     if range_.get("explicitDate") or date.is_edge or "minute" in {interval, date.form[:-1]}:
         return date.at
@@ -183,8 +183,9 @@ def _end(range_: Mapping[str, Any], interval: str, context: QueryContext) -> dat
 def previous_span(query: Mapping[str, Any], span: Span) -> Span:
     """The period that an insight is compared with.
 
-    ``compare_to`` such as ``-1w`` moves the range. Without it, ``mStart`` and the like without an
-    end are compared with the whole month before, anything else with as much time just before.
+    ``compare_to`` such as ``-1w`` moves the range. Without it, ``mStart`` and similar dates without
+    an end are compared with the whole previous month, others with the preceding range of the same
+    length.
 
     Raises:
         SourceError: a ``compare_to`` of another form.

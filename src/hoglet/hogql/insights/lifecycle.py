@@ -1,7 +1,7 @@
-"""LifecycleQuery: who is new, came back, came back after a pause, or went silent.
+"""LifecycleQuery: new, returning, resurrecting and dormant actors.
 
-An actor is new in the interval in which it was created, or first active if that was before, with
-whatever event and however long ago: events may come in late, and not everyone has a profile.
+An actor is new in the interval of its creation, or of its first activity if that is earlier, with
+any event and however long ago: events can arrive late, and not everyone has a profile.
 
 Source: docs/spec/query-endpoints.md#106-insight-queries-and-results.
 """
@@ -57,7 +57,7 @@ _COUNTS = (
 
 
 def build(query: Mapping[str, Any], context: QueryContext) -> Built:
-    """One query for the one series."""
+    """One query for the single series."""
     no_breakdown(query)
     span = span_of(query, context)
     series = list(query.get("series") or [])
@@ -123,7 +123,7 @@ def _shape(
     data = {status: [0] * count for status in STATUSES}
     for place, status, actors in rows:
         sign = -1 if status == "dormant" else 1
-        if int(place) < count:  # silence after the last interval is not shown
+        if int(place) < count:  # dormancy after the last interval is not shown
             data[str(status)][int(place)] = sign * scaled(actors, factor)
     name = series_name(node, context)
     return [

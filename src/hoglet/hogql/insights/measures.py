@@ -1,7 +1,7 @@
-"""What a series counts in each interval: its ``math``.
+"""The measures of series: their ``math``.
 
-Most kinds are one aggregate over events. Some need a step before it: of each session or each
-actor one number is made first, and then aggregated (``Measure.unit``).
+Most are one aggregate over events. Some first compute a number per session or actor, which is then
+aggregated (``Measure.unit``).
 
 Source: docs/spec/query-endpoints.md#106-insight-queries-and-results.
 """
@@ -22,7 +22,7 @@ from hoglet.hogql.insights.series import (
 )
 from hoglet.syntax import tree
 
-# Quantiles are exact and interpolate between neighbours.
+# Quantiles are exact, with linear interpolation.
 _AGGREGATES = {
     "sum": ("sum", None),
     "avg": ("avg", None),
@@ -37,10 +37,10 @@ _AGGREGATES = {
 _PER_ACTOR = "_count_per_actor"
 
 ACTIVE_DAYS = {"weekly_active": 7, "monthly_active": 30}
-"""Math over a window that ends with each interval, in days."""
+"""Measures over a window that ends with each interval, in days."""
 
 FIRST_TIME = frozenset({"first_time_for_user", "first_matching_event_for_user"})
-"""Math that counts actors once, in the interval of their first event."""
+"""Measures that count actors once, in the interval of their first event."""
 
 _SCALED = frozenset(
     {"total", "dau", "sum", "unique_session", "unique_group", *ACTIVE_DAYS, *FIRST_TIME}
@@ -48,7 +48,7 @@ _SCALED = frozenset(
 
 
 class Measure(msgspec.Struct, frozen=True):
-    """``value`` over events; or over one row a ``unit``, whose number ``inner`` is called x."""
+    """``value`` over events, or over one row per ``unit``, whose number ``inner`` is called x."""
 
     value: Expression
     unit: Expression | None = None
@@ -58,14 +58,14 @@ class Measure(msgspec.Struct, frozen=True):
 def measure_of(  # noqa: PLR0911 (one return a kind)
     node: Node, query: Mapping[str, Any]
 ) -> Measure:
-    """How the math of a series is computed.
+    """The measure of a series.
 
     Raises:
-        SourceError: an unknown math, or one that needs a property and has none.
+        SourceError: an unknown math, or a missing property.
     """
     math = str(node.get("math") or "total")
     if node.get("math_multiplier") is not None and math not in _AGGREGATES:
-        raise refused("math_multiplier goes with math over a property", attr="math_multiplier")
+        raise refused("math_multiplier requires math over a property", attr="math_multiplier")
     if math == "total":
         return Measure(call("count"))
     if math in {"dau", *ACTIVE_DAYS, *FIRST_TIME}:
@@ -87,7 +87,7 @@ def measure_of(  # noqa: PLR0911 (one return a kind)
 
 
 def countable(node: Node, query: Mapping[str, Any]) -> list[Expression]:
-    """That an event has what the math counts: where groups are, some events have none."""
+    """Condition that an event is counted: some events have no group."""
     math = node.get("math")
     if math == "unique_group":
         key = group_key(node.get("math_group_type_index") or 0)
@@ -97,12 +97,12 @@ def countable(node: Node, query: Mapping[str, Any]) -> list[Expression]:
 
 
 def scales(node: Node) -> bool:
-    """Whether the numbers of a sample grow with it: counts and sums do, averages do not."""
+    """Whether the number grows with the sample: counts and sums do, averages do not."""
     return (node.get("math") or "total") in _SCALED
 
 
 def is_whole(node: Node) -> bool:
-    """Whether the math counts something, so that its numbers are whole."""
+    """Whether the measure is a count, so that its numbers are integers."""
     return scales(node) and node.get("math") != "sum"
 
 
@@ -125,7 +125,7 @@ def _property_measure(math: str, node: Node) -> Measure:
         )
     kind = node.get("math_property_type")
     if kind == "session_properties" or (kind != "person_properties" and name == _DURATION):
-        # A session counts once, not once an event.
+        # A session counts once, not once per event.
         inner = call("any", _number(field("session", str(name)), node))
         return Measure(_aggregate(math, field("x")), field("$session_id"), inner)
     return Measure(_aggregate(math, _number(field(*_chain(kind, str(name), node)), node)))

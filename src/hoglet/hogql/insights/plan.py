@@ -1,4 +1,4 @@
-"""One entry for every kind of insight: what to run, and how to shape what comes back."""
+"""Builds insights: the queries to run, and the function that shapes their rows."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -38,13 +38,13 @@ _SECTIONS = {
     "StickinessQuery": "stickinessFilter",
     "PathsQuery": "pathsFilter",
 }
-"""Where most of what is refused belongs, for errors that do not say it closer."""
+"""Default path of errors, where most of them belong."""
 
 
 class InsightPlan(msgspec.Struct, frozen=True):
-    """``queries`` are trees for ``compile_query`` (with ``Limits(max_limit=None)``), all to be run.
+    """``queries`` are trees for ``compile_query`` (with ``Limits(max_limit=None)``).
 
-    ``shape`` takes their rows, in the same order, and gives the ``results`` of the answer;
+    ``shape`` takes their rows, in the same order, and returns ``results``;
     ``date_range`` is ``{"date_from": ISO, "date_to": ISO}``.
     """
 
@@ -56,11 +56,11 @@ class InsightPlan(msgspec.Struct, frozen=True):
 def build_insight(query: Mapping[str, Any], context: QueryContext) -> InsightPlan:
     """The plan of an insight query such as ``{"kind": "TrendsQuery", "series": [...]}``.
 
-    Concurrency: pure; the same query, context and clock give the same plan, so it may be built
-    in one process to compile and in another to shape.
+    Concurrency: pure; the same query, context and clock yield the same plan, so it can be built in
+        one process to compile and in another to shape.
 
     Raises:
-        SourceError: a part of the query that hoglet does not know; ``attr`` is its path.
+        SourceError: an unsupported part of the query; ``attr`` is its path.
     """
     builder = _KINDS.get(str(query.get("kind")))
     if builder is None:
@@ -82,10 +82,10 @@ def build_insight(query: Mapping[str, Any], context: QueryContext) -> InsightPla
 def compile_insight(
     query: Mapping[str, Any], context: QueryContext
 ) -> tuple[InsightPlan, list[CompiledQuery]]:
-    """The plan of an insight, and its queries as SQL.
+    """The plan of an insight, with its queries compiled to SQL.
 
     Raises:
-        SourceError: ``attr`` is the path of the part at fault.
+        SourceError: ``attr`` is the path of the invalid part.
     """
     plan = build_insight(query, context)
     try:
@@ -95,7 +95,7 @@ def compile_insight(
 
 
 def _with_place(query: Mapping[str, Any], context: QueryContext, error: SourceError) -> SourceError:
-    """The error of the HogQL text that causes it: the first that does not compile on its own."""
+    """The error with the path of the first HogQL expression that does not compile on its own."""
     for path, text in expressions(query):
         try:
             compile_query(

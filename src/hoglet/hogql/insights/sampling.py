@@ -1,4 +1,4 @@
-"""Sampling of insights: a share of the people is read, and their numbers are scaled up.
+"""Sampling of insights: reads a share of the actors and scales up their numbers.
 
 Source: docs/spec/query-endpoints.md#106-insight-queries-and-results (samplingFactor).
 """
@@ -13,10 +13,10 @@ from hoglet.syntax import tree
 
 
 def sampling_factor(query: Mapping[str, Any]) -> float | None:
-    """The share of people to read, or None for all of them.
+    """The share of actors to read, or None for all.
 
     Raises:
-        SourceError: a share that is not above 0 and at most 1.
+        SourceError: not above 0 and at most 1.
     """
     factor = query.get("samplingFactor")
     if factor is None or factor == 1:
@@ -27,7 +27,7 @@ def sampling_factor(query: Mapping[str, Any]) -> float | None:
 
 
 def sampled(node: Any, factor: float | None) -> Any:
-    """The same query with every read of events restricted to the share."""
+    """The query with every read of events restricted to the sample."""
     if factor is None:
         return node
     if isinstance(node, tuple):
@@ -47,5 +47,5 @@ def _reads_events(join: tree.JoinExpr) -> bool:
 
 
 def scaled(count: Any, factor: float | None) -> int:
-    """A number of people or events of the sample as one of all: rounded to a whole number."""
+    """A count of the sample scaled up, rounded to an integer."""
     return int(count) if factor is None else round(int(count) / factor)

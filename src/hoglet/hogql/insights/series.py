@@ -1,4 +1,4 @@
-"""Series of insights: which events they mean, how they are counted and named.
+"""Series of insights: their events, measures and names.
 
 Source: docs/spec/query-endpoints.md#106-insight-queries-and-results,
 docs/spec/hog-functions.md#51-expression-and-bytecode (actions).
@@ -25,13 +25,13 @@ from hoglet.kit.errors import SourceError
 type Node = Mapping[str, Any]
 
 _KINDS = {None: "EventsNode", "events": "EventsNode", "actions": "ActionsNode"}
-"""Entities of retention and exclusions may have a type in place of a kind."""
+"""Entities of retention and exclusions can have a type instead of a kind."""
 _GROUP = "GroupNode"
 _TYPES = {"ActionsNode": "actions", _GROUP: "groups"}
 
 
 def series_condition(node: Node, context: QueryContext) -> Expression:
-    """Which events a series means: its event or action, and its own properties, fixed or not.
+    """The condition of a series: its event or action, and its properties.
 
     Raises:
         SourceError: an unknown action or kind of series.
@@ -42,7 +42,7 @@ def series_condition(node: Node, context: QueryContext) -> Expression:
 
 
 def without_properties(node: Node) -> Node:
-    """The same events whatever their properties are."""
+    """The same events regardless of their properties."""
     bare = {**node, "properties": [], "fixedProperties": []}
     if node.get("kind") == _GROUP:
         bare["nodes"] = [without_properties(each) for each in node.get("nodes") or []]
@@ -62,7 +62,7 @@ def _entity(node: Node, context: QueryContext) -> Expression | None:
 
 
 def _any_of(node: Node, context: QueryContext) -> Expression:
-    """The events that one of the members of a group of series means."""
+    """The events of any member of a group of series."""
     members = node.get("nodes") or []
     if not members:
         raise refused("A GroupNode needs at least one event or action", attr="nodes")
@@ -90,30 +90,30 @@ def common_conditions(query: Mapping[str, Any], context: QueryContext) -> list[E
 
 
 def entity_of(query: Mapping[str, Any]) -> Expression:
-    """Whom insights count: the person, or the group of ``aggregation_group_type_index``.
+    """The actor of insights: the person, or the group of ``aggregation_group_type_index``.
 
-    Events without that group have NULL.
+    NULL for events without that group.
     """
     index = query.get("aggregation_group_type_index")
     return field("person_id") if index is None else group_key(index)
 
 
 def group_key(index: Any) -> Expression:
-    """The key of an event's group of that type, NULL without one."""
+    """The key of an event's group of that type, or NULL."""
     if index not in range(5):
         raise refused(f"Unknown group type index: {index}", attr="aggregation_group_type_index")
     return call("nullIf", field(f"$group_{index}"), constant(""))
 
 
 def entity_conditions(query: Mapping[str, Any]) -> list[Expression]:
-    """That an event belongs to someone: of groups, some events have none."""
+    """Condition that an event has an actor: some events have no group."""
     if query.get("aggregation_group_type_index") is None:
         return []
     return [compare("!=", entity_of(query), constant(None))]
 
 
 def born_of(query: Mapping[str, Any]) -> Expression:
-    """When the actor of an event was created; the event's own time where that is not known."""
+    """When the actor of an event was created; the event's own time if unknown."""
     index = query.get("aggregation_group_type_index")
     chain = ("person",) if index is None else (f"group_{index}",)
     created = field(*chain, "created_at")
@@ -122,7 +122,7 @@ def born_of(query: Mapping[str, Any]) -> Expression:
 
 
 def series_name(node: Node, context: QueryContext) -> str:
-    """What a series is called in labels."""
+    """The name of a series in labels."""
     if node.get("kind") == "ActionsNode":
         action = context.actions.get(str(node.get("id"))) or {}
         return str(node.get("name") or action.get("name") or node.get("id"))

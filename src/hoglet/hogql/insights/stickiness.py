@@ -1,4 +1,4 @@
-"""StickinessQuery: in how many intervals of the range actors were active.
+"""StickinessQuery: in how many intervals actors were active.
 
 Source: docs/spec/query-endpoints.md#106-insight-queries-and-results.
 """
@@ -82,7 +82,7 @@ def _is_cumulative(query: Mapping[str, Any]) -> bool:
 
 
 def _width(query: Mapping[str, Any]) -> int:
-    """How many intervals are looked at as one."""
+    """The number of intervals combined into one period."""
     count = query.get("intervalCount")
     if count is not None and count < 1:
         raise refused("intervalCount must be 1 or more", attr="intervalCount")
@@ -119,7 +119,7 @@ def _entity(query: Mapping[str, Any], node: Mapping[str, Any]) -> Expression:
 
 
 def _often(query: Mapping[str, Any]) -> Expression:
-    """How often an actor must do it in an interval for the interval to count."""
+    """How often an actor must be active in an interval for it to count."""
     criteria = (query.get("stickinessFilter") or {}).get("stickinessCriteria") or {}
     operator = criteria.get("operator") or "gte"
     if operator not in _CRITERIA:
@@ -133,7 +133,7 @@ def _often(query: Mapping[str, Any]) -> Expression:
 def _data(
     rows: Rows, span: Span, width: int, factor: float | None, *, cumulative: bool
 ) -> list[int]:
-    """Actors by the number of intervals they were active in; or in at least so many."""
+    """Actors by the exact or minimum number of intervals in which they were active."""
     count = math.ceil(len(span.buckets()) / width)
     data = [0] * count
     for active, actors in rows:
@@ -153,7 +153,7 @@ def _line(data: list[int], span: Span, width: int) -> dict[str, Any]:
 
 
 def _label(number: int, interval: str, width: int) -> str:
-    """``1 day``, ``2 days``; ``2 periods of 3 days`` where three days are looked at as one."""
+    """``1 day``, ``2 days``; ``2 periods of 3 days`` if three days are combined."""
     if width > 1:
         return f"{number} period{'' if number == 1 else 's'} of {width} {interval}s"
     return f"{number} {interval}{'' if number == 1 else 's'}"

@@ -1,4 +1,4 @@
-"""What editors show of a query: all its errors, what it reads, how it will be run."""
+"""Inspection of queries for editors: all errors, what they read, and their plan."""
 
 from hoglet.hogql.inspection.inspect import Inspection, inspect_query
 from hoglet.hogql.inspection.property_reads import PropertyRead

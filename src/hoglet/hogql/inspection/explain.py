@@ -1,4 +1,4 @@
-"""The plan of a query as lines of text, outermost step first. Physical names stay inside."""
+"""The plan of a query as text, outermost step first, without physical names."""
 
 from collections.abc import Iterator
 
@@ -11,7 +11,7 @@ _INDENT = "  "
 
 
 def explain(relation: Relation, limits: ResolvedLimit) -> tuple[str, ...]:
-    """The steps of a resolved query; what a step reads stands below it, indented.
+    """The steps of a resolved query; inputs are indented below.
 
     Example:
         ``("Limit 100", "  Sort", "    Filter", "      Read events: event, timestamp")``

@@ -1,4 +1,4 @@
-"""Inspects one query: its errors, not only the first; its tables, properties and bounds.
+"""Inspects a query: all its errors, its tables, properties and time bounds.
 
 Source: docs/spec/data-and-queries.md#18-for-editors.
 """
@@ -31,7 +31,7 @@ _MOST_ERRORS = 50
 
 
 class Inspection(msgspec.Struct, frozen=True, kw_only=True):
-    """What is known of a query; a wrong one has ``errors`` and no ``plan``."""
+    """The result; an invalid query has ``errors`` and no ``plan``."""
 
     errors: tuple[SourceError, ...] = ()
     tables: tuple[str, ...] = ()
@@ -49,14 +49,14 @@ def inspect_query(
     filters: Mapping[str, Any] | None = None,
     values: Mapping[str, Any] | None = None,
 ) -> Inspection:
-    """Inspect a query; it is never refused.
+    """Inspect a query; never raises for invalid ones.
 
     Args:
         query: HogQL text, or a tree of it.
         context: the project.
         variables: by code name.
-        filters: what ``{filters}`` stands for.
-        values: what other placeholders stand for.
+        filters: filters for ``{filters}``.
+        values: values of other placeholders.
     """
     try:
         parsed = read_query(query) if isinstance(query, str) else query
@@ -82,7 +82,7 @@ def inspect_query(
 def _all_errors(
     parsed: "tree.Query", context: QueryContext, first: SourceError, given: Mapping[str, Any]
 ) -> tuple[SourceError, ...]:
-    """The error that ends the compilation, and those behind it, in the order of the text."""
+    """The error that ends the compilation and those after it, in text order."""
     found = [first]
     try:
         binder = Binder(context, **given)
@@ -97,14 +97,14 @@ def _all_errors(
 
 
 class _CollectingResolver(NodeResolver):
-    """Notes what is wrong with an expression and goes on as if it were an unknown value."""
+    """Records errors of expressions and continues with an unknown value."""
 
     def __init__(self, context: QueryContext, binder: Binder, found: list[SourceError]) -> None:
         super().__init__(context, binder)
         self._found = found
 
     def expression(self, node: Any, scope: Scope) -> Expr:
-        """Resolve one expression, or note why not."""
+        """Resolve an expression, or record its error."""
         depth = self._depth
         try:
             return super().expression(node, scope)

@@ -1,4 +1,4 @@
-"""Which properties a query reads, where, and of what type each is."""
+"""Properties that a query reads, with position and type."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -15,7 +15,7 @@ _TABLES = {"events": "event", "persons": "person", "groups": "group"}
 
 
 class PropertyRead(msgspec.Struct, frozen=True):
-    """A property at ``start`` to ``end``; ``type`` is None where it has no definition with one."""
+    """A property at ``start`` to ``end``; ``type`` is None without a defined type."""
 
     kind: str
     name: str
@@ -25,7 +25,7 @@ class PropertyRead(msgspec.Struct, frozen=True):
 
 
 def property_reads(query: Any, context: QueryContext) -> tuple[PropertyRead, ...]:
-    """Every property that a query names, in the order of the text."""
+    """Every property in a query, in text order."""
     found = list(_reads(query, {}, context))
     return tuple(sorted(dict.fromkeys(found), key=lambda read: (read.start, read.end)))
 
@@ -56,7 +56,7 @@ def _reads(node: Any, sources: Mapping[str, str], context: QueryContext) -> Iter
 
 
 def _named(node: tree.Node) -> tuple[tuple[str | int, ...], str] | None:
-    """What stands before ``properties``, and the name behind it: also ``properties['a b']``."""
+    """The path before ``properties`` and the name after it, also for ``properties['a b']``."""
     if isinstance(node, tree.Field) and _BAG in node.chain[:-1]:
         at = node.chain.index(_BAG)
         return node.chain[:at], str(node.chain[at + 1])
@@ -71,7 +71,7 @@ def _named(node: tree.Node) -> tuple[tuple[str | int, ...], str] | None:
 def _kind(
     chain: tuple[str | int, ...], sources: Mapping[str, str], context: QueryContext
 ) -> str | None:
-    """The kind of property behind such a path; None where what is read is not known."""
+    """The kind of property of such a path; None if unknown."""
     for part in reversed(chain):
         text = str(part)
         if text in {"person", "poe"}:
@@ -87,7 +87,7 @@ def _kind(
 
 
 def _sources(join: tree.JoinExpr | None) -> dict[str, str]:
-    """Alias or name → table of everything that FROM names; queries have no table."""
+    """Alias or name → table of everything in FROM; subqueries have no table."""
     found: dict[str, str] = {}
     while join is not None:
         chain = join.table.chain if isinstance(join.table, tree.Field) else ()

@@ -1,4 +1,4 @@
-"""Which reads of events are bounded in time, by the conditions of their own SELECT."""
+"""Which reads of events have a time bound in their own SELECT."""
 
 from collections.abc import Iterator
 from typing import Any, Literal
@@ -13,7 +13,7 @@ _BOUNDS = frozenset({"<", ">", "<=", ">=", "==", "in", "global in"})
 
 
 def table_names(query: Any) -> tuple[str, ...]:
-    """The tables of FROM, each once, in the order of the text; names of WITH are none."""
+    """The tables in FROM, unique, in text order, without CTEs."""
     ctes = {cte.name for node in walk(query) if isinstance(node, tree.SelectQuery)
             for cte in node.ctes or ()}  # fmt: skip
     found = (".".join(map(str, table.chain)) for _, table in _tables(query))
@@ -21,12 +21,12 @@ def table_names(query: Any) -> tuple[str, ...]:
 
 
 def unbounded_events(query: Any) -> tuple[tree.Node, ...]:
-    """The places in FROM where events are read of all time."""
+    """Positions in FROM where events are read without a time bound."""
     return tuple(table for select, table in _events(query) if not _bounds(select, _TIME))
 
 
 def index_use(query: Any) -> IndexUse:
-    """How far the order in which events are stored helps: by time first, then by name."""
+    """How far the sort order of events helps: time first, then name."""
     uses: set[IndexUse] = {_use(select) for select, _ in _events(query)}
     if not uses:
         return "undecisive"
@@ -62,7 +62,7 @@ def _is_bound(node: Any, column: str) -> bool:
         return any(_is_bound(each, column) for each in node.exprs)
     if isinstance(node, tree.Or):
         return all(_is_bound(each, column) for each in node.exprs)
-    if isinstance(node, tree.Placeholder):  # what {filters} holds is known when it is run
+    if isinstance(node, tree.Placeholder):  # the content of {filters} is only known at run time
         return column == _TIME and _names(node.expr, "filters")
     if isinstance(node, tree.CompareOperation):
         sides = (node.left, node.right)
@@ -71,7 +71,7 @@ def _is_bound(node: Any, column: str) -> bool:
 
 
 def _names(node: Any, column: str) -> bool:
-    """Whether the column is named here: ``timestamp``, ``e.timestamp``, ``toDate(timestamp)``."""
+    """Whether the column is used here: ``timestamp``, ``e.timestamp``, ``toDate(timestamp)``."""
     if isinstance(node, tree.SelectQuery | tree.SelectSetQuery):
         return False
     if isinstance(node, tree.Field):

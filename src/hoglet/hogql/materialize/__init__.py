@@ -1,4 +1,4 @@
-"""Whether a query with variables can be kept as a table, and how that table is built and read."""
+"""Materialization of queries with variables: eligibility, building and reading of tables."""
 
 from hoglet.hogql.materialize.plan import (
     Aggregate,

@@ -1,4 +1,4 @@
-"""Compared columns carried outwards: added to SELECT under the code name, and to GROUP BY.
+"""Adds compared columns to SELECT under the code name, and to GROUP BY.
 
 Source: docs/spec/query-endpoints.md#73-how-variables-are-stored.
 """
@@ -12,7 +12,7 @@ from hoglet.syntax import tree
 
 
 def aggregates_in(node: Any) -> list[tree.Call]:
-    """Aggregate calls of a select's own items; those of subqueries are not its own."""
+    """Aggregate calls of a select itself, without subqueries."""
     if isinstance(node, tree.SelectQuery | tree.SelectSetQuery):
         return []
     found: list[tree.Call] = []
@@ -41,10 +41,10 @@ def is_aggregated(select: tree.SelectQuery) -> bool:
 
 
 def add_columns(select: tree.SelectQuery, columns: dict[str, Expression]) -> tree.SelectQuery:
-    """The select with more columns, grouped by too where it groups.
+    """The select with more columns, also in GROUP BY if it groups.
 
     Raises:
-        Refusal: a code name is already the alias of something else.
+        Refusal: a code name is already another alias.
     """
     added: list[Expression] = []
     for code, expr in columns.items():
@@ -61,7 +61,7 @@ def add_columns(select: tree.SelectQuery, columns: dict[str, Expression]) -> tre
 
 
 def column_name(code: str, expr: Expression, select: tree.SelectQuery) -> str:
-    """What a kept column is called: the code name, unless that would hide a column in use.
+    """The name of an added column: the code name, unless that would hide a column in use.
 
     ``toStartOfDay(timestamp) AS timestamp`` would change what ``timestamp`` means in WHERE.
     """
@@ -72,7 +72,7 @@ def column_name(code: str, expr: Expression, select: tree.SelectQuery) -> str:
 
 
 def own_name(name: str, select: tree.SelectQuery) -> str:
-    """A name for a column that hoglet adds: lengthened while the query itself has it.
+    """A name for an added column: lengthened until it is unused in the query.
 
     Example:
         >>> from hoglet.syntax import parse_query
@@ -94,17 +94,17 @@ def _grouped(select: tree.SelectQuery, expr: Expression) -> bool:
 
 
 def label_of(item: Any) -> str | None:
-    """What a column is called: its alias, or the name of its field."""
+    """The name of a column: its alias, or the name of its field."""
     if isinstance(item, tree.Alias):
         return item.alias
     return str(item.chain[-1]) if isinstance(item, tree.Field) else None
 
 
 def refuse_unsound(select: tree.SelectQuery, *, inner: bool) -> None:
-    """Refuse shapes for which filtering afterwards is not the same as filtering before.
+    """Reject queries for which filtering afterwards differs from filtering before.
 
     Raises:
-        Refusal: windows, LIMIT BY and the like; inside a CTE also LIMIT.
+        Refusal: window functions, LIMIT BY and similar; inside a CTE also LIMIT.
     """
     windows = any(isinstance(node, tree.WindowFunction) for node in walk(select.select))
     if windows or select.qualify is not None:
@@ -120,7 +120,7 @@ def refuse_unsound(select: tree.SelectQuery, *, inner: bool) -> None:
 
 
 def has_star(select: tree.SelectQuery) -> bool:
-    """Whether SELECT brings every column of its source, the carried ones included."""
+    """Whether SELECT includes all columns of its source, and thus added ones."""
     items = (getattr(item, "chain", ("",)) for item in select.select)
     return any(chain[-1] == "*" for chain in items) or any(
         isinstance(item, tree.ColumnsExpr) for item in select.select

@@ -1,7 +1,7 @@
-"""What a run selects from the table: columns as they are, or aggregates put together again.
+"""Reads a materialized table: columns as they are, or merged aggregates.
 
-An expression over aggregates (``sum(x) / count()``) is put together from its aggregates, which the
-table keeps as columns of their own.
+An expression over aggregates (``sum(x) / count()``) is computed from its merged aggregates, which
+are columns of the table.
 
 Source: docs/spec/query-endpoints.md#73-how-variables-are-stored.
 """
@@ -28,7 +28,7 @@ from hoglet.hogql.materialize.refusal import Refusal
 from hoglet.syntax import tree
 
 _AGAIN = {"count": "sum", "sum": "sum", "min": "min", "max": "max"}
-# Of no rows they are the default of their type; other fractions of no rows are NaN.
+# Without rows they are the default of their type; other fractions are NaN.
 _TAKERS = frozenset(
     {
         "any",
@@ -60,7 +60,7 @@ type TypesOf = Callable[[Items], list[str]]
 
 
 class MergedAggregate(msgspec.Struct, frozen=True):
-    """SELECT and GROUP BY of the reading query; ``parts`` are what the table keeps beside it."""
+    """SELECT and GROUP BY of the reading query; ``parts`` are additional columns of the table."""
 
     items: Items
     aggregates: tuple[Aggregate, ...] = ()
@@ -79,14 +79,14 @@ def reread_items(
     """How a run reads the table.
 
     Args:
-        select: the query without its predicates on variables.
+        select: the query without predicates on variables.
         columns: ``(shown, label, type)`` of its result.
-        again: whether rows of the table have to be put together.
-        several: whether a run can match more than one row of the table for each row it answers.
-        types_of: the types of further columns of the select.
+        again: whether rows of the table must be merged.
+        several: whether a run can match several table rows per result row.
+        types_of: the types of additional columns of the select.
 
     Raises:
-        Refusal: an aggregate cannot be put together again.
+        Refusal: an aggregate cannot be merged.
     """
     if not again:
         return MergedAggregate(tuple(alias(shown, field(label)) for shown, label, _ in columns))
@@ -107,7 +107,7 @@ def reread_items(
 
 
 class _AggregateMerger:
-    """Reads aggregates one after the other, and collects what the table has to keep for it."""
+    """Processes aggregates in order, and collects the columns they need."""
 
     def __init__(
         self,
@@ -122,7 +122,7 @@ class _AggregateMerger:
         self.parts: list[Expression] = []
 
     def read(self, expr: Expression, label: str, type_: str) -> Expression:
-        """An item of the select, whose column in the table is ``label``."""
+        """Process an item of the select, whose table column is ``label``."""
         if isinstance(expr, tree.Call) and aggregates_in(expr) == [expr]:
             return self._aggregate(expr, label, type_)
         return self._composed(expr)
@@ -158,13 +158,13 @@ class _AggregateMerger:
 
 
 def _again(expr: tree.Call) -> str | None:
-    """What puts parts of an aggregate together: ``sum`` for counts."""
+    """The merging function of an aggregate: ``sum`` for counts."""
     stem = expr.name.removesuffix("If").removesuffix("Array").lower()
     return None if expr.distinct else _AGAIN.get(stem)
 
 
 def _matched(expr: tree.Call) -> Expression | None:
-    """How many values a least or greatest one is of: of none it is a default, which is no value."""
+    """The number of values of a minimum or maximum; without any it is a default, not a value."""
     conditions: list[Expression] = []
     if expr.name.removesuffix("If").endswith("Array"):
         conditions.append(call("notEmpty", expr.args[0]))
@@ -176,7 +176,7 @@ def _matched(expr: tree.Call) -> Expression | None:
 
 
 def _taken(expr: tree.Call, type_: str, name: str, *, several: bool) -> str:
-    """How the value of the one row that matches is taken; where none does, that of no rows."""
+    """The value of the single matching row, or the default without one."""
     function = find_function(expr.name)
     if several or function is None or not function.aggregate:
         raise Refusal(
@@ -185,12 +185,12 @@ def _taken(expr: tree.Call, type_: str, name: str, *, several: bool) -> str:
     word = expr.name.lower()
     takes = word.removesuffix("if") in _TAKERS or word.endswith(("ordefault", "ornull"))
     if not takes and (type_ in _WITHOUT_DEFAULT or word.startswith("quantiles")):
-        raise Refusal(f"Aggregate '{name}' is not known to be what it is of no rows")
+        raise Refusal(f"Aggregate '{name}' has no known value for an empty set of rows")
     return "any" if takes or type_ != "Float" else "anyOrNull"
 
 
 def _around(expr: Any, calls: list[tree.Call]) -> list[tree.Node]:
-    """The nodes of an expression that are not inside its aggregates."""
+    """The nodes of an expression outside of its aggregates."""
     if any(expr is each for each in calls):
         return []
     if isinstance(expr, tree.Node):
@@ -202,7 +202,7 @@ def _around(expr: Any, calls: list[tree.Call]) -> list[tree.Node]:
 
 
 def _replaced(expr: Any, calls: list[tree.Call], read: list[Expression]) -> Any:
-    """The expression with other expressions in the places of its aggregates."""
+    """The expression with its aggregates replaced."""
     for each, instead in zip(calls, read, strict=True):
         if expr is each:
             return instead

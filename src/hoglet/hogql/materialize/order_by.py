@@ -1,4 +1,4 @@
-"""ORDER BY of a materialized query: the table keeps what the order needs beside the result.
+"""ORDER BY of a materialized query: adds the columns that it needs.
 
 Source: docs/spec/query-endpoints.md#73-how-variables-are-stored.
 """
@@ -15,7 +15,7 @@ from hoglet.syntax import tree
 def keep_order(
     select: tree.SelectQuery, *, regroup: bool = False
 ) -> tuple[tree.SelectQuery, tuple[tree.OrderExpr, ...]]:
-    """The select with what ORDER BY needs among its columns, and ORDER BY over those columns."""
+    """The select with the columns that ORDER BY needs, and ORDER BY over those columns."""
     added: list[Expression] = []
     order: list[tree.OrderExpr] = []
     for item in _spelled_order(select):
@@ -30,7 +30,7 @@ def keep_order(
 
 
 def _spelled_order(select: tree.SelectQuery) -> tuple[tree.OrderExpr, ...]:
-    """ORDER BY, with ``ALL`` as the columns it stands for."""
+    """ORDER BY, with ``ALL`` expanded to columns."""
     order = select.order_by or ()
     chains = [item.expr.chain for item in order if isinstance(item.expr, tree.Field)]
     if len(order) != 1 or [str(chain[-1]).lower() for chain in chains] != ["all"]:

@@ -1,8 +1,8 @@
-"""The plan of a materialised query: the query that builds the table, the query that reads it.
+"""Plans materialization: the query that builds the table and the query that reads it.
 
-Correct by construction: predicates on variables leave WHERE, their columns are kept beside the
-result (and grouped by), and a run filters on them. What cannot be shown to give the same rows as
-the inline run is refused.
+Correct by construction: predicates on variables are removed from WHERE, their columns are added to
+the result (and GROUP BY), and a run filters on them. Queries that might return other rows than the
+inline run are rejected.
 
 Source: docs/spec/query-endpoints.md#72-what-can-be-materialized,
 docs/spec/query-endpoints.md#73-how-variables-are-stored and
@@ -70,7 +70,7 @@ __all__ = ["Aggregate", "MaterialisationPlan", "RangePair", "plan_materialisatio
 class RangePair(msgspec.Struct, frozen=True):
     """Range variables on one column: ``RangePair("timestamp", ("from", "to"), "toStartOfDay")``.
 
-    ``bucket_fn`` is None where values are kept exactly.
+    ``bucket_fn`` is None for exact values.
     """
 
     column: str
@@ -81,10 +81,10 @@ class RangePair(msgspec.Struct, frozen=True):
 class MaterialisationPlan(msgspec.Struct, frozen=True):
     """How a table is built and read.
 
-    ``build`` holds no variables; compile it with ``Limits(max_limit=None)`` and the saved
-    ``filters``. ``variables`` are the code names a run must send. ``read`` gives the tree of a
-    run: compile it with ``context.saved_tables`` holding the table, and ``variables`` as sent.
-    ``filtered`` are the columns runs look for values in, those compared by ``=`` first.
+    ``build`` has no variables; compile it with ``Limits(max_limit=None)`` and the saved
+    ``filters``. ``variables`` are the code names that a run must send. ``read`` returns the tree of
+    a run: compile it with the table in ``context.saved_tables``, and ``variables`` as sent.
+    ``filtered`` are the columns that runs filter by, those with ``=`` first.
     """
 
     build: tree.SelectQuery | tree.SelectSetQuery
@@ -95,7 +95,7 @@ class MaterialisationPlan(msgspec.Struct, frozen=True):
     filtered: tuple[str, ...] = ()
 
     def read(self, table: str) -> tree.SelectQuery:
-        """The query of a run on the table of that (logical) name."""
+        """The query of a run on the table with that (logical) name."""
         source = tree.JoinExpr(table=field(table))
         return changed(self.reading, select_from=source)
 
@@ -117,18 +117,18 @@ def plan_materialisation(
     values: Mapping[str, Any] | None = None,
     bucket_overrides: Mapping[str, str] | None = None,
 ) -> MaterialisationPlan:
-    """Plan how to keep a HogQL query as a table.
+    """Plan the materialization of a HogQL query.
 
     Args:
         query: the saved text.
         context: the project.
         variables: definitions by code name; only the names matter.
-        filters: of the saved query, for ``{filters}``.
-        values: of the saved query, for other placeholders.
+        filters: the saved query's filters, for ``{filters}``.
+        values: the saved query's values, for other placeholders.
         bucket_overrides: ``{"timestamp": "hour"}``, by column as written.
 
     Raises:
-        Refusal: the query cannot be kept; its code and reason say why.
+        Refusal: the query cannot be materialized; code and reason say why.
     """
     try:
         parsed = read_query(query)
@@ -144,7 +144,7 @@ def plan_materialisation(
 
 
 class _Compiler:
-    """Compiles candidates, to learn their columns and that they hold."""
+    """Compiles candidates to determine their columns and validity."""
 
     def __init__(
         self,
@@ -180,7 +180,7 @@ class _Compiler:
         return [(column.name, column.label, column.hogql) for column in compiled.columns]
 
     def has_text(self, select: tree.SelectQuery, predicate: Predicate) -> bool:
-        """Whether a predicate's column is a property that is not read as text."""
+        """Whether a predicate's column is a property that is not read as a string."""
         if not compares_text(predicate, select):
             return False
         probe = add_columns(changed(select, order_by=None), {"__probe": predicate.column})
@@ -211,7 +211,7 @@ def _plan(parsed: Any, overrides: Mapping[str, str], compiler: _Compiler) -> Mat
 
 
 def _named(select: tree.SelectQuery, columns: list[tuple[str, str, str]]) -> tree.SelectQuery:
-    """``SELECT *`` with its columns by name: what a CTE carries must not become one of them."""
+    """``SELECT *`` with explicit columns, so that it does not include added ones."""
     if len(select.select) != 1:
         raise Refusal("'*' beside other columns, over a CTE with variables, is not supported")
     return changed(select, select=tuple(field(label) for _, label, _ in columns))
@@ -223,8 +223,8 @@ def _plain_plan(parsed: Any, compiler: _Compiler) -> MaterialisationPlan:
     count = len(compiler.columns(parsed))
     columns = compiler.columns(build)[:count]
     items = tuple(alias(shown, field(label)) for shown, label, _ in columns)
-    order_by = tuple(changed(item, with_fill=None) for item in order_by)  # what fills is kept
-    # With ties there are more rows than the number says.
+    order_by = tuple(changed(item, with_fill=None) for item in order_by)  # fill values are kept
+    # With ties there are more rows than the limit.
     ties = isinstance(parsed, tree.SelectQuery) and parsed.limit_with_ties
     limit = None if ties else parsed.limit
     reading = tree.SelectQuery(select=items, order_by=order_by or None, limit=limit)
@@ -283,7 +283,7 @@ def _variable_plan(
 
 @contextmanager
 def _explaining_texts(found: list[Predicate]) -> Generator[None]:
-    """Say why ``=`` may match several rows, where it does for the text of a property only."""
+    """Explain why ``=`` can match several rows if it does so only for the text of a property."""
     try:
         yield
     except Refusal as refusal:
@@ -296,7 +296,7 @@ def _explaining_texts(found: list[Predicate]) -> Generator[None]:
 def _types(
     select: tree.SelectQuery, added: tuple[Expression, ...], compiler: _Compiler
 ) -> list[str]:
-    """The types of expressions, were they columns of a select too."""
+    """The types of expressions as columns of a select."""
     items = tuple(alias(f"__type_{number}", each) for number, each in enumerate(added))
     probe = changed(select, select=(*select.select, *items), order_by=None)
     return [type_ for _, _, type_ in compiler.columns(probe)[-len(added) :]]
@@ -342,7 +342,9 @@ def _filter(
 ) -> Expression:
     column, bucket, value = field(names[each.code]), buckets[each.code], each.value
     if bucket is not None:
-        value = call(bucket, call("_toDateTime", value))  # text that is no time is an error inline
+        value = call(
+            bucket, call("_toDateTime", value)
+        )  # an invalid timestamp is an error inline too
     elif each.text is not None:
         column = call("_propertyOrText", column, field(texts[each.code]))
     return compare(each.operator, column, value)

@@ -1,4 +1,4 @@
-"""Predicates on variables: found in WHERE, taken out of it, refused anywhere else.
+"""Predicates on variables: extracted from WHERE, rejected anywhere else.
 
 Source: docs/spec/query-endpoints.md#72-what-can-be-materialized and
 docs/spec/query-endpoints.md#73-how-variables-are-stored.
@@ -26,21 +26,21 @@ _OPERATORS = {function.lower(): operator for operator, function in COMPARISONS.i
 
 
 TEXT_HINT = (
-    "a text is compared with the property's text and a number with its value: "
+    "a string is compared with the property's text and a number with its value: "
     "compare toString(property) or toFloat(property) instead"
 )
 
 
 def text_name(column: str) -> str:
-    """What the table calls the text of a property that it also keeps by its type."""
+    """The table column for the text of a property that is also stored by its type."""
     return f"{column}__text"
 
 
 class Predicate(msgspec.Struct, frozen=True):
     """``column operator value``, e.g. ``toDate(timestamp) >= toDate({variables.start})``.
 
-    ``code`` names the column in the table: it is the first variable of ``value``. ``text`` is set
-    for a property that is read by its type: beside a text the run compares its text instead.
+    ``code`` is the column in the table: the first variable of ``value``. ``text`` is set for a
+    property that is read by its type: with a string the run compares its text instead.
     """
 
     code: str
@@ -56,7 +56,7 @@ class Predicate(msgspec.Struct, frozen=True):
 
     @property
     def is_exact(self) -> bool:
-        """Whether it matches one value of what the table keeps of the column."""
+        """Whether it matches a single value of the stored column."""
         return self.operator in EQUALITY and self.text is None
 
 
@@ -64,7 +64,7 @@ def variable_name(node: Any) -> str | None:
     """The code name of ``{variables.code}``, else None.
 
     Raises:
-        Refusal: a placeholder about variables in another form.
+        Refusal: a variables placeholder in another form.
     """
     if not isinstance(node, tree.Placeholder):
         return None
@@ -72,7 +72,7 @@ def variable_name(node: Any) -> str | None:
     if len(chain) == 2 and chain[0] == "variables":
         return str(chain[1])
     if not chain or chain[0] == "variables":
-        raise Refusal(f"The placeholder {print_expression(node)} is not understood")
+        raise Refusal(f"The placeholder {print_expression(node)} is not supported")
     return None
 
 
@@ -82,7 +82,7 @@ def variables_in(node: Any) -> list[str]:
 
 
 def take_predicates(select: tree.SelectQuery) -> tuple[tree.SelectQuery, list[Predicate]]:
-    """A select without its predicates on variables, and those predicates.
+    """Extract the predicates on variables from a select.
 
     Raises:
         Refusal: a variable is used in another way.
@@ -115,7 +115,7 @@ def _conjuncts(node: Any) -> Iterator[Expression]:
 
 
 def _as_operator(node: Any) -> Expression:
-    """``equals(a, b)`` as ``a = b``; ``IS NOT DISTINCT FROM`` is the same comparison here."""
+    """``equals(a, b)`` as ``a = b``; ``IS NOT DISTINCT FROM`` is equivalent here."""
     if isinstance(node, tree.Call) and len(node.args) == 2 and node.name.lower() in _OPERATORS:
         return compare(_OPERATORS[node.name.lower()], *node.args)
     if isinstance(node, tree.IsDistinctFrom):
@@ -163,7 +163,7 @@ _VALUES = (
     | tree.TypeCast
     | tree.TryCast
 )
-"""Nodes that give the same for the same parts."""
+"""Nodes that are deterministic."""
 
 
 def _check_value(node: Any, name: str, bound: frozenset[str] = frozenset()) -> None:
@@ -207,7 +207,7 @@ _OF_A_ROW = frozenset({"generateuuidv4", "arrayjoin"})
 
 
 def _is_scalar(call: tree.Call) -> bool:
-    """Whether it is a function of one row, the same one for every row of a run."""
+    """Whether it is a scalar function with the same result for every row of a run."""
     function = find_function(call.name)
     name = call.name.lower()
     changes = name in _OF_A_ROW or name.startswith("rand")
@@ -235,7 +235,7 @@ def _refuse_elsewhere(select: tree.SelectQuery) -> None:
 
 
 def compares_text(predicate: Predicate, select: tree.SelectQuery) -> bool:
-    """Whether a text beside the column is compared with the text of a property.
+    """Whether a string is compared with the text of a property.
 
     Source: docs/spec/data-and-queries.md#24-what-the-type-does-to-queries.
     """

@@ -1,7 +1,7 @@
-"""Variables of a CTE carried to the top level, through the CTEs that read it.
+"""Lifts variables of a CTE to the top level, through the CTEs that read it.
 
-Their columns become columns of that CTE and of each one behind it, through UNION ALL and inner
-joins: what a filter takes away before these is what it takes away after them.
+Their columns become columns of that CTE and of each later one, through UNION ALL and inner joins,
+for which filtering before and after is equivalent.
 
 Source: docs/spec/query-endpoints.md#72-what-can-be-materialized and
 docs/spec/query-endpoints.md#73-how-variables-are-stored.
@@ -36,19 +36,19 @@ _INNER = frozenset({"JOIN", "INNER JOIN", "ALL JOIN", "ALL INNER JOIN", "INNER A
 
 
 type HasText = Callable[[tree.SelectQuery, Predicate], bool]
-"""Whether the column of a predicate is a property whose text has to be kept beside its value."""
+"""Whether the column of a predicate is a property whose text must be stored too."""
 
 
 def lift_ctes(
     select: tree.SelectQuery, has_text: HasText
 ) -> tuple[tree.SelectQuery, list[Predicate]]:
-    """Variables of one CTE carried to the top level, through the CTEs that read it.
+    """Lift variables of one CTE to the top level, through the CTEs that read it.
 
     Returns:
-        The select whose CTEs hold no variables, and the predicates, now on columns of the top.
+        The select whose CTEs have no variables, and the predicates on top-level columns.
 
     Raises:
-        Refusal: a shape through which they cannot be carried soundly.
+        Refusal: a query through which they cannot be lifted soundly.
     """
     ctes = select.ctes or ()
     holders = [cte for cte in ctes if cte.cte_type == "subquery" and variables_in(cte.expr)]
@@ -103,13 +103,13 @@ def _carry(
 
 
 def _lifted(each: Predicate, text: str | None) -> Predicate:
-    """The predicate on the carried columns."""
+    """The predicate on the lifted columns."""
     told = None if text is None else field(text)
     return msgspec.structs.replace(each, column=field(each.code), text=told)
 
 
 def _take(node: Any) -> tuple[list[tree.SelectQuery], list[Predicate]]:
-    """The selects of a CTE without their predicates on variables, which are the same in each."""
+    """The selects of a CTE without predicates on variables, which are the same in each."""
     taken = [_take_one(part) for part in _parts_of(node)]
     found = taken[0][1]
     for rest, others in taken if len(taken) > 1 else ():
@@ -141,7 +141,7 @@ def _check_alike(some: list[Predicate], others: list[Predicate]) -> None:
 
 
 def _execute(node: Any, names: set[str], codes: list[str], *, ranged: bool) -> Any:
-    """A CTE that reads a carrying one, with the carried columns."""
+    """A CTE that reads a lifted one, with the added columns."""
     parts = _parts_of(node)
     if len({has_star(part) for part in parts}) > 1:
         raise Refusal("'*' in a part of a UNION ALL over a CTE with variables is not supported")
@@ -169,22 +169,22 @@ def _parts_of(node: Any) -> list[tree.SelectQuery]:
     """The selects of a SELECT or a UNION ALL.
 
     Raises:
-        Refusal: another set operation, or a query within it that is no plain SELECT.
+        Refusal: another set operation, or one whose parts are not plain SELECTs.
     """
     selects: list[Any] = [node]
     if isinstance(node, tree.SelectSetQuery):
         others = node.subsequent_select_queries
         if any(other.set_operator != "UNION ALL" for other in others) or node.limit or node.offset:
-            raise Refusal("Of set operations, a CTE with variables may only have UNION ALL")
+            raise Refusal("Of set operations, only UNION ALL is supported for a CTE with variables")
         selects = [node.initial_select_query, *(other.select_query for other in others)]
     for select in selects:
         if not isinstance(select, tree.SelectQuery) or select.ctes:
-            raise Refusal("Variables cannot be carried through nested CTEs or set operations")
+            raise Refusal("Variables cannot be lifted through nested CTEs or set operations")
     return selects
 
 
 def _put_parts(node: Any, parts: list[tree.SelectQuery]) -> Any:
-    """The SELECT or UNION ALL with other selects in place of its own."""
+    """The SELECT or UNION ALL with its selects replaced."""
     if not isinstance(node, tree.SelectSetQuery):
         return parts[0]
     others = tuple(
@@ -204,10 +204,9 @@ def _count_reads(node: Any, names: set[str]) -> int:
 
 
 def _reader(select: tree.SelectQuery, names: set[str]) -> str | None:
-    """What a reader of the carrying CTE calls it when it joins it, None when it reads it alone.
+    """The alias of the lifted CTE where it is joined, None where it is read alone.
 
-    It reads it once, as a source of its own, and joins it by inner joins alone: rows that a filter
-    takes away before such a join are those it takes away after it.
+    It must be read once, with inner joins only, for which filtering before and after is equivalent.
     """
     body = changed(select, ctes=None)
     sources = _sources(body.select_from)
@@ -219,7 +218,7 @@ def _reader(select: tree.SelectQuery, names: set[str]) -> str | None:
     if _count_reads(body, names) != 1 or len(carriers) != 1:
         raise Refusal("A CTE with variables is read several times, or in a nested subquery")
     if any(each.join_type not in _INNER for each in sources[1:]):
-        raise Refusal("A CTE with variables may only be joined by INNER JOIN")
+        raise Refusal("A CTE with variables can only be joined by INNER JOIN")
     table: Any = carriers[0].table
     return None if len(sources) == 1 else carriers[0].alias or str(table.chain[-1])
 

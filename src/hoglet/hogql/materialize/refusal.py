@@ -1,4 +1,4 @@
-"""Why a query cannot be materialized: a code and a sentence.
+"""Reasons why a query cannot be materialized: a code and a sentence.
 
 Source: docs/spec/query-endpoints.md#72-what-can-be-materialized.
 """
@@ -11,7 +11,7 @@ INVALID = "empty_or_invalid_query"
 
 
 class Refusal(HogletError):
-    """The query cannot be kept as a table; ``error_code`` is the ``reason_code``."""
+    """The query cannot be materialized; ``error_code`` is the ``reason_code``."""
 
     code = VARIABLES
     blame = "author"

@@ -1,11 +1,11 @@
-"""Pages by cursor: "the rows after this one", stable while data arrives (hoglet goes further).
+"""Keyset pagination: the rows after a given one, stable while data arrives.
 
-A page by offset repeats and loses rows when data arrives between two pages. A page by key does
-not, when the order of the query is total (no two rows are equal in it) and a row's place never
-changes. Both are shown here or the query is refused:
+Pages by offset repeat and skip rows when data arrives in between. Pages by key do not, if the order
+is total (no ties) and the position of a row never changes. Both are verified here, or the query is
+rejected:
 
-- a grouped query is ordered by exactly what it groups by; aggregates change, groups do not;
-- a query without groups reads one table and its order ends in what identifies a row there.
+- a grouped query must be ordered by exactly its GROUP BY; aggregates change, groups do not;
+- other queries must read one table and end their order in the columns that identify a row.
 
 Source: docs/adr/0012-pages-by-key.md.
 """
@@ -35,7 +35,7 @@ from hoglet.kit.errors import SourceError
 from hoglet.syntax import tree
 
 NO_KEY = "cursor_not_supported"
-"""The code of queries that have no sound order; the room of endpoints says it to the caller."""
+"""The error code of queries without a suitable order."""
 
 _IDENTITIES: dict[str, tuple[str, ...]] = {
     "events": ("uuid",),
@@ -44,7 +44,7 @@ _IDENTITIES: dict[str, tuple[str, ...]] = {
     "sessions": ("session_id",),
     "numbers": ("number",),
 }
-_FIXED: dict[str, frozenset[str]] = {  # columns whose values never change once a row is there
+_FIXED: dict[str, frozenset[str]] = {  # columns whose values never change
     "persons": frozenset({"id"}),
     "groups": frozenset({"index", "key", "created_at"}),
     "sessions": frozenset({"session_id"}),
@@ -54,21 +54,21 @@ _NUMBERS = ("Integer", "Boolean")
 
 
 class Key(msgspec.Struct, frozen=True):
-    """One column of the order: its position in the result and its direction."""
+    """A sort column: its index in the result and its direction."""
 
     index: int
     descending: bool = False
 
 
 class KeysetCondition(msgspec.Struct, frozen=True):
-    """Rows in the order of ``keys`` (None: those of the query) behind the values ``after``."""
+    """Selects rows after the values ``after`` in the order of ``keys`` (None: the query's)."""
 
     keys: tuple[Key, ...] | None = None
     after: tuple[Any, ...] | None = None
 
 
 def find_keys(parsed: "tree.Query", root: Relation) -> tuple[Key, ...]:
-    """The order of a query as columns of its result.
+    """The order of a query as result columns.
 
     Raises:
         SourceError: code ``cursor_not_supported``; the order is not total or not stable.
@@ -95,11 +95,11 @@ def find_keys(parsed: "tree.Query", root: Relation) -> tuple[Key, ...]:
 def seek_after(
     root: Relation, columns: Sequence[tuple[str, Type]], seek: KeysetCondition
 ) -> Select:
-    """The query with only the rows behind ``seek.after``, in the order of ``seek.keys``.
+    """The query restricted to rows after ``seek.after``, in the order of ``seek.keys``.
 
     Args:
         root: the resolved query.
-        columns: names and types of what it yields.
+        columns: names and types of its columns.
         seek: with keys.
     """
     inner = msgspec.structs.replace(root, order_by=()) if isinstance(root, Select) else root
@@ -126,7 +126,7 @@ def _key(root: Select, ordering: Ordering) -> Key:
         is_alias = isinstance(expr, Name) and expr.source is None and expr.name == name
         if is_alias or expr == column:
             return Key(index, ordering.descending)
-    raise _no_key("every expression of ORDER BY has to be selected too")
+    raise _no_key("every expression of ORDER BY must be selected too")
 
 
 def _check_total(parsed: tree.SelectQuery, root: Select, ordered: Sequence[Expr]) -> None:
@@ -159,18 +159,18 @@ def _check_identity(parsed: tree.SelectQuery, root: Select, ordered: Sequence[Ex
     fixed = _FIXED.get(name)
     if fixed is not None and not named <= fixed:
         moving = ", ".join(sorted(named - fixed))
-        raise _no_key(f"{moving} can change, and with it the place of a row")
+        raise _no_key(f"{moving} can change, and with it the position of a row")
     if not all(isinstance(expr, Name) and _is_own(expr) for expr in ordered):
         raise _no_key("ORDER BY must name columns of the table itself")
 
 
 def _is_own(expr: Name) -> bool:
-    """Not reached over a lazy join (``person__properties__email``): those values change."""
+    """Not reached through a lazy join (``person__properties__email``): those values change."""
     return "__" not in expr.name or expr.name.startswith("properties__")
 
 
 def _selected(root: Select, expr: Expr) -> Expr:
-    """What an alias or a position of GROUP BY stands for."""
+    """The expression of an alias or a position in GROUP BY."""
     if (
         isinstance(expr, Number)
         and expr.text.isdecimal()
@@ -184,7 +184,7 @@ def _selected(root: Select, expr: Expr) -> Expr:
 
 
 def _behind(names: Sequence[Name], keys: Sequence[Key], after: Sequence[Any]) -> Expr:
-    """Lexicographic "greater": equal in the first keys, behind in the next."""
+    """Lexicographic "greater": equal in the first keys, greater in the next."""
     ways: list[Expr] = []
     equal: list[Expr] = []
     for key, value in zip(keys, after, strict=True):
@@ -195,7 +195,7 @@ def _behind(names: Sequence[Name], keys: Sequence[Key], after: Sequence[Any]) ->
 
 
 def _next(column: Name, value: Any, *, descending: bool) -> Expr:
-    """NULL comes last in either direction, as the engine sorts it."""
+    """NULL sorts last in both directions, as in the engine."""
     if value is None:
         return FALSE
     further = FunctionCall(

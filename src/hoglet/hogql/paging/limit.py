@@ -1,7 +1,7 @@
-"""LIMIT and OFFSET of a run: pages, ceilings, and an honest ``hasMore``.
+"""LIMIT and OFFSET of a run: pages, maximums, and an exact ``hasMore``.
 
-One row more than the page is asked for (a probe) wherever rows beyond it could still be brought;
-reaching the saved SQL's own LIMIT is not a cut.
+One row more than the page is requested (a probe) if more rows may exist; reaching the saved SQL's
+own LIMIT does not count as more.
 
 Source: docs/spec/query-endpoints.md#57-limit-offset-hasmore and
 docs/spec/query-endpoints.md#103-limits-and-settings.
@@ -18,12 +18,11 @@ from hoglet.hogql.types import INTEGER
 
 
 class ResolvedLimit(msgspec.Struct, frozen=True):
-    """What was decided about rows.
+    """The resolved limits.
 
     ``limit`` rows at ``offset`` make the page; ``saved`` and ``saved_offset`` are in the text;
-    ``implicit`` says that neither text nor request gave a limit; with ``probing`` the SQL asks for
-    one row more.
-    ``limit`` is None when nothing bounds the rows (materialisation).
+    ``implicit`` says that neither text nor request has a limit; with ``probing`` the SQL requests
+    one row more. ``limit`` is None for unlimited rows (materialization).
     """
 
     limit: int | None
@@ -49,13 +48,13 @@ def cut_page(rows: Sequence[Any], facts: ResolvedLimit) -> tuple[Sequence[Any], 
 def apply_limits(
     relation: Relation, limits: Limits, limit: int | None, offset: int
 ) -> tuple[Relation, ResolvedLimit]:
-    """The query with its page, and what was decided.
+    """The query with its page, and the resolved limits.
 
     Args:
         relation: the resolved outermost query.
         limits: defaults and maxima.
-        limit: of the request, or None.
-        offset: of the request.
+        limit: the request's, or None.
+        offset: the request's.
     """
     if limits.max_limit is None:
         return relation, ResolvedLimit(limit=None)

@@ -1,4 +1,4 @@
-"""Syntax trees to plans: names, types, lazily joined tables, function calls."""
+"""Resolves syntax trees to plans: names, types, lazy joins, function calls."""
 
 from hoglet.hogql.resolve.node_resolver import NodeResolver
 

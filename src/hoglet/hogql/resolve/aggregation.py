@@ -1,4 +1,4 @@
-"""Aggregates where none can be, and aggregates that are made of two functions of the engine."""
+"""Rejects misplaced aggregates, and builds aggregates from two engine functions."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -17,9 +17,9 @@ from hoglet.hogql.types import FLOAT, NUMBERS, STRING, Type
 
 
 def holds_aggregate(expr: Expr, aliases: Mapping[str, Expr]) -> bool:
-    """Whether it aggregates rows of its own select, also by an alias of it.
+    """Whether an expression aggregates rows of its own select, also through an alias.
 
-    Window functions and queries in brackets do not.
+    Window functions and subqueries do not.
     """
     return _holds((expr,), aliases, set())
 
@@ -57,7 +57,7 @@ def _holds(exprs: Iterable[Any], aliases: Mapping[str, Expr], seen: set[str]) ->
 
 COLLECTED = frozenset({"string_agg", "json_agg", "string_aggIf", "json_aggIf"})
 ORDERED = COLLECTED | {"array_agg", "groupArray", "array_aggIf", "groupArrayIf"}
-"""Those that may hold ORDER BY."""
+"""Aggregates that support ORDER BY."""
 
 
 def collected(
@@ -102,14 +102,14 @@ def _list(
     sort = "arrayReverseSort" if order_by[0].descending else "arraySort"
     keys = ", ".join(f"tupleElement(hoglet_t, {at + 2})" for at in range(len(order_by)))
     parts = (f"{sort}(hoglet_t -> tuple({keys}), ", rows, ")")
-    if item.type.nullable:  # as lists leave NULL out
+    if item.type.nullable:  # lists omit NULL
         parts = ("arrayFilter(hoglet_t -> isNotNull(tupleElement(hoglet_t, 1)), ", *parts, ")")
     first = "assumeNotNull(tupleElement(hoglet_t, 1))" if item.type.nullable else "hoglet_t.1"
     return TrustedSQL(parts=(f"arrayMap(hoglet_t -> {first}, ", *parts, ")"), type=type_)
 
 
 def percentile(name: str, share: Expr, value: Expr, *, descending: bool, node: Any) -> Expr:
-    """``percentile_cont``: between neighbours interpolated; ``percentile_disc``: one of the values.
+    """``percentile_cont`` interpolates; ``percentile_disc`` returns one of the values.
 
     NULL without values.
     """

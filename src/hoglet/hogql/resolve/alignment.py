@@ -1,7 +1,7 @@
-"""Both sides of a comparison as one kind of value: numbers, times or text.
+"""Converts both sides of a comparison to one type: numbers, times or strings.
 
-A text property beside a number is compared as a number, text beside a date is read as a date in the
-project's time zone.
+A string property compared with a number is converted to a number; a string compared with a date is
+parsed in the project's time zone.
 
 Source: docs/spec/query-endpoints.md#104-functions.
 """
@@ -22,7 +22,7 @@ from hoglet.hogql.types import (
 
 ALWAYS = Number(text="1", type=BOOLEAN)
 NEVER = Number(text="0", type=BOOLEAN)
-"""What comparisons that are decided yield, as the engine's own comparisons do."""
+"""Type of comparisons with a known result, as in the engine."""
 
 
 def is_null(expr: Expr) -> bool:
@@ -31,14 +31,14 @@ def is_null(expr: Expr) -> bool:
 
 
 def may_hold_null(expr: Expr) -> bool:
-    """Whether it may be NULL; what hoglet does not know the type of may be."""
+    """Whether it may be NULL; also for unknown types."""
     return expr.type.nullable or expr.type.name == "Unknown"
 
 
 def align(  # noqa: PLR0911 (one return a pair of types)
     left: Expr, right: Expr, timezone: str
 ) -> tuple[Expr, Expr]:
-    """Both sides of one kind."""
+    """Convert both sides to one type."""
     one, two = left.type.name, right.type.name
     if one == two:
         return left, right
@@ -78,7 +78,7 @@ _EXACT = 2**53
 
 
 def _as_float(expr: Expr) -> Expr:
-    """A whole number beyond what a float keeps apart, as the float that it is stored as."""
+    """An integer beyond the precision of floats, as a float."""
     if not isinstance(expr, Number) or not expr.text.lstrip("-").isdigit():
         return expr
     value = int(expr.text)
@@ -91,14 +91,14 @@ def _number(expr: Expr) -> Expr:
 
 
 def text_of(expr: Expr) -> Expr:
-    """It as text; NULL stays NULL."""
+    """As a string; NULL stays NULL."""
     if expr.type.name == "String":
         return expr
     return FunctionCall(function="toString", args=(expr,), type=STRING.or_null(expr.type.nullable))
 
 
 def aligned_items(left: Expr, items: Iterable[Expr], timezone: str) -> list[Expr]:
-    """The items of a list converted to what the left side holds; those that cannot be are gone."""
+    """The items of a list converted to the type of the left side; others are dropped."""
     items = list(items)
     if left.type.name in NUMBERS:
         return [each for item in items if (each := _number_in_list(item)) is not None]
@@ -113,7 +113,7 @@ def aligned_items(left: Expr, items: Iterable[Expr], timezone: str) -> list[Expr
 
 
 def _number_in_list(item: Expr) -> Expr | None:
-    """Text as a number; None for text that is none, which no number is equal to."""
+    """A string as a number; None if it is not numeric, since no number equals it."""
     if item.type.name != "String":
         return item
     if not isinstance(item, Value):

@@ -1,4 +1,4 @@
-"""Function calls: found in the allow-list, counted, typed; window functions and FILTER."""
+"""Function calls: allow-list, argument counts, types; window functions and FILTER."""
 
 from typing import Any
 
@@ -96,7 +96,7 @@ def build_call(
     if special is not None and not params:
         try:
             return special(args, type_, resolver.context)
-        except SourceError as error:  # builders know no places
+        except SourceError as error:  # builders have no positions
             raise refused(error.message, node, code=error.error_code, hint=error.hint) from None
     return FunctionCall(
         function=function.clickhouse,
@@ -116,14 +116,14 @@ def _in_zone(time: Expr, zone: Expr, resolver: Resolver) -> Expr:
 
 
 def _times(function: Function, args: tuple[Expr, ...], resolver: Resolver) -> tuple[Expr, ...]:
-    """The arguments with text as a time where the function takes one."""
+    """Arguments with strings parsed as timestamps where the function expects them."""
     place = TIME_PLACES.get(function.name)
     if place is None or place >= len(args):
         return args
     return (*args[:place], as_time(args[place], resolver.context), *args[place + 1 :])
 
 
-# The engine takes no fractions of a second as their time.
+# The engine does not accept fractions of a second here.
 _WHOLE_SECONDS = frozenset({"windowFunnel", "sequenceMatch", "sequenceCount"})
 
 
@@ -137,14 +137,14 @@ _LISTS = frozenset({"strings", "array", "unknown", "tuple"})
 
 
 def _not_null_text(arg: Expr) -> Expr:
-    """NULL text as empty text, for functions whose answer cannot be NULL (a list)."""
+    """NULL as an empty string, for functions whose result cannot be NULL (a list)."""
     if not arg.type.nullable or arg.type.name not in {"String", "JSON"}:
         return arg
     return TrustedSQL(parts=("ifNull(", arg, ", '')"), type=STRING)
 
 
 def check_count(function: Function, count: int, node: Any) -> None:
-    """Refuse a call with too few or too many arguments.
+    """Reject a call with too few or too many arguments.
 
     Raises:
         SourceError: code ``number_of_arguments_doesnt_match``.
@@ -179,7 +179,7 @@ def _arguments(
 
 
 def _haystack_first(arg: Any) -> tuple[Any, ...]:
-    """``position('b' IN 'abc')``: what is looked for comes first there."""
+    """``position('b' IN 'abc')`` has the needle first."""
     if isinstance(arg, tree.CompareOperation) and arg.op == "in":
         return (arg.right, arg.left)
     return (arg,)
@@ -189,19 +189,19 @@ _TAKE_LISTS = {
     **dict.fromkeys(("has", "indexOf", "arrayElement", "arrayJoin", "countEqual"), (0,)),
     **dict.fromkeys(("hasAll", "hasAny", "hasSubstr"), (0, 1)),
 }
-"""Functions of the engine and which of their arguments must be lists."""
+"""Engine functions and the indexes of arguments that must be lists."""
 _SINGLE = frozenset({"String", "Integer", "Float", "Boolean"})
 
 
 def _refuse_single_variables(node: tree.Call, function: Function, args: tuple[Expr, ...]) -> None:
-    """A variable that stands for one value cannot be searched as a list."""
+    """Reject a single-value variable where a list is expected."""
     for place in _TAKE_LISTS.get(function.clickhouse, ()):
         given = node.args[place] if place < len(node.args) else None
         if not isinstance(given, tree.Placeholder) or args[place].type.name not in _SINGLE:
             continue
         chain = given.expr.chain if isinstance(given.expr, tree.Field) else ()
         name = ".".join(map(str, chain))
-        message = f"{{{name}}} is one value, and {node.name}() needs a list"
+        message = f"{{{name}}} is a single value, but {node.name}() needs a list"
         hint = "make it a variable of type List with is_multi"
         raise refused(message, given, code=ILLEGAL_TYPE, hint=hint)
 
@@ -250,6 +250,6 @@ def _parameters(
 
 
 def _ordering(resolver: Resolver, item: tree.OrderExpr, scope: Scope) -> Ordering:
-    """ORDER BY in the brackets of an aggregate."""
+    """ORDER BY inside an aggregate call."""
     expr = resolver.expression(item.expr, scope)
     return Ordering(expr, item.order == "DESC", item.nulls_first)

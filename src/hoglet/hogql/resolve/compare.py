@@ -1,7 +1,7 @@
-"""Comparisons, null-safe: a comparison with NULL is false, its negation true, never NULL.
+"""Null-safe comparisons: a comparison with NULL is false, its negation true.
 
-``=`` between a text property and a number compares numbers, with a boolean compares its text, and
-a text constant beside a date is read as a date in the project's time zone.
+``=`` between a text property and a number compares numbers, with a boolean its text, and a string
+compared with a date is parsed in the project's time zone.
 
 Source: docs/spec/data-and-queries.md#71-concatenation-and-comparisons-with-null,
 docs/spec/query-endpoints.md#104-functions.
@@ -63,7 +63,7 @@ def resolve_compare(resolver: Resolver, node: tree.CompareOperation, scope: Scop
 def compare_resolved(  # noqa: PLR0917 (as compare, with what knows the properties)
     resolver: Resolver, operator: str, left: Expr, right: Expr, scope: Scope, node: Any
 ) -> Expr:
-    """The plan of a comparison; properties beside texts are compared as the text they were."""
+    """The plan of a comparison; properties are compared with strings as they were sent."""
     zone, plain = resolver.context.timezone, scope.plain_nulls
     lists = split_list(left, right, scope) if operator in _MEMBERSHIP else None
     if lists is not None:
@@ -85,7 +85,7 @@ def _is_instant(expr: Expr) -> bool:
 
 
 def _stored_times(expr: Expr, other: Expr, scope: Scope) -> Expr:
-    """A time column as it is stored, where the other side is an instant too."""
+    """A time column as stored, if the other side is a timestamp too."""
     if not _is_instant(other) or expr.type.name != "DateTime" or not isinstance(expr, Name):
         return expr
     for source in scope.sources.values():
@@ -99,7 +99,7 @@ def compare(
 ) -> Expr:
     """The plan of a comparison between two resolved sides.
 
-    ``plain`` leaves NULL as standard SQL has it, for ``JOIN ... ON``.
+    ``plain`` keeps NULL as in standard SQL, for ``JOIN ... ON``.
     """
     if operator not in _FUNCTIONS:
         raise refused(f"Operator {operator} is not supported in queries", node)
@@ -116,7 +116,7 @@ def compare(
 
 
 def _as_text(expr: Expr) -> Expr:
-    """A side of LIKE: anything but text is written out, lists are refused by the engine."""
+    """A side of LIKE: non-strings are converted, lists are rejected by the engine."""
     return expr if expr.type.name in _TEXT_OR_MANY else text_of(expr)
 
 
@@ -133,7 +133,7 @@ def _compare_null(operator: str, left: Expr, right: Expr) -> Expr:
 
 
 def _applied(operator: str, left: Expr, right: Expr) -> Expr:
-    """The engine's own comparison, NULL where a side is."""
+    """The engine's own comparison, NULL if a side is."""
     if operator.endswith("~*"):
         right = FunctionCall(
             function="concat", args=(TrustedSQL(parts=("'(?i)'",)), right), type=STRING
@@ -146,9 +146,9 @@ def _applied(operator: str, left: Expr, right: Expr) -> Expr:
 
 
 def _null_safe(operator: str, compared: Expr, given: tuple[Expr, Expr], *, plain: bool) -> Expr:
-    """The comparison without NULL; ``given`` are the sides before text became a number or a time.
+    """The null-safe comparison; ``given`` are the sides before conversion.
 
-    Text that is no number is NULL as a number, but it is not equal to a missing one.
+    A non-numeric string is NULL as a number, but is not equal to a missing value.
     """
     one, two = given
     may_be_null = compared.type.nullable or may_hold_null(one) or may_hold_null(two)
@@ -187,7 +187,7 @@ def _cohort(resolver: Resolver, node: tree.CompareOperation, scope: Scope) -> Ex
 
 
 def _cohort_named(resolver: Resolver, node: Any) -> int | None:
-    """The id of the cohort; None where none is named, which a variable without a value is."""
+    """The id of the cohort; None for a variable without a value."""
     bound = resolver.binder.expand(node) if isinstance(node, tree.Placeholder) else node
     value = getattr(bound, "value", None)
     if isinstance(bound, tree.Constant) and value is None:
@@ -213,12 +213,12 @@ def resolve_between(resolver: Resolver, node: tree.BetweenExpr, scope: Scope) ->
         return inside
     if plain or not (nullable or any(map(may_hold_null, (value, *ends)))):
         return FunctionCall(function="not", args=(inside,), type=inside.type)
-    # A NULL anywhere makes it false; ``not(... and ...)`` would be true where one end excludes.
+    # A NULL anywhere makes it false; ``not(... and ...)`` would be true if one bound excludes.
     return TrustedSQL(parts=("ifNull(", low, " + ", high, " < 2, 0)"), type=BOOLEAN)
 
 
 def resolve_distinct_from(resolver: Resolver, node: tree.IsDistinctFrom, scope: Scope) -> Expr:
-    """``left IS [NOT] DISTINCT FROM right``: here the same as null-safe ``!=`` and ``=``."""
+    """``left IS [NOT] DISTINCT FROM right``: equivalent to null-safe ``!=`` and ``=``."""
     left = resolver.expression(node.left, scope)
     right = resolver.expression(node.right, scope)
     if node.negated and scope.plain_nulls:

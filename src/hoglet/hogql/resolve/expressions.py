@@ -28,11 +28,11 @@ _INT64 = 2**63
 _WHOLE = re.compile(r"\d+")
 
 _BOUND_TOGETHER = 8
-"""Longer lists of texts are one parameter; shorter ones stay readable in the SQL."""
+"""Longer lists of strings become one parameter; shorter ones stay readable in the SQL."""
 
 
 def constant(value: Any, node: Any = None) -> Expr:
-    """The plan of a Python value: text is bound, numbers and booleans are literals."""
+    """The plan of a Python value: strings are bound, numbers and booleans are literals."""
     if value is None:
         return Number(text="NULL", type=NULL)
     if isinstance(value, bool):
@@ -84,7 +84,7 @@ def resolve_field(resolver: Resolver, node: tree.Field, scope: Scope) -> Expr:
 
 
 _WITHOUT_BRACKETS = frozenset({"current_date", "current_timestamp"})
-"""Functions that standard SQL writes without them."""
+"""Functions that standard SQL writes without parentheses."""
 
 
 def _expand_macro(resolver: Resolver, macro: tree.CTE, node: tree.Field, scope: Scope) -> Expr:
@@ -99,7 +99,7 @@ def _expand_macro(resolver: Resolver, macro: tree.CTE, node: tree.Field, scope: 
 
 
 def resolve_alias(resolver: Resolver, node: tree.Alias, scope: Scope) -> Expr:
-    """``expr AS name`` inside an expression: the name becomes known, the expression stays."""
+    """``expr AS name`` inside an expression: declares the name."""
     resolved = resolver.expression(node.expr, scope)
     scope.macros.setdefault(
         node.alias, tree.CTE(name=node.alias, expr=node.expr, cte_type="column")
@@ -134,7 +134,7 @@ _ARITHMETIC = {"+": "plus", "-": "minus", "*": "multiply", "/": "divide", "%": "
 
 
 def resolve_arithmetic(resolver: Resolver, node: tree.ArithmeticOperation, scope: Scope) -> Expr:
-    """``left op right``; ``0 - x`` made by the parser for ``-x`` becomes a negation."""
+    """``left op right``; the parser's ``0 - x`` for ``-x`` becomes a negation."""
     left = resolver.expression(node.left, scope)
     right = resolver.expression(node.right, scope)
     if node.op not in _ARITHMETIC:
@@ -220,14 +220,14 @@ def _access_chain(node: Any) -> tuple[str | int, ...] | None:
 
 
 def _refuse_bad_positions(keys: Iterable[Any], node: Any) -> None:
-    """Positions in lists and tuples count from 1."""
+    """Positions in lists and tuples start at 1."""
     for key in keys:
         if isinstance(key, float) or (isinstance(key, int) and key < 1):
-            raise refused(f"Positions in lists are whole numbers that start at 1, not {key}", node)
+            raise refused(f"Positions in lists are integers that start at 1, not {key}", node)
 
 
 def _is_path(chain: tuple[str | int, ...], scope: Scope) -> bool:
-    """Whether the chain goes into a property bag rather than into an array or a map."""
+    """Whether the chain goes into a property bag rather than an array or map."""
     first = str(chain[0])
     if first in scope.aliases or scope.lambda_argument(first) is not None:
         return False
@@ -243,7 +243,7 @@ def _json_access(base: Expr, index: Expr) -> Expr:
 
 
 def resolve_array_slice(resolver: Resolver, node: tree.ArraySlice, scope: Scope) -> Expr:
-    """``array[from:to]``, both inclusive and counted from 1."""
+    """``array[from:to]``, both inclusive and 1-based."""
     base = resolver.expression(node.array, scope)
     start = resolver.expression(node.start_expr, scope) if node.start_expr else constant(1)
     if node.end_expr is None:
@@ -271,7 +271,7 @@ def resolve_tuple_access(resolver: Resolver, node: tree.TupleAccess, scope: Scop
 def resolve_lambda(resolver: Resolver, node: tree.Lambda, scope: Scope) -> Expr:
     """``(a, b) -> expr``, as an argument of a function that takes one."""
     if isinstance(node.expr, tree.Block):
-        raise refused("A lambda of a query holds one expression", node)
+        raise refused("A lambda in a query contains one expression", node)
     scope.lambdas.append(dict.fromkeys(node.args, types.UNKNOWN))
     body = resolver.expression(node.expr, scope)
     scope.lambdas.pop()
@@ -279,10 +279,10 @@ def resolve_lambda(resolver: Resolver, node: tree.Lambda, scope: Scope) -> Expr:
 
 
 def resolve_placeholder(resolver: Resolver, node: tree.Placeholder, scope: Scope) -> Expr:
-    """``{variables.x}``, ``{filters}``, ``{name}``: what it stands for, resolved."""
+    """The resolved expansion of ``{variables.x}``, ``{filters}`` or ``{name}``."""
     bound = resolver.binder.expand(node, scope.read_tables)
     if isinstance(bound, tree.Placeholder):
-        raise refused("A placeholder stands for a placeholder", node)
+        raise refused("A placeholder cannot expand to a placeholder", node)
     return resolver.expression(bound, scope)
 
 
@@ -302,7 +302,7 @@ _CASTS: dict[str, str] = {
 
 
 def resolve_expr_call(resolver: Resolver, node: tree.ExprCall, scope: Scope) -> Expr:
-    """``x::varchar(10)``, which the parser reads as a call of the cast; there is no other."""
+    """``x::varchar(10)``, which the parser treats as a call; there is no other."""
     cast = node.expr
     if not isinstance(cast, tree.TypeCast | tree.TryCast):
         raise refused("Only functions can be called, by their names", node)
@@ -313,12 +313,12 @@ def resolve_expr_call(resolver: Resolver, node: tree.ExprCall, scope: Scope) -> 
 
 
 def resolve_cast(resolver: Resolver, node: Any, scope: Scope) -> Expr:
-    """``CAST(x AS type)``, ``x::type``, ``TRY_CAST``: the null-safe conversion of that type."""
+    """``CAST(x AS type)``, ``x::type``, ``TRY_CAST``: null-safe conversions."""
     return cast_to(resolver, node.expr, node.type_name, node, scope)
 
 
 def cast_to(resolver: Resolver, expr: Any, name: str, node: Any, scope: Scope) -> Expr:
-    """``expr`` converted to the type of that name, e.g. ``Nullable(Int64)``."""
+    """``expr`` converted to the type with that name, e.g. ``Nullable(Int64)``."""
     bare = name.strip().lower().removeprefix("nullable(").strip()
     function = _CASTS.get(bare.split("(")[0].rstrip(") "))
     if function is None:
@@ -329,7 +329,7 @@ def cast_to(resolver: Resolver, expr: Any, name: str, node: Any, scope: Scope) -
 
 
 def _scale(bare: str) -> tuple[tree.Constant, ...]:
-    """The digits behind the point of ``decimal(10, 2)``; none of ``decimal(10)``."""
+    """The scale of ``decimal(10, 2)``; 0 for ``decimal(10)``."""
     numbers = _WHOLE.findall(bare)
     if not numbers:
         return ()

@@ -1,7 +1,7 @@
-"""Frames of windows: ``ROWS 3 PRECEDING``, ``RANGE BETWEEN INTERVAL 1 DAY PRECEDING AND ...``.
+"""Window frames: ``ROWS 3 PRECEDING``, ``RANGE BETWEEN INTERVAL 1 DAY PRECEDING AND ...``.
 
-The engine knows numbers as distances only. A time in ORDER BY is therefore ordered by its seconds,
-a date by its days, and an interval is so many of them.
+The engine supports only numeric distances. Timestamps in ORDER BY are therefore converted to
+seconds, dates to days, and intervals to numbers of these.
 """
 
 from typing import Any
@@ -30,7 +30,7 @@ _MOST = 2**31 - 1  # of the engine
 
 
 class _Distance(msgspec.Struct, frozen=True):
-    """How far an end of a frame is away; ``unit`` is empty for a plain number."""
+    """The distance of a frame bound; ``unit`` is empty for a plain number."""
 
     count: int
     unit: str
@@ -40,7 +40,7 @@ class _Distance(msgspec.Struct, frozen=True):
 def resolve_frame(
     resolver: Resolver, node: tree.WindowExpr, order_by: tuple[Ordering, ...], scope: Scope
 ) -> tuple[str, tuple[Ordering, ...]]:
-    """The frame as SQL, empty without one, and the ordering that its distances need."""
+    """The frame as SQL, empty without one, and the required ordering."""
     if node.frame_method is None or node.frame_start is None:
         return "", order_by
     method = "ROWS" if node.frame_method.upper() == "ROWS" else "RANGE"
@@ -61,7 +61,7 @@ def _distance(resolver: Resolver, end: tree.WindowFrameExpr, scope: Scope) -> _D
     if end.frame_type == "CURRENT ROW" or value is None:
         return None
     if end.frame_type not in {"PRECEDING", "FOLLOWING"}:
-        raise refused(f"Unknown end of a window frame: {end.frame_type}", end)
+        raise refused(f"Unknown window frame bound: {end.frame_type}", end)
     if isinstance(value, int):
         return _Distance(value, "", end)
     unit = ""
@@ -76,7 +76,7 @@ def _whole(expr: Expr, node: Any) -> int:
     text = expr.text if isinstance(expr, Number) else str(getattr(expr, "value", "")).strip()
     if text.isdigit():
         return int(text)
-    raise refused("The distance in a window frame must be a whole number, 0 or more", node)
+    raise refused("The distance in a window frame must be a non-negative integer", node)
 
 
 def _measurable(
@@ -85,7 +85,7 @@ def _measurable(
     node: tree.WindowExpr,
     known: tuple[QueryContext, Scope],
 ) -> tuple[tuple[Ordering, ...], dict[str, int]]:
-    """ORDER BY as a number, and how many of it each unit is."""
+    """ORDER BY as a number, and the number of each unit."""
     context, scope = known
     if len(order_by) != 1:
         raise refused("RANGE with a distance needs one expression in ORDER BY", node)

@@ -1,8 +1,8 @@
 """Texts of properties in a query that groups by the property's typed value.
 
 ``SELECT properties.size FROM events GROUP BY properties.size ORDER BY toString(properties.size)``:
-behind the grouping there is one value for each key and no text of a single event any more, so that
-the text of the key takes its place. Aggregates still read the text of every event.
+after grouping there is one value per key and no text of a single event, so the text of the key is
+used. Aggregates still read the text of every event.
 """
 
 from collections.abc import Iterator, Mapping
@@ -27,7 +27,7 @@ from hoglet.hogql.resolve.scope import Scope
 
 
 def with_grouped_texts(selected: Select, scope: Scope) -> Select:
-    """The query with the texts of its keys where the texts of single events cannot be."""
+    """The query with the text of group keys where the text of single events is not available."""
     keys = set(_keys(selected, scope))
     texts = {
         text: text_of(key)
@@ -50,7 +50,7 @@ def with_grouped_texts(selected: Select, scope: Scope) -> Select:
 
 
 def _keys(selected: Select, scope: Scope) -> Iterator[Expr]:
-    """The expressions that are grouped by, behind aliases and places."""
+    """The GROUP BY expressions, behind aliases and positions."""
     for key in selected.group_by:
         parts = key.args if isinstance(key, FunctionCall) and key.function == "tuple" else (key,)
         for part in parts:

@@ -1,4 +1,4 @@
-"""``IN`` and ``NOT IN``: a NULL is found only where the list holds one.
+"""``IN`` and ``NOT IN``: NULL matches only if the list contains one.
 
 Source: docs/spec/data-and-queries.md#71-concatenation-and-comparisons-with-null.
 """
@@ -36,10 +36,10 @@ def is_in(left: Expr, right: Expr, timezone: str, equals: Equals) -> Expr:
     """``left IN right``, never NULL.
 
     Args:
-        left: the value that is looked for.
+        left: the value.
         right: a list, an array, a query, or one value.
-        timezone: of the project, for texts beside times.
-        equals: used for items that may be NULL themselves.
+        timezone: the project's, for strings compared with timestamps.
+        equals: equality for nullable items.
     """
     if isinstance(right, ScalarQuery):
         return _in_query(left, right.query)
@@ -52,7 +52,7 @@ def is_in(left: Expr, right: Expr, timezone: str, equals: Equals) -> Expr:
 
 
 def is_in_plain(left: Expr, right: Expr, timezone: str) -> Expr:
-    """``left IN right`` as in standard SQL, for ``JOIN ... ON``: NULL where it is not known."""
+    """``left IN right`` as in standard SQL, for ``JOIN ... ON``: NULL if unknown."""
     items = () if isinstance(right, ScalarQuery) else _items(right)
     if not items:
         return NEVER if items == () and not isinstance(right, ScalarQuery) else _in(left, right)
@@ -65,7 +65,7 @@ def is_in_plain(left: Expr, right: Expr, timezone: str) -> Expr:
 
 
 def negated(found: Expr) -> Expr:
-    """``NOT IN`` of the ``IN``, as the engine's own function where there is one."""
+    """``NOT IN``, as the engine's own function if there is one."""
     if found in {ALWAYS, NEVER}:
         return NEVER if found == ALWAYS else ALWAYS
     if isinstance(found, FunctionCall) and found.function == "in":
@@ -74,7 +74,7 @@ def negated(found: Expr) -> Expr:
 
 
 def _items(right: Expr) -> tuple[Expr, ...] | None:
-    """The items of a list that is written out; None for one that only the engine knows."""
+    """The items of a literal list; None for a list known only to the engine."""
     if isinstance(right, FunctionCall) and right.function in {"array", "tuple"}:
         return right.args
     if right.type.name in {"Array", "Tuple"}:
@@ -96,7 +96,7 @@ def _in_constants(left: Expr, items: list[Expr], timezone: str) -> Expr:
 
 
 def _list(items: list[Expr]) -> Expr:
-    """The right side of IN; without items one that holds nothing."""
+    """The right side of IN; an empty list matches nothing."""
     return FunctionCall(function="tuple", args=tuple(items) or (Number(text="NULL", type=NULL),))
 
 
@@ -117,7 +117,7 @@ def _any(found: list[Expr]) -> Expr:
 
 
 def _in_value(left: Expr, right: Expr) -> Expr:
-    """An array or a tuple that is a column, a bound list or the result of a function."""
+    """An array or a tuple that is a column, a bound list or a function's result."""
     if isinstance(right, Value):
         return _or_false(_in(text_of(left), right))
     if isinstance(right, FunctionCall) and not may_hold_null(left):
@@ -142,7 +142,7 @@ def _in_list(left: Expr, items: tuple[Expr, ...], timezone: str, equals: Equals)
 
 
 def _tuple_in_list(left: FunctionCall, items: tuple[Expr, ...], equals: Equals) -> Expr:
-    """``(a, b) IN ((1, NULL), ...)``: item by item where NULL decides."""
+    """``(a, b) IN ((1, NULL), ...)``: item by item if NULL matters."""
     found: list[Expr] = []
     simple: list[Expr] = []
     for item in items:
@@ -167,7 +167,7 @@ def _in_query(left: Expr, query: Relation) -> Expr:
     )
     if not may_be_null:
         return _or_false(_in(left, ScalarQuery(query=query)))
-    # In two parts, whether it is NULL and what it is, a NULL is found like any other value.
+    # As a pair of nullness and value, NULL is found like any other value.
     listed = [Name(source="listed", name=name, type=type_) for name, type_ in columns]
     pairs = [_parts(side, column) for side, column in zip(sides, listed, strict=True)]
     select = Select(
@@ -185,7 +185,7 @@ def _in_query(left: Expr, query: Relation) -> Expr:
 
 
 def _parts(side: Expr, column: Expr) -> tuple[list[Expr], list[Expr]]:
-    """Of both sides whether they are NULL and, where they may be anything else, the value."""
+    """For both sides, whether they are NULL and, if nullable, their value."""
     pair = (side, column)
     flags: list[Expr] = [FunctionCall(function="isNull", args=(each,)) for each in pair]
     if any(each.type.name == "Null" for each in pair):

@@ -41,5 +41,5 @@ class NodeResolver(Resolver):
     }
 
     def resolve_query(self, node: tree.Query, parent: Scope | None) -> Relation:
-        """Resolve a SELECT or a set of them; ``query`` has counted how deep it is."""
+        """Resolve a SELECT or a set operation; ``query`` has counted the nesting depth."""
         return selects.resolve_query(self, node, parent)

@@ -1,7 +1,7 @@
-"""Which bag of properties a column of a query comes from, through queries in FROM and WITH.
+"""Tracks which property bag a column comes from, through subqueries and CTEs.
 
-``WITH e AS (SELECT * FROM events) SELECT sum(properties.price) FROM e`` reads numbers, as it does
-of the table itself.
+``WITH e AS (SELECT * FROM events) SELECT sum(properties.price) FROM e`` reads numbers, as from the
+table itself.
 """
 
 from hoglet.hogql.plan import Name, Relation, Scan, Select, SetQuery, TrustedSQL
@@ -18,7 +18,7 @@ _BAGS: dict[tuple[str, str, str], str] = {
 
 
 def bag_of(relation: Relation, column: str) -> str | None:
-    """``event``, ``person`` or ``group`` when the column is a whole bag, else None."""
+    """``event``, ``person`` or ``group`` if the column is a whole property bag, else None."""
     if isinstance(relation, SetQuery):
         kinds = {_place_in_set(each, relation, column) for each in _queries(relation)}
         return kinds.pop() if len(kinds) == 1 else None
@@ -34,7 +34,7 @@ def bag_of(relation: Relation, column: str) -> str | None:
 
 
 def _fixed_part(scan: Scan) -> str:
-    """The table's own condition, which tells groups of one type from all groups."""
+    """The table's own condition, which distinguishes groups of one type from all groups."""
     part = scan.where.parts[0] if isinstance(scan.where, TrustedSQL) else ""
     return part.split(" AND ")[0] if isinstance(part, str) else ""
 
@@ -44,7 +44,7 @@ def _queries(relation: SetQuery) -> tuple[Relation, ...]:
 
 
 def _place_in_set(query: Relation, whole: SetQuery, column: str) -> str | None:
-    """The columns of a set are named by its first query and stand at the same places in all."""
+    """Columns of a set operation have the names of its first query and matching positions."""
     first = whole.first
     while isinstance(first, SetQuery):
         first = first.first

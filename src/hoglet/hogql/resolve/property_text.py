@@ -1,7 +1,7 @@
-"""Where a property is read as the text it was sent as, whatever its type.
+"""Decides where a property is read as the text that was sent, whatever its type.
 
-One stray value decides a type or does not convert to it; comparisons with texts and functions of
-texts still find every value, because they are given the property's text.
+A single value can determine a type or fail to convert to it; comparisons with strings and string
+functions still work for every value, because they use the property's text.
 
 Source: docs/spec/data-and-queries.md#24-what-the-type-does-to-queries
 """
@@ -39,7 +39,7 @@ _CHOICES: dict[str, Callable[[int, int], bool]] = {
     "if": lambda place, _count: place > 0,
     "multiIf": lambda place, count: place % 2 == 1 or place == count - 1,
 }
-"""Functions whose arguments have to be of one kind: which ones, by place and number of them."""
+"""Functions whose arguments need a common type: which ones, by index and count."""
 
 
 def property_text(expr: Expr, scope: Scope) -> Expr | None:
@@ -59,7 +59,7 @@ def property_text(expr: Expr, scope: Scope) -> Expr | None:
 
 
 def is_text_constant(expr: Expr) -> bool:
-    """A text, a list of texts, or a function of such: nothing that a row decides."""
+    """Whether it is a string, a list of strings, or a function of such, independent of rows."""
     if isinstance(expr, Value):
         return expr.bind in {"String", "Array(String)"}
     if isinstance(expr, FunctionCall) and expr.args and not expr.aggregate:
@@ -69,7 +69,7 @@ def is_text_constant(expr: Expr) -> bool:
 
 
 def compared(operator: str, left: Expr, right: Expr, scope: Scope) -> tuple[Expr, Expr]:
-    """Both sides of a comparison: a property beside a constant text is its text."""
+    """Both sides of a comparison: a property compared with a constant string is its text."""
     if operator not in COMPARED_AS_TEXT:
         return left, right
     if operator in _PATTERNS:
@@ -82,9 +82,9 @@ def compared(operator: str, left: Expr, right: Expr, scope: Scope) -> tuple[Expr
 
 
 def split_list(left: Expr, right: Expr, scope: Scope) -> list[tuple[Expr, Expr]] | None:
-    """A property in a list of texts and other values: its text in the ones, it in the others.
+    """A property in a mixed list: its text for the strings, its value for the others.
 
-    None where the list is not of both.
+    None if the list is not mixed.
     """
     if not isinstance(right, FunctionCall) or right.function not in {"array", "tuple"}:
         return None
@@ -100,7 +100,7 @@ def split_list(left: Expr, right: Expr, scope: Scope) -> list[tuple[Expr, Expr]]
 
 
 def text_arguments(function: Function, args: tuple[Expr, ...], scope: Scope) -> tuple[Expr, ...]:
-    """The arguments of a call, with the text of properties where the function takes texts."""
+    """The arguments of a call, with the text of properties where strings are expected."""
     if function.name in _CHOICES:
         return _chosen(_CHOICES[function.name], args, scope)
     if function.aggregate or not is_text_function(function.name):
@@ -120,7 +120,7 @@ def text_arguments(function: Function, args: tuple[Expr, ...], scope: Scope) -> 
 def _chosen(
     counts: Callable[[int, int], bool], args: tuple[Expr, ...], scope: Scope
 ) -> tuple[Expr, ...]:
-    """All of them as text where one of them is a constant text."""
+    """All as text if one of them is a constant string."""
     chosen = [counts(place, len(args)) for place in range(len(args))]
     if not any(is_text_constant(arg) for arg, is_one in zip(args, chosen, strict=True) if is_one):
         return args
@@ -134,7 +134,7 @@ def _chosen(
 
 @cache
 def _text_places(function: Function) -> tuple[bool, ...]:
-    """Which arguments are texts, told by the example of the function's row."""
+    """Which arguments are strings, according to the function's example."""
     if function.name in _OF_ANYTHING:
         return (True,)
     call = parse_expression(function.example.partition(" = ")[0])

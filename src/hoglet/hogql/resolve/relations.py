@@ -39,14 +39,14 @@ _JOIN_WORDS = frozenset(
 
 
 def count_of(resolver: Resolver, node: Any, scope: Scope, clause: str) -> Expr | None:
-    """A row count: a whole number, 0 or more, also from a variable."""
+    """A row count: a non-negative integer, also from a variable."""
     if node is None:
         return None
     if isinstance(node, tree.Placeholder):
         node = resolver.binder.expand(node, scope.read_tables)
     value = getattr(node, "value", None)
     if isinstance(node, tree.Constant) and value is None:
-        return None  # a variable that is NULL bounds nothing
+        return None  # a NULL variable means no limit
     if isinstance(value, str) and value.strip().isdigit():
         value = int(value)
     if isinstance(value, float) and value.is_integer():
@@ -65,7 +65,7 @@ type Joined = tuple[Source, str, Expr | None]
 
 
 def resolve_from(resolver: Resolver, node: tree.SelectQuery, scope: Scope) -> list[Joined]:
-    """The sources of FROM with how each is joined; the scope learns their aliases."""
+    """The sources of FROM with their joins; declares their aliases in the scope."""
     taken = {item.alias for item in node.select if isinstance(item, tree.Alias)}
     joins: list[Joined] = []
     join = node.select_from
@@ -127,7 +127,7 @@ def _resolve_source(
 ) -> tuple[str, Source]:
     resolver.count_relations(1, join)
     if join.table_final:
-        raise refused("FINAL is not supported: tables always show their newest rows", join)
+        raise refused("FINAL is not supported: tables always show the latest rows", join)
     if isinstance(join.table, tree.Field):
         return _named_source(resolver, join, join.table, scope, taken)
     if not isinstance(join.table, tree.SelectQuery | tree.SelectSetQuery):
@@ -140,7 +140,7 @@ def _resolve_source(
 
 
 def _printed(alias: str, taken: set[str]) -> str:
-    """A table alias that no column alias of the same select can be mistaken for."""
+    """A table alias that no column alias of the same select conflicts with."""
     while alias in taken:
         alias += "_t"
     return alias
@@ -173,7 +173,7 @@ def _named_source(
 
 
 def _check_access(resolver: Resolver, name: str, node: Any) -> None:
-    """Refuse a table of ``system`` that the caller's key does not allow."""
+    """Reject a ``system`` table that the caller's key may not read."""
     if name in SYSTEM_TABLES and name not in resolver.context.readable_system_tables:
         scope = SYSTEM_TABLES[name].scope
         message = f"Access to {name} is denied: it needs a key with the scope {scope}"
@@ -218,7 +218,10 @@ def _numbers(
 
 
 def _row_count(resolver: Resolver, node: Any, scope: Scope) -> Expr:
-    """An argument of ``numbers``: any expression without columns; NULL and less than 0 are 0."""
+    """An argument of ``numbers``: any expression without columns.
+
+    NULL and negative values are 0.
+    """
     outside = Scope(scope)
     count = resolver.expression(node, outside)
     if isinstance(count, Number | Value) and count.type.name != "Null":
@@ -254,7 +257,7 @@ def resolve_array_join(
 ) -> tuple[tuple[str, Expr], ...]:
     """The arrays of ARRAY JOIN, by the alias of their items.
 
-    They may name aliases of SELECT, which may name the items; not both in a circle.
+    They can use aliases of SELECT, which can use the items, but not circularly.
     """
     items = [_aliased(item) for item in node.array_join_list or ()]
     borrowed = _borrow_aliases(node, scope) if items else []
@@ -269,7 +272,7 @@ def resolve_array_join(
 
 
 def _aliased(item: Any) -> tree.Alias:
-    """An item with the name that its elements get: that of the column where none is given."""
+    """An item with the name of its elements: that of the column by default."""
     if isinstance(item, tree.Alias):
         return item
     if isinstance(item, tree.Field):
@@ -278,7 +281,7 @@ def _aliased(item: Any) -> tree.Alias:
 
 
 def _borrow_aliases(node: tree.SelectQuery, scope: Scope) -> list[str]:
-    """Let ARRAY JOIN name expressions of SELECT; a column of that name comes first."""
+    """Make expressions of SELECT available to ARRAY JOIN; columns take precedence."""
     borrowed: list[str] = []
     for item in node.select:
         if isinstance(item, tree.Alias) and item.alias not in scope.macros:

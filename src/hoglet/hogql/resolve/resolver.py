@@ -1,8 +1,8 @@
-"""One compilation: the context, what was seen on the way, and the two entry points.
+"""The state of a compilation, and its two entry points.
 
-The work is done by functions of the neighbouring modules, one family of nodes each; they take the
-resolver first, so that they can call ``expression`` and ``query`` for what is inside. The table of
-them is ``node_resolver``'s, so that this module imports none of them.
+The work is done by functions of sibling modules, one family of nodes each; they take the resolver
+as their first argument and call ``expression`` and ``query`` for children. Their table is in
+``node_resolver``, so that this module imports none of them.
 """
 
 from abc import ABC, abstractmethod
@@ -22,10 +22,10 @@ class Resolver(ABC):
 
     Args:
         context: the project.
-        binder: what placeholders stand for.
+        binder: expands placeholders.
 
     Attributes:
-        handlers: what resolves an expression, by the type of its node.
+        handlers: functions that resolve expressions, by node type.
     """
 
     handlers: ClassVar[Mapping[type, "Callable[[Resolver, Any, Scope], Expr]"]]
@@ -58,7 +58,7 @@ class Resolver(ABC):
         return tuple([self.expression(node, scope) for node in nodes or ()])
 
     def query(self, node: tree.Query, parent: Scope | None = None) -> Relation:
-        """Resolve a SELECT or a set of them, as a subquery."""
+        """Resolve a SELECT or a set operation, as a subquery."""
         self._enter(node)
         resolved = self.resolve_query(node, parent)
         self._depth -= 1
@@ -66,19 +66,19 @@ class Resolver(ABC):
 
     @abstractmethod
     def resolve_query(self, node: tree.Query, parent: Scope | None) -> Relation:
-        """Resolve a SELECT or a set of them; ``query`` has counted how deep it is."""
+        """Resolve a SELECT or a set operation; ``query`` has counted the nesting depth."""
 
     def names_of(self, relation: Relation) -> tuple[str, ...]:
-        """What the columns of a resolved query are called in an answer."""
+        """The names of a resolved query's columns in results."""
         while isinstance(relation, SetQuery):
             relation = relation.first
         return self.shown[id(relation)][1]
 
     def count_relations(self, count: int, node: Any) -> None:
-        """Note that more relations are read.
+        """Count more relations.
 
         Raises:
-            SourceError: there are too many, e.g. CTEs that double each other.
+            SourceError: there are too many, e.g. because of doubling CTEs.
         """
         self.relations += count
         if self.relations > self.context.limits.max_tables:
@@ -92,8 +92,8 @@ class Resolver(ABC):
 
 
 _NAMES: dict[type, str] = {
-    tree.NamedArgument: "An argument with a name (a := b)",
+    tree.NamedArgument: "A named argument (a := b)",
     tree.HogQLXTag: "A tag",
     tree.ColumnsExpr: "columns(...) that is not a column of SELECT",
 }
-"""What syntax that stands in the wrong place is called."""
+"""Names of misplaced syntax for error messages."""

@@ -1,4 +1,4 @@
-"""The names that are visible while one select is resolved."""
+"""The names visible while a select is resolved."""
 
 import re
 from typing import Any
@@ -10,11 +10,11 @@ from hoglet.hogql.types import Type
 from hoglet.syntax import tree
 
 _UNNAMED = re.compile(r"q\d+\Z")
-"""What a query of FROM without a name is called inside."""
+"""Internal name of a subquery without alias."""
 
 
 class CteQuery:
-    """``name AS (SELECT ...)``: resolved once, on first use, in the scope that declares it."""
+    """``name AS (SELECT ...)``: resolved once, on first use, in its declaring scope."""
 
     def __init__(self, cte: tree.CTE, scope: "Scope") -> None:
         self.cte = cte
@@ -25,7 +25,7 @@ class CteQuery:
 
 
 class Scope:
-    """Sources, aliases and CTEs of one select; ``parent`` gives CTEs only."""
+    """Sources, aliases and CTEs of a select; ``parent`` provides CTEs only."""
 
     def __init__(self, parent: "Scope | None" = None) -> None:
         self.parent = parent
@@ -39,17 +39,17 @@ class Scope:
         self.table_aliases: list[tuple[str, str]] = []
         self.merged: set[str] = set()
         self.unresolved: set[str] = set()  # items of ARRAY JOIN whose arrays are being resolved
-        self.property_texts: dict[Expr, Expr] = {}  # by the column that holds the typed value
+        self.property_texts: dict[Expr, Expr] = {}  # by the column with the typed value
         self.plain_nulls = False  # inside of JOIN ... ON
 
     @property
     def read_tables(self) -> tuple[tuple[str, str], ...]:
-        """Alias and name of every table, empty names for whatever else is read."""
+        """Alias and name of every table; empty names for other sources."""
         others = len(self.sources) - len(self.table_aliases)
         return (*self.table_aliases, *[("", "")] * max(0, others))
 
     def cte(self, name: str) -> CteQuery | None:
-        """The CTE query of that name, from here outwards."""
+        """The CTE query with that name, searching outwards."""
         scope: Scope | None = self
         while scope is not None:
             if name in scope.queries:
@@ -58,7 +58,7 @@ class Scope:
         return None
 
     def macro(self, name: str) -> tree.CTE | None:
-        """The CTE expression (``WITH 1 AS x``) of that name, from here outwards."""
+        """The CTE expression (``WITH 1 AS x``) with that name, searching outwards."""
         scope: Scope | None = self
         while scope is not None:
             if name in scope.macros:
@@ -67,7 +67,7 @@ class Scope:
         return None
 
     def lambda_argument(self, name: str) -> Name | None:
-        """The argument of an open lambda."""
+        """The argument of an enclosing lambda."""
         for names in reversed(self.lambdas):
             if name in names:
                 return Name(name=name, type=names[name])
@@ -78,7 +78,7 @@ class Scope:
         return name in self.aliases or any(each.knows(name) for each in self.sources.values())
 
     def resolve(self, chain: Chain, node: Any) -> Expr:
-        """Look a chain up: lambda argument, alias, table alias, then column of one table."""
+        """Resolve a chain: lambda argument, alias, table alias, then column."""
         first = str(chain[0])
         argument = self.lambda_argument(first)
         if argument is not None:
@@ -91,9 +91,9 @@ class Scope:
         return self._column(chain, first, node)
 
     def _is_deeper_in_source(self, chain: Chain, alias: Expr) -> bool:
-        """Whether ``person.properties.email AS person`` names a field of the table all the same.
+        """Whether ``person.properties.email AS person`` still refers to a field of the table.
 
-        An alias that is a plain value has no fields, but the table's ``person`` has.
+        A scalar alias has no fields, but the table's ``person`` has.
         """
         if len(chain) == 1 or alias.type.name == "JSON":
             return False
@@ -116,9 +116,7 @@ class Scope:
         where = f"tables: {', '.join(tables)}" if tables else "no table in FROM"
         path = ".".join(map(str, chain))
         if self._is_outside(first):
-            raise refused(
-                f"A query in brackets cannot use '{path}' of the query around it: join them", node
-            )
+            raise refused(f"A subquery cannot use '{path}' of the outer query: use a join", node)
         if first == "variables":
             message = f"Unable to resolve field: {path}. A variable is written {{{path}}}"
             raise refused(f"{message}, in a text f'...' {{{{{path}}}}}.", node)
@@ -127,7 +125,7 @@ class Scope:
         raise unknown_field(path, node, [*known, *self.aliases], where, missing=first, meant=meant)
 
     def _property(self, name: str) -> str | None:
-        """``properties.plan`` of the first table that has such a property."""
+        """``properties.plan`` of the first table with such a property."""
         for source in self.sources.values():
             prefix = (source.alias,) if len(self.sources) > 1 else ()
             if isinstance(source, TableSource) and (found := source.meant(name, prefix)):
@@ -135,7 +133,7 @@ class Scope:
         return None
 
     def _is_outside(self, first: str) -> bool:
-        """Whether a query around this one has that table or column."""
+        """Whether an outer query has that table or column."""
         scope = self.parent
         while scope is not None:
             if first in scope.sources or any(each.knows(first) for each in scope.sources.values()):

@@ -43,7 +43,7 @@ _SET_OPERATORS = frozenset(
 
 
 def resolve_query(resolver: Resolver, node: Any, parent: Scope | None) -> Relation:
-    """A SELECT or a set of them."""
+    """Resolve a SELECT or a set operation."""
     if isinstance(node, tree.SelectSetQuery):
         return _resolve_set(resolver, node, parent)
     if isinstance(node, tree.SelectQuery):
@@ -132,7 +132,7 @@ def _resolve_select(resolver: Resolver, node: tree.SelectQuery, parent: Scope | 
 def _written_out(
     node: tree.SelectQuery, scope: Scope, columns: int
 ) -> tuple[tree.OrderExpr, ...] | None:
-    """ORDER BY with ``ALL`` as the places of all columns."""
+    """ORDER BY, with ``ALL`` as the positions of all columns."""
     items = node.order_by or ()
     chain = items[0].expr.chain if items and isinstance(items[0].expr, tree.Field) else ()
     if len(items) != 1 or [str(part).lower() for part in chain] != ["all"] or scope.knows("all"):
@@ -157,7 +157,7 @@ def _declare_ctes(node: tree.SelectQuery, scope: Scope) -> None:
         if cte.cte_type == "column":
             scope.macros[cte.name] = cte
         elif cte.name not in scope.queries:
-            # A CTE sees those before it: the scope it is resolved in is a snapshot of now.
+            # A CTE sees earlier ones: its scope is a snapshot.
             seen = Scope(scope.parent)
             seen.queries.update(scope.queries)
             seen.macros.update(scope.macros)
@@ -189,7 +189,7 @@ def _resolve_columns(
 
 
 def _unique(label: str, taken: dict[str, Expr], counts: dict[str, int]) -> str:
-    """The label, with a number behind it when there is one already."""
+    """The label, with a number appended if it is already used."""
     name = label
     while name in taken:
         counts[label] = counts.get(label, 1) + 1
@@ -214,7 +214,10 @@ def _resolve_where(resolver: Resolver, node: tree.SelectQuery, scope: Scope) -> 
 
 
 def _shadowing_aggregates(scope: Scope) -> dict[str, Expr]:
-    """Aliases of aggregates that hide a column: WHERE means the column, as in ``count() event``."""
+    """Aliases of aggregates that hide a column.
+
+    In WHERE the column is meant, as in ``count() event``.
+    """
     return {
         name: expr
         for name, expr in scope.aliases.items()

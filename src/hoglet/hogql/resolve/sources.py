@@ -1,8 +1,8 @@
-"""What FROM may hold: tables, subqueries and ``numbers``, each yielding columns on demand.
+"""The sources of FROM: tables, subqueries and ``numbers``, with columns on demand.
 
-A table source collects only the columns that the query uses. Lazily joined tables (``person``,
-``group_0``, ``session``) are joined inside the table's own subselect, so that the select around it
-sees one relation with plain columns, and ON of a later join can name them.
+A table source collects only the columns that the query uses. Lazy joins (``person``, ``group_0``,
+``session``) are inside the table's own subselect, so that the outer select sees one relation with
+plain columns, and ON of a later join can use them.
 
 Source: docs/spec/query-endpoints.md#101-tables-and-columns and
 docs/spec/query-endpoints.md#102-access-and-placeholders.
@@ -49,40 +49,40 @@ from hoglet.hogql.types import JSON, Type
 type Chain = tuple[str | int, ...]
 
 _TEXT = "text_of"
-"""Begins the chain of a property's text beside that of its typed value."""
+"""Prefix of the chain of a property's text, next to its typed value."""
 
 
 class Source(Protocol):
-    """One relation of FROM."""
+    """A relation in FROM."""
 
     alias: str
 
     def knows(self, name: str) -> bool:
-        """Whether the first part of a chain names a field of this relation."""
+        """Whether the first part of a chain is a field of this relation."""
         ...
 
     def has_fields(self, name: str) -> bool:
-        """Whether that field is a table or a bag of properties, with fields of its own."""
+        """Whether that field is a table or a property bag, with fields of its own."""
         ...
 
     def resolve(self, chain: Chain, node: Any) -> Expr:
-        """The column of that chain, as the select around sees it."""
+        """The column of a chain, as visible to the outer select."""
         ...
 
     def star(self) -> list[str]:
-        """Fields that ``*`` brings, in order."""
+        """The fields of ``*``, in order."""
         ...
 
     def names(self) -> list[str]:
-        """Every field, for suggestions."""
+        """All fields, for suggestions."""
         ...
 
     def text_of(self, expr: Expr) -> Expr | None:
-        """The text of a property that ``resolve`` gave by its type; None for anything else."""
+        """The text of a property that ``resolve`` returned by its type; None for anything else."""
         ...
 
     def known_text(self, expr: Expr) -> Expr | None:
-        """What ``text_of`` gave before; None where it was not asked for."""
+        """The earlier result of ``text_of``; None if it was not called."""
         ...
 
     def relation(self) -> Relation:
@@ -112,15 +112,15 @@ class QuerySource:
             self._inner = {new: name for new, (name, _) in pairs}
 
     def knows(self, name: str) -> bool:
-        """Whether the query yields that column."""
+        """Whether the query has that column."""
         return name in self._inner
 
     def has_fields(self, name: str) -> bool:
-        """Whether the query yields a bag of properties of that name."""
+        """Whether the query has a property bag with that name."""
         return name in self._inner and self._types[self._inner[name]].name == "JSON"
 
     def resolve(self, chain: Chain, node: Any) -> Expr:
-        """A column of the query; further parts of the chain read JSON text or a tuple."""
+        """A column of the query; further parts of the chain access JSON or a tuple."""
         name = self._inner.get(str(chain[0]))
         if name is None:
             raise unknown_field(str(chain[0]), node, self._inner, f"not in {self.alias}")
@@ -131,7 +131,7 @@ class QuerySource:
         return value
 
     def _typed(self, name: str, key: str, text: TrustedSQL) -> Expr:
-        """A property as its definition says, where the column is a bag of properties."""
+        """A property by its defined type, if the column is a property bag."""
         kind = bag_of(self._relation, name)
         if kind is None or self._context is None:
             return text
@@ -144,7 +144,7 @@ class QuerySource:
         return self._texts.get(expr)
 
     def known_text(self, expr: Expr) -> Expr | None:
-        """As ``text_of``: nothing is added for it."""
+        """Like ``text_of``; nothing is added for it."""
         return self._texts.get(expr)
 
     def star(self) -> list[str]:
@@ -161,7 +161,7 @@ class QuerySource:
 
 
 def read_deeper(column: Expr, rest: Chain, node: Any) -> Expr:
-    """``column.a.b`` where the column is no table's property bag: JSON text, else an error."""
+    """``column.a.b`` for other columns than property bags: JSON access, else an error."""
     if not rest:
         return column
     if column.type.name not in {"JSON", "String", "Unknown"}:
@@ -171,7 +171,7 @@ def read_deeper(column: Expr, rest: Chain, node: Any) -> Expr:
 
 
 class EmptySource(QuerySource):
-    """A table of the original that has no rows here: ``SELECT ... WHERE false``."""
+    """A PostHog table that is always empty here: ``SELECT ... WHERE false``."""
 
     def __init__(self, alias: str, fields: Mapping[str, Field]) -> None:
         columns = tuple(
@@ -210,24 +210,24 @@ class TableSource:
         self._named: dict[Expr, str] = {}
         self._outputs: dict[Chain, tuple[str, Expr]] = {}
         self._chains: dict[str, Chain] = {}
-        # A column called so would be taken for the project's where a scan asks for that.
+        # A column with this name would be mistaken for the project's.
         self._taken: set[str] = {"project_id"}
         self._joins: dict[str, tuple[TableSource, Expr]] = {}
 
     def knows(self, name: str) -> bool:
-        """Whether the table has that field, or the project a group type of that name."""
+        """Whether the table has that field, or the project a group type with that name."""
         if name in self.table.fields:
             return True
         return name in self._context.group_types and "group_0" in self.table.fields
 
     def has_fields(self, name: str) -> bool:
-        """Whether the field is a table that is joined or part of the row, or properties."""
+        """Whether the field is a lazy join, a nested group of fields, or properties."""
         field = self.table.fields.get(name)
         holders = Properties | LazyTable | Nested | Redirect
         return self.knows(name) if field is None else isinstance(field, holders)
 
     def star(self) -> list[str]:
-        """Stored fields and those marked for it; lazily joined tables are left out."""
+        """Stored fields and those marked for it, without lazy joins."""
         return [name for name, field in self.table.fields.items() if field.star]
 
     def names(self) -> list[str]:
@@ -251,7 +251,7 @@ class TableSource:
         return None if chain is None else self.text_at(chain)
 
     def known_text(self, expr: Expr) -> Expr | None:
-        """The output column of a text that was asked for."""
+        """The output column of a text that was requested."""
         if not isinstance(expr, Name) or expr.source != self.alias:
             return None
         known = self._outputs.get((_TEXT, *self._chains.get(expr.name, ())))
@@ -274,7 +274,7 @@ class TableSource:
         return Name(source=self.alias, name=known[0], type=inner.type)
 
     def _text_in(self, fields: Any, chain: Chain, full: Chain) -> Expr | None:
-        """The text at a chain that was resolved before; None where no property is."""
+        """The text at a chain that was resolved before; None without a property."""
         field: Field | None = fields.get(chain[0])
         if field is None and chain[0] in self._context.group_types:
             field = fields.get(f"group_{self._context.group_types[str(chain[0])]}")
@@ -293,17 +293,17 @@ class TableSource:
         return None
 
     def meant(self, name: str, before: Chain = ()) -> str | None:
-        """``properties.$browser`` for ``$browser``, when there is such a property."""
+        """``properties.$browser`` for ``$browser``, if there is such a property."""
         bag = self.table.fields.get("properties")
         if not isinstance(bag, Properties) or (bag.kind, name) not in self._context.property_types:
             return None
         return ".".join([*map(str, before), "properties", name])
 
     def untouched(self, column: Name) -> Name:
-        """The same time without its conversion to the project's zone.
+        """The timestamp without conversion to the project's time zone.
 
-        Comparisons read this one: an instant is the same in every zone, and only the stored
-        column lets the engine skip what its primary key rules out.
+        Used in comparisons: time zones do not matter there, and only the stored column lets the
+        engine use its primary key.
         """
         raw = self._base.get(column.name)
         if not isinstance(raw, TrustedSQL) or raw.parts[0] != "toTimeZone(":
@@ -313,7 +313,7 @@ class TableSource:
             return column
         chain: Chain = (f"{column.name}__utc",)
         if chain not in self._outputs:
-            # Qualified, or the engine would take the converted alias of the same name.
+            # Qualified, or the engine would use the converted alias with the same name.
             column_itself = Name(source=self.table.physical, name=stored.name, type=stored.type)
             inner = self._add(chain, column_itself)
             self._outputs[chain] = (getattr(inner, "name", ""), inner)
@@ -335,7 +335,7 @@ class TableSource:
         rest = chain[1:]
         if isinstance(field, Nested | LazyTable) and not rest:
             path = ".".join(map(str, full))
-            raise refused(f"'{path}' is a table: name one of its fields, e.g. {path}.id", node)
+            raise refused(f"'{path}' is a table: use one of its fields, e.g. {path}.id", node)
         if isinstance(field, Redirect):
             return self._build(self.table.fields, (*field.chain, *rest), full, node)
         if isinstance(field, Nested):
@@ -413,7 +413,7 @@ class TableSource:
         return name
 
     def relation(self) -> Relation:
-        """A scan of the used columns; around it a select with the lazy joins, where there are."""
+        """A scan of the used columns, wrapped in a select with the lazy joins, if any."""
         scan = self._scan()
         plain = all(isinstance(expr, Name) for _, expr in self._outputs.values())
         if not self._joins and plain:
@@ -440,7 +440,7 @@ class TableSource:
     def _where(self) -> Expr | None:
         parts = [self.table.where] if self.table.where else []
         if self._sample is not None:
-            # By person rather than by row, so that funnels of a sample stay whole.
+            # By person rather than by row, so that funnels of a sample stay complete.
             share = round(self._sample * 1_000_000)
             parts.append(f"sipHash64(distinct_id) % 1000000 < {share}")
         return TrustedSQL(parts=(" AND ".join(parts),)) if parts else None

@@ -1,6 +1,6 @@
-"""Calls that are syntax rather than functions: their arguments are not just values.
+"""Calls with special syntax, whose arguments are not plain values.
 
-Each takes the node and gives the plan, or None where the call is that of a plain function.
+Each takes the node and returns the plan, or None for a plain function call.
 """
 
 from collections.abc import Callable
@@ -38,7 +38,7 @@ def _cast(resolver: Resolver, node: tree.Call, scope: Scope) -> Expr | None:
 
 
 def _extract(resolver: Resolver, node: tree.Call, scope: Scope) -> Expr | None:
-    """``extract(day FROM x)``; ``preprocess`` writes its parts as a named argument."""
+    """``extract(day FROM x)``, which ``preprocess`` rewrites to a named argument."""
     if len(node.args) != 1 or not isinstance(node.args[0], tree.NamedArgument):
         return None
     named = node.args[0]
@@ -55,7 +55,7 @@ def _matches_action(resolver: Resolver, node: tree.Call, scope: Scope) -> Expr:
 
 
 def _make_interval(resolver: Resolver, node: tree.Call, scope: Scope) -> Expr:
-    """``make_interval(days := 3)``, or all of them: with weeks seven, as PostHog has it six."""
+    """``make_interval(days := 3)``, or all positional: seven with weeks, or six as in PostHog."""
     parts = _interval_parts(node)
     steps = [
         call(f"toInterval{INTERVAL_PARTS[unit]}", amount)
@@ -103,7 +103,7 @@ def _percentile(resolver: Resolver, node: tree.Call, scope: Scope) -> Expr:
 
 
 def _survey_response(resolver: Resolver, node: tree.Call, scope: Scope) -> Expr:
-    """``getSurveyResponse(0)``, by the question's number, or also by its id."""
+    """``getSurveyResponse(0)``, by the question's index, optionally also by its id."""
     values = [getattr(arg, "value", None) for arg in node.args]
     if not 1 <= len(values) <= 3:
         message = f"getSurveyResponse expects 1 to 3 arguments, found {len(values)}"
@@ -129,7 +129,7 @@ _SUBMISSIONS = (
 
 
 def _unique_submissions(resolver: Resolver, node: tree.Call, scope: Scope) -> Expr:
-    """The last event of each submission of a survey, optionally between two times."""
+    """The last event of each survey submission, optionally in a time range."""
     if not 1 <= len(node.args) <= 3:
         message = f"uniqueSurveySubmissionsFilter expects 1 to 3 arguments, found {len(node.args)}"
         raise refused(message, node, code=ARITY)
@@ -144,9 +144,9 @@ def _unique_submissions(resolver: Resolver, node: tree.Call, scope: Scope) -> Ex
 
 
 def _property_or_text(resolver: Resolver, node: tree.Call, scope: Scope) -> Expr | None:
-    """Columns of a table that hold a property by its type and as text; comparisons choose.
+    """Columns of a table with a property by its type and as text; comparisons choose.
 
-    Only the reading query of a materialized endpoint has it.
+    Only used in the reading query of a materialized endpoint.
     """
     columns = [resolver.expression(arg, scope) for arg in node.args if isinstance(arg, tree.Field)]
     if len(columns) != 2 or len(node.args) != 2:
@@ -170,4 +170,4 @@ SPECIAL_FORMS: dict[str, SpecialForm] = {
     "_propertyortext": _property_or_text,
     "uniquesurveysubmissionsfilter": _unique_submissions,
 }
-"""By name in small letters."""
+"""By lower-case name."""

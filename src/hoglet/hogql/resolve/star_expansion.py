@@ -1,4 +1,4 @@
-"""``*``, ``alias.*`` and ``columns(...)`` as single columns."""
+"""Expands ``*``, ``alias.*`` and ``columns(...)``."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -11,7 +11,7 @@ from hoglet.syntax import tree
 
 
 def expand_columns(items: Sequence[Any], scope: Scope) -> Iterator[Any]:
-    """The items of SELECT with every star replaced by fields of its tables."""
+    """The items of SELECT with stars expanded."""
     for item in items:
         if isinstance(item, tree.Field) and item.chain[-1] == "*":
             yield from _star(item, scope)

@@ -62,11 +62,11 @@ def resolve_window_function(resolver: Resolver, node: tree.WindowFunction, scope
         over = node.over_expr or tree.WindowExpr()
     window = resolve_window(resolver, over, scope)
     if function.name in _NEIGHBOURS:
-        window = msgspec.structs.replace(window, frame="")  # they look at all rows of a partition
+        window = msgspec.structs.replace(window, frame="")  # they use all rows of a partition
     return Over(call=call, window=window, type=type_)
 
 
-# Where there is no such row the answer is NULL, as SQL says; the engine would give "" or 0.
+# Without such a row the result is NULL, as in standard SQL; the engine would return "" or 0.
 _NEIGHBOURS = frozenset({"lag", "lead"})
 _NEVER_NULL = frozenset({"Array", "Tuple", "Map", "Unknown", "Null"})
 
@@ -78,7 +78,7 @@ def _or_null(arg: Expr) -> Expr:
 
 
 def resolve_window(resolver: Resolver, node: tree.WindowExpr, scope: Scope) -> Window:
-    """The inside of OVER or of a named window."""
+    """The window in OVER or in a named window."""
     order_by = resolve_ordering(resolver, node.order_by, scope)
     frame, order_by = resolve_frame(resolver, node, order_by, scope)
     return Window(
@@ -99,7 +99,7 @@ def resolve_ordering(resolver: Resolver, items: Any, scope: Scope) -> tuple[Orde
 def _fill(
     resolver: Resolver, node: tree.WithFillExpr, filled: Expr, scope: Scope
 ) -> tuple[Expr | None, Expr | None, Expr | None]:
-    """FROM, TO and STEP; the engine takes ends of exactly the type of what is filled."""
+    """FROM, TO and STEP; the engine requires bounds of exactly the filled type."""
     if isinstance(filled, Name) and filled.source is None:
         filled = scope.aliases.get(filled.name, filled)
     ends = (node.from_value, node.to_value)
@@ -128,4 +128,4 @@ _WHOLE_SECONDS = frozenset(
         "toStartOfTenMinutes", "toStartOfFifteenMinutes", "timeSlot", "toStartOfInterval",
     }
 )  # fmt: skip
-"""Times of these have no fraction at all, others have one of six digits."""
+"""Date parts of these have no fraction; others have one of six digits."""

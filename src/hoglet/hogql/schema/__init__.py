@@ -1,4 +1,4 @@
-"""The logical tables of HogQL as data: what a query may name and how it is read."""
+"""The logical tables of HogQL: their fields and how they are read."""
 
 from hoglet.hogql.schema.catalog import (
     EMPTY_TABLES,

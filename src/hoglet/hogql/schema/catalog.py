@@ -1,4 +1,4 @@
-"""Every logical table by name, and how a name in FROM is looked up."""
+"""Every logical table by name, and the lookup of names in FROM."""
 
 from hoglet.hogql.context import QueryContext
 from hoglet.hogql.schema.events import EVENTS
@@ -38,22 +38,22 @@ TABLES: dict[str, Table] = {
         QUERY_LOG,
     )
 }
-"""What FROM may name, besides ``numbers(n)``, the empty tables and materialised tables."""
+"""Names in FROM, besides ``numbers(n)``, empty tables and materialized tables."""
 
 LAZY_TABLES: dict[str, Table] = {**TABLES, **{table.name: table for table in GROUPS_BY_INDEX}}
 
 EMPTY_TABLES = EMPTY
-"""Tables that exist without rows: ``{name: {field: Column}}``."""
+"""Tables that are always empty: ``{name: {field: Column}}``."""
 
 PHYSICAL_TABLES = frozenset(table.physical for table in LAZY_TABLES.values())
-"""Every stored table a scan may read, besides the context's materialised tables."""
+"""Stored tables that a scan may read, besides the context's materialized tables."""
 
 SCANNED = PHYSICAL_TABLES | ROW_SOURCES.keys()
-"""Everything a scan may read: stored tables, and rows bound by whoever runs the query."""
+"""Everything that a scan may read: stored tables, and rows bound by the caller."""
 
 
 def table_names(context: QueryContext) -> tuple[str, ...]:
-    """Every name that FROM accepts in this project."""
+    """All names that FROM accepts in this project."""
     return (
         *TABLES,
         *EMPTY_TABLES,
@@ -64,7 +64,7 @@ def table_names(context: QueryContext) -> tuple[str, ...]:
 
 
 def find_table(name: str, context: QueryContext) -> Table | None:
-    """The logical table of that name, or None."""
+    """The logical table with that name, or None."""
     table = TABLES.get(name)
     if table is not None:
         is_cohorts = table.physical == COHORT_PEOPLE.physical

@@ -1,4 +1,4 @@
-"""The events table and the views of its row: ``poe``, ``goe_n``, elements."""
+"""The events table and views of its rows: ``poe``, ``goe_n``, elements."""
 
 from hoglet.hogql.schema.fields import (
     Column,
@@ -13,14 +13,14 @@ from hoglet.hogql.schema.fields import (
 )
 from hoglet.hogql.types import DATETIME, STRING, STRING_ARRAY, UUID
 
-# In the chain a quotation mark of a value is written \", so that a value ends at a bare one.
+# Quotes in values are escaped as \", so a value ends at an unescaped quote.
 _VALUE = r'"((?:[^"\\\\]|\\\\.)*)"'
 _NAMED = rf"(?:^|[:\"]){{name}}={_VALUE}"
 _PLAIN = r"""replaceAll({found}, '\\"', '"')"""
 
 
 def _values(name: str) -> str:
-    """SQL for every different value that elements of the chain have under this name."""
+    """SQL for the distinct values of an attribute in the elements chain."""
     found = f"extractAll(elements_chain, '{_NAMED.format(name=name)}')"
     return f"arrayDistinct(arrayMap(value -> {_PLAIN.format(found='value')}, {found}))"
 

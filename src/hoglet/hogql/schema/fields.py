@@ -1,7 +1,7 @@
-"""The kinds of field a logical table may have.
+"""The kinds of fields of logical tables.
 
 A table is data: ``Table("events", physical="events", fields={"event": Column("event", STRING)})``.
-SQL in these rows is hoglet's own and never holds user text.
+SQL in these rows is trusted and never contains user text.
 
 Source: docs/spec/query-endpoints.md#101-tables-and-columns and
 docs/spec/query-endpoints.md#102-access-and-placeholders.
@@ -15,7 +15,7 @@ from hoglet.hogql.types import Type
 
 
 class Column(msgspec.Struct, frozen=True):
-    """A stored column. ``star`` says whether ``SELECT *`` brings it."""
+    """A stored column. ``star`` says whether ``SELECT *`` includes it."""
 
     physical: str
     type: Type
@@ -23,7 +23,7 @@ class Column(msgspec.Struct, frozen=True):
 
 
 class Properties(msgspec.Struct, frozen=True):
-    """A bag of properties: JSON text for the whole, a typed JSON column for single keys.
+    """A property bag: JSON text for the whole, a typed JSON column for single keys.
 
     ``kind`` is the first half of ``QueryContext.property_types`` keys, e.g. ``event``.
     """
@@ -53,7 +53,7 @@ class Derived(msgspec.Struct, frozen=True):
 
 
 class LazyTable(msgspec.Struct, frozen=True):
-    """A table that is joined only when a field of it is used: ``left`` here = ``right`` there."""
+    """A table that is joined only if one of its fields is used: ``left`` here = ``right`` there."""
 
     table: str
     left: tuple[str, ...]
@@ -69,7 +69,7 @@ class Nested(msgspec.Struct, frozen=True):
 
 
 class Redirect(msgspec.Struct, frozen=True):
-    """Another name of a chain, e.g. ``company`` for ``group_0``."""
+    """Another name for a chain, e.g. ``company`` for ``group_0``."""
 
     chain: tuple[str, ...]
     star: bool = False
@@ -82,8 +82,8 @@ class Table(msgspec.Struct, frozen=True):
     """A logical table: fields over one scan of a physical table.
 
     ``where`` and ``group_by`` are fixed parts of the scan, over physical columns. ``final`` reads
-    the newest row of each key. ``time`` is the field that date filters of ``{filters}`` bound.
-    Times are read in the project's zone unless the table ``stays_utc``.
+    the latest row of each key. ``time`` is the field for date filters of ``{filters}``. Timestamps
+    are in the project's time zone unless ``stays_utc``.
     """
 
     name: str

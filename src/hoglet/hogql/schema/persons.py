@@ -1,4 +1,4 @@
-"""Persons, their distinct ids, cohorts and groups: always the newest row of each key."""
+"""Persons, their distinct ids, cohorts and groups: always the latest row of each key."""
 
 import msgspec
 
@@ -63,7 +63,7 @@ STATIC_COHORT_PEOPLE = Table("static_cohort_people", "cohort_members", _COHORT_F
 
 
 def cohort_table(table: Table, context: QueryContext) -> Table:
-    """A table of members with those of the last finished calculations only."""
+    """A table of cohort members, from the last finished calculations only."""
     only_static = table.name == STATIC_COHORT_PEOPLE.name
     current = [
         f"({int(cohort_id)}, {cohort.calculation_id})"

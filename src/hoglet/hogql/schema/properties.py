@@ -1,13 +1,13 @@
-"""How one property is read: from the typed JSON column where its path allows, else from the text.
+"""Reads a property from the typed JSON column if its path allows, else from the text.
 
-The text of a property is what every value can be read as: strings plain, the rest as JSON. A
-number, a truth value or a time is read by the property's type; what does not convert is NULL.
+Every value can be read as text: strings plain, others as JSON. Numbers, booleans and timestamps are
+read by the property's type; values that do not convert are NULL.
 
 Measured on a million events of 4 properties (chDB 26.9, processor time, group by a text property):
-``JSONExtractString`` of the text 482 ms; the form that reads any value 117 ms, of it 40 ms for
-objects and 45 ms for choosing; ``json.key.:String`` 30 ms, but it misses everything else. So a
-property whose values all had one JSON form, which the pipeline keeps track of, is read from that
-form's column. Sums of a number: 480 ms from the text, 40 ms from the typed columns.
+``JSONExtractString`` of the text 482 ms; the expression for any value 117 ms, of it 40 ms for
+objects and 45 ms for choosing; ``json.key.:String`` 30 ms, but it misses all other values. So a
+property whose values all had one JSON form, which the pipeline tracks, is read from that form's
+column. Sums of a number: 480 ms from the text, 40 ms from the typed columns.
 
 Source: docs/spec/data-and-queries.md#24-what-the-type-does-to-queries
 """
@@ -19,11 +19,11 @@ from hoglet.hogql.schema.fields import Properties
 from hoglet.hogql.types import BOOLEAN, DATETIME, FLOAT, NULLABLE_STRING, STRING
 
 _PLAIN_KEY = re.compile(r"[^\x00-\x1f`\\]{1,200}\Z")
-"""Keys that ClickHouse finds as a path in backquotes; measured with ``^ : [ ] %`` and dots."""
+"""Keys that ClickHouse accepts as a quoted path; tested with ``^ : [ ] %`` and dots."""
 
 
 def quote_name(name: str) -> str:
-    """A name in backquotes, safe for any text: backslash and backquote are escaped."""
+    """A name in backquotes, with backslashes and backquotes escaped."""
     escaped = name.replace("\\", "\\\\").replace("`", "\\`").replace("\x00", "\\0")
     return f"`{escaped}`"
 
@@ -42,14 +42,14 @@ def read_property(
     *,
     form: str | None = None,
 ) -> Expr:
-    """The value at ``keys`` of a property bag as its type, NULL when missing.
+    """The value at ``keys`` of a property bag by its type, NULL if missing.
 
     Args:
         field: the bag.
-        keys: path, e.g. ``("$browser",)`` or ``("a", "b", 1)``; numbers index arrays from 1.
-        declared: ``Numeric``, ``Duration``, ``Boolean``, ``DateTime``, ``String`` or None (text).
-        timezone: of the project, for dates without an offset.
-        form: how all values are written in JSON, ``text``, ``number`` or ``boolean``; else None.
+        keys: path, e.g. ``("$browser",)`` or ``("a", "b", 1)``; numbers are 1-based array indexes.
+        declared: ``Numeric``, ``Duration``, ``Boolean``, ``DateTime``, ``String`` or None (string).
+        timezone: the project's, for dates without an offset.
+        form: the JSON form of all values, ``text``, ``number`` or ``boolean``; else None.
     """
     path = _json_path(field, keys)
     if path is None:
@@ -67,16 +67,16 @@ def read_property(
 def read_property_text(
     field: Properties, keys: tuple[str | int, ...], form: str | None = None
 ) -> TrustedSQL:
-    """The value at ``keys`` as text whatever its type, NULL when missing; see read_property."""
+    """The value at ``keys`` as text, whatever its type, NULL if missing; see read_property."""
     path = _json_path(field, keys)
     return read_text(field.text, keys) if path is None else _text(field.json, path, form)
 
 
 def _json_path(field: Properties, keys: tuple[str | int, ...]) -> str | None:
-    """The path in the typed column, or None where only the text can be asked."""
+    """The path in the typed column, or None if only the text works."""
     if not field.json or not all(isinstance(key, str) and _PLAIN_KEY.match(key) for key in keys):
         return None
-    # The warehouse keeps a dot of a key apart from nesting: "a.b" is stored as "a%2Eb".
+    # The warehouse distinguishes dots in keys from nesting: "a.b" is stored as "a%2Eb".
     return ".".join(quote_name(str(key).replace(".", "%2E")) for key in keys)
 
 
@@ -123,7 +123,7 @@ def _boolean(value: str, form: str | None) -> TrustedSQL:
 
 
 def typed_text(text: TrustedSQL, declared: str | None, timezone: str) -> TrustedSQL:
-    """A property that was read as text, as what its definition says; NULL where it is none."""
+    """A property read as text, converted to its defined type; NULL if it does not convert."""
     if declared in _NUMBERS:
         return _number_of_text(text)
     if declared == "Boolean":
@@ -135,7 +135,7 @@ def typed_text(text: TrustedSQL, declared: str | None, timezone: str) -> Trusted
 
 
 def _number_of_text(text: TrustedSQL) -> TrustedSQL:
-    """Texts such as ``nan`` and ``inf`` are no numbers: one of them would spoil every sum."""
+    """Texts such as ``nan`` and ``inf`` are not numbers: they would spoil every sum."""
     number = TrustedSQL(parts=("accurateCastOrNull(", text, ", 'Float64')"), type=FLOAT.or_null())
     return TrustedSQL(parts=("if(isFinite(", number, "), ", number, ", NULL)"), type=number.type)
 
@@ -146,7 +146,7 @@ def _boolean_of_text(text: TrustedSQL) -> TrustedSQL:
 
 
 def read_text(column: str | Expr, keys: tuple[str | int, ...]) -> TrustedSQL:
-    """The value at ``keys`` of JSON text: strings plain, the rest as JSON, NULL when missing."""
+    """The value at ``keys`` of JSON text: strings plain, others as JSON, NULL if missing."""
     path: list[str | Expr] = []
     for key in keys:
         bound = Value(value=key, bind="String" if isinstance(key, str) else "Int64", type=STRING)

@@ -1,4 +1,4 @@
-"""Sessions, computed from the events that carry a ``$session_id``."""
+"""Sessions, computed from events with a ``$session_id``."""
 
 from hoglet.hogql.schema.fields import (
     Column,

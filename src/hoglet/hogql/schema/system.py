@@ -1,8 +1,8 @@
-"""The tables ``system.*``: records of the project's own objects, read live.
+"""The ``system`` tables: the project's own objects, read live.
 
-The rows are in the metadata database, not in the warehouse. Whoever runs a query loads the
-project's rows of the tables it names and binds them as JSON, see ``RowSource``. Every row carries
-the column ``project_id``, which the printed scan compares as it does in any other table.
+The rows are in the metadata database, not in the warehouse. The caller of a query loads the
+project's rows and binds them as JSON, see ``RowSource``. Every row has a ``project_id``, which the
+printed scan compares as in any other table.
 
 Source: docs/spec/data-and-queries.md#6-system-tables.
 """
@@ -16,7 +16,7 @@ from hoglet.hogql.types import DATETIME, FLOAT, INTEGER, STRING, Type
 
 PREFIX = "system."
 ROWS = "rows_of_"
-"""Begins the parameter that holds a table's rows: ``rows_of_actions``."""
+"""Prefix of parameters with a table's rows: ``rows_of_actions``."""
 NO_ROWS = "[]"
 PROJECT = "project_id"
 
@@ -35,14 +35,14 @@ _JSON = None
 
 
 class SystemTable(msgspec.Struct, frozen=True):
-    """A table of ``system`` and the object whose ``:read`` scope it needs, e.g. ``endpoint``."""
+    """A ``system`` table and the object whose ``:read`` scope it requires, e.g. ``endpoint``."""
 
     table: Table
     thing: str
 
     @property
     def scope(self) -> str:
-        """The scope that a key needs, e.g. ``endpoint:read``."""
+        """The required scope, e.g. ``endpoint:read``."""
         return f"{self.thing}:read"
 
 
@@ -50,7 +50,7 @@ class RowSource(msgspec.Struct, frozen=True):
     """How bound rows become a relation.
 
     ``columns`` are ``(name, type of the engine)``, e.g. ``("name", "Nullable(String)")``;
-    ``json`` are those of them that hold objects and lists as text; ``times`` those with a time.
+    ``json`` are those with objects and lists as text; ``times`` those with timestamps.
     """
 
     parameter: str
@@ -66,7 +66,7 @@ def _document(column: str) -> Properties:
 def _loaded(
     name: str, thing: str, columns: Mapping[str, Type | None], *, id_type: Type = STRING
 ) -> SystemTable:
-    """A table whose rows are bound; a column without a type holds JSON text."""
+    """A table of bound rows; columns without a type are JSON text."""
     fields: dict[str, Field] = {"id": Column("id", id_type), "team_id": Column(PROJECT, INTEGER)}
     for column, type_ in columns.items():
         fields[column] = _document(column) if type_ is None else Column(column, type_)
@@ -283,7 +283,7 @@ _ALL = (
 )
 
 SYSTEM_TABLES: dict[str, SystemTable] = {each.table.name: each for each in _ALL}
-"""Every table of ``system`` by its name in FROM, e.g. ``system.actions``."""
+"""The ``system`` tables by their name in FROM, e.g. ``system.actions``."""
 
 
 def _row_source(table: Table) -> RowSource:
@@ -307,11 +307,11 @@ ROW_SOURCES: dict[str, RowSource] = {
     for each in _ALL
     if each.table.physical.startswith(ROWS)
 }
-"""Relations of bound rows by their parameter, e.g. ``rows_of_actions``."""
+"""Relations of bound rows by parameter, e.g. ``rows_of_actions``."""
 
 
 def readable_system_tables(scopes: Iterable[str]) -> tuple[str, ...]:
-    """The tables that a key of these scopes may read; write implies read, ``*`` is everything.
+    """The tables that a key with these scopes may read; write implies read, ``*`` is everything.
 
     Example:
         >>> readable_system_tables(["query:read", "action:write"])

@@ -1,4 +1,4 @@
-"""hoglet's own tables, and those of the original that exist here empty."""
+"""hoglet's own tables, and PostHog tables that are empty here."""
 
 from hoglet.hogql.schema.fields import Column, Field, Table
 from hoglet.hogql.types import DATETIME, INTEGER, STRING

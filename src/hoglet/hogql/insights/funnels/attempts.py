@@ -1,9 +1,9 @@
-"""Attempts at a funnel: for every actor, the times at which each try reached each step.
+"""Attempts at a funnel: for every actor, the times at which each attempt reached each step.
 
 The events of an actor are sorted by time. Each has a tick (its microsecond times 16, plus its
-number among the events of that microsecond, so that no two events are at once and one event is
-one step) and a mask that says which steps and exclusions it is. An attempt is a list of ticks, one
-a step, 0 where the step was not reached within the window.
+number within that microsecond, so that ticks are unique and one event is one step) and a bit mask
+of the steps and exclusions it matches. An attempt is a list of ticks, one per step, 0 if the step
+was not reached within the window.
 
 Source: docs/spec/query-endpoints.md#106-insight-queries-and-results (funnelsFilter).
 """
@@ -45,7 +45,7 @@ from hoglet.hogql.insights.series import common_conditions
 from hoglet.syntax import tree
 
 TICKS = 16_000_000
-"""Ticks of a second."""
+"""Ticks per second."""
 
 _PERSON = field("person_id")
 _REACHED = "arrayCount(time -> time > 0, {times})"
@@ -98,7 +98,7 @@ class FunnelAttempts:
             self._attribution = "all_events"
 
     def query(self) -> Any:
-        """One row an actor (and breakdown value, where that is asked for)."""
+        """One row per actor (and breakdown value, if requested)."""
         packing = self._packing()
         ticked = fill(
             _TICKED, actors=self._actors(packing), micros=packing.micros, mask=packing.mask
@@ -112,13 +112,13 @@ class FunnelAttempts:
         return attempts_of(self._order, self._conditions, self._window)
 
     def score(self, times: Expression) -> Expression:
-        """How good an attempt is: the number of its steps, required ones first."""
+        """The rank of an attempt: the number of its steps, required ones first."""
         if any(self.optional):
             return score(times, self.optional)
         return expression(_REACHED, times=times)
 
     def breakdown_at(self, times: Expression) -> Expression | None:
-        """The breakdown value of an attempt, where it depends on the attempt."""
+        """The breakdown value of an attempt, if it depends on the attempt."""
         if self._breakdown is None or self._attribution != "step":
             return None
         tick = call("arrayElement", times, constant(self._attributed_step() + 1))
@@ -152,7 +152,7 @@ class FunnelAttempts:
         if not same(self._actor(), _PERSON):  # every event has one
             known = call("ifNull", call("toString", self._actor()), constant(""))
             found.append(compare("!=", known, constant("")))
-        if self._order != "strict":  # strict funnels look at everything that lies between
+        if self._order != "strict":  # strict funnels need all events in between
             found.append(some([*self._conditions, *(item.condition for item in self._exclusions)]))
         return every(found)
 
@@ -164,14 +164,14 @@ class FunnelAttempts:
         return _PERSON if index is None else field(f"$group_{index}")
 
     def _packing(self) -> Packing:
-        """Bit n of a mask: step n; the bits above: exclusions."""
+        """Bit n of a mask is step n; the higher bits are exclusions."""
         conditions = [*self._conditions, *(item.condition for item in self._exclusions)]
         if self._breakdown is None or self._attribution != "step":
             return packing_of(conditions, None)
         return packing_of(conditions, self._breakdown.key(self._where()))
 
     def _value(self) -> Expression:
-        """The breakdown value of an actor, where it does not depend on the attempt."""
+        """The breakdown value of an actor, if it does not depend on the attempt."""
         if self._breakdown is None or self._attribution == "step":
             return tree.Array(exprs=(constant(""),))
         key = self._breakdown.key(self._where())
@@ -187,7 +187,7 @@ class FunnelAttempts:
         step = int(self._filter.get("breakdownAttributionValue") or 0)
         if step not in range(len(self._steps)):
             raise refused(
-                f"breakdownAttributionValue {step} is no step",
+                f"breakdownAttributionValue {step} is not a step",
                 attr="funnelsFilter__breakdownAttributionValue",
             )
         return step

@@ -1,7 +1,7 @@
-"""FunnelsQuery: who went through which steps, in which time.
+"""FunnelsQuery: conversion through a sequence of steps.
 
-Of each actor the attempt that reached most steps counts, the earliest of several. Steps may be
-optional, see ``funnel_optional``.
+For each actor, the attempt that reached the most steps counts, the earliest of several. Steps can
+be optional, see ``optional_steps``.
 
 Source: docs/spec/query-endpoints.md#106-insight-queries-and-results.
 """
@@ -41,7 +41,7 @@ _BEST = (
     "arrayMax(times -> {score}, attempts) AS highest "
     "FROM {attempts} WHERE notEmpty(attempts))) WHERE {attributed}"
 )
-# Of an interval: 0 did not reach the first step that is looked at, 1 not the last, 2 both.
+# Per interval: 0 did not reach the first step, 1 not the last, 2 both.
 _ENTRIES = (
     "SELECT bucket, breakdown, max(reached) AS reached FROM "
     "(SELECT actor, {bucket} AS bucket, {breakdown} AS breakdown, "
@@ -64,14 +64,14 @@ _TIMES = "SELECT groupArray({seconds}) AS seconds FROM {best} WHERE {start} AND 
 
 
 def build(query: Mapping[str, Any], context: QueryContext) -> Built:
-    """One query: people by step, conversion by interval, or conversion times."""
+    """One query: persons by step, conversion by interval, or conversion times."""
     funnel = _Funnel(query, context)
     factor = sampling_factor(query)
     return Built([sampled(funnel.query(), factor)], funnel.shape, funnel.span)
 
 
 def best_attempts(attempts: FunnelAttempts) -> Any:
-    """The query ``actor, breakdown, best`` of those who began a funnel."""
+    """The query ``actor, breakdown, best`` of actors who entered a funnel."""
     best = field("best")
     return fill(
         _BEST,
@@ -94,20 +94,20 @@ class _Funnel:
                 f"Unsupported funnelVizType '{self._kind}'", attr="funnelsFilter__funnelVizType"
             )
         self.span = span_of(query, context)
-        # Times to convert are of all people together.
+        # Times to convert are not split by breakdown.
         split = self._kind != "time_to_convert"
         self._breakdown: Breakdown | None = breakdown_of(query, context) if split else None
         self._attempts = FunnelAttempts(query, context, self.span, self._breakdown)
         self._start, self._end = self._section()
 
     def _section(self) -> tuple[int, int]:
-        """The steps between which times and trends are measured; ``(0, 0)`` where nothing is.
+        """The steps between which times and trends are measured; ``(0, 0)`` if none are.
 
-        Unless another step is asked for, a funnel is done with its last required one, or with its
-        last one where all that follow are optional.
+        By default a funnel ends with its last required step, or with the last step if all others
+        are optional.
         """
         last = len(self._steps) - 1
-        if not last or self._kind == "steps":  # which may keep what another kind was given
+        if not last or self._kind == "steps":  # which may contain settings of another visualization
             return 0, 0
         start = int(self._filter.get("funnelFromStep") or 0)
         given = self._filter.get("funnelToStep")
@@ -135,7 +135,7 @@ class _Funnel:
         return fill(_STEPS, columns=self._step_columns(), best=best)
 
     def _trends(self) -> Any:
-        """An actor counts in every interval in which an attempt began."""
+        """An actor counts in every interval in which an attempt started."""
         times = field("times")
         first = call("arrayElement", times, constant(1))
         moment = call("fromUnixTimestamp", call("intDiv", first, constant(TICKS)))
@@ -153,7 +153,7 @@ class _Funnel:
         return fill(_TRENDS, entries=entries)
 
     def _ranked(self, rows: Any, *kept: Expression) -> Any:
-        """The rows with the breakdown values of all but the most frequent lumped together."""
+        """The rows with all but the most frequent breakdown values combined."""
         assert self._breakdown is not None  # noqa: S101 (both callers look)
         return fill(
             _RANKED,
@@ -168,7 +168,7 @@ class _Funnel:
         for step in range(len(self._steps)):
             reached = _did(step)
             columns.append(alias(f"count_{step}", call("countIf", reached)))
-            if step:  # an optional step may have been left out: it is no beginning of a time
+            if step:  # a skipped optional step cannot start a time measurement
                 gap = _seconds(_at(required_before(self._attempts.optional, step)), _at(step))
                 columns.append(alias(f"average_{step}", call("avgIf", gap, reached)))
                 middle = call("quantileExactInclusiveIf", gap, reached, params=[constant(0.5)])
@@ -195,7 +195,7 @@ def _did(step: int, attempt: str = "best") -> Expression:
 
 
 def _at(step: int) -> Expression:
-    """The microsecond at which the best attempt reached a step, counted from 0."""
+    """The microsecond at which the best attempt reached a step, 0-based."""
     tick = call("arrayElement", field("best"), constant(step + 1))
     return call("intDiv", tick, constant(16))
 

@@ -1,7 +1,7 @@
-"""From the sorted events of an actor to attempts at a funnel, as expressions over arrays.
+"""Computes funnel attempts from the sorted events of an actor, as expressions over arrays.
 
-``ticks`` and ``masks`` are arrays of one actor, one item an event; see ``funnel_attempts``. All is
-linear in their length: what follows an event is filled in from behind, never searched for.
+``ticks`` and ``masks`` are arrays of one actor, one item per event; see ``attempts``. Everything is
+linear in their length: successors are filled from the end, never searched.
 """
 
 from collections.abc import Sequence
@@ -18,9 +18,9 @@ from hoglet.hogql.ast_builders import (
 from hoglet.syntax import tree
 
 _STEP = "arrayFilter((tick, mask) -> bitTest(mask, {bit}), ticks, masks)"
-# From the last step to the first: of every event that is a step, the chain that begins there. The
-# chain that follows is that of the next event (strict), or of the next one that has a chain: empty
-# places are filled from behind. This is linear in the events of an actor.
+# From the last step to the first: for every event of a step, the chain that starts there. The rest
+# of the chain is that of the next event (strict), or of the next one that has a chain, filled from
+# the end. Linear in the number of events.
 _LAST = (
     "arrayMap((tick, mask) -> if(bitTest(mask, {bit}), [tick], emptyArrayInt64()), ticks, masks)"
 )
@@ -33,7 +33,7 @@ _IN_TIME = (
     "arrayMap(chain -> arrayResize(arrayFilter(time -> time <= arrayElement(chain, 1) + {window}, "
     "chain), {count}, _toInt64(0)), arrayFilter(chain -> notEmpty(chain), {chains}))"
 )
-# Without order: of every event, the next one of each step, itself included; -1 where none follows.
+# Unordered: for every event, the next event of each step, itself included; -1 without one.
 _NEXT = (
     "arrayReverseFill(time -> time != -1, arrayMap((tick, mask) -> "
     "if(bitTest(mask, {bit}), tick, _toInt64(-1)), ticks, masks))"
@@ -52,11 +52,11 @@ _UNORDERED = (
 
 
 def attempts_of(order: str, conditions: Sequence[Expression], window: Expression) -> Expression:
-    """The attempts of an actor: lists of ticks, one a step, 0 where it was not reached.
+    """The attempts of an actor: lists of ticks, one per step, 0 if it was not reached.
 
     Args:
         order: ``ordered``, ``strict`` or ``unordered``.
-        conditions: of the steps; equal ones need an event each.
+        conditions: of the steps; equal steps need separate events.
         window: ticks from the first step to the last.
     """
     count = constant(len(conditions))
@@ -74,22 +74,22 @@ def attempts_of(order: str, conditions: Sequence[Expression], window: Expression
 
 
 def following(chains: Expression) -> Expression:
-    """Of every event, the next chain: its own, else that of the next event that has one."""
+    """For every event, its own chain, else that of the next event with one."""
     return expression(_FILLED, chains=chains)
 
 
 def in_time(chains: Expression, window: Expression, count: int) -> Expression:
-    """The chains that there are, as attempts of ``count`` steps, without what is too late."""
+    """The existing chains as attempts of ``count`` steps, without late steps."""
     return expression(_IN_TIME, window=window, count=constant(count), chains=chains)
 
 
 def ticks_of(bit: int) -> Expression:
-    """The ticks of the events whose mask has that bit."""
+    """The ticks of the events with that bit in their mask."""
     return expression(_STEP, bit=constant(bit))
 
 
 def _next(place: int, conditions: Sequence[Expression]) -> Expression:
-    """Of every event, when the step is next done; of equal steps, one event each."""
+    """For every event, the next time of the step; equal steps use separate events."""
     bit = constant(place)
     found = expression(_NEXT, bit=bit)
     for _ in range(sum(same(conditions[place], other) for other in conditions[:place])):
@@ -105,5 +105,5 @@ def _zipped(arrays: Sequence[Expression]) -> Expression:
 
 
 def expression(text: str, **parts: Any) -> Expression:
-    """A template of one expression, filled."""
+    """Fill the template of an expression."""
     return fill(f"SELECT {text}", **parts).select[0]

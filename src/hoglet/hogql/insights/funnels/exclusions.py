@@ -1,7 +1,6 @@
-"""Exclusions of funnels: events that void an attempt when they lie between two of its steps.
+"""Exclusions of funnels: events that invalidate an attempt if they occur between two steps.
 
-An exclusion from or to an optional step that was left out reaches to the next step around it that
-was done.
+An exclusion from or to a skipped optional step extends to the next completed step around it.
 
 Source: docs/spec/query-endpoints.md#106-insight-queries-and-results (funnelsFilter.exclusions).
 """
@@ -30,7 +29,7 @@ _AT_OR_AFTER = "arrayFirst(time -> time > 0, arraySlice(times, {step}))"
 
 
 class Exclusion(msgspec.Struct, frozen=True):
-    """Which events, and the numbers of the steps between which they void an attempt."""
+    """Excluded events, and the indexes of the steps between which they invalidate an attempt."""
 
     condition: Expression
     start: int
@@ -41,12 +40,12 @@ def exclusions_of(filter_: Mapping[str, Any], steps: int, context: QueryContext)
     """The exclusions of a ``funnelsFilter``.
 
     Raises:
-        SourceError: too many, or one that does not lie between two steps.
+        SourceError: too many, or one that is not between two steps.
     """
     found = list(filter_.get("exclusions") or [])
     if len(found) > _MOST:
         raise refused(
-            f"A funnel takes at most {_MOST} exclusions", attr="funnelsFilter__exclusions"
+            f"A funnel supports at most {_MOST} exclusions", attr="funnelsFilter__exclusions"
         )
     return [_exclusion(item, steps, context) for item in found]
 
@@ -66,7 +65,7 @@ def _exclusion(item: Mapping[str, Any], steps: int, context: QueryContext) -> Ex
 def none_between(
     exclusions: Sequence[Exclusion], optional: Sequence[bool], window: Expression
 ) -> Expression:
-    """That no exclusion lies between its steps, in an attempt called ``times``."""
+    """Condition that no exclusion occurs between its steps, in the attempt ``times``."""
     excluded = [
         expression(
             _EXCLUDED,

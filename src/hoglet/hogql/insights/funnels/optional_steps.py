@@ -1,8 +1,8 @@
-"""Optional steps of funnels: they may be left out, and the steps after them count all the same.
+"""Optional steps of funnels, which can be skipped.
 
-The required steps of an ordered funnel are reached as if the optional ones were not there. Between
-two required steps, or after the last one reached, as many optional steps as possible are done, in
-their order; of several ways the one that begins first.
+The required steps of an ordered funnel are matched as if the optional ones did not exist. Between
+two required steps, or after the last one, as many optional steps as possible are matched in order;
+of several matches the earliest.
 
 Source: docs/spec/query-endpoints.md#106-insight-queries-and-results (optionalInFunnel).
 """
@@ -15,21 +15,20 @@ from hoglet.hogql.insights.funnels.chains import expression, following, in_time
 from hoglet.hogql.insights.series import Node
 
 _REQUIRED_WEIGHT = 16
-"""More than there can be optional steps, so that required ones come first."""
+"""Larger than the number of optional steps, so that required ones dominate."""
 
 _NOTHING = "arrayMap(tick -> emptyArrayInt64(), ticks)"
-# Of every event, the chain that begins with it at the step, as long as the steps that are left.
+# For every event, the chain that starts with it at the step, as long as the remaining steps.
 _CHAINED = (
     "arrayMap((tick, mask, chain) -> if(bitTest(mask, {bit}), "
     "arrayPushFront(arrayResize(chain, {left}, _toInt64(0)), tick), emptyArrayInt64()), "
     "ticks, masks, arraySlice(arrayPushBack({chains}, emptyArrayInt64()), 2))"
 )
-# The same; [-1] where the next required
-# step is done, at which the search for the optional one ends.
+# The same; [-1] at the next required step, where the search for the optional one ends.
 _STOPPED = (
     "arrayMap((mask, chain) -> if(bitTest(mask, {next}), [_toInt64(-1)], chain), masks, {chains})"
 )
-# The better of doing the step and of leaving it out; ``after`` is how it goes on without it.
+# The better of doing and skipping the step; ``after`` is the continuation without it.
 _DONE_OR_LEFT_OUT = (
     "arrayMap((done, after) -> if({done_score} > {after_score} OR ({done_score} = {after_score} "
     "AND arrayFirst(time -> time > 0, done) <= arrayFirst(time -> time > 0, after)), done, "
@@ -46,7 +45,7 @@ def optional_steps(steps: Sequence[Node], order: str) -> tuple[bool, ...]:
     """Which steps are optional.
 
     Raises:
-        SourceError: the first step is, or the funnel has no order.
+        SourceError: the first step is optional, or the funnel is unordered.
     """
     found = tuple(bool(step.get("optionalInFunnel")) for step in steps)
     if found and found[0]:
@@ -59,11 +58,11 @@ def optional_steps(steps: Sequence[Node], order: str) -> tuple[bool, ...]:
 
 
 def optional_attempts(order: str, optional: Sequence[bool], window: Expression) -> Expression:
-    """The attempts of an actor; a step that was left out is 0, as one that was not reached.
+    """The attempts of an actor; 0 for steps that were skipped or not reached.
 
     Args:
         order: ``ordered`` or ``strict``.
-        optional: which steps are.
+        optional: which steps are optional.
         window: ticks from the first step to the last.
     """
     chains = expression(_NOTHING)
@@ -73,7 +72,7 @@ def optional_attempts(order: str, optional: Sequence[bool], window: Expression) 
 
 
 def score(times: Expression, optional: Sequence[bool]) -> Expression:
-    """How good an attempt is: by its required steps, then by its optional ones."""
+    """The rank of an attempt: by required steps, then by optional ones."""
     weights = array([1 if each else _REQUIRED_WEIGHT for each in optional])
     return expression(_SCORE, times=times, count=constant(len(optional)), weights=weights)
 
@@ -84,7 +83,7 @@ def required_before(optional: Sequence[bool], step: int) -> int:
 
 
 def _step(place: int, order: str, optional: Sequence[bool], after: Expression) -> Expression:
-    """Of every event, the chain from that step on that begins with it or, ordered, after it."""
+    """For every event, the chain from that step on that starts with it or, if ordered, after it."""
     left = constant(len(optional) - place - 1)
     if not optional[place]:
         chains = expression(_CHAINED, bit=constant(place), left=left, chains=after)

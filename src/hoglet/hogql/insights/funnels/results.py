@@ -1,4 +1,4 @@
-"""Results of funnels from their rows.
+"""Builds the results of funnels from their rows.
 
 Source: docs/spec/query-endpoints.md#106-insight-queries-and-results.
 """
@@ -25,14 +25,14 @@ def shape_steps(
     context: QueryContext,
     factor: float | None,
 ) -> list[Any]:
-    """One item a step; a list of such lists with a breakdown, the largest first.
+    """One item per step; with a breakdown a list of such lists, the largest first.
 
     Args:
         rows: ``breakdown, count_0, count_1, average_1, median_1, count_2 ...``.
         steps: the series.
-        breakdown: how values are shown, or None.
-        context: names actions.
-        factor: of sampling.
+        breakdown: labels values, or None.
+        context: has the names of actions.
+        factor: the sampling factor.
     """
     if breakdown is None:
         return _steps_of(rows[0] if rows else None, steps, context, factor)
@@ -76,12 +76,12 @@ def _time(row: Sequence[Any] | None, place: int) -> float | None:
 
 
 def shape_trends(rows: Rows, span: Span, breakdown: Breakdown | None) -> list[Any]:
-    """The percentage of those who entered in each interval that arrived; 0 where nobody did.
+    """The conversion rate in percent for each interval; 0 without entries.
 
     Args:
         rows: ``bucket, breakdown, entered, done``.
         span: the intervals.
-        breakdown: how values are shown, or None.
+        breakdown: labels values, or None.
     """
     count = len(span.buckets())
     lines: dict[tuple[str, ...], list[float]] = defaultdict(lambda: [0.0] * count)
@@ -114,11 +114,11 @@ def _trend(
 
 
 def shape_times(seconds: Sequence[float], bins: int) -> dict[str, Any]:
-    """How many people took how long: ``[[seconds from, people], ...]``.
+    """Histogram of conversion times: ``[[seconds from, persons], ...]``.
 
     Args:
-        seconds: one number a person who arrived.
-        bins: how many are wished; 0 for the cube root of the number of people.
+        seconds: one number per converted person.
+        bins: number of bins; 0 for the cube root of the number of persons.
     """
     if not seconds:
         return {"bins": [], "average_conversion_time": None}

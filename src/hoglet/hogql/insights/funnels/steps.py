@@ -1,7 +1,7 @@
-"""The steps of a funnel, which events they are, and how long an attempt at them may last.
+"""The steps of a funnel: their events and the conversion window.
 
-A step with ``first_time_for_user`` is the first such event an actor ever did, if it has the step's
-properties; with ``first_time_for_user_with_filters`` it is the first one that has them.
+A step with ``first_time_for_user`` matches an actor's first such event ever, if it has the step's
+properties; with ``first_time_for_user_with_filters`` it matches the first one that has them.
 
 Source: docs/spec/query-endpoints.md#106-insight-queries-and-results.
 """
@@ -35,7 +35,7 @@ _SECONDS = {
     "month": 2_592_000,
 }
 _LONGEST = 100 * 365 * 86_400
-"""A century in seconds: longer windows mean no limit, and would leave the range of ticks."""
+"""A century in seconds: longer windows mean no limit, and would exceed the range of ticks."""
 
 _FIRSTS = "SELECT argMin(uuid, timestamp) FROM events WHERE {where} GROUP BY {actor}"
 
@@ -55,13 +55,13 @@ def steps_of(query: Mapping[str, Any]) -> list[Node]:
 def step_conditions(
     steps: Sequence[Node], context: QueryContext, span: Span, actor: Expression
 ) -> list[Expression]:
-    """Which events each step means.
+    """The conditions of the steps.
 
     Args:
         steps: the series.
         context: the project.
-        span: the dates; what came later is not looked at.
-        actor: whose first events they are.
+        span: the date range; later events are ignored.
+        actor: the actor of first-time events.
     """
     found: list[Expression] = []
     for step in steps:
@@ -82,7 +82,7 @@ def _is_first(condition: Expression, span: Span, actor: Expression) -> Expressio
 
 
 def window_seconds(filter_: Mapping[str, Any]) -> int:
-    """How long an attempt may last.
+    """The conversion window in seconds.
 
     Raises:
         SourceError: an unknown unit.

@@ -1,9 +1,9 @@
-"""PathsQuery: which pages, screens or events follow each other.
+"""PathsQuery: sequences of pages, screens or events.
 
-A pause of 30 minutes begins a new path; an item that repeats at once is counted once. A path with
-a start point begins there, one with an end point ends there, at the first of each; of a path
-between both that is too long, the middle is shown as ``...``. Paths may be those of a funnel's
-people, see ``funnel_paths``.
+A pause of 30 minutes starts a new path; an immediately repeated item counts once. With a start
+point a path starts at its first occurrence, with an end point it ends at its first occurrence; if a
+path between both is too long, its middle is shown as ``...``. Paths can be those of a funnel's
+persons, see ``of_funnel``.
 
 Source: docs/spec/query-endpoints.md#106-insight-queries-and-results.
 """
@@ -38,7 +38,7 @@ from hoglet.hogql.insights.series import (
 )
 
 _PAUSE = 30 * 60 * 1_000_000
-"""In microseconds, as all times of paths: whole numbers, whose differences are exact."""
+"""In microseconds, like all times of paths: integers, whose differences are exact."""
 
 _QUERY = (
     "SELECT concat(toString(place), '_', one.2) AS source, "
@@ -107,7 +107,7 @@ def build(query: Mapping[str, Any], context: QueryContext) -> Built:
 
 
 def _span(query: Mapping[str, Any], context: QueryContext) -> Span:
-    """The dates of the paths; of their funnel where they have none."""
+    """The date range of the paths, or of their funnel."""
     if query.get("funnelPathsFilter") and not any((query.get("dateRange") or {}).values()):
         return span_of({"dateRange": funnel_source(query).get("dateRange")}, context)
     return span_of(query, context)
@@ -116,7 +116,7 @@ def _span(query: Mapping[str, Any], context: QueryContext) -> Span:
 def _walks(
     query: Mapping[str, Any], context: QueryContext, span: Span, funnel: FunnelPaths | None
 ) -> Any:
-    """What everybody did, in the order of time: ``items``, a list for each actor."""
+    """The items of each actor in order of time."""
     filter_: Mapping[str, Any] = query.get("pathsFilter") or {}
     conditions = [*span.condition(), *common_conditions(query, context), *entity_conditions(query)]
     name = item(filter_)
@@ -131,7 +131,7 @@ def _walks(
 
 
 def _cut(filter_: Mapping[str, Any], funnel: FunnelPaths | None) -> tuple[Expression, Expression]:
-    """The part of a path between its points, and as many of its steps as are asked for."""
+    """The part of a path between its points, cut to the requested number of steps."""
     steps = max(2, min(int(filter_.get("stepLimit") or 5), 20))
     start, end = (filter_.get(key) for key in ("startPoint", "endPoint"))
     points = {"start": constant(point(str(start))), "end": constant(point(str(end)))}
@@ -155,7 +155,7 @@ def _both_ends(steps: int) -> Expression:
 
 
 def _weighty(filter_: Mapping[str, Any]) -> Expression:
-    """That an edge is walked often enough, and not too often."""
+    """Edge-weight bounds (min/max) as a HAVING condition."""
     found: list[Expression] = []
     for key, operator in (("minEdgeWeight", ">="), ("maxEdgeWeight", "<=")):
         if filter_.get(key):

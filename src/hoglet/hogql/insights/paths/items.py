@@ -1,4 +1,4 @@
-"""What the steps of paths are called: pages, screens, events; cleaned, grouped, left out.
+"""Items of paths: pages, screens, events; cleaned, grouped, excluded.
 
 Source: docs/spec/query-endpoints.md#106-insight-queries-and-results (pathsFilter).
 """
@@ -27,10 +27,10 @@ _TRAILING_SLASH = r"(.)/$"
 
 
 def included(filter_: Mapping[str, Any]) -> Expression:
-    """Which events are steps.
+    """Condition for events that are steps.
 
     Raises:
-        SourceError: a kind of event that hoglet does not know.
+        SourceError: an unknown kind of event.
     """
     kinds = filter_.get("includeEventTypes") or []
     if unknown := [kind for kind in kinds if kind not in _KINDS]:
@@ -53,10 +53,10 @@ def included(filter_: Mapping[str, Any]) -> Expression:
 
 
 def item(filter_: Mapping[str, Any]) -> Expression:
-    """The name of an event's step, empty where it has none.
+    """The item of an event, empty without one.
 
     Raises:
-        SourceError: an expression that does not parse, or a pattern that is none.
+        SourceError: an invalid expression or pattern.
     """
     named = _named(filter_)
     for rule in filter_.get("localPathCleaningFilters") or []:
@@ -73,7 +73,7 @@ def item(filter_: Mapping[str, Any]) -> Expression:
 
 
 def kept(name: Expression, filter_: Mapping[str, Any]) -> Expression:
-    """Whether a step of that name is shown at all."""
+    """Whether an item is shown at all."""
     conditions: list[Expression] = [compare("!=", name, constant(""))]
     for excluded in filter_.get("excludeEvents") or []:
         left_out = call("match", name, constant(_wildcard(str(excluded))))
@@ -82,7 +82,7 @@ def kept(name: Expression, filter_: Mapping[str, Any]) -> Expression:
 
 
 def point(text: str) -> str:
-    """A start or end point as items are written: without its trailing slash."""
+    """A start or end point in the form of items: without trailing slash."""
     return text[:-1] if len(text) > 1 and text.endswith("/") else text
 
 
@@ -116,7 +116,7 @@ def _property(name: str) -> Expression:
 
 
 def _wildcard(text: str) -> str:
-    """``/user/*`` as a pattern of whole names."""
+    """``/user/*`` as a pattern for whole names."""
     return "^" + ".*".join(re2.escape(part) for part in point(text).split("*")) + "$"
 
 

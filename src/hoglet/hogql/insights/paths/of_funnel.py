@@ -1,9 +1,8 @@
-"""Paths of a funnel's people: what they did before, between or after its steps.
+"""Paths of a funnel's persons: before, between or after its steps.
 
-Of each person the attempt counts that the funnel counts. Its path is one, however long its pauses:
-from the funnel's window before a step to that step, from step to step, or from a step until the
-window has passed. Step ``-n`` means those who stopped before step n; theirs is the time of the last
-step they reached.
+Uses the attempt that counts in the funnel. Each person has one path, regardless of pauses: the
+conversion window before a step, from step to step, or the conversion window after a step. Step
+``-n`` selects persons who dropped off before step n, from the last step they reached.
 
 Source: docs/spec/query-endpoints.md#106-insight-queries-and-results (PathsQuery.funnelPathsFilter).
 """
@@ -34,16 +33,15 @@ _STOPPED = "arrayElement(best, {step}) = 0 AND arrayElement(best, {before}) > 0"
 
 
 class FunnelPaths:
-    """The people of a ``funnelPathsFilter`` and the times of theirs that paths are made of.
+    """The persons of a ``funnelPathsFilter`` and the time ranges of their paths.
 
     Args:
         query: the paths insight.
         context: the project.
-        span: its dates, which are also those of the funnel.
+        span: the date range, also of the funnel.
 
     Raises:
-        SourceError: a step that the funnel does not have, or people that are not those of the
-            paths.
+        SourceError: a step that the funnel does not have, or different actors.
     """
 
     def __init__(self, query: Mapping[str, Any], context: QueryContext, span: Span) -> None:
@@ -58,7 +56,7 @@ class FunnelPaths:
         self._attempts = FunnelAttempts(source, context, span, None)
         self._step = _step(filter_, self.kind, len(self._attempts.optional))
         self.window = window_seconds(source.get("funnelsFilter") or {}) * 1_000_000
-        """Microseconds that an attempt may last."""
+        """Conversion window in microseconds."""
 
     def people(self) -> Any:
         """The query ``actor, since, until``, both in microseconds."""

@@ -1,7 +1,7 @@
-"""Brackets of retention: several intervals after the first shown as one column.
+"""Brackets of retention: several intervals combined into one column.
 
-``[1, 3, 5]`` with days are the columns ``Day 0``, ``Day 1``, ``Day 2-4`` and ``Day 5-9``. Whoever
-comes back in any interval of a bracket counts in it, once.
+``[1, 3, 5]`` with days are the columns ``Day 0``, ``Day 1``, ``Day 2-4`` and ``Day 5-9``. A person
+who returns in any interval of a bracket is counted once in it.
 
 Source: docs/spec/query-endpoints.md#106-insight-queries-and-results (retentionCustomBrackets).
 """
@@ -17,7 +17,7 @@ _MOST = 100
 
 
 def brackets_of(filter_: Mapping[str, Any]) -> list[int]:
-    """The lengths of the brackets of a ``retentionFilter``; none means one interval a column.
+    """The lengths of the brackets of a ``retentionFilter``; empty means one interval per column.
 
     Raises:
         SourceError: too many, or one without length.
@@ -32,7 +32,7 @@ def brackets_of(filter_: Mapping[str, Any]) -> list[int]:
 
 
 def bracket_of(brackets: Sequence[int]) -> Expression:
-    """The number of the bracket that holds ``gap``; of later ones, the one after the last."""
+    """The index of the bracket of ``gap``; one after the last for later gaps."""
     cases: list[Expression] = []
     for number, end in enumerate(accumulate(brackets), 1):
         cases += [compare("<=", field("gap"), constant(end)), constant(number)]
@@ -41,7 +41,7 @@ def bracket_of(brackets: Sequence[int]) -> Expression:
 
 
 def column_labels(brackets: Sequence[int], intervals: int) -> list[str]:
-    """What columns hold, e.g. ``["0", "1", "2-4"]``: those that begin within some intervals."""
+    """Labels of columns, e.g. ``["0", "1", "2-4"]``: brackets that start within some intervals."""
     if not brackets:
         return [str(gap) for gap in range(intervals)]
     starts = [1, *(end + 1 for end in accumulate(brackets))]

@@ -1,7 +1,7 @@
-"""RetentionQuery: of those who began in an interval, how many came back in later ones.
+"""RetentionQuery: of the actors who started in an interval, how many returned in later ones.
 
-With a breakdown, an actor's events of each value are looked at on their own: who began with one
-value comes back with that value. So one value's rows are those of the query filtered by it.
+With a breakdown, each value is computed separately: an actor who started with a value returns with
+that value. So the rows of a value equal those of the query filtered by it.
 
 Source: docs/spec/query-endpoints.md#106-insight-queries-and-results.
 """
@@ -59,7 +59,7 @@ _ELAPSED = "24_hour_windows"
 _PAGEVIEW = {"id": "$pageview", "type": "events", "name": "$pageview"}
 
 _ACTORS = "SELECT {columns} FROM events WHERE {where} GROUP BY actor, breakdown"
-# Starts are the first target event of each interval: its number and its microsecond.
+# Starts are the first target events of intervals: interval number and microsecond.
 _RECURRING = (
     "arrayFilter((start, nth) -> nth = 1, arraySort(groupArrayIf({pair}, {target})), "
     "arrayEnumerateUniq(arrayMap(start -> start.1, arraySort(groupArrayIf({pair}, {target})))))"
@@ -89,7 +89,7 @@ _VALUES = (
 
 
 def build(query: Mapping[str, Any], context: QueryContext) -> Built:
-    """One query: actors by starting interval and gap."""
+    """One query: actors by start interval and gap."""
     retention = _Retention(query, context)
     return Built([retention.query()], retention.shape, retention.span)
 
@@ -147,7 +147,7 @@ class _Retention:
         return sampled(counts, self._factor)
 
     def _bounds(self, span: Sequence[Expression]) -> Sequence[Expression]:
-        """First times are looked for in everything there is."""
+        """First times are searched in all events."""
         return span if self._type == _TYPES[0] else span[1:]
 
     def _condition(self, key: str, *, properties: bool = True) -> Expression:
@@ -163,14 +163,14 @@ class _Retention:
         return self._breakdown.limited(ranked, someone)
 
     def _gaps(self, events: str) -> Expression:
-        """How many intervals after a start each of the events lies."""
+        """How many intervals after a start each event is."""
         if self._filter.get("timeWindowMode") != _ELAPSED:
             return _expression(_CALENDAR, seen=field(events))
         width = (_PERIODS[self._period][2] or 0) * 1_000_000
         return _expression(_WINDOWS, seen=field(events), width=constant(width))
 
     def _sum(self, added: AggregatedProperty) -> Expression:
-        """The value of a cell: of the events by which its actors count there."""
+        """The value of a cell: computed from the events by which its actors count there."""
         elapsed = self._filter.get("timeWindowMode") == _ELAPSED
         begin = _expression("start.2") if elapsed else constant(0)
         gaps = self._gaps("returns")
@@ -180,14 +180,14 @@ class _Retention:
         return added.of_cell(_expression(ADDED, **parts))
 
     def _shown(self) -> Expression:
-        """The gaps of one start at which its actor counts; everybody counts at 0."""
+        """The gaps of a start in which its actor counts; everyone counts at 0."""
         gaps = _expression(_GAPS, gaps=self._gaps("returns"))
         if self._brackets:
             gaps = _expression(_BRACKETED, gaps=gaps, bracket=bracket_of(self._brackets))
         least = int(self._filter.get("minimumOccurrences") or 1)
         if least > 1:
             gaps = _expression(_OFTEN, gaps=gaps, least=constant(least))
-        if self._filter.get("cumulative"):  # who came back later counts before, too
+        if self._filter.get("cumulative"):  # actors who returned later count earlier too
             return _expression("range(0, 1 + arrayMax(arrayPushBack({gaps}, 0)))", gaps=gaps)
         return _expression("arrayDistinct(arrayPushFront({gaps}, _toInt64(0)))", gaps=gaps)
 
@@ -255,7 +255,7 @@ def _check(filter_: Mapping[str, Any], type_: str, period: str) -> None:
 
 
 def _span(query: Mapping[str, Any], context: QueryContext, period: str, count: int) -> Span:
-    """The last interval is the one that holds date_to; the others lie before it."""
+    """The last interval contains date_to; the others precede it."""
     interval, unit, _ = _PERIODS[period]
     asked = span_of({**query, "interval": interval}, context)
     last = start_of(asked.end, unit, context.week_start_day)

@@ -1,8 +1,8 @@
-"""``sum`` and ``avg`` of retention: a number of the events that make an actor count.
+"""``sum`` and ``avg`` in retention: aggregates a property of the counted events.
 
 At gap 0 these are the actor's target events of the starting interval, at later gaps the returning
-events of that interval or bracket. A property that is missing or no number counts 0. ``sum`` adds
-up over all actors of a cell, ``avg`` divides by their number.
+events of that interval or bracket. Missing and non-numeric values count as 0. ``sum`` is the total
+over all actors of a cell, ``avg`` divides it by their number.
 
 Source: docs/spec/query-endpoints.md#106-insight-queries-and-results (aggregationType).
 """
@@ -19,17 +19,17 @@ ADDED = (
     "{target_gaps}, targets)), "
     "arraySum(arrayMap((at, seen) -> if(at = gap, seen.3, 0), {gaps}, returns)))"
 )
-"""What an actor adds to the cell of one start and one gap."""
+"""An actor's contribution to a cell of a start and a gap."""
 
 
 class AggregatedProperty:
-    """The property that a retention adds up.
+    """The property that retention aggregates.
 
     Args:
         filter_: a ``retentionFilter`` whose ``aggregationType`` is ``sum`` or ``avg``.
 
     Raises:
-        SourceError: it names no property, or asks for what cannot be added up.
+        SourceError: it has no property, or cannot be aggregated.
     """
 
     def __init__(self, filter_: Mapping[str, Any]) -> None:
@@ -41,7 +41,7 @@ class AggregatedProperty:
             )
         if filter_.get("cumulative"):
             raise refused(
-                "Cumulative retention counts people only: aggregationType must be count",
+                "Cumulative retention supports only aggregationType count",
                 attr="retentionFilter__cumulative",
             )
         self.is_average = filter_["aggregationType"] == "avg"
@@ -59,7 +59,7 @@ class AggregatedProperty:
 
 
 def aggregated_property(filter_: Mapping[str, Any]) -> AggregatedProperty | None:
-    """What to add up; None where people are counted."""
+    """The aggregated property; None if persons are counted."""
     if filter_.get("aggregationType") in {None, "count"}:
         return None
     return AggregatedProperty(filter_)

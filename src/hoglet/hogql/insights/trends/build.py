@@ -1,4 +1,4 @@
-"""TrendsQuery: a value for each interval, series and breakdown.
+"""TrendsQuery: a value per interval, series and breakdown.
 
 Source: docs/spec/query-endpoints.md#106-insight-queries-and-results.
 """
@@ -37,7 +37,7 @@ class _Period(msgspec.Struct, frozen=True):
 
 
 class _Line(msgspec.Struct):
-    """One line of the answer: its numbers by interval, or one total."""
+    """One line of the result: its numbers by interval, or a total."""
 
     order: int
     key: tuple[str, ...]
@@ -134,7 +134,7 @@ class _Trend:
         return round(scaled) if is_whole(node) else scaled
 
     def _sorted(self, lines: list[_Line]) -> list[_Line]:
-        """The largest first; what was lumped together last."""
+        """The largest first; combined values last."""
         return sorted(lines, key=lambda line: (is_rest(line.key), -line.total, label(line.values)))
 
     def _with_formulas(self, lines: list[_Line], period: _Period) -> list[_Line]:
@@ -172,7 +172,7 @@ class _Trend:
         return result
 
     def _drawn(self, data: list[float]) -> list[float]:
-        """The numbers as they are shown: averaged over neighbours before, or added up."""
+        """The displayed numbers: smoothed, or cumulative."""
         if self._smoothing > 1:
             windows = (data[max(0, end - self._smoothing) : end] for end in _ends(data))
             data = [sum(window) / len(window) for window in windows]
@@ -202,10 +202,10 @@ def _ends(data: list[float]) -> range:
 
 
 def _number(value: Any) -> float:
-    """A value of the warehouse as a number; NULL, NaN and infinities are 0.
+    """A value of the warehouse as a number; 0 for NULL, NaN and infinities.
 
     Raises:
-        SourceError: it is none, which only an expression of the user can give.
+        SourceError: it is not a number, which only a user's expression can return.
     """
     if value is None:
         return 0

@@ -1,4 +1,4 @@
-"""Formulas of trends: arithmetic over series ``A``, ``B`` ..., evaluated on finished numbers.
+"""Formulas of trends: arithmetic over series ``A``, ``B`` ..., evaluated on results.
 
 Source: docs/spec/query-endpoints.md#106-insight-queries-and-results (trendsFilter.formula,
 formulas).
@@ -25,21 +25,21 @@ _OPERATORS: dict[str, Callable[[float, float], float]] = {
 
 
 class Formula(msgspec.Struct, frozen=True):
-    """A parsed formula and what its line is called."""
+    """A parsed formula and the name of its line."""
 
     parsed: Any
     label: str
 
 
 def formulas_of(filter_: Mapping[str, Any], series: int) -> list[Formula]:
-    """The formulas of a ``trendsFilter``: its nodes, else its list, else the one.
+    """The formulas of a ``trendsFilter``: nodes, a list, or a single one.
 
     Args:
         filter_: the ``trendsFilter``.
-        series: how many series there are.
+        series: number of series.
 
     Raises:
-        SourceError: one is no arithmetic over these series.
+        SourceError: one is not arithmetic over these series.
     """
     nodes = filter_.get("formulaNodes") or []
     if not nodes:
@@ -54,12 +54,12 @@ def formulas_of(filter_: Mapping[str, Any], series: int) -> list[Formula]:
 
 
 def evaluate_formula(parsed: Any, series: Mapping[str, list[float]], count: int) -> list[float]:
-    """The formula for each interval; dividing by 0 gives 0, and so does what is too large.
+    """Evaluate a formula for each interval; division by zero and overflow yield 0.
 
     Args:
         parsed: of a ``Formula``.
         series: the numbers of ``A``, ``B`` ...
-        count: how many intervals there are.
+        count: number of intervals.
 
     Example:
         >>> (formula,) = formulas_of({"formula": "A / B * 100"}, 2)
@@ -88,19 +88,20 @@ def _value(node: Any, series: Mapping[str, list[float]], index: int) -> float:
         name = str(node.chain[0])
         if name.upper() not in series:
             raise refused(
-                f"A formula names series {name}, which there is not", attr="trendsFilter__formula"
+                f"A formula uses series {name}, which does not exist", attr="trendsFilter__formula"
             )
         return _as_float(series[name.upper()][index])
     if isinstance(node, tree.ArithmeticOperation) and node.op in _OPERATORS:
         left, right = _value(node.left, series, index), _value(node.right, series, index)
         return _OPERATORS[node.op](left, right)
     raise refused(
-        "A formula holds series letters, numbers and + - * / % only", attr="trendsFilter__formula"
+        "A formula can contain only series letters, numbers and + - * / %",
+        attr="trendsFilter__formula",
     )
 
 
 def _as_float(value: float) -> float:
-    """Whole numbers would grow without end."""
+    """As floats, because integers could grow without limit."""
     try:
         return float(value)
     except OverflowError:

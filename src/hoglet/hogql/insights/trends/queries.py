@@ -1,7 +1,6 @@
-"""The queries of trends: one for each series and period.
+"""The queries of trends: one per series and period.
 
-Rows are ``[bucket] [breakdown] value``: no bucket where one total is asked for, no breakdown where
-there is none.
+Rows are ``[bucket] [breakdown] value``: no bucket for totals, no breakdown without one.
 
 Source: docs/spec/query-endpoints.md#106-insight-queries-and-results.
 """
@@ -47,7 +46,7 @@ from hoglet.kit.relative_dates import elapse, shift, start_of_day
 _PLAIN = "SELECT {columns} FROM events WHERE {where} GROUP BY {keys}"
 _BY_UNIT = "SELECT {columns} FROM {units} GROUP BY {keys}"
 _UNITS = "SELECT {columns}, {inner} AS x FROM events WHERE {where} GROUP BY {keys}, {unit}"
-# An event counts in every interval from its own to the last whose window still holds it.
+# An event counts in every interval whose window contains it.
 _ACTIVE = (
     "SELECT {columns} FROM (SELECT entity, breakdown, "
     "arrayJoin(range(greatest(place, 0), least(until, {count}))) AS bucket FROM "
@@ -60,17 +59,17 @@ _FIRSTS = (
     "FROM events WHERE {where} GROUP BY entity"
 )
 _COARSE = {"weekly_active": ("week", "month"), "monthly_active": ("month",)}
-"""Intervals that are as long as the window: there the actors of the interval are counted."""
+"""Intervals as long as the window: actors of the interval are counted."""
 
 
 class TrendQueries:
-    """Builds the queries of one trend.
+    """Builds the queries of a trend.
 
     Args:
         query: the insight.
         breakdown: its breakdown, or None.
-        is_total: whether one number is asked for, not one for each interval.
-        shared: whether all series show the same breakdown values (formulas join them).
+        is_total: whether to compute a total instead of a value per interval.
+        shared: whether all series share their breakdown values (for formulas).
     """
 
     def __init__(
@@ -91,13 +90,13 @@ class TrendQueries:
         self._factor = sampling_factor(query)
 
     def build(self, node: Node, span: Span, ranked: Sequence[Span]) -> Any:
-        """The query of one series.
+        """The query of a series.
 
         Args:
             node: the series.
             span: the period to count.
-            ranked: the period whose largest breakdown values are shown, and the one it is
-                compared with, if any: values of that one fill the places that are left.
+            ranked: the periods whose largest breakdown values are shown: the current one, then the
+                compared one, if any.
         """
         return sampled(self._build(node, span, ranked), self._factor)
 
@@ -161,7 +160,7 @@ class TrendQueries:
         )
 
     def _first(self, node: Node, span: Span, ranked: Sequence[Span]) -> Any:
-        """Actors by their first event ever: of that name, or of those that match."""
+        """Actors by their first event ever: with that name, or that matches."""
         key = self._key(node, ranked)
         time = field("timestamp")
         wanted = every(self._conditions(node))
@@ -182,7 +181,7 @@ class TrendQueries:
     # --- parts
 
     def _grouped(self, template: str, columns: list[Any], value: Expression, **parts: Any) -> Any:
-        """``SELECT columns, value ... GROUP BY columns``; without columns there is one group."""
+        """``SELECT columns, value ... GROUP BY columns``; without columns a single group."""
         keys = tuple(
             field(getattr(column, "alias", None) or column.chain[-1]) for column in columns
         )
@@ -195,7 +194,7 @@ class TrendQueries:
         return columns if key is None else [*columns, alias("breakdown", key)]
 
     def _key(self, node: Node, ranked: Sequence[Span]) -> Expression | None:
-        """The breakdown's key with the rest lumped together."""
+        """The breakdown's key with remaining values combined."""
         if self._breakdown is None:
             return None
         nodes = self._series if self._shared else [node]
@@ -225,7 +224,7 @@ def _last_days(span: Span, days: int) -> Span:
 
 
 def _widened(span: Span, days: int) -> Span:
-    """A period with the days before it that the window of its first interval holds."""
+    """A period with the preceding days that its first window covers."""
     following = step(span.first(), 1, span.interval)
     if span.interval in {"minute", "hour"}:
         return span.between(elapse(following, timedelta(days=-days)), span.end)
