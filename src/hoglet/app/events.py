@@ -47,6 +47,7 @@ def build_events(rooms: Services) -> EventServices:
         spool=spool,
         warnings=warnings,
         clock=rooms.clock,
+        body_limit_bytes=rooms.settings.request_body_bytes,
     )
     persons = PersonService(rooms.database, spool, rooms.clock, rooms.warehouse)
     return EventServices(capture, warnings, repository, spool, persons, known)

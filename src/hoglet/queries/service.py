@@ -19,6 +19,7 @@ from hoglet.endpoints.run.targets import RunTarget
 from hoglet.endpoints.schemas import RunRequest
 from hoglet.endpoints.worker.compiler import QueryCompiler
 from hoglet.endpoints.worker.query_errors import QueryError, as_query_error
+from hoglet.hogql.errors import TABLE_DENIED
 from hoglet.kit.errors import HogletError, Unreadable
 from hoglet.kit.suggestions import near
 from hoglet.queries import overrides
@@ -145,6 +146,8 @@ class QueryService:
 
 def _of_node(error: HogletError, path: str) -> HogletError:
     """An error that names a part of the node, in the form of errors of the body."""
+    if error.error_code == TABLE_DENIED:
+        return error
     if not isinstance(error, QueryError) or not (error.attr or "").startswith("query__"):
         return error
     return Unreadable(error.detail, attr=path + (error.attr or "").removeprefix("query"))

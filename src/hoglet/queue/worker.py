@@ -85,19 +85,49 @@ class LeasedWorker:
         self._handler = handler
         self._policy = policy
         self._stopping = asyncio.Event()
+        self._running: set[asyncio.Task[None]] = set()
 
     async def run(self) -> None:
-        """Run until :meth:`stop`, then finish the jobs in progress."""
-        while not self._stopping.is_set():
-            try:
-                jobs = await self._lease()
-                await asyncio.gather(*map(self._do, jobs))
-            except Exception:  # the database is down or full: the loop must not end
-                log.exception("leasing jobs failed", action="lease_failed", queue=self.name)
-                await asyncio.sleep(_PAUSE_SECONDS)
-                continue
-            if not jobs and not self._stopping.is_set():
-                await self._queue.wait(self.name, self._policy.idle)
+        """Run until :meth:`stop`, then finish the jobs in progress.
+
+        A job that ends makes room for the next at once; it does not wait for those beside it.
+        """
+        try:
+            while not self._stopping.is_set():
+                await self._fill()
+        except asyncio.CancelledError:
+            for task in self._running:
+                task.cancel()
+            raise
+        finally:
+            await asyncio.gather(*self._running, return_exceptions=True)
+
+    async def _fill(self) -> None:
+        """Start what is due and fits beside the running jobs; wait until that may be more."""
+        try:
+            jobs = await self._lease(self._policy.at_once - len(self._running))
+        except Exception:  # the database is down or full: the loop must not end
+            log.exception("leasing jobs failed", action="lease_failed", queue=self.name)
+            await asyncio.sleep(_PAUSE_SECONDS)
+            return
+        for job in jobs:
+            task = asyncio.create_task(self._do_safely(job))
+            self._running.add(task)
+            task.add_done_callback(self._running.discard)
+        is_full = len(self._running) >= self._policy.at_once
+        if not self._stopping.is_set():
+            await self._wait(for_jobs=not is_full)
+
+    async def _wait(self, *, for_jobs: bool) -> None:
+        """Until a running job ends or, with ``for_jobs``, one is enqueued or may be due."""
+        waiting = set(self._running)
+        if for_jobs:
+            waiting.add(asyncio.create_task(self._queue.wait(self.name, self._policy.idle)))
+        try:
+            await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for task in waiting - self._running:
+                task.cancel()
 
     def stop(self) -> None:
         """Make :meth:`run` return."""
@@ -107,14 +137,19 @@ class LeasedWorker:
     async def drain(self) -> int:
         """Process everything that is due; returns the number of jobs. For tests and demos."""
         count = 0
-        while jobs := await self._lease():
+        while jobs := await self._lease(self._policy.at_once):
             await asyncio.gather(*map(self._do, jobs))
             count += len(jobs)
         return count
 
-    async def _lease(self) -> list[Job]:
-        policy = self._policy
-        return await self._queue.lease(self.name, limit=policy.at_once, duration=policy.lease)
+    async def _lease(self, limit: int) -> list[Job]:
+        return await self._queue.lease(self.name, limit=limit, duration=self._policy.lease)
+
+    async def _do_safely(self, job: Job) -> None:
+        try:
+            await self._do(job)
+        except Exception:  # the database is down: the job comes back when its lease ends
+            log.exception("a job was left", action="job_left", queue=self.name, job=str(job.id))
 
     async def _do(self, job: Job) -> None:
         try:

@@ -554,3 +554,65 @@ async def test_an_events_query_may_read_them_within(queries: QueryWorld) -> None
     where = "event IN (SELECT name FROM system.event_definitions)"
     node = {"kind": "EventsQuery", "select": ["event"], "where": [where]}
     assert (await queries.ran(node))["results"] == [["a"]]
+
+
+WITH_DEFINITION = "event IN (SELECT name FROM system.event_definitions)"
+IN_INSIGHTS: dict[str, Json] = {
+    "filter": {
+        "kind": "TrendsQuery",
+        "series": [{"kind": "EventsNode", "event": None}],
+        "properties": [{"type": "hogql", "key": WITH_DEFINITION}],
+    },
+    "filter of a series": {
+        "kind": "TrendsQuery",
+        "series": [{"properties": [{"type": "hogql", "key": WITH_DEFINITION}]}],
+    },
+    "formula": {
+        "kind": "TrendsQuery",
+        "series": [{"math": "hogql", "math_hogql": f"countIf({WITH_DEFINITION})"}],
+    },
+    "filter of a funnel": {
+        "kind": "FunnelsQuery",
+        "series": [{"kind": "EventsNode", "event": "a"}, {"kind": "EventsNode", "event": "b"}],
+        "properties": [{"type": "hogql", "key": WITH_DEFINITION}],
+    },
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", IN_INSIGHTS)
+async def test_insights_may_read_them_within(queries: QueryWorld, name: str) -> None:
+    await fill(queries)
+    at = NOW - timedelta(hours=1)
+    await queries.endpoints.add_events([("a", at, "u", "{}"), ("b", at, "u", "{}")])
+    node = IN_INSIGHTS[name]
+
+    first = await queries.ran(node)
+    counted = first["results"][0]["count"]
+    assert counted == 1  # of the two events one has a definition
+    row = EventDefinitionRow(project_id=queries.endpoints.project_id, name="b", created_at=NOW)
+    await add(queries, row)
+    again = await queries.ran(node)
+
+    assert again["is_cached"] is False
+    if node["kind"] == "TrendsQuery":
+        assert again["results"][0]["count"] == 2
+
+
+@pytest.mark.parametrize("name", IN_INSIGHTS)
+async def test_insights_need_the_scope(queries: QueryWorld, name: str) -> None:
+    key = await queries.endpoints.world.add_key(["query:read"])
+    response = await queries.client.post(
+        f"{queries.base}/",
+        json={"query": IN_INSIGHTS[name]},
+        headers={"Authorization": f"Bearer {key}"},
+    )
+    assert (response.status_code, response.json()["code"]) == (400, "table_access_denied")
+
+
+async def test_an_insight_that_reads_them_is_not_materialized(queries: QueryWorld) -> None:
+    endpoints = queries.endpoints
+    await endpoints.create(IN_INSIGHTS["filter"], name="kept")
+    assert (await endpoints.ran("kept"))["results"][0]["count"] == 0
+    response = await endpoints.patch("/kept", {"is_materialized": True})
+    assert (response.status_code, response.json()["attr"]) == (400, "is_materialized")
+    assert "system.event_definitions" in response.json()["detail"]

@@ -170,5 +170,11 @@ def _counts_first_matching(query: Json) -> bool:
     return any(node.get("math") == math for node in query.get("series") or [])
 
 
+def refuse_live(table: str) -> Eligibility:
+    """For an insight that reads a table of the project's records, e.g. ``system.actions``."""
+    reason = f"The query reads {table}, whose records are always read live."
+    return _no("query_type_not_materializable", reason)
+
+
 def _no(code: str, reason: str) -> Eligibility:
     return Eligibility(can_materialize=False, reason=reason, reason_code=code)

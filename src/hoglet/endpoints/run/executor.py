@@ -159,7 +159,11 @@ class QueryExecutor:
                 query = await since_oldest(
                     self._compiler, self._warehouse, reading.project, query, query_id=query_id
                 )
-        compiled = await self._compiler.compile_insight(reading.project, query)
+        compiled = await self._compiler.compile_insight(
+            reading.project, query, system_tables=reading.system_tables
+        )
+        queries = [await self._with_rows(reading, each) for each in compiled.queries]
+        compiled = msgspec.structs.replace(compiled, queries=queries)
         async with self._turn(slots, query_id):
             found = await compute_insight(
                 self._warehouse, query, compiled, query_id=query_id, seconds=seconds
@@ -167,7 +171,13 @@ class QueryExecutor:
         result = self._insight_result(
             reading, dump_json(found.results), len(found.results), found.statistics, started_at
         )
-        result = replace(result, has_more=found.has_more)
+        is_live = any(each.system_tables for each in queries)
+        result = replace(
+            result,
+            has_more=found.has_more,
+            is_live=is_live,
+            cache_seconds=0 if is_live else result.cache_seconds,
+        )
         dates = {
             "resolved_date_range": compiled.date_range,
             "hogql": "; ".join(each.hogql for each in compiled.queries),

@@ -194,9 +194,16 @@ class QueryCompiler:
         context = await self.context(project, unlimited=True)
         return await self._compile(operations.compile_build, payload, context)
 
-    async def compile_insight(self, project: Project, query: Json) -> CompiledInsight:
-        """Compile the queries of an insight on the raw data; relative dates use the clock."""
-        context = self.stamped(await self.context(project, unlimited=True))
+    async def compile_insight(
+        self, project: Project, query: Json, *, system_tables: Sequence[str] = ()
+    ) -> CompiledInsight:
+        """Compile the queries of an insight on the raw data; relative dates use the clock.
+
+        ``system_tables`` are those that the caller may read, in filters and formulas of HogQL.
+        """
+        context = self.stamped(
+            await self.context(project, unlimited=True, system_tables=system_tables)
+        )
         answer = await self.call(
             operations.compile_insight, {"query": query, "context": context, "variables": {}}
         )

@@ -18,6 +18,7 @@ from hoglet.endpoints.insights.variables import (
     breakdown_names,
     eligibility,
     for_table,
+    refuse_live,
 )
 from hoglet.hogql.compile import CompiledQuery, compile_query
 from hoglet.hogql.context import (
@@ -154,9 +155,11 @@ def _analyse_failing(query: Json, error: SourceError) -> Json:
 
 def _analyse_insight(payload: Json) -> Json:
     query = payload["query"]
-    compile_insight(payload | {"context": payload["context"] | {"unlimited": True}})
+    context = payload["context"] | {"unlimited": True}
+    compiled = compile_insight(payload | {"context": context})
     names = breakdown_names(query)
-    allowed = eligibility(query)
+    live = [name for each in compiled["queries"] for name in each["system_tables"]]
+    allowed = refuse_live(live[0]) if live else eligibility(query)
     plan = {"columns": INSIGHT_COLUMNS, "variables": names} if allowed.can_materialize else None
     return {
         "breakdowns": names,
