@@ -40,7 +40,7 @@ from hoglet.queries.services import build_queries
 from hoglet.queue.sql import SqlQueue
 from hoglet.sandbox import Sandbox
 from hoglet.warehouse import ClickHouseWarehouse
-from hoglet.web.app import create_application
+from hoglet.web.app import RequestPolicy, create_application
 from support.access import NOW, World, open_world
 from support.sandboxes import shared_sandbox
 
@@ -153,7 +153,7 @@ async def open_endpoints(
                 query_api.router,
                 cohort_api.router,
             ],
-            log_requests=False,
+            policy=RequestPolicy(log_requests=False),
         )
         app.state.access = world.access
         app.state.endpoints = rooms

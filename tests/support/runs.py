@@ -20,7 +20,7 @@ from hoglet.pipeline.delivery import ordering as lines
 from hoglet.pipeline.delivery.attempt import HostCallAttempts
 from hoglet.pipeline.delivery.completion import CompletionBatcher
 from hoglet.pipeline.delivery.completion_writer import CompletionWriter
-from hoglet.pipeline.delivery.executor import Executor
+from hoglet.pipeline.delivery.executor import DeliveryStages, Executor
 from hoglet.pipeline.delivery.function_cache import FunctionCache
 from hoglet.pipeline.delivery.host_limits import HostLimiter, HostSettings
 from hoglet.pipeline.delivery.metrics import DeliveryMetrics
@@ -126,22 +126,24 @@ class Runs:
         self.executor = Executor(
             database=hoglet.database,
             queue=hoglet.queue,
-            endings=CompletionBatcher(
-                database=hoglet.database,
-                queue=hoglet.queue,
-                endings=endings,
-                metrics=DeliveryMetrics(CollectorRegistry()),
-                clock=clock,
-            ),
-            functions=FunctionCache(hoglet.service),
-            runner=InvocationRunner(
-                StepBatcher(self.sandbox),
-                HostCallAttempts(calls, clock, chance=lambda: 1.0),
-                self.hosts,
-                clock,
-            ),
-            hosts=self.hosts,
             clock=clock,
+            stages=DeliveryStages(
+                endings=CompletionBatcher(
+                    database=hoglet.database,
+                    queue=hoglet.queue,
+                    endings=endings,
+                    metrics=DeliveryMetrics(CollectorRegistry()),
+                    clock=clock,
+                ),
+                functions=FunctionCache(hoglet.service),
+                runner=InvocationRunner(
+                    StepBatcher(self.sandbox),
+                    HostCallAttempts(calls, clock, chance=lambda: 1.0),
+                    self.hosts,
+                    clock,
+                ),
+                hosts=self.hosts,
+            ),
         )
         await self.executor._read_pauses()
 

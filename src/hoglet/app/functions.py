@@ -18,9 +18,9 @@ from hoglet.functions.logs.live_tail import LiveTail
 from hoglet.functions.runtime.geoip import check_database
 from hoglet.functions.runtime.host_calls import HostCalls
 from hoglet.functions.runtime.host_config import HostConfig
-from hoglet.functions.save.planner import CohortCriteria
+from hoglet.functions.save.planner import CohortCriteria, CompileEnvironment, PropertyTypes
 from hoglet.functions.secrets.box import SecretBox
-from hoglet.functions.service import FunctionService, PropertyTypes
+from hoglet.functions.service import FunctionService
 from hoglet.functions.templates.registry import Templates
 from hoglet.functions.test_runs.service import TestRunService
 from hoglet.functions.watcher.rules import WatcherSettings
@@ -59,7 +59,7 @@ def open_box(settings: Settings) -> SecretBox:
     return SecretBox([key.encode() for key in read_secret_keys(settings)])
 
 
-def _facilities(settings: Settings) -> HostConfig:
+def _host_config(settings: Settings) -> HostConfig:
     paths = (settings.geoip_database, settings.bot_list)
     database, bots = (None if path is None else str(path.absolute()) for path in paths)
     problem = None if database is None else check_database(database)
@@ -102,17 +102,20 @@ def build_functions(
     internal = InternalEvents(rooms.queue, rooms.clock)
     access.activity.listeners.append(internal.on_activity)
     watcher.listeners.append(internal.on_state_change)
-    service = FunctionService(
-        database=rooms.database,
+    environment = CompileEnvironment(
         compiler=SandboxCompiler(rooms.sandboxes.compile),
-        box=box,
-        clock=rooms.clock,
         templates=templates,
-        activity=access.activity,
-        watcher=watcher,
         property_types=property_types,
         cohorts=cohorts,
-        facilities=_facilities(settings),
+        host_config=_host_config(settings),
+    )
+    service = FunctionService(
+        environment,
+        database=rooms.database,
+        box=box,
+        clock=rooms.clock,
+        activity=access.activity,
+        watcher=watcher,
     )
     calls = HostCalls(
         Credentials(rooms.outbound, rooms.database, box), _mailer(rooms), _mail_domain(settings)

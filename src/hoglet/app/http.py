@@ -12,7 +12,7 @@ from hoglet.app.features import Features
 from hoglet.app.readiness import Readiness
 from hoglet.app.routes import PROJECT_ROUTERS, ROUTERS, hot_routes
 from hoglet.console.application import mount_console
-from hoglet.web.app import create_application
+from hoglet.web.app import ReadinessChecks, RequestPolicy, create_application
 
 
 def build_application(
@@ -32,13 +32,16 @@ def build_application(
         routes=[*hot_routes(), backup_route(backups, local_token or make_token())],
         routers=(*ROUTERS, api_document.router),
         project_routers=PROJECT_ROUTERS,
-        checks=readiness.checks() | ({"drain": drain.check} if drain else {}),
-        warnings=readiness.warnings,
+        readiness=ReadinessChecks(
+            readiness.checks() | ({"drain": drain.check} if drain else {}), readiness.warnings
+        ),
         registry=rooms.registry,
-        body_limit_bytes=rooms.settings.request_body_bytes,
-        body_seconds=rooms.settings.request_body_seconds,
-        body_buffer_bytes=rooms.settings.request_buffer_bytes,
-        log_requests=rooms.settings.log_level == "debug",
+        policy=RequestPolicy(
+            body_limit_bytes=rooms.settings.request_body_bytes,
+            body_seconds=rooms.settings.request_body_seconds,
+            body_buffer_bytes=rooms.settings.request_buffer_bytes,
+            log_requests=rooms.settings.log_level == "debug",
+        ),
     )
     app.state.access = rooms.access
     app.state.trust_proxy = rooms.settings.trust_proxy

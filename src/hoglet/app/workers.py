@@ -18,7 +18,7 @@ from hoglet.functions.jobs import BACKFILL_QUEUE, RECOMPILE_QUEUE
 from hoglet.pipeline.backfills import BACKFILL_POLICY, BackfillPager
 from hoglet.pipeline.delivery.attempt import HostCallAttempts
 from hoglet.pipeline.delivery.completion import CompletionBatcher
-from hoglet.pipeline.delivery.executor import Executor
+from hoglet.pipeline.delivery.executor import DeliveryStages, Executor
 from hoglet.pipeline.delivery.function_cache import FunctionCache
 from hoglet.pipeline.delivery.host_limits import HostLimiter, HostSettings
 from hoglet.pipeline.delivery.metrics import DeliveryMetrics
@@ -229,22 +229,24 @@ def _executor(rooms: Services, features: Features) -> Executor:
     return Executor(
         database=rooms.database,
         queue=rooms.queue,
-        endings=CompletionBatcher(
-            database=rooms.database,
-            queue=rooms.queue,
-            endings=functions.run_endings,
-            metrics=DeliveryMetrics(rooms.registry),
-            clock=rooms.clock,
-        ),
-        functions=FunctionCache(functions.service),
-        runner=InvocationRunner(
-            StepBatcher(rooms.sandboxes.run, rooms.settings.executor_seconds),
-            HostCallAttempts(functions.calls, rooms.clock),
-            hosts,
-            rooms.clock,
-        ),
-        hosts=hosts,
         clock=rooms.clock,
+        stages=DeliveryStages(
+            functions=FunctionCache(functions.service),
+            runner=InvocationRunner(
+                StepBatcher(rooms.sandboxes.run, rooms.settings.executor_seconds),
+                HostCallAttempts(functions.calls, rooms.clock),
+                hosts,
+                rooms.clock,
+            ),
+            endings=CompletionBatcher(
+                database=rooms.database,
+                queue=rooms.queue,
+                endings=functions.run_endings,
+                metrics=DeliveryMetrics(rooms.registry),
+                clock=rooms.clock,
+            ),
+            hosts=hosts,
+        ),
     )
 
 

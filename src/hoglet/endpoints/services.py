@@ -24,7 +24,7 @@ from hoglet.endpoints.query_log.usage import EndpointUsage
 from hoglet.endpoints.run.background import RUNS, BackgroundRuns
 from hoglet.endpoints.run.concurrency import ConcurrencyLimiter
 from hoglet.endpoints.run.cursors import Cursors
-from hoglet.endpoints.run.executor import QueryExecutor
+from hoglet.endpoints.run.executor import ExecutionLimits, QueryExecutor
 from hoglet.endpoints.run.fast_path import CachedResponseFastPath
 from hoglet.endpoints.run.runner import EndpointRunner
 from hoglet.endpoints.run.system_rows import RowReader, SystemRows
@@ -117,11 +117,13 @@ def build_endpoints(
         compiler,
         warehouse,
         clock,
-        inline=ConcurrencyLimiter(settings.query_slots, wait_seconds=settings.queue_seconds),
-        materialized=ConcurrencyLimiter(
-            settings.concurrent_materialized, wait_seconds=settings.queue_seconds
+        limits=ExecutionLimits(
+            ConcurrencyLimiter(settings.query_slots, wait_seconds=settings.queue_seconds),
+            ConcurrencyLimiter(
+                settings.concurrent_materialized, wait_seconds=settings.queue_seconds
+            ),
+            settings.result_bytes,
         ),
-        result_bytes=settings.result_bytes,
         system_rows=SystemRows(database, row_readers or {}),
     )
     cursors = Cursors(settings.secret_keys)

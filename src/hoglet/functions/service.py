@@ -23,7 +23,6 @@ from hoglet.access.activity import Activity, ActivityLog, Change, changes_betwee
 from hoglet.access.principals import ProjectScope
 from hoglet.access.repository import users_by_id
 from hoglet.functions import repository, types
-from hoglet.functions.compile.compiler import Compiler
 from hoglet.functions.compile.unit import CompiledFunction
 from hoglet.functions.executable.loader import executable_from_row
 from hoglet.functions.executable.model import ExecutableFunction
@@ -37,21 +36,13 @@ from hoglet.functions.integrations import repository as integration_repository
 from hoglet.functions.integrations.resolving import resolve
 from hoglet.functions.listing import Listing, choose
 from hoglet.functions.presenter import FunctionPresenter
-from hoglet.functions.runtime.host_config import HostConfig
 from hoglet.functions.save.execution_order import assign_execution_order
 from hoglet.functions.save.order_request import one_type, read_orders
 from hoglet.functions.save.plan import SavePlan
-from hoglet.functions.save.planner import (
-    CohortCriteria,
-    PropertyTypes,
-    SavePlanner,
-    no_cohort_criteria,
-    no_property_types,
-)
+from hoglet.functions.save.planner import CompileEnvironment, SavePlanner
 from hoglet.functions.schemas import read_fields
 from hoglet.functions.secrets.box import SecretBox
 from hoglet.functions.tables import HogFunctionRow
-from hoglet.functions.templates.registry import Templates
 from hoglet.functions.watcher.rules import DEGRADED, DISABLED, HEALTHY, OFF
 from hoglet.functions.watcher.service import Watcher
 from hoglet.kit.clock import Clock
@@ -87,50 +78,34 @@ class FunctionService:
     """The functions of all projects.
 
     Args:
+        environment: what functions are compiled with.
         database: stores them.
-        compiler: compiles functions.
         box: encrypts secrets.
         clock: the current time.
-        templates: the available templates.
         activity: gets an entry for every save.
         watcher: provides and changes states.
-        property_types: property types of a project.
-        cohorts: criteria of cohorts that consist of person properties.
-        facilities: the host configuration for programs.
     """
 
     def __init__(
         self,
+        environment: CompileEnvironment,
         *,
         database: Database,
-        compiler: Compiler,
         box: SecretBox,
         clock: Clock,
-        templates: Templates,
         activity: ActivityLog,
         watcher: Watcher,
-        property_types: PropertyTypes = no_property_types,
-        cohorts: CohortCriteria = no_cohort_criteria,
-        facilities: HostConfig = HostConfig(),  # noqa: B008 (frozen)
     ) -> None:
         self.database = database
         self.box = box
         self.clock = clock
-        self.templates = templates
+        self.templates = environment.templates
         self.activity = activity
         self.watcher = watcher
-        self._facilities = facilities
+        self._host_config = environment.host_config
         self._saves = WeakValueDictionary[UUID, asyncio.Lock]()  # one at a time in this process
-        self.showing = FunctionPresenter(box, templates, watcher)
-        self.planner = SavePlanner(
-            database=database,
-            compiler=compiler,
-            box=box,
-            clock=clock,
-            templates=templates,
-            property_types=property_types,
-            cohorts=cohorts,
-        )
+        self.showing = FunctionPresenter(box, environment.templates, watcher)
+        self.planner = SavePlanner(environment, database=database, box=box, clock=clock)
 
     async def create(self, scope: ProjectScope, body: dict[str, Any]) -> FunctionView:
         """Create a function.
@@ -375,7 +350,7 @@ class FunctionService:
     ) -> list[ExecutableFunction]:
         resolved = await resolve(session, project_id, functions)
         return [
-            msgspec.structs.replace(function, facilities=self._facilities) for function in resolved
+            msgspec.structs.replace(function, facilities=self._host_config) for function in resolved
         ]
 
 

@@ -1,8 +1,7 @@
 """The web application: middleware, error handlers, health routes, and the routers of features."""
 
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 from fastapi import APIRouter, FastAPI
 from fastapi.routing import APIRoute
@@ -28,7 +27,30 @@ from hoglet.web.request_body import DEFAULT_BODY_BYTES
 from hoglet.web.request_log import RequestLogMiddleware, RequestMetrics
 from hoglet.web.responses import JsonResponse
 
-type Lifespan = Callable[[FastAPI], AbstractAsyncContextManager[Any]]
+
+@dataclass(frozen=True, slots=True)
+class ReadinessChecks:
+    """What ``/_readyz`` reports: checks by name, and warnings."""
+
+    checks: Mapping[str, Check] = field(default_factory=dict[str, Check])
+    warnings: Warnings | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RequestPolicy:
+    """Limits of requests.
+
+    Args:
+        body_limit_bytes: largest accepted body.
+        body_seconds: deadline for receiving a body.
+        body_buffer_bytes: memory for all bodies being received or processed.
+        log_requests: log every request; failures are always logged.
+    """
+
+    body_limit_bytes: int = DEFAULT_BODY_BYTES
+    body_seconds: float = BODY_SECONDS
+    body_buffer_bytes: int = BUFFER_BYTES
+    log_requests: bool = True
 
 
 def create_application(
@@ -36,14 +58,9 @@ def create_application(
     project_routers: Sequence[APIRouter] = (),
     routers: Sequence[APIRouter] = (),
     routes: Sequence[BaseRoute] = (),
-    lifespan: Lifespan | None = None,
-    checks: Mapping[str, Check] | None = None,
-    warnings: Warnings | None = None,
+    readiness: ReadinessChecks = ReadinessChecks(),
     registry: CollectorRegistry | None = None,
-    body_limit_bytes: int = DEFAULT_BODY_BYTES,
-    body_seconds: float = BODY_SECONDS,
-    body_buffer_bytes: int = BUFFER_BYTES,
-    log_requests: bool = True,
+    policy: RequestPolicy = RequestPolicy(),
 ) -> FastAPI:
     """Build the application.
 
@@ -52,14 +69,9 @@ def create_application(
             ``/api/projects/{project_id}`` and ``/api/environments/{project_id}``.
         routers: routers with absolute paths (``/api/users/@me``).
         routes: plain Starlette routes for the hot paths; they are tried first.
-        lifespan: opens and closes the services.
-        checks: readiness checks for ``/_readyz``, by name.
-        warnings: warnings to show in ``/_readyz``.
+        readiness: what ``/_readyz`` reports.
         registry: registry of metrics; a new one if omitted.
-        body_limit_bytes: largest accepted body.
-        body_seconds: deadline for receiving a body.
-        body_buffer_bytes: memory for all bodies being received or processed.
-        log_requests: log every request; failures are always logged.
+        policy: limits of requests.
 
     Paths are declared without a trailing slash (see ``hoglet.web.paths``). Services are attributes
     of ``app.state``.
@@ -68,7 +80,6 @@ def create_application(
     open_requests = OpenRequests()
     app = FastAPI(
         title="hoglet",
-        lifespan=lifespan,
         redirect_slashes=False,
         docs_url=None,
         redoc_url=None,
@@ -77,24 +88,28 @@ def create_application(
         telemetry={"tracing": False, "metrics": False, "logs": False},  # read on every request
         middleware=[
             Middleware(
-                RequestLogMiddleware, metrics=RequestMetrics(registry), log_requests=log_requests
+                RequestLogMiddleware,
+                metrics=RequestMetrics(registry),
+                log_requests=policy.log_requests,
             ),
             Middleware(
                 BodyLimits,
                 requests=open_requests,
-                seconds=body_seconds,
-                buffer_bytes=body_buffer_bytes,
+                seconds=policy.body_seconds,
+                buffer_bytes=policy.body_buffer_bytes,
             ),
             Middleware(Compression),
             Middleware(PathNormalizer),
             Middleware(OpenCors),
         ],
     )
-    app.state.body_limit_bytes = body_limit_bytes
+    app.state.body_limit_bytes = policy.body_limit_bytes
     app.state.open_requests = open_requests
     app.state.registry = registry
     install(app)
-    app.router.routes.extend([*routes, *health_routes(checks or {}, registry, warnings)])
+    app.router.routes.extend(
+        [*routes, *health_routes(readiness.checks, registry, readiness.warnings)]
+    )
     for router in routers:
         _add(app, router, "")
     for router in project_routers:

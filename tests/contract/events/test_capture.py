@@ -22,7 +22,7 @@ from hoglet.events.warnings import IngestionWarnings
 from hoglet.kit.clock import FixedClock
 from hoglet.queue.sql import SqlQueue
 from hoglet.store.database import Database
-from hoglet.web.app import create_application
+from hoglet.web.app import RequestPolicy, create_application
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
 EVENT = {"event": "e", "distinct_id": "d"}
@@ -48,7 +48,7 @@ class _Server:
             clock=clock,
             body_limit_bytes=5000,
         )
-        app = create_application(routes=capture_routes(), log_requests=False)
+        app = create_application(routes=capture_routes(), policy=RequestPolicy(log_requests=False))
         app.state.events = SimpleNamespace(capture=service)
         transport = httpx.ASGITransport(app, client=("9.8.7.6", 1))
         self.http = httpx.AsyncClient(transport=transport, base_url="http://hoglet")

@@ -27,6 +27,7 @@ from hoglet.functions.integrations.service import IntegrationService
 from hoglet.functions.jobs import RecompileLater
 from hoglet.functions.logs import api as logs_api
 from hoglet.functions.runtime.host_calls import HostCalls
+from hoglet.functions.save.planner import CompileEnvironment
 from hoglet.functions.secrets.box import SecretBox
 from hoglet.functions.service import FunctionService
 from hoglet.functions.templates import api as template_api
@@ -46,7 +47,7 @@ from hoglet.pipeline.telemetry_outbox import TelemetryOutbox
 from hoglet.queue.sql import SqlQueue
 from hoglet.store.database import Database
 from hoglet.warehouse.telemetry import Telemetry
-from hoglet.web.app import create_application
+from hoglet.web.app import RequestPolicy, create_application
 from support.sandboxes import shared_sandbox
 
 KEY = "phx_test"
@@ -115,16 +116,15 @@ async def hoglet(sqlite_database: Database) -> AsyncIterator[Hoglet]:
             template_api.router,
             api.router,
         ],
-        log_requests=False,
+        policy=RequestPolicy(log_requests=False),
     )
     access = AccessService(database, clock)
     app.state.access = access
     service = FunctionService(
+        CompileEnvironment(InlineCompiler(), Templates()),
         database=database,
-        compiler=InlineCompiler(),
         box=SecretBox([Fernet.generate_key()]),
         clock=clock,
-        templates=Templates(),
         activity=access.activity,
         watcher=Watcher(clock, access.activity),
     )

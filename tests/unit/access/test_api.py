@@ -13,7 +13,7 @@ from hoglet.access.api import public as api_public
 from hoglet.access.api import user as api
 from hoglet.access.hooks import FileEntry
 from hoglet.access.principals import Project
-from hoglet.web.app import create_application
+from hoglet.web.app import RequestPolicy, create_application
 from support.access import NOW, World, open_world
 
 TEAM_KEYS = {
@@ -43,7 +43,7 @@ async def client(world: World) -> AsyncGenerator[httpx.AsyncClient]:
     app = create_application(
         routers=[api.router, api_public.router],
         project_routers=[api_project.router],
-        log_requests=False,
+        policy=RequestPolicy(log_requests=False),
     )
     app.state.access = world.access
     transport = httpx.ASGITransport(app, raise_app_exceptions=False)

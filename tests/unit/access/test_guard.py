@@ -19,7 +19,7 @@ from hoglet.access.principals import ProjectScope
 from hoglet.access.rate_limit import RateLimit, RateLimiter, RateSettings
 from hoglet.access.service import AccessService
 from hoglet.access.tables import PersonalKeyRow, UserRow
-from hoglet.web.app import create_application
+from hoglet.web.app import RequestPolicy, create_application
 from hoglet.web.request_body import read_object
 from hoglet.web.responses import JsonResponse
 from support.access import NOW, World, open_world
@@ -54,7 +54,7 @@ async def world(tmp_path: Path) -> AsyncGenerator[World]:
 
 @pytest.fixture
 async def client(world: World) -> AsyncGenerator[httpx.AsyncClient]:
-    app = create_application(project_routers=[router], log_requests=False)
+    app = create_application(project_routers=[router], policy=RequestPolicy(log_requests=False))
     app.state.access = world.access
     transport = httpx.ASGITransport(app, raise_app_exceptions=False)
     async with httpx.AsyncClient(transport=transport, base_url="http://hoglet.test") as client:

@@ -12,7 +12,7 @@ from starlette.requests import Request
 from hoglet.access.api import user as api
 from hoglet.console.api_client import Backend, Reply
 from hoglet.console.session import COOKIE, Sessions, safe_target
-from hoglet.web.app import create_application
+from hoglet.web.app import RequestPolicy, create_application
 from support.access import World, open_world
 
 
@@ -24,7 +24,7 @@ async def world(tmp_path: Path) -> AsyncGenerator[World]:
 
 @pytest.fixture
 def sessions(world: World) -> Sessions:
-    app = create_application(routers=[api.router], log_requests=False)
+    app = create_application(routers=[api.router], policy=RequestPolicy(log_requests=False))
     app.state.access = world.access
     return Sessions([Fernet.generate_key().decode()], app)
 

@@ -11,7 +11,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from hoglet.kit import errors
-from hoglet.web.app import create_application, set_fallback
+from hoglet.web.app import ReadinessChecks, create_application, set_fallback
 from hoglet.web.error_handlers import add_error_key
 from hoglet.web.pagination import envelope, parse_page
 from hoglet.web.request_body import read_object
@@ -69,7 +69,9 @@ async def client() -> AsyncGenerator[httpx.AsyncClient]:
     async def broken() -> None:
         raise ConnectionError
 
-    app = create_application(project_routers=[router], checks={"storage": broken})
+    app = create_application(
+        project_routers=[router], readiness=ReadinessChecks({"storage": broken})
+    )
     app.state.body_limit_bytes = 20_000
 
     async def console(scope: Any, receive: Any, send: Any) -> None:

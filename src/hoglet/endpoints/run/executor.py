@@ -9,7 +9,7 @@ docs/spec/query-endpoints.md#58-run-errors-in-order-of-evaluation.
 import asyncio
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -36,6 +36,21 @@ type Json = dict[str, Any]
 ROWS_AT_ONCE = 1_000  # larger results are encoded in a thread: 50,000 rows take 80 ms
 
 
+@dataclass(frozen=True, slots=True)
+class ExecutionLimits:
+    """How many queries run at once, and how large a result may be.
+
+    Args:
+        inline: slots of queries on raw data.
+        materialized: slots of reads of materialized tables.
+        result_bytes: largest ``results``, as JSON, in every response format.
+    """
+
+    inline: ConcurrencyLimiter
+    materialized: ConcurrencyLimiter
+    result_bytes: int
+
+
 class QueryExecutor:
     """Computes results.
 
@@ -43,9 +58,7 @@ class QueryExecutor:
         compiler: compiles queries.
         warehouse: the engine.
         clock: the time.
-        inline: slots for queries on raw data.
-        materialized: slots for reads of materialized tables.
-        result_bytes: limit of ``results`` as JSON, whatever the response format.
+        limits: limits of the queries.
         system_rows: loads the rows of ``system`` tables.
     """
 
@@ -55,18 +68,14 @@ class QueryExecutor:
         warehouse: Warehouse,
         clock: Clock,
         *,
-        inline: ConcurrencyLimiter,
-        materialized: ConcurrencyLimiter,
-        result_bytes: int,
+        limits: ExecutionLimits,
         system_rows: SystemRows,
     ) -> None:
         self._system_rows = system_rows
         self._compiler = compiler
         self._warehouse = warehouse
         self._clock = clock
-        self._inline = inline
-        self._materialized = materialized
-        self._result_bytes = result_bytes
+        self._limits = limits
 
     async def compute(self, reading: ReadPlan, *, query_id: str, seconds: float) -> Result:
         """Execute a read plan.
@@ -86,13 +95,13 @@ class QueryExecutor:
             raise await self._compiler.explained(reading.query, error) from error
 
     async def _compute(self, reading: ReadPlan, *, query_id: str, seconds: float) -> Result:
-        slots = self._inline if reading.kept is None else self._materialized
+        slots = self._limits.inline if reading.kept is None else self._limits.materialized
         if reading.query["kind"] != HOGQL:
             return await self._compute_insight(reading, slots, query_id=query_id, seconds=seconds)
         compiled = await self._with_rows(reading, await self._compile(reading))
         async with self._turn(slots, query_id):
             started_at = self._clock.now()
-            budget = Budget(seconds=seconds, result_bytes=self._result_bytes)
+            budget = Budget(seconds=seconds, result_bytes=self._limits.result_bytes)
             answer = await self._ask(reading, compiled, query_id, budget)
         kept_for = effective_ttl_seconds(reading, started_at)
         if isinstance(answer, QueryResult) and len(answer.rows) > ROWS_AT_ONCE:
@@ -101,7 +110,7 @@ class QueryExecutor:
             )
         else:
             result = _result(reading, compiled, answer, started_at, kept_for)
-        refuse_large(result.rows_bytes, self._result_bytes)
+        refuse_large(result.rows_bytes, self._limits.result_bytes)
         return result
 
     async def _with_rows(self, reading: ReadPlan, compiled: CompiledQuery) -> CompiledQuery:
@@ -193,7 +202,7 @@ class QueryExecutor:
         computed_at: datetime,
     ) -> Result:
         kept = reading.kept
-        refuse_large(len(rows_json), self._result_bytes)
+        refuse_large(len(rows_json), self._limits.result_bytes)
         return Result(
             parts=(rows_json,),
             columns=[],

@@ -7,6 +7,7 @@ docs/spec/hog-functions.md#55-bytecode_error.
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -17,6 +18,7 @@ from hoglet.functions.actions import repository as action_repository
 from hoglet.functions.compile.compiler import Compiler
 from hoglet.functions.compile.unit import CompiledFunction
 from hoglet.functions.filters.context import FilterContext
+from hoglet.functions.runtime.host_config import HostConfig
 from hoglet.functions.save.plan import NEW, SavePlan
 from hoglet.functions.schemas import read_fields
 from hoglet.functions.secrets.box import SecretBox, SecretsUnreadable
@@ -46,37 +48,47 @@ async def no_property_types(_session: AsyncSession, _project_id: int) -> dict[tu
     return {}
 
 
+@dataclass(frozen=True, slots=True)
+class CompileEnvironment:
+    """Everything outside a function that it is compiled with and runs with.
+
+    Args:
+        compiler: compiles drafts.
+        templates: templates for new functions.
+        property_types: types of the properties a project has seen.
+        cohorts: criteria of cohorts that are made of person properties.
+        host_config: what the operator set up for programs.
+    """
+
+    compiler: Compiler
+    templates: Templates
+    property_types: PropertyTypes = no_property_types
+    cohorts: CohortCriteria = no_cohort_criteria
+    host_config: HostConfig = field(default_factory=HostConfig)
+
+
 class SavePlanner:
     """Plans saves and compiles what they need.
 
     Args:
+        environment: compiles functions; templates, property types and cohorts.
         database: looks up actions.
-        compiler: compiles functions.
         box: encrypts secrets.
         clock: reference for relative dates.
-        templates: the available templates.
-        property_types: property types of a project.
-        cohorts: criteria of cohorts that consist of person properties.
     """
 
     def __init__(
         self,
+        environment: CompileEnvironment,
         *,
         database: Database,
-        compiler: Compiler,
         box: SecretBox,
         clock: Clock,
-        templates: Templates,
-        property_types: PropertyTypes,
-        cohorts: CohortCriteria,
     ) -> None:
+        self._environment = environment
         self._database = database
-        self._compiler = compiler
         self.box = box
         self._clock = clock
-        self._templates = templates
-        self._property_types = property_types
-        self._cohorts = cohorts
 
     def new(self, body: dict[str, Any]) -> SavePlan:
         """Plan the creation of a function.
@@ -100,7 +112,7 @@ class SavePlanner:
             sent,
             secrets=self._opened(row.secrets),
             mapping_secrets=self._opened(row.mapping_secrets),
-            template=self._templates.find(row.template_id),
+            template=self._environment.templates.find(row.template_id),
             is_new=False,
         )
 
@@ -112,7 +124,7 @@ class SavePlanner:
         """
         if row.type == types.WAREHOUSE_SOURCE_WEBHOOK:
             raise Invalid("Functions of this type cannot be created or changed here.", attr="type")
-        if row.template_id and self._templates.find(row.template_id) is None:
+        if row.template_id and self._environment.templates.find(row.template_id) is None:
             raise Invalid(f"No template found for id {row.template_id}.", attr="template_id")
 
     async def compile(
@@ -130,15 +142,15 @@ class SavePlanner:
         """
         draft = plan.draft(await self._context(project, plan))
         draft.must_match = draft.must_match and must_match
-        return await self._compiler.compile(draft)
+        return await self._environment.compiler.compile(draft)
 
     async def _context(self, project: Project, plan: SavePlan) -> FilterContext:
         """The filter context of a save."""
         wanted = action_ids([plan.values["filters"], *filters_of(plan.values["mappings"])])
         async with self._database.read() as session:
             actions = await action_repository.steps_by_id(session, project.id, wanted)
-            types_ = await self._property_types(session, project.id)
-            cohorts = await self._cohorts(session, project.id)
+            types_ = await self._environment.property_types(session, project.id)
+            cohorts = await self._environment.cohorts(session, project.id)
         return FilterContext(
             now=self._clock.now(),
             timezone=project.timezone,
@@ -177,7 +189,7 @@ class SavePlanner:
         wanted = wanted.strip() if isinstance(wanted, str) else wanted
         if wanted is None or wanted == "":
             return None
-        template = self._templates.find(wanted) if isinstance(wanted, str) else None
+        template = self._environment.templates.find(wanted) if isinstance(wanted, str) else None
         if template is None:
             raise Invalid(f"No template found for id {wanted}.", attr="template_id")
         if template.status == HIDDEN:

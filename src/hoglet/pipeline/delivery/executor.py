@@ -7,6 +7,7 @@ observation) is one commit. A run that waits gives its lease back with its journ
 import asyncio
 import contextlib
 from collections import Counter
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 import msgspec
@@ -42,6 +43,23 @@ STORAGE_PAUSE = timedelta(seconds=5)  # before a run is tried again whose end ca
 STOP_SECONDS = 10.0  # a run that takes longer is given back; another process goes on with it
 
 
+@dataclass(frozen=True, slots=True)
+class DeliveryStages:
+    """What a run passes: its function is loaded, it is executed, its end is recorded.
+
+    Args:
+        functions: loads functions.
+        runner: executes runs, under ``hosts``.
+        endings: records ends.
+        hosts: limits per host.
+    """
+
+    functions: FunctionCache
+    runner: InvocationRunner
+    endings: CompletionBatcher
+    hosts: HostLimiter
+
+
 class Executor:
     """Runs functions.
 
@@ -53,18 +71,15 @@ class Executor:
         *,
         database: Database,
         queue: Queue,
-        endings: CompletionBatcher,
-        functions: FunctionCache,
-        runner: InvocationRunner,
-        hosts: HostLimiter,
         clock: Clock,
+        stages: DeliveryStages,
     ) -> None:
         self._database = database
         self._queue = queue
-        self._endings = endings
-        self._functions = functions
-        self._runner = runner
-        self._hosts = hosts
+        self._endings = stages.endings
+        self._functions = stages.functions
+        self._runner = stages.runner
+        self._hosts = stages.hosts
         self._clock = clock
         self._running: dict[asyncio.Task[None], Job] = {}
         self._held: dict[str, datetime] = {}
