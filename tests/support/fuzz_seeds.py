@@ -72,8 +72,11 @@ def _queries(seeds: Seeds, server: RunningServer) -> None:
     for path in (f"{P}/query", f"{P}/query/{{kind}}", f"{P}/query/upgrade"):
         seeds.take("POST", path, *({"query": node} for node in (query, events, *editors)))
     seeds.take("POST", f"{P}/query/check_auth_for_async", {})
-    started = {"query": query, "refresh": "force_async", "client_query_id": "seed"}
-    server.client.post("/api/projects/1/query/", json=started)
+    spares = [f"spare {number}" for number in range(SPARES)]
+    for query_id in ("seed", *spares):
+        started = {"query": query, "refresh": "force_async", "client_query_id": query_id}
+        server.client.post("/api/projects/1/query/", json=started)
+    seeds.spares[f"{P}/query/{{query_id}}"] = [{"query_id": each} for each in spares]
     seeds.places[f"{P}/query/{{kind}}"] = [{"kind": "HogQLQuery"}, {"kind": "EventsQuery"}]
     seeds.places[f"{P}/query/{{query_id}}"] = [{"query_id": "seed"}]
     seeds.places[f"{P}/query/{{query_id}}/log"] = [{"query_id": "seed"}]
@@ -118,6 +121,7 @@ def _cohorts(seeds: Seeds, post: Post) -> None:
         seeds.places[f"{one}/{name}"] = [place]
         seeds.take("PATCH", f"{one}/{name}", body)
     seeds.change(one, other)
+    seeds.spares[one] = [{"cohort_id": post("cohorts", static)["id"]} for _ in range(SPARES)]
     seeds.take("PATCH", one, {"name": "n"}, {"filters": filters})
 
 

@@ -13,6 +13,7 @@ from hoglet.app.system_tables import row_readers
 from hoglet.cohorts.references import person_criteria
 from hoglet.cohorts.services import CohortServices, build_cohorts
 from hoglet.definitions.conversion import ConversionShares
+from hoglet.definitions.forms import PropertyForms
 from hoglet.definitions.repository import property_types
 from hoglet.definitions.service import DefinitionService
 from hoglet.endpoints.services import EndpointServices
@@ -49,6 +50,7 @@ def build_features(rooms: Services) -> Features:
         age=timedelta(minutes=rooms.settings.cohort_minutes),
     )
     shares = ConversionShares(rooms.database, rooms.warehouse, rooms.clock)
-    definitions = DefinitionService(rooms.access, shares)
+    forms = PropertyForms(rooms.warehouse, rooms.clock)
+    definitions = DefinitionService(rooms.access, shares, forms)
     changes = build_person_changes(rooms, events, endpoints)
     return Features(events, functions, endpoints, queries, changes, cohorts, definitions)

@@ -28,6 +28,7 @@ from hoglet.definitions.schemas import (
     PropertyChanges,
     PropertyDefinition,
     PropertyDefinitions,
+    PropertyForms,
 )
 from hoglet.definitions.service import DefinitionService
 from hoglet.kit.errors import Invalid
@@ -103,6 +104,15 @@ async def read_property_definition(
 ) -> Response:
     """One property definition."""
     return JsonResponse(await service_of(request).get_property(scope.project, definition_id))
+
+
+@router.get("/property_definitions/{definition_id}/forms")
+@describe({200: PropertyForms})
+async def read_property_forms(
+    request: Request, definition_id: str, scope: PropertyReader
+) -> Response:
+    """How the latest values are written, and how many do not convert to the type."""
+    return JsonResponse(await service_of(request).count_forms(scope.project, definition_id))
 
 
 @router.api_route("/property_definitions/{definition_id}", methods=["PATCH", "PUT"])

@@ -4,7 +4,7 @@ Source: docs/spec/data-and-queries.md#24-what-the-type-does-to-queries.
 """
 
 from collections.abc import Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Final
 
 import structlog
@@ -99,16 +99,9 @@ class ConversionShares:
     async def _count_since(
         self, project_id: int, timezone: str, row: PropertyDefinitionRow, days: int | None
     ) -> tuple[int, int]:
-        context = QueryContext(
-            project_id=project_id,
-            timezone=timezone,
-            property_types={(_bag(row.kind), row.name): row.property_type or ""},
-            property_forms=(
-                {} if row.form in {MIXED, UNSEEN} else {(_bag(row.kind), row.name): row.form}
-            ),
-            now=self._clock.now(),
-        )
-        query = compile_query(_source(row, days), context=context)
+        context = query_context(project_id, timezone, row, self._clock.now())
+        text = f"select count(), countIf(value is null) from ({latest_values(row, days)})"  # noqa: S608 (escaped)
+        query = compile_query(text, context=context)
         answer = await self._warehouse.query(
             query.sql, query.params, budget=Budget(seconds=_SECONDS)
         )
@@ -127,7 +120,25 @@ def _bag(kind: str) -> str:
     return "group" if kind.startswith("group_") else kind
 
 
-def _source(row: PropertyDefinitionRow, days: int | None) -> str:
+def query_context(
+    project_id: int, timezone: str, row: PropertyDefinitionRow, now: datetime
+) -> QueryContext:
+    """What a query of hoglet's own knows of one property."""
+    key = (_bag(row.kind), row.name)
+    return QueryContext(
+        project_id=project_id,
+        timezone=timezone,
+        property_types={key: row.property_type or ""},
+        property_forms={} if row.form in {MIXED, UNSEEN} else {key: row.form},
+        now=now,
+    )
+
+
+def latest_values(row: PropertyDefinitionRow, days: int | None = None) -> str:
+    """HogQL of a property's latest values: ``value`` as typed, ``sent`` as text, ``form`` in JSON.
+
+    ``days`` bounds those of events.
+    """
     name = row.name.replace("\\", "\\\\").replace("'", "\\'")
     value = f"properties['{name}']"
     table, order, where = "events", "timestamp", f"toString({value}) is not null"
@@ -138,8 +149,8 @@ def _source(row: PropertyDefinitionRow, days: int | None) -> str:
         where += f" and index = {row.kind.removeprefix('group_')}"
     elif days is not None:
         where += f" and timestamp > now() - interval {days} day"
-    last = (
-        f"select {value} as value, toString({value}) as sent from {table} where {where} "  # noqa: S608 (escaped)
-        f"order by {order} desc limit {LOOKED_AT}"
+    form = f"JSONType(properties, '{name}') as form"
+    return (
+        f"select {value} as value, toString({value}) as sent, {form} "  # noqa: S608 (escaped)
+        f"from {table} where {where} order by {order} desc limit {LOOKED_AT}"
     )
-    return f"select count(), countIf(value is null) from ({last})"  # noqa: S608 (made above)

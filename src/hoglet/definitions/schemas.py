@@ -74,6 +74,23 @@ class PropertyDefinition(DocumentedResponse):
     unconverted_share: Annotated[float, Field(ge=0, le=1)] | None
 
 
+class PropertyForm(DocumentedResponse):
+    """How some values are written in JSON: how many, and how many read as null."""
+
+    form: Literal["string", "number", "boolean", "array", "object"]
+    rows: int
+    unconverted: int
+    examples: list[str]
+
+
+class PropertyForms(DocumentedResponse):
+    """The forms of the last 10,000 values, the most frequent first."""
+
+    property_type: PropertyType | None
+    looked_at: int
+    forms: list[PropertyForm]
+
+
 class EventDefinition(DocumentedResponse):
     """An event."""
 

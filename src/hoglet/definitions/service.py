@@ -17,6 +17,7 @@ from hoglet.access.service import AccessService
 from hoglet.definitions import list_statements
 from hoglet.definitions.conversion import ConversionShares
 from hoglet.definitions.errors import built_in, hidden_and_verified
+from hoglet.definitions.forms import PropertyForms
 from hoglet.definitions.listing import SESSION, EventFilter, PropertyFilter
 from hoglet.definitions.schemas import (
     EventChanges,
@@ -48,13 +49,17 @@ class DefinitionService:
     Args:
         access: projects, users, the activity log, and who is told of a change of type.
         shares: how many values of properties do not convert.
+        forms: how values of a property are written.
     """
 
-    def __init__(self, access: AccessService, shares: ConversionShares) -> None:
+    def __init__(
+        self, access: AccessService, shares: ConversionShares, forms: PropertyForms
+    ) -> None:
         self._access = access
         self._database = access.database
         self._clock = access.clock
         self._shares = shares
+        self._forms = forms
 
     async def list_properties(
         self, project: Project, wanted: PropertyFilter, page: PageRequest
@@ -86,6 +91,19 @@ class DefinitionService:
             users = await _users(session, [row])
         await self._shares.refresh(project.id, project.timezone, [row])
         return property_record(row, users, is_seen=None)
+
+    async def count_forms(self, project: Project, definition_id: str) -> Json:
+        """See :meth:`PropertyForms.count`.
+
+        Raises:
+            NotFound: none of the project.
+            Invalid: built in.
+        """
+        if definition_id.startswith(BUILT_IN):
+            raise built_in()
+        async with self._database.read() as session:
+            row = await _property(session, project.id, definition_id)
+        return await self._forms.count(project.id, project.timezone, row)
 
     async def change_property(
         self, scope: ProjectScope, definition_id: str, changes: PropertyChanges
