@@ -55,9 +55,19 @@ def _readiness(url: str) -> dict[str, Any]:
         ready: Any = json.loads(text)
     except ValueError:
         ready = None
-    if not isinstance(ready, dict) or not {"checks", "warnings"} <= set(ready):
+    if not _is_readiness(ready):
         raise ApiUnreachable(f"{url} does not answer as a hoglet server does.")
     return ready
+
+
+def _is_readiness(answer: Any) -> bool:
+    """Whether an answer is that of a hoglet server and not of another one at the address."""
+    if not isinstance(answer, dict):
+        return False
+    checks, warnings = answer.get("checks"), answer.get("warnings")
+    states = checks.values() if isinstance(checks, dict) else [None]
+    texts = [*states, *(warnings if isinstance(warnings, list) else [None])]
+    return all(isinstance(text, str) for text in texts)
 
 
 def queue_rows(metrics: str) -> list[tuple[str, ...]]:

@@ -7,6 +7,7 @@ Source: docs/spec/hog-functions.md#12-errors-keys-rate-limits (``parse_error``,
 ``request_too_large``, ``unsupported_media_type``).
 """
 
+import json
 from typing import Any
 
 import orjson
@@ -82,10 +83,52 @@ def parse_json(body: bytes) -> Any:
     try:
         parsed = orjson.loads(body)
     except orjson.JSONDecodeError as error:
-        raise Unreadable(f"JSON parse error - {error}") from None
+        raise _unreadable(body, error) from None
     if is_deeper_than(parsed, NESTING_LIMIT):
         raise Unreadable(f"JSON parse error - nested deeper than {NESTING_LIMIT} levels")
     return parsed
+
+
+def _unreadable(body: bytes, error: ValueError) -> Unreadable:
+    """The error of a body that is not JSON; one with half a character names its place."""
+    message = f"JSON parse error - {error}"
+    if "surrogate" not in str(error):
+        return Unreadable(message)
+    try:
+        parsed = json.loads(body)
+        path = None if is_deeper_than(parsed, NESTING_LIMIT) else _path_of_half_character(parsed)
+    except (ValueError, RecursionError):
+        return Unreadable(message)
+    if path is None:
+        return Unreadable(message)
+    detail = "The text holds half a character (a surrogate without its pair): send it whole."
+    return Unreadable(f"JSON parse error - {detail}", attr="__".join(path) or None)
+
+
+def _path_of_half_character(value: Any) -> list[str] | None:
+    """Where the first text is that cannot be written as UTF-8; ``["inputs", "url"]``."""
+    match value:
+        case str():
+            return [] if is_half_character_in(value) else None
+        case dict():
+            items: dict[str, Any] = value
+            pairs = items.items()
+        case list():
+            pairs = [(str(place), item) for place, item in enumerate(value)]
+        case _:
+            return None
+    for name, item in pairs:
+        if is_half_character_in(name):
+            return []
+        path = _path_of_half_character(item)
+        if path is not None:
+            return [name, *path]
+    return None
+
+
+def is_half_character_in(text: str) -> bool:
+    """Whether a text has a surrogate without its pair."""
+    return any("\ud800" <= char <= "\udfff" for char in text)
 
 
 def refuse_other_media(content_type: str | None) -> None:

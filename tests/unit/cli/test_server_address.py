@@ -1,5 +1,9 @@
 """Which server a command calls: ``--url`` and ``HOGLET_URL``, and their old names."""
 
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
+from typing import Any
+
 import pytest
 from typer.testing import CliRunner
 
@@ -83,3 +87,45 @@ def test_a_url_in_the_old_variable_still_works_and_says_so():
 
     assert url == f"http://127.0.0.1:{PORT}"
     assert "HOGLET_URL" in hint
+
+
+class _Stranger(BaseHTTPRequestHandler):
+    """Answers every request with one body, as some other program on the port does."""
+
+    body = b""
+
+    def do_GET(self) -> None:
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write(self.body)
+
+    def log_message(self, *_arguments: Any) -> None: ...
+
+
+@pytest.mark.parametrize("words", [("status",), ("status", "--json")])
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"<html>It works!</html>",
+        b"",
+        b"[]",
+        b"null",
+        b'{"status": "ok"}',
+        b'{"checks": [], "warnings": []}',
+        b'{"checks": {"database": {"state": "ok"}}, "warnings": []}',
+        b'{"checks": {"database": "ok"}, "warnings": null}',
+        b'{"checks": {"database": "ok"}, "warnings": [1]}',
+        b"\xff\xfe\x00",
+    ],
+)
+def test_another_server_at_the_address_is_one_sentence(words: tuple[str, ...], body: bytes):
+    handler = type("Handler", (_Stranger,), {"body": body})
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        url = f"http://127.0.0.1:{server.server_port}"
+        ran = CliRunner().invoke(app, [*words, "--url", url])
+        server.shutdown()
+
+    assert ran.exit_code == 2, ran.output
+    assert f"{url} does not answer as a hoglet server does" in ran.stderr
+    assert isinstance(ran.exception, SystemExit)

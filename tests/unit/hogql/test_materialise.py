@@ -219,7 +219,7 @@ def _build(world: HogqlWorld, plan):
          "uniq(distinct_id)"),
         ("select event as x from events where distinct_id = {variables.x}", "alias"),
         ("select event from events where event = {variables.y}", "'y'"),
-        ("select event from events where event = {variables}", "not understood"),
+        ("select event from events where event = {variables}", "The placeholder"),
         ("select event, row_number() over () from events where event = {variables.x}", "window"),
         ("select event from events where event = {variables.x} limit 1 by event", "LIMIT BY"),
         ("select 1 union all select 2 from events where event = {variables.x}", "set operation"),
