@@ -1,4 +1,4 @@
-"""Cohorts: named sets of persons, listed one by one or computed from criteria.
+"""Cohorts: named sets of persons, static lists or computed from criteria.
 
 Source: docs/spec/data-and-queries.md#3-cohorts.
 """

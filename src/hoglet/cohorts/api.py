@@ -1,4 +1,4 @@
-"""Routes of cohorts: docs/spec/data-and-queries.md#31-routes."""
+"""Routes of cohorts (docs/spec/data-and-queries.md#31-routes)."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any
@@ -54,7 +54,7 @@ _DONE = {"success": True}
 @router.get("/cohorts")
 @describe({200: CohortPage})
 async def list_cohorts(request: Request, scope: Reader) -> Response:
-    """Cohorts that are not deleted, newest first."""
+    """List cohorts, newest first."""
     wanted = list_params(request.query_params)
     page = parse_page(request.query_params)
     async with services_of(request).service.database.read() as session:
@@ -68,7 +68,7 @@ async def list_cohorts(request: Request, scope: Reader) -> Response:
 @router.post("/cohorts")
 @describe({201: CohortAnswer}, body=CohortFields)
 async def create_cohort(request: Request, scope: Writer) -> Response:
-    """Make a cohort; its members are found in the background."""
+    """Create a cohort; its members are computed in the background."""
     body, csv = await read_cohort_body(request)
     fields, sent = read_fields(body, csv=csv)
     shown = await services_of(request).service.create(scope, fields, sent, csv)
@@ -78,21 +78,21 @@ async def create_cohort(request: Request, scope: Writer) -> Response:
 @router.get("/cohorts/activity")
 @describe({200: CohortPage})
 async def list_all_activity(request: Request, scope: ActivityReader) -> Response:
-    """Who changed which cohort, newest first."""
+    """List the activity of all cohorts, newest first."""
     return await _activity(request, scope, None)
 
 
 @router.get("/cohorts/{cohort_id}")
 @describe({200: CohortAnswer})
 async def read_cohort(request: Request, cohort_id: str, scope: Reader) -> Response:
-    """One cohort, also a deleted one."""
+    """Get a cohort, including deleted ones."""
     return JsonResponse(await services_of(request).service.get(scope, cohort_id))
 
 
 @router.api_route("/cohorts/{cohort_id}", methods=["PATCH", "PUT"])
 @describe({200: CohortAnswer}, body=CohortFields)
 async def update_cohort(request: Request, cohort_id: str, scope: Writer) -> Response:
-    """Change a cohort; ``{"deleted": true}`` deletes it."""
+    """Update a cohort; ``{"deleted": true}`` deletes it."""
     body, csv = await read_cohort_body(request)
     fields, sent = read_fields(body, csv=csv)
     shown = await services_of(request).service.update(scope, cohort_id, fields, sent, csv)
@@ -102,7 +102,7 @@ async def update_cohort(request: Request, cohort_id: str, scope: Writer) -> Resp
 @router.delete("/cohorts/{cohort_id}")
 @describe({405: {"type": "object"}})
 async def refuse_delete(request: Request, cohort_id: str, scope: Writer) -> Response:
-    """Cohorts are deleted by PATCH; this always refuses."""
+    """Reject DELETE: cohorts are deleted with PATCH."""
     await services_of(request).service.get(scope, cohort_id)
     raise MethodNotAllowed('Method "DELETE" not allowed. PATCH {"deleted": true} deletes a cohort.')
 
@@ -110,7 +110,7 @@ async def refuse_delete(request: Request, cohort_id: str, scope: Writer) -> Resp
 @router.get("/cohorts/{cohort_id}/persons")
 @describe({200: PersonPage})
 async def list_persons(request: Request, cohort_id: str, scope: Reader) -> Response:
-    """The persons of a cohort; needs ``person:read`` besides."""
+    """List the persons of a cohort; also requires ``person:read``."""
     await _also(request, scope, "person:read")
     row = await _row(request, scope, cohort_id)
     page = parse_page(request.query_params)
@@ -149,7 +149,7 @@ async def add_persons(request: Request, cohort_id: str, scope: Writer) -> Respon
 @router.patch("/cohorts/{cohort_id}/remove_person_from_static_cohort")
 @describe({200: Done}, body=RemovedPerson)
 async def remove_person(request: Request, cohort_id: str, scope: Writer) -> Response:
-    """Take a person out of a static cohort."""
+    """Remove a person from a static cohort."""
     row = await _static_row(request, scope, cohort_id)
     body = validate(RemovedPerson, await read_object(request))
     try:
@@ -160,7 +160,7 @@ async def remove_person(request: Request, cohort_id: str, scope: Writer) -> Resp
     services = services_of(request)
     async with services.service.database.read() as session:
         if not await repository.known_persons(session, scope.project.id, {person}):
-            raise NotFound("There is no such person.")
+            raise NotFound("The person does not exist.")
     await services.static.remove(row, person)
     return JsonResponse(_DONE)
 
@@ -168,14 +168,14 @@ async def remove_person(request: Request, cohort_id: str, scope: Writer) -> Resp
 @router.api_route("/cohorts/{cohort_id}/duplicate_as_static_cohort", methods=["GET", "POST"])
 @describe({200: CohortAnswer})
 async def duplicate_cohort(request: Request, cohort_id: str, scope: Writer) -> Response:
-    """A static copy of a dynamic cohort."""
+    """Create a static copy of a dynamic cohort."""
     return JsonResponse(await services_of(request).service.duplicate(scope, cohort_id))
 
 
 @router.get("/cohorts/{cohort_id}/calculation_history")
 @describe({200: CohortPage})
 async def list_calculations(request: Request, cohort_id: str, scope: Reader) -> Response:
-    """The calculations of a cohort, newest first."""
+    """List the calculations of a cohort, newest first."""
     row = await _row(request, scope, cohort_id)
     page = parse_page(request.query_params)
     async with services_of(request).service.database.read() as session:
@@ -188,7 +188,7 @@ async def list_calculations(request: Request, cohort_id: str, scope: Reader) -> 
 @router.get("/cohorts/{cohort_id}/used_in")
 @describe({200: CohortUsers})
 async def list_users(request: Request, cohort_id: str, scope: Reader) -> Response:
-    """Who uses a cohort."""
+    """List what uses a cohort."""
     row = await _row(request, scope, cohort_id)
     async with services_of(request).service.database.read() as session:
         found = await usage_of(session, scope.project, row)
@@ -198,7 +198,7 @@ async def list_users(request: Request, cohort_id: str, scope: Reader) -> Respons
 @router.get("/cohorts/{cohort_id}/activity")
 @describe({200: CohortPage})
 async def list_activity(request: Request, cohort_id: str, scope: ActivityReader) -> Response:
-    """Who changed a cohort, newest first."""
+    """List the activity of a cohort, newest first."""
     row = await _row(request, scope, cohort_id)
     return await _activity(request, scope, str(row.id))
 
@@ -206,7 +206,7 @@ async def list_activity(request: Request, cohort_id: str, scope: ActivityReader)
 @router.get("/persons/cohorts")
 @describe({200: CohortsOfPerson})
 async def list_cohorts_of_person(request: Request, scope: Reader) -> Response:
-    """The cohorts that hold a person."""
+    """List the cohorts that contain a person."""
     await _also(request, scope, "person:read")
     person_id = request.query_params.get("person_id")
     if not person_id:
@@ -224,7 +224,7 @@ async def _row(request: Request, scope: ProjectScope, cohort_id: str) -> CohortR
 async def _static_row(request: Request, scope: ProjectScope, cohort_id: str) -> CohortRow:
     row = await _row(request, scope, cohort_id)
     if not row.is_static:
-        raise Invalid("Persons are added to and removed from static cohorts only.")
+        raise Invalid("Persons can only be added to and removed from static cohorts.")
     return row
 
 

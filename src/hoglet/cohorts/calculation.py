@@ -1,9 +1,8 @@
-"""Calculations: one attempt to compute a cohort, from its beginning to its outcome.
+"""Calculations: attempts to compute a cohort, from start to outcome.
 
-Members are stored under the id of the attempt. A finished attempt becomes the one that queries
-read; until then, and after a failure, they read the one before.
+Members are stored under the id of the attempt. Queries read the last finished attempt.
 
-Idempotency: an attempt that was killed leaves rows that nobody reads; the next one drops them.
+Idempotency: a killed attempt leaves unused rows, which the next one deletes.
 
 Source: docs/spec/data-and-queries.md#35-calculation.
 """
@@ -29,11 +28,11 @@ from hoglet.store.database import Database
 
 log = structlog.get_logger(__name__)
 
-UNEXPECTED = "The calculation broke unexpectedly; the server's log tells more."
+UNEXPECTED = "The calculation failed unexpectedly; see the server's log."
 
 
 class Attempt(NamedTuple):
-    """A calculation that has begun."""
+    """A running calculation."""
 
     project: Project
     cohort_id: int
@@ -43,7 +42,7 @@ class Attempt(NamedTuple):
 
     @property
     def key(self) -> tuple[int, int, int]:
-        """Where its members are."""
+        """Identifies its members."""
         return self.project.id, self.cohort_id, self.calculation_id
 
 
@@ -52,10 +51,10 @@ class CohortCalculator:
 
     Args:
         database: cohorts and history.
-        clock: the time.
-        compiler: criteria to SQL.
+        clock: the current time.
+        compiler: compiles criteria.
         members: stores the result.
-        changed: told after each outcome, so that queries read it at once.
+        changed: called after each outcome, so that queries read it at once.
     """
 
     def __init__(
@@ -74,7 +73,7 @@ class CohortCalculator:
         self._changed = changed
 
     async def run(self, job: CalculateV1) -> None:
-        """Compute a cohort; of a save, also those it depends on and those that depend on it."""
+        """Compute a cohort; after a save, also its dependencies and dependents."""
         if job.version is None:
             await self._calculate(job.cohort_id, None)
             return
@@ -116,7 +115,7 @@ class CohortCalculator:
             if row is None or row.deleted or row.is_static:
                 return None
             if version is None:
-                if row.is_calculating:  # a save has its own job
+                if row.is_calculating:  # saves have their own job
                     return None
                 row.pending_version = (row.pending_version or 0) + 1
             elif row.pending_version != version:
@@ -136,7 +135,7 @@ class CohortCalculator:
             is_current = row is not None and row.pending_version == attempt.version
             outcome: dict[str, Any] = {"count": count, "total_query_ms": milliseconds}
             if not is_current:
-                outcome |= {"error": "A newer save replaced it.", "error_code": "obsolete"}
+                outcome |= {"error": "Superseded by a newer save.", "error_code": "obsolete"}
             await self._note(session, attempt, outcome)
             previous = 0
             if row is not None and is_current:
@@ -151,7 +150,7 @@ class CohortCalculator:
         self._changed()
         if not is_current:
             await self._members.forget(attempt.key)
-        elif previous:  # whose members a query that is just running may still read
+        elif previous:  # running queries may still read these members
             await self._members.forget_before((attempt.project.id, attempt.cohort_id, previous))
 
     async def _fail(self, attempt: Attempt, message: str, code: str) -> None:
@@ -162,8 +161,10 @@ class CohortCalculator:
                 record_failure(row, self._clock, message)
         try:
             await self._members.forget(attempt.key)
-        except HogletError:  # nobody reads them; the next calculation drops them
-            log.warning("members were left", action="cohort_rows_left", cohort=attempt.cohort_id)
+        except HogletError:  # unused; the next calculation deletes them
+            log.warning(
+                "members were not deleted", action="cohort_rows_left", cohort=attempt.cohort_id
+            )
 
     async def _note(self, session: Any, attempt: Attempt, outcome: Mapping[str, Any]) -> None:
         made = await repository.calculation(session, attempt.calculation_id)
@@ -174,7 +175,7 @@ class CohortCalculator:
 
 
 def release(row: CohortRow) -> None:
-    """The cohort calculates no more."""
+    """Clear the calculating flag."""
     row.is_calculating = False
     row.calculating_since = None
 
@@ -190,16 +191,16 @@ def record_failure(row: CohortRow, clock: Clock, message: str) -> None:
 # --- dependencies
 
 type Graph = Mapping[int, set[int]]
-"""Dynamic cohort → the cohorts that its criteria name."""
+"""Dynamic cohort → the cohorts in its criteria."""
 
 
 def graph_of(rows: Any) -> dict[int, set[int]]:
-    """Which cohorts the dynamic ones refer to."""
+    """The dependency graph of dynamic cohorts."""
     return {row.id: cohorts_in(row.filters) for row in rows if not row.is_static}
 
 
 def around(cohort_id: int, graph: Graph) -> tuple[list[int], list[int]]:
-    """What a cohort depends on and what depends on it, each in the order of computing.
+    """Dependencies and dependents of a cohort, each in computation order.
 
     Example:
         >>> around(2, {1: set(), 2: {1}, 3: {2}})
@@ -215,12 +216,12 @@ def around(cohort_id: int, graph: Graph) -> tuple[list[int], list[int]]:
 
 
 def reaches(start: int, goal: int, graph: Graph) -> bool:
-    """Whether a cohort depends on another, or is it."""
+    """Whether a cohort depends on another, or is the same."""
     return goal in _ordered(start, graph)
 
 
 def _ordered(start: int, graph: Graph) -> list[int]:
-    """Everything reachable, what is needed before what needs it."""
+    """All reachable cohorts, dependencies first."""
     done: list[int] = []
     seen: set[int] = set()
     waiting: list[tuple[int, bool]] = [(start, False)]

@@ -1,4 +1,4 @@
-"""Criteria and queries of persons to SQL, in the sandbox, for one project."""
+"""Compiles criteria and queries of persons to SQL in the sandbox."""
 
 from typing import Any
 
@@ -12,17 +12,17 @@ type Sql = tuple[str, Json]
 
 
 class CohortCompiler:
-    """Compiles what finds persons.
+    """Compiles queries of persons.
 
     Args:
-        compiler: of queries: it knows a project's properties, actions and cohorts.
+        compiler: the query compiler, which knows a project's properties, actions and cohorts.
     """
 
     def __init__(self, compiler: QueryCompiler) -> None:
         self._compiler = compiler
 
     async def criteria(self, project: Project, filters: Json) -> Sql:
-        """The persons that checked criteria mean, as a query of ``person_id``.
+        """The persons of validated criteria, as a query of ``person_id``.
 
         Raises:
             SourceError: ``attr`` is the path below ``filters``.
@@ -30,10 +30,10 @@ class CohortCompiler:
         return await self._compile(project, {"filters": filters})
 
     async def query(self, project: Project, query: Json) -> Sql:
-        """The persons that a query of the user lists, as a query of ``person_id``.
+        """The persons of a user's query, as a query of ``person_id``.
 
         Raises:
-            SourceError: it does not compile, or its first column holds no persons.
+            SourceError: it does not compile, or its first column is not a person id.
         """
         return await self._compile(project, {"query": query})
 

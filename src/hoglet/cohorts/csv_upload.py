@@ -1,4 +1,4 @@
-"""Files of persons: which column names them, and what it holds.
+"""CSV uploads: which column identifies persons, and how.
 
 Source: docs/spec/data-and-queries.md#33-static-cohorts (CSV).
 """
@@ -24,10 +24,10 @@ _ORDER = (PERSON_ID, DISTINCT_ID, EMAIL)
 
 
 def read_csv(data: bytes) -> tuple[str, list[str]]:
-    """What the texts of a file are, and the texts: ``("email", ["a@b.c"])``.
+    """The kind of the identifiers in a file, and the identifiers: ``("email", ["a@b.c"])``.
 
     Raises:
-        Invalid: attr ``csv``; it cannot be read, or names no persons.
+        Invalid: attr ``csv``; it is invalid, or has no persons.
     """
     if len(data) > MOST_BYTES:
         raise _refused("The file is larger than 20 MB.")
@@ -36,18 +36,18 @@ def read_csv(data: bytes) -> tuple[str, list[str]]:
     except UnicodeDecodeError:
         raise _refused("The file is not UTF-8 text.") from None
     if "\x00" in text:
-        raise _refused("The file holds null characters: it is not CSV.")
+        raise _refused("The file contains null characters; it is not CSV.")
     try:
         rows = [row for row in csv.reader(io.StringIO(text, newline=""), strict=True) if any(row)]
     except csv.Error as error:
-        raise _refused(f"The file is not CSV: {error}.") from None
+        raise _refused(f"The file is not valid CSV: {error}.") from None
     if not rows:
         raise _refused("The file is empty.")
     kind, column, body = _column(rows)
     texts = [row[column].strip() for row in body if len(row) > column]
     texts = list(dict.fromkeys(each for each in texts if each))
     if not texts:
-        raise _refused("The file names no persons.")
+        raise _refused("The file has no persons.")
     return kind, texts
 
 

@@ -4,10 +4,10 @@ from hoglet.kit.errors import HogletError, Invalid
 
 
 class CohortInUse(Invalid):
-    """A cohort that others refer to cannot be deleted; the detail names them."""
+    """A cohort in use cannot be deleted; the detail lists its users."""
 
 
 class Obsolete(HogletError):
-    """A newer save made a calculation pointless; its result is dropped."""
+    """A newer save superseded a calculation; its result is dropped."""
 
     code = "obsolete"

@@ -1,4 +1,4 @@
-"""Bodies of cohorts: JSON, or a form with a file.
+"""Parses bodies of cohorts: JSON, or a form with a file.
 
 Source: docs/spec/data-and-queries.md#33-static-cohorts (multipart ``csv``).
 """
@@ -22,10 +22,10 @@ _MOST_PARTS = 100
 
 
 async def read_cohort_body(request: Request) -> tuple[Json, bytes | None]:
-    """The fields of a body and its file.
+    """The fields of a body, and its file.
 
     Raises:
-        Invalid: attr ``csv``; the form cannot be read. And as ``read_object``.
+        Invalid: attr ``csv``; the form is invalid. Otherwise as ``read_object``.
     """
     kind = request.headers.get("content-type", "")
     if not kind.lower().startswith(_FORM):
@@ -34,7 +34,7 @@ async def read_cohort_body(request: Request) -> tuple[Json, bytes | None]:
     head = f"Content-Type: {kind}\r\n\r\n".encode("latin-1", "replace")
     message = BytesParser(policy=HTTP).parsebytes(head + body)
     if not isinstance(message, EmailMessage) or not message.is_multipart():
-        raise Invalid("The form cannot be read.", attr="csv")
+        raise Invalid("The form is invalid.", attr="csv")
     fields: Json = {}
     file: bytes | None = None
     for part in list(message.iter_parts())[:_MOST_PARTS]:

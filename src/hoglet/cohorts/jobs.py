@@ -1,4 +1,4 @@
-"""Jobs of cohorts; each may be done twice without harm."""
+"""Jobs of cohorts; all are safe to run twice."""
 
 from uuid import UUID, uuid5
 
@@ -12,10 +12,10 @@ _NAMESPACE = UUID("4b8e4e53-2e0b-5f0a-8f1d-0b9c1f1f7a64")
 
 
 class CalculateV1(msgspec.Struct, frozen=True, tag="cohort.calculate.1"):
-    """Compute a cohort, what it depends on first, and then what depends on it.
+    """Compute a cohort after its dependencies and before its dependents.
 
-    ``version`` is that of a save, and the job is dropped when a newer one was made; None is the
-    schedule's.
+    ``version`` is that of a save, and the job is dropped after a newer one; None for scheduled
+    jobs.
     """
 
     cohort_id: int
@@ -34,12 +34,12 @@ type CohortJob = CalculateV1 | FillV1
 
 
 def saved_job(job: CohortJob) -> NewJob:
-    """The job of a save; it goes before those of the schedule."""
+    """The job of a save; has priority over scheduled jobs."""
     return NewJob(queue=COHORTS, payload=msgspec.json.encode(job), id=new_id())
 
 
 def scheduled_job(cohort_id: int) -> NewJob:
-    """The job of the schedule; of a cohort at most one waits."""
+    """The scheduled job; at most one per cohort is queued."""
     payload = msgspec.json.encode(CalculateV1(cohort_id))
     return NewJob(
         queue=COHORTS,
@@ -50,5 +50,5 @@ def scheduled_job(cohort_id: int) -> NewJob:
 
 
 def read_job(payload: bytes) -> CohortJob:
-    """A job as it was enqueued."""
+    """Decode a job."""
     return msgspec.json.decode(payload, type=CalculateV1 | FillV1)

@@ -1,4 +1,4 @@
-"""Which cohorts a list shows.
+"""Filters and searches the list of cohorts.
 
 Source: docs/spec/data-and-queries.md#31-routes (row 1), and its
 docs/spec/hog-functions.md#9-rows-6-13 on search.
@@ -17,7 +17,7 @@ _BEHAVIORAL = frozenset({"behavioral", "analytical"})
 def matching(
     rows: Sequence[CohortRow], wanted: CohortListParams
 ) -> list[tuple[CohortRow, str | None]]:
-    """The cohorts that are asked for, each with how its name matches the search."""
+    """The matching cohorts, each with how its name matches the search."""
     hidden = _behavioral(rows) if wanted.hide_behavioral_cohorts else set[int]()
     found: list[tuple[CohortRow, str | None]] = []
     for row in rows:
@@ -41,7 +41,7 @@ def _match(name: str, search: str | None) -> str | None:
 
 
 def _behavioral(rows: Sequence[CohortRow]) -> set[int]:
-    """Dynamic cohorts that look at events, also through another cohort."""
+    """Dynamic cohorts that depend on events, also through another cohort."""
     found = {row.id for row in rows if cohort_type(row) in _BEHAVIORAL}
     size = -1
     while size != len(found):

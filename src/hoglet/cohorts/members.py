@@ -1,7 +1,6 @@
 """Members of cohorts in the warehouse: written in one statement, counted, read.
 
-Rows bear the id of the calculation that made them; readers know which one is valid, so that no
-statement has to replace anything.
+Rows have the id of their calculation; readers know the valid one, so nothing has to be replaced.
 """
 
 from collections.abc import Collection, Sequence
@@ -23,8 +22,8 @@ class CohortMembers:
     """Reads and writes members.
 
     Args:
-        warehouse: where they are.
-        seconds: what a calculation may take.
+        warehouse: stores them.
+        seconds: time limit of a calculation.
     """
 
     def __init__(self, warehouse: Warehouse, *, seconds: float) -> None:
@@ -34,7 +33,7 @@ class CohortMembers:
     async def compute(
         self, key: tuple[int, int, int], sql: str, params: dict[str, Any], *, revision: int = 0
     ) -> None:
-        """Store the persons of a query as members, in the warehouse, in bounded memory.
+        """Store the persons of a query as members, inside the warehouse, in bounded memory.
 
         Args:
             key: project, cohort and calculation.
@@ -68,13 +67,13 @@ class CohortMembers:
         revision: int,
         is_deleted: bool = False,
     ) -> None:
-        """Add persons to a static cohort, or take them out."""
+        """Add or remove persons of a static cohort."""
         rows = [[*key, person, int(is_deleted), revision] for person in persons]
         for start in range(0, len(rows), _ROWS):
             await self._warehouse.insert(TABLE, _COLUMNS, rows[start : start + _ROWS])
 
     async def count(self, key: tuple[int, int, int]) -> int:
-        """How many members a calculation found."""
+        """Number of members of a calculation."""
         project, cohort, calculation = key
         found = await self._warehouse.query(
             f"SELECT count() FROM {TABLE} FINAL WHERE {_OF_COHORT} "  # noqa: S608
@@ -86,7 +85,7 @@ class CohortMembers:
     async def cohorts_of(
         self, project_id: int, person_id: UUID, pairs: Sequence[tuple[int, int]]
     ) -> set[int]:
-        """Which of the cohorts, given with their calculations, hold a person."""
+        """The cohorts, given with their calculations, that contain a person."""
         if not pairs:
             return set()
         current = ", ".join(f"({cohort}, {calculation})" for cohort, calculation in pairs)
@@ -99,11 +98,11 @@ class CohortMembers:
         return {int(row[0]) for row in found.rows}
 
     async def forget_before(self, key: tuple[int, int, int]) -> None:
-        """Drop the members of a cohort's calculations that are older than this one."""
+        """Delete the members of a cohort's older calculations."""
         await self._forget(key, "<")
 
     async def forget(self, key: tuple[int, int, int]) -> None:
-        """Drop the members that one calculation found."""
+        """Delete the members of a calculation."""
         await self._forget(key, "=")
 
     async def _forget(self, key: tuple[int, int, int], sign: str) -> None:

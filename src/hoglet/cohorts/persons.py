@@ -1,4 +1,4 @@
-"""Persons of cohorts, and the cohorts of persons.
+"""Persons of cohorts, and cohorts of persons.
 
 Source: docs/spec/data-and-queries.md#36-use (row 5), #31-routes (persons/cohorts).
 """
@@ -28,7 +28,7 @@ class CohortPersons:
         database: distinct ids, cohorts.
         warehouse: persons and members.
         compiler: the query of a page.
-        members: which cohorts hold a person.
+        members: cohorts of a person.
     """
 
     def __init__(
@@ -76,10 +76,10 @@ class CohortPersons:
         return seen, len(rows) > limit
 
     async def cohorts_of(self, project: Project, person_id: str) -> list[Json]:
-        """The cohorts that hold a person: ``[{"id": 1, "name": "Paying", "count": 3}]``.
+        """The cohorts of a person: ``[{"id": 1, "name": "Paying", "count": 3}]``.
 
         Raises:
-            Invalid: no id of a person. NotFound: nobody's.
+            Invalid: not a person id. NotFound: no such person.
         """
         person = as_uuid(person_id)
         if person is None:
@@ -95,7 +95,7 @@ class CohortPersons:
         ]
 
     async def _named(self, project_id: int, search: str) -> list[str]:
-        """The person that a search names exactly, by distinct id or UUID."""
+        """The person that a search matches exactly, by distinct id or UUID."""
         if not search:
             return []
         async with self._database.read() as session:

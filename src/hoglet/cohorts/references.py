@@ -1,4 +1,4 @@
-"""What queries and functions may know of a project's cohorts."""
+"""A project's cohorts for queries and functions."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from hoglet.hogql.context import CohortRef
 
 
 async def cohort_refs(session: AsyncSession, project_id: int) -> dict[str, CohortRef]:
-    """The cohorts that are not deleted, by id as text."""
+    """The cohorts that are not deleted, by id as string."""
     return {
         str(row.id): CohortRef(row.name, row.calculation_id, row.is_static)
         for row in await repository.refs(session, project_id)
@@ -20,7 +20,7 @@ async def cohort_refs(session: AsyncSession, project_id: int) -> dict[str, Cohor
 async def person_criteria(
     session: AsyncSession, project_id: int
 ) -> dict[str, list[dict[str, Any]]]:
-    """The criteria of cohorts that can be checked on a person alone.
+    """The criteria of cohorts that can be evaluated on a person alone.
 
     These are dynamic cohorts of person properties without negation:
     ``{"3": [{"type": "AND", "values": [{"type": "person", "key": "plan", "value": "pro"}]}]}``.

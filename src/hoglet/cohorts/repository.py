@@ -1,4 +1,4 @@
-"""Every statement on cohorts."""
+"""Statements on cohorts."""
 
 from collections.abc import Collection, Sequence
 from datetime import datetime
@@ -13,18 +13,18 @@ from hoglet.events.tables import DistinctIdRow, PersonRow
 
 MOST_HISTORY = 100
 MOST_ERRORS = 20
-_CHUNK = 500  # values of one IN; SQLite takes 32,766 and plans long lists slowly
+_CHUNK = 500  # values per IN; SQLite allows 32,766 and plans long lists slowly
 
 
 async def find(session: AsyncSession, project_id: int, cohort_id: int) -> CohortRow | None:
-    """A cohort of the project, deleted ones too."""
+    """A cohort of the project, including deleted ones."""
     return await session.scalar(
         select(CohortRow).where(CohortRow.id == cohort_id, CohortRow.project_id == project_id)
     )
 
 
 async def find_locked(session: AsyncSession, cohort_id: int) -> CohortRow | None:
-    """A cohort of any project, locked against other changes."""
+    """A cohort of any project, locked for update."""
     return await session.get(CohortRow, cohort_id, with_for_update=True)
 
 
@@ -45,7 +45,7 @@ async def refs(session: AsyncSession, project_id: int) -> Sequence[Any]:
 
 
 async def candidates(session: AsyncSession) -> Sequence[Any]:
-    """What the schedule may compute, the oldest first.
+    """Cohorts that the schedule may compute, oldest first.
 
     Rows are ``(id, last_calculation, errors_calculating, last_error_at)``.
     """
@@ -65,7 +65,7 @@ async def candidates(session: AsyncSession) -> Sequence[Any]:
 
 
 async def stuck(session: AsyncSession, before: datetime) -> Sequence[CohortRow]:
-    """Cohorts whose calculation began before a moment, locked."""
+    """Cohorts whose calculation started before a time, locked."""
     statement = select(CohortRow).where(
         CohortRow.is_calculating.is_(True), CohortRow.calculating_since < before
     )
@@ -78,7 +78,7 @@ async def stuck(session: AsyncSession, before: datetime) -> Sequence[CohortRow]:
 async def add_calculation(
     session: AsyncSession, cohort: CohortRow, now: datetime
 ) -> CohortCalculationRow:
-    """Begin an attempt; the oldest beyond a hundred are forgotten."""
+    """Start an attempt; deletes the oldest beyond a hundred."""
     row = CohortCalculationRow(
         cohort_id=cohort.id,
         project_id=cohort.project_id,
@@ -110,7 +110,7 @@ async def calculation(session: AsyncSession, calculation_id: int) -> CohortCalcu
 async def history(
     session: AsyncSession, cohort_id: int, *, limit: int, offset: int
 ) -> tuple[int, Sequence[CohortCalculationRow]]:
-    """How many attempts are known, and a page of them, newest first."""
+    """The number of attempts, and a page of them, newest first."""
     mine = CohortCalculationRow.cohort_id == cohort_id
     count = await session.scalar(select(func.count()).select_from(CohortCalculationRow).where(mine))
     newest = select(CohortCalculationRow).where(mine).order_by(CohortCalculationRow.id.desc())
@@ -126,7 +126,7 @@ async def upload(session: AsyncSession, upload_id: UUID) -> CohortUploadRow | No
 
 
 async def drop_upload(session: AsyncSession, upload_id: UUID) -> None:
-    """Forget an upload that is stored."""
+    """Delete a stored upload."""
     await session.execute(delete(CohortUploadRow).where(CohortUploadRow.id == upload_id))
 
 
@@ -136,7 +136,7 @@ async def drop_upload(session: AsyncSession, upload_id: UUID) -> None:
 async def known_persons(
     session: AsyncSession, project_id: int, wanted: Collection[UUID]
 ) -> set[UUID]:
-    """Those of the ids that are persons of the project."""
+    """The ids that are persons of the project."""
     found: set[UUID] = set()
     ids = list(wanted)
     for start in range(0, len(ids), _CHUNK):
@@ -150,7 +150,7 @@ async def known_persons(
 async def persons_by_distinct_id(
     session: AsyncSession, project_id: int, wanted: Collection[str]
 ) -> set[UUID]:
-    """The persons that the distinct ids belong to."""
+    """The persons with these distinct ids."""
     found: set[UUID] = set()
     ids = [one for one in wanted if len(one) <= DistinctIdRow.distinct_id.type.length]
     for start in range(0, len(ids), _CHUNK):

@@ -1,4 +1,4 @@
-"""When dynamic cohorts are computed again, and what becomes of calculations that hang.
+"""Schedules calculations of dynamic cohorts, and ends stuck ones.
 
 Source: docs/spec/data-and-queries.md#35-calculation.
 """
@@ -22,17 +22,17 @@ EVERY_SECONDS = 60.0
 DEFAULT_AGE = timedelta(minutes=15)
 STUCK_AFTER = timedelta(hours=1)
 _FIRST_WAIT = timedelta(minutes=30)
-_MOST_AT_ONCE = 50  # enqueued by one look
+_MOST_AT_ONCE = 50  # enqueued per check
 
 
 class CohortSchedule:
-    """Enqueues what is due, every minute.
+    """Enqueues due calculations every minute.
 
     Args:
         database: the cohorts.
         clock: the time.
         queue: takes the jobs.
-        age: how old members may get.
+        age: maximum age of members.
     """
 
     def __init__(
@@ -44,17 +44,17 @@ class CohortSchedule:
         self._age = age
 
     async def run_until(self, stopping: asyncio.Event) -> None:
-        """Look every minute until told to stop."""
+        """Check every minute until told to stop."""
         while not stopping.is_set():
             try:
                 await self.look()
-            except Exception:  # the database is away: the next look is in a minute
-                log.exception("cohorts could not be scheduled", action="cohort_schedule_failed")
+            except Exception:  # the database is down: the next check is in a minute
+                log.exception("scheduling cohorts failed", action="cohort_schedule_failed")
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(stopping.wait(), EVERY_SECONDS)
 
     async def look(self) -> list[int]:
-        """Release what hangs and enqueue what is due; the ids of the latter."""
+        """End stuck calculations and enqueue due ones; returns the ids of the latter."""
         now = self._clock.now()
         async with self._database.write() as session:
             for row in await repository.stuck(session, now - STUCK_AFTER):
@@ -80,7 +80,7 @@ def is_due(
     now: datetime,
     age: timedelta,
 ) -> bool:
-    """Whether a cohort is to be computed again.
+    """Whether a cohort is due for recalculation.
 
     Example:
         >>> at = datetime(2026, 1, 1)

@@ -13,11 +13,11 @@ from hoglet.web.openapi import DocumentedResponse, OpenResponse
 from hoglet.web.validation import Body, Text, Whole, validate
 
 MOST_SEARCH = 200
-MOST_PERSONS = 1_000  # added by one request
+MOST_PERSONS = 1_000  # per request
 
 
 class CohortFields(Body):
-    """What may be written; everything else of a record is ignored."""
+    """Writable fields; other fields of a record are ignored."""
 
     name: Annotated[Text, Field(min_length=1, max_length=400)] | None = None
     description: Annotated[Text, Field(max_length=1000)] | None = None
@@ -56,10 +56,10 @@ class CohortListParams(Body):
 def read_fields(
     body: Mapping[str, Any], *, csv: bytes | None = None
 ) -> tuple[CohortFields, set[str]]:
-    """The fields of a body and the names of those that were sent with a value.
+    """The fields of a body, and the names of those sent with a value.
 
     Raises:
-        Invalid: the first field at fault; a null name.
+        Invalid: the first invalid field; a null name.
     """
     if "name" in body and body["name"] is None:
         raise Invalid("This field may not be null.", code="null", attr="name")
@@ -69,7 +69,7 @@ def read_fields(
 
 
 def list_params(query: Mapping[str, str]) -> CohortListParams:
-    """The parameters of a list; empty ones are left out.
+    """The parameters of a list, without empty ones.
 
     Raises:
         Invalid: attr is the parameter.
@@ -103,7 +103,7 @@ class CohortPage(OpenResponse):
 
 
 class PersonPage(OpenResponse):
-    """A page of persons; with ``format=csv`` the answer is CSV."""
+    """A page of persons; CSV with ``format=csv``."""
 
     next: str | None
     previous: str | None
@@ -117,13 +117,13 @@ class Done(DocumentedResponse):
 
 
 class CohortUsers(OpenResponse):
-    """Who uses a cohort, each ``{results, total, has_more}``."""
+    """The users of a cohort, each ``{results, total, has_more}``."""
 
     cohorts: dict[str, Any]
     endpoints: dict[str, Any]
 
 
 class CohortsOfPerson(DocumentedResponse):
-    """The cohorts that hold a person."""
+    """The cohorts of a person."""
 
     results: list[dict[str, Any]]

@@ -1,4 +1,4 @@
-"""Cohorts, calculations and persons as the API answers them.
+"""Cohorts, calculations and persons in the form of the API.
 
 Source: docs/spec/data-and-queries.md#32-record.
 """
@@ -20,7 +20,7 @@ _HEAVY = ("filters", "query", "groups")
 def cohort_object(
     row: CohortRow, users: Mapping[int, User], *, match: str | None = None, basic: bool = False
 ) -> Json:
-    """A cohort; ``basic`` leaves out what can be large."""
+    """A cohort; ``basic`` omits fields that can be large."""
     shown: Json = {
         "id": row.id,
         "name": row.name,
@@ -62,7 +62,7 @@ def cohort_type(row: CohortRow) -> str:
 
 
 def calculation_object(row: CohortCalculationRow) -> Json:
-    """An attempt of the history."""
+    """A calculation in the history."""
     is_completed = row.finished_at is not None
     seconds = None
     if row.finished_at is not None:

@@ -1,4 +1,4 @@
-"""Cohorts: create, change, delete and restore; every save of criteria is computed by a job.
+"""Creates, updates, deletes and restores cohorts; criteria are computed by jobs.
 
 Source: docs/spec/data-and-queries.md#3-cohorts.
 """
@@ -40,9 +40,9 @@ class CohortService:
 
     Args:
         access: database, clock, activity log, hooks.
-        queue: takes the jobs.
-        compiler: checks criteria before they are stored.
-        changed: told after every save, so that queries see the cohort at once.
+        queue: receives the jobs.
+        compiler: validates criteria before they are stored.
+        changed: called after every save, so that queries see the cohort at once.
     """
 
     def __init__(
@@ -62,10 +62,10 @@ class CohortService:
         self._changed = changed
 
     async def get(self, scope: ProjectScope, cohort_id: str) -> Json:
-        """A cohort, also a deleted one.
+        """A cohort, including deleted ones.
 
         Raises:
-            NotFound: none of the project.
+            NotFound: no such cohort in the project.
         """
         async with self.database.read() as session:
             return await self._shown(session, await self.row(session, scope, cohort_id))
@@ -73,10 +73,10 @@ class CohortService:
     async def create(
         self, scope: ProjectScope, fields: CohortFields, sent: set[str], csv: bytes | None
     ) -> Json:
-        """Make a cohort; its members are found by a job.
+        """Create a cohort; a job computes its members.
 
         Raises:
-            Invalid: the first rule that is broken.
+            Invalid: the first error.
         """
         if fields.name is None:
             raise Invalid("This field is required.", code="required", attr="name")
@@ -128,11 +128,11 @@ class CohortService:
         sent: set[str],
         csv: bytes | None,
     ) -> Json:
-        """Change a cohort; new criteria are computed by a job.
+        """Update a cohort; a job computes new criteria.
 
         Raises:
-            NotFound: none of the project.
-            Invalid: the first rule that is broken; it is in use and is to be deleted.
+            NotFound: no such cohort in the project.
+            Invalid: the first error; or it cannot be deleted because it is in use.
         """
         async with self.database.read() as session:
             stored = await self.row(session, scope, cohort_id)
@@ -140,7 +140,7 @@ class CohortService:
         upload = None
         if csv is not None:
             if not stored.is_static:
-                raise Invalid("Only static cohorts take a file.", attr="csv")
+                raise Invalid("Only static cohorts support files.", attr="csv")
             upload = await read_source(fields, {"csv"}, csv)
         async with self.database.write() as session:
             row = await self.row(session, scope, cohort_id)
@@ -168,7 +168,7 @@ class CohortService:
         """The cohort of a path.
 
         Raises:
-            NotFound: none of the project.
+            NotFound: no such cohort in the project.
         """
         is_number = cohort_id.isascii() and cohort_id.isdecimal() and len(cohort_id) <= 9
         row = None
@@ -182,9 +182,11 @@ class CohortService:
 
     def _criteria(self, fields: CohortFields, sent: set[str]) -> Json:
         if "query" in sent:
-            raise Invalid("Only static cohorts are made from a query: set is_static.", attr="query")
+            raise Invalid(
+                "Only static cohorts can be created from a query: set is_static.", attr="query"
+            )
         if sent & {"csv", "create_static_person_ids"}:
-            detail = "Only static cohorts are made from a list: set is_static."
+            detail = "Only static cohorts can be created from a list: set is_static."
             raise Invalid(detail, attr="filters")
         if fields.filters is None and fields.groups:
             return read_criteria(criteria_of_groups(fields.groups))
@@ -193,11 +195,13 @@ class CohortService:
     async def _new_criteria(
         self, project: Project, stored: CohortRow, fields: CohortFields, sent: set[str]
     ) -> Json | None:
-        """The criteria of a change, where it has any."""
+        """The criteria of a change, if it has any."""
         if fields.is_static is not None and fields.is_static != stored.is_static:
-            raise Invalid("A cohort stays static or dynamic.", attr="is_static")
+            raise Invalid(
+                "A static cohort cannot become dynamic, or the reverse.", attr="is_static"
+            )
         if "query" in sent and fields.query != stored.query:
-            detail = "Only static cohorts are made from a query: set is_static at creation."
+            detail = "Only static cohorts can be created from a query: set is_static at creation."
             if stored.is_static:
                 detail = "The source of a static cohort cannot be changed."
             raise Invalid(detail, attr="query")
@@ -216,7 +220,7 @@ class CohortService:
         return filters
 
     async def _check_criteria(self, project: Project, filters: Json, cohort_id: int | None) -> None:
-        """What the schema cannot see: cohorts, actions, dates, properties of events."""
+        """Validate references: cohorts, actions, dates, properties of events."""
         wanted = cohorts_in(filters)
         if wanted:
             async with self.database.read() as session:
@@ -227,8 +231,8 @@ class CohortService:
             graph = graph_of(rows)
             if cohort_id is not None and any(reaches(each, cohort_id, graph) for each in wanted):
                 raise Invalid(
-                    "The cohort would depend on itself: its criteria name it, or a cohort that "
-                    "depends on it.",
+                    "The cohort would depend on itself: its criteria refer to it, or "
+                    "to a cohort that depends on it.",
                     attr="filters",
                 )
         try:
@@ -281,7 +285,7 @@ class CohortService:
     async def _tell(
         self, session: AsyncSession, project: Project, row: CohortRow, before: Mapping[str, Any]
     ) -> None:
-        """Functions hold the criteria of cohorts in the test-account filters."""
+        """Recompile functions, whose test-account filters include criteria of cohorts."""
         if before["filters"] == row.filters and before["deleted"] == row.deleted:
             return
         if names_cohort(project.test_account_filters, row.id, row.name):
@@ -314,10 +318,10 @@ class CohortService:
         return cohort_object(row, await users_by_id(session, [row.created_by_id]))
 
     async def duplicate(self, scope: ProjectScope, cohort_id: str) -> Json:
-        """A static copy of a dynamic cohort, with its present members.
+        """A static copy of a dynamic cohort, with its current members.
 
         Raises:
-            NotFound: none of the project. Invalid: it is static itself.
+            NotFound: no such cohort in the project. Invalid: it is static.
         """
         async with self.database.read() as session:
             row = await self.row(session, scope, cohort_id)
@@ -336,10 +340,10 @@ class CohortService:
 
 
 def as_uuids(values: list[Any], attr: str) -> set[UUID]:
-    """Person ids of a body.
+    """Parse the person ids of a body.
 
     Raises:
-        Invalid: one of them is no UUID.
+        Invalid: one of them is not a UUID.
     """
     found: set[UUID] = set()
     for index, value in enumerate(values):

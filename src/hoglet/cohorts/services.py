@@ -1,4 +1,4 @@
-"""The services of cohorts, kept on ``app.state.cohorts``."""
+"""The services of cohorts, stored in ``app.state.cohorts``."""
 
 import asyncio
 from collections.abc import Callable
@@ -24,7 +24,7 @@ AT_ONCE = 2
 
 @dataclass(frozen=True, slots=True)
 class CohortServices:
-    """Everything the routes and jobs of cohorts use."""
+    """Services used by the routes and jobs of cohorts."""
 
     service: CohortService
     static: StaticCohorts
@@ -33,7 +33,7 @@ class CohortServices:
     worker: LeasedWorker
 
     async def run_until(self, stopping: asyncio.Event) -> None:
-        """Do the jobs and keep the schedule until told to stop."""
+        """Process jobs and the schedule until told to stop."""
         schedule = asyncio.create_task(self.schedule.run_until(stopping), name="cohort schedule")
         work = asyncio.create_task(self.worker.run(), name="cohort worker")
         await stopping.wait()
@@ -48,13 +48,13 @@ def build_cohorts(
     changed: Callable[[], None],
     age: timedelta = DEFAULT_AGE,
 ) -> CohortServices:
-    """Cohorts over the engine room of endpoints.
+    """Cohorts on the services of endpoints.
 
     Args:
         endpoints: compiler, warehouse and limits.
-        queue: takes the jobs.
-        changed: told when queries may name other cohorts, or read other members.
-        age: how old the members of a dynamic cohort may get.
+        queue: receives the jobs.
+        changed: called when the cohorts or members that queries read have changed.
+        age: maximum age of a dynamic cohort's members.
     """
     access, database = endpoints.access, endpoints.database
     compiler = CohortCompiler(endpoints.compiler)

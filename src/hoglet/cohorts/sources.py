@@ -1,4 +1,4 @@
-"""What a static cohort is filled from: exactly one of a list, a file, a query or criteria.
+"""Sources of static cohorts: exactly one of a list, a file, a query or criteria.
 
 Source: docs/spec/data-and-queries.md#33-static-cohorts.
 """
@@ -34,7 +34,7 @@ _ACTORS_KEYS = frozenset(
 
 
 class StaticSource(NamedTuple):
-    """One of its parts is set; ``upload`` is ``("email", ["a@b.c"])``."""
+    """Exactly one part is set; ``upload`` is ``("email", ["a@b.c"])``."""
 
     upload: tuple[str, list[str]] | None = None
     query: Json | None = None
@@ -42,20 +42,22 @@ class StaticSource(NamedTuple):
 
 
 async def read_source(fields: CohortFields, sent: set[str], csv: bytes | None) -> StaticSource:
-    """The source of a static cohort.
+    """Parse the source of a static cohort.
 
     Raises:
-        Invalid: none, several, or one that cannot be read.
+        Invalid: none, several, or an invalid one.
     """
     if {"query", "filters"} <= sent:
-        raise Invalid("A cohort is made from a query or from criteria, not both.", attr="query")
+        raise Invalid(
+            "A cohort can be created from a query or from criteria, not both.", attr="query"
+        )
     given = sent & {"create_static_person_ids", "csv", "query", "filters"}
     if fields.groups and not given:
         return StaticSource(filters=read_criteria(criteria_of_groups(fields.groups)))
     if len(given) != 1:
         raise Invalid(
-            "A static cohort is filled from exactly one of _create_static_person_ids, csv, query "
-            "and filters.",
+            "A static cohort requires exactly one of _create_static_person_ids, csv, "
+            "query and filters.",
             attr="is_static",
         )
     if csv is not None:
@@ -78,14 +80,16 @@ def _query(query: Json) -> Json:
     kind = query.get("kind")
     if kind not in _KINDS:
         hint = near(str(kind), _KINDS) or f" Use one of {', '.join(_KINDS)}."
-        raise Invalid(f"A cohort cannot be made from '{str(kind)[:60]}'.{hint}", attr="query__kind")
+        raise Invalid(
+            f"A cohort cannot be created from '{str(kind)[:60]}'.{hint}", attr="query__kind"
+        )
     _check_keys(query, _HOGQL_KEYS if kind == "HogQLQuery" else _ACTORS_KEYS, "query")
     if kind == "HogQLQuery":
         _check_hogql(query, "query")
         return query
     source = query.get("source")
     if not isinstance(source, dict) or source.get("kind") != "HogQLQuery":
-        raise Invalid("The source of an ActorsQuery is a HogQLQuery here.", attr="query__source")
+        raise Invalid("The source of an ActorsQuery must be a HogQLQuery.", attr="query__source")
     _check_keys(source, _HOGQL_KEYS, "query__source")
     _check_hogql(source, "query__source")
     _check_actors(query)
@@ -97,25 +101,25 @@ def _check_actors(query: Json) -> None:
         value = query.get(name)
         is_whole = isinstance(value, int) and not isinstance(value, bool)
         if value is not None and not (is_whole and least <= value <= _LARGEST):
-            detail = f"This must be a whole number from {least} on."
+            detail = f"This must be an integer of at least {least}."
             raise Invalid(detail, attr=f"query__{name}")
     if not isinstance(query.get("search") or "", str):
-        raise Invalid("This must be text.", attr="query__search")
+        raise Invalid("This must be a string.", attr="query__search")
     if len(query.get("search") or "") > LONGEST_SEARCH:
         raise Invalid(
-            f"At most {LONGEST_SEARCH} characters are searched for.", attr="query__search"
+            f"At most {LONGEST_SEARCH} characters can be searched for.", attr="query__search"
         )
     for name in ("select", "orderBy"):
         items = query.get(name) or []
         if not isinstance(items, list) or not all(isinstance(each, str) for each in items):
-            raise Invalid("This must be a list of texts.", attr=f"query__{name}")
+            raise Invalid("This must be a list of strings.", attr=f"query__{name}")
     if not isinstance(query.get("properties") or [], list | dict):
         raise Invalid("This must be a list of property filters.", attr="query__properties")
 
 
 def _check_hogql(query: Json, path: str) -> None:
     if not isinstance(query.get("query"), str) or not query["query"].strip():
-        raise Invalid("A HogQLQuery needs its text.", attr=f"{path}__query")
+        raise Invalid("A HogQLQuery needs a query.", attr=f"{path}__query")
     if not isinstance(query.get("variables") or {}, dict):
         raise Invalid("Expected an object.", attr=f"{path}__variables")
 

@@ -1,4 +1,4 @@
-"""Static cohorts: filled once from a list, a file, a query or criteria; then changed by hand.
+"""Static cohorts: filled once from a source, then changed manually.
 
 Source: docs/spec/data-and-queries.md#33-static-cohorts.
 """
@@ -25,12 +25,12 @@ from hoglet.kit.ids import new_id
 from hoglet.store.database import Database
 
 PERSON_ID, DISTINCT_ID, EMAIL = "person_id", "distinct_id", "email"
-_EMAILS = 2_000  # in one query
-_FIRST_REVISION = 1  # of what a cohort is filled with: changes by hand come after it
+_EMAILS = 2_000  # per query
+_FIRST_REVISION = 1  # revision of the source; manual changes come after it
 
 
 def new_upload(cohort_id: int, kind: str, texts: Sequence[str]) -> CohortUploadRow:
-    """An upload to be stored by a job."""
+    """An upload for a job to store."""
     packed = zlib.compress(orjson.dumps(list(texts)), 1)
     return CohortUploadRow(id=new_id(), cohort_id=cohort_id, kind=kind, texts=packed)
 
@@ -40,10 +40,10 @@ class StaticCohorts:
 
     Args:
         database: cohorts, uploads, persons.
-        clock: the time.
-        compiler: queries and criteria to SQL.
+        clock: the current time.
+        compiler: compiles queries and criteria.
         members: stores the result.
-        changed: told after each outcome.
+        changed: called after each outcome.
     """
 
     def __init__(
@@ -65,7 +65,7 @@ class StaticCohorts:
         """Fill a cohort.
 
         Raises:
-            HogletError: trying later helps; the job is done again.
+            HogletError: a later retry may succeed; the job is retried.
         """
         async with self._database.read() as session:
             row = await repository.find_locked(session, job.cohort_id)
@@ -86,7 +86,7 @@ class StaticCohorts:
         await self._settle(row.id, job.upload_id)
 
     async def fail(self, job: FillV1, message: str, code: str) -> None:
-        """Record that a cohort could not be filled."""
+        """Record that filling a cohort failed."""
         async with self._database.write() as session:
             row = await repository.find_locked(session, job.cohort_id)
             if row is None:
@@ -98,15 +98,15 @@ class StaticCohorts:
                 made.error, made.error_code = message, code
 
     async def add(self, row: CohortRow, persons: set[UUID]) -> None:
-        """Add persons by hand."""
+        """Add persons manually."""
         await self._change(row, persons, is_deleted=False)
 
     async def remove(self, row: CohortRow, person: UUID) -> None:
-        """Take a person out; nothing happens when it is no member."""
+        """Remove a person; no effect if it is not a member."""
         await self._change(row, {person}, is_deleted=True)
 
     async def _change(self, row: CohortRow, persons: set[UUID], *, is_deleted: bool) -> None:
-        """The revision is taken first, so that of two changes the later one holds."""
+        """Take the revision first, so that the later of two changes wins."""
         async with self._database.write() as session:
             fresh = await repository.find_locked(session, row.id)
             if fresh is None:
@@ -187,12 +187,12 @@ class StaticCohorts:
 
 
 def key_of(row: CohortRow) -> tuple[int, int, int]:
-    """Where the members of a cohort are."""
+    """Identifies the members of a cohort."""
     return row.project_id, row.id, row.calculation_id
 
 
 def as_uuid(text: Any) -> UUID | None:
-    """The UUID that a text is, or None."""
+    """Parse a UUID, or None."""
     try:
         return UUID(text) if isinstance(text, str) and len(text) <= 40 else None
     except ValueError:

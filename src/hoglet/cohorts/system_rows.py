@@ -15,7 +15,7 @@ type Row = dict[str, Any]
 
 
 async def cohorts(session: AsyncSession, project: Project, limit: int) -> list[Row]:
-    """The cohorts of the project, deleted ones too."""
+    """The cohorts of the project, including deleted ones."""
     statement = select(CohortRow).where(CohortRow.project_id == project.id)
     return [
         {
@@ -37,7 +37,7 @@ async def cohorts(session: AsyncSession, project: Project, limit: int) -> list[R
 
 
 async def cohort_calculations(session: AsyncSession, project: Project, limit: int) -> list[Row]:
-    """The attempts to compute the project's cohorts, newest first."""
+    """The calculations of the project's cohorts, newest first."""
     row = CohortCalculationRow
     statement = select(row).where(row.project_id == project.id).order_by(row.id.desc())
     return [

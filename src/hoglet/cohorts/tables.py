@@ -1,4 +1,4 @@
-"""Cohorts, their calculations, and uploads of static ones that wait to be stored."""
+"""Tables of cohorts, their calculations, and pending uploads."""
 
 from datetime import datetime
 from typing import Any
@@ -13,8 +13,8 @@ from hoglet.store.base import Base, JsonText, UtcDateTime
 class CohortRow(Base):
     """A cohort; its members are in the warehouse, under ``calculation_id``.
 
-    ``calculation_id`` is 0 until a first calculation has finished. A static cohort keeps the one it
-    was made with; ``revision`` counts the changes of its members.
+    ``calculation_id`` is 0 until the first calculation has finished. A static cohort keeps its
+    first one; ``revision`` counts changes of its members.
     """
 
     __tablename__ = "cohorts"
@@ -44,7 +44,7 @@ class CohortRow(Base):
 
 
 class CohortCalculationRow(Base):
-    """One attempt to compute a cohort; members in the warehouse bear its id."""
+    """A calculation of a cohort; its members in the warehouse have its id."""
 
     __tablename__ = "cohort_calculations"
 
@@ -63,7 +63,7 @@ class CohortCalculationRow(Base):
 
 
 class CohortUploadRow(Base):
-    """Persons to be added to a static cohort: a compressed JSON list of texts.
+    """Persons to add to a static cohort: a compressed JSON list of strings.
 
     ``kind`` is ``person_id``, ``distinct_id`` or ``email``.
     """

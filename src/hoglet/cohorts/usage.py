@@ -1,4 +1,4 @@
-"""Who uses a cohort: other cohorts, active endpoint versions, the test-account filters.
+"""What uses a cohort: other cohorts, active endpoint versions, test-account filters.
 
 Source: docs/spec/data-and-queries.md#31-routes (used_in), #36-use (deletion).
 """
@@ -31,12 +31,12 @@ class CohortUsage(NamedTuple):
     test_account_filters: list[Json]
 
     def body(self) -> Json:
-        """As ``used_in`` answers it."""
+        """The response of ``used_in``."""
         found = {"insights": [], "feature_flags": [], **self._asdict()}
         return {name: _listed(items) for name, items in found.items()}
 
     def names(self) -> str:
-        """Every user in words, for the refusal of a deletion."""
+        """The users in words, for the error message of a deletion."""
         parts = [f"cohort '{one['name']}' ({one['id']})" for one in self.cohorts]
         parts += [f"endpoint '{one['name']}'" for one in self.endpoints]
         parts += ["the test account filters of the project"] if self.test_account_filters else []
@@ -58,7 +58,7 @@ async def usage_of(session: AsyncSession, project: Project, row: CohortRow) -> C
 
 
 def names_cohort(node: Any, cohort_id: int, name: str) -> bool:
-    """Whether a query or a filter refers to a cohort, by its id or its name."""
+    """Whether a query or filter refers to a cohort, by id or name."""
     return any(found in {str(cohort_id), name} for found in _named(node))
 
 
@@ -82,7 +82,7 @@ async def _endpoints(session: AsyncSession, project_id: int, row: CohortRow) -> 
 
 
 def _named(node: Any) -> Iterator[str]:
-    """Every cohort that a query names, as text."""
+    """Every cohort in a query, as text."""
     waiting = [node]
     while waiting:
         each = waiting.pop()

@@ -1,4 +1,4 @@
-"""What runs in a worker process: compiling criteria and queries that list persons."""
+"""Sandbox operations of cohorts: compiling criteria and queries of persons."""
 
 import re
 from typing import Any
@@ -67,15 +67,16 @@ def _compile_query(query: Json, context: QueryContext) -> CompiledQuery:
     chosen = (named or list(columns))[0]
     if chosen.kind.name not in _PERSON_TYPES:
         raise refused(
-            f"The column '{chosen.name}' holds no person ids, but values of type "
-            f"{chosen.kind.name}: list persons in the first column, or in one named person_id"
+            f"The column '{chosen.name}' does not contain person ids, but values of "
+            f"type {chosen.kind.name}: select person ids in the first column, or in "
+            "one named person_id"
         )
     members = member_query(inner, [each.label for each in columns])
     return compiled(_narrowed(members, query, context))
 
 
 def _narrowed(members: tree.Query, query: Json, context: QueryContext) -> tree.Query:
-    """The persons of an ``ActorsQuery``: a page of those of its source that pass its filters."""
+    """The persons of an ``ActorsQuery``: a page of its source's persons that pass its filters."""
     if query["kind"] == "HogQLQuery" or not any(query.get(each) for each in _NARROWING):
         return members
     parts = [compare("in", field("id"), members)]
@@ -94,19 +95,19 @@ def _narrowed(members: tree.Query, query: Json, context: QueryContext) -> tree.Q
 
 
 def _order(items: list[str]) -> tuple[tree.OrderExpr, ...]:
-    """What comes first; ties and no order at all are decided as in lists of persons."""
+    """The sort order; ties and the default are as in lists of persons."""
     texts = [*items, "created_at DESC", "id DESC"]
     found: list[tree.OrderExpr] = []
     for text in texts:
         query = read_query(f"SELECT id FROM persons ORDER BY {text}")  # noqa: S608 (parsed)
         if not isinstance(query, tree.SelectQuery) or len(query.order_by or ()) != 1 or query.limit:
-            raise refused(f"Order by one expression an item, not by '{text[:60]}'")
+            raise refused(f"Each item of ORDER BY must be one expression, not '{text[:60]}'")
         found += query.order_by or ()
     return tuple(found)
 
 
 def _named(text: str) -> tree.Expression:
-    """That a person has this distinct id, or is this UUID."""
+    """Condition that a person has this distinct id or UUID."""
     return fill(
         "SELECT toString(id) = {text} OR "
         "id IN (SELECT person_id FROM person_distinct_ids WHERE distinct_id = {text})",
@@ -115,11 +116,11 @@ def _named(text: str) -> tree.Expression:
 
 
 def compile_persons(payload: Json) -> Json:
-    """The SQL of a page of a cohort's persons: their ids.
+    """The SQL of a page of a cohort's persons, returning their ids.
 
     ``{"cohort": 12, "search": "ann", "found": ["<uuid>"], "properties": [...],
-    "limit": 100, "offset": 0, "context": {...}}``; ``found`` are persons that the search named by
-    a distinct id.
+    "limit": 100, "offset": 0, "context": {...}}``; ``found`` are persons that the search matched by
+    distinct id.
     """
     context = context_of(payload["context"])
     parts = [fill("SELECT id IN COHORT {cohort}", cohort=constant(payload["cohort"])).select[0]]

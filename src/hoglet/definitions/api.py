@@ -45,9 +45,9 @@ type PropertyWriter = Annotated[ProjectScope, Depends(requires("property_definit
 type EventReader = Annotated[ProjectScope, Depends(requires("event_definition:read"))]
 type EventWriter = Annotated[ProjectScope, Depends(requires("event_definition:write"))]
 
-_SEARCH = text("search", "Words that all occur in the name or its title.")
+_SEARCH = text("search", "Words that must all occur in the name or its title.")
 _SAID = (flag("verified"), flag("exclude_hidden"))
-_EXCLUDED = text("excluded_properties", "A JSON list of names to leave out.")
+_EXCLUDED = text("excluded_properties", "A JSON list of names to exclude.")
 _ORDERS = [*ORDERINGS, *(f"-{name}" for name in ORDERINGS)]
 
 
@@ -62,12 +62,12 @@ def service_of(request: Request) -> DefinitionService:
     {200: PropertyDefinitions},
     query=(
         *PAGE,
-        text("type", "Whose properties; default event.", enum=list(PROPERTY_KINDS)),
+        text("type", "Owner of the properties; defaults to event.", enum=list(PROPERTY_KINDS)),
         text("group_type_index", "0 to 4, with type=group only.", enum=list("01234")),
         _SEARCH,
-        text("properties", "Exact names, separated by commas."),
+        text("properties", "Exact names, comma-separated."),
         _EXCLUDED,
-        text("event_names", "A JSON list; tells which properties these events have."),
+        text("event_names", "A JSON list; sets which properties these events have."),
         flag("filter_by_event_names", "Only properties of these events."),
         flag("is_numerical"),
         flag("is_feature_flag"),
@@ -76,7 +76,7 @@ def service_of(request: Request) -> DefinitionService:
     ),
 )
 async def list_property_definitions(request: Request, scope: PropertyReader) -> Response:
-    """Properties of events, persons, one group type, or sessions."""
+    """List properties of events, persons, a group type, or sessions."""
     page = parse_page(request.query_params)
     wanted = read_property_filter(request.query_params)
     count, results = await service_of(request).list_properties(scope.project, wanted, page)
@@ -89,7 +89,7 @@ async def list_property_definitions(request: Request, scope: PropertyReader) -> 
     query=(text("event_names", "A JSON list."), text("property_name", "Required.")),
 )
 async def read_seen_together(request: Request, scope: PropertyReader) -> Response:
-    """Whether events ever carried a property."""
+    """Get which events have a property."""
     events = read_names(request.query_params, "event_names")
     name = request.query_params.get("property_name")
     if not name:
@@ -102,7 +102,7 @@ async def read_seen_together(request: Request, scope: PropertyReader) -> Respons
 async def read_property_definition(
     request: Request, definition_id: str, scope: PropertyReader
 ) -> Response:
-    """One property definition."""
+    """Get a property definition."""
     return JsonResponse(await service_of(request).get_property(scope.project, definition_id))
 
 
@@ -120,7 +120,7 @@ async def read_property_forms(
 async def update_property_definition(
     request: Request, definition_id: str, scope: PropertyWriter
 ) -> Response:
-    """Change a property's type, description, tags, or whether it is verified or hidden."""
+    """Update a property's type, description, tags, verified or hidden flag."""
     changes = validate(PropertyChanges, await read_object(request))
     record = await service_of(request).change_property(scope, definition_id, changes)
     return JsonResponse(record)
@@ -131,7 +131,7 @@ async def update_property_definition(
 async def delete_property_definition(
     request: Request, definition_id: str, scope: PropertyWriter
 ) -> Response:
-    """Forget a property definition until the next event that has the property."""
+    """Delete a property definition, until the next event with the property."""
     await service_of(request).delete_property(scope, definition_id)
     return Response(status_code=204)
 
@@ -141,16 +141,16 @@ async def delete_property_definition(
     {200: EventDefinitions},
     query=(
         *PAGE,
-        text("event_type", "All, without or with a $ before the name.", enum=list(EVENT_TYPES)),
+        text("event_type", "All, or names without or with a leading $.", enum=list(EVENT_TYPES)),
         _SEARCH,
-        text("ordering", "Default: last seen day, newest first, then name.", enum=_ORDERS),
+        text("ordering", "Defaults to last seen day, newest first, then name.", enum=_ORDERS),
         _EXCLUDED,
-        text("tags", "A JSON list; events that have one of them."),
+        text("tags", "A JSON list; events with any of these tags."),
         *_SAID,
     ),
 )
 async def list_event_definitions(request: Request, scope: EventReader) -> Response:
-    """Events that were seen or announced."""
+    """List event definitions."""
     page = parse_page(request.query_params)
     wanted = read_event_filter(request.query_params)
     count, results = await service_of(request).list_events(scope.project, wanted, page)
@@ -160,7 +160,7 @@ async def list_event_definitions(request: Request, scope: EventReader) -> Respon
 @router.post("/event_definitions")
 @describe({201: EventDefinition}, body=NewEvent)
 async def create_event_definition(request: Request, scope: EventWriter) -> Response:
-    """Announce an event."""
+    """Create the definition of an event before it is seen."""
     body = validate(NewEvent, await read_object(request))
     return JsonResponse(await service_of(request).create_event(scope, body), status_code=201)
 
@@ -170,7 +170,7 @@ async def create_event_definition(request: Request, scope: EventWriter) -> Respo
 async def read_event_definition(
     request: Request, definition_id: str, scope: EventReader
 ) -> Response:
-    """One event definition."""
+    """Get an event definition."""
     return JsonResponse(await service_of(request).get_event(scope.project, definition_id))
 
 
@@ -179,7 +179,7 @@ async def read_event_definition(
 async def update_event_definition(
     request: Request, definition_id: str, scope: EventWriter
 ) -> Response:
-    """Change an event's owner, description, tags, columns, or whether it is verified or hidden."""
+    """Update an event's owner, description, tags, columns, verified or hidden flag."""
     changes = validate(EventChanges, await read_object(request))
     return JsonResponse(await service_of(request).change_event(scope, definition_id, changes))
 
@@ -189,6 +189,6 @@ async def update_event_definition(
 async def delete_event_definition(
     request: Request, definition_id: str, scope: EventWriter
 ) -> Response:
-    """Forget an event definition until the next such event."""
+    """Delete an event definition, until the next such event."""
     await service_of(request).delete_event(scope, definition_id)
     return Response(status_code=204)

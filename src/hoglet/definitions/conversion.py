@@ -21,11 +21,11 @@ from hoglet.warehouse import Budget, Warehouse
 
 log = structlog.get_logger(__name__)
 
-LOOKED_AT: Final = 10_000  # values, the last ones
+LOOKED_AT: Final = 10_000  # the most recent values
 LASTING: Final = timedelta(minutes=1)
-MAX_PER_REQUEST: Final = 25  # properties of a list that are looked at; the others keep their share
+MAX_PER_REQUEST: Final = 25  # properties of a list that are measured; others keep their share
 _SECONDS: Final = 2.0
-_WINDOWS: Final = (1, 30, None)  # days of events; most properties fill the first
+_WINDOWS: Final = (1, 30, None)  # days of events; most properties need only the first
 _NUMBERS = frozenset({"Numeric", "Duration"})
 _KNOWN: dict[tuple[str, str], float] = {
     **{(type_, NUMBER): 0.0 for type_ in _NUMBERS},
@@ -34,11 +34,11 @@ _KNOWN: dict[tuple[str, str], float] = {
     ("Boolean", NUMBER): 1.0,
     ("DateTime", BOOLEAN_FORM): 1.0,
 }
-"""What the JSON form of all values tells without a look at them."""
+"""Results that follow from the JSON form of all values."""
 
 
 class ConversionShares:
-    """Measures shares, and keeps them with the definitions."""
+    """Measures shares and stores them in the definitions."""
 
     def __init__(self, database: Database, warehouse: Warehouse, clock: Clock) -> None:
         self._database = database
@@ -48,9 +48,9 @@ class ConversionShares:
     async def refresh(
         self, project_id: int, timezone: str, rows: Sequence[PropertyDefinitionRow]
     ) -> None:
-        """Set ``unconverted_share`` of the rows; those looked at a minute ago keep theirs.
+        """Update ``unconverted_share`` of the rows, unless it was measured within a minute.
 
-        A warehouse that is busy or away leaves the shares as they are.
+        If the warehouse is busy or down, the shares stay as they are.
         """
         looks = 0
         for row in rows:
@@ -69,7 +69,7 @@ class ConversionShares:
         try:
             values, unconverted = await self._count(project_id, timezone, row)
         except HogletError as error:
-            log.warning("values could not be looked at", property=row.name, error=str(error))
+            log.warning("measuring values failed", property=row.name, error=str(error))
             return False
         row.unconverted_share = unconverted / values if values else None
         row.measured_at = self._clock.now()
@@ -88,7 +88,7 @@ class ConversionShares:
     async def _count(
         self, project_id: int, timezone: str, row: PropertyDefinitionRow
     ) -> tuple[int, int]:
-        """How many of the last values there are, and how many of them do not convert."""
+        """The number of latest values, and of those that do not convert."""
         counted = (0, 0)
         for days in _WINDOWS if row.kind == "event" else (None,):
             counted = await self._count_since(project_id, timezone, row, days)

@@ -1,4 +1,4 @@
-"""The type of a property, detected from its key and one value. Pure.
+"""Detects the type of a property from its key and a value. Pure.
 
 Source: docs/spec/data-and-queries.md#21-type-of-a-property
 """
@@ -13,9 +13,9 @@ NUMERIC: Final = "Numeric"
 STRING: Final = "String"
 DURATION: Final = "Duration"
 PROPERTY_TYPES: Final = (DATETIME, STRING, NUMERIC, BOOLEAN, DURATION)
-"""What ``property_type`` may be; detection never gives ``Duration``."""
+"""Possible values of ``property_type``; ``Duration`` is never detected."""
 
-MAX_TIMESTAMP_AGE: Final = 15_768_000  # seconds, half a year: older numbers are no timestamps
+MAX_TIMESTAMP_AGE: Final = 15_768_000  # seconds, half a year: older numbers are not timestamps
 
 _TEXT_KEYS = ("utm_", "$initial_utm_", "$feature/", "$survey_response")
 _TIME_KEYS = ("time", "date", "_at", "-at", "createdat", "updatedat")
@@ -39,12 +39,12 @@ _CENTURY_PIVOT = 50  # two-digit years: 49 is 2049, 50 is 1950
 
 
 def detect_type(key: str, value: Any, *, now: float) -> str | None:
-    """The type that one value of a property shows, or None (null, list, object).
+    """The type of a property value, or None (null, list, object).
 
     Args:
         key: the property's name.
         value: as JSON has it.
-        now: seconds since 1970; whole numbers near it are timestamps if the key names a time.
+        now: seconds since 1970; integers near it are timestamps if the key names a time.
 
     Example:
         >>> detect_type("plan", "pro", now=0), detect_type("size", 5, now=0)
@@ -76,7 +76,7 @@ def _names_time(name: str) -> bool:
 
 
 def is_date_like(text: str) -> bool:
-    """Whether a text reads as a date or a time of a date.
+    """Whether a string is a date or a timestamp.
 
     Example:
         >>> is_date_like("2026-01-05"), is_date_like("Mon, 5 Jan 2026 10:00 GMT")

@@ -1,13 +1,13 @@
-"""What the definition routes refuse."""
+"""Errors of the definition routes."""
 
 from hoglet.kit.errors import Invalid
 
 
 def built_in() -> Invalid:
-    """A property that hoglet computes itself cannot be changed."""
+    """The error for changes of a built-in property."""
     return Invalid("Built-in properties cannot be changed or deleted.", attr="id")
 
 
 def hidden_and_verified() -> Invalid:
-    """A definition is hidden or verified, never both."""
-    return Invalid("A definition cannot be hidden and verified at once.", attr="hidden")
+    """The error for a definition that is both hidden and verified."""
+    return Invalid("A definition cannot be both hidden and verified.", attr="hidden")

@@ -1,4 +1,4 @@
-"""Statements of the lists: what is counted and paged.
+"""Statements of the lists: total counts and pages.
 
 Source: docs/spec/data-and-queries.md#22-property_definitions and
 docs/spec/data-and-queries.md#25-event_definitions.
@@ -50,7 +50,7 @@ _CORE = (
 async def list_properties(
     session: AsyncSession, project_id: int, wanted: PropertyFilter, page: PageRequest
 ) -> tuple[int, list[tuple[PropertyDefinitionRow, bool | None]]]:
-    """How many there are, and the page with whether the named events have each property."""
+    """The total count, and the page with whether the given events have each property."""
     row = PropertyDefinitionRow
     seen = _is_seen(project_id, wanted)
     conditions = [row.project_id == project_id, ~row.is_deleted, *_property_conditions(wanted)]
@@ -66,7 +66,7 @@ async def list_properties(
 async def list_events(
     session: AsyncSession, project_id: int, wanted: EventFilter, page: PageRequest
 ) -> tuple[int, Sequence[EventDefinitionRow]]:
-    """How many there are, and the page."""
+    """The total count, and the page."""
     row = EventDefinitionRow
     conditions = [row.project_id == project_id, *_event_conditions(wanted)]
     count = await session.scalar(select(func.count()).select_from(row).where(*conditions)) or 0
@@ -77,7 +77,7 @@ async def list_events(
 async def seen_together(
     session: AsyncSession, project_id: int, events: Sequence[str], name: str
 ) -> dict[str, bool]:
-    """``{"buy": True}``: which of the events carried the property."""
+    """``{"buy": True}``: which of the events have the property."""
     row = EventPropertyRow
     found = await session.scalars(
         select(row.event).where(

@@ -1,4 +1,4 @@
-"""Parameters of the lists of definitions.
+"""Query parameters of definition lists.
 
 Source: docs/spec/data-and-queries.md#22-property_definitions and
 docs/spec/data-and-queries.md#25-event_definitions.
@@ -41,14 +41,14 @@ TITLES: Final = {
     "$pageleave": "page leave",
     "$pageview": "page view",
 }
-"""Names that people know by another title, which searches find, too."""
+"""Names with a well-known title, which searches match too."""
 
 _BOOLEANS = {"true": True, "1": True, "false": False, "0": False}
 
 
 @dataclass(frozen=True, slots=True)
 class PropertyFilter:
-    """What a list of property definitions is narrowed to; None and empty mean no condition.
+    """Filters of a list of property definitions; None and empty mean no condition.
 
     ``kind`` is ``event``, ``person``, ``session`` or ``group_0`` to ``group_4``.
     """
@@ -68,7 +68,7 @@ class PropertyFilter:
 
 @dataclass(frozen=True, slots=True)
 class EventFilter:
-    """What a list of event definitions is narrowed to, and its order."""
+    """Filters and order of a list of event definitions."""
 
     event_type: str = "event"
     words: tuple[str, ...] = ()
@@ -81,15 +81,15 @@ class EventFilter:
 
 
 def read_property_filter(query: Mapping[str, str]) -> PropertyFilter:
-    """The parameters of a list of property definitions.
+    """Parse the parameters of a list of property definitions.
 
     Raises:
-        Invalid: attr = the parameter at fault.
+        Invalid: attr is the invalid parameter.
     """
     kind = _kind(query)
     event_names = read_names(query, "event_names") if query.get("event_names") else None
     if event_names is not None and kind != EVENT:
-        raise Invalid("event_names goes with type=event only.", attr="event_names")
+        raise Invalid("event_names requires type=event.", attr="event_names")
     return PropertyFilter(
         kind=kind,
         words=_words(query),
@@ -106,10 +106,10 @@ def read_property_filter(query: Mapping[str, str]) -> PropertyFilter:
 
 
 def read_event_filter(query: Mapping[str, str]) -> EventFilter:
-    """The parameters of a list of event definitions.
+    """Parse the parameters of a list of event definitions.
 
     Raises:
-        Invalid: attr = the parameter at fault.
+        Invalid: attr is the invalid parameter.
     """
     ordering = query.get("ordering") or None
     if ordering is not None and ordering.removeprefix("-") not in ORDERINGS:
@@ -130,7 +130,7 @@ def read_event_filter(query: Mapping[str, str]) -> EventFilter:
 
 
 def read_names(query: Mapping[str, str], name: str) -> tuple[str, ...]:
-    """A JSON list of texts, ``["a", "b"]``; empty when it is not given.
+    """A JSON list of strings, ``["a", "b"]``; empty if not given.
 
     Raises:
         Invalid: anything else.
@@ -143,12 +143,12 @@ def read_names(query: Mapping[str, str], name: str) -> tuple[str, ...]:
     except orjson.JSONDecodeError:
         found = None
     if not isinstance(found, list) or not all(isinstance(each, str) for each in found):
-        raise Invalid(f'{name} is a JSON list of texts, such as ["a", "b"].', attr=name)
+        raise Invalid(f'{name} must be a JSON list of strings, such as ["a", "b"].', attr=name)
     return tuple(_storable(each) for each in found)
 
 
 def titled(words: tuple[str, ...]) -> tuple[str, ...]:
-    """The names whose title has every word."""
+    """The names whose title contains every word."""
     return tuple(
         name for name, title in TITLES.items() if words and all(word in title for word in words)
     )
@@ -160,10 +160,10 @@ def _kind(query: Mapping[str, str]) -> str:
         raise _no_choice("type", kind, PROPERTY_KINDS)
     if kind != GROUP:
         if index is not None:
-            raise Invalid("group_type_index goes with type=group only.", attr="group_type_index")
+            raise Invalid("group_type_index requires type=group.", attr="group_type_index")
         return kind
     if index is None or index not in {"0", "1", "2", "3", "4"}:
-        raise Invalid("type=group needs group_type_index, 0 to 4.", attr="group_type_index")
+        raise Invalid("type=group requires group_type_index, 0 to 4.", attr="group_type_index")
     return f"group_{index}"
 
 

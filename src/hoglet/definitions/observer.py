@@ -1,6 +1,6 @@
-"""Collects which properties a batch of events has, their types and their JSON forms. Pure.
+"""Collects the properties of a batch of events, with types and JSON forms. Pure.
 
-Runs for every property of every event, so what is like the value before it is skipped.
+Runs for every property of every event, so values like the previous one are skipped.
 
 Source: docs/spec/data-and-queries.md#21-type-of-a-property
 """
@@ -21,7 +21,7 @@ UNSEEN: Final = ""
 _FORMS: dict[type, str] = {bool: BOOLEAN, int: NUMBER, float: NUMBER, str: TEXT}
 
 MAX_NAME_BYTES: Final = 200
-_LEAST, _LARGEST = -(2**63), 2**63 - 1  # the warehouse has another type for other whole numbers
+_LEAST, _LARGEST = -(2**63), 2**63 - 1  # the warehouse uses another type for other integers
 _UNDEFINED_EVENTS = frozenset({"$$plugin_metrics"})
 _UNDEFINED_PROPERTIES = frozenset(
     {
@@ -33,11 +33,11 @@ _UNREMEMBERED_FLAGS = ("$feature/", "$feature_enrollment/")
 
 
 class PropertySample(msgspec.Struct, array_like=True, frozen=True):
-    """What a batch shows of a property: ``PropertySample("event", "price", "Numeric", "number")``.
+    """A property in a batch: ``PropertySample("event", "price", "Numeric", "number")``.
 
     ``kind`` is ``event``, ``person`` or ``group_0`` to ``group_4``. ``property_type`` is that of
-    the first value that shows one, or empty. ``form`` is ``text``, ``number`` or ``boolean`` when
-    every value is written in JSON as that, ``mixed`` when not, empty when all are null.
+    the first value with a type, or empty. ``form`` is ``text``, ``number`` or ``boolean`` if all
+    values have that JSON form, else ``mixed``; empty if all are null.
     """
 
     kind: str
@@ -47,14 +47,14 @@ class PropertySample(msgspec.Struct, array_like=True, frozen=True):
 
 
 class Observation(msgspec.Struct, omit_defaults=True):
-    """What a batch shows: ``event_properties`` is ``{"buy": ["price", "plan"]}``."""
+    """The properties of a batch: ``event_properties`` is ``{"buy": ["price", "plan"]}``."""
 
     properties: list[PropertySample] = []
     event_properties: dict[str, list[str]] = {}
 
 
 class PropertyObserver:
-    """Observes the events, persons and groups of one batch."""
+    """Observes the events, persons and groups of a batch."""
 
     def __init__(self) -> None:
         self._seen_of_event: dict[str, dict[str, type]] = {}
@@ -62,7 +62,7 @@ class PropertyObserver:
         self._others: dict[str, tuple[dict[str, type], _Samples]] = {}
 
     def observe_event(self, event: str, properties: dict[str, Any], at: datetime) -> None:
-        """Look at an event; ``at`` is when it was received."""
+        """Observe an event received at ``at``."""
         seen = self._seen_of_event.get(event)
         if seen is None:
             if not _defines_event(event):
@@ -72,14 +72,14 @@ class PropertyObserver:
             _observe(seen, self._events, properties, at)
 
     def observe(self, kind: str, properties: dict[str, Any], at: datetime) -> None:
-        """Look at properties that are set on a person (``person``) or a group (``group_0``)."""
+        """Observe properties set on a person (``person``) or a group (``group_0``)."""
         known = self._others.get(kind)
         if known is None:
             known = self._others[kind] = ({}, _Samples(frozenset()))
         _observe(*known, properties, at)
 
     def observation(self) -> Observation:
-        """Everything seen so far."""
+        """Everything observed so far."""
         samples = self._events.found("event")
         for kind, (_, others) in self._others.items():
             samples += others.found(kind)
@@ -101,13 +101,13 @@ def _observe(
     for name, value in properties.items():
         kind = type(value)
         if kind is seen.get(name) and (kind is not int or _LEAST <= value <= _LARGEST):
-            continue  # like the one before: nearly always
+            continue  # same as the previous one: the common case
         seen[name] = kind
         samples.add(name, value, at)
 
 
 class _Samples:
-    """Types and forms by name; a name is in ``forms`` once it was seen."""
+    """Types and forms by name; ``forms`` contains every name seen."""
 
     def __init__(self, excluded: frozenset[str]) -> None:
         self._excluded = excluded
@@ -133,20 +133,20 @@ class _Samples:
 
 
 def json_form(value: Any) -> str:
-    """How a value is written in JSON: ``text``, ``number``, ``boolean``, else ``mixed``."""
+    """The JSON form of a value: ``text``, ``number``, ``boolean``, else ``mixed``."""
     form = _FORMS.get(type(value), MIXED)
     return MIXED if type(value) is int and not _LEAST <= value <= _LARGEST else form
 
 
 def merge_forms(one: str, other: str) -> str:
-    """The form of a property that has values of both."""
+    """The form of a property with values of both forms."""
     if other in {one, UNSEEN}:
         return one
     return other if one == UNSEEN else MIXED
 
 
 def merge_observations(parts: Iterable[Observation]) -> Observation:
-    """What the parts of a batch show together, in their order."""
+    """Merge the observations of parts of a batch, in order."""
     samples: dict[tuple[str, str], PropertySample] = {}
     names: dict[str, dict[str, None]] = {}
     for part in parts:
@@ -173,7 +173,7 @@ def _is_kept(name: str) -> bool:
 
 
 def _clean(name: str) -> str:
-    """A name that every database stores: without NUL and halves of surrogate pairs."""
+    """A name that every database can store: without NUL and lone surrogates."""
     if name.isascii():
         return name.replace("\0", "\ufffd")
     whole = name.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

@@ -1,4 +1,4 @@
-"""Every statement on property and event definitions."""
+"""Statements on property and event definitions."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ type PropertyKey = tuple[str, str]
 """Kind and name, e.g. ``("event", "price")``."""
 
 _NAMES_PER_STATEMENT = 500
-SEEN_EVERY = timedelta(hours=1)  # last_seen_at of an event moves at most so often
+SEEN_EVERY = timedelta(hours=1)  # last_seen_at of an event is updated at most this often
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,9 +37,9 @@ class DetectedProperty:
 
 
 async def property_types(session: AsyncSession, project_id: int) -> dict[PropertyKey, str]:
-    """``{("event", "price"): "Numeric"}``; properties without a type are absent.
+    """``{("event", "price"): "Numeric"}``; properties without a type are omitted.
 
-    ``("group", name)`` is there when all group types that have the property agree on its type.
+    ``("group", name)`` is present if all group types with the property share its type.
     """
     row = PropertyDefinitionRow
     found = await session.execute(
@@ -52,7 +52,7 @@ async def property_types(session: AsyncSession, project_id: int) -> dict[Propert
 
 
 async def property_forms(session: AsyncSession, project_id: int) -> dict[PropertyKey, str]:
-    """``{("event", "price"): "number"}`` of properties whose values all have that JSON form."""
+    """``{("event", "price"): "number"}`` for properties whose values all have that JSON form."""
     row = PropertyDefinitionRow
     found = await session.execute(
         select(row.kind, row.name, row.form).where(
@@ -65,7 +65,7 @@ async def property_forms(session: AsyncSession, project_id: int) -> dict[Propert
 async def detected(
     session: AsyncSession, project_id: int, keys: Sequence[PropertyKey]
 ) -> dict[PropertyKey, DetectedProperty]:
-    """What is known of properties, deleted ones included; unknown ones are absent."""
+    """Stored properties, including deleted ones; unknown ones are omitted."""
     found: dict[PropertyKey, DetectedProperty] = {}
     for part in _parts(keys):
         rows = select(PropertyDefinitionRow).where(_are_named(project_id, part))
@@ -77,7 +77,7 @@ async def detected(
 
 
 async def mark_mixed(session: AsyncSession, project_id: int, keys: Sequence[PropertyKey]) -> None:
-    """Properties that have values of several forms now."""
+    """Mark properties that now have values of several forms."""
     for part in _parts(keys):
         await session.execute(
             update(PropertyDefinitionRow)
@@ -93,7 +93,7 @@ async def save_properties(
     properties: Mapping[PropertyKey, DetectedProperty],
     at: datetime,
 ) -> None:
-    """Write what was detected: a type fills only a missing one, a deleted definition comes back."""
+    """Store detected properties: types fill missing ones, deleted definitions are restored."""
     rows = [
         {
             "project_id": project_id,
@@ -127,7 +127,7 @@ async def save_properties(
 
 
 async def count_properties(session: AsyncSession, project_id: int, kind: str) -> int:
-    """How many properties of a kind are defined."""
+    """Number of defined properties of a kind."""
     row = PropertyDefinitionRow
     mine = select(func.count()).where(
         row.project_id == project_id, row.kind == kind, ~row.is_deleted
@@ -136,7 +136,7 @@ async def count_properties(session: AsyncSession, project_id: int, kind: str) ->
 
 
 async def known_events(session: AsyncSession, project_id: int, names: Collection[str]) -> set[str]:
-    """Those of the names that are defined."""
+    """The names that are defined."""
     found: set[str] = set()
     for part in _parts(list(names)):
         row = EventDefinitionRow
@@ -146,7 +146,7 @@ async def known_events(session: AsyncSession, project_id: int, names: Collection
 
 
 async def count_events(session: AsyncSession, project_id: int) -> int:
-    """How many events are defined."""
+    """Number of defined events."""
     mine = select(func.count()).where(EventDefinitionRow.project_id == project_id)
     return await session.scalar(mine) or 0
 
@@ -154,7 +154,7 @@ async def count_events(session: AsyncSession, project_id: int) -> int:
 async def save_events(
     session: AsyncSession, project_id: int, names: Collection[str], at: datetime
 ) -> None:
-    """Events that were seen: new ones are defined, ``last_seen_at`` moves at most hourly."""
+    """Store seen events: defines new ones, updates ``last_seen_at`` at most hourly."""
     if not names:
         return
     row = EventDefinitionRow
@@ -174,7 +174,7 @@ async def save_events(
 
 
 async def count_event_properties(session: AsyncSession, project_id: int) -> int:
-    """How many pairs of an event and a property are remembered."""
+    """Number of stored pairs of event and property."""
     mine = select(func.count()).where(EventPropertyRow.project_id == project_id)
     return await session.scalar(mine) or 0
 
@@ -182,7 +182,7 @@ async def count_event_properties(session: AsyncSession, project_id: int) -> int:
 async def save_event_properties(
     session: AsyncSession, project_id: int, pairs: Collection[tuple[str, str]]
 ) -> None:
-    """Remember that events carried properties: ``[("buy", "price")]``."""
+    """Store that events have properties: ``[("buy", "price")]``."""
     rows = [{"project_id": project_id, "event": event, "property": name} for event, name in pairs]
     if rows:
         connection = await session.connection()
@@ -191,13 +191,13 @@ async def save_event_properties(
 
 
 async def dropped_kinds(session: AsyncSession, project_id: int) -> set[str]:
-    """Kinds of which names were ever dropped because there were too many."""
+    """Kinds whose names were ever dropped because of the limit."""
     row = DroppedDefinitionsRow
     return set(await session.scalars(select(row.kind).where(row.project_id == project_id)))
 
 
 async def save_dropped_kind(session: AsyncSession, project_id: int, kind: str) -> None:
-    """Remember that names of a kind were dropped."""
+    """Record that names of a kind were dropped."""
     insert = _insert(session, DroppedDefinitionsRow).on_conflict_do_nothing()
     connection = await session.connection()
     await connection.execute(insert, [{"project_id": project_id, "kind": kind}])

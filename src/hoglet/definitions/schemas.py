@@ -1,4 +1,4 @@
-"""Bodies of the definition routes.
+"""Request bodies of the definition routes.
 
 Source: docs/spec/data-and-queries.md#23-patch.
 """
@@ -16,7 +16,7 @@ type Tag = Annotated[Text, Field(min_length=1, max_length=255)]
 
 
 class DefinitionChanges(Body):
-    """What people may say about any definition."""
+    """Changes to any definition."""
 
     description: Annotated[Text, Field(max_length=10_000)] | None = None
     tags: Annotated[list[Tag], Field(max_length=100)] = Field(default_factory=list[str])
@@ -25,26 +25,26 @@ class DefinitionChanges(Body):
 
 
 class PropertyChanges(DefinitionChanges):
-    """A change of a property definition; what is left out stays."""
+    """Changes to a property definition; omitted fields stay as they are."""
 
     property_type: PropertyType | None = None
 
 
 class EventChanges(DefinitionChanges):
-    """A change of an event definition; ``owner`` is the id of a user."""
+    """Changes to an event definition; ``owner`` is the id of a user."""
 
     owner: Whole | None = None
     default_columns: Annotated[list[Text], Field(max_length=100)] = Field(default_factory=list[str])
 
 
 class NewEvent(EventChanges):
-    """An event that is announced before it is seen."""
+    """An event to define before it is seen."""
 
     name: Name
 
 
 def sent(body: Body) -> dict[str, Any]:
-    """The fields that the body has, by name."""
+    """The fields in the body, by name."""
     return {name: getattr(body, name) for name in body.model_fields_set}
 
 

@@ -1,4 +1,4 @@
-"""Definitions as the API answers them.
+"""Definitions in the form of the API.
 
 Source: docs/spec/data-and-queries.md#22-property_definitions and
 docs/spec/data-and-queries.md#25-event_definitions.
@@ -18,7 +18,7 @@ type Users = Mapping[int, User]
 def property_record(
     row: PropertyDefinitionRow, users: Users, *, is_seen: bool | None
 ) -> dict[str, Any]:
-    """A property definition; ``is_seen`` tells whether events that were named have it."""
+    """A property definition; ``is_seen`` is whether the given events have it."""
     return {
         "id": str(row.id),
         "name": row.name,
@@ -38,7 +38,7 @@ def property_record(
 
 
 def event_record(row: EventDefinitionRow, users: Users) -> dict[str, Any]:
-    """An event definition; what hoglet has no feature for is constant."""
+    """An event definition; fields of unsupported features are constant."""
     return {
         "id": str(row.id),
         "name": row.name,
@@ -65,7 +65,7 @@ def event_record(row: EventDefinitionRow, users: Users) -> dict[str, Any]:
 
 
 def user_ids(row: PropertyDefinitionRow | EventDefinitionRow) -> list[int | None]:
-    """The users that the record of a definition shows."""
+    """The users in the record of a definition."""
     ids = [row.updated_by_id, row.verified_by_id]
     return [*ids, row.owner_id, row.created_by_id] if isinstance(row, EventDefinitionRow) else ids
 

@@ -1,4 +1,4 @@
-"""Property and event definitions: lists, changes by people, deletions.
+"""Property and event definitions: lists, changes, deletions.
 
 Source: docs/spec/data-and-queries.md#2-property-and-event-definitions.
 """
@@ -64,7 +64,7 @@ class DefinitionService:
     async def list_properties(
         self, project: Project, wanted: PropertyFilter, page: PageRequest
     ) -> tuple[int, list[Json]]:
-        """How many there are, and the records of the page."""
+        """The total count, and the records of the page."""
         if wanted.kind == SESSION:
             found = session_properties(wanted)
             end = None if page.limit is None else page.offset + page.limit
@@ -79,7 +79,7 @@ class DefinitionService:
         """One record.
 
         Raises:
-            NotFound: none of the project.
+            NotFound: no such definition in the project.
         """
         if definition_id.startswith(BUILT_IN):
             record = find_session_property(definition_id)
@@ -108,11 +108,11 @@ class DefinitionService:
     async def change_property(
         self, scope: ProjectScope, definition_id: str, changes: PropertyChanges
     ) -> Json:
-        """Change a definition; a changed type is what the very next query reads.
+        """Change a definition; a changed type applies to the next query.
 
         Raises:
-            NotFound: none of the project.
-            Invalid: built in, or hidden and verified at once.
+            NotFound: no such definition in the project.
+            Invalid: built-in, or both hidden and verified.
         """
         if definition_id.startswith(BUILT_IN):
             raise built_in()
@@ -133,18 +133,18 @@ class DefinitionService:
         return property_record(row, users, is_seen=None)
 
     async def delete_property(self, scope: ProjectScope, definition_id: str) -> None:
-        """Forget a definition; it comes back with the next event that has the property.
+        """Delete a definition; the next event with the property restores it.
 
         Raises:
-            NotFound: none of the project.
-            Invalid: built in.
+            NotFound: no such definition in the project.
+            Invalid: built-in.
         """
         if definition_id.startswith(BUILT_IN):
             raise built_in()
         async with self._database.write() as session:
             row = await _property(session, scope.project.id, definition_id)
             await self._record(session, scope, row, "deleted", {})
-            # The form of its values stays known: what is stored is read by it when it comes back.
+            # The form of its values is kept: stored values are read by it when it is restored.
             row.is_deleted, row.id = True, new_id()
             row.property_type = row.updated_at = row.updated_by_id = None
             row.verified_at = row.verified_by_id = row.unconverted_share = row.measured_at = None
@@ -155,14 +155,14 @@ class DefinitionService:
     async def seen_together(
         self, project: Project, events: Sequence[str], name: str
     ) -> dict[str, bool]:
-        """``{"buy": True}``: which of the events carried the property."""
+        """``{"buy": True}``: which of the events have the property."""
         async with self._database.read() as session:
             return await list_statements.seen_together(session, project.id, events, name)
 
     async def list_events(
         self, project: Project, wanted: EventFilter, page: PageRequest
     ) -> tuple[int, list[Json]]:
-        """How many there are, and the records of the page."""
+        """The total count, and the records of the page."""
         async with self._database.read() as session:
             count, rows = await list_statements.list_events(session, project.id, wanted, page)
             users = await _users(session, rows)
@@ -172,7 +172,7 @@ class DefinitionService:
         """One record.
 
         Raises:
-            NotFound: none of the project.
+            NotFound: no such definition in the project.
         """
         async with self._database.read() as session:
             row = await _event(session, project.id, definition_id)
@@ -182,12 +182,12 @@ class DefinitionService:
         """Define an event before it is seen.
 
         Raises:
-            Invalid: attr ``name``; there is one of this name.
+            Invalid: attr ``name``; the name is already defined.
         """
         async with self._database.write() as session:
             key = (scope.project.id, body.name)
             if await session.get(EventDefinitionRow, key) is not None:
-                raise Invalid(f"The event {body.name} is defined already.", attr="name")
+                raise Invalid(f"The event {body.name} is already defined.", attr="name")
             row = EventDefinitionRow(
                 project_id=scope.project.id,
                 name=body.name,
@@ -208,8 +208,8 @@ class DefinitionService:
         """Change a definition.
 
         Raises:
-            NotFound: none of the project.
-            Invalid: hidden and verified at once, or an unknown owner.
+            NotFound: no such definition in the project.
+            Invalid: both hidden and verified, or an unknown owner.
         """
         async with self._database.write() as session:
             row = await _event(session, scope.project.id, definition_id)
@@ -219,10 +219,10 @@ class DefinitionService:
             return event_record(row, await _users(session, [row]))
 
     async def delete_event(self, scope: ProjectScope, definition_id: str) -> None:
-        """Forget a definition, not the events; it comes back with the next one.
+        """Delete a definition, not the events; the next such event restores it.
 
         Raises:
-            NotFound: none of the project.
+            NotFound: no such definition in the project.
         """
         async with self._database.write() as session:
             row = await _event(session, scope.project.id, definition_id)
@@ -232,7 +232,7 @@ class DefinitionService:
         self._access.forget()
 
     def _say(self, scope: ProjectScope, row: Row, fields: Mapping[str, Any]) -> None:
-        """Write what people say about a definition, of either kind."""
+        """Write the user's fields of a definition, of either kind."""
         if fields.get("hidden") and fields.get("verified"):
             raise hidden_and_verified()
         for name in ("description", "tags", "hidden", "default_columns"):
@@ -257,12 +257,12 @@ class DefinitionService:
         if "owner" in fields:
             owner = fields["owner"]
             if owner is not None and not await users_by_id(session, [owner]):
-                raise Invalid(f"There is no user {owner}.", attr="owner")
+                raise Invalid(f"The user {owner} does not exist.", attr="owner")
             row.owner_id = owner
         self._say(scope, row, fields)
 
     async def _retype(self, session: AsyncSession, project_id: int, name: str) -> None:
-        """A property is read by another type: everything that compiled the old one is told."""
+        """Notify everything that compiled the property's old type."""
         await self._new_version(session, project_id)
         for changed in self._access.providers.property_type_changed:
             await changed(session, project_id, name)

@@ -1,4 +1,4 @@
-"""Properties of sessions: computed by hoglet, always there, never changed.
+"""Session properties: built in, always present, never changed.
 
 Source: docs/spec/data-and-queries.md#22-property_definitions.
 """
@@ -22,12 +22,12 @@ _TYPES = {
 
 
 def session_properties(wanted: PropertyFilter) -> list[dict[str, Any]]:
-    """The records that a list asks for, by name."""
+    """The records of a list, by name."""
     return [_record(name) for name in sorted(_NAMES) if _is_wanted(name, wanted)]
 
 
 def find_session_property(definition_id: str) -> dict[str, Any] | None:
-    """The record of an id such as ``$builtin_$session_duration``."""
+    """The record with an id such as ``$builtin_$session_duration``."""
     name = definition_id.removeprefix(BUILT_IN)
     return _record(name) if name in _NAMES else None
 

@@ -1,4 +1,4 @@
-"""What is known of the properties and events of a project."""
+"""Tables of property and event definitions."""
 
 from datetime import datetime
 from typing import Any
@@ -12,11 +12,11 @@ from hoglet.store.base import Base, JsonText, UtcDateTime
 
 
 class PropertyDefinitionRow(Base):
-    """A property: its type, detected or chosen, and what people say about it.
+    """A property: its type, detected or chosen, and its description, tags and flags.
 
-    ``kind`` is ``event``, ``person`` or ``group_0`` to ``group_4``. ``form`` is how all values
-    there ever were are written in JSON, see :mod:`hoglet.definitions.observer`; it outlives the
-    definition, so a deleted one keeps its row (``is_deleted``) until the next event brings it back.
+    ``kind`` is ``event``, ``person`` or ``group_0`` to ``group_4``. ``form`` is the JSON form of
+    all values ever seen, see :mod:`hoglet.definitions.observer`; it outlives the definition, so
+    deleted ones keep their row (``is_deleted``) until the next event restores them.
     """
 
     __tablename__ = "property_definitions"
@@ -42,7 +42,7 @@ class PropertyDefinitionRow(Base):
 
 
 class EventDefinitionRow(Base):
-    """A name of events, seen or announced; the dates of seeing are null until the first event."""
+    """An event name, seen or created; the seen dates are null until the first event."""
 
     __tablename__ = "event_definitions"
 
@@ -65,7 +65,7 @@ class EventDefinitionRow(Base):
 
 
 class EventPropertyRow(Base):
-    """An event carried a property at least once."""
+    """An event had a property at least once."""
 
     __tablename__ = "event_properties"
 
@@ -77,7 +77,7 @@ class EventPropertyRow(Base):
 
 
 class DroppedDefinitionsRow(Base):
-    """A kind of definitions reached its limit, so names that look new may have older values."""
+    """A kind of definitions reached its limit, so seemingly new names may have older values."""
 
     __tablename__ = "dropped_definitions"
 

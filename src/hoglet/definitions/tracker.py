@@ -1,12 +1,11 @@
-"""Keeps definitions up to date with what is captured, and tells when queries may rely on them.
+"""Updates definitions from captured events, and coordinates them with queries.
 
-A property all whose values were text is read by queries straight from its typed column, which has
-nothing but text. So before the first value of another form can be queried, the property is marked
-mixed and the batch waits until every reader has loaded the definitions again. That happens once
-in the life of a property; a project whose properties keep changing form loses the fast read, so
-that it does not hold up everybody's events.
+Queries read a property whose values were all text directly from its typed column. So before the
+first value of another form can be queried, the property is marked mixed, and the batch waits until
+every reader has reloaded the definitions. That happens once per property; a project whose
+properties keep changing form loses the fast read, so that it does not delay other events.
 
-Concurrency: one batch of a project at a time, as the spool hands them out.
+Concurrency: one batch of a project at a time, in spool order.
 """
 
 import asyncio
@@ -33,9 +32,9 @@ from hoglet.store.database import Database
 
 log = structlog.get_logger()
 
-MAX_WAITS = 20  # of a project in the life of a process; a minute in all
+MAX_WAITS = 20  # per project and process; a minute in total
 MAX_DEFINITIONS = 10_000
-PAIRS_PER_DEFINITION = 20  # events that are remembered to carry a property, on average
+PAIRS_PER_DEFINITION = 20  # events per property that are remembered, on average
 DROPPED = "definitions_dropped"
 EVENT_NAMES = "event_name"
 _MAX_CACHED = 200_000
@@ -70,8 +69,8 @@ class DefinitionTracker:
     """Detects definitions while events are stored.
 
     Args:
-        readers_notice_after: how old the definitions that a query relies on may be.
-        limit: names recorded per project and kind; further ones are dropped with a warning.
+        readers_notice_after: maximum age of the definitions that queries use.
+        limit: names recorded per project and kind; others are dropped with a warning.
     """
 
     def __init__(
@@ -90,12 +89,12 @@ class DefinitionTracker:
         self._waits: Counter[int] = Counter()
 
     async def settle(self, project_id: int, version: int, observation: Observation) -> None:
-        """Before the rows of a batch are queryable: mark properties that become mixed.
+        """Before the rows of a batch become queryable: mark properties that become mixed.
 
         Args:
-            project_id: whose they are.
-            version: the project's ``definitions_version``; another one than before means that
-                somebody changed or deleted definitions.
+            project_id: the project.
+            version: the project's ``definitions_version``; a new one means that definitions were
+                changed or deleted.
             observation: of the batch.
         """
         known = self._projects.get(project_id)
@@ -111,7 +110,7 @@ class DefinitionTracker:
             if self._is_unstable(project_id):
                 broken = list(await repository.property_forms(session, project_id))
             await repository.mark_mixed(session, project_id, broken)
-        log.info("properties have values of several forms now", properties=len(broken))
+        log.info("properties now have values of several forms", properties=len(broken))
         for key in broken:
             before = known.properties.get(key)
             if before is not None:
@@ -140,7 +139,7 @@ class DefinitionTracker:
         return recorded
 
     def remember(self, project_id: int, recorded: Recorded) -> None:
-        """After that transaction: none of it needs to be written again."""
+        """After that transaction: mark it as written."""
         known = self._projects.setdefault(project_id, _Known(UNKNOWN_VERSION))
         known.properties.update(recorded.properties)
         known.events.update(recorded.events)
@@ -150,7 +149,7 @@ class DefinitionTracker:
             self.forget()
 
     def forget(self) -> None:
-        """Load everything again."""
+        """Clear the cache."""
         self._projects.clear()
 
     def _is_unstable(self, project_id: int) -> bool:
@@ -258,7 +257,7 @@ class DefinitionTracker:
 async def _load(
     session: AsyncSession, project_id: int, known: _Known, samples: Sequence[PropertySample]
 ) -> None:
-    """Add what an earlier process, or another one, has written."""
+    """Load what other processes have written."""
     unknown = [
         (one.kind, one.name) for one in samples if (one.kind, one.name) not in known.properties
     ]

@@ -48,7 +48,7 @@ type PersonalReader = Annotated[ProjectScope, Depends(requires("query:read"))]
 _READ = Depends(requires("query:read"))
 _KIND = re.compile(r"[A-Z][A-Za-z]*")
 _JSON = "application/json"
-_DRAFTS = "draft_sql"  # a language model writes queries there; not offered
+_DRAFTS = "draft_sql"  # PostHog's language model route; not supported
 _YES = frozenset({"true", "1"})
 _PROGRESS_WORDS = ("show_progress", "showProgress")
 
@@ -56,21 +56,21 @@ _PROGRESS_WORDS = ("show_progress", "showProgress")
 @router.post("/query")
 @describe({200: QueryAnswer, 202: RunStatusAnswer}, body=QueryBody)
 async def run_query(request: Request, scope: Reader) -> Response:
-    """Run a query: HogQL, an insight, events, or one for editors."""
+    """Run a query: HogQL, an insight, events, or an editor query."""
     return await _run(request, scope, kind=None)
 
 
 @router.get("/query", dependencies=[_READ])
 @describe({405: {"type": "object"}})
 async def refuse_query_list() -> Response:
-    """Queries are not listed; this always refuses."""
+    """Reject listing: queries are not listed."""
     raise MethodNotAllowed('Method "GET" not allowed.')
 
 
 @router.post("/query/upgrade", dependencies=[_READ])
 @describe({200: Upgraded}, body=UpgradeBody)
 async def upgrade_query(request: Request) -> Response:
-    """Rewrite a query of an older client into today's form; nothing is run."""
+    """Convert a query of an older client; nothing is run."""
     body = read_body_fields(UpgradeBody, await read_object(request))
     node, path = unwrap(body.query)
     return JsonResponse({"query": _wrapped(body.query, check_query(node, path))})
@@ -79,7 +79,7 @@ async def upgrade_query(request: Request) -> Response:
 @router.post("/query/check_auth_for_async", dependencies=[_READ])
 @describe({200: Allowed})
 async def check_auth_for_async() -> Response:
-    """Say whether the key may run queries."""
+    """Check whether the key may run queries."""
     return JsonResponse({"user": "ok"})
 
 
@@ -100,7 +100,7 @@ async def run_query_of_kind(request: Request, kind: str, scope: Reader) -> Respo
     query=(flag("show_progress"),),
 )
 async def poll_query(request: Request, query_id: str, scope: Reader) -> Response:
-    """How far a background query is, and its results once it is done."""
+    """Poll a background query; includes its results once it is done."""
     services = services_of(request)
     row = await services.background.find(scope.project.id, query_id)
     status = query_status(row)
@@ -112,7 +112,7 @@ async def poll_query(request: Request, query_id: str, scope: Reader) -> Response
 @router.delete("/query/{query_id}")
 @describe({200: Cancelled}, query=(flag("dequeue_only"),))
 async def cancel_query(request: Request, query_id: str, scope: Reader) -> Response:
-    """Cancel a queued or running query; the slot is free when this returns."""
+    """Cancel a queued or running query; returns when the engine has stopped."""
     waiting_only = request.query_params.get("dequeue_only", "").lower() in _YES
     background = services_of(request).background
     await background.cancel(scope.project.id, query_id, waiting_only=waiting_only)
@@ -122,7 +122,7 @@ async def cancel_query(request: Request, query_id: str, scope: Reader) -> Respon
 @router.get("/query/{query_id}/log")
 @describe({200: QueryAnswer})
 async def read_query_log(request: Request, query_id: str, scope: PersonalReader) -> Response:
-    """The rows of the query log with this id since the start of yesterday."""
+    """Get the query log entries with this id since the start of yesterday."""
     answer = await log_of(services_of(request), scope, query_id)
     return Response(body_of(answer), media_type=_JSON)
 
@@ -132,7 +132,7 @@ async def _run(request: Request, scope: ProjectScope, *, kind: str | None) -> Re
     node, path = unwrap(body.query)
     if kind is not None and body.query["kind"] != kind:
         raise Unreadable(
-            f"The body holds a {body.query['kind']}, not a {kind}.", attr="query__kind"
+            f"The body contains a {body.query['kind']}, not a {kind}.", attr="query__kind"
         )
     services = services_of(request)
     if node["kind"] in EDITOR_KINDS:
@@ -178,7 +178,7 @@ def _status_code(row: QueryRunRow) -> int:
 
 
 def _wrapped(sent: dict[str, Any], node: dict[str, Any]) -> dict[str, Any]:
-    """The checked node inside the wrappers that were sent around it."""
+    """The validated query inside its wrappers."""
     if isinstance(sent.get("source"), dict) and sent["kind"] != node["kind"]:
         return sent | {"source": _wrapped(sent["source"], node)}
     return node

@@ -1,8 +1,8 @@
-"""Queries in the background: 202, done by a job, fetched by polling.
+"""Background queries: accepted with 202, processed by a job, fetched by polling.
 
 The row and the job are written in one transaction, so a restart loses neither.
 
-Idempotency: a job may be done twice; a row that has ended keeps its outcome.
+Idempotency: a job may run twice; a finished row keeps its outcome.
 
 Source: docs/spec/data-and-queries.md#14-asynchronous-runs.
 """
@@ -38,7 +38,7 @@ EXPIRES_AFTER = timedelta(minutes=20)
 
 
 class QueryJob(msgspec.Struct, frozen=True, tag="query.1"):
-    """Do the background query of this id."""
+    """Process the background query with this id."""
 
     project_id: int
     query_id: str
@@ -46,7 +46,7 @@ class QueryJob(msgspec.Struct, frozen=True, tag="query.1"):
 
 
 class BackgroundQueries:
-    """Starts, does, looks up and cancels background queries."""
+    """Starts, processes, looks up and cancels background queries."""
 
     def __init__(
         self,
@@ -66,7 +66,7 @@ class BackgroundQueries:
         self._seconds = seconds
 
     async def start(self, scope: ProjectScope, request: QueryRequest) -> QueryRunRow:
-        """Enqueue a query; one that is running under the same id is returned instead."""
+        """Enqueue a query, or return the one that is running under the same id."""
         project_id, query_id = scope.project.id, request.query_id or str(new_id())
         now = self._clock.now()
         async with self._database.write() as session:
@@ -97,7 +97,7 @@ class BackgroundQueries:
         return row
 
     async def find(self, project_id: int, query_id: str) -> QueryRunRow:
-        """The run of this id.
+        """The run with this id.
 
         Raises:
             NotFound: unknown, expired, or of another project.
@@ -109,10 +109,10 @@ class BackgroundQueries:
         return row
 
     async def cancel(self, project_id: int, query_id: str, *, waiting_only: bool) -> None:
-        """Stop a run, or only take it from the queue; a run that has ended stays as it is.
+        """Cancel a run, or optionally only dequeue it; a finished run stays as it is.
 
         Raises:
-            NotFound: nothing of that id.
+            NotFound: no such run.
         """
         execution_id: UUID | None = None
         now = self._clock.now()
@@ -131,7 +131,7 @@ class BackgroundQueries:
             raise NotFound
 
     async def do(self, job: QueryJob) -> None:
-        """Do a query and store its outcome."""
+        """Process a query and store its outcome."""
         loaded = await self._pick_up(job)
         if loaded is None:
             return
@@ -156,7 +156,7 @@ class BackgroundQueries:
     async def _ended_by(
         self, error: HogletError, project: Project, request: QueryRequest
     ) -> dict[str, Any]:
-        """The outcome of a query that failed; explained ones have the error inside the answer."""
+        """The outcome of a failed query; explained ones have the error inside the response."""
         if not isinstance(error, QueryError) or not request.is_explained:
             return {"failure": _failure(error)}
         body = failed_body(request.node, error.detail, project.timezone)
@@ -164,7 +164,7 @@ class BackgroundQueries:
         return {"answer": dump_json(body | more)}
 
     async def give_up(self, job: QueryJob) -> None:
-        """End a query that hoglet itself could not do."""
+        """End a query that failed because of hoglet."""
         await self._end(job, {"failure": {"status": 500, "code": "error", "message": None}})
 
     async def _pick_up(self, job: QueryJob) -> tuple[QueryRunRow, Project] | None:

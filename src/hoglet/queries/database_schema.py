@@ -36,9 +36,9 @@ def database_schema(
     """The body of a schema query.
 
     Args:
-        builds: name in FROM, version and table of every materialized endpoint that can be read.
-        group_types: names of groups, which events have as fields: ``{"company": 0}``.
-        system_tables: those that the key may read, e.g. ``system.actions``.
+        builds: name in FROM, version and table of every readable materialized endpoint.
+        group_types: group types, which are fields of events: ``{"company": 0}``.
+        system_tables: those readable by the key, e.g. ``system.actions``.
     """
     tables = {name: _table(name, table.fields) for name, table in TABLES.items()}
     tables |= {name: _table(name, fields) for name, fields in EMPTY_TABLES.items()}

@@ -1,4 +1,4 @@
-"""The queries of editors as clients send them: closed lists of keys.
+"""Schemas of editor queries; unknown keys are errors.
 
 Source: docs/spec/data-and-queries.md#18-for-editors.
 """
@@ -42,7 +42,7 @@ _WORDS = {str: "text", dict: "an object", int: "a whole number", bool: "true or 
 
 
 def check_editor_query(node: Json, path: str) -> Json:
-    """A query of an editor; ``language`` is ``hogQL`` unless sent.
+    """Validate an editor query; ``language`` defaults to ``hogQL``.
 
     Raises:
         Unreadable: an unknown or mistyped key; attr is its path.
@@ -76,7 +76,7 @@ def _check_text(sent: Json, path: str) -> None:
     if "query" not in sent:
         raise Unreadable("This field is required.", attr=f"{path}__query")
     if len(sent["query"]) > LARGEST_TEXT:
-        raise Unreadable(f"At most {LARGEST_TEXT} characters are read.", attr=f"{path}__query")
+        raise Unreadable(f"At most {LARGEST_TEXT} characters are supported.", attr=f"{path}__query")
     if sent["language"] not in LANGUAGES:
         detail = f'"{sent["language"]}" is not a language. Use one of: {", ".join(LANGUAGES)}.'
         raise Unreadable(detail, attr=f"{path}__language")
@@ -95,5 +95,5 @@ def _check_positions(sent: Json, path: str) -> None:
     sent.setdefault("startPosition", end)
     for key in ("startPosition", "endPosition"):
         if not 0 <= sent[key] <= length:
-            detail = f"This must be a place in the text: 0 to {length}."
+            detail = f"This must be a position in the text: 0 to {length}."
             raise Unreadable(detail, attr=f"{path}__{key}")

@@ -1,6 +1,6 @@
-"""Queries of editors: the tables there are, what is wrong with a text, what may stand next.
+"""Editor queries: the database schema, errors of a text, completions.
 
-Text of users is read in a worker, see ``hoglet.queries.worker``.
+User text is parsed in a worker, see ``hoglet.queries.worker``.
 
 Source: docs/spec/data-and-queries.md#18-for-editors.
 """
@@ -32,7 +32,7 @@ type Json = dict[str, Any]
 
 
 class EditorQueries:
-    """Answers the three kinds of query that editors send; nothing is run or cached."""
+    """Answers the three kinds of editor queries; nothing is run or cached."""
 
     def __init__(
         self,
@@ -47,7 +47,7 @@ class EditorQueries:
         self._warehouse = warehouse
 
     async def answer(self, scope: ProjectScope, node: Json) -> Json:
-        """The body for a checked query of an editor."""
+        """The response to a validated editor query."""
         if node["kind"] == SCHEMA:
             return await self._schema(scope)
         if node["kind"] == METADATA:
@@ -56,7 +56,7 @@ class EditorQueries:
         return await self._autocomplete(scope, node)
 
     async def inspect(self, project: Project, node: Json, system_tables: Sequence[str]) -> Json:
-        """``{"metadata": …, "explain": […]}`` of a checked metadata query."""
+        """``{"metadata": …, "explain": […]}`` of a validated metadata query."""
         try:
             variables = await self._variables(project, node)
             payload = {
@@ -79,7 +79,7 @@ class EditorQueries:
     async def _refusal(
         self, project: Project, node: Json, variables: Json, system_tables: Sequence[str]
     ) -> SourceError | None:
-        """What compiler or engine refuse of a query that names what there is; no data is read."""
+        """Errors that the compiler or engine reports for a query; no data is read."""
         query = {key: node.get(key) for key in ("query", "filters", "values")} | {"kind": HOGQL}
         try:
             compiled = await self._compiler.compile(
@@ -95,7 +95,7 @@ class EditorQueries:
         return None
 
     async def explain(self, project: Project, query: Json, system_tables: Sequence[str]) -> Json:
-        """``explain`` and ``metadata`` of a HogQL query that asks for them; else nothing."""
+        """``explain`` and ``metadata`` of a HogQL query, if requested."""
         if query["kind"] != HOGQL or not query.get("explain"):
             return {}
         keys = ("query", "filters", "variables", "values")
@@ -144,7 +144,7 @@ class EditorQueries:
 
 
 def _certain(error: HogletError) -> SourceError | None:
-    """An error that the query has whatever its values and the state of the engine are."""
+    """An error that does not depend on values or the state of the engine."""
     if isinstance(error, SourceError) and error.error_code in ERRORS_OF_RUNS:
         return error
     return None

@@ -51,7 +51,7 @@ class EventAnswer(DocumentedResponse):
 
 
 class EventList(DocumentedResponse):
-    """Events; ``next`` leads on by time."""
+    """Events; ``next`` leads to older ones."""
 
     next: str | None
     results: list[EventAnswer]
@@ -76,17 +76,17 @@ class EventValues(DocumentedResponse):
     query=(
         *FILTER_QUERY,
         text("event", "Name of the events."),
-        text("person_id", "UUID or number."),
+        text("person_id", "UUID or number of the person."),
         text("action_id"),
-        text("after", "Exclusive; 24 hours ago unless sent, `all` for no bound."),
-        text("before", "Exclusive; 5 seconds from now unless sent."),
+        text("after", "Exclusive; defaults to 24 hours ago, `all` for no bound."),
+        text("before", "Exclusive; defaults to 5 seconds from now."),
         text("orderBy", '`["-timestamp"]` or `["timestamp"]`.'),
         flag("include_person"),
         *PAGE,
     ),
 )
 async def list_events(request: Request, scope: Reader) -> Response:
-    """Events that satisfy all filters, newest first; ``next`` leads to older ones."""
+    """List events that match all filters, newest first; ``next`` leads to older ones."""
     person_id: UUID | None = None
     given = request.query_params.get("person_id")
     if given:
@@ -107,7 +107,7 @@ async def list_events(request: Request, scope: Reader) -> Response:
 @router.get("/events/values")
 @describe({200: EventValues}, query=(*VALUE_QUERY, text("event_name", "Only of these events.")))
 async def list_event_values(request: Request, scope: Reader) -> Response:
-    """The most frequent values of a property of events in the last week."""
+    """List the most frequent values of an event property in the last week."""
     query = request.query_params
     if not query.get("key"):
         raise Invalid(REQUIRED, code="required", attr="key")
@@ -120,7 +120,7 @@ async def list_event_values(request: Request, scope: Reader) -> Response:
 @router.get("/events/{event_id}")
 @describe({200: EventAnswer})
 async def read_event(request: Request, event_id: str, scope: Reader) -> Response:
-    """One event with its person."""
+    """Get an event with its person."""
     try:
         uuid = UUID(event_id)
     except ValueError:

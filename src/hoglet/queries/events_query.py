@@ -1,4 +1,4 @@
-"""Events queries: planned in a worker, run as HogQL, their rows put together here.
+"""Events queries: planned in a worker, run as HogQL, with rows assembled here.
 
 Source: docs/spec/data-and-queries.md#17-eventsquery.
 """
@@ -27,15 +27,15 @@ from hoglet.queries.worker.special_columns import EVENT_COLUMNS
 type Json = dict[str, Any]
 
 _ROWS_AT_ONCE = 2_000
-"""More rows are put together beside the event loop."""
+"""More rows are assembled outside of the event loop."""
 _NOBODY = "00000000-0000-0000-0000-000000000000"
 
 
 class EventsPlan(msgspec.Struct, frozen=True):
-    """The HogQL node of an events query and how its rows are read.
+    """The HogQL query of an events query, and how to assemble its rows.
 
-    ``columns`` are ``[("event", "value", 1)]``: title, how it is put together, of how many columns;
-    with ``cursor`` (``DESC`` or ``ASC``) time and id of the event follow.
+    ``columns`` are ``[("event", "value", 1)]``: title, kind of assembly, number of columns; with
+    ``cursor`` (``DESC`` or ``ASC``) time and id of the event follow.
     """
 
     query: Json
@@ -46,10 +46,10 @@ class EventsPlan(msgspec.Struct, frozen=True):
 async def plan_events(
     compiler: QueryCompiler, project: Project, node: Json, system_tables: Sequence[str] = ()
 ) -> EventsPlan:
-    """Plan a checked events query; ``system_tables`` are those that the caller may read.
+    """Plan a validated events query; ``system_tables`` are those that the caller may read.
 
     Raises:
-        Unreadable: a key of the node; attr is its path. QueryError: HogQL that is refused.
+        Unreadable: a key of the node; attr is its path. QueryError: invalid HogQL.
     """
     payload = {
         "query": node,
@@ -67,7 +67,7 @@ async def plan_events(
 
 
 async def as_events(answer: RunResult, plan: EventsPlan, node: Json) -> RunResult:
-    """The answer of the HogQL query as that of the events query."""
+    """Convert the response of the HogQL query to that of the events query."""
     if answer.result.row_count > _ROWS_AT_ONCE:
         result, cursor = await asyncio.to_thread(_assembled, answer, plan)
     else:
@@ -90,7 +90,7 @@ def _assembled(answer: RunResult, plan: EventsPlan) -> tuple[Result, str | None]
 
 
 def _types(result: Result, plan: EventsPlan) -> list[str]:
-    """A type of the engine for every column; of objects a tuple with names."""
+    """An engine type for every column; objects are named tuples."""
     found: list[str] = []
     at = 0
     for _, kind, width in plan.columns:
@@ -101,7 +101,7 @@ def _types(result: Result, plan: EventsPlan) -> list[str]:
 
 
 class _Assembler:
-    """Makes rows of the columns of the query."""
+    """Assembles rows from the columns of the query."""
 
     def __init__(self, plan: EventsPlan, project_id: int) -> None:
         self._project_id = project_id
@@ -148,12 +148,12 @@ def _display_name(cells: Sequence[Any]) -> Json:
 
 
 def _is_known(uuid: Any) -> bool:
-    """Whether there is a person: the join gives the empty id where there is none."""
+    """Whether there is a person: the join yields an empty id otherwise."""
     return uuid not in {None, _NOBODY}
 
 
 def _object(text: Any) -> Any:
-    """Properties as an object; they are stored as text that is one."""
+    """Properties as an object; they are stored as JSON text."""
     if not isinstance(text, str):
         return text
     try:

@@ -1,4 +1,4 @@
-"""The events query as clients send it: a closed list of keys.
+"""Schema of events queries; unknown keys are errors.
 
 Source: docs/spec/data-and-queries.md#17-eventsquery.
 """
@@ -19,19 +19,19 @@ _LARGEST_OFFSET = 2**53
 _TEXTS = ("select", "where", "events", "orderBy")
 _SHAPES: dict[str, tuple[tuple[type, ...], str]] = {
     "kind": ((str,), "text"),
-    "select": ((list,), "a list of texts"),
-    "where": ((list,), "a list of texts"),
+    "select": ((list,), "a list of strings"),
+    "where": ((list,), "a list of strings"),
     "properties": ((list, dict), "a list of property filters"),
     "fixedProperties": ((list, dict), "a list of property filters"),
     "filterTestAccounts": ((bool,), "true or false"),
     "event": ((str,), "text"),
-    "events": ((list,), "a list of texts"),
+    "events": ((list,), "a list of strings"),
     "actionId": ((int,), "a whole number"),
     "actionSteps": ((list,), "a list of steps"),
     "personId": ((str, int), "a UUID or a number"),
     "after": ((str,), "text"),
     "before": ((str,), "text"),
-    "orderBy": ((list,), "a list of texts"),
+    "orderBy": ((list,), "a list of strings"),
     "limit": ((int,), "a whole number"),
     "offset": ((int,), "a whole number"),
     "source": ((object,), ""),
@@ -49,7 +49,7 @@ _STEP_KEYS = frozenset(
 
 
 def check_events_query(node: Json, path: str) -> Json:
-    """An events query with every key that is read; ``after`` and ``before`` stay None if not sent.
+    """Validate an events query and fill in defaults, except for ``after`` and ``before``.
 
     Args:
         node: e.g. ``{"kind": "EventsQuery", "select": ["event", "count()"]}``.
@@ -64,7 +64,7 @@ def check_events_query(node: Json, path: str) -> Json:
             hint = near(key, _SHAPES)
             raise Unreadable(f'"{key}" is not a key of {EVENTS}.{hint}', attr=f"{path}__{key}")
     if sent.pop("source", None) is not None:
-        message = "An events query with a source is not offered: send its filters themselves."
+        message = "Events queries with a source are not supported: send its filters instead."
         raise Unreadable(message, attr=f"{path}__source")
     if "select" not in sent:
         raise Unreadable("This field is required.", attr=f"{path}__select")
@@ -82,7 +82,7 @@ def check_events_query(node: Json, path: str) -> Json:
 
 
 def is_bounded(node: Json) -> bool:
-    """Whether both ends of the time range were sent, so that a result may be served again."""
+    """Whether both bounds of the time range were sent, so that the result can be cached."""
     return "after" in node and "before" in node
 
 
@@ -92,7 +92,7 @@ def _limit(sent: Json, path: str) -> int:
 
 def _whole(value: int, least: int, attr: str) -> int:
     if not least <= value <= _LARGEST_OFFSET:
-        raise Unreadable(f"This must be a whole number from {least} on.", attr=attr)
+        raise Unreadable(f"This must be an integer of at least {least}.", attr=attr)
     return value
 
 
@@ -103,15 +103,15 @@ def _check_type(value: Any, kinds: tuple[type, ...], wanted: str, *, attr: str) 
 
 def _check_texts(items: list[Any], attr: str) -> None:
     if len(items) > MOST_COLUMNS:
-        raise Unreadable(f"At most {MOST_COLUMNS} items are read.", attr=attr)
+        raise Unreadable(f"At most {MOST_COLUMNS} items are supported.", attr=attr)
     for index, item in enumerate(items):
         if not isinstance(item, str) or not item.strip():
-            raise Unreadable("This must be text.", attr=f"{attr}__{index}")
+            raise Unreadable("This must be a string.", attr=f"{attr}__{index}")
 
 
 def _check_steps(steps: list[Any], attr: str) -> None:
     if len(steps) > MOST_COLUMNS:
-        raise Unreadable(f"At most {MOST_COLUMNS} items are read.", attr=attr)
+        raise Unreadable(f"At most {MOST_COLUMNS} items are supported.", attr=attr)
     for index, step in enumerate(steps):
         _check_type(step, (dict,), "an object", attr=f"{attr}__{index}")
         for key, value in step.items():
@@ -131,4 +131,4 @@ def _check_person(person: Any, attr: str) -> None:
     try:
         UUID(person)
     except ValueError:
-        raise Unreadable("This must be the UUID or the number of a person.", attr=attr) from None
+        raise Unreadable("This must be the UUID or number of a person.", attr=attr) from None

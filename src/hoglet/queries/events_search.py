@@ -1,4 +1,4 @@
-"""Lists stored events by way of events queries.
+"""Lists stored events with events queries.
 
 Source: docs/spec/data-and-queries.md#42-events-older-routes-scope-queryread.
 """
@@ -42,7 +42,7 @@ _FAR = "2299-12-31T00:00:00Z"
 
 @dataclass(frozen=True, slots=True)
 class EventsPage:
-    """Events, and the cursor of the page that follows, for ``before`` (or ``after``)."""
+    """Events, and the cursor of the next page, for ``before`` (or ``after``)."""
 
     events: list[Json]
     cursor: str | None = None
@@ -51,14 +51,14 @@ class EventsPage:
 
 @dataclass(frozen=True, slots=True)
 class EventFilters:
-    """An events query made of parameters."""
+    """An events query built from parameters."""
 
     node: Json = field(default_factory=dict[str, Any])
     ascending: bool = False
 
 
 def read_filters(query: Mapping[str, str], person_id: UUID | None) -> EventFilters:
-    """The filters in a query string.
+    """Parse the filters of a query string.
 
     Raises:
         Invalid: attr is the parameter.
@@ -85,7 +85,7 @@ def read_filters(query: Mapping[str, str], person_id: UUID | None) -> EventFilte
 
 
 class EventSearch:
-    """Finds stored events."""
+    """Searches stored events."""
 
     def __init__(self, queries: QueryService, clock: Clock) -> None:
         self._queries = queries
@@ -95,7 +95,7 @@ class EventSearch:
         """One page of events.
 
         Raises:
-            Invalid: a filter is wrong; attr is its parameter.
+            Invalid: a filter is invalid; attr is its parameter.
         """
         try:
             node = check_events_query(filters.node, "query")
@@ -106,10 +106,10 @@ class EventSearch:
         return EventsPage([_shown(*row) for row in rows], answer.next_cursor, filters.ascending)
 
     async def find(self, scope: ProjectScope, uuid: UUID) -> Json:
-        """The event of this uuid, whenever it was.
+        """The event with this UUID, of any time.
 
         Raises:
-            NotFound: none in this project.
+            NotFound: no such event in this project.
         """
         node = {
             "kind": EVENTS,
@@ -198,7 +198,7 @@ def _offset(query: Mapping[str, str]) -> int:
     offset = _whole(query, "offset", 0) or 0
     if offset > LARGEST_OFFSET:
         raise Invalid(
-            f"At most {LARGEST_OFFSET} events can be passed over: move `before` instead.",
+            f"At most {LARGEST_OFFSET} events can be skipped: change `before` instead.",
             attr="offset",
         )
     return offset
@@ -209,12 +209,12 @@ def _whole(query: Mapping[str, str], name: str, default: int | None) -> int | No
     if not text:
         return default
     if not (text.isascii() and text.isdecimal()) or len(text) > 15:
-        raise Invalid("A whole number is required.", attr=name)
+        raise Invalid("An integer is required.", attr=name)
     return int(text)
 
 
 def _renamed(error: QueryError | Unreadable) -> Invalid:
-    """The error under the name of the parameter."""
+    """The error with the name of the parameter."""
     if isinstance(error, QueryError):
         error = under_parameters(error)
     first, _, rest = (error.attr or "").removeprefix("query__").partition("__")

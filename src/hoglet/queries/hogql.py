@@ -1,4 +1,4 @@
-"""Runs HogQL of hoglet's own for a caller, with the budget and log of queries."""
+"""Runs hoglet's own HogQL for a caller, with the budget and log of queries."""
 
 from typing import Any
 
@@ -15,14 +15,14 @@ type Json = dict[str, Any]
 
 
 async def run_node(service: QueryService, scope: ProjectScope, node: Json) -> RunResult:
-    """Compute a checked node, past the cache.
+    """Compute a validated query, bypassing the cache.
 
     Raises:
-        QueryError, CostExceeded, Throttled, Unavailable: as a run of an endpoint.
+        QueryError, CostExceeded, Throttled, Unavailable: as for endpoint runs.
     """
     outcome = await service.run(scope, QueryRequest(node, refresh="force_blocking"))
     if isinstance(outcome, NeedsBackground):
-        raise Bug("A forced query is never done in the background.")
+        raise Bug("Forced queries never run in the background.")
     return outcome
 
 
@@ -34,7 +34,7 @@ async def select_rows(
     values: Json | None = None,
     filters: Json | None = None,
 ) -> list[list[Any]]:
-    """The rows of a HogQL query; ``values`` stand for its ``{placeholders}``."""
+    """The rows of a HogQL query; ``values`` fill its ``{placeholders}``."""
     node: Json = {"kind": HOGQL, "query": query, "values": values or {}}
     if filters:
         node["filters"] = filters

@@ -1,4 +1,4 @@
-"""Kinds of query nodes: those that run, their wrappers, and those hoglet knows but does not run.
+"""Kinds of queries: supported ones, their wrappers, and known but unsupported ones.
 
 Source: docs/spec/data-and-queries.md#13-kinds.
 """
@@ -93,7 +93,7 @@ _NOT_OFFERED = frozenset(
         "NonIntegratedConversionsTableQuery",
     }
 )
-"""Kinds of the original that hoglet has no data or no page for."""
+"""PostHog kinds for which hoglet has no data or page."""
 
 _WRAPPER = "kind source version response tags"
 _TABLE_KEYS = """columns hiddenColumns pinnedColumns allowSorting contextKey defaultColumns embedded
@@ -110,7 +110,7 @@ WRAPPER_KEYS: dict[str, frozenset[str]] = {
     "DataVisualizationNode": frozenset(f"{_WRAPPER} display chartSettings tableSettings".split()),
     "InsightVizNode": frozenset(f"{_WRAPPER} {_INSIGHT_KEYS}".split()),
 }
-"""Keys of each wrapper; those besides ``source`` only concern drawing."""
+"""Keys of each wrapper; all except ``source`` are display options."""
 
 
 def unwrap(node: Any) -> tuple[Json, str]:
@@ -122,7 +122,7 @@ def unwrap(node: Any) -> tuple[Json, str]:
 
     Raises:
         Unreadable: not an object, an unknown kind, or an unknown key of a wrapper; with its path.
-        Invalid: a kind that hoglet does not run; attr ``query__kind``.
+        Invalid: an unsupported kind; attr ``query__kind``.
     """
     path = "query"
     for _ in range(_WRAPPER_DEPTH):
@@ -139,7 +139,7 @@ def unwrap(node: Any) -> tuple[Json, str]:
 
 
 def check_node(node: Json, path: str) -> Json:
-    """A HogQL or insight node with every key of its kind.
+    """Validate a HogQL or insight query and fill in its keys.
 
     Raises:
         Unreadable: an unknown or mistyped key; attr is its path.
@@ -158,7 +158,7 @@ def unreadable(error: HogletError, path: str) -> Unreadable:
 
 def _kind_of(node: Any, path: str) -> str:
     if not isinstance(node, dict):
-        raise Unreadable("A query is an object with a kind.", attr=path)
+        raise Unreadable("A query must be an object with a kind.", attr=path)
     kind = node.get("kind")
     if kind is None:
         raise Unreadable("This field is required.", attr=f"{path}__kind")
@@ -166,7 +166,7 @@ def _kind_of(node: Any, path: str) -> str:
         return str(kind)
     listed = ", ".join(OFFERED)
     if isinstance(kind, str) and kind in _NOT_OFFERED:
-        raise Invalid(f"{kind} is not offered here. Use one of: {listed}.", attr="query__kind")
+        raise Invalid(f"{kind} is not supported. Use one of: {listed}.", attr="query__kind")
     raise Unreadable(
         f'"{kind}" is not a kind of query. Use one of: {listed}.', attr=f"{path}__kind"
     )

@@ -1,4 +1,4 @@
-"""What the query log holds of one query.
+"""The query log of one query.
 
 Source: docs/spec/data-and-queries.md#11-routes (the route ``query/:id/log``).
 """
@@ -19,7 +19,7 @@ ORDER BY event_time"""
 
 
 async def log_of(services: QueryServices, scope: ProjectScope, query_id: str) -> RunResult:
-    """The log of a query, as the result of a HogQL query."""
+    """The log entries of a query, as the result of a HogQL query."""
     await services.endpoints.notes.flush()
     yesterday = services.endpoints.access.clock.now() - timedelta(days=1)
     since = yesterday.astimezone(ZoneInfo(scope.project.timezone)).strftime("%Y-%m-%d 00:00:00")

@@ -1,4 +1,4 @@
-"""Overrides of a request laid over its query.
+"""Applies overrides of a request to its query.
 
 Source: docs/spec/data-and-queries.md#12-body.
 """
@@ -27,7 +27,7 @@ _FILTERS_PLACEHOLDER = re.compile(r"\{\s*filters\b")
 
 
 def with_variables(query: Json, sent: Mapping[str, VariableOverride] | None) -> Json:
-    """The query with the entries that were sent; entries it does not have are ignored."""
+    """The query with the sent variables; unknown ones are ignored."""
     stored: Json = query.get("variables") or {}
     replaced = {
         key: entry | sent[key].model_dump(exclude_unset=True)
@@ -38,11 +38,11 @@ def with_variables(query: Json, sent: Mapping[str, VariableOverride] | None) -> 
 
 
 def with_filters(query: Json, sent: FiltersOverride | None) -> Json:
-    """The query with the filters that were sent.
+    """The query with the sent filters.
 
     Raises:
         Invalid: attr ``filters_override``; HogQL without the placeholder ``{filters}``.
-        Unreadable: attr ``filters_override__date_from`` or ``__date_to``; no date.
+        Unreadable: attr ``filters_override__date_from`` or ``__date_to``; not a date.
     """
     if sent is None or not (fields := sent.model_dump(exclude_none=True)):
         return query
@@ -69,7 +69,7 @@ def _check_dates(fields: Json) -> None:
 
 
 def _of_events(query: Json, fields: Json) -> Json:
-    """What ``fields`` change of an events query, which has the ends of its dates as keys."""
+    """Changes of ``fields`` to an events query, whose date bounds are keys."""
     ends = {"date_from": "after", "date_to": "before"}
     changed = {key: fields[name] for name, key in ends.items() if name in fields}
     if fields.get("properties"):
@@ -80,7 +80,7 @@ def _of_events(query: Json, fields: Json) -> Json:
 
 
 def _merged(base: Json, fields: Json) -> Json:
-    """What ``fields`` change of a query or of its ``filters``."""
+    """Changes of ``fields`` to a query or its ``filters``."""
     changed: Json = {}
     dates = {name: fields[name] for name in _DATES if name in fields}
     if dates:
@@ -94,7 +94,7 @@ def _merged(base: Json, fields: Json) -> Json:
 
 
 def both(saved: Any, more: Any) -> Any:
-    """Property filters that must hold together; each is a list or a group ``{type, values}``."""
+    """Property filters combined with AND; each is a list or a group ``{type, values}``."""
     if not saved:
         return more
     if isinstance(saved, list) and isinstance(more, list):

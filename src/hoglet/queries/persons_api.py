@@ -1,4 +1,4 @@
-"""Routes that look for persons.
+"""Routes that search persons.
 
 Source: docs/spec/data-and-queries.md#41-persons.
 """
@@ -41,7 +41,7 @@ class ListedPerson(PersonAnswer):
 
 
 class PersonList(DocumentedResponse):
-    """Persons, newest first; ``count`` where it was asked for."""
+    """Persons, newest first; ``count`` if requested."""
 
     results: list[ListedPerson]
     next: str | None
@@ -50,7 +50,7 @@ class PersonList(DocumentedResponse):
 
 
 class CountedValue(DocumentedResponse):
-    """A value of a property, and how many persons have it."""
+    """A value of a property, and its number of persons."""
 
     name: str
     count: int
@@ -68,15 +68,15 @@ class PersonValues(DocumentedResponse):
     {200: PersonList},
     query=(
         *FILTER_QUERY,
-        text("email", "The whole e-mail."),
-        text("search", "A part of e-mail or name, or a whole distinct id or UUID."),
+        text("email", "The exact email."),
+        text("search", "Part of the email or name, or a complete distinct id or UUID."),
         flag("include_total", "Whether `count` is answered."),
         text("format", "`csv` for CSV."),
         *PAGE,
     ),
 )
 async def list_persons(request: Request, scope: Reader) -> Response:
-    """Persons, newest first, that satisfy all filters."""
+    """List persons that match all filters, newest first."""
     wanted, page = read_filters(request.query_params), parse_page(request.query_params)
     search = search_of(request)
     persons, has_more = await search.page(scope, wanted, page)
@@ -95,7 +95,7 @@ async def list_persons(request: Request, scope: Reader) -> Response:
 @router.get("/persons/values")
 @describe({200: PersonValues}, query=VALUE_QUERY)
 async def list_person_values(request: Request, scope: Reader) -> Response:
-    """The most frequent values of a property of persons."""
+    """List the most frequent values of a person property."""
     key = request.query_params.get("key")
     if not key:
         raise Invalid(REQUIRED, code="required", attr="key")
@@ -105,12 +105,12 @@ async def list_person_values(request: Request, scope: Reader) -> Response:
 
 
 def search_of(request: Request) -> PersonSearch:
-    """The search over the services of the application."""
+    """The person search over the services of the application."""
     return PersonSearch(services_of(request).service, service_of(request))
 
 
 def wants_csv(request: Request) -> bool:
-    """Whether ``?format=csv`` or ``Accept: text/csv`` was sent."""
+    """Whether the client requested CSV (``?format=csv`` or ``Accept: text/csv``)."""
     asked = request.query_params.get("format")
     if asked is not None:
         return asked.lower() == "csv"

@@ -1,7 +1,6 @@
 """Searches persons in the warehouse: filters, text search, values of a property.
 
-The warehouse says who matches; the persons themselves are read from the database, where they are
-never older than the last commit.
+The warehouse determines matches; the persons are read from the database, which is always current.
 
 Source: docs/spec/data-and-queries.md#41-persons.
 """
@@ -31,7 +30,7 @@ _PATH = "query__filters__"
 
 
 class PersonFilters(NamedTuple):
-    """Who is looked for; all parts must hold."""
+    """The search criteria, combined with AND."""
 
     distinct_id: str | None = None
     email: str | None = None
@@ -46,14 +45,14 @@ class _Condition(NamedTuple):
 
 
 def read_filters(query: Mapping[str, str]) -> PersonFilters:
-    """The filters in a query string.
+    """Parse the filters of a query string.
 
     Raises:
         Invalid: attr is the parameter.
     """
     search = (query.get("search") or "").strip() or None
     if search is not None and len(search) > LONGEST_SEARCH:
-        raise Invalid(f"At most {LONGEST_SEARCH} characters are searched for.", attr="search")
+        raise Invalid(f"At most {LONGEST_SEARCH} characters can be searched for.", attr="search")
     return PersonFilters(
         query.get("distinct_id") or None,
         query.get("email") or None,
@@ -63,7 +62,7 @@ def read_filters(query: Mapping[str, str]) -> PersonFilters:
 
 
 def read_properties(text: str | None, *, kind: str) -> list[Any] | None:
-    """Property filters from a parameter; those without a ``type`` get ``kind``.
+    """Parse property filters from a parameter; ``kind`` is the default ``type``.
 
     Raises:
         Invalid: not a list or a group of filters; attr ``properties``.
@@ -81,7 +80,7 @@ def read_properties(text: str | None, *, kind: str) -> list[Any] | None:
 
 
 class PersonSearch:
-    """Finds persons by what is known of them."""
+    """Searches persons."""
 
     def __init__(self, queries: QueryService, persons: PersonService) -> None:
         self._queries = queries
@@ -90,10 +89,10 @@ class PersonSearch:
     async def page(
         self, scope: ProjectScope, wanted: PersonFilters, page: PageRequest
     ) -> tuple[list[PersonRecord], bool]:
-        """Persons, newest first, and whether more follow.
+        """A page of persons, newest first, and whether there are more.
 
         Raises:
-            Invalid: a filter is wrong; attr is its parameter.
+            Invalid: a filter is invalid; attr is its parameter.
         """
         condition = await self._condition(scope.project, wanted)
         if condition is None:
@@ -111,7 +110,7 @@ class PersonSearch:
         return seen, len(rows) > limit
 
     async def count(self, scope: ProjectScope, wanted: PersonFilters) -> int:
-        """How many persons match."""
+        """Number of matching persons."""
         condition = await self._condition(scope.project, wanted)
         if condition is None:
             return 0
@@ -147,7 +146,7 @@ class PersonSearch:
             raise under_parameters(error) from error
 
     async def _condition(self, project: Project, wanted: PersonFilters) -> _Condition | None:
-        """What a person must satisfy; None where nobody can."""
+        """The condition of a search; None if it cannot match."""
         parts, values = ["{filters}"] if wanted.properties else ["1 = 1"], dict[str, Any]()
         if wanted.distinct_id is not None:
             found = await self._persons.find_by_distinct_id(project.id, wanted.distinct_id)
@@ -177,12 +176,12 @@ class PersonSearch:
 
 
 def property_field(key: str) -> str:
-    """HogQL that reads a property of any name."""
+    """HogQL for a property with any name."""
     return print_expression(field("properties", key))
 
 
 def under_parameters(error: QueryError) -> QueryError:
-    """An error of a query whose filters came as parameters, under the parameter's name."""
+    """An error in a parameter's filters, with the parameter's name."""
     path = error.attr or ""
     error.attr = path.removeprefix(_PATH).removeprefix("query__") or None
     return error

@@ -1,4 +1,4 @@
-"""How far a background query is: what the engine has read of it.
+"""Progress of background queries: what the engine has read so far.
 
 Source: docs/spec/data-and-queries.md#14-asynchronous-runs.
 """
@@ -13,7 +13,7 @@ type Json = dict[str, Any]
 
 
 async def query_progress(warehouse: Warehouse, row: QueryRunRow) -> Json:
-    """``query_progress`` of a run: of the engine while it works, then what was read in the end.
+    """``query_progress`` of a run: from the engine while it runs, then the final numbers.
 
     Example:
         ``{"bytes_read": 8000, "rows_read": 1000, "estimated_rows_total": 5000,
@@ -25,7 +25,7 @@ async def query_progress(warehouse: Warehouse, row: QueryRunRow) -> Json:
 
 
 def final_progress(answer: RunResult) -> Json:
-    """The progress of a run that is done."""
+    """The progress of a finished run."""
     result = answer.result
     rows = result.rows_read
     return _shown(Progress(rows, rows, result.bytes_read, result.engine_seconds))

@@ -1,4 +1,4 @@
-"""Every statement on background queries."""
+"""Statements on background queries."""
 
 from datetime import datetime
 from typing import Any
@@ -15,13 +15,13 @@ from hoglet.queries.tables import QueryRunRow
 async def find_run(
     session: AsyncSession, project_id: int, query_id: str, now: datetime
 ) -> QueryRunRow | None:
-    """The run of this id that has not expired."""
+    """The run with this id, unless it has expired."""
     row = await session.get(QueryRunRow, (project_id, query_id))
     return None if row is None or row.expires_at <= now else row
 
 
 async def delete_run(session: AsyncSession, project_id: int, query_id: str) -> None:
-    """Forget the run of this id, so that the id can be used again."""
+    """Delete the run with this id, so that the id can be reused."""
     await session.execute(
         delete(QueryRunRow).where(
             QueryRunRow.project_id == project_id, QueryRunRow.query_id == query_id
@@ -30,14 +30,14 @@ async def delete_run(session: AsyncSession, project_id: int, query_id: str) -> N
 
 
 async def delete_expired_runs(session: AsyncSession, now: datetime) -> None:
-    """Forget runs that nobody may poll any more."""
+    """Delete expired runs."""
     await session.execute(delete(QueryRunRow).where(QueryRunRow.expires_at <= now))
 
 
 async def builds(
     session: AsyncSession, project_id: int
 ) -> list[tuple[str, EndpointVersionRow, MaterializationRow]]:
-    """Name in FROM, version and table of every materialized endpoint that can be read."""
+    """Name in FROM, version and table of every readable materialized endpoint."""
     ready = {
         row.version_id: f"{name}_v{number}"
         for name, number, row in await built_tables(session, project_id)
@@ -62,7 +62,7 @@ async def property_names(session: AsyncSession, project_id: int) -> list[list[An
 
 
 async def unconverted_shares(session: AsyncSession, project_id: int) -> list[list[Any]]:
-    """Kind, name and type of properties with values that are not of it, and the share of them."""
+    """Kind, name and type of properties, with the share of values that do not convert."""
     row = PropertyDefinitionRow
     found = await session.execute(
         select(row.kind, row.name, row.property_type, row.unconverted_share).where(

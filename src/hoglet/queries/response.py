@@ -29,7 +29,7 @@ def body_of(answer: RunResult, *, extra: Json | None = None) -> bytes:
 
 
 def failed_body(query: Json, error: str, timezone: str) -> Json:
-    """The 200 body of an explained query that is wrong."""
+    """The 200 body of an explained query that is invalid."""
     return {
         "results": [],
         "columns": [],
@@ -59,7 +59,7 @@ def failed_body(query: Json, error: str, timezone: str) -> Json:
 
 
 def query_status(row: QueryRunRow) -> Json:
-    """How far a background run is, and its whole answer once it is done."""
+    """The state of a background run, with its full response once it is done."""
     failure = row.failure
     return {
         "id": row.query_id,
@@ -132,7 +132,7 @@ def _rest(answer: RunResult, extra: Json) -> bytes:
 
 
 def _events(answer: RunResult) -> Json:
-    """Types are a plain list here; ``nextCursor`` goes into ``before``, or ``after``."""
+    """``types`` is a plain list here; ``nextCursor`` is for ``before`` or ``after``."""
     hogql = _hogql(answer)
     kept = {key: hogql[key] for key in _EVENTS_KEYS}
     types = [kind for _, kind in answer.result.types]

@@ -1,4 +1,4 @@
-"""The body of a query request, closed: a key that is not listed is an error.
+"""Schemas of query requests; unknown keys are errors.
 
 Source: docs/spec/data-and-queries.md#12-body.
 """
@@ -32,7 +32,7 @@ def _word(value: Any) -> Any:
 
 
 class FiltersOverride(BaseModel):
-    """Filters laid over the query: dates and interval replace, properties are ANDed."""
+    """Filter overrides: dates and interval replace, properties are combined with AND."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -46,7 +46,7 @@ class FiltersOverride(BaseModel):
 
 
 class VariableOverride(BaseModel):
-    """One entry of ``variables_override``; it replaces the entry of the same id."""
+    """An entry of ``variables_override``; replaces the entry with the same id."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -57,7 +57,7 @@ class VariableOverride(BaseModel):
 
 
 class QueryBody(BaseModel):
-    """Body of ``POST query``; ``query`` is checked by its kind."""
+    """Body of ``POST query``; ``query`` is validated by its kind."""
 
     model_config = ConfigDict(extra="forbid", populate_by_name=True)
 
@@ -72,7 +72,7 @@ class QueryBody(BaseModel):
 
     @property
     def word(self) -> str:
-        """The refresh word that holds: ``refresh``, else the older ``async``."""
+        """The effective refresh mode: ``refresh``, else the legacy ``async``."""
         return self.refresh or ("async" if self.is_async else "blocking")
 
 
@@ -93,7 +93,7 @@ def read_body_fields[M: (QueryBody, UpgradeBody)](model: type[M], data: Mapping[
     """
     for name in _UNSUPPORTED:
         if name in data:
-            raise Unreadable("Warehouse connections are not offered.", attr=name)
+            raise Unreadable("Warehouse connections are not supported.", attr=name)
     sent = {key: value for key, value in data.items() if value is not None}
     try:
         body = validate(model, sent)
@@ -107,9 +107,9 @@ def read_body_fields[M: (QueryBody, UpgradeBody)](model: type[M], data: Mapping[
 
 
 class QueryAnswer(OpenResponse):
-    """What a query gives; its keys depend on its kind.
+    """The response of a query; its keys depend on its kind.
 
-    Runs have ``results``, a schema ``tables``, metadata ``isValid``, autocomplete ``suggestions``.
+    Runs have ``results``, schemas ``tables``, metadata ``isValid``, completions ``suggestions``.
     """
 
     results: list[Any] | dict[str, Any] | None = None
@@ -117,7 +117,7 @@ class QueryAnswer(OpenResponse):
 
 
 class RunStatus(OpenResponse):
-    """How far a background query is."""
+    """The state of a background query."""
 
     id: str
     query_async: bool
@@ -131,19 +131,19 @@ class RunStatus(OpenResponse):
 
 
 class RunStatusAnswer(DocumentedResponse):
-    """A background query; ``results`` inside once it is done."""
+    """A background query; includes ``results`` once it is done."""
 
     query_status: RunStatus
 
 
 class Cancelled(DocumentedResponse):
-    """A query that is running no more."""
+    """A query that is no longer running."""
 
     message: str
 
 
 class Upgraded(DocumentedResponse):
-    """A query in today's form."""
+    """A converted query."""
 
     query: dict[str, Any]
 
@@ -154,5 +154,5 @@ class Allowed(DocumentedResponse):
     user: str
 
 
-VALUE_QUERY = (text("key", "Name of the property."), text("value", "A part of the value."))
+VALUE_QUERY = (text("key", "Name of the property."), text("value", "Part of the value."))
 FILTER_QUERY = (text("distinct_id"), text("properties", "JSON list of property filters."))

@@ -1,4 +1,4 @@
-"""Ad hoc queries through the engine room of endpoints: one compiler, cache, budget and log.
+"""Ad hoc queries on the executor of endpoints: one compiler, cache, budget and log.
 
 Source: docs/spec/data-and-queries.md#1-query-api.
 """
@@ -34,7 +34,7 @@ type Json = dict[str, Any]
 
 
 class _Prepared(NamedTuple):
-    """A query as the runner takes it; ``events`` of an events query, which runs as HogQL."""
+    """A query for the runner; ``events`` is set for events queries, which run as HogQL."""
 
     target: RunTarget
     wish: RunRequest
@@ -42,10 +42,10 @@ class _Prepared(NamedTuple):
 
 
 class QueryRequest(msgspec.Struct, frozen=True):
-    """A checked query: ``node`` with every key of its kind and its overrides applied.
+    """A validated query: ``node`` with every key of its kind and its overrides applied.
 
-    ``path`` is where the node stood in the body: ``query__source`` inside a wrapper.
-    ``system_tables`` are those that the caller's scopes allow, e.g. ``("system.actions",)``.
+    ``path`` is its path in the body: ``query__source`` inside a wrapper. ``system_tables`` are
+    those allowed by the caller's scopes, e.g. ``("system.actions",)``.
     """
 
     node: Json
@@ -57,7 +57,7 @@ class QueryRequest(msgspec.Struct, frozen=True):
 
     @property
     def is_explained(self) -> bool:
-        """Whether plan and metadata are wanted too, and an error of the query inside the answer."""
+        """Whether plan and metadata are requested, and errors are part of the response."""
         return self.node["kind"] == HOGQL and bool(self.node.get("explain"))
 
 
@@ -65,8 +65,8 @@ class QueryService:
     """Runs ad hoc HogQL, insight and events queries.
 
     Args:
-        runner: of endpoints; holds cache, coalescing, budget and log.
-        compiler: of endpoints; plans events queries.
+        runner: the endpoints' runner, with cache, coalescing, budget and log.
+        compiler: the endpoints' compiler.
     """
 
     def __init__(self, runner: EndpointRunner, compiler: QueryCompiler) -> None:
@@ -74,7 +74,7 @@ class QueryService:
         self._compiler = compiler
 
     def read(self, node: Json, path: str, body: QueryBody) -> QueryRequest:
-        """The request of a HogQL, insight or events node.
+        """The request of a HogQL, insight or events query.
 
         Raises:
             Unreadable: an unknown key inside the node. Invalid: an override that does not apply.
@@ -86,11 +86,11 @@ class QueryService:
         return QueryRequest(checked, word, body.client_query_id, body.name, path)
 
     async def run(self, scope: ProjectScope, request: QueryRequest) -> RunResult | NeedsBackground:
-        """Answer from the cache, compute, or say that a background run is due.
+        """Serve from the cache, compute, or request a background run.
 
         Raises:
-            QueryError, CostExceeded, Throttled, Unavailable: as a run of an endpoint.
-            Unreadable: a part of the node is wrong; attr is its path.
+            QueryError, CostExceeded, Throttled, Unavailable: as for endpoint runs.
+            Unreadable: a part of the query is invalid; attr is its path.
         """
         target, wish, events = await self._prepare(scope.project, request)
         try:
@@ -114,7 +114,7 @@ class QueryService:
         """Compute in the background.
 
         Raises:
-            QueryError, CostExceeded, Throttled, Unavailable: as a run of an endpoint.
+            QueryError, CostExceeded, Throttled, Unavailable: as for endpoint runs.
         """
         target, wish, events = await self._prepare(project, request)
         answer = await self._runner.compute(
@@ -123,7 +123,7 @@ class QueryService:
         return answer if events is None else await as_events(answer, events, request.node)
 
     async def cancel(self, project_id: int, query_id: str, execution_id: UUID | None) -> bool:
-        """Stop the run of this id in this process; whether there was one."""
+        """Stop the run with this id in this process; returns whether there was one."""
         key = project_key(project_id)
         return await self._runner.cancel(key, query_id, execution_id=execution_id)
 
@@ -154,7 +154,7 @@ def _of_node(error: HogletError, path: str) -> HogletError:
 
 
 def check_query(node: Json, path: str) -> Json:
-    """A query of any kind with every key that is read.
+    """Validate a query of any kind and fill in its keys.
 
     Raises:
         Unreadable: an unknown or mistyped key; attr is its path.
@@ -167,12 +167,12 @@ def check_query(node: Json, path: str) -> Json:
 
 
 def with_known_variables(query: Json, known: Sequence[Variable], path: str = "query") -> Json:
-    """A HogQL query whose variables name a variable of the project each.
+    """A HogQL query with its variables resolved to the project's.
 
-    A list that takes one value is marked ``isSingle``.
+    A single-value list variable is marked ``isSingle``.
 
     Raises:
-        Unreadable: the project has no such variable, or no longer; attr is the path of the entry.
+        Unreadable: the project has no such variable; attr is the path of the entry.
     """
     by_id = {str(variable.id): variable for variable in known}
     completed: Json = {}
@@ -193,7 +193,7 @@ def with_known_variables(query: Json, known: Sequence[Variable], path: str = "qu
 
 
 def _word(node: Json, word: str) -> str:
-    """The refresh word; what must not be cached is computed whatever was sent."""
+    """The refresh mode; uncacheable queries are always computed."""
     if is_cacheable(node):
         return word
     return "force_async" if word in BACKGROUND_WORDS else "force_blocking"

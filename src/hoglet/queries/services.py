@@ -1,4 +1,4 @@
-"""The services of ad hoc queries, kept on ``app.state.queries``."""
+"""The services of ad hoc queries, stored in ``app.state.queries``."""
 
 from dataclasses import dataclass
 
@@ -17,7 +17,7 @@ AT_ONCE = 4
 
 @dataclass(frozen=True, slots=True)
 class QueryServices:
-    """Everything the query routes use."""
+    """Services used by the query routes."""
 
     endpoints: EndpointServices
     service: QueryService
@@ -27,7 +27,7 @@ class QueryServices:
 
 
 def build_queries(endpoints: EndpointServices, queue: Queue) -> QueryServices:
-    """The query API over the engine room of endpoints."""
+    """The query API on the services of endpoints."""
     database, clock = endpoints.database, endpoints.access.clock
     service = QueryService(endpoints.runner, endpoints.compiler)
     editors = EditorQueries(database, endpoints.compiler, endpoints.runner, endpoints.warehouse)

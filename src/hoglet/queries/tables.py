@@ -1,4 +1,4 @@
-"""Background runs of ad hoc queries."""
+"""Tables of background queries."""
 
 from datetime import datetime
 from typing import Any
@@ -11,9 +11,9 @@ from hoglet.store.base import Base, JsonText, UtcDateTime
 
 
 class QueryRunRow(Base):
-    """A query in the background; kept for twenty minutes after it was sent.
+    """A background query; stored for twenty minutes.
 
-    ``request`` is a stored ``QueryRequest``; ``answer`` the whole body of the finished run;
+    ``request`` is a stored ``QueryRequest``; ``answer`` the complete body of the finished run;
     ``failure`` is ``{"status": 400, "code": "query_cancelled", "message": "…"}``; ``progress`` the
     ``query_progress`` of a finished run.
     """

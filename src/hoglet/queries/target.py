@@ -1,4 +1,4 @@
-"""An ad hoc query as the runner of endpoints sees it: a target without an endpoint.
+"""An ad hoc query as a run target: a target without an endpoint.
 
 Source: docs/spec/data-and-queries.md#12-body (how long a result counts as fresh).
 """
@@ -24,16 +24,16 @@ _NEVER = datetime(1970, 1, 1, tzinfo=UTC)
 _HOUR, _DAY = 3600, 86_400
 _CACHE_SECONDS = {"minute": 300, "hour": _HOUR, "day": 6 * _HOUR, "week": _DAY, "month": _DAY}
 _LIVE_TABLES = re.compile(r"\bsystem\s*\.|\bquery_log\b", re.IGNORECASE)
-"""Tables whose answers are never cached; a match in a text or comment only costs a computation."""
+"""Tables whose results are never cached; false positives only cost a computation."""
 
 
 def project_key(project_id: int) -> UUID:
-    """Stands for the endpoint in the ids of a project's ad hoc runs, so that they are its own."""
+    """Replaces the endpoint in the ids of a project's ad hoc runs."""
     return uuid5(_NAMESPACE, str(project_id))
 
 
 def target_of_query(project_id: int, query: Json, name: str | None) -> RunTarget:
-    """The target of a checked HogQL or insight node."""
+    """The target of a validated HogQL or insight query."""
     key = project_key(project_id)
     interval = query.get("interval") or "day"
     return RunTarget(
@@ -55,10 +55,10 @@ def target_of_query(project_id: int, query: Json, name: str | None) -> RunTarget
 
 
 def is_cacheable(query: Json) -> bool:
-    """Whether a result may be served again.
+    """Whether a result can be cached.
 
-    Not of tables that show the present state, nor of cohorts, whose members change with every
-    calculation; of events only when both ends were sent.
+    Not for live tables, nor for cohorts, which change with every calculation; for events queries
+    only with both time bounds.
     """
     if query["kind"] == EVENTS:
         return is_bounded(query)

@@ -1,1 +1,1 @@
-"""Criteria of dynamic cohorts: what they may hold, and the query that finds their persons."""
+"""Criteria of dynamic cohorts: their schema and the query of their persons."""

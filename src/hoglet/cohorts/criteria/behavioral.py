@@ -1,6 +1,6 @@
-"""Behavioral criteria: queries of the persons whose events match, ``person_id, leaf``.
+"""Behavioral criteria: queries of persons by their events, ``person_id, leaf``.
 
-Events are read by the person they belong to now: ``person_id`` of ``events`` follows merges.
+Events belong to their current person: ``person_id`` of ``events`` follows merges.
 
 Source: docs/spec/data-and-queries.md#34-dynamic-cohorts.
 """
@@ -42,8 +42,8 @@ _PERIODS = (
     "WHERE {where} GROUP BY person_id, period HAVING {often}) GROUP BY person_id "
     "HAVING count() >= {least}"
 )
-# Read backwards in time: at each first event the earliest later one is known. Of one moment the
-# first events stand before the second ones, for those do not come later.
+# In reverse time order: at each first event the earliest later one is known. At equal times, first
+# events come before second ones, which do not count as later.
 _SEQUENCE = (
     "SELECT person_id, {leaf} AS leaf FROM (SELECT person_id, timestamp, is_first, "
     "minIf(timestamp, is_first = 0) OVER (PARTITION BY person_id "
@@ -63,12 +63,12 @@ _INTERVALS = {
 
 
 def behavioral_query(leaf: Json, context: QueryContext, number: Expression) -> tree.Query:
-    """The persons of one behavioral criterion.
+    """The persons of a behavioral criterion.
 
     Args:
         leaf: from ``read_criteria``.
         context: the project.
-        number: what marks its rows.
+        number: the mark of its rows.
 
     Raises:
         SourceError: an unknown action, a filter that does not compile.

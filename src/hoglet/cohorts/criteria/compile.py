@@ -1,15 +1,15 @@
-"""Criteria as one HogQL query over the persons they mean.
+"""Compiles criteria to one HogQL query of their persons.
 
-Each criterion is a query of person ids marked with its number; they are put one below the other
-and grouped by person, and HAVING says in which of them a person has to be:
+Each criterion is a query of person ids marked with its number; these are combined with UNION ALL
+and grouped by person, and HAVING combines the criteria:
 
     SELECT person_id FROM (SELECT person_id, 1 AS leaf FROM events ... UNION ALL
                            SELECT id AS person_id, 0 AS leaf FROM persons)
     GROUP BY person_id HAVING countIf(leaf = 0) > 0 AND countIf(leaf = 1) > 0
 
-Every step is a GROUP BY, which the engine can do on disk, so that memory does not grow with the
-number of persons. Number 0 are all persons: an id without a person is in no cohort, and NOT needs
-everybody.
+Every step is a GROUP BY, which the engine can spill to disk, so memory does not grow with the
+number of persons. Number 0 marks all persons: ids without a person are in no cohort, and NOT needs
+all persons.
 
 Source: docs/spec/data-and-queries.md#34-dynamic-cohorts.
 """
@@ -53,7 +53,7 @@ _METADATA = "person_metadata"
 
 
 def criteria_query(filters: Json, context: QueryContext) -> tree.Query:
-    """The query of the persons that checked criteria mean: one column, ``person_id``.
+    """The query of the persons of validated criteria: one column, ``person_id``.
 
     Args:
         filters: from ``read_criteria``.
@@ -79,7 +79,7 @@ def criteria_query(filters: Json, context: QueryContext) -> tree.Query:
 
 
 class _Builder:
-    """Collects the queries of criteria while it builds the condition over them."""
+    """Collects the queries of criteria while building the condition over them."""
 
     def __init__(self, context: QueryContext) -> None:
         types = {**context.property_types, (_METADATA, "is_identified"): "Boolean"}
@@ -87,7 +87,7 @@ class _Builder:
         self.parts: list[tree.Query] = []
 
     def condition(self, node: Json) -> Expression:
-        """What a group or a criterion asks of the numbers of a person."""
+        """The condition of a group or criterion on a person's marks."""
         if "values" not in node:
             found = self._leaf(node)
             return negated(found) if node["negation"] else found
@@ -98,7 +98,7 @@ class _Builder:
         return every(inner) if node["type"] == "AND" else some(inner)
 
     def test_accounts(self) -> list[Expression]:
-        """What the project's test-account filters ask of persons."""
+        """The condition of the project's test-account filters."""
         found: list[Expression] = []
         with located("filterTestAccounts"):
             for item in self._context.test_account_filters:
@@ -140,7 +140,7 @@ def _is_in(number: int) -> Expression:
 
 
 def member_query(inner: tree.Query, columns: Sequence[str]) -> tree.Query:
-    """The persons that a query of the user lists.
+    """The persons of a user's query.
 
     Args:
         inner: its first column, or one named ``person_id``, ``actor_id`` or ``id``, is a UUID.

@@ -1,6 +1,6 @@
-"""The older form of criteria, ``groups``, in today's form.
+"""Converts the legacy form of criteria, ``groups``.
 
-``[{"properties": {"plan": "pro"}}, {"event_id": "$pageview", "days": 7, "count": 3}]`` means
+``[{"properties": {"plan": "pro"}}, {"event_id": "$pageview", "days": 7, "count": 3}]`` selects
 persons of any of the groups.
 
 Source: docs/spec/data-and-queries.md#32-record.
@@ -19,7 +19,7 @@ _MOST_GROUPS = 100
 
 
 def criteria_of_groups(groups: Any) -> Json:
-    """``filters`` that mean the same; they are checked like any other.
+    """Equivalent ``filters``, validated like any other.
 
     Raises:
         Invalid: attr ``groups`` or a path below it.
@@ -63,7 +63,7 @@ def _behavior(group: Json) -> Json:
 
 
 def _properties(properties: Any, path: str) -> list[Any]:
-    """A list of filters, a map of values by key, or a group of today's form."""
+    """A list of filters, a map of values by key, or a group in the current form."""
     if isinstance(properties, dict) and isinstance(properties.get("values"), list):
         return [properties]
     if isinstance(properties, dict):

@@ -1,4 +1,4 @@
-"""What criteria may hold: a closed schema; the first key that does not fit is named by its path.
+"""The schema of criteria; reports the path of the first invalid key.
 
 ``{"properties": {"type": "OR", "values": [{"type": "person", "key": "email", "value": "x",
 "operator": "icontains"}]}}``
@@ -60,13 +60,15 @@ _COHORT_KEYS = _PERSON_KEYS | {"cohort_name"}
 
 
 def read_criteria(filters: Any) -> Json:
-    """Criteria with numbers as numbers and defaults filled in.
+    """Validate criteria, convert numbers, and fill in defaults.
 
     Raises:
-        Invalid: attr is the path of the part at fault: ``filters__properties__values__0__key``.
+        Invalid: attr is the path of the invalid part: ``filters__properties__values__0__key``.
     """
     if not isinstance(filters, dict) or not isinstance(filters.get("properties"), dict):
-        raise Invalid("Criteria need an object 'properties' with type and values.", attr="filters")
+        raise Invalid(
+            "Criteria must be an object 'properties' with type and values.", attr="filters"
+        )
     _closed(filters, frozenset({"properties", "filterTestAccounts"}), "filters")
     tests = filters.get("filterTestAccounts")
     if tests is not None and not isinstance(tests, bool):
@@ -74,22 +76,21 @@ def read_criteria(filters: Any) -> Json:
     root = _Reader().group(filters["properties"], "filters__properties", 0)
     if not is_positive(root):
         raise Invalid(
-            "A cohort that only excludes persons has nobody to exclude them from: add a criterion "
-            "without negation.",
+            "A cohort cannot consist of exclusions only: add a criterion without negation.",
             attr="filters",
         )
     return {"properties": root} | ({"filterTestAccounts": True} if tests else {})
 
 
 def is_positive(node: Mapping[str, Any]) -> bool:
-    """Whether a group holds a criterion that is not negated, or a criterion is not negated."""
+    """Whether a criterion, or any criterion of a group, is not negated."""
     if "values" in node:
         return any(map(is_positive, node["values"]))
     return not node["negation"]
 
 
 def leaves(node: Mapping[str, Any]) -> Iterator[Json]:
-    """The criteria of a group and of the groups inside it."""
+    """The criteria of a group, including nested groups."""
     for each in node.get("values") or ():
         if "values" in each:
             yield from leaves(each)
@@ -98,13 +99,13 @@ def leaves(node: Mapping[str, Any]) -> Iterator[Json]:
 
 
 def cohorts_in(filters: Mapping[str, Any] | None) -> set[int]:
-    """The ids of the cohorts that checked criteria refer to."""
+    """The ids of the cohorts in validated criteria."""
     found = leaves((filters or {}).get("properties") or {})
     return {each["value"] for each in found if each["type"] == "cohort"}
 
 
 class _Reader:
-    """Reads groups and criteria, and counts them."""
+    """Parses groups and criteria, and counts them."""
 
     def __init__(self) -> None:
         self._count = 0
@@ -125,8 +126,8 @@ class _Reader:
             found = self._value(each, inner, depth)
             if kind == "OR" and "values" in found and not is_positive(found):
                 raise Invalid(
-                    "A group of negations only stands beside a positive criterion in an AND "
-                    "group: add a criterion without negation to it.",
+                    "A group of negations must be combined with a positive criterion "
+                    "by AND: add a criterion without negation to it.",
                     attr=inner,
                 )
             read.append(found)
@@ -139,7 +140,7 @@ class _Reader:
             return self.group(node, path, depth + 1)
         self._count += 1
         if self._count > MOST_CONDITIONS:
-            raise Invalid(f"A cohort has at most {MOST_CONDITIONS} criteria.", attr=path)
+            raise Invalid(f"A cohort can have at most {MOST_CONDITIONS} criteria.", attr=path)
         kind = str(node.get("type"))
         read = _READERS.get("cohort" if kind in COHORT_TYPES else kind)
         if read is None:
@@ -170,10 +171,10 @@ def _person(node: Json, path: str) -> Json:
 def _cohort(node: Json, path: str) -> Json:
     _closed(node, _COHORT_KEYS, path)
     if node.get("key") not in (None, "id"):
-        raise Invalid("A cohort is found by its id: the key is 'id'.", attr=f"{path}__key")
+        raise Invalid("Cohorts are referenced by id: the key must be 'id'.", attr=f"{path}__key")
     operator = node.get("operator")
     if operator not in (None, "in", "not_in", "exact", "is_not"):
-        raise Invalid("Cohorts take the operators in and not_in.", attr=f"{path}__operator")
+        raise Invalid("Cohorts support the operators in and not_in.", attr=f"{path}__operator")
     negation = node["negation"] or operator in ("not_in", "is_not")
     wanted = _number(node, "value", path)
     return {"type": "cohort", "key": "id", "value": wanted, "negation": negation}
@@ -187,7 +188,7 @@ def _behavioral(node: Json, path: str) -> Json:
     foreign = (*_DATE_KEYS, "operator_value", *_SEQUENCE_KEYS, *_SPAN_KEYS, *_PERIOD_KEYS)
     for name in foreign:
         if name not in _OWN_KEYS[value] and node.get(name) is not None:
-            raise Invalid(f"'{name}' means nothing to {value}.", attr=f"{path}__{name}")
+            raise Invalid(f"'{name}' is not supported for {value}.", attr=f"{path}__{name}")
     read |= _window(node, value, path)
     read["event_filters"] = _event_filters(node, path)
     if value == "performed_event_sequence":
@@ -217,10 +218,10 @@ def _window(node: Json, value: str, path: str) -> Json:
     if "explicit_datetime" in explicit:
         return explicit
     if explicit:
-        raise Invalid("An end needs a beginning.", attr=f"{path}__explicit_datetime")
+        raise Invalid("An end requires a start.", attr=f"{path}__explicit_datetime")
     if value != REGULARLY and node.get("time_value") is None:
         raise Invalid(
-            "Say since when: time_value with time_interval, or explicit_datetime.",
+            "Specify the start: time_value with time_interval, or explicit_datetime.",
             attr=f"{path}__time_value",
             code="required",
         )
@@ -246,7 +247,7 @@ def _periods(node: Json, path: str) -> Json:
     if total > MOST_PERIODS:
         raise Invalid(f"At most {MOST_PERIODS} periods.", attr=f"{path}__total_periods")
     if least > total:
-        raise Invalid("There are not as many periods as that.", attr=f"{path}__min_periods")
+        raise Invalid("There are fewer periods than that.", attr=f"{path}__min_periods")
     return {"min_periods": least, "total_periods": total}
 
 
@@ -259,7 +260,7 @@ def _event_filters(node: Json, path: str) -> list[Json]:
         raise Invalid(f"At most {MOST_CONDITIONS} filters.", attr=place)
     for index, item in enumerate(items):
         if not isinstance(item, dict):
-            raise Invalid("A filter is an object.", attr=f"{place}__{index}")
+            raise Invalid("A filter must be an object.", attr=f"{place}__{index}")
         _choice({"type": "event"} | _sent(item), "type", _EVENT_FILTERS, f"{place}__{index}")
     return items
 
@@ -307,12 +308,12 @@ def _text(node: Json, name: str, path: str) -> str:
     value = node.get(name)
     if not isinstance(value, str) or not value or "\x00" in value:
         code = "required" if value is None else None
-        raise Invalid("Text is needed here.", attr=f"{path}__{name}", code=code)
+        raise Invalid("A string is required.", attr=f"{path}__{name}", code=code)
     return value
 
 
 def _number(node: Json, name: str, path: str) -> int:
-    """A positive whole number, also as text."""
+    """A positive integer, also as a string."""
     value = node.get(name)
     if value is None:
         raise Invalid("This field is required.", attr=f"{path}__{name}", code="required")
@@ -321,7 +322,7 @@ def _number(node: Json, name: str, path: str) -> int:
     if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
         value = int(value)
     if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-        raise Invalid("A positive whole number is needed here.", attr=f"{path}__{name}")
+        raise Invalid("A positive integer is required.", attr=f"{path}__{name}")
     if value > MOST_NUMBER and name != "value" and "key" not in name:
         raise Invalid(f"At most {MOST_NUMBER}.", attr=f"{path}__{name}")
     return value

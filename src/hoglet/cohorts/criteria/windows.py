@@ -1,7 +1,7 @@
-"""The spans of time that behavioral criteria look at.
+"""Time windows of behavioral criteria.
 
-Windows roll: they end now, to the microsecond. Minutes and hours are elapsed time, longer units
-count on the wall clock of the project's zone.
+Windows are rolling: they end now. Minutes and hours are elapsed time, longer units are in the
+project's time zone.
 
 Source: docs/spec/data-and-queries.md#34-dynamic-cohorts, and its
 docs/spec/hog-functions.md#9-rows-6-13 on it.
@@ -29,14 +29,14 @@ _CALENDAR = {"day": "d", "week": "w", "month": "m", "year": "y"}
 
 
 class TimeWindow(NamedTuple):
-    """A span; both ends belong to it."""
+    """A time range; both bounds are inclusive."""
 
     start: datetime
     end: datetime
 
 
 def back(moment: datetime, count: int, interval: str) -> datetime:
-    """``moment`` minus so many intervals, e.g. ``back(now, 7, "day")``."""
+    """``moment`` minus a number of intervals, e.g. ``back(now, 7, "day")``."""
     if interval in _ELAPSED:
         return elapse(moment, -_ELAPSED[interval] * count)
     return shift(moment, -count, _CALENDAR[interval])
@@ -46,7 +46,7 @@ def window_of(leaf: Json, clock: DateClock) -> TimeWindow:
     """The window of a criterion: the last ``time_value`` intervals, or an explicit one.
 
     Raises:
-        SourceError: an explicit end that is no date.
+        SourceError: an explicit bound that is not a date.
     """
     now = clock.local()
     if leaf.get("explicit_datetime") is None:
@@ -58,12 +58,12 @@ def window_of(leaf: Json, clock: DateClock) -> TimeWindow:
 
 
 def last_span(leaf: Json, window: TimeWindow) -> datetime:
-    """Where the last ``seq_time_value`` intervals of a window begin."""
+    """The start of the last ``seq_time_value`` intervals of a window."""
     return back(window.end, leaf["seq_time_value"], leaf["seq_time_interval"])
 
 
 def period_starts(leaf: Json, clock: DateClock) -> list[datetime]:
-    """The edges of the last periods, newest first; the first one is where today begins.
+    """The bounds of the last periods, newest first; the first one is the start of today.
 
     Example:
         Three periods of a day on 10 January: the starts of 10, 9, 8 and 7 January.

@@ -1,1 +1,1 @@
-"""What sandbox workers do for ad hoc queries: everything that reads text of users."""
+"""Sandbox operations of ad hoc queries: everything that parses user text."""

@@ -1,6 +1,6 @@
-"""What may stand at a place of a text that is still being written.
+"""Completions at a position of a text that is still being written.
 
-Text that is not finished cannot be parsed, so the words before the place decide.
+Incomplete text cannot be parsed, so completions depend on the words before the position.
 
 Source: docs/spec/data-and-queries.md#18-for-editors.
 """
@@ -20,7 +20,7 @@ _LOOK_BACK = 2_000
 
 
 def autocomplete(node: Json, known: Known) -> Json:
-    """The body for a checked autocomplete query."""
+    """The response to a validated autocomplete query."""
     text = node["query"]
     before = text[: node["endPosition"]]
     word = before[_WORD.search(before).start() :]  # pyright: ignore[reportOptionalMemberAccess]
@@ -58,16 +58,16 @@ def _chain(before: str) -> tuple[str, ...]:
 
 
 _TOKEN = re.compile(r"'(?:[^'\\]|\\.)*'|--[^\n]*\n|/\*.*?\*/|(?P<open>'|--|/\*)", re.DOTALL)
-"""Text constants and comments; ``open`` where one has no end."""
+"""Strings and comments; ``open`` for unterminated ones."""
 
 
 def _in_text(before: str) -> bool:
-    """Whether the end lies in a text constant or a comment."""
+    """Whether the end is inside a string or a comment."""
     return any(found["open"] for found in _TOKEN.finditer(before))
 
 
 def _open_braces(before: str) -> str | None:
-    """The program inside the brace of a template that is still open; None outside of them."""
+    """The program in an open brace of a template; None outside."""
     depth, start = 0, 0
     for place in range(len(before)):
         char = before[place]

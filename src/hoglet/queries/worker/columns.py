@@ -1,4 +1,4 @@
-"""The columns of an events query: HogQL with titles, or objects made of several columns."""
+"""Columns of events queries: HogQL with titles, or objects assembled from several columns."""
 
 import re
 from collections.abc import Iterable
@@ -14,13 +14,13 @@ from hoglet.syntax import tree
 _COMMENT = re.compile(
     r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|`(?:[^`\\]|\\.)*`|--(?P<title>[^\n]*)\Z"""
 )
-"""The comment at the end of a column, or a text or name that is passed over."""
+"""The comment at the end of a column, or a string or name to skip."""
 
 
 class Item(NamedTuple):
-    """A column as it was asked for.
+    """A parsed column.
 
-    ``parts`` are the columns of the query that it is made of, ``kind`` how they are put together.
+    ``parts`` are its columns in the query, ``kind`` how they are assembled.
     """
 
     title: str
@@ -31,7 +31,7 @@ class Item(NamedTuple):
 
     @property
     def key(self) -> tuple[str, ...]:
-        """What GROUP BY names; a constant is none, and its text might be a position."""
+        """The GROUP BY expression; None for constants, whose text could be a position."""
         if self.node is None:
             return self.parts
         if isinstance(self.node, tree.Alias):
@@ -40,30 +40,30 @@ class Item(NamedTuple):
 
     @property
     def reference(self) -> str:
-        """What ORDER BY names: the alias, else the first part."""
+        """The ORDER BY expression: the alias, else the first part."""
         return _named(self.node) if isinstance(self.node, tree.Alias) else self.parts[0]
 
 
 def read_items(select: list[str], names: str) -> list[Item]:
-    """The columns of ``select``.
+    """Parse ``select``.
 
     Args:
         select: as sent: ``["event", "count() AS n -- Total"]``.
-        names: HogQL for what a person is called.
+        names: HogQL for display names of persons.
 
     Raises:
-        SourceError: a text that is no column.
+        SourceError: an invalid column.
     """
     items = [_item(text, index, names) for index, text in enumerate(select)]
     found: frozenset[str] | None = None
     while found != (known := total_names(items)):
-        found = known  # a column that names an aggregation is one too, and may be named itself
+        found = known  # a column that refers to an aggregate is one too, and can be referred to
         items = [each._replace(is_aggregate=holds_aggregate(each.node, known)) for each in items]
     return items
 
 
 def total_names(items: list[Item]) -> frozenset[str]:
-    """The names of columns that aggregate."""
+    """The names of aggregate columns."""
     named = (each.node for each in items if each.is_aggregate)
     return frozenset(node.alias for node in named if isinstance(node, tree.Alias))
 
@@ -80,7 +80,7 @@ def _item(text: str, index: int, names: str) -> Item:
 
 
 def _titled(text: str) -> tuple[str, str]:
-    """A column and the title behind its comment: ``event -- Name``."""
+    """Split a column and the title in its comment: ``event -- Name``."""
     for found in _COMMENT.finditer(text):
         if found["title"] is not None:
             return text[: found.start()].strip(), found["title"].strip()
@@ -88,9 +88,9 @@ def _titled(text: str) -> tuple[str, str]:
 
 
 def holds_aggregate(node: Any, totals: frozenset[str] = frozenset()) -> bool:
-    """Whether an expression aggregates rows of its own query; windows and subqueries do not.
+    """Whether an expression aggregates rows of its own query, excluding windows and subqueries.
 
-    ``totals`` are names of aggregations.
+    ``totals`` are names of aggregates.
     """
     if isinstance(node, tree.SelectQuery | tree.SelectSetQuery):
         return False

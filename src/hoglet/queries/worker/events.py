@@ -1,4 +1,4 @@
-"""An events query as HogQL: text with bound values, and how the rows are put together.
+"""Translates events queries to HogQL: text with bound values, and how to assemble rows.
 
 Source: docs/spec/data-and-queries.md#17-eventsquery.
 """
@@ -35,21 +35,21 @@ type Json = dict[str, Any]
 
 _AFTER = "-24h"
 _NOW_MARGIN = timedelta(seconds=5)
-"""How far the default end lies behind now: clocks of clients run ahead a little."""
+"""How far in the future the default bound is: client clocks can be ahead."""
 _LARGEST_NUMBER, _MOST_DIGITS = 2**52 - 1, 18
 _TIMES = frozenset({("timestamp",), ("events", "timestamp")})
 
 
 def plan(node: Json, context: QueryContext, name_properties: list[str] | None) -> Json:
-    """The query behind a checked events query.
+    """The HogQL of a validated events query.
 
     Returns:
         ``{"query": HogQL node, "columns": [["event", "value", 1]], "cursor": "DESC" | "ASC" |
-        None}``; a column is its title, how it is put together, and of how many columns. With a
-        cursor two more columns follow: time and id of the event.
+        None}``; a column is its title, kind of assembly and number of columns. With a cursor two
+        more columns follow: time and id of the event.
 
     Raises:
-        SourceError: a part that is refused; with the code ``place`` its attr is a path.
+        SourceError: an invalid part; with the code ``place`` its attr is a path.
     """
     names = display_name(name_properties)
     items = read_items(node["select"], names)
@@ -85,27 +85,27 @@ def plan(node: Json, context: QueryContext, name_properties: list[str] | None) -
 
 
 class Ordering(NamedTuple):
-    """Items of ORDER BY; ``cursor`` is the direction where the first is the time of the event."""
+    """Items of ORDER BY; ``cursor`` is the direction if the first one is the event's time."""
 
     items: list[str]
     cursor: str | None
 
 
 def _lines(items: Sequence[str]) -> str:
-    """Items each on a line of its own, so that a comment in one does not hide the next."""
+    """Each item on its own line, so that a comment cannot hide the next one."""
     return "\n, ".join(items)
 
 
 def _condition(text: str, index: int, totals: frozenset[str]) -> bool:
-    """Whether a condition is about groups.
+    """Whether a condition contains aggregates.
 
     Raises:
-        SourceError: it is none.
+        SourceError: it is not a condition.
     """
     with placed(f"where[{index}]"):
         node = read_column(text)
         if isinstance(node, tree.Alias):
-            raise refused("A condition has no name", node, code=SYNTAX)
+            raise refused("A condition cannot have a name", node, code=SYNTAX)
     return holds_aggregate(node, totals)
 
 
@@ -137,7 +137,7 @@ def _ordering(
 
 
 def _default_ordering(items: list[Item], *, is_grouped: bool) -> Ordering:
-    """By count, else by the first aggregation, else by time, else by the first column."""
+    """By count, else the first aggregate, else time, else the first column."""
     aggregates = [item for item in items if item.is_aggregate]
     counts = [item for item in aggregates if _is_count(item.node)]
     for item in (*counts, *aggregates):
@@ -159,7 +159,7 @@ def _is_count(node: Any) -> bool:
 
 
 def _bounds(node: Json, context: QueryContext) -> tuple[list[str], Json]:
-    """Conditions on the time of events; both ends are exclusive."""
+    """Conditions on the time of events; both bounds are exclusive."""
     found: list[str] = []
     values: Json = {}
     after = node.get("after") or _AFTER
@@ -186,7 +186,7 @@ def _bound(
         values[f"{key}_uuid"] = str(UUID(uuid))
     except ValueError:
         raise refused(
-            "This is not a cursor: use nextCursor of an answer as it is", attr=key
+            "This is not a valid cursor: use nextCursor of a response unchanged", attr=key
         ) from None
     found.append(
         f"(events.timestamp {sign} {{{key}}} OR events.timestamp = {{{key}}} "
@@ -195,7 +195,7 @@ def _bound(
 
 
 def _filters(node: Json, context: QueryContext) -> Json:
-    """What ``{filters}`` stands for; each list of filters is checked under its own path."""
+    """The filters of ``{filters}``; each list is validated under its own path."""
     lists = {key: node[key] for key in ("properties", "fixedProperties") if node.get(key)}
     for key, sent in lists.items():
         conditions(sent, context, attr=key)
@@ -207,7 +207,7 @@ def _filters(node: Json, context: QueryContext) -> Json:
 
 
 def _entities(node: Json, context: QueryContext, values: Json) -> list[str]:
-    """Events, actions and steps, any of which may hold; and the person, who must."""
+    """Events, actions and steps, combined with OR; and the person, with AND."""
     ways: list[str] = []
     events = [*([node["event"]] if node.get("event") else []), *node.get("events", [])]
     if events:
@@ -230,7 +230,7 @@ def _entities(node: Json, context: QueryContext, values: Json) -> list[str]:
 def _person(person: str, values: Json) -> str:
     """The condition of a person by UUID or number.
 
-    A number holds the first 12 hexadecimal digits of the UUID and the 14th.
+    A number consists of the first 12 hexadecimal digits of the UUID and the 14th.
     """
     if not person.removeprefix("-").isdigit():
         values["personId"] = person

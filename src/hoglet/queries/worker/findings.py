@@ -1,4 +1,4 @@
-"""Errors, warnings and notices about parts of a text, as editors draw them.
+"""Errors, warnings and notices with positions, for editors.
 
 Source: docs/spec/data-and-queries.md#18-for-editors.
 """
@@ -19,7 +19,7 @@ def finding(
 ) -> Json:
     """``{message, start, end, fix}``: offsets in characters, the end exclusive.
 
-    One without a place spans the whole text; a place between two characters, the next of them.
+    Without a position it spans the whole text; an empty range becomes the next character.
     """
     start, end = max(0, min(start, len(text))), max(0, min(end, len(text)))
     if start == end == 0:
@@ -30,7 +30,7 @@ def finding(
 
 
 def of_error(text: str, error: SourceError, shift: int = 0) -> Json:
-    """An error with what to write instead; ``shift`` is where its own text begins in ``text``."""
+    """An error with its fix; ``shift`` is the offset of its text in ``text``."""
     message = error.message
     if error.hint:
         message = f"{message.rstrip('.')}. {error.hint[:1].upper()}{error.hint[1:].rstrip('.')}."
@@ -39,6 +39,6 @@ def of_error(text: str, error: SourceError, shift: int = 0) -> Json:
 
 
 def _fix(written: str, message: str) -> str | None:
-    """The name that was meant, where exactly a name is at fault."""
+    """The suggested name, if the error covers exactly a name."""
     meant = _MEANT.search(message)
     return meant["name"] if meant and _NAME.match(written) else None

@@ -1,7 +1,7 @@
-"""Texts that are a part of a query: one column, one item of ORDER BY.
+"""Parses fragments of queries: a column, or an item of ORDER BY.
 
-Each is parsed in a query of its own, on the second line, so that nothing of it can reach beyond
-its place and errors have the line and the column of the part itself.
+Each is parsed in a query of its own, on the second line, so that it cannot affect other parts and
+errors have its own positions.
 """
 
 from collections.abc import Generator
@@ -15,7 +15,7 @@ from hoglet.kit.errors import SourceError
 from hoglet.syntax import tree
 
 PLACE = "place"
-"""Code of an error about a key of a node; its attr is the path in the node."""
+"""Code of an error about a key of a query; its attr is the path in the query."""
 
 _COLUMN = "SELECT\n"
 _ORDERING = "SELECT 1 ORDER BY\n"
@@ -24,7 +24,7 @@ _ORDERED = frozenset({"select", "order_by", "start", "end"})
 
 @contextmanager
 def placed(where: str) -> Generator[None]:
-    """Errors inside name the part: ``select[0]: Unable to resolve field: nope``."""
+    """Add a prefix to errors raised inside: ``select[0]: Unable to resolve field: nope``."""
     try:
         yield
     except SourceError as error:
@@ -34,7 +34,7 @@ def placed(where: str) -> Generator[None]:
 
 @contextmanager
 def about_keys() -> Generator[None]:
-    """Errors inside that have a path are about keys of the node, not about HogQL."""
+    """Convert errors with a path to errors about keys of the query."""
     try:
         yield
     except SourceError as error:
@@ -44,10 +44,10 @@ def about_keys() -> Generator[None]:
 
 
 def read_column(text: str) -> tree.Expression:
-    """One column or condition.
+    """Parse a column or condition.
 
     Raises:
-        SourceError: it is none, or more than that.
+        SourceError: it is not a single expression.
     """
     parsed = _read(_COLUMN, text)
     if _clauses(parsed) != {"select"} or len(parsed.select) != 1:
@@ -56,10 +56,10 @@ def read_column(text: str) -> tree.Expression:
 
 
 def read_ordering(text: str) -> tuple[tree.Expression, str, str]:
-    """One item of ORDER BY: its expression, its text, and ``ASC`` or ``DESC``.
+    """Parse an item of ORDER BY: its expression, its text, and ``ASC`` or ``DESC``.
 
     Raises:
-        SourceError: it is none, or more than that.
+        SourceError: it is not a single item.
     """
     parsed = _read(_ORDERING, text)
     items = parsed.order_by or ()
@@ -69,7 +69,7 @@ def read_ordering(text: str) -> tuple[tree.Expression, str, str]:
     has_direction = len(words) > 1 and words[-1].upper() in {"ASC", "DESC"}
     core = text.strip()[: -len(words[-1])].strip() if has_direction else text.strip()
     if core == "*":
-        raise refused("Order by a column: '*' is several", code=SYNTAX)
+        raise refused("'*' cannot be used in ORDER BY", code=SYNTAX)
     return items[0].expr, core, items[0].order
 
 
@@ -81,7 +81,9 @@ def _read(before: str, text: str) -> tree.SelectQuery:
         raise
     for node in walk(parsed):
         if isinstance(node, tree.Placeholder):
-            raise refused("An events query has no placeholders: write the value", code=SYNTAX)
+            raise refused(
+                "Placeholders are not supported in events queries: use the value", code=SYNTAX
+            )
     if not isinstance(parsed, tree.SelectQuery):
         raise refused("This must be one expression", code=SYNTAX)
     return parsed
@@ -93,7 +95,7 @@ def _shift(error: SourceError, count: int) -> None:
 
 
 def _clauses(parsed: tree.SelectQuery) -> set[str]:
-    """Which clauses a query has."""
+    """The clauses of a query."""
     return {
         name
         for name in parsed.__struct_fields__

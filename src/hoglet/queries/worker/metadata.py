@@ -1,4 +1,4 @@
-"""What an editor shows of a text in one of the languages.
+"""Metadata of a text for editors, in one of the languages.
 
 Source: docs/spec/data-and-queries.md#18-for-editors.
 """
@@ -27,13 +27,13 @@ type Shares = Mapping[tuple[str, str], tuple[str, float]]
 
 HOGQL, EXPRESSION = "hogQL", "hogQLExpr"
 _LARGEST_SHARE = 0.01
-"""More values than this that do not convert are worth a warning."""
+"""Share of values that do not convert above which a warning is shown."""
 _LITERAL = re.compile(r'"(?:[^"\\\n]|\\.)*"')
 _KINDS = {"event": "Event", "person": "Person", "session": "Session"}
 
 
 class Report:
-    """Collects what is found in one text."""
+    """Collects findings of a text."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -45,7 +45,7 @@ class Report:
         self.plan: list[str] = []
 
     def answer(self) -> Json:
-        """The body of a metadata query."""
+        """The response of a metadata query."""
         return {
             "query": self._text,
             "isValid": not self.errors,
@@ -59,13 +59,13 @@ class Report:
 
 
 def metadata(node: Json, context: QueryContext, shares: Shares) -> Report:
-    """What is to be said of a text.
+    """The findings of a text.
 
     Args:
-        node: a checked metadata node; ``variables`` are values by code name.
+        node: a validated metadata query; ``variables`` are values by code name.
         context: the project.
-        shares: ``{("event", "price"): ("Numeric", 0.2)}``: which part of a property's latest
-            values does not convert to its type.
+        shares: ``{("event", "price"): ("Numeric", 0.2)}``: the share of a property's latest values
+            that do not convert to its type.
     """
     text, language = node["query"], node["language"]
     report = Report(text)
@@ -122,7 +122,7 @@ def _warn_of_time(report: Report, text: str, found: Inspection) -> None:
         if place.start is None or place.end is None:
             continue
         message = (
-            "No bound on timestamp: events of all time are read. Add a condition such as "
+            "No bound on timestamp: all events are read. Add a condition such as "
             "timestamp > now() - INTERVAL 7 DAY."
         )
         report.warnings.append(finding(text, message, place.start.offset, place.end.offset))
@@ -140,14 +140,15 @@ def _type_notice(text: str, read: PropertyRead) -> Json:
 
 def _share_warning(text: str, read: PropertyRead, type_: str, share: float) -> Json:
     message = (
-        f"{share:.1%} of the latest values of '{read.name}' are no {type_} and read as null. "
-        "Change the type of its property definition if that is wrong."
+        f"{share:.1%} of the latest values of '{read.name}' are not of type {type_} "
+        "and read as null. If the type is wrong, change it in the property "
+        "definition."
     )
     return finding(text, message, read.start, read.end)
 
 
 def _cohort_notices(text: str, query: Any, context: QueryContext) -> Iterator[Json]:
-    """Cohorts by id and by name; the other form is the fix, where it names one cohort only."""
+    """Notices about cohorts by id and by name; the other form is the fix, if it is unambiguous."""
     names = Counter(cohort.name for cohort in context.cohorts.values())
     ids = {each.name: cohort for cohort, each in context.cohorts.items() if names[each.name] == 1}
     for node in walk(query):
@@ -185,7 +186,7 @@ def _check(
     shift: int = 0,
     whole: tuple[int, int] | None = None,
 ) -> None:
-    """Note what the compiler says; ``whole`` is the place of all of it, where it has no finer."""
+    """Record compiler errors; ``whole`` is the position of errors without one."""
     try:
         warnings = compiled().warnings
     except CompileError as error:
@@ -207,14 +208,16 @@ def _shifted(text: str, error: SourceError, shift: int, whole: tuple[int, int] |
 
 
 def _check_json(report: Report, text: str, known: frozenset[str]) -> None:
-    """JSON whose texts are templates."""
+    """Check JSON whose strings are templates."""
     try:
         json.loads(text)
     except json.JSONDecodeError as error:
         report.errors.append(finding(text, f"{error.msg}.", error.pos, error.pos + 1))
         return
     except (RecursionError, ValueError):
-        report.errors.append(finding(text, "The JSON is nested too deeply, or a number too long."))
+        report.errors.append(
+            finding(text, "The JSON is nested too deeply, or a number is too long.")
+        )
         return
     for found in _LITERAL.finditer(text):
         if text[found.end() :].lstrip()[:1] == ":":

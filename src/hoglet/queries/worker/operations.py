@@ -1,6 +1,6 @@
-"""Operations of ad hoc queries in a worker process. Payloads and answers are plain values.
+"""Sandbox operations of ad hoc queries. Payloads and results are plain values.
 
-A payload holds::
+A payload is::
 
     {"query": {"kind": "EventsQuery", "select": ["*"], ...}, "context": {...}}
 
@@ -18,12 +18,12 @@ type Json = dict[str, Any]
 
 
 def plan_events(payload: Json) -> Json:
-    """The HogQL of an events query and how its rows are read."""
+    """Plan an events query: its HogQL and the assembly of rows."""
     return events.plan(payload["query"], context_of(payload["context"]), payload["name_properties"])
 
 
 def inspect(payload: Json) -> Json:
-    """What an editor shows of a text, and the plan of a query.
+    """Metadata of a text for editors, and the plan of a query.
 
     ``shares`` of a payload are ``[["event", "price", "Numeric", 0.2]]``.
     """
@@ -33,7 +33,7 @@ def inspect(payload: Json) -> Json:
 
 
 def complete(payload: Json) -> Json:
-    """What may stand at a place of a text.
+    """Completions at a position of a text.
 
     A payload has ``properties`` (``[["event", "price", "Numeric"]]``) and ``variables``, names.
     """

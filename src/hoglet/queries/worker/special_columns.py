@@ -1,4 +1,4 @@
-"""Columns of an events query that are objects: each is made of several columns of the query.
+"""Object columns of events queries, each assembled from several columns.
 
 Source: docs/spec/data-and-queries.md#17-eventsquery.
 """
@@ -20,7 +20,7 @@ EVENT_COLUMNS: tuple[str, ...] = (
 )
 _DISPLAY = ("email", "Email", "$email", "name", "Name", "username", "Username", "UserName")
 NAME = "{name}"
-"""Stands for what a person is called."""
+"""Placeholder for the display name of a person."""
 
 SPECIAL: dict[str, tuple[str, ...]] = {
     "*": tuple(f"events.{name}" for name in EVENT_COLUMNS),
@@ -35,7 +35,7 @@ SPECIAL: dict[str, tuple[str, ...]] = {
 
 
 def display_name(properties: Sequence[str] | None) -> str:
-    """HogQL for what a person is called: the first property that is there, else the distinct id."""
+    """HogQL for the display name: the first property that is set, else the distinct id."""
     values = (field("events", "person", "properties", each) for each in properties or _DISPLAY)
     names = [call("nullIf", call("toString", value), constant("")) for value in values]
     return print_expression(call("coalesce", *names, field("events", "distinct_id")))

@@ -1,4 +1,4 @@
-"""Globals, inputs, variables, keywords and the library of Hog."""
+"""Completions for Hog: globals, inputs, variables, keywords and the library."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -40,12 +40,12 @@ def suggest_hog(
     given: Mapping[str, Any],
     properties: Sequence[Sequence[Any]],
 ) -> list[Json]:
-    """What may stand behind the names of a chain, or where a new expression begins.
+    """Completions after a chain of names, or at the start of an expression.
 
     Args:
-        text: the whole program or template.
+        text: the complete program or template.
         chain: the names before a dot.
-        given: values of globals, as far as the editor knows them: ``{"inputs": {"url": ""}}``.
+        given: values of globals known to the editor: ``{"inputs": {"url": ""}}``.
         properties: ``[kind, name, type]``.
     """
     if chain:

@@ -1,4 +1,4 @@
-"""Tables, columns, properties, functions, keywords and variables of HogQL."""
+"""Completions for HogQL: tables, columns, properties, functions, keywords and variables."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -89,12 +89,12 @@ _GROUP = re.compile(r"(?:group|goe)_([0-4])\Z")
 
 
 def suggest_hogql(chain: tuple[str, ...], before: str, text: str, known: Known) -> list[Json]:
-    """What may stand behind ``before``.
+    """Completions after ``before``.
 
     Args:
         chain: the names before a dot at its end.
-        before: the text up to the word that is being written, without text constants.
-        text: the whole text, whose FROM decides which columns there are.
+        before: the text before the current word, without strings.
+        text: the complete text, whose FROM determines the columns.
         known: the project.
     """
     context = known.context
@@ -116,7 +116,7 @@ def suggest_hogql(chain: tuple[str, ...], before: str, text: str, known: Known) 
 
 
 def suggest_properties(chain: tuple[str, ...], text: str, known: Known) -> list[Json]:
-    """Names of properties inside of ``properties['``."""
+    """Completions inside of ``properties['``."""
     kinds = {
         kind
         for _, field, kind in _resolved(chain, text, known.context)
@@ -192,7 +192,7 @@ def _properties(
 def _resolved(
     chain: tuple[str, ...], text: str, context: QueryContext
 ) -> Iterator[tuple[Mapping[str, Field], Field | None, str]]:
-    """What a chain may name: the fields behind it, itself, and of properties the kind."""
+    """Fields after a chain, the field itself, and the kind of properties."""
     sources = _sources(text, context)
     starts = [sources[chain[0]]] if chain[0] in sources else []
     if starts and len(chain) == 1:
@@ -232,7 +232,7 @@ def _expanded(chain: tuple[str, ...], context: QueryContext) -> tuple[str, ...]:
 
 
 def _sources(text: str, context: QueryContext) -> dict[str, Mapping[str, Field]]:
-    """Alias or name → fields of every table that FROM names anywhere."""
+    """Alias or name → fields of every table in any FROM."""
     found: dict[str, Mapping[str, Field]] = {}
     for place in _SOURCE.finditer(text):
         name = place["table"] or place["next"]

@@ -1,4 +1,4 @@
-"""One thing that may stand at a place, as editors list it."""
+"""Completion items."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any, Literal, NamedTuple
@@ -12,7 +12,7 @@ MOST = 1_000
 
 
 class Known(NamedTuple):
-    """What a project has: properties as ``[kind, name, type]``, and code names of variables."""
+    """Names of a project: properties as ``[kind, name, type]``, and code names of variables."""
 
     context: QueryContext
     properties: Sequence[Sequence[Any]]
@@ -38,7 +38,7 @@ def suggestion(
 
 
 def answer(found: Iterable[Json], word: str) -> Json:
-    """The body of an autocomplete query: what holds the word, what begins with it first."""
+    """The response of an autocomplete query: prefix matches first, then substring matches."""
     wanted = word.lower()
     fitting = {(each["label"], each["kind"]): each for each in found if _fits(each, wanted)}
     ordered = sorted(
