@@ -9,7 +9,7 @@ DIST := --dist loadfile --no-loadscope-reorder
 SHELL := /bin/bash
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run demo quick test check slow faults full load fuzz browser clients fuzz-api oracle bench bench-hog bench-capture profile-capture bench-matching bench-isolation bench-endpoints docs lock clean
+.PHONY: help setup run demo quick test check slow faults full load fuzz browser clients fuzz-api oracle bench bench-hog bench-capture profile-capture bench-growth bench-matching bench-isolation bench-endpoints docs lock clean
 
 help: ## list the commands
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -86,6 +86,9 @@ bench-capture: setup ## capture to queryable against bare decoding and inserting
 
 profile-capture: setup ## processor time from capture to queryable, by stage
 	.venv/bin/python -m benchmarks.profile_capture
+
+bench-growth: setup ## known uuids and property keys: what an event costs when they are many
+	.venv/bin/python -m benchmarks.growth
 
 bench-matching: setup ## what matching costs an event with 10, 1,000 and 10,000 functions
 	.venv/bin/python -m benchmarks.matching

@@ -9,6 +9,7 @@ import sys
 BENCHMARKS = (
     "benchmarks.hog.compare",
     "benchmarks.capture",
+    "benchmarks.growth",
     "benchmarks.matching",
     "benchmarks.isolation",
     "benchmarks.endpoints",

@@ -122,8 +122,7 @@ class _Path(list[int]):
     """
 
     def __init__(self) -> None:
-        super().__init__()
-        self.left = meter.largest_value()
+        self.left = meter.largest_value()  # without super(): a new list is empty
 
     def spend(self, items: list[Any]) -> None:
         """Account for the items of a container."""
