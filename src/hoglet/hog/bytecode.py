@@ -1,8 +1,8 @@
-"""The bytecode printer: a bound tree to the JSON array that the official machines run.
+"""The bytecode printer: generates the JSON array that the official VMs run.
 
-Layouts are the official compiler's, cell by cell, so that stored bytecode can be compared. The
-result holds only ``str``, ``int``, ``float``, ``bool`` and is deterministic. Infinities and NaN,
-which JSON cannot hold, are printed as a division.
+The layout matches the official compiler's, cell by cell, so that stored bytecode can be compared.
+The result contains only ``str``, ``int``, ``float``, ``bool`` and is deterministic. Infinities and
+NaN, which JSON lacks, are printed as a division.
 
 Source: docs/spec/hog-language.md#12-bytecode.
 """

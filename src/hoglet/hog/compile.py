@@ -28,7 +28,7 @@ DEFAULT_GLOBALS = frozenset(
         "parseUserAgent",
     ]
 )
-"""Names that are given to functions by the server, so that reading them is no warning."""
+"""Names that the server provides to functions; reading them is not a warning."""
 
 
 def compile_program(
@@ -38,10 +38,10 @@ def compile_program(
 
     Args:
         source: the text.
-        known_globals: names (values and functions) that the host gives; others warn.
+        known_globals: names (values and functions) provided by the host; others cause warnings.
 
     Raises:
-        SourceError: it does not parse, is over a cap, or does not compile.
+        SourceError: it does not parse, exceeds a limit, or does not compile.
     """
     return bind_program(parse.parse_program(source), known_globals=known_globals)
 
@@ -52,7 +52,7 @@ def compile_expression(
     """Parse and bind one expression.
 
     Raises:
-        SourceError: it does not parse, is over a cap, or does not compile.
+        SourceError: it does not parse, exceeds a limit, or does not compile.
     """
     return bind_expression(parse.parse_expression(source), known_globals=known_globals)
 
@@ -60,13 +60,13 @@ def compile_expression(
 def compile_template(
     text: str, *, known_globals: Collection[str] = DEFAULT_GLOBALS
 ) -> bound.BoundExpression:
-    """Parse and bind a template text, e.g. ``Hello {person.name}``.
+    """Parse and bind a template, e.g. ``Hello {person.name}``.
 
     A text that is one ``{expr}`` is that expression and keeps its type; a text without braces is
     a string constant; mixed text is a call of ``concat``.
 
     Raises:
-        SourceError: it does not parse, is over a cap, or does not compile. Positions are those of
+        SourceError: it does not parse, exceeds a limit, or does not compile. Positions are those of
             ``text`` itself.
     """
     return bind_expression(parse.parse_template(text), known_globals=known_globals)

@@ -1,4 +1,4 @@
-"""Work that walks a tree: what is nested too deeply is the author's error, never a crash."""
+"""Guards recursive tree walks: excessive nesting is an error of the author, never a crash."""
 
 from collections.abc import Callable
 
@@ -9,7 +9,7 @@ def guarded[Result](work: Callable[[], Result]) -> Result:
     """The result of ``work``.
 
     Raises:
-        SourceError: it needed more nested calls than Python allows.
+        SourceError: the nesting exceeds Python's recursion limit.
     """
     try:
         return work()

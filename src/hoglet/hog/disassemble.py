@@ -1,4 +1,4 @@
-"""Bytecode to text, one operation a line.
+"""Disassembles bytecode, one operation per line.
 
 .. code-block:: text
 
@@ -7,8 +7,8 @@
     0011  CALLABLE "lambda" 1 0 3
     0016    GET_LOCAL 0
 
-A function's body is indented under its CALLABLE. Cells that are no operation are shown as such,
-so that damaged bytecode can be looked at too.
+A function's body is indented under its CALLABLE. Invalid cells are shown as such, so that damaged
+bytecode can be inspected too.
 
 Source: docs/spec/hog-language.md#12-bytecode.
 """

@@ -1,9 +1,8 @@
-"""The formatter: layout only, so that comments, names and every token stay.
+"""The formatter: changes layout only; comments, names and tokens stay.
 
-Lines are indented by their brackets, and once more where a statement goes on; operators and blocks
-get spaces, gaps become one space, more than one empty line becomes one. Where lines break is left
-to the author. The result parses to the same tree, which is checked; texts, templates and tags are
-not touched.
+Lines are indented by their brackets, and once more in continued statements; operators and blocks
+get spaces, runs of spaces and empty lines are collapsed. Line breaks stay. The result is verified
+to parse to the same tree; strings, templates and tags are unchanged.
 """
 
 from typing import Any, Final, NamedTuple
@@ -28,15 +27,15 @@ _BEFORE_OPERAND: Final = frozenset(
 
 
 def format_program(source: str) -> str:
-    """The program with its layout in order; formatting twice changes nothing more.
+    """Format a program; idempotent.
 
     Raises:
-        SourceError: it does not parse, or can not be laid out without changing what it means.
+        SourceError: it does not parse, or cannot be formatted without changing its meaning.
     """
     before = parse_program(source)
     formatted = _Layout().run(source)
     if _shape(formatted) != _without_places(before):
-        raise SourceError("This program can not be laid out without changing what it means")
+        raise SourceError("This program cannot be formatted without changing its meaning")
     return formatted
 
 
@@ -48,7 +47,7 @@ def _shape(text: str) -> Any:
 
 
 class _Bracket(NamedTuple):
-    """An open bracket: the line it stands on, and whether it opens a block or the head of `if`.
+    """An open bracket: its line, and whether it opens a block or the head of an `if`.
 
     Brackets that were opened on one line indent together: ``fetch(url, {``.
     """
@@ -112,7 +111,7 @@ class _Layout:
             self._questions[-1] -= 1
 
     def _begins_statement(self, piece: Piece) -> bool:
-        """Whether a word stands where a statement can begin: ``if (`` there is no call."""
+        """Whether a word can start a statement here: ``if (`` is not a call."""
         last = self._last
         return piece.kind == "word" and (
             self._breaks > 0
@@ -124,7 +123,7 @@ class _Layout:
         return piece.kind == "word" and piece.text.lower() in _HEADS
 
     def _follows_head(self) -> bool:
-        """Whether ``{`` here begins a block: after ``)``, ``else``, ``try`` and ``catch``."""
+        """Whether ``{`` opens a block: after ``)``, ``else``, ``try`` and ``catch``."""
         last = self._last
         return last.text == ")" or (
             last.kind == "word" and last.text.lower() in {"else", "try", "catch"}
@@ -156,7 +155,7 @@ class _Layout:
         return len(lines) + self._goes_on(piece)
 
     def _goes_on(self, piece: Piece) -> bool:
-        """Whether a new line carries on what the last one began."""
+        """Whether a new line continues the previous statement."""
         last = self._last
         if piece.kind in {"comment", "close"} or last.kind == "comment":
             return False

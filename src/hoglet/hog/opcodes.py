@@ -1,8 +1,8 @@
-"""The opcodes of Hog bytecode: the only place that defines them.
+"""The opcodes of Hog bytecode.
 
 The printer, the disassembler, the reference page and the completeness tests derive from it. Each
-row is ``code, operands, stack picture, meaning``. A stack picture reads ``before NAME after``, the
-top of the stack on the right: ``right left MINUS value`` pops ``left`` first.
+row is ``code, operands, stack picture, meaning``. The stack is shown as ``before NAME after``, with
+its top on the right: ``right left MINUS value`` pops ``left`` first.
 
 Operands follow their opcode as cells. ``d`` is a jump distance, counted from the cell after the
 operand (for ``TRY`` from the operand itself).
@@ -68,36 +68,41 @@ class Operation(IntEnum):
     TRUE = 29, (), "TRUE true", "Pushes true"
     FALSE = 30, (), "FALSE false", "Pushes false"
     NULL = 31, (), "NULL null", "Pushes null"
-    STRING = 32, ("value",), "STRING text", "Pushes a text"
-    INTEGER = 33, ("value",), "INTEGER number", "Pushes a whole number"
+    STRING = 32, ("value",), "STRING text", "Pushes a string"
+    INTEGER = 33, ("value",), "INTEGER number", "Pushes an integer"
     FLOAT = 34, ("value",), "FLOAT number", "Pushes a number"
     POP = 35, (), "x POP", "Drops the top"
     GET_LOCAL = 36, ("slot",), "GET_LOCAL value", "Reads a slot of this frame"
     SET_LOCAL = 37, ("slot",), "value SET_LOCAL", "Writes a slot of this frame"
     RETURN = 38, (), "result RETURN", "Leaves the frame with a result"
-    JUMP = 39, ("jump",), "JUMP", "Goes on d cells further"
-    JUMP_IF_FALSE = 40, ("jump",), "condition JUMP_IF_FALSE", "Jumps when the condition is falsy"
+    JUMP = 39, ("jump",), "JUMP", "Skips d cells"
+    JUMP_IF_FALSE = 40, ("jump",), "condition JUMP_IF_FALSE", "Jumps if the condition is falsy"
     DECLARE_FN = (
         41, ("name", "count", "body"), "DECLARE_FN",
-        "Old: a named function, its body follows; never emitted",
+        "Legacy: a named function, followed by its body; never emitted",
     )  # fmt: skip
-    DICT = 42, ("count",), "key_1 value_1 .. key_n value_n DICT object", "Makes an object"
-    ARRAY = 43, ("count",), "x_1 .. x_n ARRAY array", "Makes an array"
-    TUPLE = 44, ("count",), "x_1 .. x_n TUPLE tuple", "Makes a tuple"
-    GET_PROPERTY = 45, (), "object key GET_PROPERTY value", "The value at key, null when absent"
+    DICT = 42, ("count",), "key_1 value_1 .. key_n value_n DICT object", "Creates an object"
+    ARRAY = 43, ("count",), "x_1 .. x_n ARRAY array", "Creates an array"
+    TUPLE = 44, ("count",), "x_1 .. x_n TUPLE tuple", "Creates a tuple"
+    GET_PROPERTY = 45, (), "object key GET_PROPERTY value", "The value at key, null if missing"
     SET_PROPERTY = 46, (), "object key value SET_PROPERTY", "Stores a value at key"
     JUMP_IF_STACK_NOT_NULL = (
-        47, ("jump",), "x JUMP_IF_STACK_NOT_NULL x", "Jumps when the top is not null",
+        47, ("jump",), "x JUMP_IF_STACK_NOT_NULL x", "Jumps if the top is not null",
     )  # fmt: skip
     GET_PROPERTY_NULLISH = (
         48, (), "object key GET_PROPERTY_NULLISH value", "As GET_PROPERTY; written ?.",
     )  # fmt: skip
     THROW = 49, (), "error THROW", "Throws an error"
-    TRY = 50, ("handler",), "TRY", "Sets a handler; there the stack holds the error on top"
-    POP_TRY = 51, (), "POP_TRY", "Drops the handler"
+    TRY = (
+        50,
+        ("handler",),
+        "TRY",
+        "Sets an error handler, which starts with the error on top of the stack",
+    )
+    POP_TRY = 51, (), "POP_TRY", "Removes the error handler"
     CALLABLE = (
         52, ("name", "count", "captures", "body"), "CALLABLE callable",
-        "A function whose body follows and is skipped",
+        "A function; its body follows and is skipped",
     )  # fmt: skip
     CLOSURE = (
         53, ("pairs",), "callable CLOSURE function",
@@ -108,4 +113,4 @@ class Operation(IntEnum):
     )  # fmt: skip
     GET_UPVALUE = 55, ("index",), "GET_UPVALUE value", "Reads a captured variable"
     SET_UPVALUE = 56, ("index",), "value SET_UPVALUE", "Writes a captured variable"
-    CLOSE_UPVALUE = 57, (), "x CLOSE_UPVALUE", "Drops the top, which a closure keeps"
+    CLOSE_UPVALUE = 57, (), "x CLOSE_UPVALUE", "Drops the top, which a closure has captured"

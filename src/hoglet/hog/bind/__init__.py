@@ -1,1 +1,1 @@
-"""Binding: names resolved to slots, scopes, captured variables."""
+"""Binding: resolves names to slots, scopes and captured variables."""

@@ -1,7 +1,7 @@
-"""The binder: what every binding function is given, and the dispatch by node type.
+"""The binder: the shared state of binding functions, and the dispatch by node type.
 
-The functions themselves stand in ``bind_expressions``, ``bind_statements`` and ``bind_sql``; they
-need each other (a lambda holds statements), so they meet here.
+The functions are in ``expressions``, ``statements`` and ``sql``; they call each other (a lambda
+contains statements) through this class.
 """
 
 from collections.abc import Callable, Collection, Mapping
@@ -17,19 +17,19 @@ _JUMPS = {
     "into a function and use `return`",
     "continue": "Hog has no `continue`: put the rest of the loop's body into an `if`",
 }
-"""Statements of other languages. In Hog they are ordinary names, so the run would fail."""
+"""Statements of other languages; in Hog they are ordinary names, so the run would fail."""
 
 type Bind = Callable[["Binder", Any], Any]
 
 
 class Binder:
-    """State of one compilation.
+    """The state of one compilation.
 
     Args:
         expressions: binding function by type of expression.
         statements: binding function by type of statement.
         library: names of the standard library.
-        known_globals: names the host gives, as values or functions.
+        known_globals: names provided by the host, as values or functions.
     """
 
     def __init__(
@@ -63,19 +63,19 @@ class Binder:
         return self._statements[type(node)](self, node)
 
     def refuse(self, node: tree.Node, message: str, *, hint: str | None = None) -> bound.Constant:
-        """Note an error at ``node`` and go on with a null in its place."""
+        """Record an error at ``node`` and continue with a null in its place."""
         self.diagnostics.error(message, node.start, node.end, hint=hint)
         return bound.Constant(value=None)
 
     def declare(self, name: str, node: tree.Node) -> bound.Variable:
-        """Declare ``name`` in the innermost scope; a second time is an error at ``node``."""
+        """Declare ``name`` in the innermost scope; a duplicate is an error at ``node``."""
         frame = self.scopes.frame
         if frame.has_in_scope(name):
             self.refuse(node, f"Variable `{name}` already declared in this scope")
         return frame.declare(name, node.start)
 
     def read_global(self, node: tree.Node, path: tuple[str | int, ...]) -> bound.ReadGlobal:
-        """A name no scope declares; warns when neither host nor library has it."""
+        """A name that no scope declares; warns if neither host nor library has it."""
         root = str(path[0])
         library = root in self.library and len(path) == 1
         self.global_reads.add(root)
@@ -86,7 +86,7 @@ class Binder:
     def call_global(
         self, node: tree.Node, name: str, arguments: tuple[bound.Expression, ...]
     ) -> bound.CallGlobal:
-        """A call of a name no scope declares; warns when neither host nor library has it."""
+        """A call of a name that no scope declares; warns if neither host nor library has it."""
         library = name in self.library
         self.global_calls.add(name)
         self.scopes.frame.calls += 1
@@ -97,11 +97,11 @@ class Binder:
         )
 
     def add_function(self, function: bound.BoundFunction) -> None:
-        """Keep a bound function for the program's list."""
+        """Add a bound function to the program's list."""
         self.functions.append(function)
 
     def nearest(self, name: str, *, variables_only: bool = False) -> str | None:
-        """A suggestion for a name that is not known here."""
+        """A suggestion for an unknown name."""
         candidates = set(self.scopes.frame.names())
         if not variables_only:
             candidates.update(self.library, self.known_globals)
@@ -114,7 +114,7 @@ class Binder:
 def finish_function(
     frame: Frame, node: tree.Node, *, name: str, body: bound.Block, parameters: int
 ) -> bound.BoundFunction:
-    """The bound function of a frame whose body is done; ``parameters`` is their count."""
+    """The bound function of a completed frame; ``parameters`` is their count."""
     return bound.BoundFunction(
         name=name,
         number=frame.number,

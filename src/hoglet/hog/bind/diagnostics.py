@@ -1,4 +1,4 @@
-"""Compile errors and warnings: collected, placed, and with a suggestion where one is near.
+"""Collects compile errors and warnings, with positions and suggestions.
 
 Source: docs/spec/hog-language.md#6-scopes-closures-calls, docs/spec/hog-language.md#7-errors and
 docs/spec/hog-language.md#12-bytecode.
@@ -13,11 +13,11 @@ from hoglet.syntax.tree import Position
 
 _MAX_ERRORS = 50
 _LOOKED_AT = 10
-_SHORT = 5  # names of fewer letters are near at one edit, others at two
+_SHORT = 5  # shorter names match with one edit, others with two
 
 
 class CompileError(SourceError):
-    """All that is wrong with a text; itself the first of :attr:`errors`."""
+    """All errors of a text; itself the first of :attr:`errors`."""
 
     def __init__(self, errors: tuple[SourceError, ...]) -> None:
         first = errors[0]
@@ -33,7 +33,7 @@ class CompileError(SourceError):
 
 
 class Diagnostics:
-    """What the compiler has to say about one text."""
+    """The errors and warnings of a text."""
 
     def __init__(self) -> None:
         self._errors: list[SourceError] = []
@@ -47,7 +47,7 @@ class Diagnostics:
         *,
         hint: str | None = None,
     ) -> None:
-        """Note an error; binding goes on, so that one run reports them all."""
+        """Record an error; binding continues, so that all errors are reported."""
         if len(self._errors) < _MAX_ERRORS:
             line, column, first, last = _place(start, end)
             self._errors.append(
@@ -62,7 +62,7 @@ class Diagnostics:
         *,
         hint: str | None = None,
     ) -> None:
-        """Note something that compiles but looks wrong."""
+        """Record a warning."""
         line, column, first, last = _place(start, end)
         self._warnings.append(Warning_(message, line, column, first, last, hint))
 
@@ -70,7 +70,7 @@ class Diagnostics:
         """The warnings in source order.
 
         Raises:
-            CompileError: at least one error was noted.
+            CompileError: at least one error was recorded.
         """
         if self._errors:
             raise CompileError(tuple(sorted(self._errors, key=lambda error: error.start)))
@@ -78,7 +78,7 @@ class Diagnostics:
 
 
 def suggestion(name: str, candidates: Iterable[str]) -> str | None:
-    """``Did you mean `total`?`` when one candidate is a small edit away."""
+    """``Did you mean `total`?`` if a candidate is a small edit away."""
     known = sorted(set(candidates) - {name})
     near = [
         other
@@ -89,7 +89,7 @@ def suggestion(name: str, candidates: Iterable[str]) -> str | None:
 
 
 def edits(one: str, other: str) -> int:
-    """How many letters to insert, drop, replace or swap with the next to get ``other``."""
+    """The number of insertions, deletions, replacements and transpositions to get ``other``."""
     before, last = [], list(range(len(other) + 1))
     for row, letter in enumerate(one, 1):
         line = [row]

@@ -212,7 +212,7 @@ def _between(binder: Binder, node: tree.BetweenExpr) -> bound.Expression:
 def _binary(
     binder: Binder, node: tree.ArithmeticOperation | tree.CompareOperation
 ) -> bound.Expression:
-    """Bind a left-leaning chain without recursion: ``a + b + ...`` may be hundreds long."""
+    """Bind a left-deep chain without recursion: ``a + b + ...`` can have hundreds of operands."""
     spine: list[tree.ArithmeticOperation | tree.CompareOperation] = []
     current: tree.Expression = node
     while isinstance(current, tree.ArithmeticOperation | tree.CompareOperation):

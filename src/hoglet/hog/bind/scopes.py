@@ -1,8 +1,8 @@
-"""Scopes: which variable a name means, and the slot it lives in.
+"""Scopes: resolve names to variables and their slots.
 
-A :class:`Frame` is one function while it is bound. Its live variables form a stack, like the
-stack of the virtual machine: a variable's slot is its height. Inside a frame scopes nest; names
-are looked up innermost first, then in the frames around it, which makes the variable captured.
+A :class:`Frame` is a function being bound. Its live variables form a stack, like that of the
+virtual machine: a variable's slot is its height. Scopes nest inside a frame; names are looked up
+innermost first, then in enclosing frames, which captures the variable.
 
 Source: docs/spec/hog-language.md#6-scopes-closures-calls and docs/spec/hog-language.md#12-bytecode.
 """
@@ -15,15 +15,15 @@ from hoglet.syntax.tree import Position
 
 
 class Frame:
-    """One function being bound.
+    """A function being bound.
 
     Attributes:
         number: unique in the program, 0 for the root.
-        parent: the function around it.
-        variables: every variable declared so far, dead ones too.
+        parent: the enclosing function.
+        variables: every variable declared so far, including dead ones.
         captures: variables of outer frames used here or further inside, in order of first use.
-        has_return: a ``return`` of this function was seen.
-        calls: number of calls this function makes itself, inner functions left out.
+        has_return: the function contains a ``return``.
+        calls: number of calls in this function, without inner functions.
     """
 
     def __init__(self, number: int, parent: "Frame | None") -> None:
@@ -38,11 +38,11 @@ class Frame:
         self._initialized: Variable | None = None
 
     def open_scope(self) -> None:
-        """Begin a scope; names declared from here on may shadow outer ones."""
+        """Open a scope; names declared from here on can shadow outer ones."""
         self._starts.append(len(self._live))
 
     def close_scope(self) -> tuple[Variable, ...]:
-        """End the scope. Returns its variables, last declared first."""
+        """Close the scope. Returns its variables, last declared first."""
         start = self._starts.pop()
         ended = tuple(reversed(self._live[start:]))
         del self._live[start:]
@@ -54,7 +54,7 @@ class Frame:
         return any(variable.name == name and not variable.hidden for variable in scope)
 
     def declare(self, name: str, start: Position | None, *, hidden: bool = False) -> Variable:
-        """Add a variable to the innermost scope; duplicates are the caller's to refuse."""
+        """Add a variable to the innermost scope; the caller rejects duplicates."""
         variable = Variable(
             name, slot=len(self._live), function=self.number, start=start, hidden=hidden
         )
@@ -63,7 +63,7 @@ class Frame:
         return variable
 
     def height(self) -> int:
-        """Count of live variables; pass it to :meth:`end_above`."""
+        """Number of live variables; pass it to :meth:`end_above`."""
         return len(self._live)
 
     def end_above(self, height: int) -> tuple[Variable, ...]:
@@ -74,7 +74,7 @@ class Frame:
 
     @contextmanager
     def initializing(self, variable: Variable) -> Generator[None]:
-        """Bind the value of ``variable``: only functions inside the value can see it."""
+        """Bind the initializer of ``variable``, which only functions inside it can see."""
         self._initialized = variable
         try:
             yield
@@ -82,7 +82,7 @@ class Frame:
             self._initialized = None
 
     def find(self, name: str, *, from_inside: bool) -> Variable | None:
-        """The variable that ``name`` means now, here or (``from_inside``) in an inner function."""
+        """The variable of a name, here or (``from_inside``) for an inner function."""
         for variable in reversed(self._live):
             if variable.name != name or variable.hidden:
                 continue
@@ -91,7 +91,7 @@ class Frame:
         return None
 
     def names(self) -> Iterator[str]:
-        """Names that can be read here, hidden ones left out."""
+        """The readable names, without hidden ones."""
         frame: Frame | None = self
         while frame is not None:
             yield from frame._own_names()  # noqa: SLF001 (same class)
@@ -102,7 +102,7 @@ class Frame:
 
 
 class Scopes:
-    """The frames of one program, and the frame that is bound at the moment."""
+    """The frames of a program, and the current one."""
 
     def __init__(self) -> None:
         self.frame = Frame(0, None)
@@ -120,7 +120,7 @@ class Scopes:
             self.frame = outer
 
     def resolve(self, name: str) -> tuple[Variable, bool] | None:
-        """The variable that ``name`` means here, and whether an outer function declared it."""
+        """The variable of a name, and whether an outer function declared it."""
         passed: list[Frame] = []
         frame: Frame | None = self.frame
         while frame is not None:

@@ -1,7 +1,7 @@
 """Binding of SQL trees: ``sql(expr)`` and ``(select ...)``.
 
-An SQL tree is data: an object of the node's class name and its fields. ``{expr}`` inside leaves
-the data and is bound as Hog.
+An SQL tree is data: an object with the node's class name and its fields. ``{expr}`` inside it is
+bound as Hog.
 
 Source: docs/spec/hog-language.md#5-semantics-of-operators and
 docs/spec/hog-language.md#12-bytecode.
@@ -49,7 +49,7 @@ def _constant(node: tree.Constant) -> bound.SqlNode:
 
 
 def constant_value(node: tree.Constant) -> bound.Scalar:
-    """The value of a literal. What JSON cannot hold arrives as text and is a double."""
+    """The value of a literal. Numbers beyond JSON arrive as strings and become floats."""
     return _wide_number(node.value) if node.value_type == "number" else node.value
 
 

@@ -33,7 +33,7 @@ def _block(binder: Binder, node: tree.Block) -> bound.Block:
 
 
 def _body(binder: Binder, node: tree.Statement | None) -> bound.Statement:
-    """A branch or loop body; one without braces still gets a scope if it declares something."""
+    """A branch or loop body; without braces it still gets a scope if it declares something."""
     if node is None:
         return bound.Block(statements=(), ends=())
     if isinstance(node, tree.VariableDeclaration | tree.Function):

@@ -1,4 +1,4 @@
-"""The JavaScript helpers: hoglet's own bodies, and which of them a program needs.
+"""The JavaScript helper library, and which helpers a program needs.
 
 ``library.js`` holds one top-level ``function`` after another. What a helper needs is found in its
 text, so nothing has to be listed twice.
@@ -18,7 +18,7 @@ _NAME = re.compile(r"""(?<![\w$.'"`])(?:[\w$]+(?=\()|__[\w$]+)""")
 
 @cache
 def helpers() -> Mapping[str, str]:
-    """Source of every helper by its name, in the order of the file."""
+    """Source of every helper by name, in file order."""
     text = (Path(__file__).parent / "library.js").read_text(encoding="utf-8")
     starts = [(match.group(1), match.start()) for match in _FUNCTION.finditer(text)]
     ends = [start for _, start in starts[1:]] + [len(text)]
@@ -32,7 +32,7 @@ def _needs(name: str) -> frozenset[str]:
 
 
 def with_needs(names: Iterable[str]) -> tuple[str, ...]:
-    """The helpers in ``names`` and all that these need, in the order of the file."""
+    """The given helpers and their dependencies, in file order."""
     found: set[str] = set()
     waiting = [name for name in names if name in helpers()]
     while waiting:
@@ -44,5 +44,5 @@ def with_needs(names: Iterable[str]) -> tuple[str, ...]:
 
 
 def library_source(names: Iterable[str]) -> str:
-    """Source of the helpers in ``names`` with all that they need, one blank line between."""
+    """Source of the given helpers and their dependencies, separated by blank lines."""
     return "\n".join(helpers()[name] for name in with_needs(names))

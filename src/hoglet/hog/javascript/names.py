@@ -1,8 +1,8 @@
 """JavaScript names for Hog variables.
 
-A Hog name keeps its name where it can. Names that JavaScript reserves, and names of the helpers,
-get the prefix ``__x_``. A variable that shadows another gets a name of its own, because in
-JavaScript the inner one hides the outer from the start of its block, in Hog from its ``let`` on.
+Hog names are kept where possible. Reserved names and names of helpers get the prefix ``__x_``. A
+variable that shadows another is renamed, because in JavaScript it hides the outer one from the
+start of its block, in Hog from its ``let`` on.
 
 Source: docs/spec/hog-language.md#14-javascript.
 """

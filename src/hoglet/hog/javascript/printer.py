@@ -1,4 +1,4 @@
-"""The JavaScript printer: a bound tree to JavaScript text.
+"""The JavaScript printer.
 
 Source: docs/spec/hog-language.md#14-javascript.
 """
@@ -94,14 +94,14 @@ class _Printer:
         return "\n".join([self.statement(statement) for statement in block.statements])
 
     def braced(self, node: bound.Statement) -> str:
-        """A statement as a block, its variables gone afterwards."""
+        """A statement as a block; its variables end with it."""
         count = self.names.count()
         inner = self.statements(node) if isinstance(node, bound.Block) else self.statement(node)
         self.names.end(count)
         return "{\n" + indent(inner) + "}" if inner else "{}"
 
     def use(self, helper: str) -> str:
-        """Note that the program calls ``helper``."""
+        """Record that the program calls ``helper``."""
         self.used.add(helper)
         return helper
 
@@ -110,7 +110,7 @@ class _Printer:
         return f"{self.use(helper)}({', '.join(arguments)})"
 
     def temporary(self, what: str) -> str:
-        """A name that no Hog program can hold."""
+        """A name that Hog programs cannot contain."""
         self._temporaries += 1
         return f"__{what}_{self._temporaries}"
 
@@ -187,7 +187,7 @@ def _between(printer: _Printer, node: bound.Between) -> str:
 
 
 def _binary(printer: _Printer, node: bound.Arithmetic | bound.Compare) -> str:
-    """Print a left-leaning chain without recursion; it may be hundreds long."""
+    """Print a left-deep chain without recursion; it can have hundreds of operands."""
     spine: list[bound.Arithmetic | bound.Compare] = []
     current: bound.Expression = node
     while isinstance(current, bound.Arithmetic | bound.Compare):

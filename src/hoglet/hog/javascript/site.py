@@ -1,6 +1,6 @@
 """The wrapper of a site function: one JavaScript expression that posthog-js loads.
 
-``(function () { ... })`` whose call gives an object with ``init({posthog, callback})``.
+``(function () { ... })``, which returns an object with ``init({posthog, callback})``.
 
 Source: docs/spec/hog-language.md#14-javascript.
 """
@@ -32,7 +32,7 @@ class SiteMapping(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         inputs: as those of the function, ``{"name": {"value": "{event.event}", "order": 0}}``.
-        filters: its own condition; None holds always.
+        filters: its own condition; None always matches.
         disabled: it is skipped.
     """
 
@@ -53,7 +53,7 @@ def site_function_javascript(
         source: TypeScript that exports ``onLoad`` and ``onEvent``, either or both.
         inputs: stored inputs by key, ``{"url": {"value": "{event.url}", "order": 0}}``; a text
             with a brace is a template, inside lists and dicts too.
-        filters: the condition on events; None holds always.
+        filters: the condition on events; None always matches.
         mappings: what ``onEvent`` is called for.
 
     Raises:
@@ -115,7 +115,7 @@ return { init };
 
 
 class _Writer:
-    """Prints inputs and filters and remembers the helpers they use."""
+    """Prints inputs and filters and records the helpers they use."""
 
     def __init__(self) -> None:
         self.used: set[str] = set()

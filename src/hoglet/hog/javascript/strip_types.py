@@ -1,8 +1,8 @@
-"""TypeScript of site functions to JavaScript: types are erased, exports become a return.
+"""Converts TypeScript of site functions to JavaScript: erases types, turns exports into a return.
 
 The grammar is tree-sitter's; no Node is needed. Erased text keeps its line breaks, so that lines of
-the result are lines of the source. What JavaScript has no form for is rewritten (enums, parameter
-properties) or refused with its place (imports, namespaces, decorators).
+the result are lines of the source. Other constructs are rewritten (enums, parameter properties) or
+rejected (imports, namespaces, decorators).
 
 Source: docs/spec/hog-functions.md#32-compilation, docs/spec/hog-language.md#14-javascript.
 """

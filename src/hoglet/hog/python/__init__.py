@@ -1,4 +1,4 @@
-"""Hog as Python: the printer, the engine that runs what it prints, and batch predicates.
+"""Hog as Python: the printer, the engine for its output, and batch predicates.
 
 Use :func:`compile_python` and :func:`run_program`, or :class:`Execution` to run in steps.
 """

@@ -1,4 +1,4 @@
-"""What a run may use up.
+"""Resource limits of a run.
 
 Source: docs/spec/hog-language.md#10-limits.
 """
@@ -10,12 +10,12 @@ class Budget(msgspec.Struct, frozen=True, kw_only=True):
     """Limits of one run, resumes included.
 
     Attributes:
-        timeout_s: seconds of own work; waiting for the host is not counted.
+        timeout_s: seconds of CPU time, without waiting for the host.
         memory_bytes: largest sum of all live values, and of any single one.
-        call_depth: call frames, the program being the first; at most 1000.
-        async_steps: calls that suspend the run.
+        call_depth: call frames including the program; at most 1000.
+        async_steps: most calls that suspend the run.
         trace_entries: entries kept in a traced run; later ones are dropped.
-        output_bytes: text kept of ``print``, beyond which lines are dropped.
+        output_bytes: output of ``print``; further lines are dropped.
     """
 
     timeout_s: float = 5.0

@@ -1,7 +1,7 @@
-"""Every name that generated code may use.
+"""The names available to generated code.
 
-There are no builtins in its namespace: what is not listed here cannot be reached. Values of a
-program are never called by attribute, so nothing of Python's own shows through.
+Its namespace has no Python builtins: everything else is unreachable. Methods of values are never
+called by attribute, so nothing of Python is exposed.
 """
 
 import math
@@ -30,12 +30,12 @@ from hoglet.hog.stdlib.table import STL, LibraryEntry
 
 
 def check(depth: int) -> None:
-    """The depth is over the program's limit, or the watchdog wants to look at the budget."""
+    """Called if the depth exceeds the limit, or the watchdog requests a budget check."""
     meter.current().check_in(depth)
 
 
 def read(given: dict[str, Any], root: Any, *path: Any) -> Any:
-    """A global and the path below it, as a copy of its own."""
+    """A global and a path below it, copied."""
     try:
         value = given[root]
     except KeyError:
@@ -60,7 +60,7 @@ def _read_function(name: str, path: tuple[Any, ...]) -> Any:
 
 @lru_cache(maxsize=1024)
 def function_value(name: str, async_names: frozenset[str]) -> LibraryFunction | None:
-    """A host or library function as a value; the same one each time."""
+    """A host or library function as a value; always the same object."""
     entry = STL.get(name)
     if name in async_names:
         shown = entry.shown_arity if entry is not None else 0
@@ -87,7 +87,7 @@ def _suspend(name: str, given: tuple[Any, ...]) -> Generator[Any, Any, Any]:
 
 
 def call_steps(depth: int, callee: Any, *given: Any) -> Any:
-    """Call any value in a program whose functions may suspend; may give a generator."""
+    """Call any value in a program that may suspend; may return a generator."""
     if type(callee) is LibraryFunction and callee.name in _STEPS and callee.kind == "stl":
         entry = STL[callee.name]
         fault = entry.arity_fault(len(given))
@@ -115,12 +115,12 @@ def thrown(value: Any) -> Exception:
 
 
 def fail(message: str, *_evaluated: Any) -> Any:
-    """An error known when the program was printed, after its operands were evaluated."""
+    """Raise an error known at compile time, after its operands were evaluated."""
     raise EngineError(message)
 
 
 def unknown_call(depth: int, name: str, *evaluated: Any) -> Any:
-    """A call of a name that nothing defines, or of ``import``."""
+    """Call a name that nothing defines, or ``import``."""
     if name != "import":
         raise EngineError(f"Unsupported function call: {name}")
     if len(evaluated) != 1:
@@ -129,7 +129,7 @@ def unknown_call(depth: int, name: str, *evaluated: Any) -> Any:
 
 
 def each(value: Any) -> list[Any]:
-    """A snapshot of what ``for (let v in value)`` goes through."""
+    """The snapshot that ``for (let v in value)`` iterates over."""
     if isinstance(value, list):
         if len(value) > meter.LARGE:
             meter.charge(8 * len(value))
@@ -138,7 +138,7 @@ def each(value: Any) -> list[Any]:
 
 
 def each_pair(value: Any) -> list[Any]:
-    """A snapshot of what ``for (let k, v in value)`` goes through."""
+    """The snapshot that ``for (let k, v in value)`` iterates over."""
     if isinstance(value, list):
         if len(value) > meter.LARGE:
             meter.charge(16 * len(value))
@@ -149,12 +149,12 @@ def each_pair(value: Any) -> list[Any]:
 
 
 def part(value: Any) -> str:
-    """A value inside text: null is nothing."""
+    """A value inside a string: null is empty."""
     return "" if value is None else as_text(value)
 
 
 def long(text: str) -> str:
-    """A joined text that is long or not ASCII: charged, and its halves mended."""
+    """A long or non-ASCII concatenation: charged, with surrogate halves joined."""
     if len(text) > meter.LARGE:
         meter.charge(len(text))
     return mend(text)
@@ -178,7 +178,7 @@ def note(line: int, name: str, value: Any) -> Any:
     return value
 
 
-_NOTHING: Final = object()  # what a block gives that did not return
+_NOTHING: Final = object()  # the result of a block that did not return
 
 
 def _namespace() -> dict[str, Any]:

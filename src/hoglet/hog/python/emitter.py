@@ -1,4 +1,4 @@
-"""The lines of a generated program, each with the source line it came from."""
+"""Emits the lines of a generated program with their source lines."""
 
 from typing import Any
 
@@ -10,11 +10,11 @@ from hoglet.hog.python.type_facts import TypeFacts
 
 
 class Storage:
-    """Where variables live.
+    """Assigns storage to variables.
 
-    A variable is a Python local; one that inner functions use is a Python cell. Inside a loop
-    each round needs a new cell: there an inner function is made by a maker that takes the value
-    (if it never changes) or a box, a list of one item.
+    A variable is a Python local; one used by inner functions is a Python cell. Inside a loop each
+    iteration needs a new cell: there an inner function is created by a factory that takes the value
+    (if it never changes) or a box, a list with one item.
     """
 
     def __init__(self, facts: TypeFacts) -> None:
@@ -35,7 +35,10 @@ class Storage:
         return variable in self._boxed
 
     def by_value(self, function: bound.BoundFunction) -> list[bound.Variable]:
-        """What the maker of a function takes: captured loop variables of the function around."""
+        """The parameters of a function's factory.
+
+        Captured loop variables of the enclosing function.
+        """
         return [
             variable
             for variable in function.captures
@@ -44,13 +47,13 @@ class Storage:
 
 
 class ProgramContext:
-    """What the printers of the functions of one program share.
+    """Shared state of the printers of a program's functions.
 
     Args:
-        facts: what is known about its functions.
-        functions_of_host: names of functions that the host gives.
+        facts: type facts about its functions.
+        functions_of_host: names of host functions.
         async_names: names of calls that suspend the run.
-        known_globals: roots of globals that surely exist.
+        known_globals: roots of globals that always exist.
         trace: whether values and calls are recorded line by line.
         batch: print ``f0(events, slow)``, the truth of the one expression for many events.
     """
@@ -81,20 +84,20 @@ class ProgramContext:
         )
 
     def root_name(self, root: str) -> str:
-        """The Python name of a global's root, read once when the program starts."""
+        """The Python name of a global's root, which is read once at the start."""
         return self.roots.setdefault(root, f"g{len(self.roots) + 1}")
 
     def block_name(self) -> str:
-        """A name for a block that has become a function."""
+        """A name for a block that was outlined into a function."""
         self._blocks += 1
         return f"b{self._blocks}"
 
 
 class Emitter:
-    """A stream of indented lines for one function.
+    """A stream of indented lines for a function.
 
     Attributes:
-        indent: how deep the next line stands.
+        indent: indentation of the next line.
         source_line: the Hog line of the statement being printed.
         blocks: loops and ``try`` around the next line, inside one Python function.
     """
@@ -111,15 +114,15 @@ class Emitter:
         self.temporaries = Temporaries()
 
     def line(self, text: str) -> None:
-        """Write a line here."""
+        """Emit a line."""
         self.lines.append((self.indent, text, self.source_line))
 
     def mark(self) -> int:
-        """The place of the next line."""
+        """The position of the next line."""
         return len(self.lines)
 
     def insert(self, place: int, text: str) -> None:
-        """Write a line at an earlier place."""
+        """Emit a line at an earlier position."""
         self.lines.insert(place, (self.indent, text, self.source_line))
 
     def take(self, mark: int) -> list[tuple[int, str, int]]:
@@ -129,7 +132,7 @@ class Emitter:
         return taken
 
     def put(self, lines: list[tuple[int, str, int]]) -> None:
-        """Write lines taken before."""
+        """Emit lines that were removed before."""
         self.lines.extend(lines)
 
     # --- what the parts below and above offer each other
@@ -139,7 +142,7 @@ class Emitter:
         raise NotImplementedError
 
     def function(self, function: bound.BoundFunction) -> str:
-        """Write a function here and return the name it is bound to."""
+        """Emit a function and return the name it is bound to."""
         raise NotImplementedError
 
     def noted(self, node: Any, name: str, text: str) -> str:

@@ -1,8 +1,8 @@
-"""Running a program: to its end, or step by step from one host call to the next.
+"""Executes programs, to the end or step by step between host calls.
 
-``Execution.start()`` and ``resume()`` give one of three steps: :class:`Finished`,
+``Execution.start()`` and ``resume()`` return one of three steps: :class:`Finished`,
 :class:`HostCallRequest` (the host does the work and resumes with its result) or :class:`Failed`.
-No other exception than ours leaves this module, whatever the program does.
+Whatever the program does, it raises only exceptions of hoglet.
 
 Source: docs/spec/hog-language.md#7-errors, docs/spec/hog-language.md#10-limits and
 docs/spec/hog-language.md#12-bytecode.
@@ -49,16 +49,16 @@ class Execution:
 
     Args:
         program: a compiled program.
-        globals: plain data by name; never changed.
-        functions: the host's synchronous functions; they get and give plain data.
+        globals: plain data by name; never modified.
+        functions: the host's synchronous functions, which take and return plain data.
         chunks: programs to import, by name.
         on_print: called with each line that ``print`` writes.
-        budget: what the run may use up.
-        clock: what ``now`` and ``today`` read.
+        budget: resource limits.
+        clock: source of ``now`` and ``today``.
         seed: of ``randomFloat`` and ``generateUUIDv4``; None for real randomness.
 
     Attributes:
-        journal: entries to store with the run; give them to :meth:`replay` after a crash.
+        journal: entries to store with the run, for :meth:`replay` after a crash.
         trace: ``{"line": 3, "name": "total", "value": "4"}`` of traced programs.
 
     An execution belongs to one thread at a time and cannot be copied or stored; its journal can.
@@ -121,25 +121,25 @@ class Execution:
         return self._advance(lambda: self._program.main(1, self._globals))
 
     def begin_again(self, globals: Mapping[str, Any], budget: Budget) -> None:  # noqa: A002 (as above)
-        """Forget the run; :meth:`start` or :meth:`replay` then begins one with other globals.
+        """Reset; :meth:`start` or :meth:`replay` then starts a run with other globals.
 
-        For many short runs of one program, of which making the execution would be most of the
-        work. The clock and the source of randomness stay.
+        For many short runs of one program, where creating the execution would dominate. The clock
+        and the random source stay.
         """
         self._begin(globals, budget)
 
     def resume(self, value: Any) -> Step:
-        """Go on with the result of the call; plain data, which the journal keeps."""
+        """Continue with the result of the call; plain data, recorded in the journal."""
         self._journal.record("host", value)
         return self._send(value)
 
     def fail(self, message: str, *, type_name: str = "Error", payload: Any = None) -> Step:
-        """Go on by throwing a catchable error at the call."""
+        """Continue by throwing a catchable error at the call."""
         self._journal.record("raise", [type_name, message, payload])
         return self._throw([type_name, message, payload])
 
     def replay(self, journal: list[list[Any]]) -> Step:
-        """Bring a fresh execution to the point at which another one recorded ``journal``.
+        """Bring a new execution to the point at which another one recorded ``journal``.
 
         Lines printed on the way are not printed again.
         """
@@ -154,17 +154,17 @@ class Execution:
 
     @property
     def journal(self) -> list[list[Any]]:
-        """What happened from outside so far, as plain JSON."""
+        """External results so far, as plain JSON."""
         return self._journal.entries
 
     @property
     def charged_bytes(self) -> int:
-        """Large values made lately, in bytes; an indication, not the memory in use."""
+        """Recently allocated large values, in bytes; an indication, not the memory in use."""
         return self._memory.charged
 
     @property
     def used_s(self) -> float:
-        """Seconds of own work so far."""
+        """CPU seconds used so far."""
         return self._used_s
 
     def _send(self, value: Any) -> Step:
@@ -216,7 +216,7 @@ class Execution:
         return HostCallRequest(name, [export_value(item) for item in args])
 
     def _mark_call(self, name: str) -> None:
-        """Remember that the call was reached: up to here, a replay repeats what is known."""
+        """Record that the call was reached: a replay repeats everything before it."""
         if not self._journal.replaying:
             self._journal.record("call", name)
         elif self._journal.take("call") != name:
@@ -247,7 +247,7 @@ class Execution:
             namespace["CAP"] = self.budget.memory_bytes
 
     def check_in(self, depth: int) -> int:
-        """Look at depth, clock and memory."""
+        """Check depth, time and memory."""
         self.alarmed = False
         self.ops += 1
         self._let_run()
@@ -266,7 +266,7 @@ class Execution:
             raise LimitExceeded(message, kind="timeout")
 
     def charge(self, size: int) -> None:
-        """A new large value."""
+        """Account for a new large value."""
         if size > self.memory_bytes:
             raise meter.memory_exceeded(self.memory_bytes, size)
         self._memory.charged += size
@@ -276,7 +276,7 @@ class Execution:
             self.check_in(0)
 
     def _look_at_memory(self, size: int) -> None:
-        """``size`` is what the running library call is about to give."""
+        """Check memory; ``size`` is what the running library call is about to return."""
         frame = sys._getframe()  # noqa: SLF001 (the only way to reach frames)
         self._memory.look(frame, self._check_time, size)
 
@@ -330,7 +330,7 @@ class Execution:
         return import_value(result)
 
     def import_chunk(self, depth: int, name: str) -> Any:
-        """What a chunk returns; it runs at its first import."""
+        """The result of a chunk, which runs on first import."""
         if name in self._imported:
             return self._imported[name]
         chunk = self._chunks.get(name)
@@ -347,7 +347,7 @@ class Execution:
         return result
 
     def write_line(self, text: str) -> None:
-        """A line of ``print``."""
+        """Write a line of ``print``."""
         if self._journal.replaying or self._on_print is None:
             return
         self._printed += len(text) + 1
@@ -355,7 +355,7 @@ class Execution:
             self._on_print(text)
 
     def log_trace(self, entry: tuple[int, str, Any]) -> None:
-        """A value or the result of a call, in traced runs."""
+        """Record a value or the result of a call, in traced runs."""
         if len(self.trace) < self.budget.trace_entries:
             line, name, value = entry
             text = printed(value)[:_TRACED_TEXT]

@@ -1,8 +1,8 @@
-"""Expressions of the bound tree as Python text.
+"""Prints expressions of the bound tree as Python.
 
-Most expressions become one Python expression. Where the language's order of evaluation or a
-guard needs a value twice, the value is bound to a temporary by a statement of its own, written
-just before; the statements of a branch that may not run are put under an ``if``.
+Most expressions become one Python expression. If evaluation order or a guard needs a value twice,
+it is bound to a temporary by a preceding statement; the statements of a conditional branch are put
+under an ``if``.
 
 Source: docs/spec/hog-language.md#3-operators-loosest-first and
 docs/spec/hog-language.md#5-semantics-of-operators.
@@ -33,7 +33,7 @@ _LONGEST_TEXT: Final = 400  # longer texts are bound, so that parentheses never 
 
 
 class ExpressionPrinter(Emitter):
-    """The part of a function's printer that knows expressions."""
+    """The printer of expressions."""
 
     # --- entry points
 
@@ -45,7 +45,7 @@ class ExpressionPrinter(Emitter):
         return operand
 
     def test(self, node: Any) -> str:
-        """An expression as a condition: anything whose Python truth is the Hog truth."""
+        """An expression as a condition: its Python truth is its Hog truth."""
         if isinstance(node, bound.Not):
             inner, odd = _without_nots(node)
             return f"(not {self.test(inner)})" if odd else self.test(inner)
@@ -76,7 +76,7 @@ class ExpressionPrinter(Emitter):
         return operand.text if operand.kind == "B" else f"truthy({operand.text})"
 
     def bind(self, operand: Operand) -> Operand:
-        """The operand as a name: it is evaluated here and now."""
+        """Bind the operand to a name, which evaluates it here."""
         if operand.atom:
             return operand
         name = self.temporaries.new()
@@ -84,7 +84,7 @@ class ExpressionPrinter(Emitter):
         return Operand(name, operand.kind, atom=True)
 
     def sequence(self, nodes: tuple[Any, ...]) -> list[Operand]:
-        """Operands evaluated in this order, however many statements each of them needs."""
+        """Operands evaluated in this order, however many statements they need."""
         operands: list[Operand] = []
         for place, node in enumerate(nodes):
             mark = self.mark()
@@ -95,7 +95,7 @@ class ExpressionPrinter(Emitter):
         return operands
 
     def _spill(self, operands: list[Operand], nodes: tuple[Any, ...], mark: int) -> None:
-        """Bind earlier operands before the statements that begin at ``mark``."""
+        """Bind earlier operands before the statements from ``mark`` on."""
         for place, node in enumerate(nodes):
             if self.effects.level(node) > STABLE and not operands[place].constant:
                 name = self.temporaries.new()
@@ -135,7 +135,7 @@ class ExpressionPrinter(Emitter):
         return Operand(self.variable(node.variable), "C" if kind == "Z" else kind, atom=True)
 
     def raw(self, node: Any) -> Operand:
-        """An expression whose value may be plain data of the host, not brought in yet."""
+        """An expression whose value may be plain host data that was not imported yet."""
         if isinstance(node, bound.ReadGlobal) and not node.library:
             text = self._raw_in_batch(node) if self.program.batch else self._raw_global(node)
             return Operand(text, "A", raw=True)

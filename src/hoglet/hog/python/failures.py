@@ -1,4 +1,4 @@
-"""What is told of a failed run: the message, the line, the frames.
+"""Describes failed runs: message, line, frames.
 
 Source: docs/spec/hog-language.md#7-errors and docs/spec/hog-language.md#10-limits.
 """
@@ -27,7 +27,7 @@ FRAMES_KEPT: Final = 50
 def failure_of(
     error: BaseException, traceback: TracebackType | None, program: LoadedProgram, budget: Budget
 ) -> RunError:
-    """What ended a run, as data; its payload is plain."""
+    """The failure of a run as data; its payload is plain."""
     frames = _frames(traceback, program)
     line = frames[-1].line if frames else 0
     if isinstance(error, HogThrow):

@@ -1,4 +1,4 @@
-"""Which functions can reach an async call, and so have to be generators.
+"""Finds functions that can reach an async call and have to be generators.
 
 Source: docs/spec/hog-language.md#12-bytecode (async calls);
 docs/spec/hog-language.md#11-deviations-from-npm-1071 (callbacks that are async).

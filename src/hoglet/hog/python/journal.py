@@ -1,4 +1,4 @@
-"""What happened to a run from outside, so that it can be brought to the same point again.
+"""The journal of a run: its external results, for replay.
 
 An entry is ``[kind, value]``: ``["call", name]`` where the run suspended, ``["host", result]`` for
 calls of the host, suspending or not, ``["raise", [type, message, payload]]`` for calls that
@@ -12,7 +12,7 @@ from hoglet.hog.runtime.errors import EngineError
 
 
 class Journal:
-    """Entries in order; those of an earlier run are used up first."""
+    """Entries in order; those of an earlier run are consumed first."""
 
     def __init__(self, entries: list[list[Any]] | None = None) -> None:
         self.entries: list[list[Any]] = list(entries or [])
@@ -27,7 +27,7 @@ class Journal:
         """The next recorded value.
 
         Raises:
-            EngineError: the run asks for something else than it did then.
+            EngineError: the run diverges from the recorded one.
         """
         recorded, value = self.entries[self._next]
         if recorded != kind:

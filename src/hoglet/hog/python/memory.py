@@ -1,12 +1,12 @@
-"""How much the live values of a run are worth, counted from its Python frames.
+"""Measures the live values of a run, from its Python frames.
 
-Nothing is counted while a program runs normally. The memory of the process and what library
-functions report tell when so much was made that the limit *may* be near; only then are all values
-reachable from the run's frames added up, by the rules of docs/spec/hog-language.md#10-limits.
+Nothing is counted while a program runs normally. Process memory and reports of library functions
+indicate when the limit *may* be near; only then are all values reachable from the run's frames
+added up, by the rules of docs/spec/hog-language.md#10-limits.
 
-Python needs 5 to 25 times the charged bytes for small values. So two more rules keep the process
-small: it may not grow above a few times the limit whatever the count says, and a count that takes
-long is given up, after which growing above a lesser multiple is too much.
+Python needs 5 to 25 times the charged bytes for small values. So two more rules bound the process:
+it must not grow beyond a few times the limit whatever the count says, and a count that takes too
+long is aborted, after which a smaller multiple applies.
 """
 
 import sys
@@ -54,7 +54,7 @@ def _recent_figures() -> tuple[int, int]:
 
 
 class MemoryMeter:
-    """Memory of one run.
+    """Measures the memory of a run.
 
     Attributes:
         charged: bytes of large values reported since the last count.
@@ -76,7 +76,7 @@ class MemoryMeter:
         self._counted = True
 
     def start(self) -> None:
-        """The run starts or goes on: what others made does not count."""
+        """The run starts or continues: allocations of others do not count."""
         used, self._blocks = _recent_figures()
         self._base = used - self._grown
 
@@ -135,7 +135,7 @@ class MemoryMeter:
 
 
 def frame_values(frame: FrameType | None) -> list[Any]:
-    """The local values of all frames that belong to a program or to the library."""
+    """The local values of all frames that belong to a program or the library."""
     values: list[Any] = []
     while frame is not None:
         name = frame.f_code.co_filename
@@ -148,7 +148,7 @@ def frame_values(frame: FrameType | None) -> list[Any]:
 def live_bytes(
     values: list[Any], *, enough: int, until: float, tick: Callable[[], None]
 ) -> tuple[int, bool]:
-    """What values are charged together, shared parts once, and whether the count is complete.
+    """The charged size of values, shared parts once, and whether the count is complete.
 
     A scalar is 8 bytes, a text 8 and its length, an array 8 and its items, an object 8 and its
     keys and values, a function 8 and what it captured. The count ends above ``enough``, and when

@@ -1,7 +1,7 @@
-"""Python text of operators on operands whose kinds are known or guarded.
+"""Prints operators on operands of known or guarded kinds.
 
-Everything here is text to text: names of helpers come from the vocabulary, user text only ever
-arrives as literals that :func:`literal` has written.
+Text to text: helper names come from ``builtins``, and user text only appears in literals written by
+:func:`literal`.
 """
 
 import math
@@ -51,7 +51,7 @@ class Operand:
 
     @property
     def is_number(self) -> bool:
-        """Whether it is surely a number."""
+        """Whether it is always a number."""
         return self.kind in NUMBERS
 
 

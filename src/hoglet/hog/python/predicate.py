@@ -1,9 +1,8 @@
-"""Filters at full speed: one expression over millions of events.
+"""Fast filters: one expression over millions of events.
 
-A simple expression (no lambdas, nothing that can grow or that asks for the time) is printed so
-that it reads the events where they stand, without copies and without a budget: its work is
-bounded by its own length and by the event. Any other expression runs as a program of its own,
-with a budget for each event.
+A simple expression (no lambdas, nothing that can grow or that asks for the time) reads the events
+in place, without copies and without a budget: its work is bounded by its own length and the event.
+Other expressions run as programs, with a budget per event.
 
 Source: docs/spec/hog-language.md#2-statements (an expression compiled on its own yields its value).
 """
@@ -31,10 +30,10 @@ _BUDGET: Final = Budget(timeout_s=0.5, async_steps=0)
 
 
 class PredicateFailed(Exception):
-    """An expression ended with an error for one event.
+    """An expression failed for an event.
 
     Attributes:
-        error: what went wrong, e.g. a global that the event does not have.
+        error: the error, e.g. a missing global.
     """
 
     def __init__(self, error: RunError) -> None:
@@ -48,10 +47,10 @@ def compile_predicate(
     known_globals: Collection[str] = frozenset(),
     budget: Budget = _BUDGET,
 ) -> Predicate:
-    """An expression as a function of the globals.
+    """Compile an expression to a function of the globals.
 
     Args:
-        expression: what ``hoglet.hog.compile.compile_expression`` gives.
+        expression: the result of ``hoglet.hog.compile.compile_expression``.
         known_globals: roots that every event has; ``and`` and ``or`` can then stop early.
         budget: for expressions that are not simple.
 
@@ -86,13 +85,13 @@ def compile_batch_predicate(
     budget: Budget = _BUDGET,
     on_error: OnError | None = None,
 ) -> BatchPredicate:
-    """An expression as a function of many events at once.
+    """Compile an expression to a function of many events.
 
     Args:
-        expression: what ``hoglet.hog.compile.compile_expression`` gives.
+        expression: the result of ``hoglet.hog.compile.compile_expression``.
         known_globals: roots that every event has; ``and`` and ``or`` can then stop early.
         budget: for expressions that are not simple, for each event.
-        on_error: told of each event for which the expression ends with an error.
+        on_error: called for each event whose evaluation fails.
 
     Returns:
         ``predicate([{"event": "x"}, {"event": "y"}])`` gives one bool an event, in order: the

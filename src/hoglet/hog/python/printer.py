@@ -1,9 +1,9 @@
-"""The Python printer: a bound program becomes the text of one Python module.
+"""The Python printer: generates a Python module from a bound program.
 
 The module binds ``FUNCTIONS`` (name and number of parameters of each function), ``LINES`` (the
 Hog line behind each Python line) and ``f0``, the program. It uses the names of the vocabulary,
-``v1 t1 f1 m1`` names that it numbers itself, and nothing else: no text of the user's is ever a
-name, an attribute or code; it appears as escaped literals only.
+numbered names such as ``v1 t1 f1 m1``, and nothing else: user text is never a name, an attribute or
+code; it only appears in escaped literals.
 """
 
 from typing import Any
@@ -15,7 +15,7 @@ from hoglet.hog.python.type_facts import TypeFacts, always_returns
 
 
 class FunctionPrinter(StatementPrinter):
-    """Prints one function of a program."""
+    """Prints a function of a program."""
 
     def __init__(self, program: ProgramContext, function: bound.BoundFunction) -> None:
         super().__init__()
@@ -40,7 +40,7 @@ class FunctionPrinter(StatementPrinter):
         self.indent -= 1
 
     def print_batch(self) -> None:
-        """Write the truth of the one expression for each of many events."""
+        """Print the batch form of the expression."""
         result = self._function.body.statements[0]
         if not isinstance(result, bound.Return) or result.value is None:
             raise TypeError("only an expression can be printed for batches")
@@ -66,7 +66,7 @@ class FunctionPrinter(StatementPrinter):
         return f"{name}[0]" if self.program.storage.is_boxed(variable) else name
 
     def function(self, function: bound.BoundFunction) -> str:
-        """Write a function here and return the name it is bound to."""
+        """Emit a function and return the name it is bound to."""
         taken = self.program.storage.by_value(function)
         inner = FunctionPrinter(self.program, function)
         inner.indent = self.indent
@@ -100,7 +100,7 @@ class FunctionPrinter(StatementPrinter):
         self.indent -= 1
 
     def _declare_outer(self) -> None:
-        """Outer variables that this function assigns."""
+        """Declare outer variables that this function assigns."""
         storage = self.program.storage
         names = {
             storage.name(node.variable)

@@ -1,6 +1,6 @@
-"""Compiled programs: text that can be stored and sent, and the loaded form that runs.
+"""Compiled programs: their text, which can be stored and sent, and the loaded form.
 
-Source: docs/spec/hog-language.md#10-limits (limits) and the architecture's section 3.
+Source: docs/spec/hog-language.md#10-limits (limits).
 """
 
 import sys
@@ -57,10 +57,10 @@ def compile_python(
     """Print a bound program as Python.
 
     Args:
-        program: what ``hoglet.hog.compile.compile_program`` gives.
-        functions: names of functions that the host will give; they hide library functions.
+        program: the result of ``hoglet.hog.compile.compile_program``.
+        functions: names of host functions; they hide library functions.
         async_functions: names of calls that suspend the run; ``sleep`` always is one.
-        known_globals: roots of globals that every run gets. Operands of ``and`` and ``or`` that
+        known_globals: roots of globals that every run has. Operands of ``and`` and ``or`` that
             only read these may be skipped.
         trace: record assigned values and calls, see ``Execution.trace``.
 
@@ -145,7 +145,7 @@ def _compiled(
 
 
 def _roots(root: bound.BoundFunction) -> frozenset[str]:
-    """Roots of all globals that are read as data."""
+    """Roots of all globals that are read as values."""
     return frozenset(
         str(node.path[0])
         for node in everything(root, into_functions=True)
@@ -154,7 +154,7 @@ def _roots(root: bound.BoundFunction) -> frozenset[str]:
 
 
 def load_for(program: CompiledProgram, given: Mapping[str, Any]) -> "LoadedProgram":
-    """The module that fits the globals that are given."""
+    """The variant of the module for the given globals."""
     if program.careful is None or program.roots <= given.keys():
         return load(program.source)
     return load(program.careful)
@@ -165,7 +165,7 @@ class LoadedProgram:
 
     Attributes:
         main: ``main(1, globals)``: the result, or a generator of requests.
-        namespace: the module's names; ``LIMIT`` in it is what the watchdog pulls.
+        namespace: the module's names; the watchdog sets ``LIMIT`` in it.
         lines: the Hog line behind each Python line.
     """
 
@@ -186,9 +186,9 @@ _lock = threading.Lock()
 
 
 def load(source: str) -> LoadedProgram:
-    """Load a module that :func:`compile_python` printed; the last 1024 are kept.
+    """Load a module that :func:`compile_python` printed; the last 1024 are cached.
 
-    Never give it text from anywhere else: it is Python and will be executed.
+    Never pass text from anywhere else: it is executed as Python.
 
     Raises:
         SourceError: Python cannot compile it, because it nests too deeply.

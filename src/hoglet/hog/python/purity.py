@@ -1,7 +1,7 @@
-"""How much an expression minds the order in which it is evaluated.
+"""Purity analysis: may an expression be reordered or skipped?
 
-``STABLE``: the same whenever it is evaluated. ``READS``: reads what a call may change, or may end
-the run with an error. ``EFFECTS``: may change or tell something.
+``STABLE``: has the same value at any time. ``READS``: reads what a call may change, or may raise an
+error. ``EFFECTS``: may have side effects.
 
 Source: docs/spec/hog-language.md#5-semantics-of-operators (order of evaluation; operands that may
 be skipped).
@@ -22,7 +22,7 @@ EFFECTS: Final = 2
 
 
 class Effects:
-    """Effects of expressions of one program.
+    """The purity of expressions of a program.
 
     Args:
         facts: what is known about the program.
@@ -41,7 +41,7 @@ class Effects:
         self._skippable: dict[int, bool] = {}
 
     def _harmless_functions(self) -> set[int]:
-        """Functions whose calls change nothing and end in no error of their own."""
+        """Functions whose calls have no effects and raise no errors."""
         candidates = set(self.facts.functions)
         changed = True
         while changed:
@@ -103,7 +103,7 @@ class Effects:
         return own
 
     def may_skip(self, node: Any) -> bool:
-        """Whether leaving the expression out is never noticed: no effect, no error."""
+        """Whether skipping the expression is unobservable: no effect, no error."""
         known = self._skippable.get(id(node))
         if known is None:
             known = self._skippable[id(node)] = self._may_skip(node)

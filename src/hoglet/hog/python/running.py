@@ -1,4 +1,4 @@
-"""Running a program to its end in one call, on this thread."""
+"""Runs a program to its end in one call, on this thread."""
 
 from collections.abc import Callable, Collection, Mapping
 from functools import lru_cache
@@ -24,13 +24,13 @@ from hoglet.kit.clock import Clock
 
 
 class Outcome(msgspec.Struct, frozen=True, kw_only=True):
-    """How a whole run went.
+    """The outcome of a complete run.
 
     Attributes:
-        result: what the program returned, plain data; None if it failed.
+        result: the return value as plain data; None if it failed.
         error: why it failed, None if it did not.
         lines: what it printed.
-        used_s: seconds of its own work.
+        used_s: CPU seconds.
         journal: see :class:`Execution`.
         trace: see :class:`Execution`.
     """
@@ -63,8 +63,8 @@ def run_program(
         functions: functions of the host by name, async ones too.
         async_functions: which of them suspend the run.
         on_print: called with each printed line, besides collecting them.
-        budget: what the run may use up.
-        clock: what ``now`` reads.
+        budget: resource limits.
+        clock: source of ``now``.
         seed: of random numbers.
         trace: record values and calls line by line (not for compiled programs).
 

@@ -1,4 +1,4 @@
-"""Statements of the bound tree as Python lines.
+"""Prints statements of the bound tree as Python lines.
 
 Source: docs/spec/hog-language.md#2-statements, docs/spec/hog-language.md#5-semantics-of-operators,
 docs/spec/hog-language.md#6-scopes-closures-calls and docs/spec/hog-language.md#7-errors.
@@ -21,10 +21,10 @@ _CHECK: Final = "if d > LIMIT: check(d)"
 
 
 class StatementPrinter(ExpressionPrinter):
-    """The part of a function's printer that knows statements."""
+    """The printer of statements."""
 
     def statement(self, node: Any) -> None:
-        """Write a statement."""
+        """Print a statement."""
         if node.start is not None:
             self.source_line = node.start.line
         if not isinstance(node, _NESTING):
@@ -37,7 +37,7 @@ class StatementPrinter(ExpressionPrinter):
             self._outlined(node)
 
     def _outlined(self, node: Any) -> None:
-        """A loop or ``try`` as a function called on the spot: Python nests no more than 20."""
+        """Print a loop or ``try`` as a function: Python allows only 20 nested blocks."""
         name, result = self.program.block_name(), self.temporaries.new()
         suspends = self.bound_function.number in self.program.suspending
         known = set(_NAME.findall("\n".join([text for _, text, _ in self.lines])))
@@ -62,7 +62,7 @@ class StatementPrinter(ExpressionPrinter):
         self.line(f"if {result} is not NOTHING: return {result}")
 
     def body(self, node: Any) -> None:
-        """Write a statement one step to the right; never empty."""
+        """Print an indented statement; never empty."""
         self.indent += 1
         mark = self.mark()
         self.statement(node)
@@ -95,7 +95,7 @@ class StatementPrinter(ExpressionPrinter):
         self.note(node.variable.name, self.variable(node.variable))
 
     def declare(self, variable: bound.Variable, text: str) -> None:
-        """Give a variable a new cell."""
+        """Create a new cell for a variable."""
         if self.program.storage.is_boxed(variable):
             text = f"[{text}]"
         self.line(f"{self.program.storage.name(variable)} = {text}")
@@ -120,7 +120,7 @@ class StatementPrinter(ExpressionPrinter):
         self.note(node.variable.name, self.variable(node.variable))
 
     def _append(self, node: bound.AssignVariable) -> bool:
-        """``s := s || x`` on a text: Python then grows the text where it stands."""
+        """``s := s || x`` on strings: Python grows the string in place."""
         value, variable = node.value, node.variable
         if not isinstance(value, bound.CallGlobal) or value.name != "concat" or variable.captured:
             return False

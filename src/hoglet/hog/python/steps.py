@@ -1,4 +1,4 @@
-"""What a run gives each time it stops, and what its host may give it.
+"""The steps of a run, and what a host can provide.
 
 Source: docs/spec/hog-language.md#7-errors and docs/spec/hog-language.md#12-bytecode.
 """
@@ -16,7 +16,7 @@ type Step = "Finished | HostCallRequest | Failed"
 
 
 class Finished(msgspec.Struct, frozen=True):
-    """The program ended; ``result`` is plain data."""
+    """The program finished; ``result`` is plain data."""
 
     result: Any
 

@@ -1,4 +1,4 @@
-"""What is known about values before a program runs.
+"""Static type facts about values.
 
 A *kind* is a promise about the Python value behind an expression:
 
@@ -35,7 +35,7 @@ _RANK: Final = {"Z": 0, "C": 1, "K": 2, "F": 3}
 
 
 def join(first: str | None, second: str | None) -> str | None:
-    """The kind that holds for values of either kind."""
+    """The kind of values of either kind."""
     if first is None or first == second:
         return second
     if second is None:
@@ -83,7 +83,7 @@ def _small(node: Any) -> bool:
 
 
 class TypeFacts:
-    """Everything known about one program.
+    """The facts about a program.
 
     Attributes:
         variables: kind of each variable.
@@ -139,7 +139,7 @@ class TypeFacts:
         self._closed = {function.number for function in candidates.values()}
 
     def callee(self, node: bound.CallValue) -> bound.BoundFunction | None:
-        """The function a call always reaches, if that is certain."""
+        """The function that a call always reaches, if known."""
         if isinstance(node.callee, bound.ReadVariable):
             return self.named.get(node.callee.variable)
         if isinstance(node.callee, bound.MakeFunction):
@@ -287,7 +287,7 @@ def declared_by(node: Any) -> tuple[bound.Variable, ...]:
 
 
 def always_returns(node: Any) -> bool:
-    """Whether a statement never ends without a ``return`` or an error."""
+    """Whether a statement always ends with a ``return`` or an error."""
     match node:
         case bound.Return() | bound.Throw():
             return True

@@ -1,4 +1,4 @@
-"""Going through a bound tree without knowing every kind of node."""
+"""Generic traversal of bound trees."""
 
 from collections.abc import Iterator
 from functools import cache
@@ -21,7 +21,7 @@ _KINDS = frozenset(
 
 
 def parts(node: Any) -> list[Any]:
-    """The nodes right below a node, in field order. Functions are nodes too."""
+    """The direct children of a node, in field order, including functions."""
     found: list[Any] = []
     for name in _fields(type(node)):
         value = getattr(node, name)
@@ -51,7 +51,7 @@ def _add(items: tuple[Any, ...], found: list[Any]) -> None:
 
 
 def everything(node: Any, *, into_functions: bool) -> Iterator[Any]:
-    """The node and all below it; without ``into_functions`` inner functions are left out."""
+    """A node and all its descendants, optionally without inner functions."""
     waiting = [node]
     while waiting:
         current = waiting.pop()
@@ -63,5 +63,5 @@ def everything(node: Any, *, into_functions: bool) -> Iterator[Any]:
 
 
 def own_nodes(function: bound.BoundFunction) -> Iterator[Any]:
-    """All nodes of a function's body, inner functions left out."""
+    """All nodes of a function's body, without inner functions."""
     return everything(function.body, into_functions=False)

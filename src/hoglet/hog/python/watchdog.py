@@ -1,7 +1,7 @@
-"""A thread that lets running programs look at their budget now and then.
+"""A thread that makes running programs check their budget periodically.
 
 It wakes every few milliseconds while programs run, and sets the ``LIMIT`` of each of them to
-zero; the next loop round or call of the program notices. While nothing runs it sleeps.
+zero; the next loop iteration or call of the program then checks. It sleeps while nothing runs.
 """
 
 import os
@@ -14,7 +14,7 @@ _IDLE_TICKS: Final = 100  # keep ticking for a second, so that short runs need n
 
 
 class Watched(Protocol):
-    """A run that can be told to look."""
+    """A run that can be signalled."""
 
     def alarm(self) -> None:
         """Called from the watchdog's thread."""
@@ -28,20 +28,20 @@ class Watchdog:
         self.forget()
 
     def forget(self) -> None:
-        """Begin anew: a child process has the memory of its parent, but not its threads."""
+        """Reset: a child process has its parent's memory, but not its threads."""
         self._running: set[Watched] = set()
         self._wanted = threading.Event()
         self._thread: threading.Thread | None = None
         self._awake = False
 
     def add(self, run: Watched) -> None:
-        """A run starts or goes on."""
+        """A run starts or continues."""
         self._running.add(run)
         if not self._awake:
             self._wake()
 
     def remove(self, run: Watched) -> None:
-        """A run ends or waits."""
+        """A run ends or is suspended."""
         self._running.discard(run)
 
     def _wake(self) -> None:
@@ -72,6 +72,6 @@ class Watchdog:
 
 
 watchdog: Final = Watchdog()
-"""The one of this process; its thread starts with the first run, also after a fork."""
+"""The watchdog of this process; its thread starts with the first run, also after a fork."""
 
 os.register_at_fork(after_in_child=watchdog.forget)

@@ -1,11 +1,11 @@
 """The budget of the run that is executing on this thread: time and memory.
 
-Generated code compares its depth with one number per program, ``LIMIT``. A watchdog thread sets
-that number to zero now and then; the next check of the program then lands in :func:`check_in`,
-which looks at the clock and at the memory. So a check costs a few nanoseconds, not a count.
+Generated code compares its depth with one number per program, ``LIMIT``. A watchdog thread
+periodically sets that number to zero; the next check of the program then calls :func:`check_in`,
+which checks time and memory. So a check takes a few nanoseconds.
 
-Library functions that make something large call :func:`charge` before they keep it, and those
-that walk something large call :func:`poll`.
+Library functions that allocate large values call :func:`charge`, and those that iterate over large
+values call :func:`poll`.
 
 Source: docs/spec/hog-language.md#10-limits.
 """
@@ -17,21 +17,21 @@ from typing import Any, Final, Never, Protocol
 from hoglet.hog.runtime.errors import LimitExceeded
 
 LARGE: Final = 256
-"""Texts and arrays above this size are charged one by one, smaller ones by the watchdog."""
+"""Strings and arrays above this size are charged individually, smaller ones by the watchdog."""
 
 
 _CHUNK: Final = 10_000
 
 
 class Meter(Protocol):
-    """What a run offers to be metered by."""
+    """The metering interface of a run."""
 
     memory_bytes: int
     alarmed: bool
     async_names: frozenset[str]
 
     def check_in(self, depth: int) -> int:
-        """Look at clock and memory; the depth is given back. Raises LimitExceeded."""
+        """Check time and memory; returns the depth. Raises LimitExceeded."""
         ...
 
     def charge(self, size: int) -> None:
@@ -59,7 +59,7 @@ class Meter(Protocol):
         ...
 
     def import_chunk(self, depth: int, name: str) -> Any:
-        """What the program of that name returns; it runs once. Raises EngineError: unknown."""
+        """The result of another program, which runs once. Raises EngineError if unknown."""
         ...
 
     call_host: Callable[[str, list[Any]], Any]
@@ -83,7 +83,7 @@ def current() -> Meter:
 
 
 def charge(size: int) -> None:
-    """Account for a new value of ``size`` bytes; outside a run nothing happens.
+    """Account for a new value of ``size`` bytes; no effect outside of a run.
 
     Raises:
         LimitExceeded: the value, or all live values together, are over the limit.
@@ -94,7 +94,7 @@ def charge(size: int) -> None:
 
 
 def charged(text: str) -> str:
-    """A new text, charged if it is large.
+    """A new string, charged if it is large.
 
     Raises:
         LimitExceeded: see :func:`charge`.
@@ -105,14 +105,14 @@ def charged(text: str) -> str:
 
 
 def poll() -> None:
-    """Let time and memory be checked inside a long library call."""
+    """Check time and memory inside a long library call."""
     run = running.run
     if run is not None and run.alarmed:
         run.check_in(0)
 
 
 def chunks[Items: (list[Any], str, bytes)](items: Items) -> Iterator[Items]:
-    """The items in pieces, with a look at the budget before each; for long library calls."""
+    """The items in chunks, with a budget check before each; for long library calls."""
     if len(items) <= _CHUNK:
         yield items
         return
@@ -125,23 +125,23 @@ _DEFAULT_BYTES: Final = 64 * 1024 * 1024
 
 
 def largest_value() -> int:
-    """Bytes that a single value may be worth: the memory limit of the run of this thread."""
+    """Maximum size of a single value: the memory limit of this thread's run."""
     run = running.run
     return _DEFAULT_BYTES if run is None else run.memory_bytes
 
 
 def refuse_larger() -> Never:
-    """A value turned out to be larger than that."""
+    """Raise the error for a value beyond that size."""
     raise memory_exceeded(largest_value(), largest_value() + 1)
 
 
 def memory_exceeded(limit: int, size: int) -> LimitExceeded:
-    """The memory error, in the words of docs/spec/hog-language.md#10-limits."""
+    """The memory error of docs/spec/hog-language.md#10-limits."""
     return LimitExceeded(
         f"Memory limit of {limit} bytes exceeded. Tried to allocate {size} bytes.", kind="memory"
     )
 
 
 def depth_exceeded(limit: int) -> LimitExceeded:
-    """The depth error, in the words of docs/spec/hog-language.md#10-limits."""
+    """The depth error of docs/spec/hog-language.md#10-limits."""
     return LimitExceeded(f"Call stack exceeded maximum length of {limit}", kind="depth")

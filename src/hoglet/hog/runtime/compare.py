@@ -36,7 +36,7 @@ def truthy(value: Any) -> bool:
 
 
 def unify(left: Any, right: Any) -> tuple[Any, Any]:
-    """Both operands of a comparison, brought to a common kind where there is one."""
+    """Both operands of a comparison, converted to a common type if there is one."""
     kinds = type(left), type(right)
     if kinds[0] is kinds[1] and kinds[0] not in _TEMPORAL:
         return left, right
@@ -145,7 +145,7 @@ def _order(left: Any, right: Any, test: Any) -> bool:
 
 
 def order_plain(left: Any, right: Any, test: Any) -> bool:
-    """Ordering of two values as they are, arrays by their text; false with a null."""
+    """Ordering without unification, arrays by their text; false with a null."""
     if left is None or right is None:
         return False
     if is_number(left) and is_number(right):

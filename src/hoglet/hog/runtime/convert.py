@@ -1,7 +1,6 @@
-"""Values crossing the border: plain JSON data of the host in, plain data out.
+"""Converts values between the host's plain JSON data and Hog.
 
-Nothing is shared across it: both directions copy, so neither a program nor its host can change
-what belongs to the other.
+Both directions copy, so neither a program nor its host can modify the other's data.
 
 Source: docs/spec/hog-language.md#4-values (tagged forms) and 8 (``jsonStringify``).
 """
@@ -28,7 +27,7 @@ DEEPEST = 200  # JSON readers and writers around us stop at about 250
 
 
 def import_value(value: Any) -> Any:
-    """Plain data as a Hog value: a deep copy in which tagged forms have come alive.
+    """Plain data as a Hog value: a deep copy with tagged forms converted.
 
     ``{"__hogDate__": True, "year": 2024, "month": 5, "day": 3}`` becomes a HogDate.
     """
@@ -77,7 +76,7 @@ _TAGS = frozenset({"__hogDate__", "__hogDateTime__", "__hogError__"})
 
 
 def revive(value: dict[Any, Any]) -> Any:
-    """The date or error behind a tagged form, None for any other object."""
+    """The date or error of a tagged form, None for other objects."""
     if value.get("__hogDateTime__") is True:
         seconds: Any = value.get("dt")
         zone = value.get("zone")

@@ -1,4 +1,4 @@
-"""Dates and instants: reading text, calendar fields, ISO text.
+"""Dates and timestamps: parsing, calendar fields, ISO text.
 
 Source: docs/spec/hog-language.md#4-values, docs/spec/hog-language.md#8-printing and
 docs/spec/hog-language.md#9-standard-library (date text).
@@ -26,7 +26,7 @@ _TEXT: Final = re.compile(
 
 @lru_cache(maxsize=1024)
 def zone_info(name: str) -> ZoneInfo:
-    """The zone of that name.
+    """The time zone with that name.
 
     Raises:
         EngineError: there is none.

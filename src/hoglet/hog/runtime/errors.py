@@ -1,12 +1,12 @@
-"""How a run ends badly.
+"""Errors of runs.
 
-Three families, which the generated code and the engine tell apart by class alone:
+Three families, distinguished by class:
 
-- :class:`HogThrow`: what ``throw`` threw. The only kind a program can catch.
-- :class:`EngineError`: a bad index, an unknown function, an arity, a bad library argument. Ends
-  the run, inside ``try`` too.
-- :class:`LimitExceeded`: a budget is spent. It is a ``BaseException`` so that no handler of ours
-  swallows it by accident.
+- :class:`HogThrow`: thrown by ``throw``; the only one that programs can catch.
+- :class:`EngineError`: a bad index, an unknown function, an arity, a bad library argument. Ends the
+run, even inside ``try``.
+- :class:`LimitExceeded`: a budget is exhausted. A ``BaseException``, so that no handler swallows it
+by accident.
 
 Source: docs/spec/hog-language.md#7-errors and docs/spec/hog-language.md#10-limits.
 """
@@ -31,11 +31,11 @@ class HogThrow(Exception):
 
 
 class EngineError(Exception):
-    """An error of the engine or of a library function; a program cannot catch it."""
+    """An error of the engine or of a library function; programs cannot catch it."""
 
 
 class LimitExceeded(BaseException):
-    """A limit of docs/spec/hog-language.md#10-limits is spent; ``kind`` says which.
+    """A limit of docs/spec/hog-language.md#10-limits is exceeded; ``kind`` says which.
 
     ``kind`` is ``timeout``, ``memory``, ``depth`` or ``steps``.
     """
@@ -46,7 +46,7 @@ class LimitExceeded(BaseException):
 
 
 class Frame(msgspec.Struct, frozen=True):
-    """One line of a traceback: ``Frame("lambda", 3)``; the program itself is ``root``."""
+    """A line of a traceback: ``Frame("lambda", 3)``; the program itself is ``root``."""
 
     function: str
     line: int

@@ -1,4 +1,4 @@
-"""How values print: alone, nested, and inside text.
+"""Printing of values: at top level, nested, and inside strings.
 
 Source: docs/spec/hog-language.md#8-printing.
 """

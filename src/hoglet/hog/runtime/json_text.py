@@ -1,4 +1,4 @@
-"""JSON text to values and back.
+"""Parses and writes JSON.
 
 Source: docs/spec/hog-language.md#8-printing (``jsonStringify``, ``jsonParse``).
 """

@@ -1,4 +1,4 @@
-"""Reading and writing parts of values: ``a.b``, ``a[1]``, ``a.b := c``.
+"""Access to members of values: ``a.b``, ``a[1]``, ``a.b := c``.
 
 Source: docs/spec/hog-language.md#5-semantics-of-operators.
 """

@@ -1,7 +1,7 @@
-"""Numbers with the rules of an IEEE double: conversion, arithmetic, text.
+"""Numbers with IEEE double semantics: conversion, arithmetic, text.
 
-Fast paths for these operators are printed inline by the Python printer; the functions here are
-the complete rules, for every type of operand.
+The Python printer inlines fast paths of these operators; the functions here are complete, for every
+type of operand.
 
 Source: docs/spec/hog-language.md#4-values, docs/spec/hog-language.md#5-semantics-of-operators and
 docs/spec/hog-language.md#8-printing.

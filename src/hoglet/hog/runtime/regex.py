@@ -1,4 +1,4 @@
-"""``like``, ``=~`` and their kin: text patterns in linear time (RE2).
+"""``like``, ``=~`` and related operators: matching in linear time (RE2).
 
 Source: docs/spec/hog-language.md#5-semantics-of-operators.
 """
@@ -28,7 +28,7 @@ _ALWAYS_FINE: Final = 700  # bytes: the largest program that RE2 takes is below 
 
 
 def compile_pattern(pattern: str, ignore_case: bool) -> Any:  # noqa: FBT001 (a cache key)
-    """A compiled RE2 pattern; the last ones are kept.
+    """A compiled RE2 pattern; recent ones are cached.
 
     Raises:
         EngineError: it is not RE2 syntax.
@@ -39,7 +39,7 @@ def compile_pattern(pattern: str, ignore_case: bool) -> Any:  # noqa: FBT001 (a 
 
 
 def forget_patterns() -> None:
-    """Give back the memory of kept patterns: up to 3 MB each, after hostile texts."""
+    """Free the memory of cached patterns: up to 3 MB each."""
     for cache in (_long_pattern, _short_pattern, _like_pattern):
         cache.cache_clear()
     re2.purge()
@@ -106,7 +106,7 @@ def _searched(value: Any) -> str:
 
 
 def found(pattern: str, text: str, *, ignore_case: bool) -> bool:
-    """Whether an RE2 pattern is found in a text."""
+    """Whether an RE2 pattern matches somewhere in a string."""
     return is_found(compile_pattern(pattern, ignore_case), encode_utf8(text))
 
 

@@ -1,4 +1,4 @@
-"""How an SQL tree prints: ``sql(...)``, with operators as function calls.
+"""Prints SQL trees: ``sql(...)``, with operators as function calls.
 
 Trees come from programs and may have been changed by them, so nothing here trusts their shape:
 what is missing prints as nothing, and what is no tree prints as the value it is.

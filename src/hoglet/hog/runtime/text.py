@@ -1,8 +1,8 @@
-"""Strings as sequences of UTF-16 units, on top of Python's sequences of characters.
+"""Strings as sequences of UTF-16 units, on top of Python's strings.
 
-A character outside the basic plane counts two. Cutting one in half leaves a lone surrogate, and
-two halves that meet again become the character; everything here keeps that true. ASCII text,
-nearly all there is, takes the short way.
+A character outside of the basic plane counts as two. Splitting one leaves a lone surrogate, and two
+adjacent halves become the character again; all functions here maintain that. ASCII strings, the
+common case, take a fast path.
 
 Source: docs/spec/hog-language.md#4-values.
 """
@@ -75,17 +75,17 @@ def order_key(text: str) -> bytes:
 
 
 def mend(text: str) -> str:
-    """Join halves of a character that came to stand side by side."""
+    """Join adjacent surrogate halves."""
     if text.isascii() or not _SURROGATE.search(text):
         return text
     return from_units(units(text))
 
 
 def has_half(text: str) -> bool:
-    """Whether a text holds a half of a character."""
+    """Whether a string contains a lone surrogate."""
     return not text.isascii() and _SURROGATE.search(text) is not None
 
 
 def is_intact(text: str) -> bool:
-    """Whether a text holds no half of a character."""
+    """Whether a string contains no lone surrogate."""
     return not _SURROGATE.search(text)

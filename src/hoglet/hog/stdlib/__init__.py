@@ -1,4 +1,4 @@
-"""The standard library: one table, one module a theme.
+"""The standard library: one table, one module per theme.
 
 Source: docs/spec/hog-language.md#9-standard-library.
 """

@@ -1,7 +1,7 @@
-"""Checking what library functions are given.
+"""Validates arguments of library functions.
 
-A null subject is handled by the functions themselves (the result is null); this is about values
-of a wrong kind, which end the run with a message that names the function and the argument.
+Functions handle null themselves (the result is null); values of a wrong type end the run with a
+message that has the function and the argument.
 """
 
 from typing import Any, Final, Never

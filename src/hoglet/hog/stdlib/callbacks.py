@@ -1,7 +1,7 @@
-"""Functions that call a function, once as plain functions and once as generators.
+"""Library functions with callbacks, as plain functions and as generators.
 
-The generator form is used by programs in which a callback may reach an async call: what such a
-callback gives is a generator, and the request it yields has to travel outwards.
+The generator form is for programs whose callbacks may reach an async call: such a callback returns
+a generator whose request must be propagated.
 """
 
 from collections.abc import Callable, Generator, Iterator

@@ -1,4 +1,4 @@
-"""Dates, instants and intervals."""
+"""Dates, timestamps and intervals."""
 
 import math
 from calendar import monthrange

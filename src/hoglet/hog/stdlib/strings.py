@@ -1,4 +1,4 @@
-"""Text."""
+"""Strings."""
 
 import math
 from array import array
