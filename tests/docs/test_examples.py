@@ -35,16 +35,34 @@ def test_every_command_of_the_page_succeeds(server):
         assert ran.exit_code == 0, (line, ran.output)
 
 
-@pytest.mark.parametrize("page", ["functions.md", "endpoints.md"])
+PAGES = ["functions", "endpoints", "queries", "cohorts", "persons", "definitions", "keys"]
+
+
+@pytest.mark.parametrize("page", [f"{name}.md" for name in [*PAGES, "system-tables"]])
 def test_every_example_is_answered_with_success(server, page):
     blocks = BLOCK.findall((DOCS / page).read_text())
-    function = ""
+    function = made = ""
 
     assert blocks
     for method, path, body in blocks:
-        answer = server.client.request(
-            method, path.format(function=function), json=json.loads(body) if body.strip() else None
-        )
+        address = path.replace("{function}", function).replace("{id}", made)
+        sent = json.loads(body.replace("{id}", made)) if body.strip() else None
+        answer = server.client.request(method, address, json=sent)
         assert answer.status_code < 300, f"{method} {path}: {answer.status_code} {answer.text}"
         if method == "POST" and path.endswith("/hog_functions/"):
             function = answer.json()["id"]
+        if method == "POST" and answer.status_code == 201:
+            made = str(answer.json()["id"])
+
+
+def test_every_route_stands_in_the_page_of_compatibility(server):
+    page = (DOCS / "compatibility.md").read_text()
+    paths = [path.split("/")[1:] for path in server.client.get("/api/schema").json()["paths"]]
+    project = {parts[3] for parts in paths if parts[:2] == ["api", "projects"] and len(parts) > 3}
+    others = {parts[1] if parts[0] == "api" else parts[0] for parts in paths}
+
+    assert len(project) > 10
+    named = set(re.findall(r"`/?(?:api/)?([\w./]+)`", page))
+    first = {name.split("/")[0] for name in named}
+    assert project - first == set()
+    assert others - first == set()
