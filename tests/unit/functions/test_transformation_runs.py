@@ -1,0 +1,166 @@
+"""Runs of one prepared transformation over many events: nothing of a run is left in the next.
+
+Source: docs/spec/hog-functions.md#136-transformations.
+"""
+
+import copy
+import uuid
+from typing import Any
+
+import msgspec
+import pytest
+
+from hoglet.functions.compile.hog import template_tree
+from hoglet.functions.executable.matching import Conditions
+from hoglet.functions.executable.model import (
+    ExecutableFunction,
+    ExecutableInput,
+    ExecutableMapping,
+)
+from hoglet.functions.executable.transform import Transformation, transform
+
+PROJECT = {"id": 1, "name": "", "url": "https://hoglet.example"}
+NOW = "2026-05-01T12:00:00.000000Z"
+
+
+def prepared(hog: str, *, condition: str = "{true}", **fields: Any) -> Transformation:
+    function = ExecutableFunction(
+        id=str(uuid.uuid4()),
+        project_id=1,
+        type="transformation",
+        hog=hog,
+        filter=msgspec.to_builtins(template_tree(condition)),
+        **fields,
+    )
+    return Transformation(function, PROJECT, Conditions())
+
+
+def event(number: int, **properties: Any) -> dict[str, Any]:
+    return {
+        "uuid": str(uuid.UUID(int=number)),
+        "event": "order",
+        "distinct_id": f"user {number}",
+        "properties": {"number": number, **properties},
+        "elements_chain": "",
+        "timestamp": NOW,
+    }
+
+
+PROGRAMS = {
+    "returns a copy": "let changed := event; changed.properties.seen := true; return changed",
+    "reads twice": (
+        "let one := event; one.properties.a := 1; let two := event;"
+        "two.properties.b := one.properties.a; return two"
+    ),
+    "mutates inputs": (
+        "let box := inputs.box; box.count := box.count + event.properties.number;"
+        "let changed := event; changed.properties.count := box.count; return changed"
+    ),
+    "drops odd ones": "if (event.properties.number % 2 == 1) { return null } return event",
+    "throws for odd ones": (
+        "if (event.properties.number % 2 == 1) { throw Error('odd') } return event"
+    ),
+    "prints": "print(event.properties.number); print('x'); return event",
+    "prints too much": "for (let i := 0; i < 40; i := i + 1) { print(i) } return event",
+    "returns shared parts": (
+        "let part := {'a': [1, 2.0, 2.5]};"
+        "return {'properties': {'one': part, 'two': part, 'number': event.properties.number}}"
+    ),
+    "asks for a request": "fetch('https://hoglet.example'); return event",
+    "recurses": "fun down(n) { return down(n + 1) } return down(0)",
+    "uses a missing global": "return inputs.nothing.at.all ?? event",
+}
+
+
+@pytest.mark.parametrize("program", PROGRAMS.values(), ids=list(PROGRAMS))
+def test_a_run_gives_what_it_gives_alone(program: str):
+    inputs = (ExecutableInput(key="box", value={"count": 100}, type="json"),)
+    many = prepared(program, inputs=inputs)
+    given = [event(number, nested={"list": [1, {"x": number}]}) for number in range(6)]
+    untouched = copy.deepcopy(given)
+
+    together = [many.run(each, now=NOW) for each in given]
+    alone = [
+        transform(many.function, each, PROJECT, now=NOW, conditions=Conditions()) for each in given
+    ]
+
+    for one, other in zip(together, alone, strict=True):
+        assert (one.outcome, one.error_class, one.error) == (
+            other.outcome, other.error_class, other.error,
+        )  # fmt: skip
+        assert one.event == other.event
+        assert [line.message for line in one.logs] == [line.message for line in other.logs]
+    assert given == untouched
+
+
+def test_a_run_into_the_time_limit_leaves_the_next_its_whole_time():
+    many = prepared("while (event.properties.number == 0) {} return event")
+
+    outcomes = [many.run(event(number), now=NOW, milliseconds=60) for number in (0, 1, 0, 2)]
+
+    assert [one.error_class for one in outcomes] == ["timeout", None, "timeout", None]
+    assert all(one.milliseconds < 60 for one in outcomes[1::2])
+
+
+def test_a_run_over_the_memory_limit_leaves_the_next_its_memory():
+    grow = "let all := []; while (event.properties.number == 0) { all := arrayPushBack(all, all) }"
+    many = prepared(f"{grow} return event")
+
+    first, second = (many.run(event(number), now=NOW) for number in (0, 1))
+
+    assert (first.outcome, second.outcome) == ("failed", "succeeded")
+
+
+def test_inputs_with_templates_are_built_for_each_event():
+    inputs = (
+        ExecutableInput(key="name", value="{event.distinct_id}"),
+        ExecutableInput(key="brace", value="\\{kept}"),
+    )
+    many = prepared(
+        "let changed := event; changed.properties.name := inputs.name;"
+        "changed.properties.brace := inputs.brace; return changed",
+        inputs=inputs,
+    )
+
+    results = [many.run(event(number), now=NOW) for number in (1, 2)]
+
+    shown = [one.event["properties"] for one in results if one.event]
+    assert [one["name"] for one in shown] == ["user 1", "user 2"]
+    assert [one["brace"] for one in shown] == ["{kept}", "{kept}"]
+
+
+def test_secrets_stay_out_of_the_lines_of_every_run():
+    inputs = (ExecutableInput(key="token", value="hunter22", secret=True),)
+    many = prepared("print(inputs.token, event.properties.number); return event", inputs=inputs)
+
+    lines = [many.run(event(number), now=NOW).logs[0].message for number in (1, 2)]
+
+    assert lines == ["***REDACTED***, 1", "***REDACTED***, 2"]
+
+
+@pytest.mark.parametrize(
+    ("condition", "outcomes"),
+    [
+        ("{properties.number > 1}", ["skipped", "succeeded"]),
+        ("{distinct_id = 'user 1'}", ["succeeded", "skipped"]),
+        ("{person.properties.email = 'x'}", ["skipped", "skipped"]),
+        ("{empty(elements_chain_href) and $group_0 = null}", ["succeeded", "succeeded"]),
+        ("{jsonParse(properties.text) = 1}", ["failed", "failed"]),
+        ("{properties.number}", ["skipped", "skipped"]),  # true is what counts, not truth
+    ],
+)
+def test_a_filter_is_asked_for_every_event(condition: str, outcomes: list[str]):
+    many = prepared("return event", condition=condition)
+
+    found = [many.run(event(number, text="{"), now=NOW) for number in (1, 2)]
+
+    assert [one.outcome for one in found] == outcomes
+
+
+def test_a_mapping_whose_filter_fails_fails_the_run():
+    failing = msgspec.to_builtins(template_tree("{jsonParse('{') = 1}"))
+    many = prepared("return event", mappings=(ExecutableMapping(number=0, filter=failing),))
+
+    found = many.run(event(1), now=NOW)
+
+    assert (found.outcome, found.error_class) == ("failed", "filter")
