@@ -180,7 +180,7 @@ def test_description_tags_and_state_are_changed(signed_in: Page, server: Running
     open_endpoint(page, "described")
     page.get_by_role("button", name="Edit description and tags").click()
     page.get_by_label("Description").fill(PIXEL)
-    page.get_by_label("Tags, with commas between").fill("two, one")
+    page.get_by_label("Comma-separated tags").fill("two, one")
     page.get_by_role("button", name="Save", exact=True).click()
     expect(page.get_by_text(PIXEL)).to_be_visible()
     page.get_by_role("switch", name="Active").click()

@@ -1,8 +1,8 @@
-"""The console's way to the rest of hoglet: the API, called inside the process.
+"""The console's API client, which calls the application in-process.
 
-The console is one more client of the API, with the signed-in key and nothing else. So it can
-never show or change what the key may not, it needs no rules of its own, and what it shows is what
-every other client gets. Nothing goes over the network: the application is called as a function.
+The console is a client of the API like any other, with the key of the signed-in user. So it can
+never show or change more than the key permits, and needs no rules of its own. Nothing goes over the
+network: the application is called as a function.
 """
 
 import asyncio
@@ -21,40 +21,40 @@ _PLACE = re.compile(r"(\d+):(\d+): ")
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """An answer; ``body`` is parsed JSON, None when there is none."""
+    """A response; ``body`` is parsed JSON, None if there is none."""
 
     status: int
     body: Any
 
     @property
     def is_good(self) -> bool:
-        """Whether it worked."""
+        """Whether it succeeded."""
         return self.status < 400
 
     @property
     def problem(self) -> str:
-        """What went wrong, for a person, e.g. ``hog: 1:5: unexpected token``."""
+        """The error for display, e.g. ``hog: 1:5: unexpected token``."""
         body = self.body if isinstance(self.body, dict) else {}
         detail = str(body.get("detail") or f"The request failed with status {self.status}.")
         return f"{body['attr']}: {detail}" if body.get("attr") else detail
 
     @property
     def place(self) -> tuple[int, int] | None:
-        """Line and column in the text that was refused, both from 1."""
+        """Line and column of the error in the rejected text, both from 1."""
         detail = self.body.get("detail") if isinstance(self.body, dict) else None
         found = _PLACE.match(str(detail or ""))
         return None if found is None else (int(found[1]), int(found[2]))
 
 
 class Backend:
-    """Calls the API as the owner of one key.
+    """Calls the API with the user's key.
 
     Args:
         api: the whole application.
         key: a personal API key.
-        project_id: what ``path`` is below of.
-        origin: of the browser's page, so that the API's absolute addresses are the ones that
-            person can use: ``("https", "hoglet.example.com")``.
+        project_id: the project of relative paths.
+        origin: of the browser's page, so that absolute URLs of the API work for the user:
+            ``("https", "hoglet.example.com")``.
     """
 
     def __init__(
@@ -70,7 +70,7 @@ class Backend:
         self.project_id = project_id
 
     async def get(self, path: str, **query: Any) -> Reply:
-        """Read below the project, e.g. ``get("/endpoints", limit=10)``."""
+        """GET below the project, e.g. ``get("/endpoints", limit=10)``."""
         given = {name: value for name, value in query.items() if value is not None}
         return await self.call("GET", self._below(path), query=urlencode(given))
 
@@ -79,7 +79,7 @@ class Backend:
         return await self.call(method, self._below(path), body=body)
 
     async def call(self, method: str, path: str, *, query: str = "", body: Any = None) -> Reply:
-        """Call any route of the API by its whole path."""
+        """Call any route of the API by its absolute path."""
         call = _Call(b"" if body is None else dump_json(body))
         await self._api(self._scope(method, path, query), call.receive, call.send)
         return call.reply()
@@ -120,7 +120,7 @@ class _Call:
         self._parts: list[bytes] = []
 
     async def receive(self) -> Message:
-        if self._sent:  # whoever asks again waits for the client to go away
+        if self._sent:  # a second receive waits for the client to disconnect
             await self._answered.wait()
             return {"type": "http.disconnect"}
         self._sent = True

@@ -1,7 +1,7 @@
-"""The console as an ASGI application that is built when somebody first opens it.
+"""The console as an ASGI application, built on first use.
 
-NiceGUI costs about a quarter of a second and 20 MB to import; a hoglet whose console nobody opens
-pays neither. It keeps global state, so one process has one console.
+NiceGUI costs about a quarter of a second and 20 MB to import; a server whose console is never
+opened avoids both. It has global state, so there is one console per process.
 """
 
 import asyncio
@@ -20,11 +20,11 @@ type MakeSite = Callable[[ASGIApp, list[str]], FastAPI]
 
 
 class Console:
-    """What answers every path that no other route matches.
+    """Serves every path that no other route matches.
 
     Args:
         api: the whole application; the console is a client of it.
-        secret_keys: Fernet keys that seal sessions, newest first.
+        secret_keys: Fernet keys that encrypt sessions, newest first.
     """
 
     def __init__(self, api: ASGIApp, secret_keys: list[str]) -> None:
@@ -54,7 +54,7 @@ class Console:
 
 
 def mount_console(app: FastAPI, secret_keys: list[str]) -> Console:
-    """Let the console answer what no route of ``app`` does; it is closed with the application."""
+    """Serve paths without a route of ``app`` with the console; closed with the application."""
     console = Console(app, secret_keys)
     set_fallback(app, console, PREFIXES)
     outer = app.router.lifespan_context

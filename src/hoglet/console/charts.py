@@ -1,8 +1,10 @@
-"""Metrics as the options of a chart: outcomes as stacked bars, everything else as lines. Pure."""
+"""Metrics as chart options: outcomes as stacked bars, everything else as lines. Pure."""
 
 from typing import Any
 
-_OUTCOMES = frozenset({"succeeded", "failed"})  # a run has one of them, so their sum means runs
+_OUTCOMES = frozenset(
+    {"succeeded", "failed"}
+)  # each run has exactly one of them, so their sum is the number of runs
 _COLORS = {
     "succeeded": "#36b37e",
     "failed": "#e5484d",

@@ -14,16 +14,16 @@ _KEPT = "stored; leave empty to keep it"
 
 
 class NotJson(ValueError):
-    """A field that takes JSON holds something else; the text names the field."""
+    """A JSON field contains invalid JSON; the text is the field's name."""
 
 
 class InputsForm:
-    """Draws one field for each visible item of a schema.
+    """Renders one field for each visible item of a schema.
 
     Args:
         schema: e.g. ``[{"key": "url", "type": "string", "label": "URL", "required": true}]``.
-        inputs: what is stored, e.g. ``{"url": {"value": "https://example.com"}}``.
-        integrations: what integration inputs may name, as the API lists them.
+        inputs: the stored inputs, e.g. ``{"url": {"value": "https://example.com"}}``.
+        integrations: available integrations, as listed by the API.
     """
 
     def __init__(self, schema: list[Json], inputs: Json, integrations: list[Json]) -> None:
@@ -36,10 +36,10 @@ class InputsForm:
                 self._fields[key] = self._field(item, inputs.get(key) or {})
 
     def inputs(self) -> Json:
-        """What to send: the fields' values beside what the form does not show.
+        """The inputs to send: the fields' values and inputs that the form does not show.
 
         Raises:
-            NotJson: a field cannot be read.
+            NotJson: a field is invalid.
         """
         found = {key: given for key, given in self._stored.items() if key not in self._fields}
         for key, field in self._fields.items():
@@ -83,12 +83,12 @@ class InputsForm:
             return orjson.loads(value)
         except orjson.JSONDecodeError as error:
             if kind == "json":
-                return value  # a template that becomes JSON
+                return value  # a template that renders to JSON
             raise NotJson(f"{key} is not JSON: {error}") from None
 
 
 async def stored_integrations(backend: Backend) -> list[Json]:
-    """The project's integrations; none for a key that may not see them."""
+    """The project's integrations; empty for keys without access."""
     reply = await backend.get("/integrations", limit=500)
     return reply.body["results"] if reply.is_good else []
 

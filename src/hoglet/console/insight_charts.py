@@ -1,4 +1,4 @@
-"""Results of insights as the options of a chart. Pure; shapes.
+"""Results of insights as chart options. Pure.
 
 Source: docs/spec/query-endpoints.md#106-insight-queries-and-results.
 """
@@ -13,7 +13,7 @@ _STATUS_COLORS = {
     "resurrecting": "#f5a623",
     "dormant": "#e5484d",
 }
-# Tooltips are drawn, not made of HTML: names of events come from users.
+# Tooltips are drawn, not rendered as HTML: event names come from users.
 _COMMON: Json = {
     "tooltip": {"trigger": "axis", "renderMode": "richText"},
     "aria": {"enabled": True},
@@ -23,7 +23,7 @@ _HOUR_SECONDS = 3600
 
 
 def insight_chart(kind: str, results: Any) -> Json | None:
-    """Options for ECharts, None when there is nothing to draw (retention is a table).
+    """Options for ECharts, None if there is nothing to draw (retention is a table).
 
     Args:
         kind: of the query, e.g. ``TrendsQuery``.
@@ -41,19 +41,19 @@ def insight_chart(kind: str, results: Any) -> Json | None:
 
 
 def series_name(series: Json) -> str:
-    """What a series is called, its period too when two are compared."""
+    """The name of a series, with its period in comparisons."""
     label = str(series.get("label") or "")
     period = series.get("compare_label")
     return f"{label} ({period})" if period else label
 
 
 def step_name(step: Json) -> str:
-    """What a step of a funnel is called."""
+    """The name of a funnel step."""
     return str(step.get("custom_name") or step.get("name") or f"step {step['order'] + 1}")
 
 
 def breakdown_name(step: Json) -> str:
-    """The group a funnel's steps are of, e.g. ``Chrome``; several values are joined."""
+    """The breakdown value of a funnel's steps, e.g. ``Chrome``; several values are joined."""
     value = step.get("breakdown_value")
     parts = value if isinstance(value, list) else [value]
     return ", ".join("none" if part in (None, "") else str(part) for part in parts)

@@ -1,4 +1,4 @@
-"""What all pages have around them: colours, the bar at the top, who is signed in."""
+"""The layout of all pages: colors, navigation bar, the signed-in user."""
 
 from collections.abc import Awaitable, Callable, Generator
 from contextlib import contextmanager
@@ -17,7 +17,7 @@ from hoglet.web.pagination import ORIGINAL_PATH
 EDITOR = "w-full rounded text-sm border border-slate-300"
 PRIMARY = "#1d4aff"
 ACCENT = "#f54e00"
-BUILD_SECONDS = 30.0  # for pages that ask the warehouse before they are sent
+BUILD_SECONDS = 30.0  # for pages that query the warehouse before they are sent
 
 type Build = Callable[[Backend], Awaitable[None]]
 
@@ -25,14 +25,14 @@ type Build = Callable[[Backend], Awaitable[None]]
 async def signed_in_page(
     sessions: Sessions, request: Request, project_id: str, *, section: str, build: Build
 ) -> Response | None:
-    """Build a page for the one who is signed in; anybody else is sent to sign in.
+    """Build a page for a signed-in user; others are redirected to the sign-in page.
 
     Args:
-        sessions: knows who is signed in.
+        sessions: resolves sessions.
         request: the page's request.
         project_id: from the path.
-        section: the part of the site to mark in the bar, ``functions``, ``endpoints`` or none.
-        build: makes the page's own elements.
+        section: the active section in the bar, ``functions``, ``endpoints`` or none.
+        build: renders the page's content.
     """
     backend = sessions.backend(request, project_id)
     projects = None if backend is None else await backend.call("GET", "/api/projects")
@@ -47,7 +47,7 @@ async def signed_in_page(
 
 
 async def tabs(builders: dict[str, Callable[[], Awaitable[None]]]) -> None:
-    """Tabs whose content is made when they are first opened; the first one at once."""
+    """Tabs whose content is rendered when they are first opened; the first one immediately."""
     with ui.tabs().classes("w-full").props("align=left no-caps dense") as bar:
         for name in builders:
             ui.tab(name)
@@ -68,14 +68,14 @@ async def tabs(builders: dict[str, Callable[[], Awaitable[None]]]) -> None:
 
 @contextmanager
 def section(title: str) -> Generator[None]:
-    """A part of a page under a title of its own."""
+    """A section with a title."""
     with ui.column().classes("w-full gap-2"):
         ui.label(title).classes("text-lg font-medium").props("role=heading aria-level=2")
         yield
 
 
 def heading(text: str, note: str = "") -> None:
-    """The page's title with a quieter line below."""
+    """The page's title and subtitle."""
     with ui.column().classes("gap-0 min-w-0"):
         title = ui.label(text).classes("text-2xl font-semibold break-all")
         title.props("role=heading aria-level=1")
@@ -84,7 +84,7 @@ def heading(text: str, note: str = "") -> None:
 
 
 def empty(title: str, hint: str, icon: str) -> None:
-    """What stands where there is nothing yet."""
+    """The placeholder of an empty section."""
     with ui.column().classes("w-full items-center py-12 gap-2 opacity-80"):
         ui.icon(icon).classes("text-5xl opacity-50")
         ui.label(title).classes("text-lg font-medium")
@@ -92,7 +92,7 @@ def empty(title: str, hint: str, icon: str) -> None:
 
 
 def failed(reply: Reply, source: str = "") -> None:
-    """What stands where something did not work, with the line of ``source`` it is about."""
+    """An error message, with the affected line of ``source``."""
     row = ui.row().classes("w-full items-start no-wrap gap-2 p-4 rounded border border-red-400")
     with row.props("role=alert"):
         ui.icon("error_outline").classes("text-negative text-xl")
@@ -103,7 +103,7 @@ def failed(reply: Reply, source: str = "") -> None:
 
 
 def tell(reply: Reply, done: str) -> bool:
-    """A note that something worked, or why not; whether it did."""
+    """Notify about success or failure; returns whether it succeeded."""
     if reply.is_good:
         ui.notify(done, type="positive")
     else:
@@ -112,7 +112,7 @@ def tell(reply: Reply, done: str) -> bool:
 
 
 def link_cell(table: ui.table, column: str) -> None:
-    """Show a column as a link to the row's ``href``."""
+    """Render a column as a link to the row's ``href``."""
     table.add_slot(
         f"body-cell-{column}",
         '<q-td :props="props"><a :href="props.row.href" :title="props.value" class="text-primary '
@@ -122,7 +122,7 @@ def link_cell(table: ui.table, column: str) -> None:
 
 
 def badge_cell(table: ui.table, column: str) -> None:
-    """Show a column as a coloured badge; the row's ``<column>_color`` names the colour."""
+    """Render a column as a badge; the row's ``<column>_color`` is its color."""
     table.add_slot(
         f"body-cell-{column}",
         f'<q-td :props="props"><q-badge :color="props.row.{column}_color" outline>'
@@ -174,7 +174,7 @@ def _project_choice(projects: list[dict[str, Any]], project_id: str, section: st
 
 
 async def until_closed(dialog: ui.dialog) -> None:
-    """Wait for a dialog, and take it away, unless it went with a page that was left."""
+    """Await a dialog and remove it, unless its page was already closed."""
     await dialog
     if not dialog.is_deleted:
         dialog.delete()

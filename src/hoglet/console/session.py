@@ -1,6 +1,6 @@
-"""Signing in with a personal API key; the key travels in a sealed cookie.
+"""Signing in with a personal API key, stored in an encrypted cookie.
 
-Sealed with the data folder's secret, so a restart signs nobody out, and checked with every page,
+Encrypted with the data folder's secret, so sessions survive a restart, and checked on every page,
 so a revoked key ends the session. ``SameSite=Strict`` keeps other sites from using it.
 """
 
@@ -22,11 +22,11 @@ _FORM_BYTES = 10_000
 
 
 class Sessions:
-    """Seals and opens the cookie.
+    """Encrypts and decrypts the cookie.
 
     Args:
         secret_keys: Fernet keys, newest first.
-        api: the application, asked whether a key is valid.
+        api: the application, which validates keys.
     """
 
     def __init__(self, secret_keys: list[str], api: ASGIApp) -> None:
@@ -34,15 +34,15 @@ class Sessions:
         self._api = api
 
     def key_of(self, request: Request) -> str | None:
-        """The key of whoever is signed in; a cookie that was not made here counts as none."""
+        """The key of the signed-in user; an invalid cookie counts as none."""
         sealed = request.cookies.get(COOKIE, "")
         try:
             return self._seal.decrypt(sealed, ttl=SESSION_SECONDS).decode()
-        except (InvalidToken, ValueError):  # ValueError: letters outside ASCII
+        except (InvalidToken, ValueError):  # ValueError: non-ASCII characters
             return None
 
     def backend(self, request: Request, project_id: str = "@current") -> Backend | None:
-        """The API as the one who is signed in sees it."""
+        """The API client of the signed-in user."""
         key = self.key_of(request)
         origin = (request.url.scheme, request.url.netloc)
         return None if key is None else Backend(self._api, key, project_id, origin)
@@ -79,7 +79,7 @@ class Sessions:
 
 
 def safe_target(target: str) -> str:
-    r"""A path on this site, whatever was asked for.
+    r"""A path on this site, whatever was requested.
 
     Example:
         >>> [safe_target(each) for each in ("/project/1", "//evil.example", "/\\evil.example")]

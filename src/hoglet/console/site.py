@@ -1,4 +1,4 @@
-"""NiceGUI with the console's pages; imported late, see ``hoglet.console.application``."""
+"""NiceGUI with the console's pages; imported lazily, see ``hoglet.console.application``."""
 
 from fastapi import FastAPI
 from nicegui import ui
@@ -26,9 +26,9 @@ RECONNECT_SECONDS = 10.0
 
 
 def make_site(api: ASGIApp, secret_keys: list[str]) -> FastAPI:
-    """The console's own application; its lifespan starts and stops NiceGUI.
+    """Create the console's ASGI application; its lifespan starts and stops NiceGUI.
 
-    Call it once a process: pages are registered with NiceGUI's one global application.
+    Call it once per process: pages are registered with NiceGUI's global application.
     """
     sessions = Sessions(secret_keys, api)
     site = FastAPI(docs_url=None, redoc_url=None, openapi_url=None)
@@ -42,7 +42,7 @@ def make_site(api: ASGIApp, secret_keys: list[str]) -> FastAPI:
         title="hoglet",
         favicon=_ICON,
         dark=False,
-        binding_refresh_interval=None,  # nothing is polled while nobody acts
+        binding_refresh_interval=None,  # no polling while idle
         reconnect_timeout=RECONNECT_SECONDS,
         show_welcome_message=False,
     )

@@ -1,7 +1,7 @@
-"""Text of users, shown as it is.
+"""Renders user text literally.
 
-``ui.code`` goes through Markdown, where a text can close its fence and bring links and images of
-its own; nothing here is read as HTML or Markdown.
+``ui.code`` uses Markdown, where text can close its fence and inject links and images; nothing here
+is parsed as HTML or Markdown.
 """
 
 from nicegui import ui
@@ -18,7 +18,7 @@ _COPY = """() => {
 
 
 def code_block(text: str, *, wraps: bool = False) -> ui.label:
-    """A block of text with a button to copy it; ``set_text`` changes it."""
+    """A block of text with a copy button; ``set_text`` changes it."""
     with _frame():
         shown = ui.label(text).classes(_BLOCK).props("tabindex=0")
         shown.classes("whitespace-pre-wrap break-words" if wraps else "whitespace-pre")
@@ -29,7 +29,7 @@ def code_block(text: str, *, wraps: bool = False) -> ui.label:
 
 
 def diff_block(text: str) -> None:
-    """A unified diff, its lines coloured."""
+    """A unified diff with colored lines."""
     with _frame(), ui.column().classes(f"{_BLOCK} gap-0"):
         for line in text.splitlines():
             color = "" if line.startswith(("+++", "---")) else _LINES.get(line[:1], "")
@@ -41,7 +41,7 @@ def _frame() -> ui.element:
 
 
 def pointed(source: str, place: tuple[int, int]) -> str:
-    """The line of ``source`` at a place (from 1), with a caret below it; empty when there is none.
+    """The line of ``source`` at a position (from 1), with a caret below it; empty without one.
 
     Example:
         >>> print(pointed("select a", (1, 8)))

@@ -11,7 +11,7 @@ PROJECT = "/api/projects/1"
 
 
 class ApiRefused(HogletError):
-    """The server answered with an error; the detail holds status and body."""
+    """The server returned an error; the detail has status and body."""
 
     code = "api_refused"
     blame = "operator"
@@ -30,7 +30,7 @@ class Client:
         self._key = key
 
     def call(self, method: str, path: str, body: Any = None) -> Any:
-        """One request; the JSON of the answer.
+        """Send a request; returns the JSON of the response.
 
         Raises:
             ApiRefused: any status of 400 and above.

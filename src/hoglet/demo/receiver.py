@@ -1,4 +1,4 @@
-"""The small web server that the demo's destination posts to."""
+"""The web server that receives the demo's deliveries."""
 
 import json
 import threading
@@ -8,9 +8,9 @@ from typing import Any
 
 
 class Receiver:
-    """Listens on a free port of 127.0.0.1 and keeps what arrives, by delivery id.
+    """Listens on a free port of 127.0.0.1 and records what arrives, by delivery id.
 
-    Deliveries are at least once with a stable id, so what counts is distinct ids.
+    Deliveries are at least once with a stable id, so only distinct ids count.
     """
 
     def __init__(self) -> None:
@@ -30,7 +30,7 @@ class Receiver:
                 self.end_headers()
 
             def log_message(self, format: str, *args: object) -> None:  # noqa: A002 (its name)
-                """Say nothing: the summary shows what arrived."""
+                """No output: the summary shows what arrived."""
 
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self._server.daemon_threads = True
@@ -38,7 +38,7 @@ class Receiver:
         threading.Thread(target=self._server.serve_forever, daemon=True).start()
 
     def take(self, headers: Mapping[str, str], body: bytes) -> None:
-        """Keep one request."""
+        """Record a request."""
         with self._lock:
             self.requests += 1
             delivery = headers.get("X-Hoglet-Delivery", f"without id {self.requests}")

@@ -1,4 +1,4 @@
-"""The demo from start to summary; every figure is checked against the CSV's own."""
+"""The demo from start to summary; every figure is verified against the CSV's."""
 
 import tempfile
 import time
@@ -25,20 +25,20 @@ from hoglet.demo.summary import Check, show_checks, show_rows
 
 ORIGIN = "JFK"
 SDK_SHARE = 20_000
-# Counts are polled until they are complete; without any progress for this long the demo gives up
-# and shows what differs.
+# Counts are polled until they are complete; after this long without progress the demo gives up and
+# shows the differences.
 PATIENCE_SECONDS = 30
 
 
 def run_demo(
     *, data_dir: Path | None, port: int, once: bool, limit: int | None, console: Console
 ) -> bool:
-    """Run the demo; True when every figure is equal to the CSV's.
+    """Run the demo; True if every figure equals the CSV's.
 
     Args:
-        data_dir: folder of the server, a temporary one when None.
-        port: of the server, a free one when 0.
-        once: stop after the summary, else stay up until Ctrl-C.
+        data_dir: folder of the server, a temporary one if None.
+        port: port of the server, a free one if 0.
+        once: stop after the summary, otherwise keep running until Ctrl-C.
         limit: only the first rows, for tests.
         console: where to print.
     """
@@ -58,7 +58,7 @@ def run_demo(
 
 
 class _Demo:
-    """One run: what was set up and how long each part took."""
+    """State of one demo run: what was set up, and timings."""
 
     def __init__(self, server: DemoServer, receiver: Receiver, console: Console) -> None:
         self.server = server

@@ -1,4 +1,4 @@
-"""What the demo sets up through the API: a transformation, a destination, two endpoints."""
+"""Sets up the demo through the API: a transformation, a destination, two endpoints."""
 
 from typing import Any
 
@@ -50,7 +50,7 @@ limit 1000
 
 
 def create_transformation(client: Client) -> str:
-    """The transformation; returns its id."""
+    """Create the transformation; returns its id."""
     return _create_function(
         client,
         type="transformation",
@@ -61,7 +61,7 @@ def create_transformation(client: Client) -> str:
 
 
 def create_destination(client: Client, url: str) -> str:
-    """The destination for late departures; returns its id."""
+    """Create the destination for late departures; returns its id."""
     late = {"key": "dep_delay", "type": "event", "operator": "gte", "value": LATE_MINUTES}
     schema = [
         {"key": "url", "type": "string", "label": "Receiver", "required": True},
@@ -89,7 +89,7 @@ def create_destination(client: Client, url: str) -> str:
 
 
 def create_carrier_delay(client: Client) -> None:
-    """The endpoint with a variable, and the project variable that it uses."""
+    """Create the endpoint with a variable, and the project variable that it uses."""
     variable = client.call(
         "POST",
         f"{PROJECT}/insight_variables/",
@@ -105,13 +105,13 @@ def create_carrier_delay(client: Client) -> None:
 
 
 def create_stored(client: Client) -> None:
-    """The endpoint that counts what has arrived."""
+    """Create the endpoint that counts stored events."""
     body = {"name": "stored_departures", "query": {"kind": "HogQLQuery", "query": STORED}}
     client.call("POST", f"{PROJECT}/endpoints/", body)
 
 
 def create_daily(client: Client) -> None:
-    """The materialised endpoint; its first build starts at once."""
+    """Create the materialized endpoint; its first build starts at once."""
     body = {
         "name": "daily_departures",
         "query": {"kind": "HogQLQuery", "query": DAILY},

@@ -1,4 +1,4 @@
-"""Sending the departures: a share through the official SDK, the rest through the importer."""
+"""Sends the departures: some through the official SDK, the rest through the importer."""
 
 import subprocess
 import sys
@@ -43,7 +43,7 @@ def send_with_sdk(server: DemoServer, departures: Sequence[Departure], console: 
 
 
 def import_rest(server: DemoServer, departures: Sequence[Departure], folder: Path) -> float:
-    """Write the rest as NDJSON and run ``hoglet events import`` on it; returns its seconds."""
+    """Write the rest as NDJSON and run ``hoglet events import`` on it; returns the seconds."""
     path = folder / "departures.ndjson"
     with path.open("wb") as file:
         for departure in departures:

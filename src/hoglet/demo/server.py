@@ -1,4 +1,4 @@
-"""The server that the demo starts: the real ``hoglet serve`` in its own process."""
+"""The demo's server: ``hoglet serve`` in its own process."""
 
 import os
 import secrets
@@ -15,7 +15,7 @@ START_SECONDS = 60
 
 
 class ServerFailed(HogletError):
-    """The demo's server did not come up; its log tells why."""
+    """The demo's server did not start; see its log."""
 
     code = "demo_server_failed"
     blame = "operator"

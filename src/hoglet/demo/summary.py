@@ -1,4 +1,4 @@
-"""Tables of what happened, each figure beside the one expected."""
+"""Tables of results next to the expected figures."""
 
 import math
 from collections.abc import Iterable
@@ -17,12 +17,12 @@ class Check(msgspec.Struct, frozen=True):
 
     @property
     def agrees(self) -> bool:
-        """Equal; means of floats up to the order of their additions (one part in 10^9)."""
+        """Equal, up to rounding of floats (one part in 10^9)."""
         return self.found is not None and math.isclose(self.expected, self.found, rel_tol=1e-9)
 
 
 def show_checks(console: Console, title: str, checks: Iterable[Check]) -> bool:
-    """Print the figures; True when all agree."""
+    """Print the figures; True if all agree."""
     table = Table("", "expected", "found", "", title=title, title_justify="left")
     complete = True
     for check in checks:

@@ -1,4 +1,4 @@
-"""All tables of all rooms, for autogeneration and for the test that revisions equal the tables."""
+"""The tables of all packages, for autogeneration and the test of migrations."""
 
 import importlib
 import pkgutil

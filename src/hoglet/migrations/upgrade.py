@@ -1,4 +1,4 @@
-"""Running Alembic from the package: no alembic.ini, no working directory, one transaction."""
+"""Runs Alembic from the package: no alembic.ini, no working directory, one transaction."""
 
 from pathlib import Path
 from typing import Any
@@ -8,12 +8,12 @@ from alembic.config import Config
 from sqlalchemy import Connection, create_engine, event, text
 from sqlalchemy.engine import make_url
 
-# Any number; processes that start at once on one PostgreSQL wait for each other under it.
+# Arbitrary; concurrent startups on one PostgreSQL wait for each other with this lock.
 _ADVISORY_LOCK = 7_226_311
 
 
 def migrate(database_url: str) -> None:
-    """Bring the database to the newest schema; does nothing when it already is there.
+    """Migrate the database to the newest schema; no effect if it is current.
 
     Blocking: call it before the event loop starts, or in a thread.
 
@@ -43,7 +43,7 @@ def alembic_config(connection: Connection) -> Config:
 
 
 def _leave_transactions_to_us(connection: Any, _record: Any) -> None:
-    """Python's driver would commit before each DDL statement: a crash would leave half a schema."""
+    """Disable the driver's commit before DDL: a crash would leave a partial schema."""
     connection.isolation_level = None
 
 

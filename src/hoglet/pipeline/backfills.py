@@ -1,7 +1,7 @@
-"""Backfills: stored events of a window become runs of one function, a page at a time.
+"""Backfills: enqueue runs of a function for stored events, page by page.
 
-A page of runs and the place reached are one commit, and a run's id comes from the backfill and the
-event, so a crash neither skips nor doubles an event.
+A page of runs and the position are one commit, and a run's id is derived from the backfill and the
+event, so a crash neither skips nor repeats an event.
 
 Source: docs/spec/hog-functions.md#91-enable_backfills.
 """
@@ -34,14 +34,14 @@ from hoglet.queue.worker import JobPolicy
 from hoglet.store.database import Database
 
 PAGE_EVENTS = 500
-MOST_WAITING = 5000  # runs in the queue; a backfill then makes way for live events
+MOST_WAITING = 5000  # runs in the queue; beyond it, a backfill yields to live events
 PAUSE = timedelta(seconds=5)
 BREATH = timedelta(seconds=0.5)  # while enough runs are queued
 _READING = (backfill_repository.STARTING, backfill_repository.RUNNING)
 
 
 class _Page(NamedTuple):
-    """Events of a page, their runs, and how many events the window has."""
+    """Events of a page, their runs, and the number of events in the time range."""
 
     rows: list[StoredEvent]
     runs: list[NewJob]
@@ -59,7 +59,7 @@ BACKFILL_POLICY = JobPolicy(
 
 
 class BackfillPager:
-    """Does the jobs of ``functions.backfill``: each queues the runs of one page."""
+    """Processes ``functions.backfill`` jobs: each enqueues the runs of one page."""
 
     def __init__(
         self,
@@ -85,7 +85,7 @@ class BackfillPager:
             await self._go_on(job, wanted)
 
     async def _go_on(self, job: Job, wanted: BackfillV1) -> None:
-        """Queue the next page, or clear up after the last one, a pause or a cancel."""
+        """Queue the next page, or clean up after the last one, a pause or a cancel."""
         async with self._database.read() as session:
             found = await backfill_repository.of_worker(session, wanted.backfill_id)
         if found is None or found[0].status not in _READING or found[0].all_read:
@@ -106,7 +106,7 @@ class BackfillPager:
             await self._queue_page(session, job, wanted, _Page(rows, runs, total))
 
     async def _finish(self, job: Job, wanted: BackfillV1) -> None:
-        """Nothing more to read now; what a cancelled one has queued goes."""
+        """Finish reading; a cancelled backfill drops its queued runs."""
         async with self._database.write() as session:
             found = await backfill_repository.of_worker(session, wanted.backfill_id)
             if found is None or found[0].status == backfill_repository.CANCELLED:
@@ -116,9 +116,9 @@ class BackfillPager:
     async def _queue_page(
         self, session: AsyncSession, job: Job, wanted: BackfillV1, page: _Page
     ) -> None:
-        """The runs of a page and the place reached, in one commit."""
+        """Enqueue the runs of a page and store the position, in one commit."""
         found = await backfill_repository.of_worker(session, wanted.backfill_id)
-        if found is None or found[0].status not in _READING:  # paused or cancelled meanwhile
+        if found is None or found[0].status not in _READING:  # paused or cancelled in the meantime
             await self._queue.retry(session, job, run_at=self._clock.now())
             return
         row, _ = found
@@ -170,11 +170,11 @@ class BackfillPager:
 
 
 def _window(row: BackfillRow, export: BatchExportRow, wanted: BackfillV1) -> Window:
-    """The rest of a backfill's window; an old job carries its place itself."""
+    """The rest of a backfill's time range; jobs of older versions carry the position themselves."""
     return Window(
         project_id=wanted.project_id,
         start_at=row.start_at,
-        end_at=row.end_at or row.created_at + timedelta(days=1),  # no hunt for arriving events
+        end_at=row.end_at or row.created_at + timedelta(days=1),  # do not chase arriving events
         events=event_names(export.filters),
         after_at=row.after_at or wanted.after_at,
         after_uuid=row.after_uuid or wanted.after_uuid,

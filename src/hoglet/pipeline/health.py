@@ -1,4 +1,4 @@
-"""What keeps accepted events from being stored; shown by readiness checks and metrics."""
+"""Tracks failures that keep accepted events from being stored, for readiness and metrics."""
 
 import time
 from typing import Literal
@@ -7,15 +7,15 @@ from uuid import UUID
 from prometheus_client import CollectorRegistry, Gauge
 
 type Part = Literal["events", "persons", "telemetry"]
-"""What is written to the warehouse: events; copies of persons and groups; logs and metrics."""
+"""Destinations of writes to the warehouse: events; persons and groups; logs and metrics."""
 
 PARTS: tuple[Part, ...] = ("events", "persons", "telemetry")
-_FORGOTTEN_AFTER_S = 900.0  # groups are tried again every five minutes at least
+_FORGOTTEN_AFTER_S = 900.0  # groups are retried at least every five minutes
 _SHOWN = 200  # characters of an engine's error
 
 
 class PipelineHealth:
-    """Kept in memory by the process that has the role pipeline; a restart tries everything anew."""
+    """In memory of the process with the role pipeline; reset by a restart."""
 
     def __init__(self, registry: CollectorRegistry) -> None:
         self._parts: dict[Part, str] = {}
@@ -30,21 +30,21 @@ class PipelineHealth:
             failing.labels(part).set_function(lambda part=part: part in self._parts)
         groups = Gauge(
             "hoglet_failing_groups",
-            "Groups of captured requests that fail for another reason and are tried again.",
+            "Groups of captured requests that keep failing for other reasons.",
             registry=registry,
         )
         groups.set_function(lambda: len(self._failing_groups()))
 
     def failed(self, part: Part, error: Exception) -> None:
-        """The database, the warehouse or the start of workers fails; everything of it waits."""
+        """The database, the warehouse or worker startup fails; everything of it waits."""
         self._parts[part] = _shown(error)
 
     def works(self, part: Part) -> None:
-        """Something was written, or nothing waits to be."""
+        """A write succeeded, or nothing is waiting."""
         self._parts.pop(part, None)
 
     def group_failed(self, group: UUID, error: Exception) -> None:
-        """One group fails for another reason and is tried again later."""
+        """A group failed for another reason and is retried later."""
         self._groups[group] = (time.monotonic(), _shown(error))
 
     def group_stored(self, group: UUID) -> None:
@@ -53,7 +53,7 @@ class PipelineHealth:
         self._groups.pop(group, None)
 
     def problem(self) -> str | None:
-        """One sentence, or None when nothing fails."""
+        """One sentence, or None if nothing fails."""
         problems = [f"{part} cannot be written: {why}" for part, why in self._parts.items()]
         failing = self._failing_groups()
         if failing:
@@ -61,7 +61,7 @@ class PipelineHealth:
         return "; ".join(problems) or None
 
     def _failing_groups(self) -> list[str]:
-        """Why groups failed lately; one that another process has stored is forgotten in time."""
+        """Errors of recent group failures; groups stored by another process expire."""
         oldest = time.monotonic() - _FORGOTTEN_AFTER_S
         return [reason for at, reason in self._groups.values() if at > oldest]
 

@@ -1,7 +1,7 @@
-"""Internal events: hoglet's own doings that functions of type ``internal_destination`` wait for.
+"""Internal events: system events that trigger functions of type ``internal_destination``.
 
-They are never stored. A change writes its event into a queue in its own transaction; the worker
-here matches it and enqueues the runs.
+They are never stored. A change enqueues its event in its own transaction; the worker here matches
+it and enqueues runs.
 
 Source: docs/spec/hog-functions.md#31-types, docs/spec/hog-functions.md#55-bytecode_error and
 docs/spec/hog-functions.md#131-pipeline-destinations.
@@ -52,7 +52,7 @@ ACTIVITY_EVENT = "$activity_log_entry_created"
 STATE_EVENT = "$hog_function_state_changed"
 _KIND = ("internal_destination",)
 _PAUSE = timedelta(seconds=5)
-# A worker may be killed from outside, so an event is tried several times before its deliveries
+# Workers can be killed from outside, so an event is tried several times before its deliveries
 # become dead letters.
 _ATTEMPTS: tuple[Handling, ...] = ("run", "run", "run", "match", "store")
 
@@ -69,7 +69,7 @@ class InternalEventV1(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class InternalEvents:
-    """Writes internal events into their queue, in the caller's transaction."""
+    """Enqueues internal events in the caller's transaction."""
 
     def __init__(self, queue: Queue, clock: Clock) -> None:
         self._queue = queue
@@ -140,7 +140,7 @@ INTERNAL_POLICY = JobPolicy(
 
 
 class InternalEventMatcher:
-    """Does the jobs of internal events: matches each and enqueues runs."""
+    """Processes internal events: matches each and enqueues runs."""
 
     def __init__(
         self,
@@ -160,7 +160,7 @@ class InternalEventMatcher:
         self._site_url = site_url.rstrip("/")
 
     async def work(self, job: Job) -> None:
-        """Match one event and commit what it triggers; finishes the job itself."""
+        """Match an event and commit its runs; finishes the job itself."""
         event = msgspec.msgpack.decode(job.payload, type=InternalEventV1)
         await self._committing.commit(event.project_id, [job], await self._match(event))
 
@@ -183,7 +183,7 @@ class InternalEventMatcher:
         return await self._ask(request)
 
     async def _ask(self, request: InternalRequest) -> BatchResult:
-        """What the event triggers; dead letters when the worker fails on it."""
+        """The runs that an event triggers; dead letters if the worker fails on it."""
         failure: Exception | None = None
         for handling in _ATTEMPTS:
             attempt = msgspec.structs.replace(request, handling=handling, reason=str(failure or ""))

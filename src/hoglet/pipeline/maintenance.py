@@ -1,4 +1,4 @@
-"""Small regular work: warnings to the database, old dead letters and masking windows dropped."""
+"""Periodic maintenance: flushes warnings, deletes old dead letters and masking windows."""
 
 import asyncio
 from collections.abc import Coroutine
@@ -25,7 +25,7 @@ COUNT_EVERY_S = 60.0
 
 
 class MaintenanceWorker:
-    """Does the regular work until it is stopped, then writes the last warnings."""
+    """Runs maintenance until it is stopped, then flushes the warnings."""
 
     def __init__(
         self,
@@ -48,7 +48,7 @@ class MaintenanceWorker:
         self._stopping = asyncio.Event()
 
     async def run(self) -> None:
-        """Work until :meth:`stop`."""
+        """Run until :meth:`stop`."""
         until_pruning = until_counting = 0.0
         while not self._stopping.is_set():
             await self._guarded(self._warnings.flush())
@@ -67,7 +67,7 @@ class MaintenanceWorker:
         await self._guarded(self._warnings.flush())
 
     def stop(self) -> None:
-        """Let :meth:`run` end."""
+        """Make :meth:`run` return."""
         self._stopping.set()
 
     async def _prune(self) -> None:

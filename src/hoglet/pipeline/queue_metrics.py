@@ -1,4 +1,4 @@
-"""Depth and lag of the queues as Prometheus figures, measured every few seconds.
+"""Depth and lag of the queues as Prometheus metrics, measured every few seconds.
 
 Every server that shares a database measures the same queues: take the maximum, not the sum.
 """
@@ -25,14 +25,14 @@ class QueueMetrics:
         self._queue = queue
         self._jobs = Gauge(
             "hoglet_queue_jobs",
-            "Jobs by state: ready, delayed (a retry), leased, buried (given up).",
+            "Jobs by state: ready, delayed (a retry), leased, buried (failed permanently).",
             ("queue", "state"),
             registry=registry,
         )
         self._with_buried = set(QUEUES)
         self._letters = Gauge(
             "hoglet_dead_letters",
-            "Dead letters of all functions that were not run again.",
+            "Dead letters of all functions that were not redriven.",
             registry=registry,
         )
         self._spool_lag = Gauge(
@@ -52,7 +52,7 @@ class QueueMetrics:
             self._letters.set(await dead_letter_repository.count_waiting(session))
 
     async def _count_buried(self) -> None:
-        """Of every queue, also those that are not the pipeline's."""
+        """Buried jobs of every queue, including those of other packages."""
         async with self._database.read() as session:
             buried = await count_failed(session)
         for queue in self._with_buried - buried.keys():
@@ -62,7 +62,7 @@ class QueueMetrics:
         self._with_buried |= buried.keys()
 
     async def measure(self) -> None:
-        """Take the figures anew."""
+        """Update the metrics."""
         await self._count_letters()
         await self._count_buried()
         for queue in QUEUES:

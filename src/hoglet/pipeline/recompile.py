@@ -1,4 +1,4 @@
-"""Compiles filters again after an action or the test-account rule they use has changed.
+"""Recompiles filters after a change of an action or test-account filters.
 
 Source: docs/spec/hog-functions.md#55-bytecode_error.
 """
@@ -23,14 +23,14 @@ RECOMPILE_POLICY = JobPolicy(
 
 
 class Recompiler:
-    """Does the jobs of ``functions.recompile``; compiling twice changes nothing."""
+    """Processes ``functions.recompile`` jobs; idempotent."""
 
     def __init__(self, functions: FunctionService, access: AccessService) -> None:
         self._functions = functions
         self._access = access
 
     async def work(self, job: Job) -> None:
-        """Compile what a job names."""
+        """Recompile the functions of a job."""
         wanted = decode_recompile(job.payload)
         project = await self._access.project(wanted.project_id)
         if project is not None:

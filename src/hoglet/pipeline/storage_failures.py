@@ -1,4 +1,4 @@
-"""Tells failures of the places where things are stored from those of what is stored."""
+"""Distinguishes failures of storage from failures of what is stored."""
 
 from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimedOut
@@ -7,7 +7,7 @@ from hoglet.kit.errors import HogletError
 
 
 def is_storage_failure(error: Exception) -> bool:
-    """Whether the same work will succeed later: the database, the warehouse or the disk failed.
+    """Whether a retry will succeed because the database, the warehouse or the disk failed.
 
     Example:
         >>> is_storage_failure(OSError(28, "full")), is_storage_failure(KeyError())

@@ -1,4 +1,4 @@
-"""Stored events of a window, and what a run of one of them sees.
+"""Reads stored events in a time range, and builds the globals of their runs.
 
 Source: docs/spec/hog-functions.md#91-enable_backfills.
 """
@@ -27,9 +27,9 @@ _BEGINNING = datetime(1970, 1, 2, tzinfo=UTC)
 
 
 class Window(msgspec.Struct, frozen=True, kw_only=True):
-    """From ``start_at`` up to ``end_at``, exclusive, after the last event that was taken.
+    """From ``start_at`` to ``end_at``, exclusive, after the last processed event.
 
-    ``events`` None stands for all names.
+    ``events`` None means all names.
     """
 
     project_id: int
@@ -54,7 +54,7 @@ class StoredEvent(NamedTuple):
 
 
 class StoredEvents:
-    """Reads events a page at a time, oldest first."""
+    """Reads events in pages, oldest first."""
 
     def __init__(self, warehouse: Warehouse, access: AccessService, site_url: str) -> None:
         self._warehouse = warehouse
@@ -62,7 +62,7 @@ class StoredEvents:
         self._site_url = site_url
 
     async def count(self, window: Window) -> int:
-        """How many events a window has."""
+        """Number of events in a time range."""
         where, params = _where(window)
         found = await self._warehouse.query(
             f"SELECT uniqExact(uuid) FROM events WHERE {where}",  # noqa: S608 (fixed texts)
@@ -72,7 +72,7 @@ class StoredEvents:
         return int(found.rows[0][0])
 
     async def page(self, window: Window, *, limit: int) -> list[StoredEvent]:
-        """The next events of a window, each once."""
+        """The next events of a time range, each once."""
         where, params = _where(window)
         found = await self._warehouse.query(
             "SELECT uuid, event, properties, timestamp, distinct_id, person_id, "  # noqa: S608 (fixed texts)
@@ -84,7 +84,10 @@ class StoredEvents:
         return [StoredEvent(UUID(str(row[0])), *row[1:]) for row in found.rows]
 
     async def globals(self, wanted: BackfillV1, event: StoredEvent) -> dict[str, Any]:
-        """What a run of a stored event sees, as of the time it was stored; groups are empty."""
+        """The globals of a run for a stored event, as of the time it was stored.
+
+        Groups are empty.
+        """
         project = await self._access.project(wanted.project_id)
         shown = project_globals(
             project_id=wanted.project_id,

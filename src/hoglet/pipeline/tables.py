@@ -1,4 +1,4 @@
-"""The telemetry outbox, events to be counted, and runs that wait for an earlier one."""
+"""Tables of the telemetry outbox, deferred filtered counts, and ordered runs."""
 
 from datetime import datetime
 from uuid import UUID
@@ -10,7 +10,7 @@ from hoglet.store.base import Base, UtcDateTime
 
 
 class TelemetryRow(Base):
-    """Logs and metrics of one commit; ``flush`` names the block it was put into, if any."""
+    """Logs and metrics of one commit; ``flush`` is the block they were assigned to, if any."""
 
     __tablename__ = "telemetry_outbox"
 
@@ -22,7 +22,7 @@ class TelemetryRow(Base):
 
 
 class DeferredFilteredRow(Base):
-    """How many events of which names a group had; functions are counted from it later."""
+    """Number of a group's events by name; ``filtered`` is counted from it later."""
 
     __tablename__ = "unasked_events"
 
@@ -35,9 +35,9 @@ class DeferredFilteredRow(Base):
 
 
 class OrderedRunRow(Base):
-    """A run of a line: runs of one function for one person, one after another.
+    """A waiting run of an ordered function.
 
-    The one with the lowest ``place`` is in the queue as well; the others wait here for its end.
+    The run with the lowest ``place`` per key is in the queue; the others wait for its end.
     """
 
     __tablename__ = "ordered_runs"

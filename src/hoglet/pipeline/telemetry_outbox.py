@@ -1,9 +1,9 @@
-"""Logs and metrics on their way to the warehouse: kept by the commit they belong to, moved later.
+"""The telemetry outbox: logs and metrics, written with their commit and delivered later.
 
-The warehouse cannot join a transaction of the metadata database. So what a job has to say is kept
-in a table by the very commit that finishes the job, and moved in blocks. A block gets its name (a
-deduplication token) durably before it is inserted: after a crash the same rows go under the same
-name, and the warehouse takes them once. Source: docs/adr/0003-one-transaction.md.
+The warehouse cannot join a transaction of the metadata database. So the commit that finishes a job
+writes its logs and metrics to a table, from which they are moved in blocks. A block's deduplication
+token is stored before it is inserted: after a crash the same rows are inserted with the same token,
+and the warehouse keeps them once. Source: docs/adr/0003-one-transaction.md.
 """
 
 import asyncio
@@ -33,7 +33,7 @@ RETRY_SECONDS = 5.0
 
 
 class TelemetryBatch(msgspec.Struct):
-    """What one commit has to say; add to it, then give it to :meth:`TelemetryOutbox.add`."""
+    """The telemetry of one commit; add to it, then pass it to :meth:`TelemetryOutbox.add`."""
 
     logs: list[LogEntry] = msgspec.field(default_factory=list[LogEntry])
     metrics: list[AppMetric] = msgspec.field(default_factory=list[AppMetric])
@@ -48,7 +48,7 @@ class TelemetryBatch(msgspec.Struct):
         *,
         instance_id: str = "",
     ) -> None:
-        """Count one more of a function's metric; ``instance_id`` is the run's, if it is one's."""
+        """Increment a function's metric; ``instance_id`` is the run's, if it belongs to one."""
         self.metrics.append(
             AppMetric(
                 project_id, "hog_function", function_id, at, kind, name, instance_id=instance_id
@@ -61,7 +61,7 @@ _decoder = msgspec.msgpack.Decoder(TelemetryBatch)
 
 
 class TelemetryOutbox:
-    """The table and the task that empties it.
+    """The outbox table and the task that empties it.
 
     Concurrency: one flusher runs at a time (the pipeline role starts it).
     """
@@ -75,13 +75,13 @@ class TelemetryOutbox:
         self._stopping = asyncio.Event()
 
     async def add(self, session: AsyncSession, messages: TelemetryBatch) -> None:
-        """Keep messages in the caller's transaction."""
+        """Write telemetry in the caller's transaction."""
         if messages.logs or messages.metrics:
             messages.metrics = together(messages.metrics)
             session.add(TelemetryRow(payload=pack(_encoder, messages)))
 
     async def run(self) -> None:
-        """Move messages until :meth:`stop`; then once more, so that a clean stop leaves none."""
+        """Move telemetry until :meth:`stop`, then once more, so that a clean stop leaves none."""
         while not self._stopping.is_set():
             try:
                 while await self.flush():
@@ -90,7 +90,7 @@ class TelemetryOutbox:
                 if self._health is not None:
                     self._health.works("telemetry")
             except HogletError as error:
-                log.warning("telemetry cannot be written", action="outbox", error=error.detail)
+                log.warning("writing telemetry failed", action="outbox", error=error.detail)
                 pause = RETRY_SECONDS
                 if self._health is not None:
                     self._health.failed("telemetry", error)
@@ -99,13 +99,13 @@ class TelemetryOutbox:
             pass
 
     def stop(self) -> None:
-        """Let :meth:`run` end."""
+        """Make :meth:`run` return."""
         self._stopping.set()
 
     async def flush(self) -> int:
-        """Move one block; returns the number of rows moved, 0 when nothing waits.
+        """Move one block; returns the number of rows, 0 if nothing waits.
 
-        Idempotency: a block is inserted once, whenever this is interrupted.
+        Idempotency: a block is inserted once, even if this is interrupted.
         """
         token = await self._unfinished() or await self._name_block()
         if token is None:
@@ -125,7 +125,7 @@ class TelemetryOutbox:
         return len(payloads)
 
     async def _unfinished(self) -> UUID | None:
-        """A block that was named before a crash."""
+        """A block that was assigned before a crash."""
         async with self._database.read() as session:
             query = select(TelemetryRow.flush).where(TelemetryRow.flush.is_not(None)).limit(1)
             return await session.scalar(query)
@@ -139,16 +139,16 @@ class TelemetryOutbox:
         token = new_id()
         async with self._database.write() as session:
             ids = list(await session.scalars(oldest))
-            # Another process may have named some meanwhile: those are its own to move.
+            # Another process may have assigned some in the meantime.
             free = TelemetryRow.id.in_(ids) & TelemetryRow.flush.is_(None)
             await session.execute(update(TelemetryRow).where(free).values(flush=token))
         return token
 
 
 def together(metrics: Sequence[AppMetric]) -> list[AppMetric]:
-    """Add up metrics that differ in nothing but their count and the second they happened in.
+    """Add up metrics that differ only in their count and time within a second.
 
-    Those of single runs stay as they are: there is next to nothing to add up.
+    Metrics of single runs stay as they are.
     """
     alone = [metric for metric in metrics if metric.instance_id]
     counts: Counter[tuple[int, str, str, datetime, str, str]] = Counter()

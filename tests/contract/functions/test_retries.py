@@ -103,8 +103,8 @@ async def test_attempts_are_told_and_exhausted(hoglet, runs, receiver):
     assert [one.headers["x-hoglet-attempt"] for one in receiver.arrivals] == ["1", "2", "3"]
     lines = [one.message for one in await runs.lines_of_log("ERROR")]
     assert [line.partition(";")[2].strip() for line in lines[:3]] == [
-        "the next attempt follows in 1.0 s",
-        "the next attempt follows in 2.0 s",
+        "next attempt in 1.0 s",
+        "next attempt in 2.0 s",
         "no further attempt",
     ]
     assert all(f"Attempt {n} of fetch failed: status 503" in lines[n - 1] for n in (1, 2, 3))

@@ -1,1 +1,1 @@
-"""One module a page; each has ``register(sessions)``."""
+"""One module per page; each has ``register(sessions)``."""

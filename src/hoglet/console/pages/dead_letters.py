@@ -1,4 +1,4 @@
-"""Runs of a function that ended in failure: what they were, and trying them again."""
+"""The dead letters of a function, with details and redrive."""
 
 from typing import Any
 
@@ -21,10 +21,10 @@ _PAGE = 500
 
 
 async def dead_letters_panel(backend: Backend, path: str) -> None:
-    """The newest failures; all or the chosen ones are queued again.
+    """The newest dead letters; all or selected ones can be redriven.
 
     Args:
-        backend: whose.
+        backend: the user's.
         path: of the function, ``/hog_functions/<id>``.
     """
     letters = f"{path}/dead_letters"
@@ -35,9 +35,7 @@ async def dead_letters_panel(backend: Backend, path: str) -> None:
         if not reply.is_good:
             failed(reply)
         elif not reply.body["results"]:
-            empty(
-                "Nothing failed", "Runs that end in failure are kept here for a week.", "done_all"
-            )
+            empty("Nothing failed", "Failed runs are kept here for a week.", "done_all")
         else:
             _listed(reply.body["results"], redrive)
 
@@ -62,7 +60,7 @@ async def dead_letters_panel(backend: Backend, path: str) -> None:
             ui.button(
                 "Try all again", icon="replay", on_click=lambda: redrive({"all": True})
             ).props("no-caps")
-            chosen = ui.button("Try the chosen ones again", on_click=redrive_chosen)
+            chosen = ui.button("Try selected again", on_click=redrive_chosen)
             chosen.props("flat no-caps")
             chosen.bind_enabled_from(table, "selected", backward=bool)
 
@@ -98,7 +96,7 @@ def _table(found: list[dict[str, Any]]) -> ui.table:
 
 
 async def _show(letter: dict[str, Any]) -> None:
-    """The whole letter with the globals of the run, in a dialog."""
+    """Show a dead letter with the globals of its run in a dialog."""
     text = orjson.dumps(letter, option=orjson.OPT_INDENT_2).decode()
     with ui.dialog(value=True) as dialog, ui.card().classes("w-full max-w-3xl"):
         code_block(text)

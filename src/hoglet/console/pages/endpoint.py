@@ -44,6 +44,6 @@ async def _build(backend: Backend, path: str) -> None:
             "Query": lambda: query_panel(backend, path, record),
             "Versions": lambda: versions_panel(backend, path),
             "Usage": lambda: usage_panel(backend, path),
-            "Logs": lambda: logs_panel(backend, f"{path}/logs", "Each run writes a line here."),
+            "Logs": lambda: logs_panel(backend, f"{path}/logs", "Runs are logged here."),
         }
     )

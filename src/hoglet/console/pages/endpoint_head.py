@@ -1,4 +1,4 @@
-"""The head of an endpoint's page: name, state, description and tags, changed where they stand."""
+"""The header of an endpoint's page: name, state, description and tags, editable in place."""
 
 from typing import Any
 
@@ -21,20 +21,20 @@ KINDS = {
 
 
 def endpoint_head(backend: Backend, path: str, record: Json) -> None:
-    """Draw it.
+    """Render the header.
 
     Args:
-        backend: whose.
+        backend: the user's.
         path: of the endpoint, ``/endpoints/<name>``.
-        record: as the API shows it.
+        record: the API's record.
     """
 
     async def switch(event: Any) -> None:
         if event.value == record["is_active"]:
-            return  # set back below
+            return  # reset below
         reply = await backend.send("PATCH", path, {"is_active": event.value})
-        if tell(reply, "Switched on." if event.value else "Switched off: runs answer 404."):
-            ui.navigate.reload()  # switching off drops the table
+        if tell(reply, "Switched on." if event.value else "Disabled: runs return 404."):
+            ui.navigate.reload()  # disabling drops the table
         else:
             event.sender.set_value(record["is_active"])
 
@@ -78,7 +78,7 @@ class _Details:
         self._place.clear()
         with self._place:
             description = ui.input("Description", value=self._description).classes("grow")
-            tags = ui.input("Tags, with commas between", value=", ".join(self._tags))
+            tags = ui.input("Comma-separated tags", value=", ".join(self._tags))
             for field in (description, tags):
                 field.props("outlined dense").on("keydown.enter", save)
             description.props("autofocus")

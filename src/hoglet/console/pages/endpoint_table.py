@@ -1,4 +1,4 @@
-"""The table an endpoint keeps: whether, how fresh, and the way to switch it on and off."""
+"""The materialization of an endpoint: its state, and switching it on and off."""
 
 from datetime import datetime, timedelta
 from typing import Any
@@ -31,7 +31,7 @@ _AGAIN_SECONDS = 2.0
 
 
 def table_state(materialization: Json) -> tuple[str, str]:
-    """A word and a colour for the state of a table.
+    """A label and a color for the state of a materialization.
 
     Example:
         >>> table_state({"enabled": True, "ready": False, "status": "Running"})
@@ -45,12 +45,12 @@ def table_state(materialization: Json) -> tuple[str, str]:
 
 
 def endpoint_table(backend: Backend, path: str, record: Json) -> None:
-    """Draw the state; while a table is built it is looked at every other second.
+    """Render the state; polled every two seconds during a build.
 
     Args:
-        backend: whose.
+        backend: the user's.
         path: of the endpoint, ``/endpoints/<name>``.
-        record: as the API shows it.
+        record: the API's record.
     """
     _Table(backend, path, record["materialization"]).draw()
 
@@ -93,7 +93,7 @@ class _Table:
     def _notes(self) -> list[str]:
         state = self._state
         if not state["enabled"]:
-            can = "Keep the result as a table: runs read it instead of all events."
+            can = "Materialize the result as a table that runs read instead of all events."
             return [can if state["can_materialize"] else f"Not possible: {state['reason']}"]
         built = state["last_materialized_at"]
         notes = [f"built {short_time(built)} UTC", f"next {_next(state)} UTC"] if built else []

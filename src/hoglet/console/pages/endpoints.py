@@ -63,11 +63,11 @@ def _listing(backend: Backend, records: list[Json], search: str) -> None:
     if found:
         _table(backend, found)
     elif records:
-        empty("Nothing found", f"No name, description or tag holds {search!r}.", "search_off")
+        empty("Nothing found", f"No name, description or tag contains {search!r}.", "search_off")
     else:
         hint = (
-            "Press New endpoint, choose a query to begin with and run it: the page then shows "
-            "the call for your program."
+            "Press New endpoint, choose an example query and run it: the page then "
+            "shows the call for your program."
         )
         empty("No endpoints yet", hint, "api")
 

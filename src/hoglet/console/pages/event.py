@@ -1,4 +1,4 @@
-"""One event: its properties, elements and person, and the functions it ran through.
+"""The page of an event: properties, elements, person, and the functions it triggered.
 
 Source: docs/spec/data-and-queries.md#43-links.
 """
@@ -34,7 +34,7 @@ type Json = dict[str, Any]
 
 _LEVEL_COLORS = {"ERROR": "negative", "WARN": "warning", "INFO": "primary"}
 _FUNCTIONS = 1000
-# Lines of the runs themselves, and of others that name the event: backfills, test runs.
+# Log lines of the runs themselves, and of others with the event's id: backfills, test runs.
 _RUN_LINES = (
     "SELECT timestamp, log_source_id, level, message FROM log_entries "
     "WHERE has({runs}, instance_id) OR position(message, {event}) > 0 "
@@ -43,7 +43,7 @@ _RUN_LINES = (
 
 
 def register(sessions: Sessions) -> None:
-    """Add the pages; the time in the address is for people."""
+    """Add the pages; the time in the URL is informational."""
 
     @ui.page(
         "/project/{project_id}/events/{uuid}",
@@ -79,7 +79,7 @@ async def _page(
 async def _build(backend: Backend, uuid: str) -> None:
     reply = await backend.get(f"/events/{quote(uuid, safe='')}")
     if reply.status in {400, 404}:
-        hint = "It was not captured, is still on its way, or was deleted."
+        hint = "It was not captured, has not been stored yet, or was deleted."
         not_found(backend, f"There is no event {uuid}", hint)
         return
     if not reply.is_good:
@@ -89,7 +89,7 @@ async def _build(backend: Backend, uuid: str) -> None:
     heading(event["event"], f"{short_time(event['timestamp'])} UTC · {event['id']}")
     _person_line(backend, event)
     with section("Properties"):
-        properties_table(event["properties"], "The event was sent without any.")
+        properties_table(event["properties"], "The event has no properties.")
     if event["elements"]:
         with section("Elements"):
             _elements(event)
@@ -126,7 +126,7 @@ def _elements(event: Json) -> None:
 
 
 async def _runs(backend: Backend, event: Json) -> None:
-    """Log lines of the runs that the event began."""
+    """Log lines of the runs that the event triggered."""
     functions = await backend.get("/hog_functions", limit=_FUNCTIONS)
     if not functions.is_good:
         failed(functions)
@@ -148,7 +148,7 @@ async def _runs(backend: Backend, event: Json) -> None:
     if not reply.is_good:
         failed(reply)
     elif not reply.body["results"]:
-        empty("No log lines", "No function wrote a line about this event.", "subject")
+        empty("No log lines", "No function logged anything about this event.", "subject")
     else:
         _lines(backend, reply.body["results"], names)
 

@@ -1,4 +1,4 @@
-"""One function: its code, a test run, its logs, metrics, failures and history."""
+"""The page of a function: code, test runs, logs, metrics, dead letters and history."""
 
 from typing import Any
 
@@ -62,7 +62,7 @@ async def _build(backend: Backend, path: str) -> None:
             "Code": lambda: _code(backend, path, function),
             "Inputs": lambda: _inputs(backend, path, function),
             "Test": lambda: _test(backend, path),
-            "Logs": lambda: logs_panel(backend, f"{path}/logs", "Every run writes lines here."),
+            "Logs": lambda: logs_panel(backend, f"{path}/logs", "Runs are logged here."),
             "Metrics": lambda: _metrics(backend, path),
             "Failed": lambda: dead_letters_panel(backend, path),
             "History": lambda: history_panel(backend, path),
@@ -74,7 +74,7 @@ async def _build(backend: Backend, path: str) -> None:
 def _title(backend: Backend, path: str, function: dict[str, Any]) -> None:
     async def switch(event: Any) -> None:
         if event.value == function["enabled"]:
-            return  # set back below
+            return  # reset below
         reply = await backend.send("PATCH", path, {"enabled": event.value})
         if tell(reply, "Switched on." if event.value else "Switched off."):
             function["enabled"] = event.value
@@ -116,7 +116,7 @@ async def _inputs(backend: Backend, path: str, function: dict[str, Any]) -> None
         tell(await backend.send("PATCH", path, body), "Saved.")
 
     if not function["inputs_schema"]:
-        empty("No inputs", "The function's schema names none.", "input")
+        empty("No inputs", "The function has no inputs.", "input")
         return
     integrations = await stored_integrations(backend)
     form = InputsForm(function["inputs_schema"], function["inputs"], integrations)
@@ -128,7 +128,7 @@ async def _test(backend: Backend, path: str) -> None:
         try:
             sent = orjson.loads(globals_editor.value)
         except orjson.JSONDecodeError as error:
-            ui.notify(f"The globals are not JSON: {error}", type="negative")
+            ui.notify(f"The globals are not valid JSON: {error}", type="negative")
             return
         body = {"globals": sent, "mock_async_functions": mock.value}
         outcome.clear()
@@ -144,7 +144,7 @@ async def _test(backend: Backend, path: str) -> None:
     globals_editor = ui.codemirror(example, language="JSON", theme="vscodeLight").classes(EDITOR)
     with ui.row().classes("items-center gap-4 py-2"):
         ui.button("Run test", icon="play_arrow", on_click=run).props("no-caps")
-        mock = ui.switch("Do not really send requests", value=True)
+        mock = ui.switch("Mock requests", value=True)
     outcome = ui.column().classes("w-full gap-1")
 
 
@@ -175,7 +175,7 @@ async def _metrics(backend: Backend, path: str) -> None:
         if not reply.is_good or not totals.is_good:
             failed(totals if reply.is_good else reply)
         elif not reply.body["series"]:
-            empty("No runs in this time", "Counts appear here when events match.", "bar_chart")
+            empty("No runs in this period", "Metrics appear here when events match.", "bar_chart")
         else:
             with ui.row().classes("gap-2"):
                 for name, count in totals.body["totals"].items():

@@ -42,7 +42,7 @@ def register(sessions: Sessions) -> None:
 
 
 def status_of(function: dict[str, Any]) -> tuple[str, str]:
-    """The watcher's state as a word and a colour."""
+    """The watcher's state as a label and a color."""
     state = function["status"]["state"]
     return _STATES.get(state, (f"state {state}", "grey"))
 
@@ -72,7 +72,7 @@ async def _table(backend: Backend, search: str) -> None:
         return
     rows = [_row(backend, function) for function in reply.body["results"]]
     if not rows and search:
-        empty("Nothing found", f"No function is called {search!r}.", "search_off")
+        empty("Nothing found", f"No function matches {search!r}.", "search_off")
     elif not rows:
         empty("No functions yet", "A function runs when an event matches its filters.", "bolt")
     else:

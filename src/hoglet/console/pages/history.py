@@ -1,4 +1,4 @@
-"""Who changed what of a function, and the way back."""
+"""The change history of a function, with restore."""
 
 from typing import Any
 
@@ -14,23 +14,23 @@ _GENERATED = frozenset({"bytecode", "transpiled"})
 
 
 async def history_panel(backend: Backend, path: str) -> None:
-    """The newest changes; each can be gone back to.
+    """The newest changes; each can be restored.
 
     Args:
-        backend: whose.
+        backend: the user's.
         path: of the function, ``/hog_functions/<id>``.
     """
 
     async def restore(entry: dict[str, Any]) -> None:
         reply = await backend.send("POST", f"{path}/restore", {"activity_id": entry["id"]})
-        if tell(reply, "Restored; the way back is an entry of its own."):
+        if tell(reply, "Restored; the restore is an entry of its own."):
             ui.navigate.reload()
 
     reply = await backend.get(f"{path}/activity", limit=_PAGE)
     if not reply.is_good:
         failed(reply)
     elif not reply.body["results"]:
-        empty("No changes yet", "Every change is kept here, secrets masked.", "history")
+        empty("No changes yet", "Every change is recorded here, with secrets masked.", "history")
     for place, entry in enumerate(reply.body["results"] if reply.is_good else []):
         _entry(entry, restore if place else None)
 
@@ -63,7 +63,7 @@ def _text(value: Any) -> str:
 
 
 def written(value: Any) -> Any:
-    """A stored value without what the compiler adds."""
+    """A stored value without generated keys."""
     if isinstance(value, dict):
         return {name: written(kept) for name, kept in value.items() if name not in _GENERATED}
     return [written(each) for each in value] if isinstance(value, list) else value

@@ -18,9 +18,9 @@ type Json = dict[str, Any]
 
 
 def insight_view(kind: str, results: Any) -> None:
-    """Draw the results of a query of ``kind``."""
+    """Render the results of a query of ``kind``."""
     if not results:
-        empty("Nothing to show", "No event matched in this time.", "insights")
+        empty("Nothing to show", "No events in this period.", "insights")
         return
     options = insight_chart(kind, results)
     if options is not None:
@@ -34,7 +34,7 @@ def insight_view(kind: str, results: Any) -> None:
 
 
 def _figures(kind: str, results: Any) -> list[Json]:
-    """Rows of the table below a chart; none when the chart says it all."""
+    """Rows of the table below a chart; empty if the chart shows everything."""
     if kind == "PathsQuery":
         return [
             {"From": one["source"], "To": one["target"], "People": one["value"]} for one in results
@@ -59,8 +59,8 @@ def _steps(steps: list[Json]) -> list[Json]:
         | {
             "Step": step_name(step),
             "People": step["count"],
-            "Of the first": f"{step['count'] / first:.0%}" if first else "–",
-            "On average after": _duration(step["average_conversion_time"]),
+            "Conversion": f"{step['count'] / first:.0%}" if first else "–",
+            "Average time": _duration(step["average_conversion_time"]),
         }
         for step in steps
     ]
@@ -86,7 +86,7 @@ def _table(rows: list[Json]) -> None:
 
 
 def _retention(results: list[Json]) -> None:
-    """Cohorts as rows, periods as columns; the darker, the more came back."""
+    """Cohorts as rows, periods as columns; darker means more returned."""
     periods = max((each["values"] for each in results), key=len)
     box = ui.element("div").classes("w-full overflow-x-auto")
     with box, ui.element("table").classes("text-sm text-right").mark("retention"):

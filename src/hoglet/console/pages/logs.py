@@ -1,4 +1,4 @@
-"""The table of log lines that functions and endpoints share."""
+"""The log table shared by functions and endpoints."""
 
 from typing import Any
 
@@ -20,7 +20,7 @@ _LIVE_SECONDS = 2.0
 
 
 async def logs_panel(backend: Backend, path: str, hint: str) -> None:
-    """Filters and the newest lines; ``hint`` says when there will be some."""
+    """Filters and the newest lines; ``hint`` is shown if there are none."""
     with ui.row().classes("w-full items-center gap-2"):
         level = ui.select(_LEVELS, value="").props("dense outlined options-dense").classes("w-40")
         level.props('aria-label="Level"')

@@ -1,4 +1,4 @@
-"""The dialog that makes an endpoint, with a query to begin with."""
+"""The dialog that creates an endpoint from an example query."""
 
 from typing import Any
 
@@ -19,15 +19,15 @@ FIRST_QUERIES: dict[str, dict[str, Any]] = {
         "query": "SELECT event, count() AS events\nFROM events\nGROUP BY event\n"
         "ORDER BY events DESC",
     },
-    "Events and people a day (SQL)": {
+    "Events and persons per day (SQL)": {
         "kind": "HogQLQuery",
         "query": "SELECT toDate(timestamp) AS day, count() AS events, "
         "count(DISTINCT person_id) AS people\nFROM events\n"
         "WHERE timestamp > now() - INTERVAL 30 DAY\nGROUP BY day\nORDER BY day",
     },
     "Trend of all events": {"kind": "TrendsQuery", "series": [_ANY_EVENT], **_DATES},
-    "Funnel of two steps": {"kind": "FunnelsQuery", "series": [_PAGEVIEW, _ANY_EVENT], **_DATES},
-    "Retention by day": {
+    "Two-step funnel": {"kind": "FunnelsQuery", "series": [_PAGEVIEW, _ANY_EVENT], **_DATES},
+    "Daily retention": {
         "kind": "RetentionQuery",
         "retentionFilter": {
             "period": "Day",
@@ -36,7 +36,7 @@ FIRST_QUERIES: dict[str, dict[str, Any]] = {
             "returningEntity": _RETURNING,
         },
     },
-    "Paths through pages": {
+    "Page paths": {
         "kind": "PathsQuery",
         "pathsFilter": {"includeEventTypes": ["$pageview"]},
         **_DATES,
@@ -45,7 +45,7 @@ FIRST_QUERIES: dict[str, dict[str, Any]] = {
 
 
 async def ask_for_new_endpoint(backend: Backend) -> None:
-    """Ask, create, and go to the new endpoint's page."""
+    """Show the dialog, create the endpoint, and open its page."""
 
     async def create() -> None:
         body = {"name": name.value or "", "description": description.value or ""}
@@ -64,7 +64,7 @@ async def ask_for_new_endpoint(backend: Backend) -> None:
     with ui.dialog(value=True) as dialog, ui.card().classes("w-full max-w-xl"):
         ui.label("New endpoint").classes("text-lg font-medium")
         name = ui.input("Name", placeholder="daily_events").classes("w-full")
-        name.props('autofocus hint="letters, digits, _ and -; it is part of the address"')
+        name.props('autofocus hint="letters, digits, _ and -; it is part of the URL"')
         name.on("keydown.enter", create)
         description = ui.input("Description").classes("w-full")
         first = next(iter(FIRST_QUERIES))

@@ -1,4 +1,4 @@
-"""The dialog that makes a function: from a template with its inputs, or an empty one."""
+"""The dialog that creates a function from a template, or an empty one."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ _EMPTY = "an empty destination"
 
 
 async def ask_for_new_function(backend: Backend) -> None:
-    """Ask, create, and go to the new function's page."""
+    """Show the dialog, create the function, and open its page."""
     reply = await backend.get("/hog_function_templates", limit=500, types=_TYPES)
     templates = {one["id"]: one for one in reply.body["results"]} if reply.is_good else {}
     names = {_EMPTY: "Empty destination"} | {
@@ -38,7 +38,7 @@ async def ask_for_new_function(backend: Backend) -> None:
         reply = await backend.send(
             "POST", "/hog_functions", _body(templates.get(chosen.value), name.value or "", inputs)
         )
-        if tell(reply, "Made. It is off until you switch it on."):
+        if tell(reply, "Created. It is disabled until you enable it."):
             ui.navigate.to(f"/project/{backend.project_id}/functions/{reply.body['id']}")
 
     forms: dict[str, InputsForm] = {}

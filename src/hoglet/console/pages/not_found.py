@@ -1,4 +1,4 @@
-"""What stands where there is nothing: a sentence and a search for events and persons."""
+"""The not-found page, with a search for events and persons."""
 
 from urllib.parse import quote
 from uuid import UUID
@@ -13,7 +13,7 @@ from hoglet.console.session import Sessions
 
 
 def register(sessions: Sessions) -> None:
-    """Add the page of every other address below a project; the last to be added."""
+    """Add the page for all other URLs below a project; must be added last."""
 
     @ui.page(
         "/project/{project_id}/{rest:path}",
@@ -28,14 +28,14 @@ def register(sessions: Sessions) -> None:
 
 
 def not_found(backend: Backend, title: str, hint: str) -> None:
-    """Say that something is missing, and offer to look for it."""
+    """Render a not-found message with a search field."""
     heading("Not found")
     empty(title, hint, "search_off")
     search_field(backend)
 
 
 def search_field(backend: Backend) -> None:
-    """Finds an event by its UUID, a person by UUID or distinct id, and opens the page."""
+    """Opens the page of an event by UUID, or of a person by UUID or distinct id."""
     with ui.row().classes("w-full justify-center items-start"):
         field = ui.input("UUID of an event or person, or a distinct id")
         field.props("outlined dense clearable").classes("w-96")
@@ -44,7 +44,7 @@ def search_field(backend: Backend) -> None:
             text = (field.value or "").strip()
             target = await page_of(backend, text) if text else None
             if target is None:
-                field.props('error error-message="Nothing has this id."')
+                field.props('error error-message="No event or person has this id."')
             else:
                 ui.navigate.to(target)
 
@@ -53,7 +53,7 @@ def search_field(backend: Backend) -> None:
 
 
 async def page_of(backend: Backend, text: str) -> str | None:
-    """The address of the event's or person's page; None when nothing has this id."""
+    """The URL of the event's or person's page; None if nothing has this id."""
     project = f"/project/{backend.project_id}"
     if _is_uuid(text):
         if (await backend.get(f"/events/{text}")).is_good:

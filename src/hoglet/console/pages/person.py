@@ -1,4 +1,4 @@
-"""One person: properties, distinct ids and the newest events.
+"""The page of a person: properties, distinct ids and the newest events.
 
 Source: docs/spec/data-and-queries.md#43-links.
 """
@@ -34,7 +34,7 @@ _EVER = "1970-01-01T00:00:00Z"
 
 
 def register(sessions: Sessions) -> None:
-    """Add the pages; a distinct id may hold any letters, slashes too."""
+    """Add the pages; distinct ids may contain any characters, including slashes."""
 
     @ui.page(
         "/project/{project_id}/person/{distinct_id:path}",
@@ -43,12 +43,12 @@ def register(sessions: Sessions) -> None:
     )
     async def person(request: Request, project_id: str, distinct_id: str) -> Response | None:
         whole: str = request.scope.get(ORIGINAL_PATH, request.scope["path"])
-        distinct_id = whole.split("/", 4)[4]  # routing drops a slash at the end
+        distinct_id = whole.split("/", 4)[4]  # routing drops a trailing slash
 
         async def build(backend: Backend) -> None:
             reply = await backend.get("/persons", distinct_id=distinct_id, limit=1)
             found = reply.body["results"] if reply.is_good else []
-            if found:  # the list shows some distinct ids only
+            if found:  # lists contain only some distinct ids
                 reply = await backend.get(f"/persons/{found[0]['uuid']}")
             elif reply.is_good:
                 reply = Reply(404, None)
@@ -71,7 +71,7 @@ def register(sessions: Sessions) -> None:
 
 async def _build(backend: Backend, reply: Reply, what: str) -> None:
     if reply.status in {400, 404}:
-        hint = "Nobody was seen under it, or the person was deleted."
+        hint = "No person was seen with it, or the person was deleted."
         not_found(backend, f"There is no person with {what}", hint)
         return
     if not reply.is_good:
@@ -80,7 +80,7 @@ async def _build(backend: Backend, reply: Reply, what: str) -> None:
     person: Json = reply.body
     heading(person["name"], f"first seen {short_time(person['created_at'])} UTC · {person['uuid']}")
     with section("Properties"):
-        properties_table(person["properties"], "Events set them by $set and $set_once.")
+        properties_table(person["properties"], "Events set properties with $set and $set_once.")
     with section("Distinct ids"):
         _distinct_ids(person)
     with section("Events"):

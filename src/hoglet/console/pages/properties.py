@@ -1,4 +1,4 @@
-"""The table of properties that events and persons share."""
+"""The property table shared by events and persons."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from hoglet.kit.text import dump_json
 
 
 def properties_table(properties: dict[str, Any], hint: str) -> None:
-    """Names and values, sorted; ``hint`` stands there when there are none."""
+    """Names and values, sorted; ``hint`` is shown if there are none."""
     if not properties:
         empty("No properties", hint, "list")
         return

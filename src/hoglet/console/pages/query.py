@@ -1,4 +1,4 @@
-"""The tab with an endpoint's query; saving it makes a version."""
+"""The query tab of an endpoint; saving creates a version."""
 
 from typing import Any
 
@@ -18,9 +18,9 @@ async def query_panel(backend: Backend, path: str, record: Json) -> None:
     """An editor for SQL, or for an insight as JSON.
 
     Args:
-        backend: whose.
+        backend: the user's.
         path: of the endpoint, ``/endpoints/<name>``.
-        record: as the API shows it.
+        record: the API's record.
     """
     _Editor(backend, path, record["query"]).draw()
 
@@ -46,9 +46,9 @@ class _Editor:
             ui.button("Save as new version", icon="save", on_click=self._save).props("no-caps")
             problem = ui.label().classes("text-negative font-mono text-sm break-words max-w-full")
             self._problem = problem.props("role=alert").mark("problem")
-        ui.label("Versions before it stay, and callers can name them. Ctrl+S saves, too.").classes(
-            "text-sm opacity-70 pt-1"
-        )
+        ui.label(
+            "Earlier versions remain, and callers can select them. Ctrl+S saves, too."
+        ).classes("text-sm opacity-70 pt-1")
 
     def _forget(self) -> None:
         if self._editor.decorations:
@@ -58,7 +58,7 @@ class _Editor:
         try:
             query = self._written()
         except orjson.JSONDecodeError as error:
-            self._refused(f"This is not JSON: {error}", error.lineno)
+            self._refused(f"This is not valid JSON: {error}", error.lineno)
             return
         reply = await self._backend.send("PATCH", self._path, {"query": query})
         if reply.is_good:

@@ -1,4 +1,4 @@
-"""What a run answered: a table or a drawn insight, where it came from, and files to keep."""
+"""The result of a run: a table or chart, its source, and downloads."""
 
 import csv
 import io
@@ -17,12 +17,12 @@ _RIGHT = ("Int", "UInt", "Float", "Decimal")
 
 
 def result_view(kind: str, body: Json, milliseconds: float) -> None:
-    """Everything about one answer.
+    """Render a result.
 
     Args:
-        kind: of the query.
-        body: of the answer.
-        milliseconds: how long it took to get.
+        kind: kind of the query.
+        body: body of the response.
+        milliseconds: duration of the request.
     """
     if body.get("columns") is None:
         insight_view(kind, body.get("results"))
@@ -81,7 +81,7 @@ def _downloads(body: Json) -> None:
 
 
 def _table(body: Json) -> None:
-    """Columns go by position: two may have the same name."""
+    """Columns are keyed by position: two may have the same name."""
     rows = body.get("results") or []
     shown = [
         {"row": number, **{f"c{index}": _cell(value) for index, value in enumerate(row)}}
@@ -94,11 +94,11 @@ def _table(body: Json) -> None:
     ]
     table = ui.table(rows=shown, row_key="row", pagination=_PAGE, columns=columns)
     table.classes("w-full").props("dense flat bordered").mark("result")
-    table.props["no-data-label"] = "The query gave no rows."
+    table.props["no-data-label"] = "The query returned no rows."
     table.add_slot("body-cell", _CELL)
 
 
-# A null is shown in other letters than the text "null".
+# Null is styled differently from the text "null".
 _CELL = """<q-td :props="props">
 <span v-if="props.value === null" class="italic opacity-50">null</span>
 <span v-else class="inline-block truncate max-w-md align-bottom" :title="props.value">{{
@@ -113,7 +113,7 @@ def _column(index: int, name: str, kind: str) -> Json:
 
 
 def _cell(value: Any) -> Any:
-    """Numbers stay numbers, so that they sort as such; whole ones too long for a browser do not."""
+    """Numbers stay numbers, so that they sort numerically; large integers become strings."""
     if value is None or isinstance(value, str):
         return value
     is_number = isinstance(value, int | float) and not isinstance(value, bool)

@@ -1,4 +1,4 @@
-"""The tab that runs an endpoint: its variables, the answer, and the same call for a terminal."""
+"""The run tab of an endpoint: variables, the result, and the same call for a terminal."""
 
 import shlex
 import time
@@ -24,16 +24,16 @@ async def run_panel(backend: Backend, path: str, record: Json) -> None:
     """A form to run an endpoint.
 
     Args:
-        backend: whose.
+        backend: the user's.
         path: of the endpoint, ``/endpoints/<name>``.
-        record: as the API shows it.
+        record: the API's record.
     """
     document = await backend.get(f"{path}/openapi.json")
     await _RunForm(backend, path, record, document.body if document.is_good else {}).draw()
 
 
 class _RunForm:
-    """One form; ``_offset`` is where the page of rows begins that is shown."""
+    """The form; ``_offset`` is the start of the shown page."""
 
     def __init__(self, backend: Backend, path: str, record: Json, document: Json) -> None:
         self._backend = backend
@@ -48,7 +48,7 @@ class _RunForm:
         choices = _REFRESH | (_RAW if self._record["is_materialized"] else {})
         with ui.row().classes("w-full items-start gap-4 pt-2"):
             self._fields = RunFields(schemas.get("Variables", {}), self._show_call, self._run)
-            limit = ui.number("Rows at most", min=1, max=50_000, precision=0, placeholder="100")
+            limit = ui.number("Row limit", min=1, max=50_000, precision=0, placeholder="100")
             self._limit = limit.classes("w-32").props("stack-label outlined dense")
             self._limit.on_value_change(self._show_call).set_visibility(self._is_sql)
             self._refresh = ui.select(choices, value="blocking", label="Answer")
@@ -56,7 +56,7 @@ class _RunForm:
             self._refresh.on_value_change(self._show_call)
             self._button = ui.button("Run", icon="play_arrow", on_click=self._run).props("no-caps")
         if schemas.get("Variables", {}).get("required"):
-            ui.label("* has to be filled in").classes("text-xs opacity-70")
+            ui.label("* is required").classes("text-xs opacity-70")
         self._outcome = ui.column().classes("w-full gap-3 py-2").props("aria-live=polite")
         self._draw_call()
 
@@ -110,7 +110,7 @@ class _RunForm:
             self._call = code_block("", wraps=True).mark("curl")
             ui.button("openapi.json", icon="download", on_click=self._download).props(
                 "flat dense no-caps"
-            ).tooltip("Types of variables and rows, for generators of clients")
+            ).tooltip("Types of variables and rows, for client generators")
         self._show_call()
 
     def _show_call(self) -> None:
@@ -122,7 +122,7 @@ class _RunForm:
 
 
 def curl(url: str, body: Json) -> str:
-    r"""The call for a shell; the key stays a placeholder.
+    r"""The call for a shell, with a placeholder for the key.
 
     Example:
         >>> curl("http://h/run", {"variables": {"who": "O'Neil"}}).splitlines()[-1]

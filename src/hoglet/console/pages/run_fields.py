@@ -1,4 +1,4 @@
-"""The inputs of a run, one a variable, as the endpoint's OpenAPI document types them."""
+"""The inputs of a run, one per variable, typed by the endpoint's OpenAPI document."""
 
 from collections.abc import Callable
 from typing import Any
@@ -13,12 +13,12 @@ _DATE_EXAMPLE = "-7d, 2026-01-05"
 
 
 class RunFields:
-    """Draws one field for each variable.
+    """Renders one field for each variable.
 
     Args:
-        schema: ``Variables`` of the endpoint's OpenAPI document, ``{}`` when there are none.
+        schema: ``Variables`` of the endpoint's OpenAPI document, ``{}`` if there are none.
         on_change: called when a value changes.
-        on_enter: called when somebody presses Enter in a field.
+        on_enter: called when Enter is pressed in a field.
     """
 
     def __init__(
@@ -36,7 +36,7 @@ class RunFields:
                 field.on("keydown.enter", on_enter)
 
     def given(self) -> Json:
-        """What was filled in; the endpoint's own values apply to the rest."""
+        """The entered values; defaults apply to the rest."""
         values = {name: self._value(name) for name in self._fields}
         return {name: value for name, value in values.items() if value not in (None, "", [])}
 
@@ -58,10 +58,10 @@ def _field(label: str, given: Json) -> Any:
     if given["type"] == "number":
         field = ui.number(label, placeholder=placeholder)
     elif given["type"] == "array":
-        field = ui.textarea(label, placeholder=placeholder).props('autogrow hint="one a line"')
+        field = ui.textarea(label, placeholder=placeholder).props('autogrow hint="one per line"')
     else:
         field = ui.input(label, placeholder=placeholder)
-    if given.get("format") == "date":  # browsers show no placeholder in a date field
+    if given.get("format") == "date":  # browsers show no placeholder in date fields
         field.props("type=date").props["hint"] = f"default {placeholder}" if placeholder else ""
     return field.classes("w-40").props("stack-label outlined dense")
 

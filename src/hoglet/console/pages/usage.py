@@ -1,4 +1,4 @@
-"""How an endpoint is used: figures of the last month and a chart by day."""
+"""The usage of an endpoint: figures of the last month and a chart by day."""
 
 from typing import Any
 

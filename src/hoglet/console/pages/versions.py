@@ -1,4 +1,4 @@
-"""The versions of an endpoint: what differs between two, and the names that point to them."""
+"""The versions of an endpoint: diffs and aliases."""
 
 from typing import Any
 from urllib.parse import quote
@@ -16,10 +16,10 @@ _PAGE = 50
 
 
 async def versions_panel(backend: Backend, path: str) -> None:
-    """The newest versions; what one changed is read when it is opened.
+    """The newest versions; their changes are loaded when opened.
 
     Args:
-        backend: whose.
+        backend: the user's.
         path: of the endpoint, ``/endpoints/<name>``.
     """
     reply = await backend.get(f"{path}/versions", limit=_PAGE)
@@ -40,12 +40,12 @@ async def versions_panel(backend: Backend, path: str) -> None:
     async def point(alias: str, number: int) -> None:
         to = f"{path}/aliases/{quote(alias, safe='')}"
         reply = await backend.send("PUT", to, {"version": number})
-        if tell(reply, f"{alias} is version {number} now."):
+        if tell(reply, f"{alias} now points to version {number}."):
             await listing.refresh()
 
     async def forget(alias: str) -> None:
         reply = await backend.send("DELETE", f"{path}/aliases/{alias}", None)
-        if tell(reply, f"{alias} is forgotten; its version stays."):
+        if tell(reply, f"{alias} was deleted; its version remains."):
             await listing.refresh()
 
     numbers = [version["version"] for version in versions]
@@ -95,7 +95,7 @@ def _aliases(aliases: list[Json], forget: Any) -> None:
                 button.props["aria-label"] = f"Forget {one['alias']}"
         if not aliases:
             ui.label(
-                "A name such as prod can point to a version; callers say it instead of a number."
+                "An alias such as prod points to a version; callers use it instead of a number."
             ).classes("text-sm opacity-70")
 
 
@@ -122,14 +122,14 @@ async def _difference(backend: Backend, path: str, before: int, after: int) -> N
     if not reply.is_good:
         failed(reply)
         return
-    diff_block(reply.body["query_diff"] or "The query is the same.")
+    diff_block(reply.body["query_diff"] or "The query is unchanged.")
     for change in reply.body["changes"]:
         old, new = (orjson.dumps(change[side]).decode() for side in "ab")
         ui.label(f"{change['field']}: {old} → {new}").classes("font-mono text-sm break-all")
 
 
 def query_text(query: Json) -> str:
-    """What a person wrote: the SQL, or the insight without its empty keys."""
+    """The query as its author wrote it: the SQL, or the insight without empty keys."""
     if query["kind"] == "HogQLQuery":
         return str(query["query"])
     given = {name: value for name, value in query.items() if value is not None}

@@ -1,4 +1,4 @@
-"""One attempt of a host call of a run, and what follows from its result: go on, or try again later.
+"""One attempt of a run's host call, and its consequence: continue, or retry later.
 
 Source: docs/spec/hog-functions.md#133-functions and
 docs/spec/hog-functions.md#134-retries-hoglet-goes-further.
@@ -27,16 +27,16 @@ from hoglet.outbound.url import InvalidUrl, parse_url
 
 
 class Attempt(msgspec.Struct, frozen=True, kw_only=True):
-    """What came of one attempt.
+    """The outcome of an attempt.
 
     Attributes:
-        answer: what the program is given, ``{"status": 200, "body": ...}``.
-        milliseconds: how long it took.
-        has_answer: the host answered; else ``answer`` tells why it did not.
-        problem: why it failed, None when it did not.
-        retry_at: when to try again; None when the program goes on with ``answer``.
+        answer: the result for the program, ``{"status": 200, "body": ...}``.
+        milliseconds: its duration.
+        has_answer: the host responded; otherwise ``answer`` says why not.
+        problem: why it failed, None if it did not.
+        retry_at: when to retry; None if the program continues with ``answer``.
         note: a line for the log.
-        pause_until: the host asked the function to make no request before.
+        pause_until: end of a pause requested by the host.
     """
 
     answer: dict[str, Any]
@@ -49,12 +49,12 @@ class Attempt(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class HostCallAttempts:
-    """Makes the attempts.
+    """Performs attempts.
 
     Args:
-        calls: the way out.
-        clock: tells when a retry is due.
-        chance: gives 0..1, for the jitter.
+        calls: performs host calls.
+        clock: decides when a retry is due.
+        chance: returns 0..1, for jitter.
     """
 
     def __init__(
@@ -67,7 +67,7 @@ class HostCallAttempts:
     async def attempt(
         self, function: ExecutableFunction, invoke: InvokeV1, call: StepHostCall
     ) -> Attempt:
-        """Make attempt ``invoke.attempt`` of a call and decide what follows."""
+        """Perform attempt ``invoke.attempt`` of a call and decide about a retry."""
         started = time.monotonic()
         made = await self._calls.make(
             function.project_id,
@@ -94,7 +94,7 @@ class HostCallAttempts:
         )
 
     def _pause_until(self, function: ExecutableFunction, wait: float | None) -> datetime | None:
-        """A wait longer than runs may be tried for is no pause: each run finds out by itself."""
+        """The end of a pause; a wait beyond the retry limit does not pause other runs."""
         if not wait or wait > function.retry["max_elapsed_seconds"]:
             return None
         return self._clock.now() + timedelta(seconds=wait)
@@ -117,14 +117,14 @@ class HostCallAttempts:
 def _is_tolerated(
     function: ExecutableFunction, invoke: InvokeV1, call: StepHostCall, made: HostCallResult
 ) -> bool:
-    """An answer that the function lists as no failure: nothing failed, nothing is tried again."""
+    """Whether the function lists the response as not a failure: no error, no retry."""
     if call.name != "fetch" or not made.has_answer:
         return False
     return is_tolerated(made.answer["status"], tolerated_codes(function, invoke.mapping))
 
 
 def host_of(request: dict[str, Any]) -> str:
-    """The host that a request goes to, with its port where the URL names one.
+    """The host of a request, with its port if the URL has one.
 
     Example:
         >>> host_of({"url": "https://me:secret@API.example.com:8443/x"})
@@ -133,4 +133,4 @@ def host_of(request: dict[str, Any]) -> str:
     try:
         return parse_url(str(request.get("url", ""))).authority
     except InvalidUrl:
-        return ""  # such a URL is refused when it is sent
+        return ""  # such a URL is rejected when it is sent

@@ -1,8 +1,8 @@
-"""How leases of runs end on disk: many together, in one transaction with few statements.
+"""Commits completed runs in batches, in one transaction with few statements.
 
-A run that ends has its job removed and what it leaves behind written; one that waits goes back into
-the queue with its journal. Runs that end while a commit is under way share the next one. When the
-shared one fails, each is recorded alone, so that one lost lease does not take the others with it.
+A finished run's job is removed and its results are written; a waiting run returns to the queue with
+its journal. Runs that end during a commit share the next one. If a shared commit fails, each run is
+recorded alone, so that one lost lease does not affect the others.
 """
 
 import asyncio
@@ -29,7 +29,7 @@ MOST_AT_ONCE = 200
 
 
 class _Waiting(msgspec.Struct, eq=False):
-    """A lease whose end waits for its commit; ``later`` is set when the run goes on."""
+    """A run waiting for its commit; ``later`` is set if the run continues."""
 
     job: Job
     settled: CompletedRun
@@ -38,7 +38,7 @@ class _Waiting(msgspec.Struct, eq=False):
 
 
 class CompletionBatcher:
-    """Records endings.
+    """Records completed runs.
 
     Concurrency: any number of tasks may wait; one task at a time commits for all.
     """
@@ -61,10 +61,10 @@ class CompletionBatcher:
         self._committer: asyncio.Task[None] | None = None
 
     async def commit(self, job: Job, function: ExecutableFunction, ending: RunOutcome) -> None:
-        """Return once the ending is on disk.
+        """Return once the outcome is on disk.
 
         Raises:
-            LeaseLost: the job is held by somebody else; nothing was recorded.
+            LeaseLost: another worker holds the job; nothing was recorded.
         """
         has_ended = ending.verdict is RunStatus.ENDED
         settled = self._endings.settle(ending.record, function, ending.step if has_ended else None)
@@ -73,7 +73,7 @@ class CompletionBatcher:
     async def refuse(
         self, job: Job, record: RunRecord, *, why: str | None, letter_class: str = "disabled"
     ) -> None:
-        """End a run that is not to run; ``why`` goes into a dead letter, None means none.
+        """End a run that must not run; ``why`` is for its dead letter, None for none.
 
         Raises:
             LeaseLost: as :meth:`commit`.

@@ -1,4 +1,4 @@
-"""What the end of a run writes, whoever started it: the executor, a webhook, a refusal.
+"""Writes the results of runs, for the executor, webhooks and refusals.
 
 Source: docs/spec/hog-functions.md#7-status-and-the-watcher,
 docs/spec/hog-functions.md#10-dead-letters-hoglet-goes-further,
@@ -28,13 +28,13 @@ from hoglet.queue import Queue
 
 
 class CompletedRun(msgspec.Struct, eq=False, kw_only=True):
-    """A record with all that follows from it, worked out once.
+    """A run record with everything derived from it.
 
     Attributes:
-        record: what the run has to say.
-        has_ended: it will not be carried on.
-        letter: of a run that failed.
-        observation: for the watcher; None when the run did not run.
+        record: logs and metrics of the run.
+        has_ended: it is finished.
+        letter: dead letter of a failed run.
+        observation: for the watcher; None if nothing was executed.
     """
 
     record: RunRecord
@@ -44,7 +44,7 @@ class CompletedRun(msgspec.Struct, eq=False, kw_only=True):
 
 
 class CompletionWriter:
-    """Writes what runs leave behind, in the caller's transaction; jobs are the caller's."""
+    """Writes results of runs in the caller's transaction, except for jobs."""
 
     def __init__(
         self,
@@ -64,7 +64,7 @@ class CompletionWriter:
     def settle(
         self, record: RunRecord, function: ExecutableFunction, step: Step | None
     ) -> CompletedRun:
-        """Work out what a run's last step means; without one it goes on later."""
+        """Derive the outcome from the last step; None means the run was rescheduled."""
         if step is None:
             return CompletedRun(record=record, has_ended=False)
         letter = record.finish(step, self._clock.now())
@@ -72,7 +72,7 @@ class CompletionWriter:
         return CompletedRun(record=record, has_ended=True, letter=letter, observation=observation)
 
     async def write(self, session: AsyncSession, settled: Sequence[CompletedRun]) -> None:
-        """Write letters, observations, pauses, progress, lines, metrics, and captured events."""
+        """Write dead letters, observations, pauses, progress, logs, metrics and captures."""
         messages = TelemetryBatch()
         for one in settled:
             messages.logs.extend(one.record.messages.logs)
@@ -99,7 +99,7 @@ def _pauses(settled: Sequence[CompletedRun]) -> dict[tuple[UUID, str], datetime]
 
 
 def _progress(settled: Sequence[CompletedRun]) -> dict[UUID, tuple[int, int]]:
-    """``{backfill: (succeeded, failed)}`` of the runs that ended."""
+    """``{backfill: (succeeded, failed)}`` of finished runs."""
     counts: dict[UUID, list[int]] = defaultdict(lambda: [0, 0])
     for one in settled:
         backfill = one.record.invoke.backfill_id

@@ -1,7 +1,7 @@
-"""The executor: leases runs, carries them on side by side, and records how they ended.
+"""The executor: leases runs, executes them concurrently, and records their outcomes.
 
-What a run leaves behind (the job's end, logs, metrics, dead letter, captured events, the watcher's
-observation) is one commit. A run that waits gives its lease back with its journal in the payload.
+The results of a run (job, logs, metrics, dead letter, captured events, watcher observation) are one
+commit. A waiting run releases its lease with its journal in the payload.
 """
 
 import asyncio
@@ -31,26 +31,26 @@ from hoglet.store.database import Database
 
 log = structlog.get_logger()
 
-RUNS_AT_ONCE = 512  # most of them wait for a receiver; the sandbox has its own, smaller number
-ENDS_BEFORE_A_LOOK = 16  # at hosts that had no room
-RUNS_OF_ONE_FUNCTION = 32  # a lease may take it to twice that, then it has to wait
+RUNS_AT_ONCE = 512  # most of them wait for a receiver; the sandbox has its own, smaller limit
+ENDS_BEFORE_A_LOOK = 16  # at hosts without capacity
+RUNS_OF_ONE_FUNCTION = 32  # a lease can bring it to twice that before it has to wait
 LEASE = timedelta(seconds=60)
 LEASE_IS_EXTENDED_EVERY = 20.0
-IDLE = timedelta(seconds=1)  # how soon a retry that came due is noticed
-PAUSES_ARE_READ_EVERY = 2.0  # those that other executors were asked for
+IDLE = timedelta(seconds=1)  # how soon a due retry is noticed
+PAUSES_ARE_READ_EVERY = 2.0  # runs enqueued by other processes
 MOST_LOST_LEASES = 10  # of one run: it kills its process, or hoglet fails on it
-STORAGE_PAUSE = timedelta(seconds=5)  # before a run is tried again whose end cannot be written
-STOP_SECONDS = 10.0  # a run that takes longer is given back; another process goes on with it
+STORAGE_PAUSE = timedelta(seconds=5)  # delay before retrying a run whose outcome cannot be written
+STOP_SECONDS = 10.0  # a longer run is released; another process continues it
 
 
 @dataclass(frozen=True, slots=True)
 class DeliveryStages:
-    """What a run passes: its function is loaded, it is executed, its end is recorded.
+    """The stages of a run: loading its function, executing, recording the outcome.
 
     Args:
         functions: loads functions.
         runner: executes runs, under ``hosts``.
-        endings: records ends.
+        endings: records outcomes.
         hosts: limits per host.
     """
 
@@ -61,9 +61,9 @@ class DeliveryStages:
 
 
 class Executor:
-    """Runs functions.
+    """Executes runs.
 
-    Concurrency: several executors, in several processes, may share one queue.
+    Concurrency: several executors, in several processes, can share a queue.
     """
 
     def __init__(
@@ -88,7 +88,7 @@ class Executor:
         self._stopping = False
 
     async def run(self) -> None:
-        """Work until :meth:`stop`, then let running ones end, for a while."""
+        """Run until :meth:`stop`, then let running ones finish for a while."""
         await self._read_pauses()
         heart = asyncio.create_task(self._extend_leases())
         ear = asyncio.create_task(self._poll_pauses())
@@ -102,7 +102,7 @@ class Executor:
             await self._drain()
 
     def stop(self) -> None:
-        """Take no further runs."""
+        """Stop leasing runs."""
         self._stopping = True
         self._queue.wake(INVOKE_QUEUE)
 
@@ -121,9 +121,9 @@ class Executor:
         return bool(jobs)
 
     def _full_lanes(self) -> set[str]:
-        """Functions that have taken their share, and those whose hosts have no room.
+        """Lanes at their limit, and lanes whose hosts have no capacity.
 
-        An endless function, or a host that is down, must not take all places.
+        An endless function, or a host that is down, must not take all slots.
         """
         now = self._clock.now()
         running = Counter(job.lane for job in self._running.values() if job.lane is not None)
@@ -133,13 +133,13 @@ class Executor:
         return self._without_room.union(taken)
 
     def _hold(self, lane: str | None, until: datetime | None) -> None:
-        """Leave a lane alone for a moment, not for long: it may have other hosts."""
+        """Back off briefly from a lane; its other hosts may still have capacity."""
         if lane is not None and until is not None:
             soon = self._clock.now() + timedelta(seconds=AGAIN_SECONDS)
             self._held[lane] = min(until, soon)
 
     def _should_poll(self) -> bool:
-        """Now and then, while runs end and lanes wait for room at their hosts."""
+        """Whether to poll: periodically, while runs finish and lanes wait for capacity."""
         self._ended += 1
         return bool(self._without_room) and self._ended % ENDS_BEFORE_A_LOOK == 0
 
@@ -151,7 +151,7 @@ class Executor:
             await asyncio.wait(self._running, return_when=asyncio.FIRST_COMPLETED)
 
     def _forget(self, task: asyncio.Task[None]) -> None:
-        """Look for work again once a function is down to half its share, not at every end."""
+        """Poll again once a function is down to half its share, not after every run."""
         ended = self._running.pop(task, None)
         if ended is None:
             return
@@ -163,7 +163,7 @@ class Executor:
     async def _execute(self, job: Job) -> None:
         try:
             invoke = decode_invoke(job.payload)
-            function = await self._functions.get(  # people mend a function, then redrive at once
+            function = await self._functions.get(  # no cache: users fix and redrive at once
                 invoke.project_id, invoke.function_id, present=invoke.is_redrive
             )
             if function is None or not function.enabled:
@@ -177,17 +177,17 @@ class Executor:
                 await self._endings.commit(job, function, ending)
                 self._wake_for(ending)
         except LeaseLost:
-            log.info("a run went on elsewhere", action="lease_lost", job=str(job.id))
+            log.info("a run was continued elsewhere", action="lease_lost", job=str(job.id))
         except msgspec.ValidationError as error:
             await self._bury(job, f"unreadable payload: {error}")
         except Exception as error:
-            # The lease runs out and the run is tried again: a fault of ours must not lose it.
+            # The lease expires and the run is retried: a bug in hoglet must not drop the run.
             log.exception("a run failed inside hoglet", action="run_failed", job=str(job.id))
             if is_storage_failure(error):
                 await self._give_back(job)
 
     def _wake_for(self, ending: RunOutcome) -> None:
-        """A retry that is due before the next look is looked for when it is due."""
+        """Wake up for a retry that is due before the next poll."""
         if ending.run_at is None or ending.found_no_room:
             return
         wait = ending.run_at - self._clock.now()
@@ -198,7 +198,7 @@ class Executor:
     async def _refuse(
         self, job: Job, invoke: InvokeV1, function: ExecutableFunction | None
     ) -> None:
-        """A function that was switched off or deleted while its run waited does not run."""
+        """Refuse a run whose function was disabled or deleted while it waited."""
         now = self._clock.now()
         record = RunRecord(invoke, now)
         state = None if function is None else function.state
@@ -212,11 +212,11 @@ class Executor:
         await self._endings.refuse(job, record, why=why)
 
     async def _give_up(self, job: Job, invoke: InvokeV1) -> None:
-        """Keep a dead letter of a run that never comes to an end."""
+        """Dead-letter a run that never finishes."""
         now = self._clock.now()
         lost = _lost_leases(job) - 1
-        why = f"Given up: {lost} times its process died, or hoglet failed on it"
-        log.error("a run is given up", action="run_given_up", job=str(job.id), reason=why)
+        why = f"Given up: its process died, or hoglet failed on it, {lost} times"
+        log.error("a run was given up", action="run_given_up", job=str(job.id), reason=why)
         record = RunRecord(invoke, now)
         record.count("failure", "failed", now)
         record.count("other", "dead_lettered", now)
@@ -224,14 +224,14 @@ class Executor:
         await self._endings.refuse(job, record, why=why, letter_class="hog")
 
     async def _give_back(self, job: Job) -> None:
-        """Try a run again soon; this does not count towards giving it up."""
+        """Retry a run soon; does not count towards giving up."""
         with contextlib.suppress(LeaseLost, SQLAlchemyError, OSError):
             async with self._database.write() as session:
                 run_at = self._clock.now() + STORAGE_PAUSE
                 await self._queue.retry(session, job, run_at=run_at)
 
     async def _bury(self, job: Job, reason: str) -> None:
-        log.error("a run is given up", action="run_buried", job=str(job.id), reason=reason)
+        log.error("a run was given up", action="run_buried", job=str(job.id), reason=reason)
         with contextlib.suppress(LeaseLost):
             async with self._database.write() as session:
                 await self._queue.bury(session, job, reason)
@@ -243,7 +243,7 @@ class Executor:
             try:
                 await self._queue.extend(list(self._running.values()), LEASE)
             except SQLAlchemyError:
-                log.exception("leases were not extended", action="extend_failed")
+                log.exception("extending leases failed", action="extend_failed")
 
     async def _poll_pauses(self) -> None:
         while True:
@@ -251,7 +251,7 @@ class Executor:
             try:
                 await self._read_pauses()
             except SQLAlchemyError:
-                log.exception("pauses were not read", action="pauses_failed")
+                log.exception("reading pauses failed", action="pauses_failed")
 
     async def _read_pauses(self) -> None:
         async with self._database.read() as session:
@@ -271,5 +271,5 @@ class Executor:
 
 
 def _lost_leases(job: Job) -> int:
-    """How many leases did not end in giving the run back on purpose, the present one included."""
+    """The number of leases that were not released on purpose, including the current one."""
     return job.attempt - job.retries

@@ -1,6 +1,6 @@
-"""The functions that runs need, loaded once for each version.
+"""Caches the functions that runs need, by version.
 
-A project's stamp is asked for at most once a second; a change is seen within that.
+A project's version stamp is read at most once a second, so changes apply within a second.
 """
 
 import asyncio
@@ -14,7 +14,7 @@ STAMP_SECONDS = 1.0
 
 
 class FunctionCache:
-    """Live functions by id; secrets opened, so it never leaves this process but to a worker."""
+    """Live functions by id, with decrypted secrets; only ever sent to workers."""
 
     def __init__(self, functions: FunctionService) -> None:
         self._functions = functions
@@ -25,9 +25,9 @@ class FunctionCache:
     async def get(
         self, project_id: int, function_id: UUID, *, present: bool = False
     ) -> ExecutableFunction | None:
-        """The function as it was at most a second ago, or with ``present`` as it is now.
+        """The function as of at most a second ago, or with ``present`` as of now.
 
-        None when it was deleted.
+        None if it was deleted.
         """
         stamp = await self._stamp(project_id, 0.0 if present else STAMP_SECONDS)
         known = self._known.get((project_id, function_id))
@@ -46,7 +46,7 @@ class FunctionCache:
             return known
 
     async def _stamp(self, project_id: int, age: float) -> str:
-        """One run asks for all that wait: hundreds may start at the same moment."""
+        """One caller reads the stamp for all that wait: hundreds may start at the same moment."""
         async with self._asking.setdefault(project_id, asyncio.Lock()):
             now = time.monotonic()
             asked_at, stamp = self._stamps.get(project_id, (0.0, ""))

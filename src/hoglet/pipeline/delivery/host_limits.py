@@ -1,13 +1,12 @@
-"""Room at the hosts that functions ask: how many requests at once, how often, and not before when.
+"""Per-host concurrency limits, rate limits and Retry-After pauses.
 
-A request needs room at its function's gate and at its host's. When there is none it waits here for
-a moment, which costs nothing; a longer wait goes back into the queue. Lanes (functions, backfills)
-whose requests have gone to one host lately are not even leased while that host has no room, so
-that runs for a host that is slow, limited or down neither fill the executor nor keep it busy.
-Hosts that answer slowly share a part of the places, however many of them there are.
+A request needs a slot of its function's limit and of its host's. Short waits happen here; longer
+ones return the run to the queue. Lanes (functions, backfills) that recently sent to a single host
+are not leased while that host has no capacity, so runs for a slow, limited or unavailable host
+neither fill nor occupy the executor. All slow hosts together share a part of the slots.
 
-Counts are those of one executor process. What hosts asked for by ``Retry-After`` is kept in the
-database, so that it holds after a restart and for all executors.
+Limits apply per executor process. ``Retry-After`` pauses are stored in the database, so they
+survive restarts and apply to all executors.
 
 Source: docs/spec/hog-functions.md#134-retries-hoglet-goes-further; docs/adr/0009-delivery.md.
 """
@@ -24,25 +23,25 @@ import msgspec
 from hoglet.functions.executable.model import ExecutableFunction
 from hoglet.kit.clock import Clock
 
-WAIT_SECONDS = 1.0  # at most, here; then in the queue
-WAITING_AT_A_GATE = 64  # further ones go into the queue at once
-AGAIN_SECONDS = 0.5  # how soon a run that found no room asks again
-SLOW_SECONDS = 1.0  # on average: such hosts share SLOW_PLACES
+WAIT_SECONDS = 1.0  # longest wait here; beyond it in the queue
+WAITING_AT_A_GATE = 64  # further ones return to the queue at once
+AGAIN_SECONDS = 0.5  # how soon a run without a slot asks again
+SLOW_SECONDS = 1.0  # average duration; such hosts share SLOW_PLACES
 SLOW_PLACES = 128
-_WEIGHT = 0.2  # of the newest answer in the average
+_WEIGHT = 0.2  # weight of the newest response in the average
 _HABIT = 3  # requests in a row to one host
-_MOST_GATES = 10_000  # idle ones are forgotten beyond this
+_MOST_GATES = 10_000  # idle ones are evicted beyond this
 
 
 class HostSettings(msgspec.Struct, frozen=True, kw_only=True):
-    """Limits of each host: requests at once, and a second (0: any number)."""
+    """Limits per host: concurrent requests, and requests per second (0: unlimited)."""
 
     concurrency: int = 256
     per_second: float = 0
 
 
 class HostGate:
-    """Requests under way to one target, and how often more may begin."""
+    """Concurrent requests to one target, and its rate limit."""
 
     def __init__(self) -> None:
         self.under_way = 0
@@ -54,19 +53,19 @@ class HostGate:
         self._number = 0
 
     def wait_seconds(self, now: float, *, concurrency: int, per_second: float) -> float:
-        """0 when a request may begin, else how long to wait; infinite when nobody knows."""
+        """0 if a request may start, else the wait; infinite if unknown."""
         if self.under_way >= concurrency:
             return math.inf
-        # A second's worth may begin together; after that they are evenly spaced.
+        # A second's worth may start together; after that they are evenly spaced.
         burst = max(0.0, 1.0 - 1.0 / per_second) if per_second else 0.0
         return max(0.0, self._next_at - burst - now) if per_second else 0.0
 
     def is_spaced(self, now: float, *, per_second: float) -> bool:
-        """Whether the next request would have to wait for its time."""
+        """Whether the rate limit delays the next request."""
         return self.wait_seconds(now, concurrency=self.under_way + 1, per_second=per_second) > 0
 
     def begin(self, now: float, *, per_second: float) -> int:
-        """Count a request; hand its number to :meth:`end`."""
+        """Start a request; pass its number to :meth:`end`."""
         self.under_way += 1
         self._number += 1
         self._began[self._number] = now
@@ -75,7 +74,7 @@ class HostGate:
         return self._number
 
     def end(self, number: int, now: float) -> None:
-        """The request was answered, or not; who waits may look again."""
+        """Release the slot and wake waiters."""
         took = now - self._began.pop(number)
         self.under_way -= 1
         self.average_seconds += _WEIGHT * (took - self.average_seconds)
@@ -83,7 +82,7 @@ class HostGate:
         self.freed = asyncio.Event()
 
     def is_slow(self, now: float) -> bool:
-        """By its answers; by the wait for the oldest one while it gives none."""
+        """By its response times, or by the age of the oldest request while it does not respond."""
         if self.average_seconds > SLOW_SECONDS:
             return True
         oldest = next(iter(self._began.values()), now)
@@ -91,16 +90,16 @@ class HostGate:
 
     @property
     def is_idle(self) -> bool:
-        """Nothing is lost by forgetting it."""
+        """Safe to evict."""
         return not self.under_way and not self.waiting and self._next_at < time.monotonic()
 
 
 type Limit = tuple[str, int, float]
-"""Name of a gate, requests at once, requests a second."""
+"""Name of a gate, concurrent requests, requests per second."""
 
 
 class _Habit(msgspec.Struct):
-    """Where the requests of a lane went: ``number`` times in a row to ``host``."""
+    """Where a lane sent its requests: ``number`` times in a row to ``host``."""
 
     function_id: str
     host: str
@@ -109,7 +108,7 @@ class _Habit(msgspec.Struct):
 
 
 class HostLimiter:
-    """The gates of this process, and the pauses that hosts asked for.
+    """The gates of this process, and pauses requested by hosts.
 
     Concurrency: any number of tasks of one event loop.
     """
@@ -123,12 +122,12 @@ class HostLimiter:
         self._habits: dict[str, _Habit] = {}
 
     def pause(self, function_id: str, host: str, until: datetime) -> None:
-        """A host asked a function to wait."""
+        """Record a host's pause for a function."""
         known = self._pauses.get((function_id, host))
         self._pauses[function_id, host] = until if known is None else max(known, until)
 
     def paused_until(self, function_id: str, host: str) -> datetime | None:
-        """When a host may be asked again, if it asked this function to wait."""
+        """End of the host's pause for this function, if any."""
         until = self._pauses.get((function_id, host))
         if until is not None and until <= self._clock.now():
             del self._pauses[function_id, host]
@@ -136,7 +135,7 @@ class HostLimiter:
         return until
 
     def saturated_lanes(self, running: Mapping[str, int]) -> list[str]:
-        """Lanes whose next request would find no room, as far as their habits tell.
+        """Lanes whose next request would find no slot, judged by their recent hosts.
 
         Args:
             running: runs under way by lane.
@@ -180,15 +179,15 @@ class HostLimiter:
     async def room(
         self, function: ExecutableFunction, host: str, lane: str
     ) -> AsyncGenerator[datetime | None]:
-        """Room for one request of a function, held during the block.
+        """A slot for a request of a function, held during the block.
 
         Args:
-            function: whose limits and pauses count.
-            host: what is asked.
+            function: the function, with its limits.
+            host: the target host.
             lane: of the run.
 
         Yields:
-            None when there is room; else when to ask for it again, and nothing is held.
+            None if a slot is held; else when to ask again.
         """
         limits = _limits(function, host, self._settings)
         self._learn(lane, function.id, host, limits)
@@ -215,7 +214,7 @@ class HostLimiter:
                 gate.end(number, time.monotonic())
 
     async def _wait(self, gates: list[HostGate], limits: list[Limit]) -> datetime | None:
-        """Wait a moment for room; None when there is some, else when to ask again."""
+        """Wait briefly for a slot; None if there is one, else when to ask again."""
         deadline = time.monotonic() + WAIT_SECONDS
         while True:
             now = time.monotonic()
@@ -256,7 +255,7 @@ class HostLimiter:
 
 
 def _limits(function: ExecutableFunction, host: str, settings: HostSettings) -> list[Limit]:
-    """The function's own gate if it has limits, and last the host's."""
+    """The function's own gate if it has limits, then the host's."""
     own: list[Limit] = []
     wanted = function.delivery
     if wanted.get("concurrency") or wanted.get("requests_per_minute"):

@@ -1,4 +1,4 @@
-"""Prometheus metrics of delivery, summed over the life of a process; sum them over servers."""
+"""Prometheus metrics of delivery, cumulative per process; sum them over servers."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -12,7 +12,7 @@ _DELIVERY_BUCKETS_S = (0.01, 0.05, 0.1, 0.5, 1, 5, 10, 30, 60, 300, 900, 3600, 2
 
 
 class DeliveryMetrics:
-    """What a process with the role executor delivered."""
+    """Deliveries of a process with the role executor."""
 
     def __init__(self, registry: CollectorRegistry) -> None:
         deliveries = Counter(
@@ -28,13 +28,13 @@ class DeliveryMetrics:
         }
         self._seconds = Histogram(
             "hoglet_delivery_seconds",
-            "Time from enqueuing a run to its end, with all retries.",
+            "Time from enqueuing a run to its end, including retries.",
             buckets=_DELIVERY_BUCKETS_S,
             registry=registry,
         )
 
     def committed(self, runs: Sequence[tuple[Job, CompletedRun]], now: datetime) -> None:
-        """Count runs whose ends are on disk."""
+        """Count runs whose outcomes are on disk."""
         for job, run in runs:
             self._outcomes[_outcome(run)].inc()
             if run.has_ended:

@@ -1,11 +1,10 @@
-"""Runs in order: those of one function for one distinct id, one after another.
+"""Ordered delivery: runs of a function for one distinct id, one after another.
 
-A run of an ordered function stands in the line of its distinct id. The first of a line is a job
-like any other, so it waits, is tried again and survives a kill as they do. When it ended, whether
-well or not, the transaction that ends it puts the next one into the queue. So no two runs of a line
-are ever in the queue together.
+Runs of an ordered function wait by ordering key (function and distinct id). The first one is an
+ordinary job, with retries and leases. The transaction that ends it, successfully or not, enqueues
+the next one. So two runs with the same key are never in the queue together.
 
-Source: issue "ordering option per distinct id"; docs/adr/0009-delivery.md.
+Source: docs/adr/0009-delivery.md.
 """
 
 from collections.abc import Iterable, Sequence
@@ -24,9 +23,9 @@ _IDS_PER_STATEMENT = 500
 
 
 async def enqueue(session: AsyncSession, queue: Queue, jobs: Sequence[NewJob]) -> None:
-    """Enqueue runs; those with the name of a line as ``ordering_key`` stand in it.
+    """Enqueue runs; those with an ordered ``ordering_key`` wait for their turn.
 
-    Idempotency: a run that stands in its line already is not added again.
+    Idempotency: a waiting run is not added again.
     """
     ordered = [job for job in jobs if _line(job.ordering_key) and job.id is not None]
     others = [job for job in jobs if not (_line(job.ordering_key) and job.id is not None)]
@@ -44,7 +43,7 @@ async def enqueue(session: AsyncSession, queue: Queue, jobs: Sequence[NewJob]) -
 
 
 async def advance(session: AsyncSession, queue: Queue, ended: Iterable[Job]) -> None:
-    """Let the next of each line go, in the transaction that ends the runs before."""
+    """Enqueue the next run of each key, in the transaction that ends the previous ones."""
     of_lines = [job for job in ended if _line(job.ordering_key)]
     if not of_lines:
         return
@@ -55,7 +54,7 @@ async def advance(session: AsyncSession, queue: Queue, ended: Iterable[Job]) -> 
 
 
 async def discard(session: AsyncSession, queue: Queue, lane: str) -> None:
-    """Remove the runs of a lane that nobody holds, whether they stand in a line or not."""
+    """Remove the runs of a lane that are not leased, waiting or queued."""
     await queue.discard(session, INVOKE_QUEUE, lane)
     await session.execute(delete(OrderedRunRow).where(OrderedRunRow.lane == lane))
 
@@ -63,7 +62,7 @@ async def discard(session: AsyncSession, queue: Queue, lane: str) -> None:
 async def withdraw(
     session: AsyncSession, queue: Queue, invocation_ids: Iterable[UUID], lines: Iterable[str]
 ) -> None:
-    """Take runs out of their lines; ``lines`` are those whose first run left the queue."""
+    """Remove waiting runs; ``lines`` are the keys whose first run left the queue."""
     await _lock(session)
     ids = list(invocation_ids)
     for start in range(0, len(ids), _IDS_PER_STATEMENT):
@@ -95,7 +94,7 @@ async def _first_places(session: AsyncSession, lines: Iterable[str]) -> dict[str
 
 
 async def _lock(session: AsyncSession) -> None:
-    """On PostgreSQL: nobody joins a line while another finds nobody in it to let go.
+    """On PostgreSQL: serialize adding and advancing runs of a key.
 
     SQLite has one writer anyway.
     """

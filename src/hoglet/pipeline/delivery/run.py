@@ -1,9 +1,8 @@
-"""One leased run, from where its journal stands to its end or its next wait.
+"""Executes a leased run from its journal to its end or its next wait.
 
-The program runs in a sandbox worker; its host calls are made here, in the serving process. What a
-host call answered is in the journal, and the journal is in the job: whenever this process dies, the
-run is leased again and goes on from there. Source:
-docs/spec/hog-functions.md#131-pipeline-destinations,
+The program runs in a sandbox worker; its host calls are performed here, in the server process.
+Results of host calls are in the journal, which is in the job: if this process dies, the run is
+leased again and continues from there. Source: docs/spec/hog-functions.md#131-pipeline-destinations,
 docs/spec/hog-functions.md#132-globals-and-inputs, docs/spec/hog-functions.md#133-functions,
 docs/spec/hog-functions.md#134-retries-hoglet-goes-further and
 docs/spec/hog-functions.md#135-limits-logs-metrics.
@@ -44,7 +43,7 @@ class RunStatus(Enum):
 class RunOutcome(msgspec.Struct, frozen=True, kw_only=True):
     """``ENDED`` with the last step, or ``WAITS`` until ``run_at`` as ``invoke``.
 
-    ``found_no_room``: its host is busy, slow or asked to wait; further runs would fare the same.
+    ``found_no_room``: its host is busy, slow or paused, which affects further runs too.
     """
 
     verdict: RunStatus
@@ -56,7 +55,7 @@ class RunOutcome(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class InvocationRunner:
-    """Carries runs on; holds nothing about them itself."""
+    """Executes runs; has no state of its own."""
 
     def __init__(
         self, stepper: StepBatcher, deliveries: HostCallAttempts, hosts: HostLimiter, clock: Clock
@@ -67,7 +66,7 @@ class InvocationRunner:
         self._clock = clock
 
     async def run(self, function: ExecutableFunction, invoke: InvokeV1) -> RunOutcome:
-        """Carry a run on until it ends or has to wait."""
+        """Execute a run until it ends or has to wait."""
         record = RunRecord(invoke, self._clock.now())
         journal = invoke.journal or new_journal(
             self._clock.now(), invoke.invocation_id.int & 0x7FFF_FFFF
@@ -103,13 +102,13 @@ class InvocationRunner:
         step = await self._stepper.step(request)
         now = self._clock.now()
         record.hog_ms += step.milliseconds
-        if not (step.is_filtered and invoke.backfill_id):  # a replay passes over most events
+        if not (step.is_filtered and invoke.backfill_id):  # a replay skips most events
             record.log_all(step.logs, now)
         record.capture(step, now)
         return step
 
     def _past_filter(self, invoke: InvokeV1, step: Step, record: RunRecord) -> InvokeV1:
-        """A redriven run whose filter was asked; further mappings that match run on their own."""
+        """A redriven run after its filter was evaluated; other matching mappings run separately."""
         if step.error_class == "filter":
             return invoke
         for mapping in step.mappings[1:]:
@@ -136,7 +135,7 @@ class InvocationRunner:
         record: RunRecord,
         call: StepHostCall,
     ) -> Attempt | RunOutcome:
-        """One attempt. The request holds secrets, so a wait keeps only the journal."""
+        """One attempt. The request contains secrets, so a waiting run stores only the journal."""
         host = host_of(call.request)
         lane = str(invoke.backfill_id or function.id)
         async with self._hosts.room(function, host, lane) as again_at:
@@ -181,18 +180,18 @@ class InvocationRunner:
         now: datetime,
         function: ExecutableFunction,
     ) -> None:
-        what_next = "no further attempt"
+        what_next = "no further attempts"
         if attempt.retry_at is not None:
             wait = max(timedelta(0), attempt.retry_at - now).total_seconds()
-            what_next = f"the next attempt follows in {wait:.1f} s"
+            what_next = f"next attempt in {wait:.1f} s"
         number = record.invoke.attempt
         text = f"Attempt {number} of {call.name} failed: {attempt.problem}; {what_next}"
         secrets = secret_texts(all_inputs(function, record.invoke.mapping), {})
-        record.log("error", clean_line(text, secrets), now)  # it may tell the URL
+        record.log("error", clean_line(text, secrets), now)  # it may contain the URL
 
 
 def _completed(call: StepHostCall, attempt: Attempt) -> tuple[str, str]:
-    """Kind and name of the metric of a call that is over."""
+    """Kind and name of the metric of a completed call."""
     if call.name == "fetch":
         return "other", "fetch"
     return "email", "email_failed" if attempt.problem else "email_sent"

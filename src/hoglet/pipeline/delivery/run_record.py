@@ -1,4 +1,4 @@
-"""What the end of a run leaves behind: log lines, metrics, a dead letter, an observation.
+"""Collects the results of a run: log lines, metrics, a dead letter, an observation.
 
 Source: docs/spec/hog-functions.md#10-dead-letters-hoglet-goes-further,
 docs/spec/hog-functions.md#133-functions,
@@ -23,16 +23,16 @@ from hoglet.queue import NewJob
 from hoglet.warehouse.telemetry import LogEntry
 
 _MILLISECOND = timedelta(milliseconds=1)
-# Kind and name of failures before the program began.
+# Kind and name of failures before the program started.
 _FAILURES = {"filter": ("other", "filtering_failed"), "inputs": ("failure", "inputs_failed")}
 
 
 class RunRecord:
-    """Collects what one lease of a run has to say; handed over in the commit that ends it.
+    """Collects logs and metrics of one lease of a run, for the commit that ends it.
 
     Args:
         invoke: the run.
-        now: time of its first line; lines of one millisecond are moved on by one each.
+        now: time of its first line; lines of the same millisecond are spread by one each.
     """
 
     def __init__(self, invoke: InvokeV1, now: datetime) -> None:
@@ -50,7 +50,7 @@ class RunRecord:
 
     @property
     def logged_until(self) -> str:
-        """ISO instant of the last line, for ``InvokeV1``."""
+        """ISO time of the last line, for ``InvokeV1``."""
         return (self._next_line_at - _MILLISECOND).isoformat()
 
     def log(self, level: str, message: str, now: datetime) -> None:
@@ -76,7 +76,7 @@ class RunRecord:
             self.log(line.level, line.message, now)
 
     def count(self, kind: str, name: str, now: datetime) -> None:
-        """Count one of a metric."""
+        """Increment a metric."""
         invoke = self.invoke
         self.messages.count(
             invoke.project_id,
@@ -88,7 +88,7 @@ class RunRecord:
         )
 
     def capture(self, step: Step, now: datetime) -> None:
-        """Spool the events that the program captured; a second run makes the same ones."""
+        """Spool the events that the program captured, with deterministic ids."""
         for place, event in enumerate(step.captures):
             uuid = uuid5(self.invoke.invocation_id, f"capture {place}")
             body = dump_storable_json(
@@ -100,7 +100,7 @@ class RunRecord:
             self.captures.append(msgspec.structs.replace(job_of(spooled, events=1), id=uuid))
 
     def finish(self, step: Step, now: datetime) -> NewDeadLetter | None:
-        """Count the end of the run; the dead letter of one that failed."""
+        """Record the end of the run; returns the dead letter of a failed one."""
         if self.invoke.is_redrive:
             self.count("other", "redriven", now)
         if step.outcome == "finished":
@@ -130,7 +130,7 @@ class RunRecord:
         )
 
     def observation(self, function: ExecutableFunction, *, failed: bool) -> Observation:
-        """What the watcher is told."""
+        """The observation for the watcher."""
         return Observation(
             function_id=UUID(function.id),
             failed=failed,

@@ -1,10 +1,9 @@
-"""Steps of many runs of one function in one call to a worker process.
+"""Batches steps of runs of the same function into one worker call.
 
-A call costs the serving process more than a small program costs the worker, so steps of the same
-function that wait together go together. Never steps of different functions: what one function does
-to its worker, an endless loop or worse, is nobody else's wait. One call a function is under way at
-a time, so a function holds one worker at most. Functions whose last steps were slow share all
-workers but one: however many of them spin, the others find a worker free at once.
+A call costs the server more than a small program costs the worker, so waiting steps of the same
+function share a call. Never steps of different functions: an endless loop must not delay others.
+One call per function is in progress at a time, so a function occupies at most one worker. Functions
+whose last steps were slow share all workers but one, so the others always find a free worker.
 
 The second half of this module runs in the worker.
 """
@@ -30,21 +29,21 @@ from hoglet.sandbox import (
 log = structlog.get_logger()
 
 MOST_TOGETHER = 16
-# A batch ends after this; what is left goes with the next call. One program may run 550 ms.
+# A batch ends after this; the rest goes into the next call. One program may run 550 ms.
 BATCH_SECONDS = 0.6
-# Beyond it something is stuck: 600 ms, then one more run, replays, inputs, starting a worker.
+# Beyond it something is stuck: 600 ms, plus one more run, replays, inputs, worker startup.
 DEADLINE_SECONDS = 5.0
-# A worker may die of something else than its program; one that kills three is to blame.
+# A worker may die of something other than its program; a program that kills three is to blame.
 CRASHES_OF_ONE_STEP = 3
-SLOW_MILLISECONDS = 100  # a step shapes a request in less than one; the limit is 550
+SLOW_MILLISECONDS = 100  # a step builds a request in less than one; the limit is 550
 
 type _Waiting = tuple[StepRequest, asyncio.Future[Step]]
 
 
 class StepBatcher:
-    """Has steps run.
+    """Batches and executes steps.
 
-    Concurrency: any number of tasks may call :meth:`step`.
+    Concurrency: any number of tasks can call :meth:`step`.
     """
 
     def __init__(self, sandbox: Sandbox, deadline: float = DEADLINE_SECONDS) -> None:
@@ -56,7 +55,7 @@ class StepBatcher:
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def step(self, request: StepRequest) -> Step:
-        """Run one step; a program that is too much for the worker is a failed step.
+        """Run one step; a program that exceeds the worker's limits is a failed step.
 
         Raises:
             SandboxUnavailable: no worker can be started.
@@ -83,7 +82,7 @@ class StepBatcher:
             del self._waiting[key]
 
     async def _run(self, taken: list[_Waiting], crashes: int = 0) -> list[_Waiting]:
-        """Run some; gives back those that there was no time for."""
+        """Run some steps; returns those that there was no time for."""
         function_id = taken[0][0].function.id
         try:
             steps = await self._call([request for request, _ in taken])
@@ -93,7 +92,7 @@ class StepBatcher:
         except Exception as error:  # noqa: BLE001 (one step's failure must not end the others')
             if isinstance(error, SandboxTimedOut | SandboxCrashed):
                 self._slow.add(function_id)
-            if len(taken) > 1:  # one of them is to blame; the others are innocent
+            if len(taken) > 1:  # one step crashed the worker; retry each alone to isolate it
                 return await self._run_each(taken)
             crashes += isinstance(error, SandboxCrashed)
             if 0 < crashes < CRASHES_OF_ONE_STEP:
@@ -131,7 +130,7 @@ def _fail(taken: list[_Waiting], error: Exception) -> list[_Waiting]:
 
 
 class StepsRequest(msgspec.Struct):
-    """Steps of one function, which is named once; ``requests`` carry a bare stand-in for it."""
+    """Steps of one function, which is sent once; ``requests`` have a placeholder for it."""
 
     function: ExecutableFunction
     requests: list[StepRequest]
@@ -149,7 +148,7 @@ _requests = msgspec.msgpack.Decoder(StepsRequest)
 
 
 def run_steps(payload: bytes) -> bytes:
-    """The worker's operation: at least one step, then as many as there is time for."""
+    """The worker's operation: runs at least one step, then as many as there is time for."""
     asked = _requests.decode(payload)
     began = perf_counter()
     steps: list[Step] = []

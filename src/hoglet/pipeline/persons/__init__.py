@@ -1,1 +1,1 @@
-"""Deleting and splitting persons: the database, and the copies in the warehouse."""
+"""Deleting and splitting persons, in the database and the warehouse."""

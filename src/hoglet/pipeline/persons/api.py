@@ -38,7 +38,7 @@ _STATES: dict[str, bool | None] = {"pending": False, "completed": True, "all": N
 
 @dataclass(frozen=True, slots=True)
 class PersonChangeServices:
-    """What hangs on ``app.state.person_changes``."""
+    """Services stored in ``app.state.person_changes``."""
 
     deletions: PersonDeletions
     splits: PersonSplits
@@ -47,7 +47,7 @@ class PersonChangeServices:
 @router.post("/persons/bulk_delete")
 @describe({202: BulkDeletion}, body=BulkDelete)
 async def delete_persons(request: Request, scope: Writer) -> Response:
-    """Delete many persons; unknown ones are passed over."""
+    """Delete up to 1000 persons; unknown ones are ignored."""
     body = validate(BulkDelete, await read_object(request))
     if (body.ids is None) == (body.distinct_ids is None):
         raise Invalid("Send either `ids` or `distinct_ids`.", attr="ids")
@@ -77,7 +77,7 @@ async def delete_persons(request: Request, scope: Writer) -> Response:
     ),
 )
 async def list_deletions(request: Request, scope: Reader) -> Response:
-    """How far the deletions of events are, newest first."""
+    """List deletions of events with their state, newest first."""
     query, person_id = request.query_params, None
     status = query.get("status") or "all"
     if status not in _STATES:
@@ -101,7 +101,7 @@ async def list_deletions(request: Request, scope: Reader) -> Response:
     query=(flag("delete_events"), flag("delete_recordings"), flag("keep_person")),
 )
 async def delete_person(request: Request, person_id: str, scope: Writer) -> Response:
-    """Delete a person, with its events if asked to; 202, because events follow."""
+    """Delete a person, optionally with its events, which are deleted in the background."""
     query = request.query_params
     delete_events = read_flag(query, "delete_events")
     keep_person = read_flag(query, "keep_person")
@@ -116,7 +116,7 @@ async def delete_person(request: Request, person_id: str, scope: Writer) -> Resp
 @router.post("/persons/{person_id}/split")
 @describe({201: Succeeded}, body=Split)
 async def split_person(request: Request, person_id: str, scope: Writer) -> Response:
-    """Give distinct ids of a person new persons of their own."""
+    """Split distinct ids off a person into new persons."""
     person = await service_of(request).find(scope.project.id, person_id)
     body = validate(Split, await read_object(request))
     await _services(request).splits.split(scope, person, _split_off(person, body))
@@ -135,11 +135,11 @@ def _split_off(person: PersonRecord, body: Split) -> list[str]:
         raise Invalid("This list may not be empty.", attr=attr)
     for name in listed if listed is not None else [main]:
         if name not in person.distinct_ids:
-            raise Invalid(f'"{name}" is no distinct id of this person.', attr=attr)
+            raise Invalid(f'"{name}" is not a distinct id of this person.', attr=attr)
     if listed is None:
         return [name for name in person.distinct_ids if name != main]
     if set(listed) == set(person.distinct_ids):
-        raise Invalid("One distinct id must stay with the person.", attr=attr)
+        raise Invalid("At least one distinct id must stay with the person.", attr=attr)
     return listed
 
 

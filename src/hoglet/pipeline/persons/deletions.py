@@ -1,8 +1,7 @@
-"""Deletes persons at once, and their events in the background until none is left.
+"""Deletes persons at once, and their events in the background.
 
-Events that were accepted before the request may still be in the spool, so the background job waits
-until those are stored. A group of events that was being worked on may write the person once more;
-the job removes that, too.
+Events accepted before the request may still be in the spool, so the background job waits until they
+are stored. A group in progress may write the person once more; the job removes that, too.
 
 Source: docs/spec/data-and-queries.md#41-persons.
 """
@@ -39,7 +38,7 @@ from hoglet.warehouse.values import instant_text
 
 DELETIONS_QUEUE = "person_deletions"
 BEYOND = 1_000_000
-"""How far the version of a deleted row is ahead of what a group in progress may still write."""
+"""Version offset of deleted rows, larger than what a group in progress can still write."""
 _SECONDS = 600.0
 _PAUSE = timedelta(seconds=1)
 _IDS_PER_STATEMENT = 500
@@ -49,7 +48,7 @@ type DropResults = Callable[[], None]
 
 
 class PersonDeletions:
-    """Requests to delete persons, and the job that carries them out."""
+    """Requests to delete persons, and the job that performs them."""
 
     def __init__(
         self,
@@ -77,7 +76,7 @@ class PersonDeletions:
         delete_events: bool,
         keep_person: bool,
     ) -> None:
-        """Delete persons; with ``delete_events`` their events follow in the background."""
+        """Delete persons; with ``delete_events`` also their events, in the background."""
         if keep_person and not delete_events:
             return
         now = self._clock.now()
@@ -116,10 +115,10 @@ class PersonDeletions:
             return list(await session.scalars(ordered))
 
     async def work(self, job: Job) -> None:
-        """Do one deletion; it is queued again while older events are in the spool.
+        """Perform a deletion; requeued while older events are in the spool.
 
         Raises:
-            Unavailable: events are left, so the attempt counts as failed.
+            Unavailable: events remain, so the attempt counts as failed.
         """
         async with self._database.write() as session:
             row = await session.get(
@@ -149,9 +148,9 @@ class PersonDeletions:
         self._drop_results()
 
     async def _erase_versions(self, row: PersonDeletionRow) -> None:
-        """Remove properties of deleted persons from the copies; the marks that they are gone stay.
+        """Remove properties of deleted persons from the warehouse, keeping the deletion marks.
 
-        One statement for all persons whose deletion is under way: it writes whole parts anew.
+        One statement for all persons being deleted, because it rewrites whole parts.
         """
         while await self._copies.flush():
             pass
@@ -227,7 +226,7 @@ class PersonDeletions:
             raise Unavailable(f"{left} events of a deleted person are left.")
 
     async def _foreign_ids(self, row: PersonDeletionRow, params: dict[str, Any]) -> list[str]:
-        """Distinct ids of events stored under the person that are somebody else's by now."""
+        """Distinct ids of the person's stored events that belong to others by now."""
         found = await self._warehouse.query(
             "SELECT DISTINCT distinct_id FROM events WHERE project_id = {project_id:Int64}"
             " AND person_id = {person_id:UUID} AND distinct_id NOT IN {distinct_ids:Array(String)}",
@@ -261,7 +260,7 @@ def _job(deletion_id: UUID, run_at: datetime | None = None) -> NewJob:
 
 
 async def _is_spooled(session: AsyncSession, row: PersonDeletionRow) -> bool:
-    """Whether events that were accepted before the request are not stored yet."""
+    """Whether events accepted before the request are not stored yet."""
     older = exists().where(
         JobRow.queue == SPOOL_QUEUE,
         JobRow.ordering_key == f"project:{row.project_id}",

@@ -1,4 +1,4 @@
-"""Bodies and flags of deleting and splitting persons.
+"""Request bodies and flags of deleting and splitting persons.
 
 Source: docs/spec/data-and-queries.md#41-persons.
 """
@@ -33,14 +33,14 @@ class BulkDelete(_Body):
 
 
 class Split(_Body):
-    """Body of ``split``: what stays, or what goes."""
+    """Body of ``split``: the id to keep, or the ids to split."""
 
     main_distinct_id: Id | None = None
     distinct_ids_to_split: list[Id] | None = None
 
 
 def read_flag(query: Mapping[str, str], name: str) -> bool:
-    """A flag of the query string.
+    """Parse a flag of the query string.
 
     Raises:
         Invalid: neither true nor false.
@@ -52,7 +52,7 @@ def read_flag(query: Mapping[str, str], name: str) -> bool:
 
 
 class BulkDeletion(DocumentedResponse):
-    """What a bulk deletion found."""
+    """The result of a bulk deletion."""
 
     persons_found: int
     persons_deleted: int
@@ -62,7 +62,7 @@ class BulkDeletion(DocumentedResponse):
 
 
 class Deletion(DocumentedResponse):
-    """How far the deletion of a person's events is."""
+    """The state of the deletion of a person's events."""
 
     person_uuid: str
     created_at: str

@@ -28,7 +28,7 @@ from hoglet.store.database import Database
 
 
 class PersonSplits:
-    """Gives distinct ids persons of their own."""
+    """Splits distinct ids into persons of their own."""
 
     def __init__(
         self,
@@ -50,7 +50,7 @@ class PersonSplits:
         """Give each of these distinct ids a new person without properties.
 
         Raises:
-            Invalid: one of them is not the person's (any more).
+            Invalid: one of them does not belong to the person.
         """
         project_id = scope.project.id
         async with self._database.write() as session:
@@ -59,7 +59,7 @@ class PersonSplits:
             for distinct_id in dict.fromkeys(distinct_ids):
                 if distinct_id not in versions:
                     raise Invalid(
-                        f'"{distinct_id}" is no distinct id of this person.',
+                        f'"{distinct_id}" is not a distinct id of this person.',
                         attr="distinct_ids_to_split",
                     )
                 version = versions[distinct_id] + 1
@@ -87,7 +87,7 @@ class PersonSplits:
         if new == old or await session.get(PersonRow, (new, project_id)) is not None:
             new = person_id_of(project_id, distinct_id, version)
         now = self._clock.now()
-        # The warehouse may hold a person of this id that was merged away, in some lower version.
+        # The warehouse may have a person with this id that was merged away, with a lower version.
         first_version = int(now.timestamp() * 1000)
         return PersonState(new, "{}", now, False, first_version)
 

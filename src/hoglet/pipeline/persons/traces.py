@@ -1,7 +1,7 @@
-"""What the database holds of a person's events: waiting runs, failed batches, stored answers.
+"""Removes traces of a person's events in the database: runs, failed batches, stored results.
 
-Removed with the events in the warehouse. A run that a worker holds at the moment, and a query that
-is being computed, are waited for: they could write what they have read after it was removed.
+Removed with the events in the warehouse, after waiting for leased runs and queries in progress,
+which could write what they have read.
 
 Source: docs/spec/data-and-queries.md#41-persons.
 """
@@ -35,7 +35,7 @@ log = structlog.get_logger()
 
 
 class PersonEvents:
-    """Which events are those of a deletion.
+    """Selects the events of a deletion.
 
     Args:
         row: the request.
@@ -53,8 +53,8 @@ class PersonEvents:
 
         Args:
             payload: of the job.
-            is_older: whether it was queued before the request. A run of a deleted person is known
-                by the person: whoever comes back with the distinct id is another one.
+            is_older: whether it was queued before the request. Runs of deleted persons are matched
+                by person, since a returning distinct id is another person.
         """
         run = decode_invoke(payload)
         if run.project_id != self.project_id:
@@ -66,7 +66,7 @@ class PersonEvents:
 
 
 async def is_in_use(session: AsyncSession, events: PersonEvents, since: datetime) -> bool:
-    """Whether a run of the events, or a query that began before ``since``, is being worked on."""
+    """Whether a run of the events, or a query started before ``since``, is in progress."""
     for answers in _ANSWERS:
         running = exists().where(
             answers.project_id == events.project_id,
@@ -84,7 +84,7 @@ async def is_in_use(session: AsyncSession, events: PersonEvents, since: datetime
 
 
 async def forget_traces(session: AsyncSession, queue: Queue, events: PersonEvents) -> None:
-    """Remove runs that nobody holds, events of failed batches, dead letters and answers."""
+    """Remove runs that are not leased, events of failed batches, dead letters and results."""
     withdrawn = await _withdraw_runs(session, queue, events)
     await _drop_from_failed_batches(session, events)
     for part in _parts(events.distinct_ids):
@@ -103,7 +103,7 @@ async def forget_traces(session: AsyncSession, queue: Queue, events: PersonEvent
         )
     if withdrawn:
         log.info(
-            "runs of a deleted person were withdrawn",
+            "runs of a deleted person were removed",
             action="runs_withdrawn",
             project_id=events.project_id,
             runs=withdrawn,
@@ -129,7 +129,7 @@ async def _withdraw_runs(session: AsyncSession, queue: Queue, events: PersonEven
 
 
 async def _drop_from_failed_batches(session: AsyncSession, events: PersonEvents) -> None:
-    """Take events out of batches that could not be stored; what cannot be read stays."""
+    """Remove events from failed batches; unreadable ones stay."""
     failed = JobRow.buried_at.is_not(None)
     async for job in _jobs(session, SPOOL_QUEUE, failed, events.until):
         spooled = read_spooled(job.payload)
@@ -149,7 +149,7 @@ async def _drop_from_failed_batches(session: AsyncSession, events: PersonEvents)
 
 
 def _without(body: Any, distinct_ids: Collection[str]) -> Any:
-    """A captured body without the events of some distinct ids; None when nothing is left."""
+    """A captured body without the events of some distinct ids; None if nothing is left."""
     if isinstance(body, list):
         return [each for each in body if not _is_of(each, distinct_ids)] or None
     if isinstance(body, dict) and isinstance(body.get("batch"), list):
@@ -171,7 +171,7 @@ def _is_of(event: Any, distinct_ids: Collection[str]) -> bool:
 async def _jobs(
     session: AsyncSession, queue: str, condition: Any, until: datetime
 ) -> AsyncIterator[JobRow]:
-    """The jobs of a queue that were there at a time, a page at once."""
+    """The jobs of a queue that existed at a time, page by page."""
     last = UUID(int=0)
     while True:
         page = select(JobRow).where(
