@@ -417,6 +417,17 @@ def test_another_warehouse_can_be_adopted(start: Start):
         assert server.stop() == 0
 
 
+def test_a_warehouse_that_was_empty_may_go(tmp_path: Path):
+    server = RunningServer(tmp_path / "data").start()
+    assert server.stop() == 0
+    shutil.rmtree(server.data_dir / "warehouse")
+
+    for _ in range(2):
+        server.start()
+        assert server.client.get("/_readyz").status_code == 200
+        assert server.stop() == 0
+
+
 def test_a_key_more_does_no_harm(start: Start):
     key_file = start.folder / "secret.key"
     key_file.write_text(Fernet.generate_key().decode() + "\n" + key_file.read_text())

@@ -14,6 +14,7 @@ from uuid import UUID, uuid4
 from sqlalchemy import delete, insert, select, text
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from hoglet.access.tables import ProjectRow
 from hoglet.app.startup_faults import StartupFault
 from hoglet.app.tables import WarehouseIdentityRow
 from hoglet.kit.clock import Clock
@@ -51,8 +52,16 @@ async def claim_warehouse(
         if recorded is None:
             stored = stored or await store_warehouse_identity(warehouse, uuid4())
             await _record(session, stored, clock)
+        elif stored is None and not await _has_had_events(session):
+            await forget_warehouse(session)
+            await _record(session, await store_warehouse_identity(warehouse, uuid4()), clock)
         elif stored != recorded:
             raise StartupFault(_refusal(url, is_new=stored is None))
+
+
+async def _has_had_events(session: AsyncSession) -> bool:
+    """Whether any project has stored an event: a deleted folder without any held nothing."""
+    return bool(await session.scalar(select(ProjectRow.id).where(ProjectRow.ingested_event)))
 
 
 async def forget_warehouse(session: AsyncSession) -> None:
