@@ -75,7 +75,7 @@ async def test_refused_urls_are_not_tried_again(hoglet, runs, url):
     assert (letter["class"], letter["attempts"]) == ("fetch", 1)
     (line,) = [one.message for one in await runs.lines_of_log("ERROR") if "Attempt" in one.message]
     assert line.startswith("Attempt 1 of fetch failed")
-    assert line.endswith("no further attempt")
+    assert line.endswith("no further attempts")
 
 
 async def test_the_delays_grow_to_their_maximum(hoglet, runs, receiver):
@@ -105,7 +105,7 @@ async def test_attempts_are_told_and_exhausted(hoglet, runs, receiver):
     assert [line.partition(";")[2].strip() for line in lines[:3]] == [
         "next attempt in 1.0 s",
         "next attempt in 2.0 s",
-        "no further attempt",
+        "no further attempts",
     ]
     assert all(f"Attempt {n} of fetch failed: status 503" in lines[n - 1] for n in (1, 2, 3))
     # The program goes on with the last answer; the run is failed all the same.
