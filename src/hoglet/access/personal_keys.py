@@ -49,7 +49,7 @@ class PersonalKeys:
         """One of the user's keys.
 
         Raises:
-            NotFound: there is none of this id.
+            NotFound: no such key.
         """
         async with self._access.database.read() as session:
             return await self._find(session, key_id)

@@ -73,7 +73,7 @@ def code_name(name: str) -> str:
 
 
 class UserObject(DocumentedResponse):
-    """A user as ``created_by`` shows it."""
+    """A user in the form of ``created_by``."""
 
     id: int
     uuid: str
@@ -87,7 +87,7 @@ class UserObject(DocumentedResponse):
 
 
 class TeamObject(OpenResponse):
-    """A project as lists show it."""
+    """A project in lists."""
 
     id: int
     uuid: str
@@ -102,7 +102,7 @@ class TeamObject(OpenResponse):
 
 
 class GroupType(OpenResponse):
-    """A kind of groups."""
+    """A group type."""
 
     group_type: str
     group_type_index: int
@@ -158,7 +158,7 @@ class Membership(OpenResponse):
 
 
 class MeObject(OpenResponse):
-    """The user behind the key."""
+    """The user that owns the key."""
 
     id: int
     uuid: str
@@ -179,7 +179,7 @@ class MeObject(OpenResponse):
 
 
 class VariableObject(OpenResponse):
-    """A variable of queries."""
+    """A query variable."""
 
     id: str
     name: str
@@ -203,14 +203,14 @@ class ActivityChange(DocumentedResponse):
 
 
 class ActivityDetail(OpenResponse):
-    """What an entry of the activity log tells."""
+    """Details of an entry in the activity log."""
 
     name: str | None
     changes: list[ActivityChange] | None
 
 
 class ActivityObject(OpenResponse):
-    """An entry of the activity log."""
+    """An entry in the activity log."""
 
     id: str
     user: UserObject | None

@@ -18,13 +18,13 @@ from hoglet.web.app import ReadinessChecks, RequestPolicy, create_application
 def build_application(
     rooms: Services, features: Features, drain: Drain | None = None, *, local_token: str = ""
 ) -> FastAPI:
-    """Mount every room; their services hang on ``app.state``.
+    """Mount all routers; services are attributes of ``app.state``.
 
     Args:
         rooms: the services.
         features: built on them.
-        drain: the delay of a stop, a part of ``/_readyz``.
-        local_token: what commands on this machine identify themselves with; by default a secret.
+        drain: the shutdown delay, a check of ``/_readyz``.
+        local_token: authenticates commands on this machine; random by default.
     """
     readiness = Readiness(rooms, features)
     backups = BackupService(rooms.settings, rooms.database, rooms.warehouse, rooms.clock)

@@ -33,7 +33,7 @@ class Sandboxes:
         memory = settings.worker_memory_bytes
         self.compile = self._open("compile", settings.compile_workers, memory)
         self.run = self._open("run", settings.executor_workers, memory, niceness=_RUN_NICENESS)
-        # One worker: it remembers a group between the two halves of its work.
+        # One worker, because it keeps a group in memory between two calls.
         self.pipeline = self._open("pipeline", 1, memory)
         spare_memory = max(memory, settings.request_body_bytes * _SPARE_BYTES_PER_BYTE)
         self.spare = self._open("spare", 1, spare_memory)

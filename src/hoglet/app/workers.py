@@ -43,8 +43,8 @@ from hoglet.queue.worker import JobHandler, JobPolicy, LeasedWorker
 
 log = structlog.get_logger()
 
-COMPILE_SECONDS = 1.0  # between a query learning the schema and the engine beginning to read
-DELETION_ATTEMPTS = 100  # hours apart in the end; a deletion must not be lost
+COMPILE_SECONDS = 1.0  # between loading the schema for a query and the start of the query
+DELETION_ATTEMPTS = 100  # hours apart eventually; a deletion must not be lost
 DELETION_POLICY = JobPolicy(lease=timedelta(minutes=30), attempts=DELETION_ATTEMPTS)
 RESTART_SECONDS = 1.0  # after a worker failed
 

@@ -280,7 +280,7 @@ class CohortService:
     async def _enqueue(self, session: AsyncSession, job: CohortJob) -> None:
         await self._queue.enqueue(session, [saved_job(job)])
 
-    # --- what a save tells others
+    # --- notifications of a save
 
     async def _tell(
         self, session: AsyncSession, project: Project, row: CohortRow, before: Mapping[str, Any]

@@ -1,6 +1,6 @@
 """Background work of endpoints: builds, background runs, housekeeping, the query log.
 
-Start ``EndpointJobs.run_until`` once in the processes that have the role.
+Start ``EndpointJobs.run_until`` once in processes with the role.
 """
 
 import asyncio
@@ -52,7 +52,7 @@ def table_jobs(builder: TableBuilder, forget: Callable[[], None]) -> JobHandler:
 
 
 def run_jobs(background: BackgroundRuns) -> JobHandler:
-    """Does background runs."""
+    """Processes background runs."""
 
     async def work(job: Job) -> None:
         await background.do(_RUN_JOB.decode(job.payload))
@@ -64,7 +64,7 @@ def run_jobs(background: BackgroundRuns) -> JobHandler:
 
 
 class EndpointHousekeeping:
-    """Drops what nobody uses: left-over tables, and versions nobody has run for a month.
+    """Drops unused tables, and disables versions that nobody ran for a month.
 
     Args:
         forget: called after tables changed, so that runs see it at once.
@@ -85,7 +85,7 @@ class EndpointHousekeeping:
         self._materializer = materializer
 
     async def run_until(self, stopping: asyncio.Event) -> None:
-        """Keep house every six hours until the event is set."""
+        """Run every six hours until the event is set."""
         while not stopping.is_set():
             try:
                 await self.keep_house()
@@ -98,7 +98,7 @@ class EndpointHousekeeping:
                 continue
 
     async def keep_house(self) -> None:
-        """Drop what nobody uses.
+        """Drop unused tables and disable unused versions.
 
         Rebuild what another process, or an older hoglet, built for other settings.
         """
@@ -111,12 +111,12 @@ class EndpointHousekeeping:
 
 
 class EndpointJobs:
-    """The consumers of both queues, and what is done from time to time.
+    """The consumers of both queues, and periodic work.
 
     Args:
         workers: of table jobs and run jobs.
-        housekeeping: done every six hours.
-        log: written out by a loop of its own.
+        housekeeping: runs every six hours.
+        log: flushed in a loop of its own.
     """
 
     def __init__(
@@ -130,7 +130,7 @@ class EndpointJobs:
         self._log = log
 
     async def run_until(self, stopping: asyncio.Event) -> None:
-        """Work until the event is set, then end what was begun."""
+        """Work until the event is set, then finish the jobs in progress."""
         async with asyncio.TaskGroup() as group:
             for worker in self._workers:
                 group.create_task(worker.run())
@@ -141,5 +141,5 @@ class EndpointJobs:
                 worker.stop()
 
     async def work_off(self) -> int:
-        """Do everything that is due, then return how many jobs that were; for tests and demos."""
+        """Process everything that is due; returns the number of jobs. For tests and demos."""
         return sum([await worker.drain() for worker in self._workers])

@@ -102,7 +102,7 @@ def build_endpoints(
         settings: limits.
         schema_of: property types and group types of a project.
         registry: for the metrics of queries.
-        row_readers: of the tables of ``system``, by name: ``{"system.actions": read_actions}``.
+        row_readers: readers of ``system`` tables by name: ``{"system.actions": read_actions}``.
     """
     settings = settings or EndpointSettings()
     database, clock = access.database, access.clock

@@ -1,7 +1,7 @@
-"""Remembers the uuids of stored events, so that an event that is sent again is stored once.
+"""Records the UUIDs of stored events, so that repeated events are stored once.
 
-They are kept by the day on which they were stored and dropped a day at a time. So the database
-does not grow for ever, and an insert of random uuids touches the pages of one day.
+They are grouped by the day of storage and deleted by day. So the database does not grow forever,
+and inserting random UUIDs only touches the pages of one day.
 
 Source: docs/spec/hog-functions.md#14-capture, row uuid.
 """
@@ -26,11 +26,11 @@ _SECONDS_PER_DAY = 86_400
 
 
 class KnownUuids:
-    """The uuids of events that were stored within the last days.
+    """The UUIDs of events stored within the last days.
 
     Args:
-        clock: tells which day it is, in UTC.
-        window_days: an event that is sent again within so many days is stored once.
+        clock: the current day, in UTC.
+        window_days: days within which a repeated event is stored once.
     """
 
     def __init__(
@@ -42,13 +42,13 @@ class KnownUuids:
     async def find(
         self, session: AsyncSession, project_id: int, uuids: Sequence[UUID]
     ) -> set[UUID]:
-        """Those of the uuids that the project has stored within the window."""
+        """The UUIDs that the project has stored within the window."""
         if not uuids:
             return set()
         given = select(values_of(session, KnownUuidRow.event_uuid, uuids).cte())
         row, legacy = KnownUuidRow, SeenEventRow
         today = self._today()
-        # One day ahead as well: another server's clock may be there already.
+        # Also one day ahead, because another server's clock may be ahead.
         days = range(today - self._window_days, today + 2)
         found = select(row.event_uuid).where(
             row.day.in_(days), row.project_id == project_id, row.event_uuid.in_(given)
@@ -59,7 +59,7 @@ class KnownUuids:
         return set((await session.scalars(union_all(found, found_before))).all())
 
     async def add(self, session: AsyncSession, project_id: int, uuids: Iterable[UUID]) -> None:
-        """Remember uuids; sorted, because neighbours share a page of the index."""
+        """Record UUIDs, sorted, because neighbors share a page of the index."""
         ordered = sorted(uuids, key=_number)
         if not ordered:
             return
@@ -71,9 +71,9 @@ class KnownUuids:
         await session.execute(insert.on_conflict_do_nothing())
 
     async def drop_expired(self, database: Database) -> None:
-        """Forget what was stored before the window; each transaction deletes a part.
+        """Delete expired UUIDs, in several transactions.
 
-        Idempotency: what an interrupted call leaves is deleted by the next.
+        Idempotency: the next call deletes what an interrupted one left.
         """
         expired = KnownUuidRow.day < self._today() - self._window_days
         async with database.read() as session:
@@ -81,7 +81,7 @@ class KnownUuids:
         if not has_expired:
             return
         row, legacy = KnownUuidRow, SeenEventRow
-        # A whole window has been recorded by day: what was written before it is older still.
+        # A whole window has been recorded by day, so earlier records have expired.
         await _delete_all(database, legacy, (legacy.project_id, legacy.event_uuid), true())
         await _delete_all(database, row, (row.day, row.project_id, row.event_uuid), expired)
 
@@ -96,7 +96,7 @@ async def _delete_all(
     key: Sequence[InstrumentedAttribute[Any]],
     condition: ColumnElement[bool],
 ) -> None:
-    """Delete the rows of a table, a part in each transaction."""
+    """Delete the rows of a table, some in each transaction."""
     part = select(*key).where(condition).limit(_ROWS_PER_DELETE)
     rows = delete(table).where(tuple_(*key).in_(part))
     deleted = _ROWS_PER_DELETE

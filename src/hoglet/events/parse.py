@@ -131,8 +131,8 @@ def accept(
     """The event of a raw object; None for one that :func:`refusal_of` refuses.
 
     Args:
-        raw: any JSON value; it is not changed.
-        sent_at: the client's time when it sent the batch, if told.
+        raw: any JSON value; it is not modified.
+        sent_at: the client's time when it sent the batch, if known.
         received_at: the server's time when the request arrived.
         made_up: the UUID number to use if it has no valid UUID.
 

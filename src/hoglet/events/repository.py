@@ -36,7 +36,7 @@ class EventsRepository:
     """The statements.
 
     Args:
-        known: the uuids of stored events.
+        known: UUIDs of stored events.
     """
 
     def __init__(self, known: KnownUuids | None = None) -> None:
@@ -158,11 +158,11 @@ class EventsRepository:
     async def seen(
         self, session: AsyncSession, project_id: int, uuids: Sequence[UUID]
     ) -> set[UUID]:
-        """Those of the uuids that the project has stored lately."""
+        """The UUIDs that the project has stored recently."""
         return await self._known.find(session, project_id, uuids)
 
     async def add_seen(self, session: AsyncSession, project_id: int, uuids: Iterable[UUID]) -> None:
-        """Remember the uuids of events that are stored."""
+        """Record the UUIDs of stored events."""
         await self._known.add(session, project_id, uuids)
 
     async def add_warnings(

@@ -106,11 +106,11 @@ class GroupRow(Base):
 
 
 class KnownUuidRow(Base):
-    """A uuid that a client gave an event, and the day (since 1970) the event was stored on."""
+    """A UUID sent with an event, and the day (since 1970) on which the event was stored."""
 
     __tablename__ = "known_uuids"
 
-    # First, so that a day is one range of the index: inserted at its end, deleted at its beginning.
+    # First, so that a day is one range of the index: inserted at its end, deleted at its start.
     day: Mapped[int] = mapped_column(Integer, primary_key=True)
     project_id: Mapped[int] = mapped_column(BigInteger, primary_key=True)
     event_uuid: Mapped[UUID] = mapped_column(Uuid, primary_key=True)

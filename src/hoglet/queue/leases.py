@@ -1,4 +1,4 @@
-"""Keeping leases while work goes on."""
+"""Keeps leases alive while work is in progress."""
 
 import asyncio
 import contextlib
@@ -12,7 +12,7 @@ from hoglet.queue.port import Job, Queue
 log = structlog.get_logger()
 
 LEASE = timedelta(seconds=60)
-_PARTS = 3  # of a lease; after each the lease is extended
+_PARTS = 3  # fraction of a lease after which it is extended
 
 
 @contextlib.asynccontextmanager
@@ -34,5 +34,5 @@ async def _extend(queue: Queue, jobs: Sequence[Job], duration: timedelta) -> Non
         await asyncio.sleep(duration.total_seconds() / _PARTS)
         try:
             await queue.extend(jobs, duration)
-        except Exception:  # the lease may run out then, and finishing will tell
-            log.exception("leases were not extended", action="extend_failed")
+        except Exception:  # the lease may expire; finishing the job then detects it
+            log.exception("extending leases failed", action="extend_failed")

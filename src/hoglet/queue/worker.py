@@ -90,7 +90,7 @@ class LeasedWorker:
     async def run(self) -> None:
         """Run until :meth:`stop`, then finish the jobs in progress.
 
-        A job that ends makes room for the next at once; it does not wait for those beside it.
+        A finished job's slot is reused at once, without waiting for concurrent jobs.
         """
         try:
             while not self._stopping.is_set():
@@ -103,7 +103,7 @@ class LeasedWorker:
             await asyncio.gather(*self._running, return_exceptions=True)
 
     async def _fill(self) -> None:
-        """Start what is due and fits beside the running jobs; wait until that may be more."""
+        """Start due jobs up to the limit; wait until there may be more."""
         try:
             jobs = await self._lease(self._policy.at_once - len(self._running))
         except Exception:  # the database is down or full: the loop must not end
@@ -119,7 +119,7 @@ class LeasedWorker:
             await self._wait(for_jobs=not is_full)
 
     async def _wait(self, *, for_jobs: bool) -> None:
-        """Until a running job ends or, with ``for_jobs``, one is enqueued or may be due."""
+        """Wait until a running job ends or, with ``for_jobs``, one is enqueued or due."""
         waiting = set(self._running)
         if for_jobs:
             waiting.add(asyncio.create_task(self._queue.wait(self.name, self._policy.idle)))
@@ -148,8 +148,10 @@ class LeasedWorker:
     async def _do_safely(self, job: Job) -> None:
         try:
             await self._do(job)
-        except Exception:  # the database is down: the job comes back when its lease ends
-            log.exception("a job was left", action="job_left", queue=self.name, job=str(job.id))
+        except Exception:  # the database is down: the job returns when its lease expires
+            log.exception(
+                "a job was not recorded", action="job_left", queue=self.name, job=str(job.id)
+            )
 
     async def _do(self, job: Job) -> None:
         try:

@@ -1,8 +1,8 @@
-"""``POST /_backup``: a backup as a tar archive. Not part of the API of projects.
+"""``POST /_backup``: streams a backup as a tar archive. Not part of the project API.
 
-Allowed to whoever can read the data folder, by the token in ``server.json``, and to the personal
-key of a staff user with the scope ``*`` and no restriction. Only the former gets ``secret.key``
-along, and from the folder itself, not from here.
+Requires the token in ``server.json``, i.e. read access to the data folder, or the personal key of a
+staff user with the scope ``*`` and no restriction. ``secret.key`` is not part of the response; it
+can only be read from the folder.
 
 Source: docs/adr/0020-online-backup.md.
 """
@@ -26,7 +26,7 @@ PATH = "/_backup"
 
 
 def backup_route(service: BackupService, local_token: str) -> Route:
-    """The route; ``local_token`` is the one in ``server.json``."""
+    """The route; ``local_token`` is the token in ``server.json``."""
 
     async def backup(request: Request) -> Response:
         given = request.headers.get(TOKEN_HEADER, "")
@@ -50,6 +50,7 @@ def _check_staff(principal: Principal) -> None:
     is_staff = principal.user is not None and principal.user.is_staff
     if not is_staff or is_restricted or ANY_SCOPE not in principal.scopes:
         raise Forbidden(
-            "A backup holds all projects: it takes the personal API key of a staff user with the "
-            "scope * and no restriction to projects or organizations."
+            "A backup contains all projects: it requires the personal API key of a "
+            "staff user with the scope * and no restriction to projects or "
+            "organizations."
         )

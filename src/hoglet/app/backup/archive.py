@@ -1,4 +1,4 @@
-"""A folder as a stream in tar format, without a second copy of it on disk or in memory."""
+"""Streams a folder in tar format, without a second copy on disk or in memory."""
 
 import asyncio
 import tarfile
@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 _CHUNK_BYTES = 1024 * 1024
-_CHUNKS = 8  # that wait for a slow reader
+_CHUNKS = 8  # chunks waiting for a slow reader
 
 
 async def tar_stream(folder: Path) -> AsyncGenerator[bytes]:
@@ -19,7 +19,7 @@ async def tar_stream(folder: Path) -> AsyncGenerator[bytes]:
     try:
         while (chunk := await chunks.get()) is not None:
             yield chunk
-        await packing  # an error in it cuts the response off
+        await packing  # an error aborts the response
     finally:
         ended.cancel()
         await _drain(packing, chunks)
@@ -31,7 +31,7 @@ async def _announce_end(packing: asyncio.Task[None], chunks: asyncio.Queue[bytes
 
 
 async def _drain(packing: asyncio.Task[None], chunks: asyncio.Queue[bytes | None]) -> None:
-    """Let the thread end when the reader has gone: it may be waiting for room."""
+    """Let the thread end after the reader disconnected: it may be waiting for queue space."""
     while not packing.done():
         while not chunks.empty():
             chunks.get_nowait()
@@ -39,14 +39,14 @@ async def _drain(packing: asyncio.Task[None], chunks: asyncio.Queue[bytes | None
 
 
 def _pack(folder: Path, file: "_QueueFile") -> None:
-    target: Any = file  # only written to, while the annotation wants a whole file
+    target: Any = file  # write-only, although the annotation wants a complete file
     with tarfile.open(fileobj=target, mode="w|", bufsize=_CHUNK_BYTES) as archive:
         for path in sorted(folder.iterdir()):
             archive.add(path, arcname=path.name)
 
 
 class _QueueFile:
-    """What ``tarfile`` writes to; waits while the reader is behind."""
+    """The file that ``tarfile`` writes to; blocks while the reader is behind."""
 
     def __init__(self, chunks: asyncio.Queue[Any], loop: asyncio.AbstractEventLoop) -> None:
         self._chunks = chunks

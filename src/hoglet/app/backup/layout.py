@@ -1,4 +1,4 @@
-"""Names of the files in a backup, which are those of a data folder but for the manifest."""
+"""Names of the files in a backup: those of a data folder, plus the manifest."""
 
 DATABASE = "hoglet.db"
 WAREHOUSE = "warehouse"

@@ -1,6 +1,6 @@
-"""``server.json`` in the data folder: how commands on this machine reach the server.
+"""``server.json`` in the data folder: the address of the server for local commands.
 
-Whoever can read it can read the database as well, so its token grants what the files grant.
+A user who can read it can read the database as well, so its token grants the same access.
 """
 
 import os
@@ -21,7 +21,7 @@ class ServerAddress(msgspec.Struct, frozen=True):
 
 
 def make_token() -> str:
-    """A token that holds until the server stops."""
+    """Generate a token that is valid until the server stops."""
     return secrets.token_urlsafe(32)
 
 
@@ -36,7 +36,7 @@ def write_server_file(data_dir: Path, address: ServerAddress) -> None:
 
 
 def read_server_file(data_dir: Path) -> ServerAddress | None:
-    """The server that uses the folder, or used it last; None when there is none."""
+    """The server that uses the folder, or used it last; None without one."""
     try:
         return msgspec.json.decode((data_dir / _NAME).read_bytes(), type=ServerAddress)
     except (FileNotFoundError, msgspec.DecodeError):
@@ -44,5 +44,5 @@ def read_server_file(data_dir: Path) -> ServerAddress | None:
 
 
 def remove_server_file(data_dir: Path) -> None:
-    """Called when the server stops; one that is killed leaves its file behind."""
+    """Remove the file when the server stops; a killed server leaves it behind."""
     (data_dir / _NAME).unlink(missing_ok=True)

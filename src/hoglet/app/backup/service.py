@@ -1,4 +1,4 @@
-"""Takes a backup of a serving server: the database and the embedded warehouse of one moment.
+"""Takes a consistent backup of a running server: database and embedded warehouse.
 
 Source: docs/adr/0020-online-backup.md.
 """
@@ -26,10 +26,10 @@ _PREFIX = "backup-"
 
 
 class BackupService:
-    """Makes backups, one at a time.
+    """Creates backups, one at a time.
 
     Args:
-        settings: the data folder and the addresses of database and warehouse.
+        settings: the data folder and the URLs of database and warehouse.
     """
 
     def __init__(
@@ -43,15 +43,15 @@ class BackupService:
 
     @asynccontextmanager
     async def backup(self) -> AsyncGenerator[Path]:
-        """A folder that holds the backup until the block ends.
+        """A folder that contains the backup until the block ends.
 
-        Commits and inserts wait while the warehouse is linked, some milliseconds; the database is
-        copied afterwards, from its state of that moment. It is the state that a ``kill -9`` then
-        would have left, so a server started on it goes on as after one.
+        Commits and inserts wait for some milliseconds while the warehouse is hard-linked; the
+        database is copied afterwards, from a snapshot of that moment. The backup is in the state
+        that a ``kill -9`` would have left.
 
         Raises:
             Invalid: the data is not in the data folder.
-            Unavailable: another backup is running; trying later helps.
+            Unavailable: another backup is running; retry later.
         """
         warehouse = self._embedded()
         if self._running.locked():
@@ -88,7 +88,7 @@ class BackupService:
 
 
 def remove_leftovers(data_dir: Path) -> None:
-    """Remove what a killed server left of its backups."""
+    """Remove incomplete backups of a killed server."""
     for folder in data_dir.glob(f"{_PREFIX}*"):
         shutil.rmtree(folder, ignore_errors=True)
 

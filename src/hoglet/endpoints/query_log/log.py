@@ -28,7 +28,7 @@ logger = structlog.get_logger(__name__)
 
 LOG_SOURCE = "endpoint"
 FLUSH_SECONDS = 2.0
-MOST_WAITING = 20_000  # lines kept when the warehouse is down; the oldest go first
+MOST_WAITING = 20_000  # lines buffered while the warehouse is down; the oldest are dropped first
 _BUCKETS_S = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)
 _COLUMNS = (
     "project_id",
@@ -98,7 +98,7 @@ class QueryMetrics:
     def __init__(self, registry: CollectorRegistry) -> None:
         self._count = Counter(
             "hoglet_queries",
-            "Queries by how they were answered: cache, table (materialized), engine or error.",
+            "Queries by source of the result: cache, table (materialized), engine or error.",
             ("answered",),
             registry=registry,
         )
@@ -110,7 +110,7 @@ class QueryMetrics:
         )
 
     def observe(self, note: QueryLogEntry) -> None:
-        """Count a query."""
+        """Record a query."""
         self._count.labels(_answered(note)).inc()
         self._seconds.observe(note.seconds)
 

@@ -238,7 +238,7 @@ class QueryCompiler:
         return error
 
     async def call(self, operation: Operation, payload: Json) -> Any:
-        """One operation of ``operations`` in a worker."""
+        """Call an operation in a worker."""
         try:
             return await self._sandbox.call(operation, payload, deadline=COMPILE_SECONDS)
         except (SandboxTimedOut, SandboxCrashed):

@@ -43,7 +43,7 @@ async def refuse_new_person() -> Response:
 @router.get("/persons/{person_id}")
 @describe({200: PersonAnswer})
 async def read_person(request: Request, person_id: str, scope: Reader) -> Response:
-    """A person, by UUID or number, with all distinct ids."""
+    """Get a person, by UUID or number, with all distinct ids."""
     persons = service_of(request)
     found = await persons.find(scope.project.id, person_id)
     [person] = await persons.with_last_seen(scope.project.id, [found])

@@ -22,7 +22,7 @@ def build_filter(filters: dict[str, Any], context: FilterContext) -> "tree.Expre
     """The condition of a function.
 
     Args:
-        filters: as :func:`~hoglet.functions.filters.normalize.normalise_filters` returns them.
+        filters: as :func:`~hoglet.functions.filters.normalize.normalize_filters` returns them.
         context: see :class:`FilterContext`.
 
     Raises:

@@ -63,10 +63,10 @@ class LogLine(msgspec.Struct, frozen=True):
 class StepHostCall(msgspec.Struct, frozen=True, kw_only=True):
     """A host call to perform: ``fetch`` or ``sendEmail``.
 
-    For ``fetch`` the ``request`` is a normalised :class:`~.running.fetching.FetchRequest` as a
-    dict (``{"url", "method", "headers", "body"}``). It contains secrets: do not store it. To retry
-    a call later, run the step again with its journal: it yields the same call, and no log line
-    twice. ``rendered`` is the call as the program wrote it, redacted; for test runs only.
+    For ``fetch`` the ``request`` is a normalized :class:`~.fetch.FetchRequest` as a dict (``{"url",
+    "method", "headers", "body"}``). It contains secrets: do not store it. To retry a call later,
+    run the step again with its journal: it yields the same call, and no log line twice.
+    ``rendered`` is the call as the program wrote it, redacted; for test runs only.
     """
 
     name: str

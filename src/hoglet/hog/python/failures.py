@@ -34,7 +34,7 @@ def failure_of(
         try:
             return _uncaught(error.value, line, frames)
         except (EngineError, LimitExceeded, RecursionError, MemoryError) as fault:
-            error = fault  # what was thrown is too deep or too large to be told
+            error = fault  # the thrown value is too deep or too large to be shown
     kind, message = _describe(error, budget)
     return RunError(
         type="Error",

@@ -278,7 +278,7 @@ def _membership(word: str, needle: str, text: Operand, new: Temporaries, otherwi
 
 
 def one_of(operator: str, left: Operand, texts: list[str], new: Temporaries) -> Operand:
-    """``left in ['a', 'b']`` for literal texts; what is no text is none of them."""
+    """``left in ['a', 'b']`` for literal strings; false for non-strings."""
     first, again = new.twice(left)
     listed = "".join([f"{text!a}, " for text in texts])
     otherwise = "False" if operator == "in" else "True"

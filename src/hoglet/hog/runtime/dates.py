@@ -29,7 +29,7 @@ def zone_info(name: str) -> ZoneInfo:
     """The time zone with that name.
 
     Raises:
-        EngineError: there is none.
+        EngineError: it does not exist.
     """
     try:
         return ZoneInfo(name)
@@ -46,7 +46,7 @@ def zone_name(zone: Any) -> str:
     """The checked name of a zone; UTC for null and ``''``.
 
     Raises:
-        EngineError: there is none of that name, or the value is no text.
+        EngineError: it does not exist, or the value is not a string.
     """
     if zone is None or zone == "":
         return "UTC"

@@ -25,7 +25,7 @@ START_AT_ONE = "Hog arrays start from index 1"
 
 
 def get_property(target: Any, key: Any) -> Any:
-    """``target[key]``; null for everything that is not there.
+    """``target[key]``; null for missing members.
 
     Raises:
         EngineError: the index 0 of an array or tuple.

@@ -70,7 +70,7 @@ def scalar_text(value: Any) -> str | None:
 
 
 def integer(value: Any, otherwise: int = 0) -> int:
-    """The value as a whole number, cut towards zero; ``otherwise`` for what is none."""
+    """The value as an integer, truncated; ``otherwise`` if it is not a number."""
     number = whole(to_number(value))
     if type(number) is int:
         return number

@@ -92,7 +92,7 @@ def split_by_string(separator: Any, value: Any, most: Any = None) -> Any:
 
 
 def _limit(value: Any) -> int:
-    """A limit as 32 bits without a sign, so that negative ones are none in effect."""
+    """A limit as an unsigned 32-bit number, so negative limits are effectively unlimited."""
     number = to_number(value)
     return int(number) % 2**32 if math.isfinite(number) else 0
 

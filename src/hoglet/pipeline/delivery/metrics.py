@@ -17,8 +17,8 @@ class DeliveryMetrics:
     def __init__(self, registry: CollectorRegistry) -> None:
         deliveries = Counter(
             "hoglet_deliveries",
-            "Steps of runs by outcome: succeeded, failed (a dead letter), skipped (the function "
-            "was disabled or deleted), retried (goes on later).",
+            "Steps of runs by outcome: succeeded, failed (a dead letter), skipped "
+            "(function disabled or deleted), retried (continued later).",
             ("outcome",),
             registry=registry,
         )
