@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hoglet.functions.compile.hog import template_tree
+from hoglet.functions.executable import matching
 from hoglet.functions.executable.literal_prefilter import required_literals
 from hoglet.functions.executable.matching import FunctionIndex, match_function
 from hoglet.functions.executable.model import ExecutableFunction
@@ -102,3 +103,47 @@ def test_a_needed_text_is_told_only_where_passing_over_is_not_noticed(
     needed = required_literals(msgspec.to_builtins(template_tree(condition)))
 
     assert (None if needed is None else set(needed.texts)) == texts
+
+
+@pytest.mark.parametrize(
+    ("kind", "event", "asked"),
+    [
+        ("event", {"properties": {"plan": "plan 3"}}, 1),
+        ("event", {"properties": {"plan": "other"}}, 0),
+        ("event", {"properties": {}}, 0),
+        ("event", {"properties": {"plan": None}}, 0),
+        ("event", {"properties": {"plan": 3}}, 0),
+        ("event", {"properties": {"plan": ["plan 3"]}}, 50),
+        ("person", {"properties": {"plan": "plan 3"}}, 0),
+    ],
+)
+def test_functions_that_need_another_text_are_not_asked(
+    kind: str, event: dict[str, Any], asked: int, monkeypatch: pytest.MonkeyPatch
+):
+    filters = {
+        "events": [{"id": "order", "type": "events"}],
+        "properties": [{"key": "plan", "value": "plan 0", "type": kind}],
+    }
+    functions = []
+    for number in range(50):
+        filters["properties"][0]["value"] = f"plan {number}"
+        functions.append(
+            ExecutableFunction(
+                id=f"asked {next(_ids)}",
+                project_id=1,
+                type="destination",
+                filter=msgspec.to_builtins(build_filter(filters, CONTEXT)),
+                events=["order"],
+            )
+        )
+    compiled: list[Any] = []
+    compile_filter = matching.engine.compile_filter
+    monkeypatch.setattr(
+        matching.engine,
+        "compile_filter",
+        lambda condition: compiled.append(condition) or compile_filter(condition),
+    )
+
+    FunctionIndex(functions).match({"event": {"event": "order", **event}, "person": None})
+
+    assert len(compiled) == asked  # a condition is compiled when it is first asked

@@ -46,8 +46,8 @@ def required_literals(condition: dict[str, Any] | None) -> RequiredLiterals | No
 
 def field_value(values: dict[str, Any], chain: tuple[str, ...]) -> Any:
     """The value of a field, None if missing; UNKNOWN for values other than strings and scalars."""
-    found: Any = values
-    for name in chain:
+    found: Any = values.get(chain[0])
+    for name in chain[1:]:
         if type(found) is not dict:
             return found
         found = found.get(name)
