@@ -44,13 +44,13 @@ class Services:
 
 
 @asynccontextmanager
-async def open_services(settings: Settings) -> AsyncGenerator[Services]:
+async def open_services(settings: Settings, clock: Clock | None = None) -> AsyncGenerator[Services]:
     """Open everything a server needs; closed on exit.
 
     Library errors propagate; ``hoglet.app.startup_faults`` turns them into messages.
     """
     async with AsyncExitStack() as stack:
-        clock = SystemClock()
+        clock = clock or SystemClock()
         database, warehouse = await _open_storage(settings, stack)
         if set(settings.roles) & {"api", "pipeline"}:  # an executor does not use the warehouse
             await stack.enter_async_context(embedded_writer(database, settings))

@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator, Callable, Coroutine
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any
+from typing import Any, NamedTuple
 
 import structlog
 
@@ -99,10 +99,23 @@ def build_workers(rooms: Services, features: Features) -> list[BackgroundWorker]
     return workers
 
 
-def build_pipeline(
-    rooms: Services, features: Features, outbox: TelemetryOutbox
-) -> list[BackgroundWorker]:
-    """Spool to warehouse and runs; replication of persons; ingestion warnings."""
+class Ingestion(NamedTuple):
+    """From the spool to the warehouse: events, then persons and groups."""
+
+    batches: BatchWorker
+    copies: WarehouseReplicator
+    committing: ChunkCommitter
+
+    async def drain(self) -> None:
+        """Process everything that waits; for embedded use without background workers."""
+        while await self.batches.work_once():
+            pass
+        while await self.copies.flush():
+            pass
+
+
+def build_ingestion(rooms: Services, features: Features, outbox: TelemetryOutbox) -> Ingestion:
+    """The workers that store events."""
     copies = WarehouseReplicator(rooms.database, rooms.queue, rooms.warehouse, rooms.health)
     definitions = DefinitionTracker(
         database=rooms.database,
@@ -143,6 +156,14 @@ def build_pipeline(
             size=rooms.settings.pipeline_group_bytes, events=rooms.settings.pipeline_group_events
         ),
     )
+    return Ingestion(batches, copies, committing)
+
+
+def build_pipeline(
+    rooms: Services, features: Features, outbox: TelemetryOutbox
+) -> list[BackgroundWorker]:
+    """Spool to warehouse and runs; copies of persons; ingestion warnings."""
+    batches, copies, committing = build_ingestion(rooms, features, outbox)
     upkeep = MaintenanceWorker(
         database=rooms.database,
         warnings=features.events.warnings,

@@ -15,6 +15,7 @@ from hoglet.functions.compile.unit import (
 from hoglet.functions.executable.matching import Conditions, match_function
 from hoglet.functions.executable.model import ExecutableFunction
 from hoglet.functions.executable.transform import transform
+from hoglet.functions.runtime.engine import Pinned
 from hoglet.functions.runtime.filter_globals import filter_globals
 from hoglet.functions.runtime.step import LogLine, StepRequest
 from hoglet.functions.runtime.step import run_step as run
@@ -80,7 +81,8 @@ def transform_event(payload: dict[str, Any]) -> dict[str, Any]:
     """Run a transformation on an event; for test runs.
 
     Args:
-        payload: ``{"function": {...}, "event": {...}, "project": {...}, "now": "2026-…"}``.
+        payload: ``{"function": {...}, "event": {...}, "project": {...}, "now": "2026-…"}``; with
+            ``with_trace`` and ``pinned`` (``{"now", "seed"}``) if they are wanted.
 
     Returns:
         A ``TransformationResult`` as plain values; a skipped one has a line that says why.
@@ -91,6 +93,8 @@ def transform_event(payload: dict[str, Any]) -> dict[str, Any]:
         payload["event"],
         payload["project"],
         now=payload["now"],
+        with_trace=payload.get("with_trace", False),
+        pinned=Pinned(**pinned) if (pinned := payload.get("pinned")) else None,
         conditions=Conditions(kept=100),
     )
     if done.outcome == "skipped":

@@ -97,8 +97,9 @@ class QueryContext(msgspec.Struct, frozen=True, kw_only=True):
     ``group_0`` to ``group_4``, and ``group`` for types that all group types share;
     ``property_forms`` is ``{("event", "price"): "number"}`` for properties whose stored values are
     all JSON ``text``, ``number`` or ``boolean``; ``group_types`` is ``{"company": 0}``;
-    ``saved_tables`` is ``{"daily_v1": SavedTable(...)}``; ``now`` is aware; ``week_start_day`` is 0
-    for Sunday, 1 for Monday;
+    ``saved_tables`` is ``{"daily_v1": SavedTable(...)}``; ``now`` is aware, and with
+    ``is_now_pinned`` also what ``now()`` gives instead of the engine's time;
+    ``week_start_day`` is 0 for Sunday, 1 for Monday;
     ``actions`` is ``{"7": {"name": "Signed up", "steps": [...]}}`` by id as text; ``cohorts`` is
     ``{"12": CohortRef("Paying", 31)}`` by id as text: others are unknown;
     ``readable_system_tables`` are those allowed by the caller's scopes, e.g. ``system.actions``.
@@ -116,6 +117,7 @@ class QueryContext(msgspec.Struct, frozen=True, kw_only=True):
     cohorts: Mapping[str, CohortRef] = {}
     readable_system_tables: frozenset[str] = frozenset()
     now: datetime = datetime(1970, 1, 1, tzinfo=UTC)
+    is_now_pinned: bool = False
     limits: Limits = Limits()
 
     def property_type(self, kind: str, name: str) -> str | None:

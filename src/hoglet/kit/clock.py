@@ -33,3 +33,7 @@ class FixedClock:
     def advance(self, *, seconds: float) -> None:
         """Advance the clock by ``seconds``."""
         self.at += timedelta(seconds=seconds)
+
+
+class PinnedClock(FixedClock):
+    """A fixed clock that holds in the warehouse, too: ``now()`` of a query is its time."""

@@ -74,7 +74,7 @@ def test_a_secret_key_is_rotated_by_making_another(folder: Path) -> None:
     assert identify(folder, second) is not None
     run(keys_app, "revoke", first, folder=folder)
     assert identify(folder, first) is None
-    with pytest.raises(HogletError, match="not a scope"):
+    with pytest.raises(HogletError, match="not a valid scope"):
         run(keys_app, "create", "--secret", "--scopes", "endpoint:write", folder=folder)
 
 

@@ -23,7 +23,7 @@ from hoglet.hogql.diagnostics import explain
 from hoglet.hogql.paging.keyset import Key
 from hoglet.hogql.paging.limit import ResolvedLimit
 from hoglet.kit.cache import BoundedCache
-from hoglet.kit.clock import Clock
+from hoglet.kit.clock import Clock, PinnedClock
 from hoglet.kit.errors import HogletError, Invalid
 from hoglet.sandbox import Operation, Sandbox, SandboxCrashed, SandboxTimedOut, operation_path
 from hoglet.warehouse.errors import QueryRefused
@@ -261,4 +261,5 @@ class QueryCompiler:
 
     def stamped(self, context: Json) -> Json:
         """A context with the current time."""
-        return context | {"now": self._clock.now().isoformat()}
+        now = self._clock.now().isoformat()
+        return context | {"now": now, "is_now_pinned": isinstance(self._clock, PinnedClock)}

@@ -327,6 +327,7 @@ def context_of(plain: Json) -> QueryContext:
         test_account_filters=tuple(plain["test_account_filters"]),
         readable_system_tables=frozenset(plain.get("readable_system_tables", ())),
         now=datetime.fromisoformat(plain["now"]),
+        is_now_pinned=plain.get("is_now_pinned", False),
         limits=Limits(max_limit=None) if plain["unlimited"] else Limits(),
     )
 

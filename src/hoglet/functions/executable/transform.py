@@ -17,8 +17,9 @@ from hoglet.functions.runtime.filter_globals import FilterGlobals
 from hoglet.functions.runtime.host import Host
 from hoglet.functions.runtime.inputs import InputsFailed, are_constant, build_inputs
 from hoglet.functions.runtime.redaction import clean_line, secret_texts
-from hoglet.functions.runtime.step import PROGRAM_MILLISECONDS, LogLine
+from hoglet.functions.runtime.step import PROGRAM_MILLISECONDS, LogLine, redacted_trace
 from hoglet.functions.types import TRANSFORMATION_LOG
+from hoglet.hog.python.steps import TraceStep
 from hoglet.kit.text import without_surrogates
 
 _NOTE = "$transformations_"
@@ -36,6 +37,7 @@ class TransformationResult(msgspec.Struct, kw_only=True):
         logs: lines of this run.
         milliseconds: own time of the program.
         event: the event, or log record, afterwards; None when it was dropped.
+        trace: the statements that ran, redacted, of a traced transformation.
     """
 
     function_id: str
@@ -45,6 +47,7 @@ class TransformationResult(msgspec.Struct, kw_only=True):
     logs: list[LogLine] = []
     milliseconds: float = 0
     event: dict[str, Any] | None = None
+    trace: list[TraceStep] = []
 
 
 class Chain:
@@ -98,10 +101,18 @@ class Transformation:
         function: the transformation.
         project: ``{"id": 1, "name": "", "url": "https://host"}``.
         conditions: compiled filters to reuse; a new cache for functions that are not stored.
+        with_trace: record statements.
+        pinned: the time and randomness of the program; None for real ones.
     """
 
     def __init__(
-        self, function: ExecutableFunction, project: dict[str, Any], conditions: Conditions
+        self,
+        function: ExecutableFunction,
+        project: dict[str, Any],
+        conditions: Conditions,
+        *,
+        with_trace: bool = False,
+        pinned: engine.Pinned | None = None,
     ) -> None:
         self.function = function
         self.label = f"{function.name or ''} ({function.id})"
@@ -110,7 +121,9 @@ class Transformation:
         self._key = (function.id, function.version, None)
         self._is_log = function.type == TRANSFORMATION_LOG
         self._host = Host({"project": project}, may_call=False, facilities=function.facilities)
-        self._program = engine.ProgramRunner(function.hog, self._host)
+        self._program = engine.ProgramRunner(
+            function.hog, self._host, with_trace=with_trace, pinned=pinned
+        )
         self._constant: tuple[dict[str, Any], list[str]] | None = None
         if are_constant(function.inputs) and function.problem is None:
             inputs = build_inputs(function, {}, now="")
@@ -178,6 +191,8 @@ class Transformation:
         if host.lines:
             result.logs = [LogLine(level, clean_line(text, secrets)) for level, text in host.lines]
         result.milliseconds = ended.milliseconds
+        if ended.trace:
+            result.trace = redacted_trace(ended.trace, secrets)
         if ended.error is not None:
             _failed(result, ended.error_class, clean_line(ended.error, secrets))
         else:
@@ -200,9 +215,13 @@ def transform(
     now: str,
     conditions: Conditions,
     milliseconds: float = PROGRAM_MILLISECONDS,
+    with_trace: bool = False,
+    pinned: engine.Pinned | None = None,
 ) -> TransformationResult:
     """Run one transformation on one event; see :class:`Transformation`."""
-    transformation = Transformation(function, project, conditions)
+    transformation = Transformation(
+        function, project, conditions, with_trace=with_trace, pinned=pinned
+    )
     return transformation.run(event, now=now, milliseconds=milliseconds)
 
 

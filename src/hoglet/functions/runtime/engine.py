@@ -8,6 +8,7 @@ docs/spec/hog-functions.md#135-limits-logs-metrics.
 """
 
 import hashlib
+import re
 from collections.abc import Callable
 from datetime import datetime
 from functools import lru_cache
@@ -31,6 +32,7 @@ from hoglet.hog.python import (
     compile_python,
 )
 from hoglet.hog.python.predicate import PredicateFailed, compile_predicate
+from hoglet.hog.python.steps import TraceStep
 from hoglet.hog.runtime.convert import export_value
 from hoglet.hog.runtime.errors import RunError
 from hoglet.hog.runtime.formatting import as_text
@@ -45,6 +47,7 @@ PROGRAM_GLOBALS = frozenset(
 FILTER_BUDGET = Budget(timeout_s=5)
 TEMPLATE_BUDGET = Budget(timeout_s=1)
 MASK_BUDGET = Budget(timeout_s=0.05)
+_MARK = re.compile(r"^\s*mark\((\d+)\)$", re.MULTILINE)
 _LIMITS = frozenset({"timeout", "memory", "steps"})
 _CACHED = 4096  # programs and templates cached per worker; each takes a few kilobytes
 
@@ -73,6 +76,14 @@ class Ended(NamedTuple):
     arguments: list[Any] = []  # noqa: RUF012 (a NamedTuple; never changed)
     error: str | None = None
     error_class: Any = None
+    trace: list[TraceStep] = []  # noqa: RUF012 (as above)
+
+
+class Pinned(msgspec.Struct, frozen=True):
+    """What makes a run give the same again: an ISO instant for ``now``, a seed for randomness."""
+
+    now: str
+    seed: int = 0
 
 
 class ProgramRunner:
@@ -83,10 +94,16 @@ class ProgramRunner:
     Args:
         source: Hog.
         host: the host; reset by the caller before each run (:meth:`Host.begin`).
+        with_trace: record statements, see ``Ended.trace``; the program runs more slowly.
+        pinned: the time and randomness of the runs; None for real ones.
     """
 
-    def __init__(self, source: str, host: Host) -> None:
+    def __init__(
+        self, source: str, host: Host, *, with_trace: bool = False, pinned: Pinned | None = None
+    ) -> None:
         self._source = source
+        self._pinned = pinned
+        self._with_trace = with_trace
         self._host = host
         self._execution: _Run | None = None
         self._budget = Budget(timeout_s=0)
@@ -136,9 +153,16 @@ class ProgramRunner:
         if execution is not None:
             execution.begin_again(values, budget)
             return execution
-        program = _program(self._source, host.async_names)
+        program = _program(self._source, host.async_names, trace=self._with_trace)
+        pinned = self._pinned
         self._execution = execution = _Run(
-            program, host=host, globals=values, functions=host.functions, budget=budget
+            program,
+            host=host,
+            globals=values,
+            functions=host.functions,
+            budget=budget,
+            clock=None if pinned is None else FixedClock(datetime.fromisoformat(pinned.now)),
+            seed=None if pinned is None else pinned.seed,
         )
         return execution
 
@@ -151,9 +175,11 @@ def run_program(
     journal: Journal,
     milliseconds: float,
     async_steps: int,
+    with_trace: bool = False,
+    pinned: Pinned | None = None,
 ) -> Ended:
     """Run a program once; see :meth:`ProgramRunner.run`."""
-    return ProgramRunner(source, host).run(
+    return ProgramRunner(source, host, with_trace=with_trace, pinned=pinned).run(
         values, entries=journal.entries, milliseconds=milliseconds, async_steps=async_steps
     )
 
@@ -272,6 +298,7 @@ def _ended(execution: Execution, **outcome: Any) -> Ended:
         milliseconds=execution.used_s * 1000,
         entries=execution.journal,
         operations=execution.ops,
+        trace=execution.steps,
         memory_bytes=execution._memory.charged,  # noqa: SLF001 (a figure for the log line)
         **outcome,
     )
@@ -295,12 +322,23 @@ def _evaluate(
     raise EvaluationFailed(f"{step.name} cannot be called here")
 
 
+def statement_lines(source: str) -> list[int]:
+    """The lines of a program on which statements begin; those that a trace can name.
+
+    Raises:
+        SourceError: it does not compile.
+    """
+    traced = _program(source, frozenset({"fetch", "sendEmail"}), trace=True)
+    return sorted({int(line) for line in _MARK.findall(traced.source)})
+
+
 @lru_cache(maxsize=_CACHED)
-def _program(source: str, async_names: frozenset[str]) -> CompiledProgram:
+def _program(source: str, async_names: frozenset[str], *, trace: bool = False) -> CompiledProgram:
     return compile_python(
         compile_program(source, known_globals=PROGRAM_GLOBALS),
         functions=HOST_FUNCTIONS,
         async_functions=async_names,
+        trace=trace,
     )
 
 

@@ -44,6 +44,7 @@ from hoglet.functions.runtime.inputs import (
 )
 from hoglet.functions.runtime.journal import Journal
 from hoglet.functions.runtime.redaction import REDACTED, clean_line, secret_texts
+from hoglet.hog.python.steps import TraceStep
 from hoglet.kit.text import dump_json
 
 _REFUSAL_CHARACTERS = 300  # length of a response's text in a dead letter's error
@@ -85,6 +86,8 @@ class StepRequest(msgspec.Struct, kw_only=True):
         mapping: number of the mapping whose inputs override the function's, or None.
         with_rendering: fill in ``StepHostCall.rendered``.
         from_filter: evaluate the filter first (a redriven dead letter of class ``filter``).
+        with_trace: fill in ``Step.trace``; the program runs more slowly.
+        pinned: the time and randomness of the program, for tests of functions.
     """
 
     function: ExecutableFunction
@@ -93,6 +96,8 @@ class StepRequest(msgspec.Struct, kw_only=True):
     mapping: int | None = None
     with_rendering: bool = False
     from_filter: bool = False
+    with_trace: bool = False
+    pinned: engine.Pinned | None = None
 
 
 class Step(msgspec.Struct, kw_only=True):
@@ -111,6 +116,7 @@ class Step(msgspec.Struct, kw_only=True):
         milliseconds: CPU time of this step, without the replay.
         fetches: number of completed ``fetch`` calls in the whole run.
         mappings: with ``from_filter``, the matching mappings; the first one ran.
+        trace: with ``with_trace``, the statements of the whole run so far, redacted.
         is_filtered: with ``from_filter``, the filter did not match, so nothing ran.
     """
 
@@ -126,6 +132,7 @@ class Step(msgspec.Struct, kw_only=True):
     fetches: int = 0
     mappings: list[int] = []
     is_filtered: bool = False
+    trace: list[TraceStep] = []
 
 
 def new_journal(now: datetime, seed: int) -> Journal:
@@ -216,6 +223,8 @@ class _Run:
             journal=journal,
             milliseconds=PROGRAM_MILLISECONDS,
             async_steps=MAX_ASYNC_STEPS,
+            with_trace=self.request.with_trace,
+            pinned=self.request.pinned,
         )
         step = Step(
             outcome="finished",
@@ -223,6 +232,7 @@ class _Run:
             milliseconds=max(0.0, ended.milliseconds - journal.spent_ms),
             captures=self.host.captures,
             fetches=sum(name == "fetch" for name, _ in journal.calls),
+            trace=redacted_trace(ended.trace, self.secrets),
         )
         self._settle(step, ended)
         return self._close(step, ended)
@@ -306,6 +316,18 @@ class _Run:
             f"Ops: {ended.operations}. Event: '{event.get('url', '')}'"
         )
         return LogLine("debug", clean_line(text, self.secrets))
+
+
+def redacted_trace(trace: list[TraceStep], secrets: list[str]) -> list[TraceStep]:
+    """A trace without the values of secrets."""
+    return [
+        TraceStep(
+            step.line,
+            {name: clean_line(text, secrets) for name, text in step.values.items()},
+            [clean_line(call, secrets) for call in step.calls],
+        )
+        for step in trace
+    ]
 
 
 def rendered_call(name: str, arguments: list[Any]) -> str:

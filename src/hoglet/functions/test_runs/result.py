@@ -44,14 +44,20 @@ class SandboxClient:
         return msgspec.convert(answer, Step)
 
     async def transform(
-        self, function: ExecutableFunction, event: dict[str, Any], project: dict[str, Any], now: str
+        self,
+        function: ExecutableFunction,
+        event: dict[str, Any],
+        project: dict[str, Any],
+        now: str,
+        **options: Any,
     ) -> TransformationResult:
-        """Run a transformation."""
+        """Run a transformation; ``options`` are those of ``functions.transform``."""
         payload = {
             "function": msgspec.to_builtins(function),
             "event": event,
             "project": project,
             "now": now,
+            **options,
         }
         answer = await self._sandbox.call(
             worker_operations.transform_event, payload, deadline=STEP_SECONDS

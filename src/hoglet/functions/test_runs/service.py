@@ -72,7 +72,7 @@ class TestRunService:
         invocation_id = _read_invocation_id(body.get("invocation_id"))
         is_mocked = validate(TestRunFields, body).mock_async_functions
         row = await self._stored(scope, function_id)
-        function = await self._function(scope, row, body)
+        function = await self.executable(scope, row, body)
         if function.type not in types.TESTABLE:
             raise refused_test_run("Functions of this type cannot be tested.", attr="type")
         project = project_globals(
@@ -110,9 +110,14 @@ class TestRunService:
         async with self._functions.database.read() as session:
             return await repository.find(session, scope.project.id, wanted)
 
-    async def _function(
+    async def executable(
         self, scope: ProjectScope, row: HogFunctionRow | None, body: dict[str, Any]
     ) -> ExecutableFunction:
+        """The function that a test runs: the stored one with the configuration that was sent.
+
+        Raises:
+            Invalid: a bad configuration (attr ``configuration__…``).
+        """
         configuration = _configuration(body)
         if configuration is None:
             if row is None:

@@ -178,6 +178,11 @@ def note(line: int, name: str, value: Any) -> Any:
     return value
 
 
+def mark(line: int) -> None:
+    """Record that a statement begins, in traced runs."""
+    meter.current().log_line(line)
+
+
 _NOTHING: Final = object()  # the result of a block that did not return
 
 
@@ -196,7 +201,7 @@ def _namespace() -> dict[str, Any]:
         "RANGE": range,
         "check": check, "read": read, "host": host, "thrown": thrown, "fail": fail,
         "unknown_call": unknown_call, "each": each, "each_pair": each_pair, "part": part,
-        "long": long, "glue": glue, "intact": is_intact, "full": full, "note": note,
+        "long": long, "glue": glue, "intact": is_intact, "full": full, "note": note, "mark": mark,
         "call": call_value, "call_steps": call_steps,
         "add": numbers.add, "sub": numbers.subtract, "mul": numbers.multiply,
         "div": numbers.divide, "mod": numbers.remainder, "settle": numbers.settle,

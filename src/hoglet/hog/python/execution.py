@@ -30,6 +30,7 @@ from hoglet.hog.python.steps import (
     HostCallRequest,
     HostFailure,
     Step,
+    TraceStep,
 )
 from hoglet.hog.python.watchdog import watchdog
 from hoglet.hog.runtime import budget as meter
@@ -59,6 +60,7 @@ class Execution:
 
     Attributes:
         journal: entries to store with the run, for :meth:`replay` after a crash.
+        steps: statements that ran, with the values they set and the calls they made, likewise.
         trace: ``{"line": 3, "name": "total", "value": "4"}`` of traced programs.
 
     An execution belongs to one thread at a time and cannot be copied or stored; its journal can.
@@ -90,6 +92,7 @@ class Execution:
         """Everything that belongs to one run."""
         self.budget = budget
         self.trace: list[dict[str, Any]] = []
+        self.steps: list[TraceStep] = []
         self.ops = 0
         self.alarmed = False
         self.memory_bytes = budget.memory_bytes
@@ -354,12 +357,22 @@ class Execution:
         if self._printed <= self.budget.output_bytes:
             self._on_print(text)
 
+    def log_line(self, line: int) -> None:
+        """A statement begins, in traced runs."""
+        if len(self.steps) < self.budget.trace_entries:
+            self.steps.append(TraceStep(line))
+
     def log_trace(self, entry: tuple[int, str, Any]) -> None:
         """Record a value or the result of a call, in traced runs."""
         if len(self.trace) < self.budget.trace_entries:
             line, name, value = entry
             text = printed(value)[:_TRACED_TEXT]
             self.trace.append({"line": line, "name": name, "value": text})
+            step = next((each for each in reversed(self.steps) if each.line == line), None)
+            if step is not None and name.endswith("()"):
+                step.calls.append(f"{name}: {text}")
+            elif step is not None:
+                step.values[name] = text
 
 
 def _thrown(error: list[Any]) -> HogThrow:

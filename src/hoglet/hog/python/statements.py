@@ -27,6 +27,8 @@ class StatementPrinter(ExpressionPrinter):
         """Print a statement."""
         if node.start is not None:
             self.source_line = node.start.line
+            if self.program.trace and not isinstance(node, bound.Block):
+                self.line(f"mark({self.source_line})")
         if not isinstance(node, _NESTING):
             self._STATEMENTS[type(node)](self, node)
         elif self.blocks < _MOST_BLOCKS:

@@ -34,6 +34,17 @@ class Failed(msgspec.Struct, frozen=True):
     error: RunError
 
 
+class TraceStep(msgspec.Struct):
+    """A statement of a traced run, e.g. ``TraceStep(3, {"total": "4"}, ["fetch(): {…}"])``.
+
+    ``values`` are what it set, ``calls`` the calls it made with their results; both as text.
+    """
+
+    line: int
+    values: dict[str, str] = {}
+    calls: list[str] = []
+
+
 class HostFailure(Exception):
     """Raised by a host function to throw an error that the program can catch.
 

@@ -54,6 +54,10 @@ class Meter(Protocol):
         """A line of ``print``."""
         ...
 
+    def log_line(self, line: int) -> None:
+        """A statement begins, in traced runs."""
+        ...
+
     def log_trace(self, entry: Any) -> None:
         """A line of a traced run."""
         ...

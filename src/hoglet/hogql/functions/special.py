@@ -6,6 +6,7 @@ Source: docs/spec/query-endpoints.md#104-functions (differences from plain Click
 """
 
 from collections.abc import Callable
+from datetime import UTC
 
 from hoglet.hogql.context import QueryContext
 from hoglet.hogql.errors import near, refused
@@ -47,16 +48,29 @@ def _sql(type_: Type, *parts: str | Expr) -> TrustedSQL:
 
 def _now(args: tuple[Expr, ...], _type: Type, context: QueryContext) -> Expr:
     if args and args[0].type.name == "String":  # now('UTC'); the precision of now64(3) is ignored
+        if context.is_now_pinned:
+            return _sql(DATETIME, f"toTimeZone({_pinned(context)}, ", args[0], ")")
         return _sql(DATETIME, "now64(6, ", args[0], ")")
-    return _sql(DATETIME, f"now64(6, '{context.timezone}')")
+    return _sql(DATETIME, _present(context))
+
+
+def _present(context: QueryContext) -> str:
+    """The present time in the project's zone."""
+    if context.is_now_pinned:
+        return f"toTimeZone({_pinned(context)}, '{context.timezone}')"
+    return f"now64(6, '{context.timezone}')"
+
+
+def _pinned(context: QueryContext) -> str:
+    return f"toDateTime64('{context.now.astimezone(UTC):%Y-%m-%d %H:%M:%S.%f}', 6, 'UTC')"
 
 
 def _today(_args: tuple[Expr, ...], _type: Type, context: QueryContext) -> Expr:
-    return _sql(DATE, f"toDate(now64(6, '{context.timezone}'))")
+    return _sql(DATE, f"toDate({_present(context)})")
 
 
 def _yesterday(_args: tuple[Expr, ...], _type: Type, context: QueryContext) -> Expr:
-    return _sql(DATE, f"toDate(now64(6, '{context.timezone}') - toIntervalDay(1))")
+    return _sql(DATE, f"toDate({_present(context)} - toIntervalDay(1))")
 
 
 def _start_of_week(args: tuple[Expr, ...], type_: Type, context: QueryContext) -> Expr:

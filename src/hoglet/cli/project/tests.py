@@ -1,0 +1,137 @@
+"""``hoglet test``: the cases of a project's files, without a server."""
+
+import asyncio
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.text import Text
+
+from hoglet.cli.project.sync import Folder
+from hoglet.cli.refusals import BadUsage, print_error
+from hoglet.kit.errors import HogletError
+
+FAILED, WRONG = 1, 2
+_POLL_SECONDS = 0.3
+_COLOURS = {"ok": "green", "FAIL": "bold red", "-": "red", "+": "green"}
+
+
+def run_tests(
+    paths: Annotated[
+        list[Path] | None,
+        typer.Argument(help="Folders of functions, files of endpoints or of tests. [default: all]"),
+    ] = None,
+    word: Annotated[str, typer.Option("-k", help="Only cases whose file or name has this.")] = "",
+    watch: Annotated[bool, typer.Option("--watch", help="Run again whenever a file changes.")] = (
+        False
+    ),
+    update: Annotated[
+        bool, typer.Option("--update", help="Write what came out into the cases that fail.")
+    ] = False,
+    junit: Annotated[
+        Path | None, typer.Option("--junit", help="Also write a JUnit XML file, for CI.")
+    ] = None,
+    coverage: Annotated[
+        bool, typer.Option("--coverage", help="Show which lines of Hog did not run.")
+    ] = False,
+    folder: Folder = Path(),
+) -> None:
+    """Run the tests of a project; exits with 0 if all pass, 1 if some fail, 2 for a wrong file.
+
+    No server is needed: functions run in the sandbox, endpoints on an embedded warehouse.
+    """
+    from hoglet.project_files.folder import find_project
+
+    project = find_project((paths or [folder])[0] if folder == Path() and paths else folder)
+    chosen = paths or []
+    if watch:
+        _watch(project, chosen, word, coverage=coverage)
+    code = _run(project, chosen, word, update=update, junit=junit, coverage=coverage)
+    raise typer.Exit(code)
+
+
+def _run(
+    project: Path,
+    paths: list[Path],
+    word: str,
+    *,
+    update: bool = False,
+    junit: Path | None = None,
+    coverage: bool = False,
+) -> int:
+    from hoglet.project_tests.cases import select_cases
+    from hoglet.project_tests.report import closing_line, coverage_lines
+    from hoglet.project_tests.report import junit as junit_xml
+    from hoglet.project_tests.update import update_files
+
+    cases = select_cases(project, paths, word)
+    console = Console(highlight=False, soft_wrap=True)
+    outcomes = asyncio.run(_outcomes(project, cases, console))
+    if junit is not None:
+        _write(junit, junit_xml(outcomes))
+    if coverage:
+        for line in coverage_lines(project, outcomes):
+            print(line)
+    if update:
+        for path in update_files(outcomes):
+            print(f"updated {path}")
+    print(closing_line(outcomes))
+    return int(any(not outcome.passed for outcome in outcomes) and not update)
+
+
+async def _outcomes(project: Path, cases: Sequence[Any], console: Console) -> list[Any]:
+    from hoglet.project_tests.suite import run_cases
+
+    outcomes: list[Any] = []
+    async for outcome in run_cases(project, cases):
+        show_outcome(console, outcome)
+        outcomes.append(outcome)
+    return outcomes
+
+
+def show_outcome(console: Console, outcome: Any) -> None:
+    """Print the lines of an outcome."""
+    from hoglet.project_tests.report import outcome_lines
+
+    for line in outcome_lines(outcome):
+        console.print(Text(line, style=_COLOURS.get((line.split() or [""])[0], "")))
+
+
+def _watch(project: Path, paths: list[Path], word: str, *, coverage: bool) -> None:
+    """Run again after each change, until Ctrl-C; a file that is wrong is named, not fatal."""
+    seen: dict[Path, float] | None = None
+    try:
+        while True:
+            present = snapshot(project)
+            if present != seen:
+                seen = present
+                try:
+                    _run(project, paths, word, coverage=coverage)
+                except HogletError as error:
+                    print_error(error)
+            time.sleep(_POLL_SECONDS)
+    except KeyboardInterrupt:
+        raise typer.Exit(0) from None
+
+
+def snapshot(project: Path) -> dict[Path, float]:
+    """The files of a project with the times of their last change."""
+    found: dict[Path, float] = {}
+    for path in project.rglob("*"):
+        try:
+            if path.is_file() and ".git" not in path.parts:
+                found[path] = path.stat().st_mtime
+        except OSError:  # it was deleted meanwhile
+            continue
+    return found
+
+
+def _write(path: Path, content: bytes) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+    except OSError as error:
+        raise BadUsage(f"{path} cannot be written: {error.strerror}.") from None

@@ -1,0 +1,236 @@
+"""Cases in files: ``tests.yaml`` of functions, ``NAME.tests.yaml`` of endpoints.
+
+Source: docs/testing.md.
+"""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from hoglet.kit.errors import HogletError
+from hoglet.project_files.folder import endpoint_files, function_folders
+from hoglet.project_files.yaml_files import Loader
+
+type Json = dict[str, Any]
+
+FUNCTION_KEYS = ("name", "event", "person", "groups", "request", "record", "inputs", "fetch",
+                 "now", "expect")  # fmt: skip
+FUNCTION_EXPECTS = ("matched", "status", "requests", "logs", "result", "event", "record", "error",
+                    "captures", "emails")  # fmt: skip
+ENDPOINT_KEYS = ("name", "events", "now", "variables", "timezone", "expect")
+ENDPOINT_EXPECTS = ("columns", "rows", "error")
+ANSWER_KEYS = ("status", "body", "headers", "error")
+STATUSES = ("success", "failed", "skipped", "filtered")
+NOW = datetime(2026, 1, 5, 12, tzinfo=UTC)
+
+
+class BadTestFile(HogletError):
+    """A file of cases is wrong; the text begins with its path and line."""
+
+    code = "bad_test_file"
+    blame = "author"
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One case; ``body`` holds everything but its name."""
+
+    kind: str
+    subject: Path  # folder of the function, or file of the endpoint
+    path: Path
+    line: int
+    name: str
+    body: Json
+    now: datetime = NOW
+    events: list[Json] = field(default_factory=list[Any])
+
+    @property
+    def id(self) -> str:
+        """What ``-k`` looks at and reports print, e.g. ``functions/say/tests.yaml: says it``."""
+        return f"{self.path}: {self.name}"
+
+
+def test_files(folder: Path) -> Iterator[tuple[str, Path, Path]]:
+    """Kind, subject and file of all cases of a project, whether the file exists or not."""
+    for subject in function_folders(folder):
+        yield "function", subject, subject / "tests.yaml"
+    for subject in endpoint_files(folder):
+        yield "endpoint", subject, subject.with_name(f"{subject.stem}.tests.yaml")
+
+
+def read_cases(kind: str, subject: Path, path: Path) -> list[Case]:
+    """The cases of a file.
+
+    Raises:
+        BadTestFile: it is not YAML, or a case has an unknown key or a value of a wrong shape.
+    """
+    try:
+        text = path.read_text(encoding="utf-8")
+        node, loaded = yaml.compose(text, Loader), yaml.load(text, Loader)  # noqa: S506 (safe)
+    except yaml.MarkedYAMLError as error:
+        line = f":{error.problem_mark.line + 1}" if error.problem_mark else ""
+        raise BadTestFile(f"{path}{line}: {error.problem or error}.") from None
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        raise BadTestFile(f"{path}: {error}.") from None
+    if loaded is None:
+        return []
+    if not isinstance(loaded, list) or not isinstance(node, yaml.SequenceNode):
+        raise BadTestFile(f"{path}:1: a file of tests is a list of cases, each with a name.")
+    cases = [
+        _Reader(kind, subject, path, item_node).case(item)
+        for item, item_node in zip(loaded, node.value, strict=True)
+    ]
+    names = [case.name for case in cases]
+    twice = next((case for case in cases if names.count(case.name) > 1), None)
+    if twice is not None:
+        raise BadTestFile(f"{path}:{twice.line}: two cases are named {twice.name}.")
+    return cases
+
+
+class _Reader:
+    """Checks one case."""
+
+    def __init__(self, kind: str, subject: Path, path: Path, node: yaml.Node) -> None:
+        self._kind, self._subject, self._path, self._node = kind, subject, path, node
+
+    def case(self, given: Any) -> Case:
+        if not isinstance(given, dict):
+            raise self._wrong("a case is a mapping with name and expect")
+        is_function = self._kind == "function"
+        self._check_keys(given, FUNCTION_KEYS if is_function else ENDPOINT_KEYS)
+        name = given.get("name")
+        if not isinstance(name, str) or not name.strip():
+            raise self._wrong("a case has a name")
+        expect = given.get("expect")
+        if not isinstance(expect, dict) or not expect:
+            raise self._wrong("expect is missing: what the case expects", "expect")
+        known = FUNCTION_EXPECTS if is_function else ENDPOINT_EXPECTS
+        self._check_keys(expect, known, "expect")
+        if is_function:
+            self._check_function(given, expect)
+        else:
+            self._check_endpoint(expect)
+        now = self._now(given.get("now"))
+        events = [] if is_function else self._events(given.get("events", []))
+        line = self._node.start_mark.line + 1
+        return Case(self._kind, self._subject, self._path, line, name.strip(), given, now, events)
+
+    def _check_function(self, given: Json, expect: Json) -> None:
+        for key in ("event", "person", "groups", "inputs", "request", "record"):
+            if not isinstance(given.get(key), dict | None):
+                raise self._wrong(f"{key} is a mapping", key)
+        if not any(given.get(key) for key in ("event", "request", "record")):
+            raise self._wrong("event is missing: what the function gets")
+        event = given.get("event")
+        if event is not None and not isinstance(event.get("event"), str):
+            raise self._wrong("event.event is the event's name", "event")
+        self._check_answers(given.get("fetch", []))
+        if expect.get("status") not in {None, *STATUSES}:
+            raise self._wrong(f"expect.status is one of {', '.join(STATUSES)}", "expect")
+        if not isinstance(expect.get("matched"), bool | None):
+            raise self._wrong("expect.matched is true or false", "expect")
+        for key in ("requests", "logs", "captures", "emails"):
+            if not isinstance(expect.get(key), list | None):
+                raise self._wrong(f"expect.{key} is a list", "expect")
+
+    def _check_answers(self, answers: Any) -> None:
+        if not isinstance(answers, list) or not all(isinstance(item, dict) for item in answers):
+            raise self._wrong("fetch is a list of answers such as {status: 200, body: {}}", "fetch")
+        for answer in answers:
+            self._check_keys(answer, ANSWER_KEYS, "fetch")
+            status = answer.get("status", 200)
+            if not isinstance(status, int) or not 100 <= status <= 599:
+                raise self._wrong("status of an answer is a number from 100 to 599", "fetch")
+
+    def _check_endpoint(self, expect: Json) -> None:
+        for key in ("columns", "rows"):
+            if not isinstance(expect.get(key), list | None):
+                raise self._wrong(f"expect.{key} is a list", "expect")
+        if not all(isinstance(row, list | dict) for row in expect.get("rows") or []):
+            raise self._wrong("expect.rows is a list of rows, each a list of values", "expect")
+
+    def _now(self, given: Any) -> datetime:
+        if given is None:
+            return NOW
+        try:
+            found = datetime.fromisoformat(str(given))
+        except ValueError:
+            raise self._wrong("now is a time such as 2026-01-05T12:00:00Z", "now") from None
+        return (found if found.tzinfo else found.replace(tzinfo=UTC)).astimezone(UTC)
+
+    def _events(self, given: Any) -> list[Json]:
+        if isinstance(given, str):
+            given = self._fixture(given)
+        if not isinstance(given, list):
+            raise self._wrong("events is a list of events, or a file of JSON lines", "events")
+        for event in given:
+            if not isinstance(event, dict) or not isinstance(event.get("event"), str):
+                raise self._wrong("every event has an event name", "events")
+        return given
+
+    def _fixture(self, name: str) -> list[Any]:
+        """A file beside the tests, or in the project's folder."""
+        places = (self._path.parent / name, self._path.parent.parent / name)
+        path = next((place for place in places if place.is_file()), None)
+        if path is None:
+            raise self._wrong(f"there is no file {places[0]}", "events")
+        events: list[Any] = []
+        try:
+            lines = path.read_text(encoding="utf-8").splitlines()
+        except (OSError, UnicodeDecodeError) as error:
+            raise BadTestFile(f"{path}: {error}.") from None
+        for number, line in enumerate(lines, 1):
+            if line.strip():
+                try:
+                    events.append(json.loads(line))
+                except ValueError as error:
+                    raise BadTestFile(f"{path}:{number}: it is not JSON: {error}.") from None
+        return events
+
+    def _check_keys(self, given: Json, known: tuple[str, ...], under: str | None = None) -> None:
+        import difflib
+
+        for key in given:
+            if key not in known:
+                near = difflib.get_close_matches(str(key), known, n=1)
+                hint = f"Did you mean {near[0]}?" if near else f"Known: {', '.join(known)}."
+                place = f"{under}.{key}" if under else str(key)
+                raise self._wrong(f"{place} is unknown. {hint}", under or str(key))
+
+    def _wrong(self, text: str, key: str | None = None) -> BadTestFile:
+        node = self._node
+        if key is not None and isinstance(node, yaml.MappingNode):
+            node = next((name for name, _ in node.value if name.value == key), node)
+        ending = "" if text.endswith(("?", ".")) else "."
+        return BadTestFile(f"{self._path}:{node.start_mark.line + 1}: {text}{ending}")
+
+
+def select_cases(folder: Path, paths: list[Path], word: str) -> list[Case]:
+    """The cases below ``paths`` (all when there are none) whose id holds ``word``.
+
+    Raises:
+        BadTestFile: a file is wrong, or a path leads to no tests.
+    """
+    files = list(test_files(folder))
+    wanted = [path.resolve() for path in paths]
+    for path, given in zip(wanted, paths, strict=True):
+        if not path.exists():
+            raise BadTestFile(f"There is no {given}.")
+        if not any(_is_below(file, subject, path) for _, subject, file in files):
+            raise BadTestFile(f"{given} leads to no function or endpoint of the project.")
+    cases: list[Case] = []
+    for kind, subject, file in files:
+        is_wanted = not wanted or any(_is_below(file, subject, path) for path in wanted)
+        if is_wanted and file.exists():
+            cases += read_cases(kind, subject, file)
+    return [case for case in cases if word.lower() in case.id.lower()]
+
+
+def _is_below(file: Path, subject: Path, path: Path) -> bool:
+    places = (file.resolve(), subject.resolve())
+    return any(place == path or path in place.parents for place in places)

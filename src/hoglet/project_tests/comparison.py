@@ -1,0 +1,125 @@
+"""Compares what a case expects with what came out; differences say what to change.
+
+A text between slashes is a regular expression: ``/posted/``. In expected headers, events,
+captures and results of insights, keys that are left out do not count; everywhere else values are
+equal or not.
+"""
+
+import json
+import re
+from typing import Any
+
+type Json = dict[str, Any]
+
+_SUBSETS = frozenset({"headers"})
+
+
+def is_pattern(value: Any) -> bool:
+    """Whether an expected value is a regular expression."""
+    return isinstance(value, str) and len(value) > 1 and value[0] == value[-1] == "/"
+
+
+def equals(expected: Any, actual: Any, *, partly: bool = False) -> bool:
+    """Whether a value is as expected; with ``partly``, further keys of mappings do not count."""
+    if is_pattern(expected):
+        return isinstance(actual, str) and re.search(expected[1:-1], actual) is not None
+    if isinstance(expected, dict) and isinstance(actual, dict):
+        if not partly and expected.keys() != actual.keys():
+            return False
+        return all(
+            key in actual and equals(value, actual[key], partly=partly or key in _SUBSETS)
+            for key, value in expected.items()
+        )
+    if isinstance(expected, list) and isinstance(actual, list):
+        return len(expected) == len(actual) and all(
+            equals(one, other, partly=partly) for one, other in zip(expected, actual, strict=True)
+        )
+    return _equal_scalars(expected, actual)
+
+
+def differences(expect: Json, actual: Json) -> list[str]:
+    """Lines about each key of ``expect`` that is not as expected, ``[]`` when all are."""
+    lines: list[str] = []
+    for key, wanted in expect.items():
+        found = actual.get(key)
+        if key == "logs":
+            lines += _missing_logs(wanted, found or [])
+        elif key == "requests":
+            lines += _requests(wanted, found or [])
+        elif key == "rows":
+            lines += _rows(wanted, found)
+        elif not equals(wanted, found, partly=key in {"event", "record", "captures", "emails"}):
+            lines += _pair(key, wanted, found)
+    return lines
+
+
+def _requests(expected: list[Any], actual: list[Any]) -> list[str]:
+    lines: list[str] = []
+    if len(expected) != len(actual):
+        lines.append(f"requests: expected {len(expected)}, made {len(actual)}")
+    for number in range(max(len(expected), len(actual))):
+        place = f"requests[{number}]"
+        if number >= len(expected):
+            lines.append(f"+ {place}: {text(actual[number])}")
+        elif number >= len(actual):
+            lines.append(f"- {place}: {text(expected[number])}")
+        else:
+            lines += _fields(place, expected[number], actual[number])
+    return lines
+
+
+def _fields(place: str, expected: Any, actual: Any) -> list[str]:
+    """Only the fields that are named count: method, url, headers, body."""
+    if not isinstance(expected, dict) or not isinstance(actual, dict):
+        return [] if equals(expected, actual) else _pair(place, expected, actual)
+    lines: list[str] = []
+    for key, wanted in expected.items():
+        found = actual.get(key)
+        if not equals(wanted, found, partly=key in _SUBSETS):
+            lines += _pair(f"{place}.{key}", wanted, found)
+    return lines
+
+
+def _rows(expected: list[Any], actual: Any) -> list[str]:
+    rows: list[Any] = actual if isinstance(actual, list) else []
+    if equals(expected, rows, partly=True):
+        return []
+    lines = ["rows:"]
+    for number in range(max(len(expected), len(rows))):
+        wanted = expected[number] if number < len(expected) else None
+        found = rows[number] if number < len(rows) else None
+        if wanted is not None and found is not None and equals(wanted, found, partly=True):
+            lines.append(f"    {text(found)}")
+            continue
+        lines += [f"  - {text(wanted)}"] if wanted is not None else []
+        lines += [f"  + {text(found)}"] if found is not None else []
+    return lines
+
+
+def _missing_logs(expected: list[Any], actual: list[str]) -> list[str]:
+    if not expected:
+        return [f"logs: expected none, printed {text(actual)}"] if actual else []
+    return [
+        f"logs: no line is like {text(wanted)}"
+        for wanted in expected
+        if not any(
+            equals(wanted, line) if is_pattern(wanted) else str(wanted) in line for line in actual
+        )
+    ]
+
+
+def _pair(key: str, expected: Any, actual: Any) -> list[str]:
+    return [f"{key}:", f"  - {text(expected)}", f"  + {text(actual)}"]
+
+
+def text(value: Any) -> str:
+    """A value as JSON in one line."""
+    return json.dumps(value, ensure_ascii=False, default=str)
+
+
+def _equal_scalars(one: Any, other: Any) -> bool:
+    if isinstance(one, bool) or isinstance(other, bool):
+        return one is other
+    if isinstance(one, int | float) and isinstance(other, int | float):
+        return one == other or abs(one - other) <= 1e-9 * max(abs(one), abs(other))
+    return one == other

@@ -1,0 +1,80 @@
+"""Runs the cases of endpoints on the embedded warehouse, each in a project of its own."""
+
+import asyncio
+from typing import Any
+from urllib.parse import quote
+
+from hoglet.kit.errors import HogletError
+from hoglet.project_files.endpoint_file import read_file
+from hoglet.project_files.model import Project
+from hoglet.project_files.plan import make_plan
+from hoglet.project_files.push import push
+from hoglet.project_files.server_project import ServerProject
+from hoglet.project_tests.cases import Case
+from hoglet.project_tests.comparison import differences
+from hoglet.project_tests.embedded import Embedded
+from hoglet.project_tests.outcome import Outcome
+
+type Json = dict[str, Any]
+
+
+class EndpointCases:
+    """Runs cases of endpoints.
+
+    Args:
+        embedded: the application.
+        files: the project, for variables, actions, cohorts and its time zone.
+    """
+
+    def __init__(self, embedded: Embedded, files: Project) -> None:
+        self._embedded = embedded
+        self._files = files
+
+    async def run(self, case: Case) -> Outcome:
+        """Run a case; an endpoint that is refused is an outcome, its ``error`` the reason."""
+        outcome, embedded = Outcome(case), self._embedded
+        embedded.clock.at = case.now
+        timezone = case.body.get("timezone") or self._files.settings.get("timezone") or "UTC"
+        project_id, token = await embedded.new_project(timezone)
+        await self._store(case, token)
+        document = read_file(case.subject, self._files.objects["variable"])
+        outcome.actual = {"columns": None, "rows": None, "error": None}
+        try:
+            await asyncio.to_thread(self._push, embedded.api(project_id), document)
+            await self._query(case, project_id, document["name"], outcome)
+        except HogletError as error:
+            outcome.actual["error"] = error.detail
+            if "error" not in case.body["expect"]:
+                outcome.differences = [f"error: {error.detail}"]
+                return outcome
+        outcome.differences = differences(case.body["expect"], outcome.actual)
+        return outcome
+
+    async def _store(self, case: Case, token: str) -> None:
+        """The events of a case, through capture and the pipeline."""
+        if not case.events:
+            return
+        stamp = case.now.isoformat()
+        batch = [
+            {"distinct_id": "test", "timestamp": stamp, "properties": {}, **event}
+            for event in case.events
+        ]
+        await self._embedded.call("POST", "/batch/", {"api_key": token, "batch": batch})
+        await self._embedded.ingestion.drain()
+
+    def _push(self, api: Any, document: Json) -> None:
+        wanted = Project(settings={})
+        for kind in ("variable", "action", "cohort"):
+            wanted.objects[kind] = self._files.objects[kind]
+        wanted.objects["endpoint"] = {document["name"]: {**document, "is_active": True}}
+        server = ServerProject(api)
+        push(server, make_plan(server.project, wanted, prune=False))
+
+    async def _query(self, case: Case, project_id: int, name: str, outcome: Outcome) -> None:
+        body = {"variables": case.body.get("variables") or {}, "refresh": "force_blocking"}
+        path = f"/api/projects/{project_id}/endpoints/{quote(name, safe='')}/run"
+        answer = await self._embedded.call("POST", path, body)
+        outcome.actual |= {
+            "columns": answer.get("columns"),
+            "rows": answer.get("results"),
+        }

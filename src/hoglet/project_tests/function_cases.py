@@ -1,0 +1,272 @@
+"""Runs the cases of functions, by the pipeline's own parts."""
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+from uuid import UUID, uuid5
+
+import msgspec
+
+from hoglet.access.principals import ProjectScope
+from hoglet.functions import types
+from hoglet.functions.executable.model import ExecutableFunction
+from hoglet.functions.jobs import InvokeV1
+from hoglet.functions.runtime.engine import Pinned
+from hoglet.functions.runtime.globals import (
+    group_globals,
+    person_globals,
+    project_globals,
+    source_globals,
+)
+from hoglet.functions.runtime.step import Step, StepRequest
+from hoglet.functions.test_runs.globals import read_globals
+from hoglet.functions.test_runs.result import SandboxClient
+from hoglet.kit.errors import HogletError
+from hoglet.pipeline.delivery.attempt import HostCallAttempts
+from hoglet.pipeline.delivery.host_limits import HostLimiter
+from hoglet.pipeline.delivery.run import InvocationRunner, RunOutcome, RunStatus
+from hoglet.pipeline.delivery.step_batcher import StepBatcher
+from hoglet.project_files.function_file import SITE_TYPES, read_function, read_input
+from hoglet.project_files.references import Names, with_ids
+from hoglet.project_tests.cases import BadTestFile, Case
+from hoglet.project_tests.comparison import differences
+from hoglet.project_tests.embedded import Embedded
+from hoglet.project_tests.outcome import Outcome
+from hoglet.project_tests.scripted_calls import ScriptedCalls
+
+type Json = dict[str, Any]
+
+_NAMESPACE = UUID("8f0d2c0e-9d0e-5a63-9f6c-3f6f3a1c7a11")
+_CLOSING = re.compile(r"^Function completed in ")
+_SENT = ("name", "type", "hog", "filters", "inputs_schema", "inputs", "masking", "mappings",
+         "retry", "delivery", "template_id")  # fmt: skip
+
+
+class _TracedSteps(StepBatcher):
+    """Steps with a trace, at a time that stands still; the last trace is that of the whole run."""
+
+    async def step(self, request: StepRequest) -> Step:
+        request.with_trace = True
+        request.pinned = Pinned(request.journal.started_at, request.journal.seed)
+        step = await super().step(request)
+        self.trace = step.trace
+        return step
+
+    trace: list[Any] = []  # noqa: RUF012 (replaced, never changed)
+
+
+class FunctionCases:
+    """Runs cases of functions in one project of an embedded application.
+
+    Args:
+        embedded: the application.
+        scope: the project, which has the actions that filters name.
+        names: of those actions and of cohorts.
+    """
+
+    def __init__(self, embedded: Embedded, scope: ProjectScope, names: Names) -> None:
+        self._embedded = embedded
+        self._scope = scope
+        self._names = names
+        self._sandbox = embedded.services.sandboxes.run
+
+    async def run(self, case: Case) -> Outcome:
+        """Run a case; what hoglet refuses, like a function that cannot be saved, is an outcome."""
+        self._embedded.clock.at = case.now
+        outcome = Outcome(case)
+        document = read_function(case.subject)
+        if document["type"] in SITE_TYPES:
+            raise BadTestFile(f"{case.path}:{case.line}: site functions run in browsers only.")
+        try:
+            function = await self._executable(document, case)
+            run = self._globals(function, case)
+        except HogletError as error:
+            attr = (error.attr or "").removeprefix("configuration__")
+            place = f"{attr}: " if attr else ""
+            outcome.differences = [f"the function cannot be used: {place}{error.detail}"]
+            return outcome
+        if function.type in types.ORDERED:
+            await self._transform(function, run, outcome)
+        else:
+            await self._deliver(function, run, case, outcome)
+        outcome.differences = differences(case.body["expect"], outcome.actual)
+        return outcome
+
+    async def _executable(self, document: Json, case: Case) -> ExecutableFunction:
+        configuration = with_ids({key: document[key] for key in _SENT}, self._names)
+        configuration = {k: v for k, v in configuration.items() if v is not None}
+        inputs = {key: _placeholder(value) for key, value in document["inputs"].items()}
+        given: Json = case.body.get("inputs") or {}
+        inputs |= {key: _value(case.path, key, value) for key, value in given.items()}
+        configuration["inputs"] = inputs
+        configuration["mappings"] = [
+            {
+                **mapping,
+                "inputs": {
+                    key: _placeholder(value) for key, value in (mapping.get("inputs") or {}).items()
+                },
+            }
+            for mapping in configuration["mappings"]
+        ]
+        trials = self._embedded.features.functions.trials
+        body = {"configuration": configuration}
+        function = await trials.executable(self._scope, None, body)
+        return msgspec.structs.replace(function, id=str(uuid5(_NAMESPACE, str(case.subject))))
+
+    def _globals(self, function: ExecutableFunction, case: Case) -> Json:
+        project = project_globals(
+            project_id=self._scope.project.id, name="Tests", site_url="http://hoglet.test"
+        )
+        source = source_globals(
+            project_url=project["url"], function_id=function.id, name=function.name
+        )
+        event: Json = dict(case.body.get("event") or {"event": "", "properties": {}})
+        event.setdefault("distinct_id", "test")
+        event.setdefault("uuid", str(uuid5(_NAMESPACE, case.id)))
+        given: Json = {"event": event}
+        person: Json | None = case.body.get("person")
+        if person is not None:
+            distinct_id = str(event["distinct_id"])
+            made = person_globals(
+                project_url=project["url"],
+                person_id=str(uuid5(_NAMESPACE, distinct_id)),
+                properties=person.get("properties") or {},
+                distinct_id=distinct_id,
+                name_properties=self._scope.project.person_display_name_properties,
+            )
+            given["person"] = {**made, **person, "properties": made["properties"]}
+        groups: Json = case.body.get("groups") or {}
+        given["groups"] = {
+            name: group_globals(
+                project_url=project["url"],
+                group_type=name,
+                index=number,
+                key=str(group.get("key", group.get("id", ""))),
+                properties=group.get("properties") or {},
+            )
+            for number, (name, group) in enumerate(groups.items())
+        }
+        for key in ("request", "record"):
+            if case.body.get(key) is not None:
+                given[key] = case.body[key]
+        return read_globals(
+            {"globals": given},
+            project=project,
+            source=source,
+            now=case.now,
+            name_properties=self._scope.project.person_display_name_properties,
+        )
+
+    async def _transform(self, function: ExecutableFunction, run: Json, outcome: Outcome) -> None:
+        is_log = function.type == types.TRANSFORMATION_LOG
+        subject = run.get("record") if is_log else run["event"]
+        project = {"id": self._scope.project.id, "name": "", "url": "http://hoglet.test"}
+        done = await SandboxClient(self._sandbox).transform(
+            function,
+            subject or {},
+            project,
+            outcome.case.now.isoformat(),
+            with_trace=True,
+            pinned={"now": outcome.case.now.isoformat()},
+        )
+        outcome.trace = [msgspec.to_builtins(each) for each in done.trace]
+        outcome.logs = [line.message for line in done.logs]
+        statuses = {"succeeded": "success", "dropped": "success", "skipped": "filtered"}
+        outcome.actual = {
+            "matched": done.outcome != "skipped",
+            "status": statuses.get(done.outcome, "failed"),
+            "requests": [],
+            "logs": _printed(outcome.logs),
+            "event": done.event,
+            "record": done.event if is_log else None,
+            "error": done.error,
+            "captures": [],
+            "emails": [],
+            "result": done.event,
+        }
+
+    async def _deliver(
+        self, function: ExecutableFunction, run: Json, case: Case, outcome: Outcome
+    ) -> None:
+        calls = ScriptedCalls(case.body.get("fetch") or [])
+        actual: Json = {
+            "matched": True,
+            "status": "success",
+            "requests": calls.requests,
+            "logs": [],
+            "result": None,
+            "event": run["event"],
+            "record": None,
+            "error": None,
+            "captures": [],
+            "emails": calls.emails,
+        }
+        outcome.actual = actual
+        match, reasons = await SandboxClient(self._sandbox).match(function, run)
+        if match.outcome == "failed":
+            actual |= {"matched": False, "status": "failed", "error": match.error}
+            return
+        if match.outcome != "matched" or match.mappings == []:
+            is_filtered = match.outcome != "matched"
+            actual |= {"matched": False, "status": "filtered" if is_filtered else "skipped"}
+            outcome.logs = [f"Skipped: {reason}" for reason in reasons.values()]
+            return
+        for mapping in match.mappings or [None]:
+            await self._run(function, run, calls, mapping=mapping, outcome=outcome)
+        actual["logs"] = _printed(outcome.logs)
+
+    async def _run(
+        self,
+        function: ExecutableFunction,
+        run: Json,
+        calls: ScriptedCalls,
+        *,
+        mapping: int | None,
+        outcome: Outcome,
+    ) -> None:
+        """One run; where the pipeline would wait for the next attempt, the clock is set forward."""
+        clock = self._embedded.clock
+        steps = _TracedSteps(self._sandbox)
+        attempts = HostCallAttempts(calls, clock, lambda: 0.5)
+        runner = InvocationRunner(steps, attempts, HostLimiter(clock), clock)
+        invoke = InvokeV1(
+            project_id=self._scope.project.id,
+            function_id=UUID(function.id),
+            invocation_id=uuid5(_NAMESPACE, f"{outcome.case.id} {mapping}"),
+            globals=run,
+            mapping=mapping,
+        )
+        while True:
+            ended: RunOutcome = await runner.run(function, invoke)
+            outcome.logs += [line.message for line in ended.record.messages.logs]
+            if ended.verdict is RunStatus.ENDED:
+                break
+            assert ended.invoke is not None, "a run that waits goes on"  # noqa: S101
+            invoke = ended.invoke
+            clock.at = max(clock.at, ended.run_at or clock.at)
+        outcome.trace += [msgspec.to_builtins(each) for each in steps.trace]
+        step = ended.step
+        if step is None:
+            return
+        outcome.actual["captures"] += [dict(each) for each in step.captures]
+        if step.outcome == "failed":
+            outcome.actual |= {"status": "failed", "error": step.error}
+        else:
+            outcome.actual["result"] = step.result
+
+
+def _printed(lines: list[str]) -> list[str]:
+    """Lines without the closing one, whose figures differ from run to run."""
+    return [line for line in lines if not _CLOSING.match(line)]
+
+
+def _placeholder(value: Mapping[str, Any]) -> Json:
+    """Secrets have no value in files; a case that needs one gives it in ``inputs``."""
+    if value.get("secret"):
+        return {"value": str(value["secret"]).removeprefix("env:")}
+    return dict(value)
+
+
+def _value(path: Path, key: str, value: Any) -> Json:
+    return _placeholder(read_input(path, key, value))

@@ -1,0 +1,118 @@
+"""How outcomes are shown: on the terminal, as JUnit XML, and which lines of Hog ran."""
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree as ET
+
+from hoglet.functions.runtime.engine import statement_lines
+from hoglet.project_files.folder import function_folders
+from hoglet.project_files.function_file import CODE
+from hoglet.project_tests.outcome import Outcome
+
+_CHARACTERS = 160
+_SHOWN_STEPS = 60
+
+
+def outcome_lines(outcome: Outcome) -> list[str]:
+    """``ok`` or ``FAIL`` with the case; below a failure what differs, the log and the trace."""
+    case = outcome.case
+    if outcome.passed:
+        return [f"ok    {case.path}: {case.name}"]
+    lines = [f"FAIL  {case.path}:{case.line}: {case.name}"]
+    lines += [f"    {line}" for line in outcome.differences]
+    if outcome.logs:
+        lines.append("    log:")
+        lines += [f"      {line}" for line in outcome.logs]
+    if outcome.trace:
+        lines.append("    trace:")
+        lines += [f"      {_step(step)}" for step in outcome.trace[-_SHOWN_STEPS:]]
+    return lines
+
+
+def _step(step: dict[str, Any]) -> str:
+    values = [f"{name} = {value}" for name, value in step["values"].items()]
+    said = "; ".join([*values, *step["calls"]])
+    return f"line {step['line']}: {said}"[:_CHARACTERS].rstrip(": ")
+
+
+def closing_line(outcomes: Sequence[Outcome]) -> str:
+    """``3 passed, 1 failed``."""
+    passed = sum(outcome.passed for outcome in outcomes)
+    return f"{passed} passed, {len(outcomes) - passed} failed"
+
+
+def coverage_lines(folder: Path, outcomes: Iterable[Outcome]) -> list[str]:
+    """For each function of the project, the share of its statements that ran and what did not.
+
+    Transformations and functions without cases count as not run, unless they were.
+    """
+    ran: dict[Path, set[int]] = {}
+    for outcome in outcomes:
+        if outcome.case.kind == "function":
+            lines = ran.setdefault(outcome.case.subject, set())
+            lines |= {step["line"] for step in outcome.trace}
+    shown: list[str] = []
+    for subject in function_folders(folder):
+        code = subject / CODE
+        if not code.exists():
+            continue
+        lines = statement_lines(code.read_text(encoding="utf-8"))
+        missed = [line for line in lines if line not in ran.get(subject, set())]
+        share = 100 if not lines else round(100 * (len(lines) - len(missed)) / len(lines))
+        more = f"  lines that did not run: {_ranges(missed, lines)}" if missed else ""
+        shown.append(f"{share:3}%  {code}{more}")
+    return shown
+
+
+def _ranges(missed: list[int], lines: list[int]) -> str:
+    """``3, 5-7``: statements that follow each other are joined."""
+    parts: list[list[int]] = []
+    for line in missed:
+        place = lines.index(line)
+        if parts and place and lines[place - 1] == parts[-1][-1]:
+            parts[-1].append(line)
+        else:
+            parts.append([line])
+    return ", ".join(str(p[0]) if len(p) == 1 else f"{p[0]}-{p[-1]}" for p in parts)
+
+
+def junit(outcomes: Sequence[Outcome]) -> bytes:
+    """The outcomes as CI servers read them."""
+    failed = sum(not outcome.passed for outcome in outcomes)
+    counts = {"tests": str(len(outcomes)), "failures": str(failed), "errors": "0"}
+    root = ET.Element("testsuites", counts)
+    suites: dict[str, ET.Element] = {}
+    for outcome in outcomes:
+        path = str(outcome.case.path)
+        suite = suites.get(path)
+        if suite is None:
+            own = [other for other in outcomes if str(other.case.path) == path]
+            suites[path] = suite = ET.SubElement(
+                root,
+                "testsuite",
+                {
+                    "name": path,
+                    "tests": str(len(own)),
+                    "failures": str(sum(not other.passed for other in own)),
+                    "errors": "0",
+                },
+            )
+        attributes = {
+            "name": outcome.case.name,
+            "classname": path,
+            "file": path,
+            "line": str(outcome.case.line),
+            "time": f"{outcome.seconds:.3f}",
+        }
+        case = ET.SubElement(suite, "testcase", attributes)
+        if not outcome.passed:
+            message = _clean(outcome.differences[0])
+            failure = ET.SubElement(case, "failure", {"message": message})
+            failure.text = _clean("\n".join(outcome_lines(outcome)[1:]))
+    return ET.tostring(root, encoding="utf-8", xml_declaration=True)
+
+
+def _clean(text: str) -> str:
+    """Without characters that XML cannot hold."""
+    return "".join(letter if letter >= " " or letter in "\n\t" else "�" for letter in text)

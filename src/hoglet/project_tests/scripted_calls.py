@@ -1,0 +1,72 @@
+"""Answers the requests of a function from its case, and records them.
+
+Only the network is replaced: requests are shaped, retried and judged as in production.
+"""
+
+import contextlib
+import json
+from typing import Any
+from uuid import UUID
+
+from hoglet.functions.runtime.email import shape_sent
+from hoglet.functions.runtime.host_calls import HostCallResult, HostCalls
+from hoglet.functions.runtime.step import StepHostCall
+from hoglet.outbound.port import NetworkFailure, OutboundRequest, OutboundResponse
+
+type Json = dict[str, Any]
+
+_ANSWER: Json = {"status": 200, "body": {}}
+
+
+class _Answers:
+    """Stands where requests leave: gives the case's answers in order, then 200 and ``{}``."""
+
+    def __init__(self, answers: list[Json]) -> None:
+        self._waiting = list(answers)
+
+    async def fetch(
+        self, _project_id: int, _request: OutboundRequest
+    ) -> OutboundResponse | NetworkFailure:
+        answer = self._waiting.pop(0) if self._waiting else _ANSWER
+        if answer.get("error"):
+            return NetworkFailure("ConnectionError", str(answer["error"]))
+        body = answer.get("body", {})
+        text = body if isinstance(body, str) else json.dumps(body, ensure_ascii=False)
+        headers = {str(k).lower(): str(v) for k, v in (answer.get("headers") or {}).items()}
+        return OutboundResponse(answer.get("status", 200), headers, text.encode())
+
+
+class ScriptedCalls(HostCalls):
+    """Host calls whose requests are answered by a case.
+
+    Attributes:
+        requests: ``{"method", "url", "headers", "body"}`` of each call, retries counted once.
+        emails: messages that were sent.
+    """
+
+    def __init__(self, answers: list[Json]) -> None:
+        super().__init__(_Answers(answers), None)  # pyright: ignore[reportArgumentType] (fetch is all it needs)
+        self.requests: list[Json] = []
+        self.emails: list[Json] = []
+
+    async def make(
+        self, project_id: int, call: StepHostCall, *, invocation_id: UUID, number: int, attempt: int
+    ) -> HostCallResult:
+        """Record the call and answer it."""
+        if call.name != "fetch":
+            self.emails.append(dict(call.request))
+            return HostCallResult(answer=shape_sent())
+        if attempt == 1:
+            self.requests.append(_shown(call.request))
+        return await super().make(
+            project_id, call, invocation_id=invocation_id, number=number, attempt=attempt
+        )
+
+
+def _shown(request: Json) -> Json:
+    """A request as cases write it: the body as JSON where it is some."""
+    body = request.get("body")
+    with contextlib.suppress(ValueError):
+        body = json.loads(body) if isinstance(body, str) else body
+    found = {key: request.get(key) for key in ("method", "url", "headers")}
+    return {**found, "body": body}

@@ -1,0 +1,64 @@
+"""Runs the cases of a project."""
+
+import asyncio
+import time
+from collections.abc import AsyncGenerator, Sequence
+from pathlib import Path
+
+from hoglet.project_files.folder import read_folder
+from hoglet.project_files.model import Project
+from hoglet.project_files.plan import check_code, make_plan
+from hoglet.project_files.push import push
+from hoglet.project_files.references import Names
+from hoglet.project_files.server_project import ServerProject
+from hoglet.project_tests.cases import Case
+from hoglet.project_tests.embedded import Embedded, ProjectApi, open_embedded
+from hoglet.project_tests.endpoint_cases import EndpointCases
+from hoglet.project_tests.function_cases import FunctionCases
+from hoglet.project_tests.outcome import Outcome
+
+
+async def run_cases(folder: Path, cases: Sequence[Case]) -> AsyncGenerator[Outcome]:
+    """Run cases one after the other; gives each outcome as it comes.
+
+    Raises:
+        BadFile: a file of the project is wrong, or its Hog does not compile.
+    """
+    files = read_folder(folder)
+    check_code(files)
+    if not cases:
+        return
+    async with open_embedded() as embedded:
+        async for outcome in run_in(embedded, files, cases):
+            yield outcome
+
+
+async def run_in(
+    embedded: Embedded, files: Project, cases: Sequence[Case]
+) -> AsyncGenerator[Outcome]:
+    """Run cases in an application that is open already."""
+    functions = await _functions(embedded, files)
+    endpoints = EndpointCases(embedded, files)
+    for case in cases:
+        began = time.perf_counter()
+        outcome = await (functions if case.kind == "function" else endpoints).run(case)
+        outcome.seconds = time.perf_counter() - began
+        yield outcome
+
+
+async def _functions(embedded: Embedded, files: Project) -> FunctionCases:
+    """A project with the actions, cohorts and settings that filters of functions may name."""
+    project_id, _ = await embedded.new_project(files.settings.get("timezone") or "UTC")
+    names = await asyncio.to_thread(_push_named, embedded.api(project_id), files)
+    return FunctionCases(embedded, await embedded.scope(project_id), names)
+
+
+def _push_named(api: ProjectApi, files: Project) -> Names:
+    wanted = Project(
+        settings={key: value for key, value in files.settings.items() if key != "name"}
+    )
+    for kind in ("action", "cohort"):
+        wanted.objects[kind] = files.objects[kind]
+    server = ServerProject(api)
+    push(server, make_plan(server.project, wanted, prune=False))
+    return server.names

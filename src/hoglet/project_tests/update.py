@@ -1,0 +1,80 @@
+"""``--update``: writes what came out into the files of cases, comments and order kept."""
+
+from collections import defaultdict
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from hoglet.project_files.comments import merge_text
+from hoglet.project_files.yaml_files import load_text
+from hoglet.project_tests.comparison import equals, is_pattern
+from hoglet.project_tests.outcome import Outcome
+
+type Json = dict[str, Any]
+
+
+def update_files(outcomes: Iterable[Outcome]) -> list[Path]:
+    """Write the expectations of failed cases anew; gives the files that changed.
+
+    Only keys that the case expects already are written; a regular expression that still matches
+    stays.
+    """
+    by_file: dict[Path, list[Outcome]] = defaultdict(list)
+    for outcome in outcomes:
+        if not outcome.passed and outcome.actual:
+            by_file[outcome.case.path].append(outcome)
+    for path, failed in by_file.items():
+        text = path.read_text(encoding="utf-8")
+        document: list[Json] = load_text(text)
+        wanted = {outcome.case.name: outcome for outcome in failed}
+        updated = [
+            {**case, "expect": _expect(case["expect"], wanted[case["name"].strip()])}
+            if case["name"].strip() in wanted
+            else case
+            for case in document
+        ]
+        path.write_text(merge_text(text, updated), encoding="utf-8")
+    return list(by_file)
+
+
+def _expect(expect: Json, outcome: Outcome) -> Json:
+    updated: Json = {}
+    for key, wanted in expect.items():
+        actual = outcome.actual.get(key)
+        if key == "requests":
+            updated[key] = _requests(wanted, actual or [])
+        elif key == "logs":
+            updated[key] = [
+                line
+                for line in wanted
+                if is_pattern(line) and any(equals(line, each) for each in actual or [])
+            ] or list(actual or [])
+        elif key in {"event", "record"} and isinstance(wanted, dict) and isinstance(actual, dict):
+            updated[key] = {name: actual.get(name) for name in wanted}
+        elif equals(wanted, actual):
+            updated[key] = wanted
+        else:
+            updated[key] = actual
+    error = outcome.actual.get("error")
+    if error is not None and "error" not in expect and "rows" in expect:
+        return {"error": error}
+    return updated
+
+
+def _requests(wanted: list[Any], actual: list[Json]) -> list[Json]:
+    """Each request with the fields that its case names; of a new one all but the headers."""
+    found: list[Json] = []
+    for number, request in enumerate(actual):
+        expected = wanted[number] if number < len(wanted) else None
+        if not isinstance(expected, dict):
+            found.append({key: value for key, value in request.items() if key != "headers"})
+            continue
+        found.append(
+            {
+                key: value
+                if equals(value, request.get(key), partly=key == "headers")
+                else request.get(key)
+                for key, value in expected.items()
+            }
+        )
+    return found
