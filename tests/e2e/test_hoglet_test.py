@@ -1,7 +1,11 @@
 """``hoglet test``: cases in files run without a server; failures say what to change."""
 
+import os
 import shutil
+import subprocess
+import sys
 from pathlib import Path
+from typing import NamedTuple
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -212,26 +216,42 @@ def project(folder: Path, **changed: str | None) -> Path:
     return folder
 
 
-def run(folder: Path, *words: str) -> Result:
+class Ran(NamedTuple):
+    exit_code: int
+    stdout: str
+    stderr: str
+
+
+def run(folder: Path, *words: str) -> Ran:
+    """In a process of its own: there is one embedded warehouse for each."""
+    command = [sys.executable, "-m", "hoglet.cli.main", "test", "-C", str(folder), *words]
     variables = {"HOGLET_DATABASE_URL": "postgresql://nobody@127.0.0.1:9/none", "COLUMNS": "200"}
-    return CliRunner().invoke(app, ["test", "-C", str(folder), *words], env=variables)
+    ended = subprocess.run(
+        command, env=os.environ | variables, capture_output=True, text=True, check=False
+    )
+    return Ran(ended.returncode, ended.stdout, ended.stderr)
+
+
+def refuse(folder: Path, *words: str) -> Result:
+    """A run that ends before anything is opened."""
+    return CliRunner().invoke(app, ["test", "-C", str(folder), *words])
 
 
 @pytest.fixture(scope="module")
-def passed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Result, Path]:
+def passed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Ran, Path]:
     """A project whose cases all pass, its run, and the JUnit file of that."""
     folder = project(tmp_path_factory.mktemp("shop"))
     report = folder / "reports" / "junit.xml"
     return folder, run(folder, "--coverage", "--junit", str(report)), report
 
 
-def test_all_cases_pass(passed: tuple[Path, Result, Path]) -> None:
+def test_all_cases_pass(passed: tuple[Path, Ran, Path]) -> None:
     _, ran, _ = passed
-    assert ran.exit_code == 0, ran.output
+    assert ran.exit_code == 0, ran.stdout + ran.stderr
     assert ran.stdout.splitlines()[-1] == "17 passed, 0 failed"
 
 
-def test_lines_that_did_not_run_are_named(passed: tuple[Path, Result, Path]) -> None:
+def test_lines_that_did_not_run_are_named(passed: tuple[Path, Ran, Path]) -> None:
     lines = [line.split(maxsplit=1) for line in passed[1].stdout.splitlines() if "%" in line]
     shown = {Path(rest.split()[0]).parent.name: (share, rest) for share, rest in lines}
 
@@ -240,7 +260,7 @@ def test_lines_that_did_not_run_are_named(passed: tuple[Path, Result, Path]) -> 
     assert "did not run" not in shown["hook"][1]
 
 
-def test_the_report_is_junit(passed: tuple[Path, Result, Path]) -> None:
+def test_the_report_is_junit(passed: tuple[Path, Ran, Path]) -> None:
     root = ET.fromstring(passed[2].read_bytes())  # noqa: S314 (our own)
     assert (root.tag, root.get("tests"), root.get("failures")) == ("testsuites", "17", "0")
     assert len(root.findall("./testsuite/testcase")) == 17
@@ -285,7 +305,7 @@ def test_a_failure_shows_what_differs_and_can_be_taken_over(tmp_path: Path) -> N
 
     failed = run(folder, "--junit", str(tmp_path / "junit.xml"))
 
-    assert failed.exit_code == 1, failed.output
+    assert failed.exit_code == 1, failed.stderr
     assert failed.stdout.splitlines()[-1] == "1 passed, 4 failed"
     assert "tests.yaml:1: another url and body" in failed.stdout
     for line in (
@@ -362,7 +382,7 @@ BAD = [
 def test_a_wrong_file_is_named_with_its_line(
     tmp_path: Path, name: str, text: str, says: str
 ) -> None:
-    ran = run(project(tmp_path, **{name: text}))
+    ran = refuse(project(tmp_path, **{name: text}))
 
     assert ran.exit_code == 2
     assert says in ran.stderr
@@ -371,7 +391,7 @@ def test_a_wrong_file_is_named_with_its_line(
 def test_a_path_that_leads_nowhere_is_named(tmp_path: Path) -> None:
     folder = project(tmp_path)
     for path in (folder / "nowhere", folder / "hoglet.yaml"):
-        ran = run(folder, str(path))
+        ran = refuse(folder, str(path))
         assert (ran.exit_code, str(path) in ran.stderr.replace("\n", "")) == (2, True)
 
 
