@@ -40,7 +40,9 @@ def opened(sqlite_database: Database, warehouse: Any, fresh_project_id: int) -> 
     @contextlib.asynccontextmanager
     async def open_it(**more: Any) -> AsyncGenerator[Line]:
         clock = FixedClock(NOW)
-        async with open_line(sqlite_database, warehouse, clock, fresh_project_id, **more) as line:
+        async with open_line(
+            sqlite_database, warehouse, clock, fresh_project_id, shares_workers=False, **more
+        ) as line:
             yield line
 
     return open_it
@@ -138,6 +140,7 @@ async def test_one_poisonous_event_costs_only_its_own_deliveries(
         assert transformed == [(16,)]
 
 
+@pytest.mark.slow
 async def test_an_event_too_large_for_the_worker_is_stored_and_its_neighbours_delivered(
     opened: Opened,
 ):
@@ -159,6 +162,7 @@ async def test_an_event_too_large_for_the_worker_is_stored_and_its_neighbours_de
         assert (await line.select(lengths))[0][0] > 9 * MIB
 
 
+@pytest.mark.slow
 async def test_many_giant_events_are_processed_with_all_functions(opened: Opened):
     """Together they exceed the worker's memory by far, alone they do not."""
     async with opened(memory_bytes=400 * MIB, limits=GroupLimits(size=1 << 40)) as line:
@@ -184,6 +188,7 @@ async def test_many_giant_events_are_processed_with_all_functions(opened: Opened
         assert _warnings(line) == {}
 
 
+@pytest.mark.slow
 async def test_an_event_that_cannot_be_stored_stays_in_the_spool_and_is_reported(opened: Opened):
     """Not even the spare worker can parse it, as with a machine that has no memory left."""
     async with opened(memory_bytes=400 * MIB) as line:
@@ -368,6 +373,7 @@ async def test_functions_that_no_worker_can_load_hold_the_events(
         assert line.health.problem() is None
 
 
+@pytest.mark.slow
 async def test_a_warehouse_that_does_not_write_is_no_event_s_fault(
     opened: Opened, monkeypatch: pytest.MonkeyPatch
 ):

@@ -31,6 +31,7 @@ from hoglet.pipeline.ingest.worker import BatchWorker, GroupLimits
 from hoglet.pipeline.telemetry_outbox import TelemetryOutbox
 from hoglet.queue.port import Job
 from hoglet.queue.sql import SqlQueue
+from hoglet.sandbox import Sandbox
 from hoglet.sandbox.pool import WORKER_MEMORY_BYTES
 from hoglet.store.database import Database
 from hoglet.warehouse.port import Warehouse
@@ -80,6 +81,7 @@ class Line:
         memory_bytes: int = WORKER_MEMORY_BYTES,
         deadline: float = DEADLINE_SECONDS,
         limits: GroupLimits | None = None,
+        shares_workers: bool = True,
     ) -> None:
         self.database = database
         self.warehouse = warehouse
@@ -89,8 +91,12 @@ class Line:
         self.functions = GivenFunctions()
         self.letters: Any = KeptLetters()
         self.events = EventsRepository()
-        self.sandbox = shared_sandbox("pipeline", memory_bytes)
-        self.spare = shared_sandbox("pipeline", 2 << 30)
+        if shares_workers:
+            self.sandbox = shared_sandbox("pipeline", memory_bytes)
+            self.spare = shared_sandbox("pipeline", 2 << 30)
+        else:
+            self.sandbox = Sandbox(workers=1, memory_bytes=memory_bytes)
+            self.spare = Sandbox(workers=1, memory_bytes=2 << 30)
         self.copies = WarehouseReplicator(database, self.queue, warehouse)
         self.outbox = TelemetryOutbox(database, Telemetry(warehouse))
         self.warnings = IngestionWarnings(database, self.events, clock)
@@ -176,7 +182,13 @@ async def open_line(
     database: Database, warehouse: Warehouse, clock: Clock, project_id: int, **more: Any
 ) -> AsyncGenerator[Line]:
     """A pipeline; ``more`` as :class:`Line` takes it."""
-    yield Line(database, warehouse, clock, project_id, **more)
+    line = Line(database, warehouse, clock, project_id, **more)
+    try:
+        yield line
+    finally:
+        if not more.get("shares_workers", True):
+            await line.sandbox.close()
+            await line.spare.close()
 
 
 def at(text: str) -> datetime:
