@@ -1,4 +1,4 @@
-"""Fixtures every test may use, and how generated tests are drawn."""
+"""Fixtures for all tests, and settings of property tests."""
 
 import os
 

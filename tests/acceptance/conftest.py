@@ -1,4 +1,4 @@
-"""One server for the session; a project of its own for each case."""
+"""One server per session; a project per case."""
 
 import asyncio
 import itertools

@@ -1,4 +1,4 @@
-"""Every case of ``cases/``, on one running server."""
+"""Runs every case in ``cases/`` on one server."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Flows over several parts of the running server: capture, functions, the outside, dead letters."""
+"""End-to-end flows: capture, functions, deliveries, dead letters."""
 
 import gzip
 import time

@@ -1,4 +1,4 @@
-"""Flows that show what a run counts and logs, in each situation, exactly once."""
+"""Flows that check the metrics and logs of runs: each entry exactly once."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The pages of endpoints in Chromium: the list, a run, drawn insights, tables, versions."""
+"""The endpoint pages in Chromium: list, runs, charts, materialization, versions."""
 
 import re
 import subprocess

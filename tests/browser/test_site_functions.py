@@ -1,4 +1,4 @@
-"""Site functions and printed programs in Chromium; the public posthog-js loads what is served."""
+"""Site functions and generated JavaScript in Chromium, loaded by the public posthog-js."""
 
 import json
 from collections.abc import Generator

@@ -1,4 +1,4 @@
-"""Runs tools of ``arcade-posthog-api``; in an environment of its own, so nothing of ours is here.
+"""Calls tools of ``arcade-posthog-api`` from an environment without hoglet.
 
 Reads ``[[tool, arguments], ...]`` from standard input and prints what each gave, as JSON lines.
 A text ``$$name.key`` in arguments stands for what an earlier call gave.

@@ -1,4 +1,4 @@
-"""Hooks of schemathesis: most requests go to what exists and say something valid.
+"""Hooks of schemathesis: most requests use existing objects and valid values.
 
 Left alone, nearly every request ends at a missing project, at code that is no Hog, at a wrong
 token: the interesting answers would never be seen. So most requests get parameters that exist, and

@@ -1,4 +1,4 @@
-"""npm ``@posthog/cli``: its API bundle against our server, by changing the host only.
+"""npm ``@posthog/cli``: its API bundle against hoglet, with only the host changed.
 
 Every tool for functions, templates, endpoints and variables of queries is called, but those of
 drafts and revisions (``cdp-functions-publish``, ``-discard-draft``, ``-*-revision``): functions

@@ -1,4 +1,4 @@
-"""PyPI ``arcade-posthog-api``: its tools for functions and endpoints against our server."""
+"""PyPI ``arcade-posthog-api``: its tools for functions and endpoints against hoglet."""
 
 import json
 from typing import Any

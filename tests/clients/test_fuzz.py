@@ -1,4 +1,4 @@
-"""schemathesis on our own OpenAPI document: no 500, no answer that is not as described.
+"""schemathesis on hoglet's OpenAPI document: no 500, no undocumented response.
 
 The same requests every time: with the defaults some 5,600, in about three minutes of an idle
 machine with two cores. ``make fuzz-api`` sends more (``HOGLET_FUZZ_EXAMPLES``) and others

@@ -1,4 +1,4 @@
-"""Clients generated from our openapi.json: they compile, run, and give typed rows."""
+"""Clients generated from openapi.json compile, run, and return typed rows."""
 
 from pathlib import Path
 

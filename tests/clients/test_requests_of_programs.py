@@ -1,4 +1,4 @@
-"""What the ``posthog-cli`` program and MCP clients send:
+"""Recorded requests of the ``posthog-cli`` program and of MCP clients:
 docs/spec/query-endpoints.md#11-clients-and-wishes-to-keep-in-mind.
 
 The program cannot be had here (it is no part of its package); these are its documented requests.

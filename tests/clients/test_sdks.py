@@ -1,4 +1,4 @@
-"""Public SDKs against our server, by changing the host only: posthog (PyPI), posthog-node."""
+"""Public SDKs with only the host changed: posthog (PyPI), posthog-node."""
 
 import json
 import time

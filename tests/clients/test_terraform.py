@@ -1,4 +1,4 @@
-"""Request shapes of the Terraform provider: create, import, change in place, destroy, no drift.
+"""Requests of the Terraform provider: create, import, update, destroy, no drift.
 
 As the specification tells of it: only ``/api/environments/…``, 30 s, deletes by PATCH, reads
 ``template.id``, follows ``next``, takes any other status than 2xx for an error, reads empty

@@ -1,4 +1,4 @@
-"""Dates of filters mean the same wherever they are read: one table, every reader."""
+"""Relative dates have the same meaning everywhere: one table, every parser."""
 
 from datetime import UTC, datetime, timedelta
 from uuid import UUID

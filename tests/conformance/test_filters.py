@@ -1,4 +1,4 @@
-"""Property filters find the same events in functions, in browsers and in queries."""
+"""Property filters match the same events in functions, in browsers and in queries."""
 
 from datetime import UTC, datetime
 

@@ -1,4 +1,4 @@
-"""Every conformance case of Hog, on each engine it names."""
+"""Runs every Hog conformance case on each of its engines."""
 
 import pytest
 

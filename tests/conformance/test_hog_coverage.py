@@ -1,4 +1,4 @@
-"""Nothing of the language is without a case: opcodes, nodes, operators, errors, deviations."""
+"""Every opcode, node, operator, error and deviation of Hog has a conformance case."""
 
 from typing import Any, get_args
 

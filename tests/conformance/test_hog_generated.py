@@ -1,4 +1,4 @@
-"""Random programs do the same as hoglet runs them and on the official machine."""
+"""Random programs behave the same in hoglet and on the official VM."""
 
 import warnings
 

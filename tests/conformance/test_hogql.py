@@ -1,4 +1,4 @@
-"""Every conformance case of HogQL: the SQL it becomes, and the rows it gives on a real engine."""
+"""Runs every HogQL conformance case: the generated SQL, and the rows on a real engine."""
 
 import re
 from typing import Any

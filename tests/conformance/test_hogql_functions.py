@@ -1,4 +1,4 @@
-"""Every function of the allow-list does what it says on a real engine: its example runs."""
+"""The example of every allow-listed function runs on a real engine."""
 
 import msgspec
 import pytest

@@ -1,4 +1,4 @@
-"""Functions of PostHog's HogQL by name: nearly all are known, the others say why not."""
+"""Functions of PostHog's HogQL are supported, or refused with a reason."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""What the engine has and HogQL has not: every function, table, table function and column of it.
+"""Everything of the engine that HogQL does not allow: functions, tables, columns.
 
 The lists are the engine's own, so that a newer engine brings its news into the test.
 """

@@ -1,4 +1,4 @@
-"""Rows are what the OpenAPI documents of endpoints say: every case and every function's example."""
+"""Rows conform to the OpenAPI documents of endpoints, for every case and function example."""
 
 import asyncio
 from typing import Any

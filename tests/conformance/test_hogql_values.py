@@ -1,4 +1,4 @@
-"""What queries of customers answer, computed again in plain Python from the generated events.
+"""Results of typical queries, recomputed in plain Python from the generated events.
 
 Nothing here shares code with hoglet. The zones have a change of the clock within the data, and one
 of them half hours.

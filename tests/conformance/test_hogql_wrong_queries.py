@@ -1,4 +1,4 @@
-"""Wrong queries: the code, the place and the words of each, whoever finds the error.
+"""Invalid queries: code, position and message, whichever stage finds the error.
 
 ``hogql/wrong_queries.txt`` holds a query in a line, and below it who refuses it (``compiled`` or
 ``run``), the code, the characters at fault and the message. Nothing of the engine's or hoglet's

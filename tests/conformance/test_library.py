@@ -1,4 +1,4 @@
-"""Examples of library functions print the same on the official machine and in JavaScript."""
+"""Examples of library functions print the same on the official VM and in JavaScript."""
 
 import pytest
 

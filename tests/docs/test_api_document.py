@@ -1,4 +1,4 @@
-"""``/api/schema`` tells of every route, and of none that is not there."""
+"""``/api/schema`` documents exactly the routes that exist."""
 
 import pytest
 from openapi_spec_validator import validate

@@ -1,4 +1,4 @@
-"""Every citation of a document leads to a file and a heading that exist."""
+"""Every citation refers to an existing file and heading."""
 
 import re
 import subprocess

@@ -1,4 +1,4 @@
-"""The deployment files name settings, commands and versions that exist."""
+"""The deployment files use existing settings, commands and versions."""
 
 import re
 from pathlib import Path

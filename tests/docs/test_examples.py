@@ -1,4 +1,4 @@
-"""The examples of the documents work: each ``http`` block is sent to a real server, in order."""
+"""Sends each ``http`` block of the documentation to a real server, in order."""
 
 import json
 import re

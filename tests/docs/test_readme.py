@@ -1,4 +1,4 @@
-"""The start that the README shows works: its curl, its SDK lines, and the run they lead to."""
+"""The README's quick start works: its curl and SDK examples lead to a delivery."""
 
 import re
 import subprocess

@@ -1,4 +1,4 @@
-"""Every setting, route, error code and command has its line in docs/reference."""
+"""Every setting, route, error code and command is listed in docs/reference."""
 
 import re
 from pathlib import Path

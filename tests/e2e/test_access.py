@@ -1,4 +1,4 @@
-"""Keys and projects made on the command line while the server runs; a real SDK's first calls."""
+"""Keys and projects created on the command line while the server runs; first calls of an SDK."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""An action of the project counts in a saved insight."""
+"""An action of the project in a saved insight."""
 
 import time
 

@@ -1,4 +1,4 @@
-"""Backup of a server under load, and a server on what was restored."""
+"""Backup of a server under load, and a server on the restored data."""
 
 import subprocess
 import sys

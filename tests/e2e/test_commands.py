@@ -1,4 +1,4 @@
-"""The commands that call a server, on one server: functions, queries, events, profiles."""
+"""Commands that call a server: functions, queries, events, profiles."""
 
 import csv
 import io

@@ -1,4 +1,4 @@
-"""Responses of a real server shrink on request, and say the same."""
+"""Compressed responses of a real server decode to the same content."""
 
 import re
 from collections.abc import Generator

@@ -1,4 +1,4 @@
-"""A degraded function still runs, but behind all that is healthy.
+"""A degraded function runs after all healthy ones.
 
 Source: docs/spec/hog-functions.md#7-status-and-the-watcher.
 """

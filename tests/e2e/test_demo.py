@@ -1,4 +1,4 @@
-"""The demo on a part of the flights: every figure equal, status 0."""
+"""The demo on some of the flights: every figure is equal, exit status 0."""
 
 import subprocess
 import sys

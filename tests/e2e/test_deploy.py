@@ -1,4 +1,4 @@
-"""The commands of the deployment files, run without a container engine in a bare folder."""
+"""The commands of the deployment files, run without containers in an empty folder."""
 
 import os
 import shutil

@@ -1,4 +1,4 @@
-"""``hoglet endpoints``: a folder of files and a real server kept equal."""
+"""``hoglet endpoints``: synchronizing a folder of files with a real server."""
 
 import json
 import os

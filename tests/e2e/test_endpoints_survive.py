@@ -1,4 +1,4 @@
-"""Builds and background runs that were accepted are done, whatever happens to the server."""
+"""Accepted builds and background runs are completed, whatever happens to the server."""
 
 import time
 from pathlib import Path

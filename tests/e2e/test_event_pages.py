@@ -1,4 +1,4 @@
-"""The links of log lines and globals lead to pages: the event, the person, or "not found"."""
+"""Links in logs and globals lead to the event, the person, or "not found"."""
 
 import re
 import time

@@ -1,4 +1,4 @@
-"""``hoglet functions`` beside a running server: states by hand, dead letters run again."""
+"""``hoglet functions`` with a running server: forced states, redriven dead letters."""
 
 import time
 from collections.abc import Generator

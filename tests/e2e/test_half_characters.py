@@ -1,4 +1,4 @@
-"""Half a character (a lone surrogate) in every place that a program or a client can put one.
+"""Lone surrogates in every place where programs or clients can put them.
 
 ``HALF`` is what remains when ``substring`` cuts through an emoji. JSON that leaves carries it as
 an escape, everything else as U+FFFD; no event, run, log line or answer is lost to it.

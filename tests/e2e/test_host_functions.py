@@ -1,4 +1,4 @@
-"""What the operator sets up for programs, through the front door: mail, places, further bots."""
+"""Host functions that the operator configures: email, GeoIP, additional bots."""
 
 import json
 import time

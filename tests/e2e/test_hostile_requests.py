@@ -1,4 +1,4 @@
-"""Requests that no client library would send: any bytes in headers, cookies, paths and queries.
+"""Arbitrary bytes in headers, cookies, paths and query strings.
 
 None may end in a 500, and the server goes on answering. The requests are a sample of all
 combinations, the same in every run.

@@ -1,4 +1,4 @@
-"""Stored credentials through the front door: made by the command, sent to a real receiver."""
+"""Integrations end to end: created on the command line, sent to a real receiver."""
 
 import base64
 import time

@@ -1,4 +1,4 @@
-"""Functions that spin delay neither the API nor other functions."""
+"""Functions in endless loops delay neither the API nor other functions."""
 
 import time
 

@@ -1,4 +1,4 @@
-"""New keys for stored secrets, from the command to runs that use what was sealed before."""
+"""Rotating encryption keys, from the command to runs with older secrets."""
 
 import sqlite3
 import time

@@ -1,4 +1,4 @@
-"""``hoglet functions logs -f`` on a real server: new lines, Ctrl-C, a stop that does not wait."""
+"""``hoglet functions logs -f`` on a real server: new lines, Ctrl-C, shutdown without delay."""
 
 import os
 import signal

@@ -1,4 +1,4 @@
-"""What ``/metrics`` counts, compared with what was done; dashboard and alerts name what exists."""
+"""``/metrics`` counts what was done; the dashboard and alerts use existing metrics."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""A deleted person's data is gone from every store: warehouse, tables, queue, answers, letters."""
+"""A deleted person's data is removed from every store."""
 
 import asyncio
 import json

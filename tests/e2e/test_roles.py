@@ -1,4 +1,4 @@
-"""One server in several processes on PostgreSQL, with the embedded warehouse in one of them."""
+"""A server in several processes on PostgreSQL, with the embedded warehouse in one of them."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""The server as an operator meets it: start, second start, stop."""
+"""Starting, double-starting and stopping a server."""
 
 import subprocess
 import sys

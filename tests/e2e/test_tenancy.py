@@ -1,4 +1,4 @@
-"""Nothing of one project shows, changes or disappears through another one.
+"""Nothing of a project is visible or changeable from another one.
 
 Generated from the server's own list of routes and tables: a new route fails here until the seeds
 (``tests/support/fuzz_seeds.py``) make what its parameters name, a new table until it has rows.

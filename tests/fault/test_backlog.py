@@ -1,4 +1,4 @@
-"""A backlog of large events at a real server: all is stored, all is delivered."""
+"""A backlog of large events: everything is stored and delivered."""
 
 import time
 import uuid

@@ -1,4 +1,4 @@
-"""The machine's clock is set back an hour between capture and the pipeline."""
+"""The clock is set back an hour between capture and the pipeline."""
 
 from collections.abc import AsyncGenerator
 from typing import Any

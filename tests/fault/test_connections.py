@@ -1,4 +1,4 @@
-"""Connections that stand still by the thousand: the server answers all others, and ends them.
+"""Thousands of stalled connections: the server keeps serving others, and closes them.
 
 Found outside: 1,024 half-sent requests, which need no key, stopped everything, health included.
 """

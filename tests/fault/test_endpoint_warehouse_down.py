@@ -1,4 +1,4 @@
-"""Endpoints while the warehouse is down: records can be read, runs say try later, logs catch up."""
+"""Endpoints while the warehouse is down: records are readable, runs get 503, logs catch up."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""A server whose open files run out while it works: it answers what it can, and recovers."""
+"""A server that runs out of file descriptors keeps responding, and recovers."""
 
 import resource
 import time

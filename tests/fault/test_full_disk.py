@@ -1,4 +1,4 @@
-"""A full disk: nothing is accepted that cannot be kept, and nothing accepted is lost.
+"""A full disk: nothing is accepted that cannot be stored, and nothing accepted is lost.
 
 The log is on the same disk, as with ``hoglet serve 2> data/server.log``: a line that cannot be
 written must not end what it is about.

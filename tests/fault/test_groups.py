@@ -1,4 +1,4 @@
-"""Groups of batches that are too much for their worker process.
+"""Groups of batches that exceed the limits of their worker.
 
 Whatever happens: each captured event is stored once, and each delivery that was due waits as a run
 or is kept as a dead letter, of which the project is warned.

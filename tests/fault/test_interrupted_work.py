@@ -1,4 +1,4 @@
-"""kill -9 in the middle of long work: migration, import, building a table, a backfill."""
+"""kill -9 during long work: migrations, imports, builds, backfills."""
 
 import json
 import os

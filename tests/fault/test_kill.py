@@ -1,4 +1,4 @@
-"""kill -9 of a real server at random instants, during capture and delivery.
+"""kill -9 of a real server at random moments, during capture and delivery.
 
 What must hold afterwards (docs: "What a 200 means"): every event of a batch answered 200 is in the
 warehouse exactly once; every delivery that is due has arrived, each under one stable id.

@@ -1,4 +1,4 @@
-"""Secrets of some functions cannot be decrypted: their deliveries wait as dead letters."""
+"""Secrets that cannot be decrypted: deliveries become dead letters."""
 
 import sqlite3
 import time

@@ -1,4 +1,4 @@
-"""kill -9 in the middle of the upgrade of an old database: it is as it was, or upgraded."""
+"""kill -9 during the migration of an old database: it is unchanged, or migrated."""
 
 import random
 import sqlite3

@@ -1,4 +1,4 @@
-"""What an operator sees when something accepted cannot be stored or delivered."""
+"""Readiness checks when accepted data cannot be stored or delivered."""
 
 import sqlite3
 import time

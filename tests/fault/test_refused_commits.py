@@ -1,4 +1,4 @@
-"""Events whose commit the database refuses, time after time: they hold up nobody else.
+"""Events whose commit keeps failing do not delay others.
 
 The database refuses by triggers, which stand for a value that its driver or a constraint rejects.
 """

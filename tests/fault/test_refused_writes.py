@@ -1,4 +1,4 @@
-"""Files that cannot grow, as on a full disk or over a quota, without the right to mount a disk.
+"""Files that cannot grow, as on a full disk, without permission to mount one.
 
 The processes of a running server are given a limit on the size of files (``ulimit -f``): every
 write beyond it fails, whichever file it is. The log is such a file, too.

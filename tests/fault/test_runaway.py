@@ -1,4 +1,4 @@
-"""An endless function delays nobody: not the API, not capture, not other functions' deliveries."""
+"""An endless function delays neither the API, nor capture, nor other functions."""
 
 import time
 from pathlib import Path

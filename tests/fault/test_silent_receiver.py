@@ -1,4 +1,4 @@
-"""Receivers that take a request and never answer, or answer for ever."""
+"""Receivers that never respond, or never finish responding."""
 
 import socket
 import threading

@@ -1,4 +1,4 @@
-"""What keeps a server from starting: exit status 2 and one sentence that says what to change."""
+"""Startup failures: exit status 2 and one sentence that says what to change."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""The n-th call of a port fails, for n = 1, 2, 3 … until a run needs no more calls than that.
+"""Fails the n-th call of a port, for n = 1, 2, 3 … until a run has no more calls.
 
 Whichever call it is, what was captured is stored once and triggers once.
 """

@@ -1,4 +1,4 @@
-"""Fuzzes the Hog engine with damaged programs: ``make fuzz``.
+"""Fuzzes the Hog engine with mutated programs: ``make fuzz``.
 
 Programs run in a child process of limited address space. What is a failure: an exception that is
 not ours, an internal error, a process that dies, a run that goes on after its deadline, memory

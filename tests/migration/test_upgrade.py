@@ -1,4 +1,4 @@
-"""The revisions give exactly the tables that the rooms declare, on both databases."""
+"""The migrations produce exactly the declared tables, on both databases."""
 
 import pytest
 from alembic.autogenerate import compare_metadata

@@ -1,4 +1,4 @@
-"""Generated programs print the same on every engine; damaged ones never crash the compiler."""
+"""Generated programs print the same on every engine; mutated ones never crash the compiler."""
 
 import contextlib
 

@@ -1,4 +1,4 @@
-"""Damaged programs do no harm; ``make fuzz`` searches for longer."""
+"""Mutated programs do no harm; ``make fuzz`` searches longer."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""Generated calls of the library print the same on ours and on the official machine."""
+"""Generated library calls print the same in hoglet and on the official VM."""
 
 import pytest
 from hypothesis import HealthCheck, given, settings

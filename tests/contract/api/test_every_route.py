@@ -1,4 +1,4 @@
-"""What holds for every route below a project, whoever wrote it.
+"""Invariants of every route below a project.
 
 No key → 401; another organization's project → 403; no such project → 404; each in the one error
 shape, and never a 500, whatever is in the body.

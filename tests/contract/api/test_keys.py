@@ -1,4 +1,4 @@
-"""Personal API keys and project secret keys by the API.
+"""Personal API keys and project secret keys over the API.
 
 Source: docs/spec/data-and-queries.md#5-keys.
 """

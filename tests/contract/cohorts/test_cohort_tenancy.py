@@ -1,4 +1,4 @@
-"""Cohorts of another project do not exist: by no route, in no query, in no criteria."""
+"""Cohorts of other projects are invisible in routes, queries and criteria."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Event definitions by the API.
+"""Event definitions over the API.
 
 Source: docs/spec/data-and-queries.md#25-event_definitions.
 """

@@ -1,4 +1,4 @@
-"""Property definitions by the API, and what a changed type does to queries.
+"""Property definitions over the API, and the effect of a changed type on queries.
 
 Source: docs/spec/data-and-queries.md#2-property-and-event-definitions.
 """

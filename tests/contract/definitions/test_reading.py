@@ -1,4 +1,4 @@
-"""Random values of every form, read by every type from every source, recomputed in Python."""
+"""Random property values read by every type from every table, recomputed in Python."""
 
 import json
 import random

@@ -1,4 +1,4 @@
-"""Definitions as captured events make them."""
+"""Definitions created by captured events."""
 
 from collections.abc import AsyncGenerator
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""What depends on the type of a property when people change it: results, tables, functions.
+"""Effects of a changed property type: cached results, materialized tables, functions.
 
 Source: docs/spec/data-and-queries.md#24-what-the-type-does-to-queries.
 """

@@ -1,4 +1,4 @@
-"""Runs are cancelled by the id their caller gave them (hoglet goes further)."""
+"""Cancelling runs by ``client_query_id``."""
 
 import asyncio
 import random

@@ -1,4 +1,4 @@
-"""The concrete cases of docs/spec/query-endpoints.md#12-concrete-cases, in their numbering."""
+"""The concrete cases of docs/spec/query-endpoints.md#12-concrete-cases, by number."""
 
 from support.endpoints import EndpointWorld
 

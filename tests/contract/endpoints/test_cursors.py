@@ -1,4 +1,4 @@
-"""Pages by cursor (hoglet goes further): stable while data arrives, bound to what was asked."""
+"""Cursor pagination: stable while data arrives, bound to its request."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any

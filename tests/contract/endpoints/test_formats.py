@@ -1,4 +1,4 @@
-"""CSV, NDJSON, Arrow and ETags (hoglet goes further)."""
+"""CSV, NDJSON, Arrow and ETags."""
 
 import csv
 import io

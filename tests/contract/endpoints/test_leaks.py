@@ -1,4 +1,4 @@
-"""Whatever a run sends, it never returns rows of a tenant that it did not name.
+"""A run never returns rows of a tenant that it did not request.
 
 Source: docs/spec/query-endpoints.md#52-variables.
 """

@@ -1,4 +1,4 @@
-"""Versions kept as tables (docs/spec/query-endpoints.md#7-materialization)."""
+"""Materialized versions (docs/spec/query-endpoints.md#7-materialization)."""
 
 from datetime import UTC, datetime, timedelta
 

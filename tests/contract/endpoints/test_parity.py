@@ -1,4 +1,4 @@
-"""A run on the table gives what the same run gives on the raw data.
+"""A materialized run returns the rows of the inline run.
 
 Source: docs/spec/query-endpoints.md#73-how-variables-are-stored.
 """

@@ -1,4 +1,4 @@
-"""Endpoints on PostgreSQL, where requests really run side by side."""
+"""Endpoints on PostgreSQL, with truly concurrent requests."""
 
 import asyncio
 

@@ -1,4 +1,4 @@
-"""Records, bodies and versions.
+"""Endpoint records, request bodies and versions.
 
 Source: docs/spec/query-endpoints.md#2-records,
 docs/spec/query-endpoints.md#3-create-and-update-bodies

@@ -1,4 +1,4 @@
-"""Every refresh word, on results of every age, materialized or not.
+"""Every refresh mode with results of every age, materialized or not.
 
 Source: docs/spec/query-endpoints.md#53-refresh.
 """

@@ -1,4 +1,4 @@
-"""Refresh words, background runs, limits, values and errors of runs.
+"""Refresh modes, background runs, limits, values and errors of runs.
 
 Source: docs/spec/query-endpoints.md#5-run-rows-8-9.
 """

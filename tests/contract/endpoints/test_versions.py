@@ -1,4 +1,4 @@
-"""Aliases of versions, and what differs between two of them (hoglet goes further)."""
+"""Version aliases and diffs."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The capture routes: answers, durability, errors in the one shape.
+"""The capture routes: responses, durability, error format.
 
 Source: docs/spec/hog-functions.md#14-capture.
 """

@@ -1,4 +1,4 @@
-"""An event that is sent again within the window is stored once; then its uuid is forgotten.
+"""A repeated event is stored once within the window; afterwards its UUID is forgotten.
 
 Source: docs/spec/hog-functions.md#14-capture, row uuid.
 """

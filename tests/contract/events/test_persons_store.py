@@ -1,4 +1,4 @@
-"""Persons, groups and seen uuids survive in the database, on both kinds."""
+"""Persons, groups and known UUIDs are stored, on both databases."""
 
 from datetime import UTC, datetime
 

@@ -1,4 +1,4 @@
-"""A real application with the routes of functions on a real database in a temporary folder."""
+"""An application with the routes of functions, on a real database in a temporary folder."""
 
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass

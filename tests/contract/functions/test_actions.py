@@ -1,4 +1,4 @@
-"""Actions and what they do to filters.
+"""Actions and their effect on filters.
 
 Source: docs/spec/hog-functions.md#51-expression-and-bytecode,
 docs/spec/hog-functions.md#55-bytecode_error

@@ -1,4 +1,4 @@
-"""Row 2: docs/spec/hog-functions.md#2-the-function-object,
+"""Creating functions: docs/spec/hog-functions.md#2-the-function-object,
 docs/spec/hog-functions.md#3-writing-rows-2-and-4 and docs/spec/hog-functions.md#16-concrete-cases
 (case 1)."""
 

@@ -1,4 +1,4 @@
-"""The history of a function and the way back to an earlier state."""
+"""The change history of a function, and restoring an earlier state."""
 
 from uuid import UUID
 

@@ -1,4 +1,4 @@
-"""Whatever is sent, the answer is never a 500.
+"""Malformed requests never cause a 500.
 
 Source: docs/spec/hog-functions.md#12-errors-keys-rate-limits.
 """

@@ -1,4 +1,4 @@
-"""Limits of hosts and functions, and that a slow host starves nobody: docs/adr/0009-delivery.md."""
+"""Limits per host and function; a slow host delays no other: docs/adr/0009-delivery.md."""
 
 import asyncio
 import time

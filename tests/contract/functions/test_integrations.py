@@ -1,4 +1,4 @@
-"""Integrations: stored credentials, their routes, and what becomes of them in runs."""
+"""Integrations: routes, storage, and use in runs."""
 
 import pytest
 from sqlalchemy import select

@@ -1,5 +1,6 @@
-"""Row 1: docs/spec/hog-functions.md#8-list-row-1 and docs/spec/hog-functions.md#16-concrete-cases
-(cases 5, 7 and 8)."""
+"""Listing functions: docs/spec/hog-functions.md#8-list-row-1 and
+docs/spec/hog-functions.md#16-concrete-cases (cases 5, 7 and 8).
+"""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Runs whose process dies, or that hoglet cannot carry on: kept as dead letters, never lost."""
+"""Runs that keep killing their process become dead letters."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""Runs of one distinct id one after another: docs/adr/0009-delivery.md."""
+"""Ordered delivery per distinct id: docs/adr/0009-delivery.md."""
 
 import random
 

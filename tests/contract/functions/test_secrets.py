@@ -1,4 +1,4 @@
-"""Secrets stay secret: docs/spec/hog-functions.md#44-secrets, wherever a function can be seen."""
+"""Secrets are never exposed: docs/spec/hog-functions.md#44-secrets, in every view of a function."""
 
 import pytest
 from sqlalchemy import select, text

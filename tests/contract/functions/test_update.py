@@ -1,5 +1,6 @@
-"""Row 4: docs/spec/hog-functions.md#3-writing-rows-2-and-4, docs/spec/hog-functions.md#44-secrets
-and docs/spec/hog-functions.md#16-concrete-cases (cases 4 and 6)."""
+"""Updating functions: docs/spec/hog-functions.md#3-writing-rows-2-and-4,
+docs/spec/hog-functions.md#44-secrets and docs/spec/hog-functions.md#16-concrete-cases (4, 6).
+"""
 
 import pytest
 

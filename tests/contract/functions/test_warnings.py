@@ -1,4 +1,4 @@
-"""What a save warns of: code that compiles but is surely not meant."""
+"""Warnings of a save: code that compiles but looks wrong."""
 
 import pytest
 

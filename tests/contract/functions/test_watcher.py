@@ -1,4 +1,4 @@
-"""The moves of the watcher: docs/spec/hog-functions.md#7-status-and-the-watcher."""
+"""State transitions of the watcher: docs/spec/hog-functions.md#7-status-and-the-watcher."""
 
 import random
 from uuid import UUID

@@ -1,4 +1,4 @@
-"""From the spool to the warehouse and to runs, with real parts; exactly once, whatever fails."""
+"""From the spool to the warehouse and to runs, exactly once, whatever fails."""
 
 from collections.abc import AsyncGenerator
 from typing import Any

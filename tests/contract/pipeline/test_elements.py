@@ -1,4 +1,4 @@
-"""Autocaptured elements are found by function filters and by queries, whatever way they came."""
+"""Autocapture elements match in function filters and queries, whatever their format."""
 
 from collections.abc import AsyncGenerator
 from pathlib import Path

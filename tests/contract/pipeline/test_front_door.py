@@ -1,4 +1,4 @@
-"""Capture to delivery through a real server, on SQLite and on PostgreSQL."""
+"""From capture to delivery on a real server, on SQLite and PostgreSQL."""
 
 import time
 from pathlib import Path

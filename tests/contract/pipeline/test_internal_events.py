@@ -1,4 +1,4 @@
-"""Internal destinations run on hoglet's own events, through the front door."""
+"""Internal destinations run on hoglet's own events, end to end."""
 
 import time
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Properties that were ever one form are read from their typed column, and only those."""
+"""Only properties whose values all had one form are read from their typed column."""
 
 from collections.abc import AsyncGenerator
 from typing import Any

@@ -1,4 +1,4 @@
-"""``filtered`` is counted for every non-matching event, however many functions there are."""
+"""``filtered`` counts every non-matching event, with any number of functions."""
 
 from collections.abc import AsyncGenerator
 from datetime import datetime

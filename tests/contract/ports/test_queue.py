@@ -1,4 +1,4 @@
-"""What every queue promises (hoglet.queue.port), on SQLite and on PostgreSQL."""
+"""The contract of queues (hoglet.queue.port), on SQLite and PostgreSQL."""
 
 import asyncio
 from datetime import UTC, datetime, timedelta

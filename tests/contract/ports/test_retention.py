@@ -1,4 +1,4 @@
-"""Retention settings change the TTL of tables, and only of those that differ."""
+"""Retention settings change the TTL of the tables that differ, and only of those."""
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta

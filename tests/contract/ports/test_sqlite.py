@@ -1,4 +1,4 @@
-"""Transactions on SQLite, of which ``BEGIN`` travels with the first statement."""
+"""SQLite transactions, whose ``BEGIN`` is sent with the first statement."""
 
 import asyncio
 import sqlite3

@@ -1,4 +1,4 @@
-"""What a warehouse must do, run on chDB (a ClickHouse server joins when a URL is given)."""
+"""The contract of warehouses, on chDB and, if a URL is given, a ClickHouse server."""
 
 import asyncio
 import subprocess

@@ -1,4 +1,4 @@
-"""Rows that the engine writes as JSON are what the long way makes of the same query."""
+"""Rows encoded by the engine equal rows encoded in Python."""
 
 import re
 from typing import Any

@@ -1,4 +1,4 @@
-"""The consumer loop of a queue, on SQLite and on PostgreSQL."""
+"""The consumer loop of a queue, on SQLite and PostgreSQL."""
 
 import asyncio
 from datetime import UTC, datetime

@@ -1,4 +1,4 @@
-"""Queries of editors: tables, findings with places, suggestions; explained queries.
+"""Editor queries: schema, findings with positions, completions, explain.
 
 Source: docs/spec/data-and-queries.md#18-for-editors and
 docs/spec/data-and-queries.md#8-acceptance-cases.

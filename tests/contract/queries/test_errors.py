@@ -1,4 +1,4 @@
-"""Errors that only the engine finds: at runs and at saves, with places, in words of HogQL.
+"""Errors that only the engine finds, translated to HogQL with positions, in runs and saves.
 
 Source: docs/spec/query-endpoints.md#58-run-errors-in-order-of-evaluation and
 docs/adr/0014-what-saving-refuses.md.

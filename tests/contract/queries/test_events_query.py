@@ -1,4 +1,4 @@
-"""Events queries: columns, grouping, pages by cursor, bounds, filters, refusals.
+"""Events queries: columns, grouping, cursors, bounds, filters, errors.
 
 Source: docs/spec/data-and-queries.md#17-eventsquery and
 docs/spec/data-and-queries.md#8-acceptance-cases.

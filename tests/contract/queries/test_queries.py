@@ -1,4 +1,4 @@
-"""The query API: bodies, kinds, cache, background, cancelling, scopes.
+"""The query API: bodies, kinds, caching, background queries, cancelling, scopes.
 
 Source: docs/spec/data-and-queries.md#1-query-api and
 docs/spec/data-and-queries.md#8-acceptance-cases.

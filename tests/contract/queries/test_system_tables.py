@@ -1,4 +1,4 @@
-"""Tables of ``system``: rows of the project, scopes, live records, joins, no secrets.
+"""System tables: tenancy, scopes, live rows, joins, no secrets.
 
 Source: docs/spec/data-and-queries.md#6-system-tables and
 docs/spec/data-and-queries.md#8-acceptance-cases.

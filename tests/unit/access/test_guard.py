@@ -1,4 +1,4 @@
-"""Who gets through to a project, who does not, and what the refusal says."""
+"""Authorization: who gets access to a project, and the error for others."""
 
 from collections.abc import AsyncGenerator
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""The data folder admits one server, and its key file is made once."""
+"""The data folder is locked by one server, and its key file is created once."""
 
 import stat
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The log of a server: a line that cannot be written ends nothing."""
+"""A log line that cannot be written is dropped without an error."""
 
 import io
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""A bad HOGLET_* value gives one sentence that names it."""
+"""An invalid HOGLET_* value results in one sentence that names it."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""Which server and key a command uses: options, variables and profiles."""
+"""Which server and key a command uses: options, environment variables and profiles."""
 
 import stat
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""``hoglet admin queues``: jobs that were given up are listed and made due again."""
+"""``hoglet admin queues``: lists failed jobs and queues them again."""
 
 import asyncio
 from datetime import timedelta

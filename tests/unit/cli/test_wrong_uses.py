@@ -1,4 +1,4 @@
-"""Wrong uses of the command line: a sentence that says what to do, exit 2 (or 1), no traceback."""
+"""Usage errors: a sentence that says what to do, exit status 2 (or 1), no traceback."""
 
 import socketserver
 import threading

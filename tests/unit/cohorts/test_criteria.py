@@ -1,4 +1,4 @@
-"""Criteria against plain Python: random worlds, every behavioral value, negation, nesting."""
+"""Cohort criteria against plain Python: random data, every behavioral value, nesting."""
 
 import random
 from typing import Any

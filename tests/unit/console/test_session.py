@@ -1,4 +1,4 @@
-"""Signing in: the cookie is sealed, checked, and never leads elsewhere."""
+"""Signing in: the cookie is encrypted and checked, and redirects stay on the site."""
 
 from collections.abc import AsyncGenerator
 from pathlib import Path

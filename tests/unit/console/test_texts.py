@@ -1,4 +1,4 @@
-"""What the pages of endpoints write: calls for a shell, files, places of errors."""
+"""Texts of endpoint pages: shell calls, files, error positions."""
 
 import shlex
 

@@ -1,4 +1,4 @@
-"""The type of a property, case by case."""
+"""Property type detection, case by case."""
 
 from datetime import UTC, datetime
 from typing import Any

@@ -1,4 +1,4 @@
-"""What a batch of events shows of its properties."""
+"""What a batch of events reveals about its properties."""
 
 from datetime import UTC, datetime
 from typing import Any

@@ -1,4 +1,4 @@
-"""The parts of runs that have no dependencies."""
+"""Parts of endpoint runs without dependencies."""
 
 import asyncio
 from datetime import UTC, datetime

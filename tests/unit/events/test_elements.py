@@ -1,4 +1,4 @@
-"""Lists of elements as one chain, by the examples of the specification and their neighbours."""
+"""``elements_chain`` from lists of elements, by the examples of the specification."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Files become the same spooled batches that capture makes."""
+"""Imported files produce the same spooled batches as capture."""
 
 import gzip
 import json

@@ -1,4 +1,4 @@
-"""What PostgreSQL could not store never reaches it: one such event would hold up its project."""
+"""Text that PostgreSQL cannot store is sanitized; one such event would block its project."""
 
 from hoglet.events.persons.updates import (
     group_update_of,

@@ -1,4 +1,4 @@
-"""What SDKs and browsers do to a body is undone; what cannot be undone is refused."""
+"""Decoding of capture bodies: every encoding of SDKs and browsers, and rejected ones."""
 
 import base64
 import gzip

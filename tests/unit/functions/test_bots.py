@@ -1,4 +1,4 @@
-"""Well-known bots: our list is sound, and knows visitors from crawlers."""
+"""Bot detection: the built-in list is valid, and distinguishes visitors from crawlers."""
 
 import ipaddress
 from importlib.resources import files

@@ -1,4 +1,4 @@
-"""Runs step by step.
+"""Step-by-step execution of runs.
 
 Source: docs/spec/hog-functions.md#13-run-time.
 """

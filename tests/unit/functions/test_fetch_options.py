@@ -1,4 +1,4 @@
-"""What ``fetch`` makes of its options, and ``parseUserAgent``."""
+"""Options of ``fetch``, and ``parseUserAgent``."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Globals of filters: built in parts, the same as when they are built at once.
+"""Filter globals built in parts equal those built at once.
 
 Source: docs/spec/hog-functions.md#54-globals-seen-by-filters.
 """

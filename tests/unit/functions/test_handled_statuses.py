@@ -1,4 +1,4 @@
-"""Which answers of 400 and more fail a run: those that the program did not reckon with."""
+"""Which error statuses fail a run: those that the program does not handle."""
 
 from datetime import UTC, datetime
 

@@ -1,4 +1,4 @@
-"""The index by texts passes over only functions that do not match, whatever is compared."""
+"""The literal prefilter skips only functions that do not match."""
 
 from datetime import UTC, datetime
 from itertools import count

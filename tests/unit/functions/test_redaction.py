@@ -1,4 +1,4 @@
-"""What log lines hide: secrets in every form that programs write, and headers with credentials."""
+"""Redaction of log lines: secrets in every encoding, and headers with credentials."""
 
 import base64
 import json

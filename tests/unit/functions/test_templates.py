@@ -1,4 +1,4 @@
-"""Every template against its recorded cases (``cases.yaml`` in its folder).
+"""Runs the recorded cases of every template (``cases.yaml`` in its folder).
 
 Requests really leave, and arrive at a receiver that gives the recorded answers.
 

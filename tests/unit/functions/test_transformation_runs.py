@@ -1,4 +1,4 @@
-"""Runs of one prepared transformation over many events: nothing of a run is left in the next.
+"""Runs of a prepared transformation over many events share no state.
 
 Source: docs/spec/hog-functions.md#136-transformations.
 """

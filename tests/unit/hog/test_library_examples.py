@@ -1,4 +1,4 @@
-"""Every row of the library's table says the truth."""
+"""The example of every library function prints what the table says."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The known escapes of ``escapes.txt`` reach nothing of Python."""
+"""The known escapes in ``escapes.txt`` cannot access Python."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""A program reaches nothing of Python: what the printer writes, and what programs try."""
+"""Programs cannot access Python: generated code, and escape attempts."""
 
 import ast
 import re

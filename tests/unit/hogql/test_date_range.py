@@ -1,4 +1,4 @@
-"""Dates of insights: rounding, buckets, and the period that is compared with."""
+"""Date ranges of insights: rounding, intervals, and the compared period."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any

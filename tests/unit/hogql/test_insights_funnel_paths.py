@@ -1,4 +1,4 @@
-"""Paths of a funnel's people against plain Python."""
+"""Paths of a funnel's persons against plain Python."""
 
 from collections import defaultdict
 from datetime import timedelta

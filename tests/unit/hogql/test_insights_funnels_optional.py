@@ -1,4 +1,4 @@
-"""Funnels with optional steps against plain Python, which tries every way of doing them."""
+"""Funnels with optional steps against plain Python, which tries every match."""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta

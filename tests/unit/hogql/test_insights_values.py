@@ -1,4 +1,4 @@
-"""Sums and averages of retention, groups of series and facts of persons, against plain Python."""
+"""Retention sums and averages, grouped series and person metadata against plain Python."""
 
 from collections import defaultdict
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""What editors show of a query: all errors, reads of properties, bounds, the plan."""
+"""Inspection for editors: all errors, property reads, time bounds, the plan."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Rules that nothing else would notice when they break: saved limits, and plans of a project."""
+"""Saved limits and project plans, which no other test covers."""
 
 import msgspec
 import pytest

@@ -1,4 +1,4 @@
-"""Odd quoted names everywhere a name may stand: they compile, or are refused with a place."""
+"""Unusual quoted names everywhere: they compile, or are refused with a position."""
 
 import itertools
 from collections.abc import Callable

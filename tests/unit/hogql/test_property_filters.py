@@ -1,4 +1,4 @@
-"""Property filters in SQL meaning, by what they find in the world."""
+"""Property filters in SQL, by the rows they match."""
 
 import msgspec
 import pytest

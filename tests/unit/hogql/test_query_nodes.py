@@ -1,4 +1,4 @@
-"""Nodes are closed: a misspelt key anywhere is refused with its path and the right key."""
+"""A misspelled key anywhere in a query is refused with its path and the right key."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any

@@ -1,4 +1,4 @@
-"""JSON of the wrong shape is refused with the path of the field, never a crash."""
+"""JSON of the wrong shape is refused with the path of the field."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""How tables of ``system`` are compiled: bound rows, the project's condition, both checks.
+"""Compilation of system tables: bound rows, the project's condition, both checks.
 
 Source: docs/spec/data-and-queries.md#6-system-tables.
 """

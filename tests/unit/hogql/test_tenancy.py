@@ -1,4 +1,4 @@
-"""Every compiled query carries the project in every table scope, whatever the query is."""
+"""Every compiled query restricts every table to the project."""
 
 import json
 import re

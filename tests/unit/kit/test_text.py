@@ -1,4 +1,4 @@
-"""Text that leaves the process: lone surrogates in every encoder, and nothing else changed."""
+"""Lone surrogates in every encoder; all other text is unchanged."""
 
 import json
 from datetime import UTC, datetime

@@ -1,4 +1,4 @@
-"""Which addresses are public, and how a host may be written."""
+"""Public addresses, and notations of hosts."""
 
 import ipaddress
 

@@ -1,4 +1,4 @@
-"""Signatures of AWS: its published examples, and what botocore makes of harder ones.
+"""AWS signatures: the published examples, and harder ones against botocore.
 
 The examples are those of AWS's signing test suite and of its documentation: for each, the headers
 that were given and the signature that came out.

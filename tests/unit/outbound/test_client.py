@@ -1,4 +1,4 @@
-"""The client against real servers on this machine."""
+"""The client against real servers on localhost."""
 
 import asyncio
 import gzip

@@ -1,4 +1,4 @@
-"""Messages to real SMTP servers on this machine."""
+"""Sending email to real SMTP servers on localhost."""
 
 from datetime import UTC, datetime
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Every way to write a private target is refused, unless the operator allows it (``ssrf.yaml``)."""
+"""Every notation of a private target is refused, unless the operator allows it (``ssrf.yaml``)."""
 
 from collections.abc import AsyncGenerator
 from pathlib import Path

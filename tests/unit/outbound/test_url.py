@@ -1,4 +1,4 @@
-"""URLs go out as they were written: the request line that a raw socket receives."""
+"""URLs are sent as written: the request line as received by a raw socket."""
 
 import asyncio
 from collections.abc import AsyncGenerator

@@ -1,4 +1,4 @@
-"""The operation of the step batcher, with a bug that one event brings to light."""
+"""The step batcher's operation, with a bug that one event triggers."""
 
 import msgspec
 

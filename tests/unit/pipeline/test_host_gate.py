@@ -1,4 +1,4 @@
-"""When a host may be asked again, on a clock of the test."""
+"""Rate limits per host, on a test clock."""
 
 import pytest
 

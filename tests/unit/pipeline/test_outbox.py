@@ -1,4 +1,4 @@
-"""The outbox: what a commit had to say reaches the warehouse once, whatever happens in between."""
+"""The outbox delivers telemetry to the warehouse exactly once, whatever happens."""
 
 from datetime import UTC, datetime, timedelta
 

@@ -1,4 +1,4 @@
-"""Endless transformations of one project hold its group for seconds, however many they are."""
+"""Endless transformations delay a group by seconds, however many there are."""
 
 import time
 import uuid

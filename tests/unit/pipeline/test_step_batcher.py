@@ -1,4 +1,4 @@
-"""Steps that go together end each on its own account."""
+"""Steps in a batch succeed and fail independently."""
 
 import asyncio
 from datetime import UTC, datetime

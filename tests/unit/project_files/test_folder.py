@@ -1,4 +1,4 @@
-"""Files of a project are read with their mistakes named, and written without changing the rest."""
+"""Project files: errors name the file, and unchanged parts stay as they are."""
 
 from pathlib import Path
 from typing import Any

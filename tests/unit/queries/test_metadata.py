@@ -1,4 +1,4 @@
-"""Notices about cohorts and types, and fixes that leave a text right.
+"""Notices about cohorts and types, and fixes that yield valid text.
 
 Source: docs/spec/data-and-queries.md#18-for-editors.
 """

@@ -1,4 +1,4 @@
-"""An escaped program finds nothing: each try is made from inside a real worker."""
+"""Escape attempts from inside a real worker all fail."""
 
 import os
 import socket

@@ -1,4 +1,4 @@
-"""The sandbox's promises: answers, deadlines, deaths and limits, each with real processes."""
+"""The sandbox with real processes: results, deadlines, crashes and limits."""
 
 import asyncio
 from pathlib import Path

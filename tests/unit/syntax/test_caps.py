@@ -1,4 +1,4 @@
-"""The caps of docs/spec/hog-language.md#13-parser, at the edge and one past it."""
+"""The limits of docs/spec/hog-language.md#13-parser, at and above the bound."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Positions and refusals of the parser's front."""
+"""Positions and errors of the parser."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The scanner knows where texts, templates, tags and comments begin and end."""
+"""The scanner finds the bounds of strings, templates, tags and comments."""
 
 import pytest
 

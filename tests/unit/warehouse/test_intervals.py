@@ -1,4 +1,4 @@
-"""Labels of charts over changes of clocks (docs/spec/hog-functions.md#94-metrics)."""
+"""Chart labels across clock changes (docs/spec/hog-functions.md#94-metrics)."""
 
 from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo

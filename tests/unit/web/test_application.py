@@ -1,4 +1,4 @@
-"""Every path of failure answers ``{type, code, detail, attr}``; paths have one spelling."""
+"""Every failure has the form ``{type, code, detail, attr}``; paths are normalized."""
 
 from collections.abc import AsyncGenerator
 from typing import Annotated, Any, Literal

@@ -1,4 +1,4 @@
-"""What is compressed, how, and what must not be; streams stay streams."""
+"""What is compressed, how, and what is not; streams stay streams."""
 
 import asyncio
 import gzip

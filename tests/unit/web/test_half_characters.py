@@ -1,4 +1,4 @@
-"""Half a character in a JSON body: refused with its place, never stored without it."""
+"""Lone surrogates in a JSON body are rejected with their position."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Bodies that arrive slowly: 408 in the one form of errors, and a memory budget for all of them."""
+"""Slow request bodies: 408 in the common error format, and a memory budget for all."""
 
 import asyncio
 from typing import Any

@@ -1,4 +1,4 @@
-"""Reading instants of parameters."""
+"""Parsing timestamps of parameters."""
 
 from datetime import UTC, datetime
 from zoneinfo import ZoneInfo
