@@ -25,7 +25,7 @@ MOST = 10**9
 """Counts and indexes in queries; larger numbers are mistakes."""
 MOST_DEPTH = 30
 
-_NAMES = {str: "text", int: "a whole number", float: "a number", bool: "true or false"}
+_NAMES = {str: "a string", int: "a whole number", float: "a number", bool: "true or false"}
 
 
 def check_node(query: Mapping[str, Any]) -> None:
