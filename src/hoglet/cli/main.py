@@ -17,7 +17,7 @@ from hoglet.cli.endpoints.commands import endpoints_app
 from hoglet.cli.functions.commands import functions_app
 from hoglet.cli.hog.commands import hog_app
 from hoglet.cli.old_spellings import modern_spelling
-from hoglet.cli.project import init, sync, tests
+from hoglet.cli.project import dev, init, sync, tests
 from hoglet.cli.refusals import exit_code, print_error
 from hoglet.cli.server import login
 from hoglet.cli.server.connection import ServerCommand
@@ -75,6 +75,7 @@ app.command("status", cls=ServerCommand)(status.status)
 app.command("backup")(backup.backup)
 app.command("restore")(backup.restore)
 app.command("init")(init.init)
+app.command("dev")(dev.dev)
 app.command("test")(tests.run_tests)
 app.command("pull", cls=ServerCommand)(sync.pull)
 app.command("diff", cls=ServerCommand)(sync.diff)

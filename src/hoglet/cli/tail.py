@@ -43,7 +43,7 @@ def tail(
     console = Console(highlight=False, soft_wrap=True)
     try:
         for found in _events(client, condition, last, follow=follow):
-            _print(console, found, as_json=as_json)
+            print_event(console, found, as_json=as_json)
     except KeyboardInterrupt:
         raise typer.Exit(0) from None
 
@@ -91,7 +91,14 @@ def _text(value: str) -> str:
     return f"'{escaped}'"
 
 
-def _print(console: Console, event: Json, *, as_json: bool) -> None:
+def recent_events(client: ApiClient) -> list[Json]:
+    """Events stored within the last half minute, oldest first."""
+    recent = f"created_at >= now() - toIntervalSecond({_LATENESS_SECONDS})"
+    return _select(client, recent, "desc", _MOST_AT_ONCE)[::-1]
+
+
+def print_event(console: Console, event: Json, *, as_json: bool = False) -> None:
+    """One event in a line."""
     properties = event["properties"]
     if isinstance(properties, str):
         properties = json.loads(properties)

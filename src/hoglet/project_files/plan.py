@@ -145,6 +145,17 @@ def _filled(inputs: Json, stored: Json, environment: Mapping[str, str]) -> Json:
     return filled
 
 
+def secret_variables(files: Project) -> set[str]:
+    """The environment variables that stand for secrets of the project's functions."""
+    found: set[str] = set()
+    for document in files.objects["function"].values():
+        parts = [document, *document["mappings"]]
+        for value in (each for part in parts for each in (part.get("inputs") or {}).values()):
+            if isinstance(value.get("secret"), str):
+                found.add(value["secret"].removeprefix("env:"))
+    return found
+
+
 def check_secrets(plan: Plan) -> None:
     """Find missing variables before anything is sent.
 

@@ -1,0 +1,53 @@
+"""``hoglet dev``: serves a project, applies each save, shows what is wrong, ends with Ctrl-C."""
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+from typer.testing import CliRunner
+
+from hoglet.cli.main import app
+
+
+def _can_be_interrupted() -> None:
+    """Whoever runs the tests in the background made their children ignore Ctrl-C."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
+def read_until(process: "subprocess.Popen[str]", text: str) -> list[str]:
+    assert process.stdout is not None
+    lines: list[str] = []
+    for line in process.stdout:
+        lines.append(line)
+        if text in line:
+            return lines
+    raise AssertionError(f"{text} never came: {lines}")
+
+
+def test_saves_are_applied_until_ctrl_c(tmp_path: Path) -> None:
+    project = tmp_path / "shop"
+    assert CliRunner().invoke(app, ["init", str(project)]).exit_code == 0
+    process = subprocess.Popen(
+        [sys.executable, "-m", "hoglet.cli.main", "dev", "-C", str(project), "--port", "0",
+         "--no-tests"],
+        env=os.environ | {"COLUMNS": "200"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        preexec_fn=_can_be_interrupted,  # noqa: PLW1509 (nothing else runs in this process)
+    )  # fmt: skip
+    try:
+        started = read_until(process, "applied: create endpoint by_plan")
+        assert any("personal API key  phx_" in line for line in started)
+        code = project / "functions" / "welcome-webhook" / "code.hog"
+        code.write_text("let x :=\n")
+        read_until(process, "code.hog:1:")
+        code.write_text("print('hello')\n")
+        read_until(process, "applied: update function Welcome webhook: hog")
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=120)
+        assert process.returncode == 0
+    finally:
+        process.kill()
