@@ -8,6 +8,7 @@ import sys
 
 BENCHMARKS = (
     "benchmarks.hog.compare",
+    "benchmarks.hog.events",
     "benchmarks.capture",
     "benchmarks.growth",
     "benchmarks.matching",

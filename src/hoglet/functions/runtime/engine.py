@@ -299,7 +299,7 @@ def _ended(execution: Execution, **outcome: Any) -> Ended:
         entries=execution.journal,
         operations=execution.ops,
         trace=execution.steps,
-        memory_bytes=execution._memory.charged,  # noqa: SLF001 (a figure for the log line)
+        memory_bytes=execution.charged_bytes,
         **outcome,
     )
 

@@ -11,11 +11,12 @@ from types import FunctionType, GeneratorType
 from typing import Any, Final
 
 from hoglet.hog.runtime import budget as meter
-from hoglet.hog.runtime import compare, numbers
+from hoglet.hog.runtime import compare, host_data, numbers
 from hoglet.hog.runtime import regex as patterns
 from hoglet.hog.runtime.convert import import_value
 from hoglet.hog.runtime.errors import EngineError, HogThrow
 from hoglet.hog.runtime.formatting import as_text, joined, printed
+from hoglet.hog.runtime.json_text import write_host_json
 from hoglet.hog.runtime.member_access import get_property, set_property
 from hoglet.hog.runtime.text import is_intact, mend
 from hoglet.hog.runtime.values import (
@@ -214,6 +215,11 @@ def _namespace() -> dict[str, Any]:
         "not_ilike": patterns.not_ilike, "regex": patterns.regex,
         "not_regex": patterns.not_regex, "regex_ignore_case": patterns.regex_ignore_case,
         "not_regex_ignore_case": patterns.not_regex_ignore_case,
+        "R_each": host_data.each, "R_each_pair": host_data.each_pair, "R_items": host_data.items,
+        "R_keys": host_data.keys, "R_typeof": host_data.type_of, "R_has": host_data.has,
+        "R_in": host_data.is_in, "R_not_in": host_data.is_not_in,
+        "R_jsonStringify": write_host_json, "R_edited": host_data.edited,
+        "host_value": host_data.HostValue,
         "prop": get_property, "set_prop": set_property, "key": stored_key, "tuple_of": HogTuple,
     }  # fmt: skip
     for name, entry in STL.items():

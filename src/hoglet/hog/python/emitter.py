@@ -3,6 +3,7 @@
 from typing import Any
 
 from hoglet.hog.bind import tree as bound
+from hoglet.hog.python.borrowing import Borrowing
 from hoglet.hog.python.generators import find_suspending
 from hoglet.hog.python.operands import Temporaries
 from hoglet.hog.python.purity import Effects
@@ -54,6 +55,7 @@ class ProgramContext:
         functions_of_host: names of host functions.
         async_names: names of calls that suspend the run.
         known_globals: roots of globals that always exist.
+        borrowing: which variables hold the host's data as it stands.
         trace: whether values and calls are recorded line by line.
         batch: print ``f0(events, slow)``, the truth of the one expression for many events.
     """
@@ -65,6 +67,7 @@ class ProgramContext:
         functions_of_host: frozenset[str],
         async_names: frozenset[str],
         known_globals: frozenset[str],
+        borrowing: Borrowing,
         trace: bool,
         batch: bool = False,
     ) -> None:
@@ -77,6 +80,7 @@ class ProgramContext:
         self.batch = batch
         self.all = tuple(facts.functions.values())
         self.facts = facts
+        self.borrowing = borrowing
         self.effects = Effects(self.facts, host_names=self.host_names, known_globals=known_globals)
         self.storage = Storage(self.facts)
         self.suspending, self.dynamic_async = find_suspending(

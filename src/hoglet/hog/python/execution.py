@@ -8,18 +8,18 @@ Source: docs/spec/hog-language.md#7-errors, docs/spec/hog-language.md#10-limits 
 docs/spec/hog-language.md#12-bytecode.
 """
 
-import random
 import sys
-import time
 import uuid
 from collections.abc import Callable, Mapping
+from random import Random, SystemRandom
 from types import GeneratorType, TracebackType
 from typing import Any, Final
 
 from hoglet.hog.python.budget import Budget
+from hoglet.hog.python.cpu_clock import Mark, cpu_clock
 from hoglet.hog.python.failures import failure_of
 from hoglet.hog.python.journal import Journal
-from hoglet.hog.python.memory import MemoryMeter
+from hoglet.hog.python.memory import Figures, MemoryMeter, recent_figures
 from hoglet.hog.python.program import CompiledProgram, load_for
 from hoglet.hog.python.steps import (
     NO_CHUNKS,
@@ -37,12 +37,15 @@ from hoglet.hog.runtime import budget as meter
 from hoglet.hog.runtime.convert import export_value, import_value
 from hoglet.hog.runtime.errors import EngineError, HogThrow, LimitExceeded
 from hoglet.hog.runtime.formatting import printed
+from hoglet.hog.runtime.host_data import HostValue, exported
 from hoglet.hog.runtime.numbers import number_text
 from hoglet.hog.runtime.regex import forget_patterns
 from hoglet.hog.runtime.values import HogError
 from hoglet.kit.clock import Clock, SystemClock
 
 _TRACED_TEXT: Final = 500
+_DEFAULT_BUDGET: Final = Budget()
+_SYSTEM_CLOCK: Final = SystemClock()
 
 
 class Execution:
@@ -66,6 +69,18 @@ class Execution:
     An execution belongs to one thread at a time and cannot be copied or stored; its journal can.
     """
 
+    ops = 0  # these defaults become attributes of an execution once they change
+    alarmed = False
+    parsed_json: tuple[str | None, Any] = (None, None)
+    _generator: Any = None
+    _memory: MemoryMeter | None = None
+    _random: Random | None = None
+    _used_s = 0.0
+    _steps = 0
+    _printed = 0
+    _mark: Mark
+    _figures: Figures
+
     def __init__(
         self,
         program: CompiledProgram,
@@ -83,33 +98,25 @@ class Execution:
         self._functions = functions
         self._chunks = chunks
         self._on_print = on_print
-        self._clock = clock or SystemClock()
-        self._random = random.SystemRandom() if seed is None else random.Random(seed)  # noqa: S311 (a seed asks for it)
+        self._clock = clock or _SYSTEM_CLOCK
+        self._seed = seed
         self._fits: bool | None = None
-        self._begin(globals or {}, budget or Budget())
+        self._begin(globals or {}, budget or _DEFAULT_BUDGET)
 
     def _begin(self, globals: Mapping[str, Any], budget: Budget) -> None:  # noqa: A002 (as above)
-        """Everything that belongs to one run."""
+        """Everything that belongs to one run, but for the defaults of the class."""
         self.budget = budget
-        self.trace: list[dict[str, Any]] = []
         self.steps: list[TraceStep] = []
-        self.ops = 0
-        self.alarmed = False
         self.memory_bytes = budget.memory_bytes
-        self._globals = dict(globals)
+        self.trace: list[dict[str, Any]] = []
+        self._globals = globals if type(globals) is dict else dict(globals)
         fits = self._compiled.careful is None or self._compiled.roots <= self._globals.keys()
         if fits is not self._fits:
             self._program = load_for(self._compiled, self._globals)
             self._fits = fits
         self._imported: dict[str, Any] = {}
-        self._namespaces = [self._program.namespace]
+        self._chunk_namespaces: list[dict[str, Any]] = []
         self._journal = Journal()
-        self._memory = MemoryMeter(budget.memory_bytes)
-        self._generator: Any = None
-        self._used_s = 0.0
-        self._started = 0.0
-        self._steps = 0
-        self._printed = 0
 
     # --- steps
 
@@ -121,7 +128,7 @@ class Execution:
 
     def start(self) -> Step:
         """Run to the first suspending call or to the end."""
-        return self._advance(lambda: self._program.main(1, self._globals))
+        return self._advance(self._program.main, 1, self._globals)
 
     def begin_again(self, globals: Mapping[str, Any], budget: Budget) -> None:  # noqa: A002 (as above)
         """Reset; :meth:`start` or :meth:`replay` then starts a run with other globals.
@@ -129,6 +136,9 @@ class Execution:
         For many short runs of one program, where creating the execution would dominate. The clock
         and the random source stay.
         """
+        self.ops, self._used_s, self._steps, self._printed = 0, 0.0, 0, 0
+        self.alarmed, self.parsed_json = False, (None, None)
+        self._generator, self._memory = None, None
         self._begin(globals, budget)
 
     def resume(self, value: Any) -> Step:
@@ -163,7 +173,7 @@ class Execution:
     @property
     def charged_bytes(self) -> int:
         """Recently allocated large values, in bytes; an indication, not the memory in use."""
-        return self._memory.charged
+        return 0 if self._memory is None else self._memory.charged
 
     @property
     def used_s(self) -> float:
@@ -178,31 +188,33 @@ class Execution:
         thrown = HogThrow(HogError(type_name, message, import_value(payload)))
         return self._advance(lambda: self._generator.throw(thrown))
 
-    def _advance(self, action: Callable[[], Any]) -> Step:
-        before = meter.running.run
-        meter.running.run = self
-        self._memory.start()
+    def _advance(self, action: Callable[..., Any], *arguments: Any) -> Step:
+        thread = meter.running
+        before, thread.run = thread.run, self
         self._let_run()
-        self._started = time.thread_time()  # not the clock: others may have the processor
+        self._mark = cpu_clock.mark()
         watchdog.add(self)
+        self._figures = recent_figures.get(self._mark[0])
+        if self._memory is not None:
+            self._memory.go_on(self._figures)
         try:
-            return self._outcome(action)
+            return self._outcome(action, arguments)
         finally:
             watchdog.remove(self)
-            self._used_s += time.thread_time() - self._started
-            meter.running.run = before
+            self._used_s += cpu_clock.since(self._mark)
+            thread.run = before
 
-    def _outcome(self, action: Callable[[], Any]) -> Step:
+    def _outcome(self, action: Callable[..., Any], arguments: tuple[Any, ...]) -> Step:
         try:
-            value = action()
+            value = action(*arguments)
             if self._generator is None:
                 if type(value) is not GeneratorType:
-                    return Finished(export_value(value))
+                    return Finished(exported(value))
                 self._generator = value
                 value = next(value)
             return self._suspended(value)
         except StopIteration as stop:
-            return Finished(export_value(stop.value))
+            return Finished(exported(stop.value))
         except (HogThrow, EngineError, LimitExceeded, RecursionError, MemoryError) as error:
             return self._failed(error)
         except Exception as error:  # noqa: BLE001 (a fault of ours must not take the host down)
@@ -241,13 +253,16 @@ class Execution:
     def alarm(self) -> None:
         """The watchdog's call, from its own thread."""
         self.alarmed = True
-        for namespace in self._namespaces:
+        for namespace in (self._program.namespace, *self._chunk_namespaces):
             namespace["LIMIT"] = 0
 
     def _let_run(self) -> None:
-        for namespace in self._namespaces:
+        namespace = self._program.namespace
+        namespace["LIMIT"] = self.budget.call_depth
+        namespace["CAP"] = self.memory_bytes
+        for namespace in self._chunk_namespaces:
             namespace["LIMIT"] = self.budget.call_depth
-            namespace["CAP"] = self.budget.memory_bytes
+            namespace["CAP"] = self.memory_bytes
 
     def check_in(self, depth: int) -> int:
         """Check depth, time and memory."""
@@ -261,7 +276,7 @@ class Execution:
         return depth
 
     def _check_time(self) -> None:
-        used = self._used_s + time.thread_time() - self._started
+        used = self._used_s + cpu_clock.since(self._mark)
         if used > self.budget.timeout_s:
             seconds = number_text(self.budget.timeout_s)
             unit = "second" if self.budget.timeout_s == 1 else "seconds"
@@ -272,16 +287,22 @@ class Execution:
         """Account for a new large value."""
         if size > self.memory_bytes:
             raise meter.memory_exceeded(self.memory_bytes, size)
-        self._memory.charged += size
-        if self._memory.charged > self._memory.soon:
+        memory = self._memory or self._open_memory()
+        memory.charged += size
+        if memory.charged > memory.soon:
             self._look_at_memory(size)
         if self.alarmed:
             self.check_in(0)
 
+    def _open_memory(self) -> MemoryMeter:
+        self._memory = MemoryMeter(self.memory_bytes, self._figures)
+        return self._memory
+
     def _look_at_memory(self, size: int) -> None:
         """Check memory; ``size`` is what the running library call is about to return."""
+        memory = self._memory or self._open_memory()
         frame = sys._getframe()  # noqa: SLF001 (the only way to reach frames)
-        self._memory.look(frame, self._check_time, size)
+        memory.look(frame, self._check_time, size)
 
     # --- what library functions ask for
 
@@ -291,13 +312,19 @@ class Execution:
 
     def random(self) -> float:
         """A number in [0, 1)."""
-        return self._recorded("random", self._random.random)
+        return self._recorded("random", self._numbers().random)
 
     def uuid(self) -> str:
         """A random UUID."""
         return self._recorded(
-            "uuid", lambda: str(uuid.UUID(int=self._random.getrandbits(128), version=4))
+            "uuid", lambda: str(uuid.UUID(int=self._numbers().getrandbits(128), version=4))
         )
+
+    def _numbers(self) -> Random:
+        if self._random is None:
+            seed = self._seed
+            self._random = SystemRandom() if seed is None else Random(seed)  # noqa: S311 (a seed asks for it)
+        return self._random
 
     def _recorded(self, kind: str, make: Callable[[], Any]) -> Any:
         if self._journal.replaying:
@@ -318,7 +345,7 @@ class Execution:
         return self._call(name, function, [export_value(item) for item in given])
 
     def _call(self, name: str, function: Callable[..., Any], given: list[Any]) -> Any:
-        started = time.thread_time()
+        called = cpu_clock.mark()
         try:
             result = function(*given)
         except HostFailure as failure:
@@ -328,7 +355,7 @@ class Execution:
         except Exception as error:
             raise EngineError(f"{name} failed: {error}") from error
         finally:
-            self._started += time.thread_time() - started
+            self._used_s -= cpu_clock.since(called)
         self._journal.record("host", result)
         return import_value(result)
 
@@ -342,10 +369,12 @@ class Execution:
         if chunk.program.suspends:
             raise EngineError(f"The chunk {name} cannot wait for the host")
         loaded = load_for(chunk.program, chunk.globals)
-        self._namespaces.append(loaded.namespace)
+        self._chunk_namespaces.append(loaded.namespace)
         self._let_run()
         self._imported[name] = None  # what a chunk gets that imports itself
         result = loaded.main(depth + 1, dict(chunk.globals))
+        if type(result) is HostValue:
+            result = import_value(result.value)
         self._imported[name] = result
         return result
 

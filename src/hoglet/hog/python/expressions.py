@@ -8,10 +8,11 @@ Source: docs/spec/hog-language.md#3-operators-loosest-first and
 docs/spec/hog-language.md#5-semantics-of-operators.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any, Final
 
 from hoglet.hog.bind import tree as bound
+from hoglet.hog.python.borrowing import LAMBDA_PARAMETER
 from hoglet.hog.python.emitter import Emitter
 from hoglet.hog.python.operands import (
     Operand,
@@ -25,9 +26,15 @@ from hoglet.hog.python.purity import EFFECTS, READS, STABLE
 from hoglet.hog.stdlib.table import STL
 
 _PLAIN: Final = frozenset({"==", "!=", "<", "<=", ">", ">="})
-_TAKES_RAW: Final = frozenset(
-    {"length", "empty", "notEmpty", "isNull", "isNotNull", "lower", "upper", "trim"}
-)
+_HAS_RAW_FORM: Final = frozenset({"typeof", "keys", "has", "jsonStringify"})
+"""Library functions with a form ``R_name`` for the host's data as it stands."""
+
+_TAKES_RAW: Final = {
+    "typeof", "keys", "has", "length", "empty", "notEmpty", "isNull", "isNotNull", "lower", "upper",
+    "trim",
+}  # fmt: skip
+"""Library functions that take the host's data as it stands for their first argument."""
+_RAW_MEMBERSHIP: Final = {"in": "R_in", "not in": "R_not_in"}
 _LONGEST_CHAIN: Final = 8
 _LONGEST_TEXT: Final = 400  # longer texts are bound, so that parentheses never pile up
 
@@ -81,14 +88,17 @@ class ExpressionPrinter(Emitter):
             return operand
         name = self.temporaries.new()
         self.line(f"{name} = {operand.text}")
-        return Operand(name, operand.kind, atom=True)
+        return Operand(name, operand.kind, atom=True, raw=operand.raw)
 
-    def sequence(self, nodes: tuple[Any, ...]) -> list[Operand]:
-        """Operands evaluated in this order, however many statements they need."""
+    def sequence(self, nodes: tuple[Any, ...], raw: Collection[int] = frozenset()) -> list[Operand]:
+        """Operands evaluated in this order, however many statements each of them needs.
+
+        Those at the places ``raw`` may be the host's data.
+        """
         operands: list[Operand] = []
         for place, node in enumerate(nodes):
             mark = self.mark()
-            operand = self.value(node)
+            operand = self.raw(node) if place in raw else self.value(node)
             if self.mark() > mark:
                 self._spill(operands, nodes[:place], mark)
             operands.append(operand)
@@ -101,7 +111,8 @@ class ExpressionPrinter(Emitter):
                 name = self.temporaries.new()
                 self.insert(mark, f"{name} = {operands[place].text}")
                 mark += 1
-                operands[place] = Operand(name, operands[place].kind, atom=True)
+                kind, raw = operands[place].kind, operands[place].raw
+                operands[place] = Operand(name, kind, atom=True, raw=raw)
 
     def both(self, left: Any, right: Any) -> tuple[Operand, Operand]:
         """Operands of a binary operator, the right one evaluated first; at most one no atom."""
@@ -130,7 +141,13 @@ class ExpressionPrinter(Emitter):
     def _constant(self, node: bound.Constant) -> Operand:
         return literal(node.value)
 
+    def is_raw(self, node: Any) -> bool:
+        """Whether an expression reads the host's data and nothing else."""
+        return self.program.borrowing.is_raw(node)
+
     def _read_variable(self, node: bound.ReadVariable) -> Operand:
+        if self.is_raw(node):
+            return self._brought_in(self.raw(node))
         kind = self.facts.variables.get(node.variable) or "A"
         return Operand(self.variable(node.variable), "C" if kind == "Z" else kind, atom=True)
 
@@ -139,13 +156,11 @@ class ExpressionPrinter(Emitter):
         if isinstance(node, bound.ReadGlobal) and not node.library:
             text = self._raw_in_batch(node) if self.program.batch else self._raw_global(node)
             return Operand(text, "A", raw=True)
-        if isinstance(node, bound.GetProperty) and is_raw(node.target):
-            target = self.raw(node.target)
-            mark = self.mark()
-            key = self.value(node.key)
-            if self.mark() > mark or not key.atom:
-                return self._property(node)
-            return Operand(self._property_text(target, key), "A", raw=True)
+        if isinstance(node, bound.ReadVariable) and self.is_raw(node):
+            return Operand(self.variable(node.variable), "A", atom=True, raw=True)
+        if isinstance(node, bound.GetProperty) and self.is_raw(node.target):
+            key = self.bind(self.value(node.key))
+            return Operand(self._property_text(self.raw(node.target), key), "A", raw=True)
         return self.value(node)
 
     def _raw_in_batch(self, node: bound.ReadGlobal) -> str:
@@ -209,6 +224,9 @@ class ExpressionPrinter(Emitter):
         texts = _listed_texts(node)
         if texts:
             return one_of(node.operator, self.raw(node.left), texts, self.temporaries)
+        if node.operator in _RAW_MEMBERSHIP and self.is_raw(node.right):
+            left, right = self.value(node.left), self.raw(node.right)
+            return Operand(f"{_RAW_MEMBERSHIP[node.operator]}({left.text}, {right.text})", "B")
         if "like" in node.operator and isinstance(node.right, bound.Constant):
             left, right = self.raw(node.left), self.value(node.right)
         else:
@@ -220,7 +238,7 @@ class ExpressionPrinter(Emitter):
         pair = node.left, node.right
         if not any(isinstance(item, bound.Constant) and _is_small(item.value) for item in pair):
             return None
-        if not any(is_raw(item) for item in pair):
+        if not any(self.is_raw(item) for item in pair):
             return None
         left, right = self.raw(node.left), self.raw(node.right)
         return comparison(node.operator, left, right, self.temporaries)
@@ -333,19 +351,16 @@ class ExpressionPrinter(Emitter):
     # --- parts of values
 
     def _property(self, node: bound.GetProperty) -> Operand:
-        if is_raw(node.target) and self.effects.level(node.key) == STABLE:
-            mark = self.mark()
-            key = self.value(node.key)
-            if self.mark() == mark and key.atom:
-                text = self._property_text(self.raw(node.target), key)
-                return self._brought_in(Operand(text, "A", raw=True))
-            del self.lines[mark:]
+        if self.is_raw(node.target):
+            return self._brought_in(self.raw(node))
         target, key = self.sequence((node.target, node.key))
         if not target.atom and not key.atom:
             target = self.bind(target)
         return Operand(self._property_text(target, key), "A")
 
-    def _property_text(self, target: Operand, key: Operand) -> str:
+    def _property_text(  # noqa: PLR0911 (one kind of key after the other)
+        self, target: Operand, key: Operand
+    ) -> str:
         if target.constant:
             return f"prop({target.text}, {key.text})"
         first, again = self.temporaries.twice(target)
@@ -360,6 +375,9 @@ class ExpressionPrinter(Emitter):
             test = f"type({first}) is L and 0 < {key.text} <= LEN({again})"
             guard = "" if key.kind == "C" else f" and type({key.text}) is I"
             return f"({again}[{key.text} - 1] if {test}{guard} else prop({again}, {key.text}))"
+        if target.raw and key.kind == "A":
+            test = f"type({first}) is D and type({key.text}) is S"
+            return f"({again}.get({key.text}) if {test} else prop({again}, {key.text}))"
         return f"prop({target.text}, {key.text})"
 
     def _array(self, node: bound.MakeArray) -> Operand:
@@ -422,12 +440,23 @@ class ExpressionPrinter(Emitter):
         if fault is not None:
             return Operand(f"fail({fault!a}, {_after(operands)})", "A")
         text = self._library_call(node.name, operands)
+        if node.name == "arrayFilter" and operands[1].text.startswith("R_items("):
+            text = f"imp({text})"
         return Operand(self.noted(node, node.name, text), self.facts.kind(node) or "A")
 
     def _arguments(self, node: bound.CallGlobal) -> list[Operand]:
-        if node.name in _TAKES_RAW and len(node.arguments) == 1 and is_raw(node.arguments[0]):
-            return [self.raw(node.arguments[0])]
-        return self.sequence(node.arguments)
+        if node.name in _TAKES_RAW or (node.name, len(node.arguments)) == ("jsonStringify", 1):
+            return self.sequence(node.arguments, raw=(0,))
+        function = self.program.borrowing.lambda_of(node)
+        if function is None or not self._borrows(function, LAMBDA_PARAMETER[node.name]):
+            return self.sequence(node.arguments)
+        callee, items, *more = self.sequence(node.arguments, raw=(1,))
+        return [callee, Operand(f"R_items({items.text})", "L"), *more]
+
+    def _borrows(self, function: bound.BoundFunction, place: int) -> bool:
+        """Whether a parameter of a function borrows."""
+        parameters = function.parameters
+        return place < len(parameters) and parameters[place] in self.program.borrowing.variables
 
     def _library_call(self, name: str, operands: list[Operand]) -> str:
         special = self._SPECIAL.get(name)
@@ -436,7 +465,8 @@ class ExpressionPrinter(Emitter):
             return text
         given = ", ".join([operand.text for operand in operands])
         if STL[name].form != "callback":
-            return f"L_{name}({given})"
+            is_raw = name in _HAS_RAW_FORM and operands[0].raw
+            return f"{'R' if is_raw else 'L'}_{name}({given})"
         if self.program.dynamic_async:
             return f"(yield from S_{name}(d + 1, {given}))"
         return f"L_{name}(d + 1, {given})"
@@ -485,7 +515,12 @@ class ExpressionPrinter(Emitter):
 
     def _call_value(self, node: bound.CallValue) -> Operand:
         function = self.facts.callee(node)
-        operands = self.sequence(node.arguments)
+        borrowed = [
+            place
+            for place in range(len(node.arguments))
+            if function is not None and self._borrows(function, place)
+        ]
+        operands = self.sequence(node.arguments, raw=borrowed)
         if len(operands) > 300:
             return Operand(f"fail('Too many arguments', {_after(operands)})", "A")
         if function is None or not isinstance(node.callee, bound.ReadVariable):
@@ -572,13 +607,6 @@ def _listed_texts(node: bound.Compare) -> list[str]:
     values = [item.value for item in node.right.items if isinstance(item, bound.Constant)]
     texts = [value for value in values if isinstance(value, str)]
     return texts if len(texts) == len(node.right.items) else []
-
-
-def is_raw(node: Any) -> bool:
-    """Whether an expression reads the host's data and nothing else."""
-    if isinstance(node, bound.GetProperty):
-        return is_raw(node.target)
-    return isinstance(node, bound.ReadGlobal) and not node.library
 
 
 def _is_small(value: Any) -> bool:

@@ -9,6 +9,7 @@ it must not grow beyond a few times the limit whatever the count says, and a cou
 long is aborted, after which a smaller multiple applies.
 """
 
+import math
 import sys
 import time
 from collections.abc import Callable
@@ -41,43 +42,60 @@ def process_bytes() -> int:
         return int(file.read().split()[1]) * _PAGE
 
 
-# Both figures take 20 to 50 us, as long as a small program: for the start of a run, numbers a
-# little too old serve as well, since they only hint at when to look closely.
-_recent: list[float] = [float("-inf"), 0, 0]  # when, bytes, blocks
+type Figures = tuple[int, int]
+"""Bytes of this process, and allocated blocks of Python's heap."""
 
 
-def _recent_figures() -> tuple[int, int]:
-    now = time.perf_counter()
-    if now - _recent[0] > _RECENT_S:
-        _recent[:] = [now, process_bytes(), sys.getallocatedblocks()]
-    return int(_recent[1]), int(_recent[2])
+class _RecentFigures:
+    """Both figures take 20 to 50 us to get, as long as a small program.
+
+    For the start of a run numbers a little too old serve as well, since they only hint at when to
+    look closely.
+    """
+
+    def __init__(self) -> None:
+        self._taken_at = -math.inf
+        self._figures: Figures = (0, 0)
+
+    def get(self, now: float) -> Figures:
+        """Figures of at most a quarter of a second ago; ``now`` is of the wall clock."""
+        if now - self._taken_at > _RECENT_S:
+            self._taken_at = now
+            self._figures = process_bytes(), sys.getallocatedblocks()
+        return self._figures
+
+
+recent_figures: Final = _RecentFigures()
 
 
 class MemoryMeter:
-    """Measures the memory of a run.
+    """Memory of one run; made when the run first has to look at it.
+
+    Args:
+        limit: bytes that the live values may have.
+        figures: of the process when the run started or went on.
 
     Attributes:
         charged: bytes of large values reported since the last count.
         soon: with so much reported, a look should not wait for the watchdog.
     """
 
-    def __init__(self, limit: int) -> None:
+    def __init__(self, limit: int, figures: Figures) -> None:
         self.limit = limit
         self.charged = 0
         self.soon = limit // 8
         self._scale = max(limit, _LEAST_LIMIT)
         self._grown = 0
-        self._base = 0
-        self._blocks = 0
+        self._base, self._blocks = figures
         self._blocks_after = 0.0
         self._next_growth = float(limit)
         self._next_made = float(limit)
         self._rest_until = 0.0
         self._counted = True
 
-    def start(self) -> None:
-        """The run starts or continues: allocations of others do not count."""
-        used, self._blocks = _recent_figures()
+    def go_on(self, figures: Figures) -> None:
+        """The run continues: allocations of others do not count."""
+        used, self._blocks = figures
         self._base = used - self._grown
 
     def look(self, frame: FrameType | None, tick: Callable[[], None], size: int = 0) -> None:

@@ -17,8 +17,9 @@ from hoglet.hog.python.program import CompiledProgram, compile_expression, load
 from hoglet.hog.python.steps import Failed, Finished
 from hoglet.hog.python.visitor import everything
 from hoglet.hog.runtime.compare import truthy
-from hoglet.hog.runtime.convert import export_value, import_value
+from hoglet.hog.runtime.convert import import_value
 from hoglet.hog.runtime.errors import EngineError, HogThrow, RunError
+from hoglet.hog.runtime.host_data import exported
 from hoglet.hog.stdlib.table import STL
 
 type Predicate = Callable[[Mapping[str, Any]], Any]
@@ -71,7 +72,7 @@ def compile_predicate(
         try:
             main = fast if is_one or roots <= given.keys() else careful
             value = main(1, given)  # pyright: ignore[reportArgumentType] (only read)
-            return value if value is True or value is False else export_value(value)
+            return value if value is True or value is False else exported(value)
         except (EngineError, HogThrow, RecursionError) as error:
             raise PredicateFailed(_error(error)) from None
 

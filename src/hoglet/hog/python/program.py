@@ -13,6 +13,7 @@ from typing import Any, Final
 import msgspec
 
 from hoglet.hog.bind import tree as bound
+from hoglet.hog.python.borrowing import Borrowing
 from hoglet.hog.python.builtins import VOCABULARY
 from hoglet.hog.python.printer import print_program
 from hoglet.hog.python.type_facts import TypeFacts
@@ -127,6 +128,7 @@ def _compiled(
         }
         known = frozenset(known_globals)
         facts = TypeFacts(all_functions, given | async_names)
+        options["borrowing"] = Borrowing(facts, given | async_names, enabled=not (trace or batch))
         source, suspends = print_program(facts, known_globals=known | roots, **options)
         careful, _ = print_program(facts, known_globals=known, **options)
         if batch:  # a batch has no second chance
@@ -155,9 +157,12 @@ def _roots(root: bound.BoundFunction) -> frozenset[str]:
 
 def load_for(program: CompiledProgram, given: Mapping[str, Any]) -> "LoadedProgram":
     """The variant of the module for the given globals."""
-    if program.careful is None or program.roots <= given.keys():
+    if program.careful is None:
         return load(program.source)
-    return load(program.careful)
+    for root in program.roots:
+        if root not in given:
+            return load(program.careful)
+    return load(program.source)
 
 
 class LoadedProgram:
@@ -193,6 +198,9 @@ def load(source: str) -> LoadedProgram:
     Raises:
         SourceError: Python cannot compile it, because it nests too deeply.
     """
+    found = _loaded.get(source)
+    if found is not None and len(_loaded) < _CACHE_SIZE // 2:
+        return found  # none is forgotten soon, so their order can wait
     with _lock:
         found = _loaded.get(source)
         if found is not None:

@@ -20,6 +20,10 @@ _ASSIGNED: Final = re.compile(r"\b(v\d+) = |(?:\bfor |, )(v\d+)(?=(?:, v\d+)? in
 _CHECK: Final = "if d > LIMIT: check(d)"
 
 
+def _by_length(path: tuple[str, ...]) -> tuple[int, tuple[str, ...]]:
+    return len(path), path
+
+
 class StatementPrinter(ExpressionPrinter):
     """The printer of statements."""
 
@@ -88,13 +92,25 @@ class StatementPrinter(ExpressionPrinter):
         null_first = node.recursive and (node.early or boxed)
         if null_first:
             self.declare(node.variable, "None")
-        operand = literal(None) if node.value is None else self.value(node.value)
+        if node.variable in self.program.borrowing.variables:
+            operand = self._borrowed(node)
+        else:
+            operand = literal(None) if node.value is None else self.value(node.value)
         text = coerced(operand, self.kind_of(node.variable))
         if null_first:
             self.line(f"{self.variable(node.variable)} = {text}")
         else:
             self.declare(node.variable, text)
         self.note(node.variable.name, self.variable(node.variable))
+
+    def _borrowed(self, node: bound.Declare) -> Operand:
+        """The host's data, with copies of the objects that are written to."""
+        operand = self.raw(node.value)
+        paths = self.program.borrowing.edited.get(node.variable)
+        if paths is None:
+            return operand
+        given = "".join([f", {path!a}" for path in sorted(paths, key=_by_length) if path])
+        return Operand(f"R_edited({operand.text}{given})", "A", raw=True)
 
     def declare(self, variable: bound.Variable, text: str) -> None:
         """Create a new cell for a variable."""
@@ -168,7 +184,8 @@ class StatementPrinter(ExpressionPrinter):
     def _assign_property(self, node: bound.AssignProperty) -> None:
         if self._push(node):
             return
-        target, key, value = self.sequence((node.target, node.key, node.value))
+        raw = (0,) if self.program.borrowing.is_edited(node.target) else ()
+        target, key, value = self.sequence((node.target, node.key, node.value), raw=raw)
         value = self._kept(value)
         target, key, value = self.bind(target), self.bind(key), self.bind(value)
         self.line(self._assignment_text(target, key, value))
@@ -212,6 +229,9 @@ class StatementPrinter(ExpressionPrinter):
     # --- leaving
 
     def _return(self, node: bound.Return) -> None:
+        if self.bound_function.number == 0 and not self.program.trace and self.is_raw(node.value):
+            self.line(f"return host_value({self.raw(node.value).text})")
+            return
         operand = literal(None) if node.value is None else self.value(node.value)
         kind = self.facts.results.get(self.bound_function.number) or "A"
         text = coerced(operand, kind)
@@ -278,15 +298,21 @@ class StatementPrinter(ExpressionPrinter):
         self.indent -= 1
 
     def _for_in(self, node: bound.ForIn) -> None:
-        operand = self.value(node.collection)
-        names = [self.program.storage.name(node.value)]
-        snapshot = "each"
+        is_raw = self.is_raw(node.collection) and not self.program.trace
+        operand = self.raw(node.collection) if is_raw else self.value(node.collection)
+        item = self.program.storage.name(node.value)
+        names, snapshot = [item], "each"
         if node.key is not None:
             names.insert(0, self.program.storage.name(node.key))
             snapshot = "each_pair"
-        self.line(f"for {', '.join(names)} in {snapshot}({operand.text}):")
+        snapshot = f"R_{snapshot}({operand.text})" if is_raw else f"{snapshot}({operand.text})"
+        if is_raw and self.program.borrowing.edited:
+            snapshot = f"[*{snapshot}]"
+        self.line(f"for {', '.join(names)} in {snapshot}:")
         self.indent += 1
         self.line(_CHECK)
+        if is_raw and node.value not in self.program.borrowing.variables:
+            self.line(f"if type({item}) is not S: {item} = imp({item})")
         for variable in (node.key, node.value):
             if variable is not None and self.program.storage.is_boxed(variable):
                 name = self.program.storage.name(variable)

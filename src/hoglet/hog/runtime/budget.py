@@ -29,6 +29,8 @@ class Meter(Protocol):
     memory_bytes: int
     alarmed: bool
     async_names: frozenset[str]
+    parsed_json: tuple[str | None, Any]
+    """The JSON text that was looked into last, and its value, which nobody else holds."""
 
     def check_in(self, depth: int) -> int:
         """Check time and memory; returns the depth. Raises LimitExceeded."""

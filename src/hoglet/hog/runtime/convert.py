@@ -46,33 +46,57 @@ _AS_IS = frozenset({str, float, bool, type(None)})
 
 
 def _imported(value: Any) -> Any:
-    if isinstance(value, dict):
-        return _imported_dict(value)
+    """Anything but scalars."""
+    if type(value) is dict:
+        return _imported_object(value)
     if isinstance(value, list):
-        return [item if type(item) in _AS_IS else import_value(item) for item in value]
+        return [
+            item
+            if (kind := type(item)) in _AS_IS
+            else import_value(item)
+            if kind is int
+            else _imported(item)
+            for item in value
+        ]
     if isinstance(value, tuple):
         return HogTuple([import_value(item) for item in value])
+    if isinstance(value, dict):
+        return _imported_object(dict(value))
     known = isinstance(value, HogDate | HogDateTime | HogError) or is_function(value)
     return value if known else str(value)
 
 
-def _imported_dict(value: dict[Any, Any]) -> Any:
-    if not value.keys().isdisjoint(_TAGS):
+def _imported_object(value: dict[Any, Any]) -> Any:
+    if is_tagged(value):
         tagged = revive(value)
         if tagged is not None:
             return tagged
-    try:
-        "".join(value)  # the fastest way to learn that all keys are text
-    except TypeError:
-        value = {(key if type(key) is str else str(key)): item for key, item in value.items()}
-    copied = dict(value)
+    if not has_text_keys(value):
+        value = {key if type(key) is str else str(key): item for key, item in value.items()}
+    copy = value.copy()
     for key, item in value.items():
-        if type(item) not in _AS_IS:
-            copied[key] = import_value(item)
-    return copied
+        kind = type(item)
+        if kind in _AS_IS:
+            continue
+        if kind is not int:
+            copy[key] = _imported(item)
+        elif not -LARGEST_INTEGER <= item <= LARGEST_INTEGER:
+            copy[key] = to_float(item)
+    return copy
 
 
-_TAGS = frozenset({"__hogDate__", "__hogDateTime__", "__hogError__"})
+def has_text_keys(value: dict[Any, Any]) -> bool:
+    """Whether all keys are text; joining them is the fastest test there is."""
+    try:
+        "".join(value)
+    except TypeError:
+        return False
+    return True
+
+
+def is_tagged(value: dict[Any, Any]) -> bool:
+    """Whether an object may be the tagged form of a date or an error."""
+    return "__hogDate__" in value or "__hogDateTime__" in value or "__hogError__" in value
 
 
 def revive(value: dict[Any, Any]) -> Any:
@@ -123,9 +147,9 @@ class _Path(list[int]):
     def __init__(self) -> None:
         self.left = meter.largest_value()  # without super(): a new list is empty
 
-    def spend(self, items: list[Any]) -> None:
-        """Account for the items of a container."""
-        self.left -= 8 * len(items) + 8 + sum([len(item) for item in items if type(item) is str])
+    def take(self, size: int) -> None:
+        """Account for ``size`` bytes."""
+        self.left -= size
         if self.left < 0:
             meter.refuse_larger()
         meter.poll()
@@ -139,60 +163,55 @@ def _exported(value: Any, number: Callable[[float], Any], path: _Path) -> Any:
         return None
     if len(path) > DEEPEST:
         raise EngineError("The value nests too deeply")
-    path.append(id(value))
-    try:
-        return _exported_parts(value, number, path)
-    finally:
-        path.pop()
-
-
-def _exported_parts(
-    value: dict[Any, Any] | list[Any], number: Callable[[float], Any], path: _Path
-) -> Any:
     if isinstance(value, list):
         return _items(value, number, path)
-    if len(value) <= meter.LARGE:
-        return _small_dict(value, number, path)
+    if len(value) <= meter.LARGE and has_text_keys(value):
+        return _object(value, number, path)
     keys = [key if type(key) is str else key_text(key) for key in value]
-    return dict(zip(keys, _items(list(value.values()), number, path), strict=True))
+    return dict(zip(keys, _items(list(value.values()), number, path, value), strict=True))
 
 
-def _small_dict(
-    value: dict[Any, Any], number: Callable[[float], Any], path: _Path
-) -> dict[str, Any]:
-    """An object in one pass; what :meth:`_Path.spend` does is done on the way."""
-    copied: dict[str, Any] = {}
+def _object(value: dict[str, Any], number: Callable[[float], Any], path: _Path) -> dict[str, Any]:
+    """An object of moderate size with text for keys: a copy in which a few items are replaced."""
+    copy = value.copy()
     size = 8 * len(value) + 8
-    for name, item in value.items():
+    containers: list[str] = []  # list[str]() takes ten times as long
+    for key, item in value.items():
         kind = type(item)
         if kind is str:
             size += len(item)
+        elif kind is float:
+            if number is not _whole or item.is_integer():
+                copy[key] = number(item)
         elif kind not in PLAIN:
-            item = number(item) if kind is float else _exported(item, number, path)  # noqa: PLW2901 (the copy of it)
-        copied[name if type(name) is str else key_text(name)] = item
-    path.left -= size
-    if path.left < 0:
-        meter.refuse_larger()
-    meter.poll()
-    return copied
+            containers.append(key)
+    path.take(size)
+    if containers:
+        path.append(id(value))
+        for key in containers:
+            copy[key] = _exported(copy[key], number, path)
+        path.pop()
+    return copy
 
 
-def _items(items: list[Any], number: Callable[[float], Any], path: _Path) -> list[Any]:
-    path.spend(items)
-    if len(items) > meter.LARGE:
-        return [item for part in meter.chunks(items) for item in _part(part, number, path)]
-    return _part(items, number, path)
-
-
-def _part(items: list[Any], number: Callable[[float], Any], path: _Path) -> list[Any]:
-    return [
+def _items(
+    items: list[Any], number: Callable[[float], Any], path: _Path, holder: Any = None
+) -> list[Any]:
+    """The items of a list, or of another ``holder``, which may not hold itself."""
+    path.take(8 * len(items) + 8 + sum([len(item) for item in items if type(item) is str]))
+    path.append(id(items if holder is None else holder))
+    parts = (items,) if len(items) <= meter.LARGE else meter.chunks(items)
+    copy = [
         item
         if (kind := type(item)) in PLAIN
         else number(item)
         if kind is float
         else _exported(item, number, path)
-        for item in items
+        for part in parts
+        for item in part
     ]
+    path.pop()
+    return copy
 
 
 def _whole(value: float) -> int | float:

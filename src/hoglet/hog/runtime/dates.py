@@ -61,12 +61,14 @@ def local_time(value: HogDateTime) -> datetime | None:
     return to_datetime(value.seconds, value.zone)
 
 
+@lru_cache(maxsize=1024)
 def to_datetime(seconds: float, zone: str = "UTC") -> datetime | None:
     """Seconds since 1970 as an aware datetime, to the millisecond."""
     if not math.isfinite(seconds):
         return None
     try:
-        moment = _EPOCH + timedelta(milliseconds=math.floor(seconds * 1000 + 0.0005))
+        full, part = divmod(math.floor(seconds * 1000 + 0.0005), 1000)
+        moment = _EPOCH + timedelta(0, full, part * 1000)
         return moment if zone == "UTC" else moment.astimezone(zone_info(zone))
     except OverflowError:
         return None
@@ -111,8 +113,12 @@ def datetime_text(value: HogDateTime) -> str:
     moment = local_time(value)
     if moment is None:
         return "Invalid DateTime"
-    text = moment.strftime("%Y-%m-%dT%H:%M:%S").rjust(19, "0")
-    return f"{text}.{moment.microsecond // 1000:03d}{_offset_text(moment, value.zone)}"
+    text = _ISO % (moment.year, moment.month, moment.day, moment.hour, moment.minute, moment.second)
+    offset = "Z" if value.zone == "UTC" else _offset_text(moment, value.zone)
+    return f"{text}.{moment.microsecond // 1000:03d}{offset}"
+
+
+_ISO: Final = "%04d-%02d-%02dT%02d:%02d:%02d"
 
 
 def _offset_text(moment: datetime, zone: str) -> str:
@@ -131,7 +137,16 @@ def parse_instant(text: str, zone: str = "UTC") -> float | None:
         text: e.g. ``2024-05-03``, ``2024-05-03 12:34:56.789+02:00``; blanks around it are fine.
         zone: where a text without an offset is meant.
     """
-    match = _TEXT.match(text.strip())
+    text = text.strip()
+    return _instant_of(text, zone) if len(text) <= _LONGEST else None
+
+
+_LONGEST: Final = 64  # characters of a date text, whatever is missing or spelled out
+
+
+@lru_cache(maxsize=1024)
+def _instant_of(text: str, zone: str) -> float | None:
+    match = _TEXT.match(text)
     if match is None:
         return None
     year, month, day, hour, minute, second = (int(part or 0) for part in match.groups()[:6])

@@ -38,6 +38,8 @@ _IDENTIFIER: Final = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]*\Z")
 
 def quoted(text: str) -> str:
     """A string as it prints inside others: in single quotes, with escapes."""
+    if "'" not in text and "\\" not in text and text.isprintable():
+        return f"'{text}'"
     return "'" + text.translate(_ESCAPES).replace("'", "\\'") + "'"
 
 
@@ -60,6 +62,8 @@ def as_text(value: Any) -> str:
         return value
     if kind is int:
         return str(value)
+    if kind is float:
+        return number_text(value)
     if kind is HogDate:
         return date_text(value)
     if kind is HogDateTime:
@@ -84,10 +88,14 @@ def nested(value: Any, path: list[int]) -> str:  # noqa: PLR0911 (one line a typ
         return quoted(value)
     if value is None:
         return "null"
+    if kind is int:
+        return str(value)
+    if kind is float:
+        return number_text(value)
     if kind is bool:
         return "true" if value else "false"
-    if kind is int or kind is float:
-        return number_text(value)
+    if kind is list or (kind is dict and "__hx_ast" not in value):
+        return _container(value, path)
     simple = _SIMPLE.get(kind)
     if simple is not None:
         return simple(value)
@@ -106,22 +114,31 @@ def _container(value: Any, path: list[int]) -> str:
     path.append(id(value))
     try:
         if type(value) is dict:
-            inner = ", ".join(
-                [
-                    f"{nested(shown_key(key), path)}: {nested(item, path)}"
-                    for part in meter.chunks(list(value.items()))
-                    for key, item in part
-                ]
-            )
-            text = f"{{{inner}}}"
+            text = f"{{{_pairs(value, path)}}}"
         else:
-            inner = ", ".join(
-                [", ".join([nested(item, path) for item in part]) for part in meter.chunks(value)]
-            )
+            if len(value) <= meter.LARGE:
+                inner = ", ".join([nested(item, path) for item in value])
+            else:
+                parts = meter.chunks(value)
+                inner = ", ".join([", ".join([nested(i, path) for i in part]) for part in parts])
             text = f"[{inner}]" if type(value) is list else _tuple_text(len(value), inner)
     finally:
         path.pop()
     return meter.charged(text)
+
+
+def _pairs(value: dict[Any, Any], path: list[int]) -> str:
+    items = list(value.items())
+    parts = (items,) if len(items) <= meter.LARGE else meter.chunks(items)
+    return ", ".join(
+        [
+            f"{quoted(key)}: {quoted(item) if type(item) is str else nested(item, path)}"
+            if type(key) is str
+            else f"{nested(shown_key(key), path)}: {nested(item, path)}"
+            for part in parts
+            for key, item in part
+        ]
+    )
 
 
 def _tuple_text(length: int, inner: str) -> str:

@@ -26,7 +26,6 @@ from hoglet.hog.runtime.regex import is_found
 from hoglet.hog.runtime.values import HogError, HogTuple, is_function
 
 _SMALL: Final = 32_768  # the values of shorter texts are not worth counting beforehand
-_NEEDS_WALK: Final = re2.compile(r'"__hog(?:Date|DateTime|Error)__"|[0-9]{16}|[eE][+]?[0-9]{2}')
 
 
 def parse_json(text: str) -> Any:
@@ -44,15 +43,16 @@ def parse_json(text: str) -> Any:
     try:
         value = orjson.loads(text)
     except (ValueError, UnicodeEncodeError):
-        value = _parse_slowly(text)
-    return import_value(value) if _may_need_walk(text) else value
+        return import_value(_parse_slowly(text))
+    return value if _is_as_imported(value) else import_value(value)
 
 
-def _may_need_walk(text: str) -> bool:
+def _is_as_imported(value: Any) -> bool:
+    """Whether importing would change nothing: no tagged forms, no integers beyond 2^53."""
     try:
-        return is_found(_NEEDS_WALK, text.encode())
-    except UnicodeEncodeError:
-        return True
+        return b'"__hog' not in orjson.dumps(value, None, orjson.OPT_STRICT_INTEGER)
+    except (TypeError, RecursionError):
+        return False
 
 
 def _parse_slowly(text: str) -> Any:
@@ -76,6 +76,24 @@ def write_json(value: Any, indent: int = 0) -> str:
     if len(text) > meter.LARGE:
         meter.charge(len(text))
     return text
+
+
+def write_host_json(value: Any) -> str:
+    """The host's data as compact JSON text, as :func:`write_json` writes it once imported."""
+    try:
+        text = orjson.dumps(value, None, PLAIN_DATA)
+    except (TypeError, RecursionError):
+        return write_json(import_value(value))
+    if is_found(_UNLIKE_HOST, text):
+        return write_json(import_value(value))
+    return meter.charged(text.decode())
+
+
+PLAIN_DATA: Final = (
+    orjson.OPT_STRICT_INTEGER | orjson.OPT_PASSTHROUGH_SUBCLASS | orjson.OPT_PASSTHROUGH_DATACLASS
+    | orjson.OPT_PASSTHROUGH_DATETIME
+)  # fmt: skip
+"""Options that refuse whatever importing would change, but for tagged forms and whole floats."""
 
 
 def _fast(value: Any) -> str:
@@ -142,7 +160,9 @@ def _written(number: float) -> Any:
     return orjson.Fragment(number_text(number))
 
 
-_ODD_NUMBER: Final = re2.compile(r"[:,\[]-?[0-9][0-9.]*(?:e|\.0[\],}])")
+_ODD: Final = r"[:,\[]-?[0-9][0-9.]*(?:e|\.0[\],}])"
+_ODD_NUMBER: Final = re2.compile(_ODD)
+_UNLIKE_HOST: Final = re2.compile(rf'"__hog|\A-?[0-9]|{_ODD}')
 
 
 def _compact(value: Any) -> str:

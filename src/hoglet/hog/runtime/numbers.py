@@ -130,6 +130,8 @@ def number_text(number: Number) -> str:
     """The shortest round-trip text: ``1``, ``0.000001``, ``1e-7``, ``1e+21``, ``NaN``."""
     if type(number) is int:
         return str(number)
+    if not number.is_integer() and 1e-4 <= abs(number) < 1e16:
+        return repr(number)
     if number.is_integer() and -1e21 < number < 1e21:
         return str(int(number)) if abs(number) <= LARGEST_INTEGER else _large_whole(number)
     if number != number:  # noqa: PLR0124 (NaN)

@@ -3,6 +3,7 @@
 Source: docs/spec/hog-language.md#5-semantics-of-operators.
 """
 
+import re
 from functools import lru_cache
 from typing import Any, Final
 
@@ -145,7 +146,18 @@ def like(text: Any, pattern: Any) -> bool:
     bare = pattern.strip("%")
     if "%" not in bare and "_" not in bare:
         return contains_text(text, bare)
+    if len(bare) <= _SHORT and "%" not in bare and text.isascii() and bare.isascii():
+        return _wildcards(bare).search(text) is not None
     return found(_like_pattern(spread(bare)), spread(text), ignore_case=False)
+
+
+_SHORT: Final = 64
+
+
+@lru_cache(maxsize=256)
+def _wildcards(pattern: str) -> re.Pattern[str]:
+    """A pattern whose only wildcards stand for one character: at most 64 steps a character."""
+    return re.compile(re.escape(pattern).replace("_", r"[^\n\r]"))
 
 
 def ilike(text: Any, pattern: Any) -> bool:

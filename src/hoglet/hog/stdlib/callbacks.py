@@ -4,7 +4,7 @@ The generator form is for programs whose callbacks may reach an async call: such
 a generator whose request must be propagated.
 """
 
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from itertools import chain
 from types import FunctionType, GeneratorType
 from typing import Any, Final
@@ -62,7 +62,9 @@ def _rounds(value: Any) -> Iterator[list[Any]]:
         yield items[start : start + _ROUND]
 
 
-def _each(value: Any) -> Iterator[Any]:
+def _each(value: Any) -> Iterable[Any]:
+    if type(value) is list and len(value) <= _ROUND:
+        return value.copy()
     return chain.from_iterable(_rounds(value))
 
 
@@ -74,14 +76,18 @@ def _caller(callee: Any) -> Callable[[int, Any], Any]:
 
 
 def array_map(depth: int, callee: Any, value: Any) -> list[Any]:
-    call, result = _caller(callee), list[Any]()
+    call = _caller(callee)
+    if type(value) is list and len(value) <= _ROUND:
+        return [call(depth, item) for item in value.copy()]
+    result: list[Any] = []
     for items in _rounds(value):
         result += [call(depth, item) for item in items]
     return result
 
 
 def array_filter(depth: int, callee: Any, value: Any) -> list[Any]:
-    call, result = _caller(callee), list[Any]()
+    call = _caller(callee)
+    result: list[Any] = []
     for items in _rounds(value):
         result += [
             item
@@ -92,15 +98,21 @@ def array_filter(depth: int, callee: Any, value: Any) -> list[Any]:
 
 
 def array_exists(depth: int, callee: Any, value: Any) -> bool:
-    return any(truthy(call_value(depth, callee, item)) for item in _each(value))
+    call = _caller(callee)
+    return any(truthy(call(depth, item)) for item in _each(value))
 
 
 def array_count(depth: int, callee: Any, value: Any) -> int:
-    return sum(truthy(call_value(depth, callee, item)) for item in _each(value))
+    call = _caller(callee)
+    return sum([truthy(call(depth, item)) for items in _rounds(value) for item in items])
 
 
 def array_reduce(depth: int, callee: Any, value: Any, start: Any) -> Any:
     result = start
+    if type(callee) is FunctionType and callee.__code__.co_argcount >= 3:
+        for item in _each(value):
+            result = callee(depth, result, item)
+        return result
     for item in _each(value):
         result = call_value(depth, callee, result, item)
     return result

@@ -2,7 +2,10 @@
 
 import math
 from calendar import monthrange
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
+from operator import attrgetter
 from typing import Any, Final
 
 from hoglet.hog.runtime import budget as meter
@@ -45,7 +48,7 @@ def to_date(value: Any) -> Any:
 def to_date_time(value: Any, zone: Any = None) -> Any:
     if type(value) is HogDateTime:
         return value
-    name = make_datetime(0, zone).zone
+    name = zone_name(zone)
     seconds = _seconds(value, name)
     return None if seconds is None else HogDateTime(seconds, name)
 
@@ -63,16 +66,16 @@ def _finite(number: Any) -> Any:
 
 
 def from_unix(value: Any) -> Any:
-    seconds = _number(value)
+    seconds = _unix_number(value)
     return None if seconds is None else HogDateTime(seconds)
 
 
 def from_unix_milli(value: Any) -> Any:
-    milliseconds = _number(value)
+    milliseconds = _unix_number(value)
     return None if milliseconds is None else HogDateTime(whole(milliseconds / 1000))
 
 
-def _number(value: Any) -> Any:
+def _unix_number(value: Any) -> Any:
     if value is None or isinstance(value, list | dict):
         return None
     return _finite(to_number(value))
@@ -81,7 +84,7 @@ def _number(value: Any) -> Any:
 def to_unix(value: Any, zone: Any = None) -> Any:
     if value is None:
         return None
-    return _seconds(value, make_datetime(0, zone).zone)
+    return _seconds(value, zone_name(zone))
 
 
 def to_unix_milli(value: Any, zone: Any = None) -> Any:
@@ -297,10 +300,10 @@ def date_diff(unit: Any, start: Any, end: Any) -> Any:
         return second.year - first.year
     if name == "month":
         return (second.year - first.year) * 12 + second.month - first.month
-    seconds = from_datetime(second.astimezone(UTC)) - from_datetime(first.astimezone(UTC))
-    if name == "week":
-        return math.floor(seconds / 86_400) // 7
-    return math.floor(seconds / _SECONDS[name])
+    return (second.astimezone(UTC) - first.astimezone(UTC)) // _SPANS[name]
+
+
+_SPANS: Final = {name: timedelta(seconds=seconds) for name, seconds in _SECONDS.items()}
 
 
 def _interval(value: Any, unit: str) -> dict[str, Any]:
@@ -340,22 +343,34 @@ def format_date_time(value: Any, pattern: Any, zone: Any = None) -> Any:
 
 
 def _formatted(moment: datetime, pattern: str) -> str:
+    template, getters = _template(pattern) if len(pattern) <= meter.LARGE else _parse(pattern)
+    return meter.charged(template % tuple([get(moment) for get in getters]))
+
+
+type _Getter = Callable[[datetime], Any]
+
+
+def _parse(pattern: str) -> tuple[str, list[_Getter]]:
+    """A pattern as a template of the ``%`` operator, and what gives its values."""
     meter.charged(pattern)
-    pieces, after_sign = list[str](), False
+    pieces: list[str] = []
+    getters: list[_Getter] = []
+    after_sign = False
     for part in meter.chunks(pattern):
         for letter in part:
             if after_sign:
-                pieces.append(_LETTERS.get(letter, _nothing)(moment))
+                form, get = _LETTERS.get(letter, _NOTHING)
+                pieces.append(form)
+                getters.append(get)
                 after_sign = False
             elif letter == "%":
                 after_sign = True
             else:
                 pieces.append(letter)
-    return meter.charged("".join(pieces))
+    return "".join(pieces), getters
 
 
-def _nothing(_moment: datetime) -> str:
-    return ""
+_template = lru_cache(maxsize=512)(_parse)
 
 
 def _two(number: int) -> str:
@@ -380,41 +395,52 @@ _MONTHS: Final = (
     "January", "February", "March", "April", "May", "June",
     "July", "August", "September", "October", "November", "December",
 )  # fmt: skip
-_LETTERS: Final[dict[str, Any]] = {
-    "a": lambda m: _DAYS[m.weekday()][:3],
-    "W": lambda m: _DAYS[m.weekday()],
-    "b": lambda m: _MONTHS[m.month - 1][:3],
-    "M": lambda m: _MONTHS[m.month - 1],
-    "c": lambda m: _two(m.month),
-    "m": lambda m: _two(m.month),
-    "d": lambda m: _two(m.day),
-    "e": lambda m: str(m.day),
-    "j": lambda m: f"{m.timetuple().tm_yday:03d}",
-    "C": lambda m: _two(m.year % 100),
-    "g": lambda m: _two(m.year % 100),
-    "y": lambda m: _two(m.year % 100),
-    "G": lambda m: f"{m.year:04d}",
-    "Y": lambda m: f"{m.year:04d}",
-    "V": lambda m: _two(m.isocalendar().week),
-    "D": lambda m: f"{_two(m.month)}/{_two(m.day)}/{_two(m.year % 100)}",
-    "F": lambda m: f"{m.year:04d}-{_two(m.month)}-{_two(m.day)}",
-    "u": lambda m: str(m.isoweekday()),
-    "w": lambda m: str(m.isoweekday()),
-    "H": lambda m: _two(m.hour),
-    "k": lambda m: _two(m.hour),
-    "h": lambda m: _two(_half_hour(m)),
-    "I": lambda m: _two(_half_hour(m)),
-    "l": lambda m: _two(_half_hour(m)),
-    "p": _half,
-    "i": lambda m: _two(m.minute),
-    "s": lambda m: _two(m.second),
-    "S": lambda m: _two(m.second),
-    "f": lambda m: f"{m.microsecond // 1000:03d}",
-    "R": lambda m: f"{_two(m.hour)}:{_two(m.minute)}",
-    "T": lambda m: f"{_two(m.hour)}:{_two(m.minute)}:{_two(m.second)}",
-    "r": lambda m: f"{_two(_half_hour(m))}:{_two(m.minute)} {_half(m)}",
-    "z": _offset,
-    "n": lambda _: "\n",
-    "t": lambda _: "\t",
-    "%": lambda _: "%",
+
+
+def _number(form: str, name: str) -> tuple[str, _Getter]:
+    return form, attrgetter(name)
+
+
+def _text(get: _Getter) -> tuple[str, _Getter]:
+    return "%s", get
+
+
+_NOTHING: Final = _text(lambda _: "")
+_LETTERS: Final[dict[str, tuple[str, _Getter]]] = {
+    "a": _text(lambda m: _DAYS[m.weekday()][:3]),
+    "W": _text(lambda m: _DAYS[m.weekday()]),
+    "b": _text(lambda m: _MONTHS[m.month - 1][:3]),
+    "M": _text(lambda m: _MONTHS[m.month - 1]),
+    "c": _number("%02d", "month"),
+    "m": _number("%02d", "month"),
+    "d": _number("%02d", "day"),
+    "e": _number("%d", "day"),
+    "j": _text(lambda m: f"{m.timetuple().tm_yday:03d}"),
+    "C": _text(lambda m: _two(m.year % 100)),
+    "g": _text(lambda m: _two(m.year % 100)),
+    "y": _text(lambda m: _two(m.year % 100)),
+    "G": _number("%04d", "year"),
+    "Y": _number("%04d", "year"),
+    "V": _text(lambda m: _two(m.isocalendar().week)),
+    "D": _text(lambda m: f"{_two(m.month)}/{_two(m.day)}/{_two(m.year % 100)}"),
+    "F": _text(lambda m: f"{m.year:04d}-{_two(m.month)}-{_two(m.day)}"),
+    "u": _text(lambda m: m.isoweekday()),
+    "w": _text(lambda m: m.isoweekday()),
+    "H": _number("%02d", "hour"),
+    "k": _number("%02d", "hour"),
+    "h": _text(lambda m: _two(_half_hour(m))),
+    "I": _text(lambda m: _two(_half_hour(m))),
+    "l": _text(lambda m: _two(_half_hour(m))),
+    "p": _text(_half),
+    "i": _number("%02d", "minute"),
+    "s": _number("%02d", "second"),
+    "S": _number("%02d", "second"),
+    "f": _text(lambda m: f"{m.microsecond // 1000:03d}"),
+    "R": _text(lambda m: f"{_two(m.hour)}:{_two(m.minute)}"),
+    "T": _text(lambda m: f"{_two(m.hour)}:{_two(m.minute)}:{_two(m.second)}"),
+    "r": _text(lambda m: f"{_two(_half_hour(m))}:{_two(m.minute)} {_half(m)}"),
+    "z": _text(_offset),
+    "n": _text(lambda _: "\n"),
+    "t": _text(lambda _: "\t"),
+    "%": _text(lambda _: "%"),
 }

@@ -56,7 +56,8 @@ def encode_url(value: Any) -> Any:
     if value is None:
         return None
     source = plain_text(value)
-    meter.charge(3 * len(source))
+    if len(source) > meter.LARGE:
+        meter.charge(3 * len(source))
     try:
         return "".join([quote(part, safe=_URL_SAFE) for part in meter.chunks(source)])
     except UnicodeEncodeError:
@@ -77,6 +78,8 @@ def try_decode_url(value: Any) -> Any:
 
 
 def _from_url(value: str) -> str | None:
+    if "%" not in value and value.isascii():
+        return meter.charged(value)
     if _BAD_PERCENT.search(value):
         return None
     meter.charged(value)
@@ -88,6 +91,8 @@ def _from_url(value: str) -> str | None:
 
 def _unescaped(value: str) -> str:
     """Halves of characters stay as they are; there is no UTF-8 for them."""
+    if value.isascii() and len(value) <= meter.LARGE:
+        return unquote_to_bytes(value).decode()
     if _HALF.match(value):
         return value
     return b"".join([unquote_to_bytes(part) for part in _url_parts(value)]).decode()
@@ -114,8 +119,9 @@ def generate_uuid() -> str:
 def _digest(name: str, value: Any, form: Any) -> Any:
     if value is None:
         return None
-    data = _bytes(text(name, "data", value))
-    return _shown(name, _ALGORITHMS[name](data, usedforsecurity=False).digest(), form)
+    data = _bytes(value if type(value) is str else text(name, "data", value))
+    digest = _ALGORITHMS[name](data, usedforsecurity=False)
+    return digest.hexdigest() if form is None else _shown(name, digest.digest(), form)
 
 
 _ALGORITHMS: Final[dict[str, Any]] = {

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from hoglet.hog.runtime import budget as meter
 from hoglet.hog.runtime.errors import EngineError
 from hoglet.hog.runtime.formatting import as_text
 from hoglet.hog.runtime.json_text import parse_json, write_json
@@ -45,6 +46,18 @@ def _parsed(value: Any) -> Any:
         return _MISSING
 
 
+def _looked_at(value: Any) -> Any:
+    """As :func:`_parsed`, for results that hold no part of it: programs ask one text often."""
+    run = meter.running.run
+    if type(value) is not str or run is None:
+        return _parsed(value)
+    text, parsed = run.parsed_json
+    if text is not value:
+        parsed = _parsed(value)
+        run.parsed_json = (value, parsed)
+    return parsed
+
+
 def _step(value: Any, key: Any) -> Any:
     if type(value) is dict:
         return value.get(stored_key(key), _MISSING)
@@ -56,7 +69,6 @@ def _step(value: Any, key: Any) -> Any:
 
 
 def _found(value: Any, path: tuple[Any, ...], *, parse: bool = False) -> Any:
-    value = _parsed(value)
     for key in path:
         if value is _MISSING:
             return _MISSING
@@ -66,46 +78,45 @@ def _found(value: Any, path: tuple[Any, ...], *, parse: bool = False) -> Any:
 
 def json_has(value: Any, *path: Any) -> bool:
     """Whether something is at the path; without one, whether a text is JSON."""
-    return value is not None and _found(value, path, parse=True) is not _MISSING
+    return value is not None and _found(_looked_at(value), path, parse=True) is not _MISSING
 
 
 def json_length(value: Any, *path: Any) -> int:
-    found = _found(value, path)
+    found = _found(_looked_at(value), path)
     return len(found) if isinstance(found, list | dict) else 0
 
 
 def json_extract(value: Any, *path: Any) -> Any:
-    found = _inside(value, path[:-1])
+    found = _inside(_parsed(value), path[:-1])
     return None if found is _MISSING else found
 
 
 def _inside(value: Any, path: tuple[Any, ...]) -> Any:
     """As :func:`_found`; there is nothing inside a bare number, text or boolean."""
-    parsed = _parsed(value)
-    return _found(parsed, path) if isinstance(parsed, list | dict) else _MISSING
+    return _found(value, path) if isinstance(value, list | dict) else _MISSING
 
 
 def json_extract_bool(value: Any, *path: Any) -> bool:
-    return _found(value, path) is True
+    return _found(_looked_at(value), path) is True
 
 
 def json_extract_int(value: Any, *path: Any) -> Any:
-    found = _inside(value, path)
+    found = _inside(_looked_at(value), path)
     return None if found is _MISSING else to_int(found)
 
 
 def json_extract_float(value: Any, *path: Any) -> Any:
-    found = _inside(value, path)
+    found = _inside(_looked_at(value), path)
     return None if found is _MISSING else to_float(found)
 
 
 def json_extract_string(value: Any, *path: Any) -> Any:
-    found = _inside(value, path)
+    found = _inside(_looked_at(value), path)
     if found is _MISSING or found is None:
         return None
     return write_json(found) if isinstance(found, list | dict) else as_text(found)
 
 
 def json_extract_array_raw(value: Any, *path: Any) -> Any:
-    found = _found(value, path)
+    found = _found(_parsed(value), path)
     return found if isinstance(found, list) else None

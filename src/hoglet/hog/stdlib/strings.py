@@ -2,7 +2,7 @@
 
 import math
 from array import array
-from typing import Any
+from typing import Any, Final
 
 from hoglet.hog.runtime import budget as meter
 from hoglet.hog.runtime import regex as patterns
@@ -32,11 +32,17 @@ def length(value: Any) -> Any:
 
 
 def lower(value: Any) -> Any:
-    return None if value is None else meter.charged(text("lower", "text", value).lower())
+    if type(value) is not str:
+        return None if value is None else text("lower", "text", value)
+    result = value.lower()
+    return result if len(result) <= meter.LARGE else meter.charged(result)
 
 
 def upper(value: Any) -> Any:
-    return None if value is None else meter.charged(text("upper", "text", value).upper())
+    if type(value) is not str:
+        return None if value is None else text("upper", "text", value)
+    result = value.upper()
+    return result if len(result) <= meter.LARGE else meter.charged(result)
 
 
 def reverse(value: Any) -> Any:
@@ -52,6 +58,8 @@ concat = joined
 
 
 def trim(value: Any, character: Any = None) -> Any:
+    if type(value) is str and character is None:
+        return value.strip(" ")
     return _trimmed("trim", value, character, left=True, right=True)
 
 
@@ -77,9 +85,13 @@ def _trimmed(function: str, value: Any, character: Any, *, left: bool, right: bo
 def split_by_string(separator: Any, value: Any, most: Any = None) -> Any:
     if value is None:
         return None
-    source = text("splitByString", "text", value)
+    source = value if type(value) is str else text("splitByString", "text", value)
     if separator is None:
         parts = [source]
+    elif type(separator) is str and separator.isascii() and separator:
+        if len(source) > meter.LARGE:
+            meter.charge(8 * source.count(separator) + len(source))
+        parts = source.split(separator)
     elif separator := plain_text(separator):
         if whole := has_half(separator):
             source, separator = spread(source), spread(separator)
@@ -105,11 +117,22 @@ def _characters(source: str) -> list[str]:
     return [from_units(code[place : place + 2]) for place in range(0, len(code), 2)]
 
 
+_SHORT: Final = 512  # replacing every character of a short text by a short one gives no large one
+
+
 def replace_one(value: Any, old: Any, new: Any) -> Any:
     return _replaced("replaceOne", value, old, new, 1)
 
 
 def replace_all(value: Any, old: Any, new: Any) -> Any:
+    if (
+        type(value) is type(old) is type(new) is str
+        and len(value) + len(new) <= _SHORT
+        and value.isascii()
+        and new.isascii()
+    ):
+        result = value.replace(old, new)
+        return result if len(result) <= meter.LARGE else meter.charged(result)
     return _replaced("replaceAll", value, old, new, -1)
 
 
@@ -129,6 +152,8 @@ def _replaced(function: str, value: Any, old: Any, new: Any, count: int) -> Any:
 def position(value: Any, needle: Any, _start: Any = None) -> int:
     if type(value) is not str:
         return 0
+    if type(needle) is str and value.isascii():
+        return value.find(needle) + 1
     return unit_find(value, plain_text(needle)) + 1
 
 
@@ -143,6 +168,11 @@ def substring(value: Any, start: Any, count: Any = None) -> Any:
         return None
     if type(value) is not str:
         return ""
+    if type(start) is int and start > 0 and value.isascii():
+        first = start - 1
+        if count is None or (type(count) is int and count > 0):
+            part = value[first:] if count is None else value[first : first + count]
+            return part if len(part) <= meter.LARGE else meter.charged(part)
     first = to_number(start) - 1
     size = unit_length(value)
     wanted = count if is_number(count) else size
@@ -157,6 +187,8 @@ def substring(value: Any, start: Any, count: Any = None) -> Any:
 def starts_with(value: Any, prefix: Any) -> bool:
     if type(value) is not str or type(prefix) is not str:
         return False
+    if prefix.isascii():
+        return value.startswith(prefix)
     return (
         spread(value).startswith(spread(prefix)) if has_half(prefix) else value.startswith(prefix)
     )

@@ -213,4 +213,5 @@ def make_hog_error(type_name: Any, message: Any = None, payload: Any = None) -> 
 
 
 def print_line(*values: Any) -> None:
-    meter.current().write_line(" ".join([printed(value) for value in values]))
+    shown = [value if type(value) is str else printed(value) for value in values]
+    meter.current().write_line(" ".join(shown))

@@ -1,0 +1,31 @@
+def shown(value):
+    if isinstance(value, str):
+        return "'" + value + "'"
+    if isinstance(value, list):
+        return "[" + ", ".join([shown(item) for item in value]) + "]"
+    if isinstance(value, dict):
+        return "{" + ", ".join([f"'{k}': {shown(v)}" for k, v in value.items()]) + "}"
+    if value is None:
+        return "null"
+    return (
+        {True: "true", False: "false"}.get(value, str(value))
+        if isinstance(value, bool)
+        else str(value)
+    )
+
+
+def main(g):
+    lines = []
+    e = g["event"]
+    p = e["properties"]
+    lines.append(" ".join(["event", e["event"], str(p["amount"])]))
+    lines.append(f"order {p['order_id']} of {g['person']['name']}")
+    lines.append("items " + shown(p["items"]))
+    lines.append(
+        " ".join(["shipping", p["shipping"]["method"], shown(p["gift"]), shown(p["coupon"])])
+    )
+    count = 0
+    for item in p["items"]:
+        count += item["quantity"]
+        lines.append(f"{item['sku']} {item['quantity']}")
+    return count

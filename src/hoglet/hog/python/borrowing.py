@@ -1,0 +1,413 @@
+"""Which variables may hold the host's data as it stands, instead of a copy of their own.
+
+A program must not change what belongs to the host, so reading a global gives a copy. Most programs
+only look at what they read: ``let p := event.properties`` and then ``p.plan``. Such a variable
+*borrows*: it holds the host's own object, and only what is taken out of it is brought in.
+
+A variable borrows when
+
+- all that it is ever bound to is read from globals, or from other variables that borrow;
+- nothing is written through it, or only scalars to named fields of a global: then the variable
+  has a copy of just the objects that are written to, see :attr:`Borrowing.edited`;
+- nobody can tell a copy of a part from the part: parts only go elsewhere if no statement of the
+  program changes an object that could be one of them, and none compares objects by identity.
+
+Variables are bound by ``let``, by ``for (k, v in x)``, and as parameters: of functions that are
+only called by name, and of lambdas that ``arrayMap`` and its kin call.
+"""
+
+from collections import Counter
+from collections.abc import Iterable
+from typing import Any, Final
+
+from hoglet.hog.bind import tree as bound
+from hoglet.hog.python.type_facts import TypeFacts, declared_by
+from hoglet.hog.python.visitor import parts
+from hoglet.hog.stdlib.table import STL
+
+LAMBDA_PARAMETER: Final = {
+    "arrayMap": 0, "arrayFilter": 0, "arrayExists": 0, "arrayCount": 0, "arrayReduce": 1,
+}  # fmt: skip
+"""Callback functions: which parameter of the lambda gets the items."""
+
+_BY_IDENTITY: Final = frozenset(
+    {"has", "indexOf", "in", "equals", "notEquals", "inCohort", "notInCohort"}
+)
+_HANDS_ON: Final = frozenset(
+    {
+        "ifNull", "coalesce", "assumeNotNull", "if", "multiIf", "tuple", "min2", "max2", "values",
+        "arrayPushBack", "arrayPushFront", "arrayPopBack", "arrayPopFront", "arraySort",
+        "arrayReverseSort", "arrayReverse", "JSONExtract", "JSONExtractArrayRaw", "Error",
+        "RetryError", "NotImplementedError", "HogError", "toIntervalDay", "toIntervalHour",
+        "toIntervalMinute", "toIntervalMonth",
+    }
+)  # fmt: skip
+"""Library functions whose result may hold what they are given."""
+
+_TESTS: Final = (
+    bound.Arithmetic, bound.And, bound.Or, bound.Not, bound.Between, bound.Compare, bound.If,
+    bound.While, bound.For, bound.GetProperty, bound.ExpressionStatement,
+)  # fmt: skip
+_LOOPS: Final = (bound.While, bound.For, bound.ForIn)
+_SCALARS: Final = frozenset("ZCKFBSN")
+
+
+class Borrowing:
+    """The variables of one program that borrow.
+
+    Attributes:
+        variables: all of them.
+        edited: those that are written through: the objects they have a copy of, as paths;
+            ``{(), ("properties",)}`` for ``let e := event; e.properties.plan := 'free'``.
+
+    Args:
+        facts: what is known about the program.
+        host_names: functions that the host gives; these hide library functions.
+        enabled: whether any variable may borrow.
+    """
+
+    def __init__(self, facts: TypeFacts, host_names: frozenset[str], *, enabled: bool) -> None:
+        self._facts = facts
+        self._host_names = host_names
+        self._nodes = [node for nodes in facts.own.values() for node in nodes]
+        self._loops = self._find_loops()
+        self._direct = {function.number for function in facts.direct.values()}
+        self._copies = Counter[bound.Variable]()
+        self._owned = self._find_owned()
+        self.edited = self._find_edited() if enabled else {}
+        self._results = {id(node) for node in facts.own[0] if isinstance(node, bound.Return)}
+        self._tells_parts = any(
+            (isinstance(node, bound.AssignProperty) and not self._is_own(node.target))
+            or self._compares_by_identity(node)
+            for node in self._nodes
+        )
+        self._sources = self._find_sources()
+        self.variables: set[bound.Variable] = {
+            variable for variable in self._sources if enabled and not variable.assigned
+        }
+        self._settle()
+        self.edited = {v: paths for v, paths in self.edited.items() if v in self.variables}
+
+    def is_raw(self, node: Any) -> bool:
+        """Whether an expression reads the host's data and nothing else."""
+        if isinstance(node, bound.GetProperty):
+            return self.is_raw(node.target)
+        if isinstance(node, bound.ReadVariable):
+            return node.variable in self.variables
+        return isinstance(node, bound.ReadGlobal) and not node.library
+
+    def is_edited(self, node: Any) -> bool:
+        """Whether an expression is an object that a variable has a copy of, to write to it."""
+        return self._root(node) in self.edited
+
+    def lambda_of(self, node: Any) -> bound.BoundFunction | None:
+        """The lambda that a call of ``arrayMap`` or its kin makes on the spot."""
+        if not isinstance(node, bound.CallGlobal) or node.name in self._host_names:
+            return None
+        if node.name not in LAMBDA_PARAMETER or len(node.arguments) < 2:
+            return None
+        callee = node.arguments[0]
+        return callee.function if isinstance(callee, bound.MakeFunction) else None
+
+    # --- what variables are bound to
+
+    def _find_sources(self) -> dict[bound.Variable, list[Any]]:
+        sources: dict[bound.Variable, list[Any]] = {}
+        for node in self._nodes:
+            if isinstance(node, bound.Declare):
+                if node.value is not None and not node.early:
+                    sources.setdefault(node.variable, []).append(node.value)
+            elif isinstance(node, bound.ForIn):
+                sources.setdefault(node.value, []).append(node.collection)
+            elif isinstance(node, bound.CallValue):
+                self._add_arguments(node, sources)
+            elif (function := self.lambda_of(node)) is not None:
+                place = LAMBDA_PARAMETER[node.name]
+                if place < len(function.parameters):
+                    sources.setdefault(function.parameters[place], []).append(node.arguments[1])
+        return sources
+
+    def _add_arguments(
+        self, node: bound.CallValue, sources: dict[bound.Variable, list[Any]]
+    ) -> None:
+        function = self._facts.callee(node)
+        if function is None or function.number not in self._direct:
+            return
+        for place, parameter in enumerate(function.parameters):
+            given = (
+                node.arguments[place] if place < len(node.arguments) else bound.Constant(value=None)
+            )
+            sources.setdefault(parameter, []).append(given)
+
+    # --- who may change what
+
+    def _find_owned(self) -> dict[bound.Variable, Any]:
+        """Variables that are bound once, to a new object or a copy that is theirs alone."""
+        return {
+            node.variable: node.value
+            for node in self._nodes
+            if isinstance(node, bound.Declare)
+            and not node.variable.assigned
+            and isinstance(node.value, bound.MakeObject | bound.MakeArray | bound.ReadGlobal)
+        }
+
+    def _is_own(self, target: Any) -> bool:
+        """Whether what is written to can only be an object that a variable owns.
+
+        ``out`` after ``let out := {}``, and ``out.geo`` after ``let out := {'geo': {}}`` as long as
+        nothing else is put there.
+        """
+        path: list[Any] = []
+        while isinstance(target, bound.GetProperty):
+            path.insert(0, target.key.value if isinstance(target.key, bound.Constant) else _ANY)
+            target = target.target
+        if not isinstance(target, bound.ReadVariable) or target.variable not in self._owned:
+            return False
+        return not path or (
+            (_ANY not in path and _is_new(self._owned[target.variable], path))
+            and not any(self._replaces(node, target.variable, path) for node in self._nodes)
+        )
+
+    def _replaces(self, node: Any, variable: bound.Variable, path: list[Any]) -> bool:
+        """Whether a statement may put something at the path, or above its end."""
+        if not isinstance(node, bound.AssignProperty):
+            return False
+        keys = [node.key]
+        target = node.target
+        while isinstance(target, bound.GetProperty):
+            keys.insert(0, target.key)
+            target = target.target
+        if not isinstance(target, bound.ReadVariable) or target.variable is not variable:
+            return False
+        if len(keys) > len(path):
+            return False
+        return all(
+            not isinstance(key, bound.Constant) or key.value == step
+            for key, step in zip(keys, path, strict=False)
+        )
+
+    def _find_edited(self) -> dict[bound.Variable, set[tuple[str, ...]]]:
+        """Copies of globals in which nothing but scalars is put, in named fields."""
+        paths: dict[bound.Variable, set[tuple[str, ...]]] = {}
+        refused, count = set[bound.Variable](), 0
+        for node in self._nodes:
+            if not isinstance(node, bound.AssignProperty):
+                continue
+            count += 1
+            variable, keys = _path(node)
+            if variable is None:
+                continue
+            if not isinstance(self._owned.get(variable), bound.ReadGlobal) or not (
+                all(isinstance(key, str) for key in keys) and self._is_sure_scalar(node.value)
+            ):
+                refused.add(variable)
+            written = paths.setdefault(variable, set())
+            written.update(tuple(keys[:length]) for length in range(len(keys)))
+        if count > _MOST_EDITS:
+            return {}
+        return {variable: found for variable, found in paths.items() if variable not in refused}
+
+    def _is_sure_scalar(self, node: Any) -> bool:
+        """Whether a value is surely no object, array or date."""
+        if isinstance(node, bound.Conditional):
+            return self._is_sure_scalar(node.then) and self._is_sure_scalar(node.otherwise)
+        if isinstance(node, bound.CallGlobal) and node.name not in self._host_names:
+            entry = STL.get(node.name)
+            return entry is not None and entry.types.rpartition("-> ")[2] in _SCALAR_TYPES
+        return self._is_scalar(node) and not isinstance(node, bound.MakeArray | bound.MakeTuple)
+
+    # --- the greatest set that keeps the rules
+
+    def _settle(self) -> None:
+        changed = True
+        while changed:
+            before = len(self.variables)
+            self._copies.clear()
+            self.variables -= {v for v in self.variables if not self._is_bound_to_host(v)}
+            for node in self._nodes:
+                self.variables -= set(self._refused(node))
+            self.variables -= {v for v, count in self._copies.items() if count > 1}
+            changed = len(self.variables) != before
+
+    def _is_bound_to_host(self, variable: bound.Variable) -> bool:
+        sources = self._sources[variable]
+        return any(map(self.is_raw, sources)) and all(
+            self.is_raw(node) or isinstance(node, bound.Constant) for node in sources
+        )
+
+    def _refused(self, node: Any) -> Iterable[bound.Variable]:
+        """The variables whose use by this node is against the rules."""
+        raw = [part for part in parts(node) if self._root(part) is not None]
+        if not raw:
+            return
+        if isinstance(node, bound.AssignProperty) and self._root(node.target) is not None:
+            if self._root(node.target) not in self.edited:
+                yield self._root(node.target)
+            raw = [part for part in raw if part is not node.target]
+        if self._compares_parts(node, raw):
+            yield from map(self._root, raw)
+        for part in raw:
+            if not self._only_looks(node, part):
+                yield from self._handed_on(node, part)
+
+    def _handed_on(self, node: Any, part: Any) -> Iterable[bound.Variable]:
+        """The variables that cannot borrow because a part goes elsewhere."""
+        root = self._root(part)
+        if self._tells_parts:
+            yield root
+        if id(node) not in self._results:  # a copy that a later edit would not reach
+            yield from self._origins(root) & self.edited.keys()
+        if isinstance(part, bound.ReadVariable):
+            self._copies[part.variable] += 1
+            if part.variable.captured or self._is_repeated(node, part.variable):
+                yield part.variable
+
+    def _root(self, node: Any) -> Any:
+        """The variable at the root of a raw expression; None for globals and all else."""
+        while isinstance(node, bound.GetProperty):
+            node = node.target
+        if isinstance(node, bound.ReadVariable) and node.variable in self.variables:
+            return node.variable
+        return None
+
+    def _compares_parts(self, node: Any, raw: list[Any]) -> bool:
+        """Whether a node compares two parts that may be one and the same object."""
+        if len(raw) < 2 or not self._compares_by_identity(node):
+            return False
+        return not self._are_apart(raw[0], raw[1])
+
+    def _compares_by_identity(self, node: Any) -> bool:
+        """Whether two values are compared that may both be objects."""
+        match node:
+            case bound.Compare(operator="==" | "!=" | "in" | "not in"):
+                operands = (node.left, node.right)
+            case bound.CallGlobal() if node.name in _BY_IDENTITY and len(node.arguments) == 2:
+                operands = node.arguments
+            case _:
+                return False
+        return not any(self._is_scalar(operand) for operand in operands)
+
+    def _is_scalar(self, node: Any) -> bool:
+        """Whether a value is no object, or a list of values that are none."""
+        if isinstance(node, bound.MakeArray | bound.MakeTuple):
+            return all(isinstance(item, bound.Constant) for item in node.items)
+        return (self._facts.kind(node) or "N") in _SCALARS
+
+    def _are_apart(self, first: Any, second: Any) -> bool:
+        """Whether two raw expressions surely give different parts."""
+        one, two = _field(first), _field(second)
+        if one is not None and two is not None and one[0] is two[0] and one[1] != two[1]:
+            return True
+        return self._origins(self._root(first)).isdisjoint(self._origins(self._root(second)))
+
+    def _origins(self, variable: bound.Variable) -> set[bound.Variable]:
+        """The variable, and all those that it may have been taken out of."""
+        found, waiting = set[bound.Variable](), [variable]
+        while waiting:
+            current = waiting.pop()
+            if current not in found:
+                found.add(current)
+                roots = [self._root(source) for source in self._sources.get(current, [])]
+                waiting += [root for root in roots if root is not None]
+        return found
+
+    def _only_looks(self, node: Any, part: Any) -> bool:  # noqa: PLR0911 (one line a node)
+        """Whether the use of a raw part leaves no trace of it, and does not copy it whole."""
+        if isinstance(node, _TESTS):
+            return True
+        if isinstance(node, bound.Conditional):
+            return part is node.condition
+        if isinstance(node, bound.AssignProperty):
+            return part is node.key
+        if isinstance(node, bound.Declare):
+            return node.variable in self.variables
+        if isinstance(node, bound.ForIn):
+            return node.value in self.variables or not self._tells_parts
+        if isinstance(node, bound.CallGlobal):
+            return self._is_looked_at(node, part)
+        if isinstance(node, bound.CallValue):
+            function = self._facts.callee(node)
+            if function is None or part is node.callee:
+                return False
+            place = [argument is part for argument in node.arguments].index(True)
+            return place < len(function.parameters) and function.parameters[place] in self.variables
+        return False
+
+    def _is_looked_at(self, node: bound.CallGlobal, part: Any) -> bool:
+        if node.name in self._host_names:
+            return True  # the host gets a copy
+        function = self.lambda_of(node)
+        if function is not None and part is node.arguments[1]:
+            place = LAMBDA_PARAMETER[node.name]
+            borrows = (
+                place < len(function.parameters) and function.parameters[place] in self.variables
+            )
+            return borrows and node.name != "arrayFilter"  # whose result holds the items
+        return function is None and node.name not in _HANDS_ON
+
+    def _is_repeated(self, node: Any, variable: bound.Variable) -> bool:
+        """Whether a use may happen again while the variable stays bound to the same value."""
+        return self._loops.get(id(node)) is not self._loops.get(id(variable))
+
+    def _find_loops(self) -> dict[int, Any]:
+        """The innermost loop, else the function, around each node and each variable's binding."""
+        around: dict[int, Any] = {}
+        for function in self._facts.functions.values():
+            around.update((id(parameter), function) for parameter in function.parameters)
+            waiting = [(function.body, function)]
+            while waiting:
+                node, loop = waiting.pop()
+                around[id(node)] = loop
+                inside = node if isinstance(node, _LOOPS) else loop
+                for variable in declared_by(node):
+                    around[id(variable)] = inside
+                waiting += [
+                    (part, inside) for part in parts(node) if type(part) is not bound.BoundFunction
+                ]
+        return around
+
+
+def _field(node: Any) -> tuple[bound.Variable, Any] | None:
+    """The variable and the key of ``p.key``; None for anything else."""
+    match node:
+        case bound.GetProperty(
+            target=bound.ReadVariable(variable=variable), key=bound.Constant(value=key)
+        ):
+            return variable, key
+        case _:
+            return None
+
+
+def _path(node: bound.AssignProperty) -> tuple[bound.Variable | None, list[Any]]:
+    """The variable that is written through, and the keys on the way; None for a key not known."""
+    keys: list[Any] = [node.key.value if isinstance(node.key, bound.Constant) else None]
+    target = node.target
+    while isinstance(target, bound.GetProperty):
+        keys.insert(0, target.key.value if isinstance(target.key, bound.Constant) else None)
+        target = target.target
+    return (target.variable if isinstance(target, bound.ReadVariable) else None), keys
+
+
+_ANY: Final = object()
+_MOST_EDITS: Final = 64
+_SCALAR_TYPES: Final = frozenset(
+    {"string", "string?", "number", "number?", "boolean", "boolean?", "null"}
+)
+
+
+def _is_new(value: Any, path: list[Any]) -> bool:
+    """Whether an initial value has an object of its own at the path."""
+    if isinstance(value, bound.ReadGlobal):
+        return True  # a copy, all of it
+    for step in path:
+        if not isinstance(value, bound.MakeObject):
+            return False
+        value = next(
+            (
+                item
+                for key, item in reversed(value.items)
+                if isinstance(key, bound.Constant) and key.value == step
+            ),
+            None,
+        )
+    return isinstance(value, bound.MakeObject | bound.MakeArray)

@@ -1,0 +1,220 @@
+"""Variables that hold the host's data as it stands: nobody can tell them from copies."""
+
+# ruff: noqa: E501 (a case a line)
+import copy
+import random
+
+import pytest
+
+from hoglet.hog.compile import compile_program
+from hoglet.hog.python import compile_python, run_program
+
+pytestmark = pytest.mark.engine
+
+GLOBALS = {
+    "event": {
+        "name": "paid",
+        "big": 2**60,
+        "at": {"__hogDateTime__": True, "dt": 1714739696.5, "zone": "UTC"},
+        "day": {"__hogDate__": True, "year": 2024, "month": 5, "day": 3},
+        "error": {"__hogError__": True, "type": "Bad", "message": "no"},
+        "whole": 2.0,
+        "properties": {"a": {"x": 1, "y": [1, 2]}, "b": {"x": 1}, "n": 3, "t": "text", "z": None},
+        "list": [{"x": 1, "y": {"x": 5}}, {"x": 2, "y": {"x": 6}}, "s", 7, [1, 2], None],
+    },
+    "person": {"properties": {"t": "text", "a": {"x": 1}}},
+}
+
+CASES = [
+    # what is written through stays with the program
+    ("let e := event; e.properties.n := 9; print(e.properties.n, event.properties.n)", "9 3"),
+    ("let p := event.properties; let a := p.a; a.x := 9; print(p.a.x, a.x)", "9 9"),
+    ("let p := event.properties; let a := p.a; let o := {'a': a}; o.a.x := 9; print(a.x)", "9"),
+    ("let p := event.properties; let o := {}; o.a := p.a; o.a.x := 9; print(p.a.x)", "9"),
+    ("let p := event.properties; let o := {'a': {}}; o.a.k := p.a; o.a.k.x := 9; print(p.a.x)", "9"),
+    ("let p := event.properties; let l := [p.a]; l[1].x := 9; print(p.a.x)", "9"),
+    ("fun f(p) { p.x := 9 } let p := event.properties; f(p.a); print(p.a.x)", "9"),
+    ("fun f(p) { return p.a } let p := event.properties; f(p).x := 9; print(p.a.x)", "9"),
+    ("let p := event.properties; for (let k, v in p) { if (k = 'a') { v.x := 9 } } print(p.a.x)", "9"),
+    ("let l := event.list; arrayMap(i -> i.x, l); l[1].x := 9; print(l[1].x)", "9"),
+    ("let l := event.list; let m := arrayFilter(i -> i.x = 1, l); m[1].x := 9; print(l[1].x)", "9"),
+    ("let p := event.properties; let q := ifNull(p.a, 1); q.x := 9; print(p.a.x)", "9"),
+    ("let p := event.properties; let q := p.z ?? p.a; q.x := 9; print(p.a.x)", "9"),
+    ("let p := event.properties; let f := () -> p.a; f().x := 9; print(p.a.x)", "9"),
+    ("let p := event.properties; let v := values(p); v[1].x := 9; print(p.a.x)", "9"),
+    ("let a := event.properties; let b := event.properties; b.n := 9; print(a.n)", "3"),
+    ("event.list[3] := 9; event.list[1]['x'] := 9; print(event.list[3], event.list[1].x)", "s 1"),
+    # objects that are edited are copied, the rest is not
+    ("let e := event; e.name := 'x'; e.properties.n := 9; print(e.name, e.properties.n, event.name)", "x 9 paid"),
+    ("let e := event; e.properties.n := 9; let p := e.properties; e.properties.t := 'y'; print(p.t)", "y"),
+    ("let e := event; let o := {'p': e.properties}; e.properties.n := 9; print(o.p.n)", "9"),
+    ("let e := event; let p := e.properties; let o := [p]; e.properties.n := 9; print(o[1].n)", "9"),
+    ("let e := event; for (let k, v in e.properties) { e.properties.q := k } print(e.properties.q)", "z"),
+    ("let e := event; let f := () -> e.properties.n; e.properties.n := 9; print(f())", "9"),
+    ("let p := event.properties; p.n := p.n + 1; p.n := p.n + 1; print(p.n, event.properties.n)", "5 3"),
+    ("let e := event; e.properties.a.x := 9; print(e.properties.a, e.properties.b)", "{'x': 9, 'y': [1, 2]} {'x': 1}"),
+    ("let e := event; e.properties.at := now(); print(typeof(e.properties.at), typeof(e.at))", "datetime datetime"),
+    ("let e := event; e.properties.n := null; print(e.properties, keys(event.properties))", "{'a': {'x': 1, 'y': [1, 2]}, 'b': {'x': 1}, 'n': null, 't': 'text', 'z': null} ['a', 'b', 'n', 't', 'z']"),
+    # what is the same object is equal to itself, and to nothing else
+    ("let p := event.properties; print(p == p, p.a == p.a, p.a == p.b)", "true true false"),
+    ("let p := event.properties; let a := p.a; print(a == p.a, p.a != a)", "true false"),
+    ("let p := event.properties; let q := event.properties; print(p == q, p.a == q.a)", "false false"),
+    ("let p := event.properties; let a := p.a; let l := [p.a, a]; print(l[1] == l[2])", "true"),
+    ("let l := event.list; let i := l[1]; print(has(l, i), indexOf(l, i), i in l)", "true 1 true"),
+    ("fun f(a, b) { return a == b } let p := event.properties; print(f(p.a, p.a))", "true"),
+    ("let p := event.properties; for (let k, v in p) { print(v == p[k]) }", "true\n" * 4 + "true"),
+    # tagged forms and numbers beyond 2^53 come alive at the leaf
+    ("let e := event; print(e.at, e.day, e.big)", "DateTime(1714739696.5, 'UTC') Date(2024, 5, 3) 1152921504606847000"),
+    ("let e := event; print(typeof(e.at), typeof(e.day), typeof(e.error), typeof(e.whole))", "datetime date error integer"),
+    ("let d := event.at; print(keys(d), length(d), typeof(d), d.zone)", "[] null datetime UTC"),
+    ("let d := event.day; for (let k, v in d) { print(k) } print(d.month, toString(d))", "5 2024-05-03"),
+    ("let d := event.day; print(arrayMap(x -> x, d), empty(d), has(d, 'year'))", "[] false false"),
+    ("let e := event.error; print(e.message, e.type, keys(e), jsonStringify(e))", 'no Bad [] {"__hogError__":true,"type":"Bad","message":"no"}'),
+    ("for (let k, v in event) { if (k in ['at', 'big']) { print(typeof(v)) } }", "integer\ndatetime"),
+    ("let e := event; print(e.big == 1152921504606847000, e.big + 1)", "true 1152921504606847000"),
+    ("let e := event; print(jsonStringify(e.whole), jsonStringify(e.big))", "2 1152921504606847000"),
+    ("let e := event; print(e.at > e.day, e.at == '2024-05-03 12:34:56.5')", "true true"),
+    # looking
+    ("let l := event.list; print(length(l), l[-1], l[3], l[9], l[1].y.x, l['x'])", "6 null s null 5 null"),
+    ("let l := event.list; for (let i, v in l) { print(i, typeof(v)) }", "0 object\n1 object\n2 string\n3 integer\n4 array\n5 null"),
+    ("let l := event.list; print(arrayCount(i -> i.x > 0, l), arrayExists(i -> i = 7, l))", "2 true"),
+    ("let l := event.list; print(arrayReduce((s, i) -> s + (i.x ?? 0), l, 0))", "3"),
+    ("let l := event.list; print(arrayFilter(i -> typeof(i) = 'object', l))", "[{'x': 1, 'y': {'x': 5}}, {'x': 2, 'y': {'x': 6}}]"),
+    ("let p := event.properties; print('a' in p, 'q' in p, 'q' not in p, 's' in event.list)", "true false true true"),
+    ("let p := event.properties; let k := concat('t', ''); print(p[k], p[concat('n', '')], p[1])", "text 3 null"),
+    ("fun f(p, k) { return p[k] ?? 'none' } print(f(event.properties, 't'), f(null, 't'), f(event, 'q'))", "text none none"),
+    ("fun f(n, l) { return n = 0 ? length(l) : f(n - 1, l) } print(f(3, event.list))", "6"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("source", "shown"), CASES, ids=[source for source, _ in CASES])
+def test_programs_print(source: str, shown: str) -> None:
+    given = copy.deepcopy(GLOBALS)
+    outcome = run_program(source, globals=given)
+
+    assert outcome.error is None, outcome.error
+    assert "\n".join(outcome.lines) == shown
+    assert given == GLOBALS
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "return event",
+        "let e := event return e",
+        "let e := event; e.name := 'x'; return e",
+        "let e := event; e.properties.n := 4 / 2; e.properties.u := upper(e.properties.t); return e",
+        "let e := event; e.properties.a.x := null; if (e.name = 'paid') { return e } return null",
+        "let e := event; e.list[1].x := 5; return e",
+        "let e := event; e.properties.k := {'a': true}; return e",
+    ],
+)
+def test_a_returned_global_is_a_copy_of_its_own(source: str) -> None:
+    given = copy.deepcopy(GLOBALS)
+    result = run_program(source, globals=given).result
+    expected = run_program(source, globals=given, trace=True).result  # which borrows nothing
+    assert result == expected
+    result["properties"]["a"]["x"] = "changed"
+    result["list"].append("changed")
+
+    assert given == GLOBALS
+    assert type(result["whole"]) is int
+    assert result["big"] == 2.0**60
+    assert result["at"] == GLOBALS["event"]["at"]
+
+
+@pytest.mark.parametrize(
+    ("source", "borrows"),
+    [
+        ("let p := event.properties; print(p.n)", True),
+        ("let p := event.properties; print(p.n, jsonStringify(p.a))", True),
+        ("let p := event.properties; return {'a': p.a, 'n': p.n}", True),
+        ("let p := event.properties; let o := {}; o.n := p.n; print(o)", True),
+        ("let p := event.properties; p.n := 1; print(p.t)", True),
+        ("let p := event.properties; p.n := [1]; print(p.t)", False),
+        ("let p := event.properties; p[p.t] := 1; print(p.t)", False),
+        ("let p := event.properties; let a := [p.a]; a[1].x := 1", False),
+    ],
+)
+def test_who_only_looks_borrows(source: str, *, borrows: bool) -> None:
+    text = compile_python(compile_program(source)).source
+    bound = next(line for line in text.split("\n") if line.lstrip().startswith("v1 = "))
+
+    assert ("imp(" not in bound) == borrows
+
+
+PATHS = ["event", "event.properties", "event.properties.a", "event.list", "event.list[1]", "person"]
+PARTS = [".properties", ".a", ".x", ".y", ".list", "[1]", "[2]", ".b", "['t']", "[key]"]
+
+
+class _Programs:
+    """Random programs that bind, look at, store and change parts of globals."""
+
+    def __init__(self, seed: int) -> None:
+        self.random = random.Random(seed)  # noqa: S311 (no secrets)
+        self.kinds = self.random.sample(range(3, 8), k=self.random.randint(1, 5))
+        self.names = list[str]()
+
+    def source(self) -> str:
+        pick = self.random
+        lines = ["fun same(a, b) { return a == b }", "fun keep(a) { return a }"]
+        lines += ["fun part(a, key) { return a[key] }", "let key := 'a'", "let out := {'a': {}}"]
+        lines += [self.statement() for _ in range(pick.randint(3, 12))]
+        lines += [f"print(jsonStringify({name}))" for name in [*self.names, "out"]]
+        return "\n".join(lines)
+
+    def read(self) -> str:
+        pick = self.random
+        root = pick.choice([*self.names, *self.names, pick.choice(PATHS), "out", "out.a"])
+        return root + "".join(pick.choices(PARTS, k=pick.choice([0, 0, 1, 1, 2])))
+
+    def value(self) -> str:
+        read = self.read()
+        forms = [
+            "{}", "{}", "{}", "[{}]", "{{'x': {}}}", "ifNull({}, 1)", "keep({})", "part({}, 'x')",
+            "arrayFilter(i -> i.x > 1, {})", "arrayMap(i -> i.y, {})", "values({})", "keys({})",
+            "(() -> {})()", "arrayPushBack({}, 1)", "jsonParse(jsonStringify({}))",
+        ]  # fmt: skip
+        return self.random.choice(forms).format(read)
+
+    def statement(self) -> str:
+        pick = self.random
+        match pick.choice([0, 1, 2, *self.kinds]):
+            case 0 | 1 | 2:
+                value = self.value()
+                self.names.append(f"v{len(self.names)}")
+                return f"let {self.names[-1]} := {value}"
+            case 3 if self.names:
+                return (
+                    f"if (typeof({(t := self.target())}) = 'object') {{ {t}.x := {self.value()} }}"
+                )
+            case 4:
+                place = pick.choice(["out.k", "out.a.k", "out.a", "out[key]", "event.list[3]"])
+                return f"{place} := {self.value()}"
+            case 5:
+                body = pick.choice(["out[k] := v", "print(k, typeof(v))", "v := 1", "out.q := [v]"])
+                return f"for (let k, v in {self.read()}) {{ {body} }}"
+            case 6:
+                return f"print(same({self.read()}, {self.read()}), {self.read()} == {self.read()})"
+            case _:
+                return f"print(jsonStringify({self.value()}), typeof({self.read()}))"
+
+    def scalar(self) -> str:
+        forms = ["1", "'s'", "null", "lower(toString({}))", "length({})", "typeof({})", "{} == 1"]
+        return self.random.choice(forms).format(self.read())
+
+    def target(self) -> str:
+        return self.random.choice(self.names) + self.random.choice(["", ".a", ".properties", "[1]"])
+
+
+@pytest.mark.parametrize("seed", range(150))
+def test_random_programs_print_what_they_print_with_copies(seed: int) -> None:
+    source, given = _Programs(seed).source(), copy.deepcopy(GLOBALS)
+    with_copies = run_program(source, globals=given, trace=True)  # a traced run borrows nothing
+    borrowing = run_program(source, globals=given)
+
+    assert borrowing.lines == with_copies.lines, source
+    assert (borrowing.error and borrowing.error.text) == (
+        with_copies.error and with_copies.error.text
+    ), source
+    assert given == GLOBALS
