@@ -9,7 +9,7 @@ DIST := --dist loadfile --no-loadscope-reorder
 SHELL := /bin/bash
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run demo quick test check slow faults full load fuzz browser clients fuzz-api oracle bench bench-hog bench-capture profile-capture bench-growth bench-matching bench-isolation bench-endpoints docs lock clean
+.PHONY: help setup run demo quick coverage test check slow faults full load fuzz browser clients fuzz-api oracle bench bench-hog bench-capture profile-capture bench-growth bench-matching bench-isolation bench-endpoints docs lock clean
 
 help: ## list the commands
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -32,6 +32,10 @@ demo: .venv/.runs ## the main job on real input: 336,776 departures through func
 
 quick: setup ## the tests that need no engine, no server and no worker (under a minute)
 	$(PYTEST) -n 2 $(DIST) -m "not engine and not slow" tests/unit tests/docs
+
+coverage: setup ## what the quick tests cover, at least the floor in pyproject.toml
+	-.venv/bin/coverage run -m pytest -n 0 -m "not engine and not slow" tests/unit tests/docs # make test judges the tests
+	.venv/bin/coverage report --format=total
 
 test: setup oracle ## the tests (a few minutes)
 	$(PYTEST) -n 2 $(DIST) -m "not slow and not browser and not clients"
@@ -109,4 +113,4 @@ lock: ## compile requirements.lock (running) and requirements-dev.lock (tests an
 	PATH=$(UV_DIR):$$PATH $(LOCK) --group dev -c requirements.lock -o requirements-dev.lock
 
 clean: ## remove the environment and caches
-	rm -rf .venv .uv .pytest_cache .ruff_cache .hypothesis
+	rm -rf .venv .uv .coverage .pytest_cache .ruff_cache .hypothesis
